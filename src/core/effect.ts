@@ -1,0 +1,19 @@
+// What the fold asks the outside to do. Effects are data; the runtime carries them out.
+
+import type { PushRequest } from './push-request.ts';
+
+export interface PushEffect {
+  readonly kind: 'Push';
+  readonly request: PushRequest;
+}
+/** A verdict on an object that its author should see (log, status). */
+export interface VerdictEffect {
+  readonly kind: 'Verdict';
+  /** `Kind/namespace/name`. */
+  readonly object: string;
+  readonly origin: string;
+  readonly accepted: boolean;
+  readonly messages: readonly string[];
+}
+
+export type Effect = PushEffect | VerdictEffect;

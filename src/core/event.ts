@@ -1,0 +1,166 @@
+// The envelope of the journal: every fact that Periplus acts on, in the past tense, carrying the new value only, as received.
+//
+// Decoding and validation are not done here: a verdict is derived state, which a newer release may judge anew.
+// The journal gives `seq` (dense, from 1) and `time`; `time` is the only clock the core ever sees and never decreases.
+
+import type { Json, JsonObject } from './json.ts';
+import type { Origin } from './problem.ts';
+
+export interface EventHead {
+  /** Dense, from 1, given at enqueue. */
+  readonly seq: number;
+  /** Milliseconds since the epoch, recorded by the runtime, never decreasing. */
+  readonly time: number;
+  /** Who said it: `<adapter>/<cluster>`, e.g. `file/Kubernetes`; `runtime` and `xds` for our own facts. */
+  readonly source: string;
+}
+
+/** A Kubernetes-style object as received: apiVersion, kind, metadata and whatever else it has. */
+export type RawObject = JsonObject;
+
+export interface ObjectRef {
+  /** e.g. `networking.istio.io/v1`, `v1`. Only the group identifies; versions of a group name one object. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Empty for cluster-scoped kinds. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+// --- objects -------------------------------------------------------------------------------------------------------
+
+/** `Add` of what exists is an update; an equal value has no effect. */
+export interface ObjectAdded {
+  readonly kind: 'Add' | 'Update';
+  readonly object: RawObject;
+  readonly origin?: Origin;
+}
+/** Deleting what does not exist is a no-op. */
+export interface ObjectDeleted {
+  readonly kind: 'Delete';
+  readonly ref: ObjectRef;
+}
+/** The source has said all it had at the start (or after a relist). */
+export interface SourceSynced {
+  readonly kind: 'Synced';
+}
+/** No object could be parsed. The next `Malformed` of the same place replaces it; one without reasons clears it. */
+export interface InputMalformed {
+  readonly kind: 'Malformed';
+  readonly origin: Origin;
+  readonly reasons: readonly string[];
+}
+/** MeshConfig as in the `mesh` key of the istio ConfigMap; null: the source is gone. */
+export interface MeshConfigSet {
+  readonly kind: 'MeshConfig';
+  readonly value: Json;
+  readonly origin?: Origin;
+}
+/** MeshNetworks as in the `meshNetworks` key; null: the source is gone. */
+export interface MeshNetworksSet {
+  readonly kind: 'MeshNetworks';
+  readonly value: Json;
+  readonly origin?: Origin;
+}
+
+// --- the engine ----------------------------------------------------------------------------------------------------
+
+/** What the process was started with, as far as it changes generated config: see core/settings.ts. */
+export interface EngineConfigured {
+  readonly kind: 'Engine';
+  readonly settings: JsonObject;
+}
+export interface TimerFired {
+  readonly kind: 'TimerFired';
+  readonly name: string;
+}
+/** An assertion of ours failed while folding `rejected`; replay skips it too. */
+export interface EventRejected {
+  readonly kind: 'Rejected';
+  readonly rejected: number;
+  readonly reason: string;
+}
+/** The journal could not be written for a while; what happened meanwhile was served but not recorded. */
+export interface GapRecorded {
+  readonly kind: 'Gap';
+  readonly reason: string;
+  /** Milliseconds since the epoch at which writing first failed. */
+  readonly since: number;
+  readonly lost: number;
+}
+
+// --- proxies -------------------------------------------------------------------------------------------------------
+
+/** A large value that many facts share (node.extensions of a stock Envoy is 100 KB), by the sha256 of its canonical text. */
+export interface ValueInterned {
+  readonly kind: 'Interned';
+  readonly digest: string;
+  readonly value: Json;
+}
+export interface ProxyConnected {
+  readonly kind: 'ProxyConnected';
+  readonly connection: string;
+  /** envoy.config.core.v3.Node in protojson without `extensions`. */
+  readonly node: JsonObject;
+  /** Digest of the interned `node.extensions`, if the proxy listed any. */
+  readonly extensions?: string;
+  readonly protocol: 'sotw' | 'delta';
+  /** Verified SPIFFE identities, if the stream was authenticated. */
+  readonly identities?: readonly string[];
+}
+/** The change of a subscription, not every ACK. */
+export interface ProxySubscribed {
+  readonly kind: 'ProxySubscribed';
+  readonly connection: string;
+  readonly typeUrl: string;
+  readonly subscribe: readonly string[];
+  readonly unsubscribe: readonly string[];
+  readonly wildcard: boolean;
+}
+export interface ProxyNacked {
+  readonly kind: 'ProxyNacked';
+  readonly connection: string;
+  readonly typeUrl: string;
+  /** Envoy's message, shortened to a named limit. */
+  readonly message: string;
+}
+export interface ProxyDisconnected {
+  readonly kind: 'ProxyDisconnected';
+  readonly connection: string;
+  readonly reason: string;
+}
+/**
+ * What was sent, to whom, from which state; committed before the bytes leave. `digest` covers everything the client holds
+ * of the type after this response (sorted `name@version`), so that replay can reproduce it from the state alone.
+ */
+export interface PushReceipt {
+  readonly kind: 'Receipt';
+  readonly typeUrl: string;
+  readonly connections: readonly string[];
+  readonly stateSeq: number;
+  readonly digest: string;
+  readonly count: number;
+}
+
+export type Fact =
+  | ObjectAdded
+  | ObjectDeleted
+  | SourceSynced
+  | InputMalformed
+  | MeshConfigSet
+  | MeshNetworksSet
+  | EngineConfigured
+  | TimerFired
+  | EventRejected
+  | GapRecorded
+  | ValueInterned
+  | ProxyConnected
+  | ProxySubscribed
+  | ProxyNacked
+  | ProxyDisconnected
+  | PushReceipt;
+
+export type FactKind = Fact['kind'];
+export type Event = EventHead & Fact;
+/** A fact on its way to the journal: everything but `seq` and `time`. */
+export type Unrecorded = { readonly source: string } & Fact;

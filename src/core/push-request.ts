@@ -1,0 +1,141 @@
+// PushRequest: why and for what configuration has to be looked at again. A monoid (law 5): merging is associative, has an
+// identity, and never loses a key, a reason or `full`. Causes are kept as a bounded list of seq ranges and a count.
+// Fields and reasons: Istio pilot/pkg/model/push_context.go (PushRequest, TriggerReason).
+
+import type { Monoid } from 'fp-ts/lib/Monoid.js';
+
+export type Reason =
+  | 'endpoint'
+  | 'headlessendpoint'
+  | 'config'
+  | 'service'
+  | 'proxy'
+  | 'global'
+  | 'unknown'
+  | 'debug'
+  | 'secret'
+  | 'networks'
+  | 'proxyrequest'
+  | 'depdendentresource'
+  | 'cluster'
+  | 'tag';
+
+/**
+ * Which events are behind a request, in bounded space: the journal is cut into blocks of `blockSize` seqs, a power of two, the
+ * smallest for which at most CAUSE_BLOCKS_MAX blocks are touched. So the value is a function of the *set* of causes alone, which
+ * is what makes merging associative; joining "the nearest ranges" would not be.
+ */
+export interface Causes {
+  readonly first: number;
+  readonly last: number;
+  readonly blockSize: number;
+  /** Block numbers (seq divided by blockSize, rounded down), ascending. */
+  readonly blocks: readonly number[];
+  readonly count: number;
+}
+
+export const CAUSE_BLOCKS_MAX = 32;
+
+export interface PushRequest {
+  /** False: only endpoints (or secrets) changed. */
+  readonly full: boolean;
+  /** Everything has to be looked at, whatever `configsUpdated` says. */
+  readonly forced: boolean;
+  /** `Kind/namespace/name`, sorted, no repeats. A service counts as `ServiceEntry/<namespace>/<hostname>`. */
+  readonly configsUpdated: readonly string[];
+  /** Reason → how many events gave it. */
+  readonly reasons: Readonly<Partial<Record<Reason, number>>>;
+  readonly causes: Causes;
+}
+
+export const noPush: PushRequest = {
+  full: false,
+  forced: false,
+  configsUpdated: [],
+  reasons: {},
+  causes: { first: 0, last: 0, blockSize: 1, blocks: [], count: 0 },
+};
+
+export function pushRequest(
+  seq: number,
+  reason: Reason,
+  configs: readonly string[],
+  scope: { readonly full: boolean; readonly forced?: boolean },
+): PushRequest {
+  return {
+    full: scope.full,
+    forced: scope.forced ?? false,
+    configsUpdated: [...new Set(configs)].sort(),
+    reasons: { [reason]: 1 },
+    causes: { first: seq, last: seq, blockSize: 1, blocks: [seq], count: 1 },
+  };
+}
+
+export function mergePushRequests(a: PushRequest, b: PushRequest): PushRequest {
+  if (isNoPush(a)) return b;
+  if (isNoPush(b)) return a;
+  return {
+    full: a.full || b.full,
+    forced: a.forced || b.forced,
+    configsUpdated: union(a.configsUpdated, b.configsUpdated),
+    reasons: addCounts(a.reasons, b.reasons),
+    causes: mergeCauses(a.causes, b.causes),
+  };
+}
+
+export const pushRequestMonoid: Monoid<PushRequest> = { empty: noPush, concat: mergePushRequests };
+
+export function isNoPush(request: PushRequest): boolean {
+  return request.causes.count === 0;
+}
+
+function union(a: readonly string[], b: readonly string[]): readonly string[] {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  return [...new Set([...a, ...b])].sort();
+}
+
+function addCounts(a: PushRequest['reasons'], b: PushRequest['reasons']): PushRequest['reasons'] {
+  const sum: Partial<Record<Reason, number>> = {};
+  for (const reason of [...new Set([...Object.keys(a), ...Object.keys(b)])].sort() as Reason[]) {
+    sum[reason] = (a[reason] ?? 0) + (b[reason] ?? 0);
+  }
+  return sum;
+}
+
+function mergeCauses(a: Causes, b: Causes): Causes {
+  let blockSize = Math.max(a.blockSize, b.blockSize);
+  let blocks = blocksAt(a, b, blockSize);
+  while (blocks.length > CAUSE_BLOCKS_MAX) {
+    blockSize *= 2;
+    blocks = blocksAt(a, b, blockSize);
+  }
+  return {
+    first: Math.min(a.first, b.first),
+    last: Math.max(a.last, b.last),
+    blockSize,
+    blocks,
+    count: a.count + b.count,
+  };
+}
+
+function blocksAt(a: Causes, b: Causes, blockSize: number): readonly number[] {
+  const found = new Set<number>();
+  for (const causes of [a, b]) {
+    for (const block of causes.blocks) found.add(Math.floor((block * causes.blockSize) / blockSize));
+  }
+  return [...found].sort((x, y) => x - y);
+}
+
+/** The seq ranges that hold every cause, ascending, both ends included; neighbouring blocks are joined. */
+export function causeRanges(causes: Causes): readonly { readonly first: number; readonly last: number }[] {
+  const ranges: { first: number; last: number }[] = [];
+  for (const block of causes.blocks) {
+    const first = Math.max(causes.first, block * causes.blockSize);
+    const last = Math.min(causes.last, (block + 1) * causes.blockSize - 1);
+    const previous = ranges.at(-1);
+    if (previous !== undefined && previous.last + 1 >= first) previous.last = last;
+    else ranges.push({ first, last });
+  }
+  return ranges;
+}

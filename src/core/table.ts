@@ -1,0 +1,79 @@
+// Table: a persistent sorted map. Writing makes a new version in O(log n) and leaves the old one intact; iteration is by key
+// (UTF-16 code units), so that whatever is built from a table depends on its contents and never on its history.
+//
+// Why not immer: drafting a container of thousands copies it (docs/adr/0001). immer is used for the small root above the tables.
+
+import BTree from 'sorted-btree';
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export class Table<V> {
+  readonly #tree: BTree<string, V>;
+
+  private constructor(tree: BTree<string, V>) {
+    this.#tree = tree;
+  }
+
+  static empty<V>(): Table<V> {
+    return new Table<V>(new BTree<string, V>(undefined, compare));
+  }
+
+  static from<V>(entries: Iterable<readonly [string, V]>): Table<V> {
+    return Table.empty<V>().withAll(entries);
+  }
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  get(key: string): V | undefined {
+    return this.#tree.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.#tree.has(key);
+  }
+
+  /** The same table when the value is already there, by identity. */
+  with(key: string, value: V): Table<V> {
+    if (this.#tree.get(key) === value && this.#tree.has(key)) return this;
+    const next = this.#tree.clone();
+    next.set(key, value);
+    return new Table(next);
+  }
+
+  withAll(entries: Iterable<readonly [string, V]>): Table<V> {
+    const next = this.#tree.clone();
+    for (const [key, value] of entries) next.set(key, value);
+    return new Table(next);
+  }
+
+  without(key: string): Table<V> {
+    if (!this.#tree.has(key)) return this;
+    const next = this.#tree.clone();
+    next.delete(key);
+    return new Table(next);
+  }
+
+  /** In key order. */
+  *entries(): IterableIterator<readonly [string, V]> {
+    yield* this.#tree.entries();
+  }
+
+  *keys(): IterableIterator<string> {
+    yield* this.#tree.keys();
+  }
+
+  *values(): IterableIterator<V> {
+    yield* this.#tree.values();
+  }
+
+  /** The values whose key begins with `prefix`, in key order. O(log n + result). */
+  range(prefix: string): readonly V[] {
+    const found: V[] = [];
+    this.#tree.forRange(prefix, `${prefix}\uffff`, true, (_key, value) => {
+      found.push(value);
+    });
+    return found;
+  }
+}
