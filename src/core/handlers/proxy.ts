@@ -1,0 +1,62 @@
+// Facts about proxies: who is connected, what they watch, what they refused.
+
+import type { Event } from '../event.ts';
+import { isObject } from '../json.ts';
+import { parseNode, type ProxyRecord, type Subscription } from '../proxy.ts';
+import type { Step } from '../reduce.ts';
+import type { State } from '../state.ts';
+
+export function connectProxy(state: State, event: Event & { readonly kind: 'ProxyConnected' }): Step {
+  const facets = parseNode(event.node);
+  if ('error' in facets) return [state, []];
+  const record: ProxyRecord = {
+    connection: event.connection,
+    connectedAt: event.seq,
+    protocol: event.protocol,
+    facets,
+    metadata: isObject(event.node.metadata) ? event.node.metadata : {},
+    extensions: extensionNames(state, event.extensions),
+    identities: event.identities ?? [],
+    subscriptions: {},
+    nacks: {},
+  };
+  return [{ ...state, proxies: state.proxies.with(event.connection, record) }, []];
+}
+
+export function subscribeProxy(state: State, event: Event & { readonly kind: 'ProxySubscribed' }): Step {
+  const proxy = state.proxies.get(event.connection);
+  if (proxy === undefined) return [state, []];
+  const old = proxy.subscriptions[event.typeUrl];
+  const names = new Set(old?.names ?? []);
+  for (const name of event.subscribe) names.add(name);
+  for (const name of event.unsubscribe) names.delete(name);
+  const subscription: Subscription = { wildcard: event.wildcard, names: [...names].sort() };
+  const changed: ProxyRecord = {
+    ...proxy,
+    subscriptions: { ...proxy.subscriptions, [event.typeUrl]: subscription },
+  };
+  return [{ ...state, proxies: state.proxies.with(event.connection, changed) }, []];
+}
+
+export function nackProxy(state: State, event: Event & { readonly kind: 'ProxyNacked' }): Step {
+  const proxy = state.proxies.get(event.connection);
+  if (proxy === undefined) return [state, []];
+  const nack = { at: event.seq, message: event.message };
+  const changed: ProxyRecord = { ...proxy, nacks: { ...proxy.nacks, [event.typeUrl]: nack } };
+  return [{ ...state, proxies: state.proxies.with(event.connection, changed) }, []];
+}
+
+export function disconnectProxy(state: State, event: Event & { readonly kind: 'ProxyDisconnected' }): Step {
+  return [{ ...state, proxies: state.proxies.without(event.connection) }, []];
+}
+
+/** Names in the interned `node.extensions`; undefined when the proxy listed none. */
+function extensionNames(state: State, digest: string | undefined): ReadonlySet<string> | undefined {
+  const list = digest === undefined ? undefined : state.interned.get(digest);
+  if (!Array.isArray(list)) return undefined;
+  const names = new Set<string>();
+  for (const extension of list) {
+    if (isObject(extension) && typeof extension.name === 'string') names.add(extension.name);
+  }
+  return names.size === 0 ? undefined : names;
+}

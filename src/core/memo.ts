@@ -1,0 +1,91 @@
+// Generators and their memo: equal inputs give the identical output, for whichever proxy they were selected.
+//
+// Inputs are plain records whose elements are immutable references (or arrays or plain records of such, or scalars). They are
+// compared element by element: scalars by value, everything that was born in the state or in another memo by identity.
+
+export interface Generator<I extends object, O> {
+  readonly name: string;
+  readonly run: (inputs: I) => O;
+}
+
+export interface MadeCell {
+  readonly value: unknown;
+  usedIn: number;
+}
+
+/** How deep plain arrays and records inside inputs are compared by content; below that by identity. */
+const CONTENT_DEPTH = 3;
+
+export class InputMemo {
+  readonly #cells = new Map<string, MadeCell>();
+  readonly #ids = new WeakMap<object, number>();
+  #nextId = 1;
+
+  make(
+    generator: Generator<object, unknown>,
+    inputs: object,
+    generation: number,
+  ): { readonly cell: MadeCell; readonly fresh: boolean } {
+    const key = `${generator.name}${this.#keyOf(inputs, CONTENT_DEPTH)}`;
+    const known = this.#cells.get(key);
+    if (known !== undefined) {
+      known.usedIn = generation;
+      return { cell: known, fresh: false };
+    }
+    const cell: MadeCell = { value: generator.run(inputs), usedIn: generation };
+    this.#cells.set(key, cell);
+    return { cell, fresh: true };
+  }
+
+  /** Forgets cells that were not used in this generation or the one before. */
+  sweep(generation: number): void {
+    for (const [key, cell] of this.#cells) if (cell.usedIn < generation - 1) this.#cells.delete(key);
+  }
+
+  get size(): number {
+    return this.#cells.size;
+  }
+
+  #keyOf(value: unknown, depth: number): string {
+    if (typeof value !== 'object' || value === null) return `${typeof value}:${String(value).length}:${String(value)};`;
+    if (depth > 0 && Array.isArray(value)) return `[${value.map(item => this.#keyOf(item, depth - 1)).join('')}]`;
+    if (depth === CONTENT_DEPTH) {
+      const parts: string[] = [];
+      for (const [name, member] of Object.entries(value).sort(byName)) {
+        if (member !== undefined) parts.push(`${name}=${this.#keyOf(member, depth - 1)}`);
+      }
+      return `{${parts.join('')}}`;
+    }
+    return `#${this.#idOf(value)};`;
+  }
+
+  #idOf(value: object): number {
+    const known = this.#ids.get(value);
+    if (known !== undefined) return known;
+    this.#ids.set(value, this.#nextId);
+    return this.#nextId++;
+  }
+}
+
+function byName(a: readonly [string, unknown], b: readonly [string, unknown]): number {
+  return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0;
+}
+
+/** Equal for the purposes of early cut-off: identical, or arrays / plain records whose elements are. */
+export function sameValue(a: unknown, b: unknown): boolean {
+  return sameTo(a, b, CONTENT_DEPTH);
+}
+
+function sameTo(a: unknown, b: unknown, depth: number): boolean {
+  if (Object.is(a, b)) return true;
+  if (depth === 0 || typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, i) => sameTo(item, b[i], depth - 1));
+  }
+  if (Array.isArray(b) || a instanceof Map || a instanceof Set || b instanceof Map || b instanceof Set) return false;
+  const left = Object.entries(a);
+  if (left.length !== Object.keys(b).length) return false;
+  const right = b as Readonly<Record<string, unknown>>;
+  return left.every(([name, member]) => Object.hasOwn(right, name) && sameTo(member, right[name], depth - 1));
+}

@@ -1,0 +1,49 @@
+// The tracked reader: the only way a query looks at the state and at a proxy. Everything asked for becomes part of its read set.
+
+import type { FeatureName, FeatureValue } from './features.ts';
+import type { Json } from './json.ts';
+import type { IndexName, Indexes, KindName } from './kinds/kinds.ts';
+import type { Generator } from './memo.ts';
+import type { MeshConfig, MeshNetworks } from './mesh.ts';
+import type { Obj } from './object.ts';
+import type { NodeFacets } from './proxy.ts';
+import type { Settings } from './settings.ts';
+
+/** A named, memoised, pure read of the state. Names are unique in the program. */
+export interface Query<A extends string, R> {
+  readonly name: string;
+  readonly run: (reader: ProxyReader, arg: A) => R;
+}
+
+/** A value that follows from one proxy and the state, and that others may depend on by value (labels, chosen Sidecar, …). */
+export interface Derivation<T extends Json> {
+  readonly name: string;
+  readonly run: (reader: ProxyReader) => T;
+}
+
+export interface Reader {
+  /** The accepted object, or undefined: a miss is remembered too. */
+  object<K extends KindName>(kind: K, key: string): Obj<K> | undefined;
+  /** All accepted objects of a kind whose key begins with `prefix`, in key order. */
+  objects<K extends KindName>(kind: K, prefix?: string): readonly Obj<K>[];
+  /** Objects under a key of a secondary index, in key order. */
+  indexed<I extends IndexName>(index: I, key: string): readonly Obj<Indexes[I]>[];
+  /** One field of the effective MeshConfig. */
+  mesh<F extends keyof MeshConfig>(field: F): MeshConfig[F];
+  networks(): MeshNetworks;
+  setting<S extends keyof Settings>(name: S): Settings[S];
+  feature<F extends FeatureName>(name: F): FeatureValue<F>;
+  get<A extends string, R>(query: Query<A, R>, arg: A): R;
+  /** Runs a generator on inputs; equal inputs (element by element, by identity) give the identical output, whoever asks. */
+  make<I extends object, O>(generator: Generator<I, O>, inputs: I): O;
+}
+
+/** A reader for one proxy. Queries that never call these four are shared by everybody. */
+export interface ProxyReader extends Reader {
+  facet<F extends keyof NodeFacets>(name: F): NodeFacets[F];
+  /** A metadata value, as sent. */
+  metadata(key: string): Json | undefined;
+  /** True if the proxy has the extension compiled in, or lists none at all and so is taken for istio-proxy. */
+  hasExtension(name: string): boolean;
+  derived<T extends Json>(derivation: Derivation<T>): T;
+}

@@ -1,0 +1,68 @@
+// reduce: the fold of the journal. Total and pure: (state, event) → [state, effects]. It decides nothing about xDS; it keeps what is
+// true and says what has to be looked at again.
+
+import { produce } from 'immer';
+import { applyObject, removeObject } from './apply-object.ts';
+import { unreachable } from './assert.ts';
+import type { Effect } from './effect.ts';
+import type { Event } from './event.ts';
+import { meshConfigHandler, meshNetworksHandler } from './handlers/mesh.ts';
+import { connectProxy, disconnectProxy, nackProxy, subscribeProxy } from './handlers/proxy.ts';
+import { pushRequest } from './push-request.ts';
+import { settingsFromJson } from './settings.ts';
+import type { State } from './state.ts';
+
+export type Step = readonly [State, readonly Effect[]];
+
+export function reduce(before: State, event: Event): Step {
+  const state: State = { ...before, seq: event.seq, time: event.time };
+  switch (event.kind) {
+    case 'Add':
+    case 'Update':
+      return applyObject(state, event);
+    case 'Delete':
+      return removeObject(state, event);
+    case 'Synced':
+      return [{ ...state, synced: state.synced.with(event.source, event.seq) }, []];
+    case 'Malformed':
+      return [recordMalformed(state, event), []];
+    case 'MeshConfig':
+      return meshConfigHandler(state, event);
+    case 'MeshNetworks':
+      return meshNetworksHandler(state, event);
+    case 'Engine':
+      return [
+        { ...state, settings: settingsFromJson(event.settings) },
+        [{ kind: 'Push', request: pushRequest(event.seq, 'global', [], { full: true, forced: true }) }],
+      ];
+    case 'Interned':
+      return [{ ...state, interned: state.interned.with(event.digest, event.value) }, []];
+    case 'ProxyConnected':
+      return connectProxy(state, event);
+    case 'ProxySubscribed':
+      return subscribeProxy(state, event);
+    case 'ProxyNacked':
+      return nackProxy(state, event);
+    case 'ProxyDisconnected':
+      return disconnectProxy(state, event);
+    case 'Rejected':
+      return [{ ...state, rejected: state.rejected.with(String(event.rejected), event.reason) }, []];
+    case 'TimerFired':
+    case 'Gap':
+    case 'Receipt':
+      return [state, []];
+    default:
+      return unreachable(event);
+  }
+}
+
+function recordMalformed(state: State, event: Event & { readonly kind: 'Malformed' }): State {
+  const key = `${event.source}|${event.origin.file}`;
+  return produce(state, draft => {
+    draft.malformed = (
+      event.reasons.length === 0
+        ? state.malformed.without(key)
+        : state.malformed.with(key, { origin: event.origin, reasons: event.reasons, at: event.seq })
+    ) as typeof draft.malformed;
+  });
+}

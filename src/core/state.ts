@@ -1,0 +1,56 @@
+// State: what the journal folds to. A small root of records above persistent tables; every version stays valid for ever.
+
+import type { Json } from './json.ts';
+import type { IndexName, KindName } from './kinds/kinds.ts';
+import { indexNames, kindNames } from './kinds/registry.ts';
+import { type Applied, defaultMeshConfig, defaultMeshNetworks, type MeshConfig, type MeshNetworks } from './mesh.ts';
+import type { Obj, ObjectRecord } from './object.ts';
+import type { Origin } from './problem.ts';
+import type { ProxyRecord } from './proxy.ts';
+import { defaultSettings, type Settings } from './settings.ts';
+import { Table } from './table.ts';
+
+export type Objects = { readonly [K in KindName]: Table<Obj> };
+
+export interface State {
+  readonly seq: number;
+  /** Recorded time of the last event, ms since the epoch. */
+  readonly time: number;
+  readonly settings: Settings;
+  readonly mesh: Applied<MeshConfig>;
+  readonly networks: Applied<MeshNetworks>;
+  /** The objects in force, one a key: of several sources the one with precedence. */
+  readonly objects: Objects;
+  /** index → `<index key>|<object key>` → object */
+  readonly indexes: { readonly [I in IndexName]: Table<Obj> };
+  /** `Kind|key|source` → what that source says. */
+  readonly records: Table<ObjectRecord>;
+  /** `source|file` → documents that could not be parsed at all. */
+  readonly malformed: Table<{ readonly origin: Origin; readonly reasons: readonly string[]; readonly at: number }>;
+  /** source → seq at which it had said everything. */
+  readonly synced: Table<number>;
+  readonly interned: Table<Json>;
+  readonly proxies: Table<ProxyRecord>;
+  /** seqs that replay skips, with our assertion's message. */
+  readonly rejected: Table<string>;
+}
+
+function tables<N extends string>(names: readonly N[]): { readonly [K in N]: Table<Obj> } {
+  return Object.fromEntries(names.map(name => [name, Table.empty<Obj>()])) as { readonly [K in N]: Table<Obj> };
+}
+
+export const emptyState: State = {
+  seq: 0,
+  time: 0,
+  settings: defaultSettings,
+  mesh: { effective: defaultMeshConfig, raw: undefined, at: 0 },
+  networks: { effective: defaultMeshNetworks, raw: undefined, at: 0 },
+  objects: tables(kindNames),
+  indexes: tables(indexNames),
+  records: Table.empty(),
+  malformed: Table.empty(),
+  synced: Table.empty(),
+  interned: Table.empty(),
+  proxies: Table.empty(),
+  rejected: Table.empty(),
+};
