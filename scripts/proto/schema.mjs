@@ -1,0 +1,3 @@
+export function istioSchema() {
+  return { schema: '', types: '' };
+}

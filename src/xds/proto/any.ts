@@ -1,0 +1,37 @@
+// How generators put a typed message into a google.protobuf.Any field: it stays unpacked, `{'@type': url, ...fields}`, until encode.ts packs it.
+// So generated resources are plain data that can be compared, patched (EnvoyFilter) and shown, and the fields are checked by the compiler.
+
+import type { JsonObject } from '../../core/json.ts';
+import type { AnyMessage, TypeMap } from './types.gen.ts';
+
+export type { AnyMessage } from './types.gen.ts';
+
+export const TYPE_URL_PREFIX = 'type.googleapis.com/';
+
+export type TypeName = keyof TypeMap;
+export type TypeUrl<K extends TypeName = TypeName> = `type.googleapis.com/${K}`;
+export type TypedAny<K extends TypeName> = { readonly '@type': TypeUrl<K> } & TypeMap[K];
+
+/** `message` as the content of an Any: `any('envoy.extensions.filters.http.router.v3.Router', { … })`. */
+export function any<K extends TypeName>(type: K, message: TypeMap[K]): TypedAny<K> {
+  return { '@type': typeUrl(type), ...message };
+}
+
+/** A google.protobuf.Struct as the content of an Any. Its members could be named `@type`, so they stand under `value`, as in protojson. */
+export function anyStruct(value: JsonObject): AnyMessage & { readonly value: JsonObject } {
+  return { '@type': `${TYPE_URL_PREFIX}google.protobuf.Struct`, value };
+}
+
+/** An Any of a type that the bundle does not know, already encoded. */
+export function anyBytes(url: string, value: Uint8Array): AnyMessage & { readonly value: Uint8Array } {
+  return { '@type': url, value };
+}
+
+export function typeUrl<K extends TypeName>(type: K): TypeUrl<K> {
+  return `${TYPE_URL_PREFIX}${type}`;
+}
+
+/** The full name of the message that a type URL names: what follows the last slash. */
+export function typeNameOf(url: string): string {
+  return url.slice(url.lastIndexOf('/') + 1);
+}
