@@ -1,0 +1,82 @@
+// What can go wrong with a journal, told so that whoever runs it knows what is wrong, where, and what to do.
+//
+// A fault never quotes a stored value: bodies may hold secrets, and faults end up in logs.
+
+export type JournalFaultCode =
+  /** The file (or its directory, or its key file) cannot be opened or created. */
+  | 'cannot-open'
+  /** Another process, or another journal object of this process, writes this file. */
+  | 'locked'
+  /** Not a Periplus journal. */
+  | 'foreign'
+  /** Written by a newer release. */
+  | 'newer-format'
+  /** Truncated, corrupt, a hole, a broken chain; `seq` says where, as far as that is known. */
+  | 'damaged'
+  /** The journal was opened for reading only. */
+  | 'read-only'
+  /** `close` was called. */
+  | 'closed'
+  /** Disk full, I/O error, or the writer thread died. Nothing of the batch is stored; a later append may succeed. */
+  | 'write-failed'
+  /** More appends wait than QUEUE_WAITING_MAX: the caller does not await. */
+  | 'overloaded'
+  /** A fact that cannot be recorded (too large, nested too deep, a source with control characters). */
+  | 'unfit-fact'
+  /** The key file holds another key than the one this journal was sealed with. */
+  | 'wrong-key'
+  /** The journal holds sealed values and its key file is not there. */
+  | 'key-missing'
+  /** The text given to importJournal is not an export, or not a whole or unchanged one. */
+  | 'bad-import'
+  /** A snapshot was asked for at a seq that the journal does not have. */
+  | 'no-such-seq';
+
+export interface FaultPlace {
+  /** The file concerned. */
+  readonly path?: string;
+  /** The event concerned. */
+  readonly seq?: number;
+  /** The line of an import, from 1. */
+  readonly line?: number;
+  readonly cause?: unknown;
+}
+
+export class JournalFault extends Error {
+  override readonly name = 'JournalFault';
+  readonly code: JournalFaultCode;
+  readonly path: string | undefined;
+  readonly seq: number | undefined;
+  readonly line: number | undefined;
+
+  /** `message`: what is wrong and what to do; the place is put before it. */
+  constructor(code: JournalFaultCode, message: string, place: FaultPlace = {}) {
+    const where = [
+      place.path,
+      place.line === undefined ? undefined : `line ${place.line}`,
+      place.seq === undefined ? undefined : `seq ${place.seq}`,
+    ].filter(part => part !== undefined);
+    super(
+      where.length === 0 ? message : `${where.join(', ')}: ${message}`,
+      place.cause === undefined ? undefined : { cause: place.cause },
+    );
+    this.code = code;
+    this.path = place.path;
+    this.seq = place.seq;
+    this.line = place.line;
+  }
+}
+
+/** The code that SQLite and node:fs put on their errors, e.g. `SQLITE_FULL`, `ENOSPC`. */
+export function errorCode(error: unknown): string {
+  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string') {
+    return error.code;
+  }
+  return '';
+}
+
+export function errorText(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const code = errorCode(error);
+  return code === '' || text.includes(code) ? text : `${code}: ${text}`;
+}
