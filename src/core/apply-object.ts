@@ -7,51 +7,73 @@
 import { isLeft } from 'fp-ts/lib/Either.js';
 import type { Effect } from './effect.ts';
 import type { Event, ObjectRef, RawObject } from './event.ts';
-import { changeHandler } from './handlers/handlers.ts';
 import type { Change } from './handlers/change.ts';
+import { changeHandler } from './handlers/handlers.ts';
 import { isObject, jsonEqual } from './json.ts';
 import type { IndexName, KindDefinition, KindName } from './kinds/kinds.ts';
-import { definitionOf } from './kinds/registry.ts';
 import { decodeMeta, type ObjectMeta } from './kinds/meta.ts';
+import { definitionOf } from './kinds/registry.ts';
 import { compareText, configKey, kubernetesKey, type Obj, type ObjectRecord } from './object.ts';
-import { type Problem, showOrigin, showProblem } from './problem.ts';
+import { type Origin, type Problem, problem } from './problem.ts';
 import type { Step } from './reduce.ts';
 import type { State } from './state.ts';
-import { Table } from './table.ts';
+import type { Table } from './table.ts';
 
 type AddEvent = Event & { readonly kind: 'Add' | 'Update' };
 type DeleteEvent = Event & { readonly kind: 'Delete' };
 
 export function applyObject(state: State, event: AddEvent): Step {
-  const raw = event.object;
+  const outcome = decodeRecord(state, event.source, event.object, event.origin, event.seq);
+  if ('problems' in outcome) return [state, [verdict(event.origin, outcome.object, outcome.problems)]];
+  const { record, definition, before } = outcome;
+  const shown = `${definition.kind}/${record.key}`;
+  const next: State = { ...state, records: state.records.with(recordKey(record), record) };
+  if (record.refused !== undefined) return [next, [verdict(event.origin, shown, record.refused.problems)]];
+  const effects = before?.refused === undefined ? [] : [verdict(event.origin, shown, [])];
+  return settle(next, definition, record.key, event.seq, effects);
+}
+
+interface DecodedRecord {
+  readonly record: ObjectRecord;
+  readonly definition: KindDefinition;
+  readonly before: ObjectRecord | undefined;
+}
+interface Undecodable {
+  readonly object: string;
+  readonly problems: readonly Problem[];
+}
+
+/** What a source's record becomes by a new version of the object: accepted, or refused beside the accepted one. */
+export function decodeRecord(
+  state: State,
+  source: string,
+  raw: RawObject,
+  origin: Origin | undefined,
+  at: number,
+): DecodedRecord | Undecodable {
   const definition = definitionOf(raw.apiVersion, raw.kind);
-  if (definition === undefined) return [state, [unknownKind(event, raw)]];
+  if (definition === undefined) return unknownKind(raw);
   const meta = decodeMeta(raw, definition.clusterScoped);
-  if (isLeft(meta)) return [state, [verdict(event, `${definition.kind}/?`, meta.left)]];
-  const cluster = clusterOf(event.source);
+  if (isLeft(meta)) return { object: definition.kind, problems: meta.left };
+  const cluster = clusterOf(source);
   const key = keyFor(definition, cluster, meta.right.namespace, meta.right.name);
-  const recordKey = `${definition.kind}|${key}|${event.source}`;
-  const known = state.records.get(recordKey);
+  const before = state.records.get(`${definition.kind}|${key}|${source}`);
   const decoded = definition.decode(raw);
-  const shown = `${definition.kind}/${meta.right.namespace}/${meta.right.name}`;
   if (isLeft(decoded)) {
-    const record: ObjectRecord = {
-      ...(known ?? { source: event.source, kind: definition.kind, key, acceptedAt: 0 }),
-      refused: { at: event.seq, problems: decoded.left, origin: event.origin },
-    };
-    return [{ ...state, records: state.records.with(recordKey, record) }, [verdict(event, shown, decoded.left)]];
+    const known = before ?? { source, kind: definition.kind, key, acceptedAt: 0 };
+    return { record: { ...known, refused: { at, raw, problems: decoded.left, origin } }, definition, before };
   }
-  const accepted = sameObject(known?.accepted, makeObject(definition, cluster, meta.right, decoded.right));
-  const record: ObjectRecord = {
-    source: event.source,
-    kind: definition.kind,
-    key,
-    accepted,
-    acceptedAt: accepted === known?.accepted ? known.acceptedAt : event.seq,
-    origin: event.origin,
-  };
-  const effects: Effect[] = known?.refused === undefined ? [] : [verdict(event, shown, [])];
-  return settle({ ...state, records: state.records.with(recordKey, record) }, definition, key, event.seq, effects);
+  const accepted = sameObject(before?.accepted, makeObject(definition, cluster, meta.right, decoded.right));
+  const acceptedAt = before !== undefined && accepted === before.accepted ? before.acceptedAt : at;
+  return { record: { source, kind: definition.kind, key, accepted, raw, acceptedAt, origin }, definition, before };
+}
+
+/** For restore: the record, its object in force and indexed, without asking handlers. */
+export function putInForce(state: State, outcome: DecodedRecord | Undecodable): State {
+  if ('problems' in outcome) return state;
+  const { record, definition } = outcome;
+  const next: State = { ...state, records: state.records.with(recordKey(record), record) };
+  return inForce(next, definition, record.key)?.next ?? next;
 }
 
 export function removeObject(state: State, event: DeleteEvent): Step {
@@ -84,26 +106,31 @@ export function clusterOf(source: string): string {
 }
 
 /** Puts in force what now has precedence under a key, and lets the kind's handler compare before and after. */
-function settle(
+function settle(state: State, definition: KindDefinition, key: string, seq: number, effects: readonly Effect[]): Step {
+  const settled = inForce(state, definition, key);
+  if (settled === undefined) return [state, effects];
+  const { next, before, after } = settled;
+  const change: Change = { seq, kind: definition.kind, key, before, after };
+  const request = changeHandler(state, next, change);
+  return [next, request === undefined ? effects : [...effects, { kind: 'Push', request }]];
+}
+
+function inForce(
   state: State,
   definition: KindDefinition,
   key: string,
-  seq: number,
-  effects: readonly Effect[],
-): Step {
+): { readonly next: State; readonly before: Obj | undefined; readonly after: Obj | undefined } | undefined {
   const { kind } = definition;
   const before = state.objects[kind].get(key);
   const after = winner(state, kind, key);
-  if (before === after) return [state, effects];
+  if (before === after) return undefined;
   const table = after === undefined ? state.objects[kind].without(key) : state.objects[kind].with(key, after);
-  const next: State = {
-    ...state,
-    objects: { ...state.objects, [kind]: table },
-    indexes: reindex(state, definition, key, before, after),
-  };
-  const change: Change = { seq, kind, key, before, after };
-  const request = changeHandler(state, next, change);
-  return [next, request === undefined ? effects : [...effects, { kind: 'Push', request }]];
+  const indexes = reindex(state, definition, key, before, after);
+  return { next: { ...state, objects: { ...state.objects, [kind]: table }, indexes }, before, after };
+}
+
+function recordKey(record: ObjectRecord): string {
+  return `${record.kind}|${record.key}|${record.source}`;
 }
 
 /** Sources in fixed precedence: by name of the adapter, then of the cluster; the first with an accepted version wins. */
@@ -133,12 +160,7 @@ function reindex(
   return indexes;
 }
 
-function makeObject(
-  definition: KindDefinition,
-  cluster: string,
-  meta: ObjectMeta,
-  spec: Obj['spec'],
-): Obj {
+function makeObject(definition: KindDefinition, cluster: string, meta: ObjectMeta, spec: Obj['spec']): Obj {
   return { kind: definition.kind, cluster, ...meta, spec };
 }
 
@@ -147,17 +169,11 @@ function sameObject(old: Obj | undefined, now: Obj): Obj {
   return old !== undefined && jsonEqual(old as never, now as never) ? old : now;
 }
 
-function unknownKind(event: AddEvent, raw: RawObject): Effect {
-  const what = `${String(raw.apiVersion)} ${String(raw.kind)}`;
-  return verdict(event, what, [{ path: '', message: `${what} is not a kind that Periplus knows; the object is ignored` }]);
+function unknownKind(raw: RawObject): Undecodable {
+  const object = `${String(raw.apiVersion)} ${String(raw.kind)}`;
+  return { object, problems: [problem('', `${object} is not a kind that Periplus knows; the object is ignored`)] };
 }
 
-function verdict(event: AddEvent, object: string, problems: readonly Problem[]): Effect {
-  return {
-    kind: 'Verdict',
-    object,
-    origin: showOrigin(event.origin),
-    accepted: problems.length === 0,
-    messages: problems.map(showProblem),
-  };
+function verdict(origin: Origin | undefined, object: string, problems: readonly Problem[]): Effect {
+  return { kind: 'Verdict', object, origin, accepted: problems.length === 0, problems };
 }

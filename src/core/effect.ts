@@ -1,5 +1,6 @@
 // What the fold asks the outside to do. Effects are data; the runtime carries them out.
 
+import type { Origin, Problem } from './problem.ts';
 import type { PushRequest } from './push-request.ts';
 
 export interface PushEffect {
@@ -11,9 +12,9 @@ export interface VerdictEffect {
   readonly kind: 'Verdict';
   /** `Kind/namespace/name`. */
   readonly object: string;
-  readonly origin: string;
+  readonly origin?: Origin;
   readonly accepted: boolean;
-  readonly messages: readonly string[];
+  readonly problems: readonly Problem[];
 }
 
 export type Effect = PushEffect | VerdictEffect;

@@ -1,6 +1,7 @@
 // An accepted object: metadata as far as it matters to anybody, and the decoded content. Immutable; its identity is its version:
 // the reducer keeps the old record when nothing in the projection of its kind changed, so `===` means "did not change".
 
+import type { RawObject } from './event.ts';
 import type { KindName, KindSpecs } from './kinds/kinds.ts';
 import type { Origin, Problem } from './problem.ts';
 
@@ -27,10 +28,19 @@ export interface ObjectRecord {
   readonly kind: KindName;
   readonly key: string;
   readonly accepted?: Obj;
+  /** The accepted version as received. */
+  readonly raw?: RawObject;
   /** seq of the event that brought the accepted version. */
   readonly acceptedAt: number;
   readonly origin?: Origin;
-  readonly refused?: { readonly at: number; readonly problems: readonly Problem[]; readonly origin?: Origin };
+  readonly refused?: Refusal;
+}
+
+export interface Refusal {
+  readonly at: number;
+  readonly raw: RawObject;
+  readonly problems: readonly Problem[];
+  readonly origin?: Origin;
 }
 
 /**
@@ -47,9 +57,7 @@ export function configKey(namespace: string, name: string): string {
 
 /** Istio's order of objects: creation time, then name, then namespace. */
 export function byAge(a: Obj, b: Obj): number {
-  return (
-    a.creationTime - b.creationTime || compareText(a.name, b.name) || compareText(a.namespace, b.namespace)
-  );
+  return a.creationTime - b.creationTime || compareText(a.name, b.name) || compareText(a.namespace, b.namespace);
 }
 
 export function compareText(a: string, b: string): number {

@@ -45,8 +45,12 @@ export interface ProxyRecord {
   readonly connection: string;
   readonly connectedAt: number;
   readonly protocol: 'sotw' | 'delta';
+  /** As sent, without `extensions`. */
+  readonly node: JsonObject;
   readonly facets: NodeFacets;
   readonly metadata: JsonObject;
+  /** Digest of the interned list of extensions. */
+  readonly extensionsDigest?: string;
   /** Names of compiled-in extensions; undefined: the proxy listed none and is taken for istio-proxy. */
   readonly extensions: ReadonlySet<string> | undefined;
   readonly identities: readonly string[];
@@ -62,7 +66,13 @@ export function parseNode(node: JsonObject): NodeFacets | { readonly error: stri
   if (typeof node.id !== 'string' || node.id === '') return { error: 'missing node information' };
   const parts = node.id.split('~');
   const [type, address, id, dnsDomain] = parts;
-  if (parts.length !== 4 || type === undefined || address === undefined || id === undefined || dnsDomain === undefined) {
+  if (
+    parts.length !== 4 ||
+    type === undefined ||
+    address === undefined ||
+    id === undefined ||
+    dnsDomain === undefined
+  ) {
     return { error: `node id ${JSON.stringify(node.id)} must have four parts: type~ip~id~dnsDomain` };
   }
   if (!proxyTypes.includes(type)) return { error: `unknown proxy type ${JSON.stringify(type)} in node id` };

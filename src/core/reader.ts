@@ -2,7 +2,7 @@
 
 import type { FeatureName, FeatureValue } from './features.ts';
 import type { Json } from './json.ts';
-import type { IndexName, Indexes, KindName } from './kinds/kinds.ts';
+import type { Indexes, IndexName, KindName } from './kinds/kinds.ts';
 import type { Generator } from './memo.ts';
 import type { MeshConfig, MeshNetworks } from './mesh.ts';
 import type { Obj } from './object.ts';

@@ -1,6 +1,6 @@
 // Reads of the state as data: what was asked, what was seen, and whether asking again would give the same.
 
-import { featureOf, type FeatureName } from './features.ts';
+import { type FeatureName, featureOf } from './features.ts';
 import type { IndexName, KindName } from './kinds/kinds.ts';
 import type { MeshConfig } from './mesh.ts';
 import type { Obj } from './object.ts';
@@ -67,11 +67,29 @@ function valueRead(id: string, state: State, look: (state: State) => unknown): R
 /** Asks the state now, and keeps the question. */
 export const readNow = {
   object: (state: State, kind: KindName, key: string): Read =>
-    tableRead(`o ${kind} ${key}`, state, s => s.objects[kind], t => t.get(key), `${kind}/${key}`),
+    tableRead(
+      `o ${kind} ${key}`,
+      state,
+      s => s.objects[kind],
+      t => t.get(key),
+      `${kind}/${key}`,
+    ),
   range: (state: State, kind: KindName, prefix: string): Read =>
-    tableRead(`r ${kind} ${prefix}`, state, s => s.objects[kind], t => t.range(prefix), `${kind}/${prefix}*`),
+    tableRead(
+      `r ${kind} ${prefix}`,
+      state,
+      s => s.objects[kind],
+      t => t.range(prefix),
+      `${kind}/${prefix}*`,
+    ),
   index: (state: State, index: IndexName, key: string): Read =>
-    tableRead(`i ${index} ${key}`, state, s => s.indexes[index], t => t.range(`${key}|`), `${index}/${key}`),
+    tableRead(
+      `i ${index} ${key}`,
+      state,
+      s => s.indexes[index],
+      t => t.range(`${key}|`),
+      `${index}/${key}`,
+    ),
   mesh: (state: State, field: keyof MeshConfig): Read =>
     valueRead(`m ${String(field)}`, state, s => s.mesh.effective[field]),
   networks: (state: State): Read => valueRead('n', state, s => s.networks.effective),

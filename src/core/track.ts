@@ -12,10 +12,10 @@ import { assert } from './assert.ts';
 import { canonicalJson, type Json } from './json.ts';
 import { type Generator, InputMemo, type MadeCell, sameValue } from './memo.ts';
 import type { ProxyRecord } from './proxy.ts';
-import { type Facet, FacetBook, type FacetValue } from './track-facets.ts';
-import { type Read, readNow, readStillHolds } from './track-reads.ts';
 import type { ProxyReader, Query, Reader } from './reader.ts';
 import type { State } from './state.ts';
+import { type Facet, FacetBook, type FacetValue } from './track-facets.ts';
+import { type Read, readNow, readStillHolds } from './track-reads.ts';
 
 /** Variants of one (query, argument) that are kept, one per distinct audience; past that the least recently used goes. */
 export const VARIANTS_MAX = 4096;

@@ -2,7 +2,7 @@
 
 import type { Event } from '../event.ts';
 import { isObject } from '../json.ts';
-import { parseNode, type ProxyRecord, type Subscription } from '../proxy.ts';
+import { type ProxyRecord, parseNode, type Subscription } from '../proxy.ts';
 import type { Step } from '../reduce.ts';
 import type { State } from '../state.ts';
 
@@ -13,7 +13,9 @@ export function connectProxy(state: State, event: Event & { readonly kind: 'Prox
     connection: event.connection,
     connectedAt: event.seq,
     protocol: event.protocol,
+    node: event.node,
     facets,
+    extensionsDigest: event.extensions,
     metadata: isObject(event.node.metadata) ? event.node.metadata : {},
     extensions: extensionNames(state, event.extensions),
     identities: event.identities ?? [],

@@ -25,13 +25,7 @@ export interface Port {
   readonly targetPort?: number | string;
 }
 
-export type Resolution =
-  | 'ClientSideLB'
-  | 'DNSLB'
-  | 'DNSRoundRobinLB'
-  | 'DynamicDNS'
-  | 'Passthrough'
-  | 'Alias';
+export type Resolution = 'ClientSideLB' | 'DNSLB' | 'DNSRoundRobinLB' | 'DynamicDNS' | 'Passthrough' | 'Alias';
 
 export type TrafficDistribution = 'Any' | 'PreferSameZone' | 'PreferSameNode';
 

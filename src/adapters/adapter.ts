@@ -1,0 +1,28 @@
+// What every adapter is: something that watches one source and says facts. It knows nothing of the journal, of other adapters or of
+// xDS; what is new and what is not is decided behind the sink, against what the journal already holds.
+
+import type { Fact } from '../core/event.ts';
+import type { Origin } from '../core/problem.ts';
+
+export interface Sink {
+  /** The facts of one change, recorded as one batch. Resolves when they are durable and folded; facts that say nothing new are dropped. */
+  submit(batch: readonly Fact[]): Promise<void>;
+  /**
+   * Everything the source has, at start or after a gap. What the journal knows of this source and is not among `all` becomes a
+   * Delete, except objects whose origin is a file in `unreadable` (they stay as they were). Followed by a Synced fact.
+   */
+  relist(all: readonly Fact[], unreadable: readonly string[]): Promise<void>;
+}
+
+export interface Adapter {
+  /** `<adapter>/<cluster>`, e.g. `file/Kubernetes`. */
+  readonly source: string;
+  /** Resolves when the source has been listed once. Later changes go to the sink until `stop`. */
+  start(sink: Sink): Promise<void>;
+  stop(): Promise<void>;
+  /** Where in the source a path inside an object stands, for messages; undefined if that cannot be said. */
+  locate?(origin: Origin, path: string): Promise<Origin | undefined>;
+}
+
+/** Reports of an adapter about itself (an unreadable directory, a slow scan): for the log, not for the journal. */
+export type AdapterLog = (level: 'info' | 'warn' | 'error', message: string) => void;

@@ -1,0 +1,203 @@
+// One file's bytes → its objects, each with the line where it begins, and what is wrong with the documents that are none.
+//
+// YAML as Kubernetes reads it: version 1.1 booleans, no base-60 numbers, no timestamps, duplicate keys refused. Never throws; every limit
+// is named. A document with an error never hides the others.
+
+import { type Document, isMap, LineCounter, parseAllDocuments, type Tags } from 'yaml';
+import type { ObjectRef, RawObject } from '../../core/event.ts';
+import { isObject, type Json } from '../../core/json.ts';
+import { definitionOf } from '../../core/kinds/registry.ts';
+import type { Origin } from '../../core/problem.ts';
+
+/** A larger file is refused unread. */
+export const FILE_BYTES_MAX = 4 * 1024 * 1024;
+/** Documents in one file. */
+export const DOCUMENTS_MAX = 10_000;
+/** Depth of nesting inside an object. */
+export const DEPTH_MAX = 64;
+/** How often anchors may be expanded in one document: past that it is taken for an alias bomb. */
+export const ALIASES_MAX = 200;
+/** Errors reported for one file. */
+export const ERRORS_MAX = 20;
+
+export interface ParsedObject {
+  readonly ref: ObjectRef;
+  readonly object: RawObject;
+  readonly origin: Origin;
+}
+
+export interface ParsedFile {
+  readonly objects: readonly ParsedObject[];
+  readonly malformed: readonly { readonly origin: Origin; readonly reason: string }[];
+}
+
+export function parseFile(file: string, bytes: Uint8Array): ParsedFile {
+  const text = decodeText(file, bytes);
+  if (typeof text !== 'string') return { objects: [], malformed: [text] };
+  const documents = parseDocuments(file, text);
+  if ('reason' in documents) return { objects: [], malformed: [documents] };
+  const objects: ParsedObject[] = [];
+  const malformed: { origin: Origin; reason: string }[] = [];
+  for (const { value, origin, errors } of documents.documents) {
+    if (errors.length > 0) malformed.push(...errors);
+    else collect(value, origin, objects, malformed);
+  }
+  refuseRepeats(objects, malformed);
+  return { objects, malformed: malformed.slice(0, ERRORS_MAX) };
+}
+
+export interface ParsedDocument {
+  readonly value: Json;
+  readonly origin: Origin;
+  readonly errors: readonly { readonly origin: Origin; readonly reason: string }[];
+}
+
+/** All documents of a text; empty ones (only comments, `---`) are left out. */
+export function parseDocuments(
+  file: string,
+  text: string,
+): { readonly documents: readonly ParsedDocument[] } | { readonly origin: Origin; readonly reason: string } {
+  const lines = new LineCounter();
+  const at = (offset: number): Origin => {
+    const { line, col } = lines.linePos(offset);
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  try {
+    const parsed = parseAllDocuments(text, {
+      version: '1.1',
+      customTags: kubernetesTags,
+      lineCounter: lines,
+      uniqueKeys: true,
+      strict: true,
+      prettyErrors: false,
+    });
+    if ('empty' in parsed) return { documents: [] };
+    if (parsed.length > DOCUMENTS_MAX) {
+      return { origin: { file }, reason: `has ${parsed.length} documents; the limit is ${DOCUMENTS_MAX}` };
+    }
+    const documents = parsed.map(document => readDocument(document, at));
+    return { documents: documents.filter(document => document.errors.length > 0 || document.value !== null) };
+  } catch (error) {
+    // The parser is recursive: input nested many thousands deep overflows the stack before any limit of ours can be tested.
+    const reason = error instanceof RangeError ? `is nested more than ${DEPTH_MAX} levels deep` : messageOf(error);
+    return { origin: { file }, reason };
+  }
+}
+
+function readDocument(document: Document.Parsed, at: (offset: number) => Origin): ParsedDocument {
+  const start = isMap(document.contents) ? document.contents.range[0] : (document.range[0] ?? 0);
+  const origin = at(start);
+  if (document.errors.length > 0) {
+    const errors = document.errors.map(error => ({ origin: at(error.pos[0]), reason: error.message }));
+    return { value: null, origin, errors };
+  }
+  try {
+    const value = document.toJS({ maxAliasCount: ALIASES_MAX }) as Json;
+    if (deeperThan(value, DEPTH_MAX)) {
+      return { value: null, origin, errors: [{ origin, reason: `is nested more than ${DEPTH_MAX} levels deep` }] };
+    }
+    return { value, origin, errors: [] };
+  } catch (error) {
+    const bomb = `anchors are expanded more than ${ALIASES_MAX} times`;
+    const reason = error instanceof ReferenceError ? bomb : messageOf(error);
+    return { value: null, origin, errors: [{ origin, reason }] };
+  }
+}
+
+const kubernetesTags = (tags: Tags): Tags =>
+  tags.filter(tag => {
+    if (typeof tag === 'string') return tag !== 'timestamp' && tag !== 'intTime' && tag !== 'floatTime';
+    return tag.tag !== 'tag:yaml.org,2002:timestamp' && !('format' in tag && tag.format === 'TIME');
+  });
+
+function decodeText(file: string, bytes: Uint8Array): string | { readonly origin: Origin; readonly reason: string } {
+  const origin = { file };
+  if (bytes.length > FILE_BYTES_MAX) return { origin, reason: tooLarge(bytes.length) };
+  if (bytes.includes(0)) return { origin, reason: 'is a binary file (it has a NUL byte); expected YAML or JSON text' };
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return { origin, reason: 'is not UTF-8 text; expected YAML or JSON' };
+  }
+}
+
+export function tooLarge(bytes: number): string {
+  return `is ${(bytes / 1024 / 1024).toFixed(1)} MiB large; the limit is ${FILE_BYTES_MAX / 1024 / 1024} MiB`;
+}
+
+/** Takes a document apart: an object, or a `List` of them. */
+function collect(
+  value: Json,
+  origin: Origin,
+  objects: ParsedObject[],
+  malformed: { origin: Origin; reason: string }[],
+): void {
+  const bad = (reason: string): void => {
+    malformed.push({ origin, reason });
+  };
+  if (!isObject(value)) return bad(`expected a Kubernetes object, found ${describe(value)}`);
+  if (typeof value.apiVersion !== 'string' || value.apiVersion === '') return bad('apiVersion is missing');
+  if (typeof value.kind !== 'string' || value.kind === '') return bad('kind is missing');
+  if (value.kind === 'List' && value.apiVersion === 'v1') {
+    for (const item of Array.isArray(value.items) ? value.items : []) collect(item, origin, objects, malformed);
+    return;
+  }
+  const definition = definitionOf(value.apiVersion, value.kind);
+  if (definition === undefined) {
+    return bad(`${value.apiVersion} ${value.kind} is not a kind that Periplus knows; the object is ignored`);
+  }
+  const metadata = value.metadata;
+  if (!isObject(metadata)) return bad(`${value.kind}: metadata is missing`);
+  if (typeof metadata.name !== 'string' || metadata.name === '') {
+    return bad(`${value.kind}: metadata.name is missing or not a string`);
+  }
+  if (metadata.namespace !== undefined && metadata.namespace !== null && typeof metadata.namespace !== 'string') {
+    return bad(`${value.kind} ${metadata.name}: metadata.namespace must be a string`);
+  }
+  const namespace = definition.clusterScoped ? '' : metadata.namespace || 'default';
+  objects.push({
+    ref: { apiVersion: value.apiVersion, kind: value.kind, namespace, name: metadata.name },
+    object: value,
+    origin,
+  });
+}
+
+/** The same object twice in one file: the first stands. */
+function refuseRepeats(objects: ParsedObject[], malformed: { origin: Origin; reason: string }[]): void {
+  const first = new Map<string, Origin>();
+  for (let i = 0; i < objects.length; i++) {
+    const { ref, origin } = objects[i]!;
+    const key = identity(ref);
+    const known = first.get(key);
+    if (known === undefined) {
+      first.set(key, origin);
+      continue;
+    }
+    malformed.push({
+      origin,
+      reason: `${ref.kind} ${ref.namespace}/${ref.name} stands already at line ${known.line ?? 1}; the first one is used`,
+    });
+    objects.splice(i--, 1);
+  }
+}
+
+/** What makes two documents the same object: group, kind, namespace, name; not the version. */
+export function identity(ref: ObjectRef): string {
+  const group = ref.apiVersion.includes('/') ? ref.apiVersion.slice(0, ref.apiVersion.indexOf('/')) : '';
+  return `${group}/${ref.kind}/${ref.namespace}/${ref.name}`;
+}
+
+function deeperThan(value: Json, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth === 0) return true;
+  return Object.values(value).some(member => member !== undefined && deeperThan(member, depth - 1));
+}
+
+function describe(value: Json): string {
+  if (value === null) return 'nothing';
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,167 @@
+// A state as canonical facts, and back: the accepted objects as received, refused newer versions beside them, interned values, positions.
+//
+// Not a dump of State: decoding is done again at restore, so a snapshot survives releases, and indexes and derived values never lie in
+// it. Two states are equal exactly when their snapshots are, line by line in canonical JSON; that is what a state hash covers.
+
+import { decodeRecord, putInForce } from './apply-object.ts';
+import { assert } from './assert.ts';
+import type { RawObject } from './event.ts';
+import { restoreMesh, restoreNetworks } from './handlers/mesh.ts';
+import { connectProxy } from './handlers/proxy.ts';
+import { isObject, type Json, type JsonObject } from './json.ts';
+import type { Origin } from './problem.ts';
+import type { ProxyRecord } from './proxy.ts';
+import { settingsFromJson, settingsToJson } from './settings.ts';
+import { emptyState, type State } from './state.ts';
+
+/** Raised when a fact below changes its meaning; restore knows every format ever written. */
+export const SNAPSHOT_FORMAT = 1;
+
+export interface SourcedFact {
+  readonly source: string;
+  readonly fact: JsonObject;
+}
+
+/** In a fixed order, lazily: a caller may pause between any two. */
+export function* snapshotOf(state: State): IterableIterator<SourcedFact> {
+  const ours = (fact: JsonObject): SourcedFact => ({ source: 'runtime', fact });
+  yield ours({ kind: 'Position', seq: state.seq, time: state.time });
+  yield ours({ kind: 'Engine', settings: settingsToJson(state.settings) });
+  for (const [kind, value] of [
+    ['MeshConfig', state.mesh],
+    ['MeshNetworks', state.networks],
+  ] as const) {
+    yield ours(compact({ kind, at: value.at, value: value.raw, refused: value.refused as unknown as Json }));
+  }
+  for (const record of state.records.values()) {
+    yield {
+      source: record.source,
+      fact: compact({
+        kind: 'Object',
+        object: record.raw,
+        origin: record.origin as unknown as Json,
+        at: record.acceptedAt,
+        refused: record.refused as unknown as Json,
+      }),
+    };
+  }
+  for (const [source, at] of state.synced.entries()) yield { source, fact: { kind: 'Synced', at } };
+  for (const [key, value] of state.malformed.entries()) {
+    yield {
+      source: key.slice(0, key.indexOf('|')),
+      fact: compact({ kind: 'Malformed', ...(value as unknown as JsonObject) }),
+    };
+  }
+  for (const [digest, value] of state.interned.entries()) yield ours({ kind: 'Interned', digest, value });
+  for (const proxy of state.proxies.values()) yield { source: 'xds', fact: proxyFact(proxy) };
+  for (const [seq, reason] of state.rejected.entries()) yield ours({ kind: 'Rejected', seq, reason });
+}
+
+/** Folds the facts of a snapshot. An object that this release refuses is kept as refused, with the version before it gone. */
+export function restore(facts: Iterable<SourcedFact>): State {
+  let state = emptyState;
+  for (const { source, fact } of facts) state = restoreFact(state, source, fact);
+  return state;
+}
+
+export function restoreFact(state: State, source: string, fact: JsonObject): State {
+  switch (fact.kind) {
+    case 'Position':
+      return { ...state, seq: Number(fact.seq), time: Number(fact.time) };
+    case 'Engine':
+      return { ...state, settings: settingsFromJson(objectOf(fact.settings)) };
+    case 'MeshConfig':
+      return restoreMesh(state, fact);
+    case 'MeshNetworks':
+      return restoreNetworks(state, fact);
+    case 'Object':
+      return restoreObject(state, source, fact);
+    case 'Synced':
+      return { ...state, synced: state.synced.with(source, Number(fact.at)) };
+    case 'Malformed': {
+      const { kind: _, ...value } = fact;
+      const malformed = value as unknown as {
+        readonly origin: Origin;
+        readonly reasons: readonly string[];
+        readonly at: number;
+      };
+      return { ...state, malformed: state.malformed.with(`${source}|${malformed.origin.file}`, malformed) };
+    }
+    case 'Interned':
+      return { ...state, interned: state.interned.with(String(fact.digest), fact.value ?? null) };
+    case 'Proxy':
+      return restoreProxy(state, fact);
+    case 'Rejected':
+      return { ...state, rejected: state.rejected.with(String(fact.seq), String(fact.reason)) };
+    default:
+      return assertKnown(fact);
+  }
+}
+
+function restoreObject(state: State, source: string, fact: JsonObject): State {
+  const origin = fact.origin as unknown as Origin | undefined;
+  let next = state;
+  if (isObject(fact.object)) {
+    next = putInForce(next, decodeRecord(next, source, fact.object, origin, Number(fact.at)));
+  }
+  if (isObject(fact.refused) && isObject(fact.refused.raw)) {
+    const refused = fact.refused as unknown as {
+      readonly raw: RawObject;
+      readonly at: number;
+      readonly origin?: Origin;
+    };
+    next = putInForce(next, decodeRecord(next, source, refused.raw, refused.origin, refused.at));
+  }
+  return next;
+}
+
+function proxyFact(proxy: ProxyRecord): JsonObject {
+  return compact({
+    kind: 'Proxy',
+    connection: proxy.connection,
+    at: proxy.connectedAt,
+    protocol: proxy.protocol,
+    node: proxy.node,
+    extensions: proxy.extensionsDigest,
+    identities: proxy.identities,
+    subscriptions: proxy.subscriptions as unknown as JsonObject,
+    nacks: proxy.nacks as unknown as JsonObject,
+  });
+}
+
+function restoreProxy(state: State, fact: JsonObject): State {
+  const connection = String(fact.connection);
+  const [next] = connectProxy(state, {
+    seq: Number(fact.at),
+    time: state.time,
+    source: 'xds',
+    kind: 'ProxyConnected',
+    connection,
+    node: objectOf(fact.node),
+    protocol: fact.protocol === 'delta' ? 'delta' : 'sotw',
+    extensions: typeof fact.extensions === 'string' ? fact.extensions : undefined,
+    identities: Array.isArray(fact.identities) ? fact.identities.map(String) : [],
+  });
+  const proxy = next.proxies.get(connection);
+  if (proxy === undefined) return next;
+  const full: ProxyRecord = {
+    ...proxy,
+    subscriptions: objectOf(fact.subscriptions) as unknown as ProxyRecord['subscriptions'],
+    nacks: objectOf(fact.nacks) as unknown as ProxyRecord['nacks'],
+  };
+  return { ...next, proxies: next.proxies.with(connection, full) };
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** Without undefined members, so that a fact equals itself after a trip through JSON. */
+function compact(fact: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fact).filter(([, value]) => value !== undefined));
+}
+
+function assertKnown(fact: JsonObject): never {
+  assert(false, `snapshot fact of unknown kind ${JSON.stringify(fact.kind)}: written by a newer release?`);
+  throw new Error('unreachable');
+}
