@@ -1,5 +1,6 @@
 // The TypeScript interfaces of the xDS bundle: one per message, numeric constants per enum, and TypeMap by full name.
 import protobuf from 'protobufjs';
+import { byFullName, collectTop, fullName, nameAll } from './naming.mjs';
 
 const { Type, Enum, MapField } = protobuf;
 
@@ -41,16 +42,8 @@ const WELL_KNOWN = new Map([
 
 const SCALARS = { bool: 'boolean', string: 'string', bytes: 'Uint8Array' };
 
-const fullName = object => object.fullName.slice(1);
-const isVersion = segment => /^v\d+((alpha|beta)\d*)?$/.test(segment);
-const pascal = text => text.replace(/(^|_)([a-z0-9])/g, (_, __, letter) => letter.toUpperCase());
-const byFullName = (a, b) => (a.fullName < b.fullName ? -1 : 1);
-
 export function xdsTypes(root) {
-  const top = [];
-  collectTop(root, top);
-  top.sort(byFullName);
-  const { names, renamed } = nameAll(top);
+  const { names, renamed } = nameAll(collectTop(root), PREFERRED, CHOSEN);
   const messages = [...names.keys()].filter(o => o instanceof Type && !WELL_KNOWN.has(fullName(o)));
   const enums = [...names.keys()].filter(o => o instanceof Enum && !WELL_KNOWN.has(fullName(o)));
   return [
@@ -59,63 +52,6 @@ export function xdsTypes(root) {
     ...messages.sort(byFullName).map(m => messageText(m, names)),
     typeMapText(messages, names),
   ].join('\n');
-}
-
-function collectTop(namespace, into) {
-  for (const object of namespace.nestedArray) {
-    if (object instanceof Type || object instanceof Enum) into.push(object);
-    else collectTop(object, into);
-  }
-}
-
-function nameAll(top) {
-  const groups = new Map();
-  for (const object of top) groups.set(object.name, [...(groups.get(object.name) ?? []), object]);
-  const names = new Map();
-  const renamed = [];
-  for (const [simple, group] of groups) {
-    const preferred = PREFERRED.map(p => group.find(o => fullName(o.parent) === p)).find(o => o !== undefined);
-    const rest = group.filter(o => group.length > 1 && o !== preferred);
-    for (const object of group) {
-      const name = rest.includes(object) ? prefixed(object, rest, groups) : simple;
-      if (group.length > 1) renamed.push([name, fullName(object)]);
-      nameNested(object, name, names);
-    }
-  }
-  const seen = new Map();
-  for (const [object, name] of names) {
-    if (seen.has(name)) throw new Error(`${name} is both ${fullName(object)} and ${fullName(seen.get(name))}`);
-    seen.set(name, object);
-  }
-  renamed.sort(([a], [b]) => (a < b ? -1 : 1));
-  return { names, renamed };
-}
-
-function nameNested(object, name, names) {
-  names.set(object, name);
-  if (!(object instanceof Type)) return;
-  for (const nested of object.nestedArray) nameNested(nested, `${name}_${nested.name}`, names);
-}
-
-/** As few segments of the package, from the right, as tell the members of the group apart; for xds, udpa and cel that word alone if it does. */
-function prefixed(object, group, groups) {
-  const chosen = CHOSEN.get(fullName(object));
-  if (chosen !== undefined) return chosen;
-  const candidates = candidateNames(object);
-  const others = count => group.filter(o => o !== object).map(o => candidateNames(o)[count]);
-  const found = candidates.findIndex((name, count) => !groups.has(name) && !others(count).includes(name));
-  if (found < 0) throw new Error(`no name for ${fullName(object)}`);
-  return candidates[found];
-}
-
-function candidateNames(object) {
-  const segments = fullName(object.parent)
-    .split('.')
-    .filter(s => !isVersion(s));
-  const doubled = pascal(segments.at(-1)).toLowerCase() === object.name.toLowerCase();
-  const used = (doubled ? segments.slice(0, -1) : segments).map(pascal);
-  const short = ['xds', 'udpa', 'cel'].includes(segments[0]) ? [pascal(segments[0]) + object.name] : [];
-  return [...short, ...used.map((_, i) => used.slice(-(i + 1)).join('') + object.name)];
 }
 
 function enumText(enumeration, names) {
