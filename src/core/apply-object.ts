@@ -6,10 +6,10 @@
 
 import { isLeft } from 'fp-ts/lib/Either.js';
 import type { Effect } from './effect.ts';
-import type { Event, ObjectRef, RawObject } from './event.ts';
+import type { Event, RawObject } from './event.ts';
 import type { Change } from './handlers/change.ts';
 import { changeHandler } from './handlers/handlers.ts';
-import { isObject, jsonEqual } from './json.ts';
+import { jsonEqual } from './json.ts';
 import type { IndexName, KindDefinition, KindName } from './kinds/kinds.ts';
 import { decodeMeta, type ObjectMeta } from './kinds/meta.ts';
 import { definitionOf } from './kinds/registry.ts';
@@ -89,14 +89,6 @@ export function removeObject(state: State, event: DeleteEvent): Step {
 /** The table key of an object. */
 export function keyFor(definition: KindDefinition, cluster: string, namespace: string, name: string): string {
   return definition.store === 'config' ? configKey(namespace, name) : kubernetesKey(cluster, namespace, name);
-}
-
-export function refOf(raw: RawObject): ObjectRef | undefined {
-  const meta = raw.metadata;
-  if (typeof raw.apiVersion !== 'string' || typeof raw.kind !== 'string' || !isObject(meta)) return undefined;
-  if (typeof meta.name !== 'string') return undefined;
-  const namespace = typeof meta.namespace === 'string' ? meta.namespace : '';
-  return { apiVersion: raw.apiVersion, kind: raw.kind, namespace, name: meta.name };
 }
 
 /** The part after the first slash of a source, e.g. `Kubernetes` of `file/Kubernetes`. */

@@ -132,34 +132,35 @@ function collect(
   objects: ParsedObject[],
   malformed: { origin: Origin; reason: string }[],
 ): void {
-  const bad = (reason: string): void => {
-    malformed.push({ origin, reason });
-  };
-  if (!isObject(value)) return bad(`expected a Kubernetes object, found ${describe(value)}`);
-  if (typeof value.apiVersion !== 'string' || value.apiVersion === '') return bad('apiVersion is missing');
-  if (typeof value.kind !== 'string' || value.kind === '') return bad('kind is missing');
-  if (value.kind === 'List' && value.apiVersion === 'v1') {
+  if (isObject(value) && value.kind === 'List' && value.apiVersion === 'v1') {
     for (const item of Array.isArray(value.items) ? value.items : []) collect(item, origin, objects, malformed);
     return;
   }
-  const definition = definitionOf(value.apiVersion, value.kind);
+  const read = asObject(value);
+  if ('reason' in read) malformed.push({ origin, reason: read.reason });
+  else objects.push({ ...read, origin });
+}
+
+/** The identity of an object, or why it has none. Its content is judged by the core, not here. */
+function asObject(value: Json): { readonly ref: ObjectRef; readonly object: RawObject } | { readonly reason: string } {
+  if (!isObject(value)) return { reason: `expected a Kubernetes object, found ${describe(value)}` };
+  const { apiVersion, kind, metadata } = value;
+  if (typeof apiVersion !== 'string' || apiVersion === '') return { reason: 'apiVersion is missing' };
+  if (typeof kind !== 'string' || kind === '') return { reason: 'kind is missing' };
+  const definition = definitionOf(apiVersion, kind);
   if (definition === undefined) {
-    return bad(`${value.apiVersion} ${value.kind} is not a kind that Periplus knows; the object is ignored`);
+    return { reason: `${apiVersion} ${kind} is not a kind that Periplus knows; the object is ignored` };
   }
-  const metadata = value.metadata;
-  if (!isObject(metadata)) return bad(`${value.kind}: metadata is missing`);
-  if (typeof metadata.name !== 'string' || metadata.name === '') {
-    return bad(`${value.kind}: metadata.name is missing or not a string`);
+  if (!isObject(metadata)) return { reason: `${kind}: metadata is missing` };
+  const { name, namespace } = metadata;
+  if (typeof name !== 'string' || name === '') return { reason: `${kind}: metadata.name is missing or not a string` };
+  if (namespace !== undefined && namespace !== null && typeof namespace !== 'string') {
+    return { reason: `${kind} ${name}: metadata.namespace must be a string` };
   }
-  if (metadata.namespace !== undefined && metadata.namespace !== null && typeof metadata.namespace !== 'string') {
-    return bad(`${value.kind} ${metadata.name}: metadata.namespace must be a string`);
-  }
-  const namespace = definition.clusterScoped ? '' : metadata.namespace || 'default';
-  objects.push({
-    ref: { apiVersion: value.apiVersion, kind: value.kind, namespace, name: metadata.name },
+  return {
+    ref: { apiVersion, kind, namespace: definition.clusterScoped ? '' : namespace || 'default', name },
     object: value,
-    origin,
-  });
+  };
 }
 
 /** The same object twice in one file: the first stands. */

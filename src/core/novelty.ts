@@ -1,0 +1,101 @@
+// Is a fact news? What every adapter says passes here first, so that what changes nothing is neither journalled nor folded: equal values,
+// changes outside the projection of a kind, deletions of what is not there. Pure, so that any source can be replayed through it.
+
+import { clusterOf, keyFor } from './apply-object.ts';
+import type { Fact, ObjectRef, RawObject } from './event.ts';
+import { isObject, jsonEqual } from './json.ts';
+import { definitionOf } from './kinds/registry.ts';
+import type { State } from './state.ts';
+
+/** The facts of a batch that say something new, given what the state knows and what stands before them in the batch. */
+export function newsOf(state: State, source: string, batch: readonly Fact[]): readonly Fact[] {
+  const ahead = new Map<string, RawObject | undefined>();
+  return batch.filter(fact => isNews(state, source, fact, ahead));
+}
+
+/**
+ * What a complete list of a source means: its news, and a Delete for every object that the state knows from this source and the list
+ * has not, unless it came from a file in `unreadable`.
+ */
+export function newsOfList(
+  state: State,
+  source: string,
+  all: readonly Fact[],
+  unreadable: readonly string[],
+): readonly Fact[] {
+  const listed = new Set<string>();
+  for (const fact of all) {
+    if (fact.kind !== 'Add' && fact.kind !== 'Update') continue;
+    const key = recordKeyOf(source, rawRef(fact.object));
+    if (key !== undefined) listed.add(key);
+  }
+  const gone: Fact[] = [];
+  for (const record of state.records.values()) {
+    if (record.source !== source || listed.has(`${record.kind}|${record.key}|${source}`)) continue;
+    const origin = record.refused?.origin ?? record.origin;
+    if (origin !== undefined && unreadable.includes(origin.file)) continue;
+    const ref = rawRef(record.raw ?? record.refused?.raw ?? {});
+    if (ref !== undefined) gone.push({ kind: 'Delete', ref });
+  }
+  const files = new Set(all.flatMap(fact => (fact.kind === 'Malformed' ? [fact.origin.file] : [])));
+  for (const [key, { origin }] of state.malformed.entries()) {
+    if (key.startsWith(`${source}|`) && !files.has(origin.file)) gone.push({ kind: 'Malformed', origin, reasons: [] });
+  }
+  return [...newsOf(state, source, all), ...gone];
+}
+
+function isNews(state: State, source: string, fact: Fact, ahead: Map<string, RawObject | undefined>): boolean {
+  switch (fact.kind) {
+    case 'Add':
+    case 'Update': {
+      const key = recordKeyOf(source, rawRef(fact.object));
+      if (key === undefined) return true;
+      const known = ahead.has(key) ? ahead.get(key) : knownRaw(state, key);
+      ahead.set(key, fact.object);
+      return known === undefined || !sameProjection(known, fact.object);
+    }
+    case 'Delete': {
+      const key = recordKeyOf(source, fact.ref);
+      if (key === undefined) return false;
+      const known = ahead.has(key) ? ahead.get(key) : knownRaw(state, key);
+      ahead.set(key, undefined);
+      return known !== undefined;
+    }
+    case 'Malformed': {
+      const known = state.malformed.get(`${source}|${fact.origin.file}`);
+      return !jsonEqual(known?.reasons ?? [], fact.reasons);
+    }
+    case 'MeshConfig':
+      return !jsonEqual(state.mesh.refused?.raw ?? state.mesh.raw ?? null, fact.value);
+    case 'MeshNetworks':
+      return !jsonEqual(state.networks.refused?.raw ?? state.networks.raw ?? null, fact.value);
+    default:
+      return true;
+  }
+}
+
+function knownRaw(state: State, key: string): RawObject | undefined {
+  const record = state.records.get(key);
+  return record?.refused?.raw ?? record?.raw;
+}
+
+function sameProjection(a: RawObject, b: RawObject): boolean {
+  const definition = definitionOf(b.apiVersion, b.kind);
+  if (definition === undefined || a.apiVersion !== b.apiVersion) return jsonEqual(a, b);
+  return jsonEqual(definition.project(a), definition.project(b));
+}
+
+function recordKeyOf(source: string, ref: ObjectRef | undefined): string | undefined {
+  const definition = ref === undefined ? undefined : definitionOf(ref.apiVersion, ref.kind);
+  if (ref === undefined || definition === undefined) return undefined;
+  const namespace = definition.clusterScoped ? '' : ref.namespace || 'default';
+  return `${definition.kind}|${keyFor(definition, clusterOf(source), namespace, ref.name)}|${source}`;
+}
+
+function rawRef(raw: RawObject): ObjectRef | undefined {
+  const meta = raw.metadata;
+  if (typeof raw.apiVersion !== 'string' || typeof raw.kind !== 'string' || !isObject(meta)) return undefined;
+  if (typeof meta.name !== 'string') return undefined;
+  const namespace = typeof meta.namespace === 'string' ? meta.namespace : '';
+  return { apiVersion: raw.apiVersion, kind: raw.kind, namespace, name: meta.name };
+}
