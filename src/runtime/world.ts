@@ -32,6 +32,14 @@ export interface WorldListener {
   onFolded(state: State, request: PushRequest, effects: readonly Effect[]): void;
 }
 
+const noneRejected: ReadonlySet<number> = new Set();
+
+interface Queued {
+  readonly news: (state: State) => readonly Unrecorded[];
+  readonly resolve: (state: State) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 export class World {
   readonly #options: WorldOptions;
   readonly #listeners: WorldListener[] = [];
@@ -41,6 +49,7 @@ export class World {
   #unrecorded: Unrecorded[] = [];
   #since = 0;
   #tail: Promise<unknown> = Promise.resolve();
+  #queue: Queued[] = [];
   #stopped = false;
 
   constructor(options: WorldOptions) {
@@ -66,15 +75,16 @@ export class World {
     return this.recordNews(() => facts);
   }
 
-  /** As `record`, for facts that depend on the state: `news` is asked when everything recorded before has been folded. */
+  /**
+   * As `record`, for facts that depend on the state: `news` is asked when everything recorded before has been folded. Calls that wait at
+   * the same time share one commit, so a caller whose `news` reads what another one writes must await that one first.
+   */
   recordNews(news: (state: State) => readonly Unrecorded[]): Promise<State> {
-    const done = this.#tail.then(async () => {
-      const facts = news(this.#state);
-      if (facts.length > 0) await this.#write(facts);
-      return this.#state;
+    if (this.#stopped) return Promise.reject(new Error('the control plane is stopping'));
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ news, resolve, reject });
+      if (this.#queue.length === 1) this.#tail = this.#tail.then(() => this.#writeQueued());
     });
-    this.#tail = done.catch(() => undefined);
-    return done;
   }
 
   /** Waits for what is under way. Later facts are refused. */
@@ -83,9 +93,20 @@ export class World {
     await this.#tail;
   }
 
+  async #writeQueued(): Promise<void> {
+    const queue = this.#queue;
+    this.#queue = [];
+    try {
+      const facts = queue.flatMap(({ news }) => news(this.#state));
+      if (facts.length > 0) await this.#write(facts);
+      for (const { resolve } of queue) resolve(this.#state);
+    } catch (error) {
+      for (const { reject } of queue) reject(error);
+    }
+  }
+
   async #write(facts: readonly Unrecorded[]): Promise<void> {
     for (;;) {
-      if (this.#stopped) throw new Error('the control plane is stopping');
       if (this.#durable === undefined) {
         try {
           return await this.#foldAll(await this.#options.journal.append(facts));
@@ -94,6 +115,7 @@ export class World {
           this.#lostTouch(error.message);
         }
       }
+      if (this.#stopped) throw new Error('the control plane is stopping');
       if (!this.#options.strict && this.#unrecorded.length + facts.length <= UNRECORDED_MAX) {
         this.#unrecorded.push(...facts);
         return this.#foldAll(this.#provisional(facts));
@@ -136,14 +158,14 @@ export class World {
   }
 
   async #foldAll(events: readonly Event[]): Promise<void> {
-    const none: ReadonlySet<number> = new Set();
     const effects: Effect[] = [];
     let request = noPush;
+    let state = this.#state;
     const failures: Unrecorded[] = [];
     let sliceEnd = this.#options.clock.now() + FOLD_SLICE_MS;
     for (const event of events) {
-      const folded = fold(this.#state, event, none);
-      this.#state = folded.state;
+      const folded = fold(state, event, noneRejected);
+      state = folded.state;
       if (folded.failure !== undefined) failures.push(this.#rejection(event, folded.failure));
       for (const effect of folded.effects) {
         if (effect.kind === 'Push') request = mergePushRequests(request, effect.request);
@@ -154,6 +176,7 @@ export class World {
         sliceEnd = this.#options.clock.now() + FOLD_SLICE_MS;
       }
     }
+    this.#state = state;
     for (const listener of this.#listeners) listener.onFolded(this.#state, request, effects);
     if (failures.length > 0) await this.#write(failures);
   }

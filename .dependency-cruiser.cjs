@@ -1,0 +1,77 @@
+// Who may import whom: one rule for each sentence of "Boundaries" in ARCHITECTURE.md. test/house/imports.test.ts proves that they bite.
+
+const pureLibraries = '(^|/)node_modules/(fp-ts|immer|sorted-btree|ipaddr\\.js|re2js)/';
+
+/** Nothing but `allowed` (paths inside the project or in node_modules; node's own modules never). */
+const only = (name, comment, from, allowed) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: from },
+  to: { pathNot: [from, ...allowed] },
+});
+
+module.exports = {
+  forbidden: [
+    only('core-is-pure', 'core imports a short list of pure libraries and nothing of ours', '^src/core/', [
+      pureLibraries,
+    ]),
+    only('generate-is-pure', 'generators import the core and proto types', '^src/xds/generate/', [
+      '^src/core/',
+      '^src/xds/proto/',
+    ]),
+    only('session-is-pure', 'the session imports the core and proto types', '^src/xds/session/', [
+      '^src/core/',
+      '^src/xds/proto/',
+    ]),
+    only('push-is-pure', 'the push schedule imports the core', '^src/xds/push/', ['^src/core/']),
+    only('journal-knows-the-core-alone', 'the journal imports the core, better-sqlite3 and node', '^src/journal/', [
+      '^src/core/',
+      '(^|/)node_modules/(better-sqlite3|@types/better-sqlite3|@types/node)/',
+      '^[a-z_/]+$',
+    ]),
+    only('oracle-knows-nobody', 'the oracle models Envoy and imports proto types alone', '^src/oracle/', [
+      '^src/xds/proto/',
+    ]),
+    {
+      name: 'adapters-are-thin',
+      comment: 'an adapter imports the core and its own SDK; never another adapter, the journal, xds or the runtime',
+      severity: 'error',
+      from: { path: '^src/adapters/([^/]+)/' },
+      to: { path: '^src/', pathNot: ['^src/core/', '^src/adapters/adapter\\.ts$', '^src/adapters/$1/'] },
+    },
+    {
+      name: 'only-the-journal-opens-sqlite',
+      severity: 'error',
+      from: { pathNot: '^src/journal/' },
+      to: { path: '(^|/)node_modules/better-sqlite3/' },
+    },
+    {
+      name: 'xds-does-not-wire',
+      comment: 'xds knows the core; the runtime, adapters, journal and CLI know it',
+      severity: 'error',
+      from: { path: '^src/xds/' },
+      to: { path: '^src/(runtime|cli|admin|adapters|journal)/' },
+    },
+    {
+      name: 'nobody-imports-the-cli',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/cli/' },
+      to: { path: '^src/cli/' },
+    },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^dist/' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

@@ -1,0 +1,165 @@
+// periplus journal ls|show|verify|export|import: looking into a journal. Reads only; works beside a running control plane.
+
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { Command } from 'commander';
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { exportJournal } from '../journal/export.ts';
+import { importJournal } from '../journal/import.ts';
+import type { Journal, StoredEvent } from '../journal/journal.ts';
+import { openJournal } from '../journal/open.ts';
+import { CliError, EXIT, parseFormat, print, printData, printTable, progress, showTime } from './output.ts';
+
+export const DEFAULT_JOURNAL = '.periplus/journal.db';
+
+const journalOption = ['-j, --journal <file>', 'journal to read', DEFAULT_JOURNAL] as const;
+
+export function journalCommand(): Command {
+  const command = new Command('journal').description(
+    'look into a journal: list, show, verify, export and import events',
+  );
+  command.addCommand(lsCommand());
+  command.addCommand(showCommand());
+  command.addCommand(verifyCommand());
+  command.addCommand(exportCommand());
+  command.addCommand(importCommand());
+  return command;
+}
+
+function lsCommand(): Command {
+  return new Command('ls')
+    .description('list events, oldest first')
+    .option(...journalOption)
+    .option('--from <seq>', 'first event', '1')
+    .option('--to <seq>', 'last event (default: the newest)')
+    .option('--tail <n>', 'only the newest n events')
+    .option('--kind <kind>', 'only facts of this kind, e.g. Update or ProxyNacked')
+    .option('-o, --output <format>', 'table, json or yaml', 'table')
+    .addHelpText('after', '\nExamples:\n  periplus journal ls --tail 20\n  periplus journal ls --kind Update -o json')
+    .action(
+      async (options: { journal: string; from: string; to?: string; tail?: string; kind?: string; output: string }) => {
+        const format = parseFormat(options.output);
+        await withJournal(options.journal, async journal => {
+          const head = journal.head().seq;
+          const from = options.tail === undefined ? seqOf(options.from) : Math.max(1, head - seqOf(options.tail) + 1);
+          const to = options.to === undefined ? head : seqOf(options.to);
+          const found: StoredEvent[] = [];
+          if (from <= to) {
+            for await (const page of journal.records({ from, to, secrets: 'redacted' })) {
+              found.push(...page.filter(event => options.kind === undefined || event.kind === options.kind));
+            }
+          }
+          if (format !== 'table') return printData(found.map(toJson), format);
+          printTable(
+            ['SEQ', 'TIME', 'SOURCE', 'KIND', 'WHAT'],
+            found.map(event => [String(event.seq), showTime(event.time), event.source, event.kind, summary(event)]),
+          );
+        });
+      },
+    );
+}
+
+function showCommand(): Command {
+  return new Command('show')
+    .description('show one event as it was recorded; private values are redacted')
+    .argument('<seq>', 'number of the event')
+    .option(...journalOption)
+    .option('-o, --output <format>', 'yaml or json', 'yaml')
+    .action(async (seq: string, options: { journal: string; output: string }) => {
+      const format = parseFormat(options.output);
+      await withJournal(options.journal, async journal => {
+        const wanted = seqOf(seq);
+        for await (const page of journal.records({ from: wanted, to: wanted, secrets: 'redacted' })) {
+          const event = page[0];
+          if (event !== undefined) return printData(toJson(event), format === 'json' ? 'json' : 'yaml');
+        }
+        throw new CliError(`there is no event ${wanted}; the journal ends at ${journal.head().seq}`);
+      });
+    });
+}
+
+function verifyCommand(): Command {
+  return new Command('verify')
+    .description('check the hash chain, the numbering and the snapshots; exit 1 if anything is wrong')
+    .option(...journalOption)
+    .option('-o, --output <format>', 'table, json or yaml', 'table')
+    .action(async (options: { journal: string; output: string }) => {
+      const format = parseFormat(options.output);
+      await withJournal(options.journal, async journal => {
+        const line = progress('verifying');
+        const verdict = await journal.verify(line.show);
+        line.end();
+        if (format !== 'table') printData(verdict as unknown as Json, format);
+        else {
+          for (const finding of verdict.findings) print(`${finding.kind}: ${finding.message}`);
+          const what = `${verdict.events} events, ${verdict.snapshots} snapshots, head ${verdict.head.seq} ${verdict.head.hash.slice(0, 16)}`;
+          print(verdict.ok ? `ok: ${what}` : `DAMAGED: ${verdict.findings.length} findings in ${what}`);
+        }
+        if (!verdict.ok) process.exitCode = EXIT.failed;
+      });
+    });
+}
+
+function exportCommand(): Command {
+  return new Command('export')
+    .description('write the journal as JSON lines to stdout')
+    .option(...journalOption)
+    .option('--redact', 'replace private keys and tokens by placeholders of the same shape, and re-chain', false)
+    .addHelpText('after', '\nFor a bug report:\n  periplus journal export --redact > journal.jsonl')
+    .action(async (options: { journal: string; redact: boolean }) => {
+      await withJournal(options.journal, async journal => {
+        for await (const line of exportJournal(journal, { redact: options.redact })) print(line);
+      });
+    });
+}
+
+function importCommand(): Command {
+  return new Command('import')
+    .description('make a journal from exported JSON lines; the chain is verified on the way')
+    .argument('<lines>', 'file written by `periplus journal export`')
+    .requiredOption('-j, --journal <file>', 'journal to make; must not exist')
+    .action(async (lines: string, options: { journal: string }) => {
+      const input = createInterface({ input: createReadStream(lines), crlfDelay: Number.POSITIVE_INFINITY });
+      const head = await importJournal(options.journal, input);
+      print(`imported ${head.seq} events into ${options.journal}`);
+    });
+}
+
+/** Opens for reading, closes whatever happens. */
+export async function withJournal<T>(path: string, use: (journal: Journal) => Promise<T>): Promise<T> {
+  const journal = await openJournal(path, { clock: Date.now, readonly: true });
+  try {
+    return await use(journal);
+  } finally {
+    await journal.close();
+  }
+}
+
+export function seqOf(text: string): number {
+  const seq = Number(text);
+  if (!Number.isInteger(seq) || seq < 1)
+    throw new CliError(`${JSON.stringify(text)}: expected a whole number from 1`, EXIT.misuse);
+  return seq;
+}
+
+function toJson(event: StoredEvent): JsonObject {
+  const { seq, time, source, kind, hash } = event;
+  return { seq, time: showTime(time), source, kind, ...(JSON.parse(event.body) as JsonObject), hash };
+}
+
+/** The one thing that tells an event from the next: object, file, connection. */
+function summary(event: StoredEvent): string {
+  const body = JSON.parse(event.body) as JsonObject;
+  if (isObject(body.object)) {
+    const meta = isObject(body.object.metadata) ? body.object.metadata : {};
+    return `${String(body.object.kind)} ${[meta.namespace, meta.name].filter(part => part !== undefined).join('/')}`;
+  }
+  if (isObject(body.ref)) return `${String(body.ref.kind)} ${String(body.ref.namespace)}/${String(body.ref.name)}`;
+  if (isObject(body.origin)) return String(body.origin.file);
+  const parts = [body.connection, body.typeUrl, body.digest, body.name, body.reason, body.message];
+  if (Array.isArray(body.connections)) parts.unshift(`${body.connections.length} proxies at ${String(body.stateSeq)}`);
+  return parts
+    .filter(part => typeof part === 'string')
+    .map(part => part.replace('type.googleapis.com/', '').slice(0, 80))
+    .join(' ');
+}

@@ -1,0 +1,106 @@
+// What commands print: tables that align, JSON and YAML for scripts, progress on a terminal, and errors that say what to do.
+
+import Table from 'cli-table3';
+import { stringify } from 'yaml';
+import { canonicalJson, type Json } from '../core/json.ts';
+import { JournalFault } from '../journal/fault.ts';
+
+export type OutputFormat = 'table' | 'json' | 'yaml';
+
+/** Exit codes that scripts can use. */
+export const EXIT = { ok: 0, failed: 1, misuse: 2 } as const;
+
+/** An error whose message is for the user as it is. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number = EXIT.failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+export function print(text: string): void {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+export function printData(value: Json, format: 'json' | 'yaml'): void {
+  print(format === 'json' ? JSON.stringify(value, null, 2) : stringify(value, { lineWidth: 0 }));
+}
+
+/** Columns in the order of `head`, two blanks apart, as kubectl prints them. */
+export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const bare = {
+    top: '',
+    'top-mid': '',
+    'top-left': '',
+    'top-right': '',
+    bottom: '',
+    'bottom-mid': '',
+    'bottom-left': '',
+  };
+  const table = new Table({
+    head: [...head],
+    chars: {
+      ...bare,
+      'bottom-right': '',
+      left: '',
+      'left-mid': '',
+      mid: '',
+      'mid-mid': '',
+      right: '',
+      'right-mid': '',
+      middle: '  ',
+    },
+    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
+  });
+  for (const row of rows) table.push([...row]);
+  print(
+    table
+      .toString()
+      .split('\n')
+      .map(line => line.trimEnd())
+      .join('\n'),
+  );
+}
+
+/** A line that is rewritten in place, on a terminal only, from the first second on. */
+export function progress(label: string): {
+  readonly show: (done: number, of: number) => void;
+  readonly end: () => void;
+} {
+  const started = Date.now();
+  let shown = false;
+  let last = 0;
+  return {
+    show: (done, of) => {
+      const now = Date.now();
+      if (!process.stderr.isTTY || now - started < 1_000 || now - last < 100) return;
+      last = now;
+      shown = true;
+      process.stderr.write(`\r${label}: ${done} of ${of} (${of === 0 ? 100 : Math.floor((100 * done) / of)} %) `);
+    },
+    end: () => {
+      if (shown) process.stderr.write('\r\u001b[K');
+    },
+  };
+}
+
+/** One line for stderr, and the exit code. */
+export function explainError(error: unknown): { readonly text: string; readonly exitCode: number } {
+  if (error instanceof CliError) return { text: error.message, exitCode: error.exitCode };
+  if (error instanceof JournalFault) return { text: error.message, exitCode: EXIT.failed };
+  const detail = error instanceof Error ? (error.stack ?? error.message) : canonicalJson(String(error));
+  return { text: `unexpected failure, please report it: ${detail}`, exitCode: EXIT.failed };
+}
+
+export function parseFormat(text: string): OutputFormat {
+  if (text === 'table' || text === 'json' || text === 'yaml') return text;
+  throw new CliError(`-o ${text}: expected table, json or yaml`, EXIT.misuse);
+}
+
+/** `2026-11-21T13:02:11.123Z` */
+export function showTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,30 @@
+// The log of the process: one line an event on stderr, as istiod writes it, or JSON with --log_as_json. Never holds a secret: callers
+// log names, places and reasons, not contents.
+
+import type { Clock } from './clock.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'none';
+export type Log = (level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;
+
+const rank: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3, none: 4 };
+
+/** A longer message is cut. */
+export const MESSAGE_CHARS_MAX = 4_096;
+
+export function isLogLevel(text: string): text is LogLevel {
+  return Object.hasOwn(rank, text);
+}
+
+export function makeLog(options: {
+  readonly level: LogLevel;
+  readonly json: boolean;
+  readonly clock: Clock;
+  readonly write: (line: string) => void;
+}): Log {
+  return (level, message) => {
+    if (rank[level] < rank[options.level]) return;
+    const time = new Date(options.clock.now()).toISOString();
+    const msg = message.length > MESSAGE_CHARS_MAX ? `${message.slice(0, MESSAGE_CHARS_MAX)}…` : message;
+    options.write(options.json ? `${JSON.stringify({ time, level, msg })}\n` : `${time}\t${level}\t${msg}\n`);
+  };
+}

@@ -1,0 +1,33 @@
+// The import rules hold for src/, and each of them bites: a tree of deliberately wrong imports is refused by name.
+
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { cruise, type ICruiseOptions, type ICruiseResult } from 'dependency-cruiser';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const config = createRequire(import.meta.url)(join(root, '.dependency-cruiser.cjs')) as {
+  readonly forbidden: readonly unknown[];
+  readonly options: ICruiseOptions;
+};
+
+async function violations(baseDir: string): Promise<readonly string[]> {
+  const options = { ...config.options, baseDir, ruleSet: { forbidden: config.forbidden }, validate: true };
+  const { output } = await cruise(['src'], options as ICruiseOptions);
+  const { violations: found } = (output as ICruiseResult).summary;
+  return found.filter(v => v.rule.severity === 'error').map(v => `${v.rule.name}: ${v.from} → ${v.to}`);
+}
+
+describe('import rules', () => {
+  it('hold for the whole of src', async () => {
+    expect(await violations(root)).toEqual([]);
+  });
+
+  it('bite: every deliberately wrong import of the canary tree is found', async () => {
+    const names = (await violations(join(import.meta.dirname, 'canary'))).map(text => text.split(' → ')[0]);
+    expect(names).toContain('core-is-pure: src/core/reads-files.ts');
+    expect(names).toContain('adapters-are-thin: src/adapters/file/knows-journal.ts');
+    expect(names).toContain('generate-is-pure: src/xds/generate/knows-journal.ts');
+    expect(names).toContain('oracle-knows-nobody: src/oracle/knows-generators.ts');
+  });
+});

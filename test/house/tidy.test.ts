@@ -1,0 +1,99 @@
+// Words that have no place: impurity in the pure folders, unfinished business anywhere, files too long to read.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const PURE = ['src/core/', 'src/xds/generate/', 'src/xds/session/', 'src/xds/push/'];
+const LINES_MAX = 400;
+
+interface Ban {
+  readonly why: string;
+  readonly words: RegExp;
+}
+
+const bannedWhenPure: readonly Ban[] = [
+  { why: 'the clock is recorded events', words: /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b/ },
+  { why: 'randomness', words: /\bMath\.random\b|\bcrypto\b/ },
+  { why: 'order must not depend on the locale', words: /\blocaleCompare\b|\bIntl\b|\btoLocale/ },
+  { why: 'no waiting', words: /\basync\b|\bawait\b|\bPromise\b|\bsetTimeout\b|\bsetInterval\b|\bsetImmediate\b/ },
+  { why: 'no I/O', words: /['"]node:|\bprocess\.|\bconsole\.|\bBuffer\b/ },
+  { why: 'use canonicalJson, except to quote in a message', words: /(?<!\$\{)\bJSON\.stringify\(/ },
+];
+const bannedEverywhere: readonly Ban[] = [
+  { why: 'finish it or say so in the docs', words: /\b(TODO|FIXME|XXX|HACK)\b/ },
+  { why: 'skipped tests look green', words: /\b(it|describe|test)\.(skip|only|todo)\b/ },
+  { why: 'say what it is', words: /:\s*any\b|\bas any\b|<any>/ },
+];
+
+function sources(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts') && !name.endsWith('.gen.ts') && !name.startsWith('house/'))
+    .map(name => join(folder, name))
+    .sort();
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, match => match.replace(/[^\n]/g, ' ')).replace(/(^|[^:'"`])\/\/.*$/gm, '$1');
+}
+
+/** The one place that makes JSON text to be hashed. */
+const CANONICAL = 'src/core/json.ts';
+
+function offences(file: string, text: string, bans: readonly Ban[]): readonly string[] {
+  const found: string[] = [];
+  withoutComments(text)
+    .split('\n')
+    .forEach((line, i) => {
+      for (const ban of bans) {
+        if (ban.words.test(line) && file !== CANONICAL) found.push(`${file}:${i + 1}: ${ban.why}: ${line.trim()}`);
+      }
+    });
+  return found;
+}
+
+const isPure = (file: string): boolean => PURE.some(folder => file.startsWith(folder));
+
+describe('tidiness', () => {
+  const files = ['src', 'test', 'bench', 'scripts'].flatMap(folder => {
+    try {
+      return sources(folder);
+    } catch {
+      return [];
+    }
+  });
+
+  it('pure folders are pure', () => {
+    const found = files
+      .filter(isPure)
+      .flatMap(file => offences(file, readFileSync(join(root, file), 'utf8'), bannedWhenPure));
+    expect(found).toEqual([]);
+  });
+
+  it('nothing is left unfinished', () => {
+    expect(files.flatMap(file => offences(file, readFileSync(join(root, file), 'utf8'), bannedEverywhere))).toEqual([]);
+  });
+
+  it(`no file has more than ${LINES_MAX} lines`, () => {
+    const long = files.filter(file => readFileSync(join(root, file), 'utf8').split('\n').length > LINES_MAX + 1);
+    expect(long).toEqual([]);
+  });
+
+  it('every folder of src stands in the map of ARCHITECTURE.md', () => {
+    const map = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+    const folders = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isDirectory())
+      .map(entry => relative(root, join(entry.parentPath, entry.name)));
+    expect(folders.filter(folder => !map.includes(`\`${folder}/\``))).toEqual([]);
+  });
+
+  it('bites', () => {
+    const bad = ['const t = Date.now();', 'async function f() {}', 'xs.sort((a, b) => a.localeCompare(b));'];
+    expect(offences('src/core/x.ts', bad.join('\n'), bannedWhenPure)).toHaveLength(3);
+    expect(offences('src/x.ts', 'const a: any = 1; // fine\nit.skip("x");', bannedEverywhere)).toHaveLength(2);
+    expect(offences('src/core/x.ts', '// Date.now() in a comment\n/* async */ const a = 1;', bannedWhenPure)).toEqual(
+      [],
+    );
+  });
+});
