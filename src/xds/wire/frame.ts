@@ -1,0 +1,33 @@
+// The protobuf wire format by hand, as far as responses are put together from parts that are already encoded: tags, lengths, strings.
+
+const WIRE_LENGTH_DELIMITED = 2;
+
+/** `bytes` as the value of a length-delimited field: tag, length, bytes. */
+export function framed(fieldNumber: number, bytes: Uint8Array): Buffer {
+  const head = header(fieldNumber, bytes.length);
+  const out = Buffer.allocUnsafe(head.length + bytes.length);
+  out.set(head, 0);
+  out.set(bytes, head.length);
+  return out;
+}
+
+/** A string field; the default (empty) is left out, as protobuf does for fields without presence. */
+export function framedString(fieldNumber: number, text: string): Buffer {
+  return text === '' ? Buffer.alloc(0) : framed(fieldNumber, Buffer.from(text, 'utf8'));
+}
+
+/** Tag and length of a length-delimited field. */
+export function header(fieldNumber: number, length: number): readonly number[] {
+  return [...varint((fieldNumber << 3) | WIRE_LENGTH_DELIMITED), ...varint(length)];
+}
+
+function varint(value: number): readonly number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  while (rest > 0x7f) {
+    bytes.push((rest & 0x7f) | 0x80);
+    rest = Math.floor(rest / 128);
+  }
+  bytes.push(rest);
+  return bytes;
+}

@@ -1,0 +1,58 @@
+// The reflected protobuf types, from the committed bundle. Reflection costs about 120 ms once, and encodes as fast as generated code would,
+// because protobufjs compiles an encoder per type on first use.
+
+import { readFileSync } from 'node:fs';
+import protobuf from 'protobufjs/light.js';
+import { assert } from '../../core/assert.ts';
+
+export type Type = protobuf.Type;
+export type Field = protobuf.Field;
+/** A message as protobufjs or a generator holds it. */
+export type Plain = Readonly<Record<string, unknown>>;
+
+let root: protobuf.Root | undefined;
+const byName = new Map<string, Type | undefined>();
+
+/** Reads and resolves the bundle; later calls cost nothing. */
+export function loadProto(): protobuf.Root {
+  if (root === undefined) {
+    const bundle = readFileSync(new URL('../proto/bundle.gen.json', import.meta.url), 'utf8');
+    root = protobuf.Root.fromJSON(JSON.parse(bundle) as protobuf.INamespace).resolveAll() as protobuf.Root;
+  }
+  return root;
+}
+
+/** A message type by its full name; undefined if the bundle has none. */
+export function findType(name: string): Type | undefined {
+  if (!byName.has(name)) {
+    const found = name === '' ? null : loadProto().lookup(name.split('.'), [protobuf.Type]);
+    // lookup() also searches outwards; only the exact name counts. Names come from the network, so misses are not remembered.
+    if (!(found instanceof protobuf.Type) || nameOf(found) !== name) return undefined;
+    byName.set(name, found);
+  }
+  return byName.get(name);
+}
+
+/** A message type that the bundle must have. */
+export function typeOf(name: string): Type {
+  const type = findType(name);
+  assert(type !== undefined, `no protobuf type ${name}`);
+  return type;
+}
+
+/** The full name, as in a type URL. */
+export function nameOf(type: { readonly fullName: string }): string {
+  return type.fullName.slice(1);
+}
+
+export function messageTypeOf(field: Field): Type | undefined {
+  return field.resolvedType instanceof protobuf.Type ? field.resolvedType : undefined;
+}
+
+export function enumTypeOf(field: Field): protobuf.Enum | undefined {
+  return field.resolvedType instanceof protobuf.Enum ? field.resolvedType : undefined;
+}
+
+export function isMap(field: Field): boolean {
+  return field.map;
+}
