@@ -1,0 +1,69 @@
+// Which Gateways apply to a router, and which of its ports each server port becomes.
+//
+// A derivation, so that what depends on it sees only the answer: routers that differ in labels but serve the same Gateways on the same ports
+// share everything made of them. Source: Istio pilot/pkg/model/push_context.go, gateway.go; spec-routes-visibility §13, spec-listeners §10.1.
+
+import type { ServiceTarget } from '../model/service.ts';
+import { byAge, configKey, type Obj } from '../object.ts';
+import type { Derivation, ProxyReader } from '../reader.ts';
+import { proxySelectedBy, serviceTargets } from '../registry/workload.ts';
+import { GATEWAY, type GatewayObject } from './gateway-servers.ts';
+
+/** Names the services (hosts, comma separated) whose instances serve a Gateway that was made from Gateway API. */
+export const GATEWAY_SERVICE_ANNOTATION = 'internal.istio.io/gateway-service';
+/** Namespace of the Gateway API object that such a Gateway was made from; else the Gateway's own. */
+export const PARENT_NAMESPACE_ANNOTATION = 'internal.istio.io/parent-namespace';
+const NO_TRANSLATION_LABEL = 'experimental.istio.io/disable-gateway-port-translation';
+
+/** `ports`: declared number → resolved ports of the router, ascending by service target; a number that resolves to nothing is absent. */
+export type GatewayChoice = { readonly key: string; readonly ports: Readonly<Record<string, readonly number[]>> };
+
+/** The Gateways of the current proxy, oldest first. */
+export const gatewayChoices: Derivation<readonly GatewayChoice[]> = {
+  name: 'select/gatewayChoices',
+  run: reader => {
+    const scoped = reader.feature('PILOT_SCOPE_GATEWAY_TO_NAMESPACE');
+    const found: readonly Obj[] = reader.objects(GATEWAY, scoped ? `${reader.facet('namespace')}/` : '');
+    const choices: GatewayChoice[] = [];
+    for (const gateway of [...found].sort(byAge)) {
+      const ports = portsOf(reader, gateway as unknown as GatewayObject);
+      if (ports !== undefined) choices.push({ key: configKey(gateway.namespace, gateway.name), ports });
+    }
+    return choices;
+  },
+};
+
+/** undefined: the Gateway is not for this proxy. */
+function portsOf(reader: ProxyReader, gateway: GatewayObject): GatewayChoice['ports'] | undefined {
+  const services = gateway.annotations[GATEWAY_SERVICE_ANNOTATION];
+  if (services !== undefined) return ofService(reader, gateway, services);
+  const selector = gateway.spec.selector ?? {};
+  if (Object.keys(selector).length > 0 && !proxySelectedBy(reader, selector)) return undefined;
+  const ports: Record<string, readonly number[]> = {};
+  for (const number of declaredPorts(gateway)) {
+    const target = reader
+      .get(serviceTargets, '')
+      .find(t => t.port.port === number && t.service.labels[NO_TRANSLATION_LABEL] === undefined);
+    ports[number] = [target?.targetPort ?? number];
+  }
+  return ports;
+}
+
+function ofService(reader: ProxyReader, gateway: GatewayObject, services: string): GatewayChoice['ports'] | undefined {
+  const hosts = services.split(',');
+  const parent = gateway.annotations[PARENT_NAMESPACE_ANNOTATION] ?? gateway.namespace;
+  const serves = (t: ServiceTarget): boolean => t.service.namespace === parent && hosts.includes(t.service.hostname);
+  const targets = reader.get(serviceTargets, '').filter(serves);
+  if (targets.length === 0) return undefined;
+  const ports: Record<string, readonly number[]> = {};
+  for (const number of declaredPorts(gateway)) {
+    const resolved = targets.filter(t => t.port.port === number).map(t => t.targetPort);
+    if (resolved.length > 0) ports[number] = [...new Set(resolved)];
+  }
+  return ports;
+}
+
+function declaredPorts(gateway: GatewayObject): readonly number[] {
+  const numbers = (gateway.spec.servers ?? []).map(server => server.port?.number ?? 0);
+  return [...new Set(numbers)];
+}
