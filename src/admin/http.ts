@@ -1,0 +1,85 @@
+// The HTTP side of the control plane: readiness, metrics, version and debug pages, as routes of plain functions. Answers to GET and HEAD
+// only; a handler that fails gives 500 and a line in the log, never a crash.
+
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Json } from '../core/json.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export type Route = (query: URLSearchParams) => Answer | Promise<Answer>;
+
+/** A longer request line or header block is refused by node itself. */
+export const HEADER_BYTES_MAX = 16 * 1024;
+export const REQUEST_MS_MAX = 10_000;
+export const CONNECTIONS_MAX = 256;
+
+export function text(body: string, status = 200): Answer {
+  return { status, contentType: 'text/plain; charset=utf-8', body };
+}
+
+export function json(value: Json, status = 200): Answer {
+  return { status, contentType: 'application/json', body: `${JSON.stringify(value, null, 2)}\n` };
+}
+
+export interface HttpServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Rejects if the address cannot be bound. */
+export async function serveHttp(
+  address: { readonly host: string; readonly port: number },
+  routes: ReadonlyMap<string, Route>,
+  onError: (message: string) => void,
+): Promise<HttpServer> {
+  const server = createServer(
+    { maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_MS_MAX },
+    (request, response) => {
+      if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, text('only GET\n', 405));
+      const url = new URL(request.url ?? '/', 'http://localhost');
+      const route = routes.get(url.pathname);
+      if (route === undefined)
+        return send(response, text(`no such page; try one of\n${[...routes.keys()].sort().join('\n')}\n`, 404));
+      Promise.resolve()
+        .then(() => route(url.searchParams))
+        .then(
+          answer => send(response, answer),
+          (error: unknown) => {
+            onError(`${url.pathname}: ${error instanceof Error ? error.message : String(error)}`);
+            send(response, text('internal error, see the log\n', 500));
+          },
+        );
+      return undefined;
+    },
+  );
+  server.maxConnections = CONNECTIONS_MAX;
+  await listen(server, address);
+  const bound = server.address();
+  return {
+    port: typeof bound === 'object' && bound !== null ? bound.port : address.port,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function send(response: ServerResponse, answer: Answer): void {
+  response.writeHead(answer.status, { 'content-type': answer.contentType });
+  response.end(answer.body);
+}
+
+function listen(server: Server, address: { readonly host: string; readonly port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port: address.port, host: address.host === '' ? undefined : address.host }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,53 @@
+// The options of `periplus serve`: istiod's flags with istiod's defaults (pilot/cmd/pilot-discovery/app/cmd.go), and our own for the journal.
+
+import { featureDefaults } from '../core/features.ts';
+import { defaultSettings, type Settings } from '../core/settings.ts';
+import type { Durability } from '../journal/journal.ts';
+
+export interface Address {
+  /** Empty: all interfaces. */
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
+export interface ServeOptions {
+  readonly configDir?: string;
+  readonly meshConfig?: string;
+  readonly networksConfig?: string;
+  readonly grpcAddr: Address;
+  readonly httpAddr: Address;
+  readonly monitoringAddr: Address;
+  readonly settings: Settings;
+  readonly journal: string;
+  readonly journalKey?: string;
+  readonly journalDurability: Durability;
+  readonly journalStrict: boolean;
+  readonly shutdownMs: number;
+  /** Milliseconds; undefined: connections may live for ever. */
+  readonly maxConnectionAgeMs?: number;
+}
+
+/** `:15010`, `127.0.0.1:15010`, `[::1]:15010`; undefined if it is none of these. */
+export function parseAddress(text: string): Address | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):([0-9]{1,5})$/.exec(text);
+  if (match === null || Number(match[3]) > 65_535) return undefined;
+  return { host: match[1] ?? match[2] ?? '', port: Number(match[3]) };
+}
+
+export function showAddress(address: Address): string {
+  return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
+}
+
+/** The settings to record: flags, and of the environment only what is a known feature flag. */
+export function settingsFrom(
+  flags: Pick<Settings, 'domainSuffix' | 'clusterId' | 'systemNamespace'>,
+  environment: Readonly<Record<string, string | undefined>>,
+): Settings {
+  const env: Record<string, string> = {};
+  for (const name of Object.keys(featureDefaults).sort()) {
+    const value = environment[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return { ...defaultSettings, ...flags, revision: environment.REVISION ?? '', env };
+}
