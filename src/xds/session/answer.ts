@@ -1,0 +1,41 @@
+// What the client makes of a response: ACK and NACK. A NACK changes nothing but what is known: the same content is not sent again
+// until something of the type changes, and then everything that was refused goes along, because a client may have dropped the whole
+// response for one bad resource. Rules: spec-events §6.1 rows 3, 6, 7, §6.3.
+
+import { noNames, UNANSWERED_MAX, type Unanswered, type Watch } from './session.ts';
+
+export function acknowledge(watch: Watch, nonce: string): Watch {
+  const { before, at, after } = split(watch.unanswered, nonce);
+  const current = nonce === watch.nonceSent;
+  const settled = current ? { lastError: '', nonceAcked: nonce } : {};
+  if (at === undefined) return { ...watch, ...settled };
+  // Answers come in the order of the responses: what was passed over has been accepted too.
+  const accepted = new Set<string>();
+  for (const answered of [...before, at]) for (const name of answered.names) accepted.add(name);
+  const doubtful =
+    watch.doubtful.size === 0 ? noNames : new Set([...watch.doubtful].filter(name => !accepted.has(name)));
+  return { ...watch, ...settled, unanswered: after, doubtful };
+}
+
+/** The names of the refused response (empty if it is not known any more) and the watch that remembers it. */
+export function refuse(watch: Watch, nonce: string, message: string): readonly [Watch, readonly string[]] {
+  const { before, at, after } = split(watch.unanswered, nonce);
+  if (at === undefined) return [{ ...watch, lastError: message }, []];
+  const doubtful = new Set(watch.doubtful);
+  for (const answered of [...before, at]) for (const name of answered.names) doubtful.add(name);
+  return [{ ...watch, lastError: message, unanswered: after, doubtful }, [...at.names].sort()];
+}
+
+/** One more response on its way; the oldest are taken together rather than remembered without bound. */
+export function expectAnswer(unanswered: readonly Unanswered[], next: Unanswered): readonly Unanswered[] {
+  const all = [...unanswered, next];
+  if (all.length <= UNANSWERED_MAX) return all;
+  const [first, second, ...rest] = all;
+  return [{ nonce: second!.nonce, names: new Set([...first!.names, ...second!.names]) }, ...rest];
+}
+
+function split(unanswered: readonly Unanswered[], nonce: string) {
+  const at = unanswered.findIndex(answered => answered.nonce === nonce);
+  if (at < 0) return { before: [], at: undefined, after: unanswered };
+  return { before: unanswered.slice(0, at), at: unanswered[at], after: unanswered.slice(at + 1) };
+}

@@ -1,0 +1,151 @@
+// What a response of one type has to contain, given what generation says now and what the client holds. Nothing is sent if nothing
+// differs and nobody asked.
+//
+// State of the world: types with a wildcard (CDS, LDS) always go out whole, the others (EDS, RDS, SDS) with what changed. Delta: what
+// changed, and what is gone. A delta client is not told at once that a cluster is gone: routes that it still has may use it. The
+// removal waits until listeners and routes have been brought to a state without the cluster and the client has accepted them (design,
+// "Protocol"). Clusters on hold are not in the receipt's digest, which is over what generation gives; `held` does have them, so one
+// that comes back unchanged is not sent again.
+
+import { type Due, noNames, nothingDue, type Session, type Versions, type Watch } from './session.ts';
+import { CDS, EDS, LDS, RDS, rulesOf } from './types.ts';
+
+export interface Plan {
+  readonly names: readonly string[];
+  readonly removed: readonly string[];
+  readonly full: boolean;
+  /** Names in the response that are new to the client or changed. */
+  readonly changed: readonly string[];
+}
+
+/** The response that is due, if any, and what the client then holds; nonces and unanswered responses are the caller's. */
+export function plan(
+  session: Session,
+  typeUrl: string,
+  watch: Watch,
+  set: Versions,
+  stateSeq: number,
+): readonly [Watch, Plan | undefined] {
+  const due = dueOf(session, typeUrl, watch);
+  if (set === watch.held && due === nothingDue) return [{ ...watch, upTo: stateSeq }, undefined];
+  const gone = [...watch.held.keys()].filter(name => !set.has(name));
+  const onHold = session.protocol === 'delta' && typeUrl === CDS ? holdBack(session, watch, gone, stateSeq) : new Map();
+  const after: Watch = {
+    ...watch,
+    held:
+      onHold.size === 0
+        ? set
+        : new Map([...set, ...[...onHold.keys()].map(name => [name, watch.held.get(name)!] as const)]),
+    onHold,
+    due: nothingDue,
+    upTo: stateSeq,
+  };
+  const changed = [...set].filter(([name, version]) => watch.held.get(name) !== version).map(([name]) => name);
+  const leaving = gone.filter(name => !onHold.has(name));
+  const made =
+    session.protocol === 'sotw'
+      ? planSotw(typeUrl, watch, set, due, changed, leaving)
+      : planDelta(typeUrl, watch, set, due, changed, leaving);
+  return [after, made];
+}
+
+function planSotw(
+  typeUrl: string,
+  watch: Watch,
+  set: Versions,
+  due: Due,
+  changed: readonly string[],
+  leaving: readonly string[],
+): Plan | undefined {
+  const rules = rulesOf(typeUrl);
+  const asked = due.answer || due.everything || due.names.size > 0;
+  // Outside wildcard types a removal cannot be expressed: the client drops the resource with the cluster or listener that names it.
+  if (!asked && changed.length === 0 && (!rules.wildcard || leaving.length === 0)) return undefined;
+  const full = rules.wildcard || due.everything;
+  const names = full ? [...set.keys()] : pick(set, changed, due.names, watch.doubtful);
+  if (names.length === 0 && rules.absence !== 'removed') return undefined;
+  return { names, removed: [], full, changed: due.everything ? names : changed };
+}
+
+function planDelta(
+  typeUrl: string,
+  watch: Watch,
+  set: Versions,
+  due: Due,
+  changed: readonly string[],
+  leaving: readonly string[],
+): Plan | undefined {
+  const rules = rulesOf(typeUrl);
+  const names = pick(set, changed, due.names, watch.doubtful);
+  const missing = due.answer && watch.upTo === 0 ? [...watch.names].filter(name => !set.has(name)) : [];
+  const absent = [...due.names].filter(name => !set.has(name));
+  const unsure = [...watch.doubtful].filter(name => !set.has(name) && !watch.onHold.has(name));
+  const asked = due.answer || due.everything || due.names.size > 0;
+  if (!asked && changed.length === 0 && leaving.length === 0) return undefined;
+  const removed = rules.absence === 'never' ? [] : [...new Set([...leaving, ...missing, ...absent, ...unsure])].sort();
+  if (names.length === 0 && rules.absence !== 'removed') return undefined;
+  return { names, removed, full: names.length === set.size, changed: names };
+}
+
+/** Clusters without their endpoints since they were last sent count as asked for in EDS. */
+function dueOf(session: Session, typeUrl: string, watch: Watch): Due {
+  const { due } = watch;
+  if (typeUrl !== EDS || session.warming.size === 0) {
+    return due.answer || due.everything || due.names.size > 0 ? due : nothingDue;
+  }
+  const names = new Set(due.names);
+  for (const name of session.warming) if (watch.names.has(name)) names.add(name);
+  return names.size === 0 && !due.answer && !due.everything ? nothingDue : { ...due, names };
+}
+
+/** Of the clusters that are gone, those that the client may still route to, with the state since when they are gone. */
+function holdBack(
+  session: Session,
+  watch: Watch,
+  gone: readonly string[],
+  stateSeq: number,
+): ReadonlyMap<string, number> {
+  const kept = new Map<string, number>();
+  for (const name of gone) {
+    const since = watch.onHold.get(name) ?? stateSeq;
+    if (!mayRelease(session, watch, since)) kept.set(name, since);
+  }
+  return kept;
+}
+
+/**
+ * Everything that can name a cluster has been brought to `since`, and accepted. An unanswered CDS response counts as well: by the time
+ * a client that reconnects has answered it, it has also said whether it watches listeners and routes.
+ */
+function mayRelease(session: Session, clusters: Watch, since: number): boolean {
+  if (clusters.unanswered.length > 0 || clusters.upTo === 0) return false;
+  for (const typeUrl of [LDS, RDS]) {
+    const watch = session.watches.get(typeUrl);
+    if (watch === undefined) continue;
+    if (watch.upTo < since || watch.unanswered.length > 0 || watch.doubtful.size > 0) return false;
+  }
+  return true;
+}
+
+/** Clusters on hold could be let go now. */
+export function releaseDue(session: Session): boolean {
+  const clusters = session.watches.get(CDS);
+  if (clusters === undefined) return false;
+  for (const since of clusters.onHold.values()) if (mayRelease(session, clusters, since)) return true;
+  return false;
+}
+
+/** Clusters in a response begin to warm; endpoints in one end it. `held`: what the client has of the type after the response. */
+export function warmingAfter(session: Session, typeUrl: string, made: Plan, held: Versions): ReadonlySet<string> {
+  if (typeUrl === CDS) return new Set([...session.warming, ...made.changed].filter(name => held.has(name)));
+  if (typeUrl !== EDS || session.warming.size === 0) return session.warming;
+  const warming = new Set(session.warming);
+  for (const name of made.names) warming.delete(name);
+  return warming.size === 0 ? noNames : warming;
+}
+
+function pick(set: Versions, ...wanted: readonly Iterable<string>[]): readonly string[] {
+  const names = new Set<string>();
+  for (const some of wanted) for (const name of some) if (set.has(name)) names.add(name);
+  return [...names].sort();
+}

@@ -1,0 +1,185 @@
+// step: (session, input) → [session, effects]. The whole of the ADS protocol on one stream, pure.
+//
+// How it runs: whatever makes a look necessary (a request that asks, a push, a cluster that may be let go) sets `wanted`; as soon as
+// nothing is being written, the session asks for *one view of all watched types from one state* and works through it in push order, one
+// response at a time. A request that comes in between is answered from a newer view, which then replaces what is left of the old one,
+// so that routes are never sent from a newer state than the clusters before them. Later pushes only set a flag: a slow client has one
+// pending push, never a queue.
+
+import { unreachable } from '../../core/assert.ts';
+import { acknowledge, expectAnswer, refuse } from './answer.ts';
+import { blamedNames } from './blame.ts';
+import { plan, releaseDue, warmingAfter } from './plan.ts';
+import {
+  type ClientRequest,
+  NACK_MESSAGE_MAX,
+  noNames,
+  nothingDue,
+  type Session,
+  type SessionEffect,
+  type SessionInput,
+  WATCHED_NAMES_MAX,
+  WATCHED_TYPES_MAX,
+  type Watch,
+  withWatch,
+} from './session.ts';
+import { type Change, subscribeDelta, subscribeSotw } from './subscribe.ts';
+import { byPushOrder, DEBUG_PREFIX, HEALTH, rulesOf } from './types.ts';
+
+export type SessionStep = readonly [Session, readonly SessionEffect[]];
+
+export function step(session: Session, input: SessionInput): SessionStep {
+  switch (input.kind) {
+    case 'Request':
+      return onRequest(session, input.request);
+    case 'Push':
+      return proceed({ ...session, wanted: true, pushing: true }, []);
+    case 'Evaluated': {
+      if (!session.asking || input.ask !== session.asks) return [session, []];
+      const pending = [...session.watches.keys()].sort(byPushOrder);
+      return proceed({ ...session, asking: false, view: input.view, pending }, []);
+    }
+    case 'Failed':
+      if (!session.asking || input.ask !== session.asks) return [session, []];
+      return giveUp({ ...session, asking: false });
+    case 'Sent':
+      return proceed({ ...session, writing: false }, []);
+    default:
+      return unreachable(input);
+  }
+}
+
+function onRequest(session: Session, request: ClientRequest): SessionStep {
+  const { typeUrl } = request;
+  if (typeUrl === '') return close(session, 'INVALID_ARGUMENT', 'a request without type_url');
+  if (request.protocol !== session.protocol)
+    return close(session, 'INVALID_ARGUMENT', `not a ${session.protocol} request`);
+  if (typeUrl === HEALTH) return [session, []];
+  if (typeUrl.startsWith(DEBUG_PREFIX)) {
+    const names = request.protocol === 'sotw' ? request.names : request.subscribe;
+    return [session, [{ kind: 'Debug', typeUrl, names }]];
+  }
+  const watch = session.watches.get(typeUrl);
+  if (request.error !== undefined) return onRefused(session, watch, request, request.error);
+  const known = watch !== undefined && request.nonce !== '';
+  const expired = known && request.nonce !== watch.nonceSent && !unsubscribesAll(request);
+  const answered = known ? acknowledge(watch, request.nonce) : watch;
+  const effects: SessionEffect[] = [];
+  if (expired) effects.push({ kind: 'Expired', typeUrl, nonce: request.nonce });
+  else if (known) effects.push({ kind: 'Acked', typeUrl, nonce: request.nonce });
+  if (expired && request.protocol === 'sotw') return proceed(withWatch(session, typeUrl, answered), effects);
+  const change = request.protocol === 'sotw' ? subscribeSotw(answered, request) : subscribeDelta(answered, request);
+  return applyChange(session, typeUrl, change, effects);
+}
+
+function applyChange(
+  session: Session,
+  typeUrl: string,
+  change: Change,
+  effects: readonly SessionEffect[],
+): SessionStep {
+  const before = session.watches.get(typeUrl);
+  const after = change.watch;
+  if (after !== undefined && after.names.size > WATCHED_NAMES_MAX) {
+    return close(session, 'RESOURCE_EXHAUSTED', `more than ${WATCHED_NAMES_MAX} names of ${typeUrl} on one stream`);
+  }
+  const next = withWatch(session, typeUrl, after);
+  if (next.watches.size > WATCHED_TYPES_MAX) {
+    return close(session, 'RESOURCE_EXHAUSTED', `more than ${WATCHED_TYPES_MAX} types on one stream`);
+  }
+  const fact = subscriptionFact(typeUrl, before, after);
+  if (fact === undefined) return proceed({ ...next, wanted: session.wanted || change.asks }, effects);
+  // A view from before the change is of another subscription: what is left of it is not sent, one that was asked for not awaited.
+  const stale = session.asking || session.pending.length > 0;
+  const wanted = session.wanted || change.asks || stale;
+  return proceed({ ...next, wanted, asking: false, pending: [] }, [...effects, fact]);
+}
+
+/** Row 4 of §6.1 comes before row 6: taking the last name away counts whatever the nonce. */
+function unsubscribesAll(request: ClientRequest): boolean {
+  return request.protocol === 'sotw' && request.names.length === 0 && !rulesOf(request.typeUrl).wildcard;
+}
+
+/** The change as a fact; undefined if what the journal knows stays true. */
+function subscriptionFact(
+  typeUrl: string,
+  before: Watch | undefined,
+  after: Watch | undefined,
+): SessionEffect | undefined {
+  const old = before?.names ?? noNames;
+  const now = after?.names ?? noNames;
+  if (before !== undefined && old === now && before.wildcard === after?.wildcard) return undefined;
+  const subscribe = [...now].filter(name => !old.has(name)).sort();
+  const unsubscribe = [...old].filter(name => !now.has(name)).sort();
+  const wildcard = after?.wildcard ?? false;
+  const known = before === undefined ? after === undefined : before.wildcard === wildcard;
+  if (known && subscribe.length === 0 && unsubscribe.length === 0) return undefined;
+  return { kind: 'Subscribed', typeUrl, subscribe, unsubscribe, wildcard };
+}
+
+/** Names in a NACK are ignored; one of a type without a watch is ignored altogether. */
+function onRefused(session: Session, watch: Watch | undefined, request: ClientRequest, error: string): SessionStep {
+  if (watch === undefined) return [session, []];
+  const { typeUrl, nonce } = request;
+  const message = error.length > NACK_MESSAGE_MAX ? `${error.slice(0, NACK_MESSAGE_MAX)}…` : error;
+  const [after, sent] = refuse(watch, nonce, message);
+  const nacked: SessionEffect = { kind: 'Nacked', typeUrl, nonce, message, sent, blamed: blamedNames(error, sent) };
+  return proceed(withWatch(session, typeUrl, after), [nacked]);
+}
+
+/** Does what can be done now: goes on with the view, or asks for one, or is done. */
+function proceed(before: Session, effects: readonly SessionEffect[]): SessionStep {
+  let session = before;
+  const done = [...effects];
+  while (!session.writing && !session.asking) {
+    if (session.wanted || (session.pending.length === 0 && releaseDue(session))) {
+      const asks = session.asks + 1;
+      session = { ...session, wanted: false, asking: true, asks, pending: [], view: undefined };
+      done.push({ kind: 'Evaluate', ask: asks });
+    } else if (session.pending.length > 0) {
+      const [next, response] = lookAt(session, session.pending[0]!);
+      session = { ...next, pending: session.pending.slice(1) };
+      if (response !== undefined) done.push(response);
+    } else {
+      if (session.pushing) done.push({ kind: 'Settled' });
+      session = { ...session, pushing: false, view: undefined };
+      break;
+    }
+  }
+  return [session, done];
+}
+
+/** After a failed evaluation: what was due stays so, but is not asked for again before the next input. */
+function giveUp(session: Session): SessionStep {
+  if (session.wanted) return proceed(session, []);
+  return [{ ...session, pushing: false }, session.pushing ? [{ kind: 'Settled' }] : []];
+}
+
+function lookAt(session: Session, typeUrl: string): readonly [Session, SessionEffect | undefined] {
+  const watch = session.watches.get(typeUrl);
+  const set = session.view?.sets.get(typeUrl);
+  if (watch === undefined || session.view === undefined) return [session, undefined];
+  const { stateSeq } = session.view;
+  // A type that cannot be served: nothing is ever said of it, and nothing waits for it.
+  if (set === undefined) {
+    return [withWatch(session, typeUrl, { ...watch, upTo: stateSeq, onHold: new Map(), due: nothingDue }), undefined];
+  }
+  const [after, made] = plan(session, typeUrl, watch, set, stateSeq);
+  if (made === undefined) return [withWatch(session, typeUrl, after), undefined];
+  const responses = session.responses + 1;
+  const nonce = `${session.stream}/${responses}`;
+  const names = new Set([...made.names, ...made.removed]);
+  const sent: Watch = { ...after, nonceSent: nonce, unanswered: expectAnswer(after.unanswered, { nonce, names }) };
+  const next = {
+    ...withWatch(session, typeUrl, sent),
+    responses,
+    writing: true,
+    warming: warmingAfter(session, typeUrl, made, after.held),
+  };
+  const { names: sending, removed, full } = made;
+  return [next, { kind: 'Respond', typeUrl, nonce, stateSeq, names: sending, removed, full }];
+}
+
+function close(session: Session, code: 'INVALID_ARGUMENT' | 'RESOURCE_EXHAUSTED', message: string): SessionStep {
+  return [session, [{ kind: 'Close', code, message }]];
+}

@@ -1,0 +1,133 @@
+// How a request changes what a client watches. The rows named are those of spec-events §6.1 (state of the world) and §6.2 (delta);
+// Istio pkg/xds/server.go ShouldRespond, pilot/pkg/xds/delta.go shouldRespondDelta. Where Istio departs from the xDS protocol in a way
+// that loses requests, the protocol is followed; each such place says so.
+
+import {
+  type DeltaRequest,
+  type Due,
+  noNames,
+  nothingDue,
+  noVersions,
+  type SotwRequest,
+  type Watch,
+} from './session.ts';
+import { rulesOf } from './types.ts';
+
+export const WILDCARD = '*';
+
+/** The watch after a request; undefined: the client watches nothing of the type any more. */
+export interface Change {
+  readonly watch: Watch | undefined;
+  /** The request has to be answered, if only by looking whether there is something to say. */
+  readonly asks: boolean;
+}
+
+const fresh: Watch = {
+  names: noNames,
+  wildcard: false,
+  explicit: false,
+  nonceSent: '',
+  nonceAcked: '',
+  lastError: '',
+  held: noVersions,
+  onHold: new Map(),
+  doubtful: noNames,
+  unanswered: [],
+  upTo: 0,
+  due: nothingDue,
+};
+
+/** Rows 4, 5 and 7; NACKs and expired nonces (rows 3 and 6) never come here. */
+export function subscribeSotw(watch: Watch | undefined, request: SotwRequest): Change {
+  const rules = rulesOf(request.typeUrl);
+  const names = new Set(request.names);
+  const starred = names.delete(WILDCARD);
+  const anew = watch === undefined || request.nonce === '';
+  const explicit = names.size > 0 || starred || (!anew && watch.explicit);
+  // An empty list means everything only to a client that has never named anything (xDS: "legacy wildcard").
+  const wildcard = rules.wildcard && (starred || !explicit);
+  if (names.size === 0 && !wildcard) return { watch: undefined, asks: false };
+  if (anew) {
+    const due: Due = { answer: true, everything: true, names: noNames };
+    return { watch: { ...fresh, names, wildcard, explicit, due }, asks: true };
+  }
+  if (sameNames(names, watch.names) && wildcard === watch.wildcard) return { watch, asks: false };
+  const added = [...names].filter(name => !watch.names.has(name));
+  const changed = keepWatched({ ...watch, names, wildcard, explicit });
+  const asks = rules.wildcard || added.length > 0;
+  return { watch: asks ? withDue(changed, { answer: true, names: added }) : changed, asks };
+}
+
+/** Rows 4 and 6. A request with an expired nonce comes here too: what it subscribes to would be lost otherwise (Istio does lose it). */
+export function subscribeDelta(watch: Watch | undefined, request: DeltaRequest): Change {
+  return watch === undefined ? firstDelta(request) : nextDelta(watch, request);
+}
+
+function firstDelta(request: DeltaRequest): Change {
+  const rules = rulesOf(request.typeUrl);
+  const names = new Set(request.subscribe);
+  const starred = names.delete(WILDCARD);
+  const wildcard = rules.wildcard && (starred || request.subscribe.length === 0);
+  // A client that names what it holds watches it; under a wildcard that goes without saying, and is not worth a fact of the journal.
+  if (!wildcard) for (const name of request.initial.keys()) if (name !== WILDCARD) names.add(name);
+  for (const name of request.unsubscribe) names.delete(name);
+  const held = wildcard ? request.initial : only(request.initial, names);
+  const due: Due = { answer: true, everything: false, names: noNames };
+  return { watch: { ...fresh, names, wildcard, explicit: names.size > 0 || starred, held, due }, asks: true };
+}
+
+function nextDelta(watch: Watch, request: DeltaRequest): Change {
+  const rules = rulesOf(request.typeUrl);
+  if (request.subscribe.length === 0 && request.unsubscribe.length === 0) return { watch, asks: false };
+  const names = new Set(watch.names);
+  let wildcard = watch.wildcard;
+  const asked = new Set<string>();
+  for (const name of request.subscribe) {
+    if (name === WILDCARD) {
+      wildcard = rules.wildcard;
+    } else {
+      names.add(name);
+      // Asked for again means sent again (xDS: the client may have dropped it), where Istio would see no change.
+      asked.add(name);
+    }
+  }
+  for (const name of request.unsubscribe) {
+    if (name === WILDCARD) wildcard = false;
+    else if (names.delete(name)) asked.delete(name);
+    // Still covered by the wildcard: the client has to hear how it stands (xDS protocol, "unsubscribing from resources").
+    if (wildcard && name !== WILDCARD) asked.add(name);
+  }
+  const changed = keepWatched({ ...watch, names, wildcard, explicit: true });
+  const asks = asked.size > 0 || (wildcard && !watch.wildcard);
+  return { watch: asks ? withDue(changed, { answer: true, names: asked }) : changed, asks };
+}
+
+/** Forgets what is no longer watched: the client has dropped it, or will. */
+function keepWatched(watch: Watch): Watch {
+  if (watch.wildcard) return watch;
+  return {
+    ...watch,
+    held: only(watch.held, watch.names),
+    onHold: new Map([...watch.onHold].filter(([name]) => watch.names.has(name))),
+    doubtful: new Set([...watch.doubtful].filter(name => watch.names.has(name))),
+    due: { ...watch.due, names: new Set([...watch.due.names].filter(name => watch.names.has(name))) },
+  };
+}
+
+export function withDue(watch: Watch, more: { readonly answer: boolean; readonly names: Iterable<string> }): Watch {
+  const { due } = watch;
+  return {
+    ...watch,
+    due: { ...due, answer: due.answer || more.answer, names: new Set([...due.names, ...more.names]) },
+  };
+}
+
+function only<V>(from: ReadonlyMap<string, V>, names: ReadonlySet<string>): ReadonlyMap<string, V> {
+  return new Map([...from].filter(([name]) => names.has(name)));
+}
+
+function sameNames(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  if (a.size !== b.size) return false;
+  for (const name of a) if (!b.has(name)) return false;
+  return true;
+}
