@@ -37,17 +37,17 @@ export function encodePrepared(type: Type, message: Plain): Uint8Array {
 }
 
 /** The wire form of an unpacked Any: `{'@type', ...fields}`, or `{'@type', value}` for boxed types and for bytes of an unknown type. */
-export function packAny(any: Plain): Plain {
-  const url = any['@type'];
+export function packAny(content: Plain): Plain {
+  const url = content['@type'];
   assert(typeof url === 'string', 'an Any has no @type');
   const type = findType(typeNameOf(url));
   if (type === undefined) {
-    assert(any.value instanceof Uint8Array, `an Any of the unknown type ${url} must be given as bytes`);
-    return { typeUrl: url, value: any.value };
+    assert(content.value instanceof Uint8Array, `an Any of the unknown type ${url} must be given as bytes`);
+    return { typeUrl: url, value: content.value };
   }
-  if (!BOXED.has(nameOf(type))) return { typeUrl: url, value: encodePrepared(type, any) };
-  assert('value' in any, `an Any of ${url} must have its content under \`value\``);
-  return { typeUrl: url, value: type.encode(convertOne(nameOf(type), any.value)).finish() };
+  if (!BOXED.has(nameOf(type))) return { typeUrl: url, value: encodePrepared(type, content) };
+  assert('value' in content, `an Any of ${url} must have its content under \`value\``);
+  return { typeUrl: url, value: type.encode(convertOne(nameOf(type), content.value)).finish() };
 }
 
 function convertOne(boxed: string, value: unknown): Plain {

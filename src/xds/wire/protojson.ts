@@ -6,7 +6,7 @@ import protojson from 'protobufjs/ext/protojson.js';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { typeNameOf } from '../proto/any.ts';
 import { type Field, findType, isMap, messageTypeOf, nameOf, type Plain, type Type, typeOf } from './registry.ts';
-import { unpack } from './unpack.ts';
+import { isEmpty, unpack } from './unpack.ts';
 import { ANY } from './well-known.ts';
 
 const holdsAny = new Map<Type, boolean>();
@@ -38,7 +38,7 @@ export function toJson(type: Type, message: Plain): Json {
     const value = message[field.name];
     const of = messageTypeOf(field);
     if (of === undefined || !reachesAny(of)) rest[field.name] = value;
-    else if (value !== undefined && value !== null && !isEmpty(value, field)) {
+    else if (value !== undefined && value !== null && !isEmpty(field, value)) {
       expanded.push([field.jsonName ?? field.name, fieldJson(field, of, value)]);
     }
   }
@@ -50,11 +50,6 @@ function fieldJson(field: Field, of: Type, value: unknown): Json {
     return Object.fromEntries(Object.entries(value as Plain).map(([key, one]) => [key, toJson(of, one as Plain)]));
   }
   return field.repeated ? (value as readonly Plain[]).map(one => toJson(of, one)) : toJson(of, value as Plain);
-}
-
-function isEmpty(value: unknown, field: Field): boolean {
-  if (isMap(field)) return Object.keys(value as Plain).length === 0;
-  return field.repeated && (value as readonly unknown[]).length === 0;
 }
 
 function anyJson(any: Plain): Json {

@@ -4,7 +4,7 @@
 import type { Json } from '../../core/json.ts';
 import { typeNameOf } from '../proto/any.ts';
 import { type Field, findType, isMap, messageTypeOf, nameOf, type Plain, type Type } from './registry.ts';
-import { ANY, LIST_VALUE, listJson, STRUCT, structJson, VALUE, valueJson } from './well-known.ts';
+import { ANY, BOXED, LIST_VALUE, listJson, STRUCT, structJson, VALUE, valueJson } from './well-known.ts';
 
 /** Throws if the bytes are not a message of the type. */
 export function decodeBytes(type: Type, bytes: Uint8Array): unknown {
@@ -32,9 +32,15 @@ function unpackFields(type: Type, message: Plain): Plain {
   for (const field of type.fieldsArray) {
     if (!Object.hasOwn(message, field.name)) continue;
     const value = message[field.name];
-    if (value !== undefined && value !== null) out[field.name] = unpackField(field, value);
+    if (value !== undefined && value !== null && !isEmpty(field, value)) out[field.name] = unpackField(field, value);
   }
   return out;
+}
+
+/** protobufjs gives every decoded message its empty lists and maps; on the wire there are none. */
+export function isEmpty(field: Field, value: unknown): boolean {
+  if (isMap(field)) return Object.keys(value as Plain).length === 0;
+  return field.repeated && (value as readonly unknown[]).length === 0;
 }
 
 function unpackField(field: Field, value: unknown): unknown {
@@ -67,12 +73,8 @@ function unpackAny(any: Plain): Plain {
   if (type === undefined) return kept;
   try {
     const content = decodeBytes(type, bytes);
-    return isBoxed(type) ? { '@type': url, value: content as Json } : { '@type': url, ...(content as Plain) };
+    return BOXED.has(nameOf(type)) ? { '@type': url, value: content as Json } : { '@type': url, ...(content as Plain) };
   } catch {
     return kept;
   }
-}
-
-function isBoxed(type: Type): boolean {
-  return [ANY, STRUCT, VALUE, LIST_VALUE].includes(nameOf(type));
 }

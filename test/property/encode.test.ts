@@ -1,0 +1,152 @@
+// Laws of the encoder, over random messages of the types that are served: nothing is lost or changed, the bytes are a function of the value, and
+// bytes put together from parts are those of the whole.
+
+import fc from 'fast-check';
+import { isRight } from 'fp-ts/lib/Either.js';
+import protojson from 'protobufjs/ext/protojson.js';
+import { describe, expect, test } from 'vitest';
+import { deltaDiscoveryResponse, discoveryResponse } from '../../src/xds/discovery.ts';
+import { encodeMessage, encodeResource } from '../../src/xds/encode.ts';
+import { type TypeName, typeUrl } from '../../src/xds/proto/any.ts';
+import { encodePrepared } from '../../src/xds/wire/pack.ts';
+import { fromProtoJson, toProtoJson } from '../../src/xds/wire/protojson.ts';
+import { type Plain, typeOf } from '../../src/xds/wire/registry.ts';
+import { decodeBytes } from '../../src/xds/wire/unpack.ts';
+import { verifyMessage } from '../../src/xds/wire/verify.ts';
+import { arbitraryMessage } from './arbitrary-message.ts';
+
+const SERVED = [
+  'envoy.config.cluster.v3.Cluster',
+  'envoy.config.listener.v3.Listener',
+  'envoy.config.route.v3.RouteConfiguration',
+  'envoy.config.endpoint.v3.ClusterLoadAssignment',
+  'envoy.extensions.transport_sockets.tls.v3.Secret',
+  'istio.networking.nds.v1.NameTable',
+] as const satisfies readonly TypeName[];
+
+const RUNS = { numRuns: 100 };
+
+/** The same value with the members of every object in the opposite order. */
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, member]) => [key, reversed(member)]),
+  );
+}
+
+describe.each(SERVED)('%s', name => {
+  const type = typeOf(name);
+  const encode = (message: Plain): Uint8Array => encodeMessage(name, message as never);
+
+  test('random messages are sound', () => {
+    fc.assert(
+      fc.property(arbitraryMessage(name, 3, { unknownTypes: true }), message => {
+        expect(verifyMessage(name, message)).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  test('what was encoded is decoded, Any and Struct included', () => {
+    fc.assert(
+      fc.property(arbitraryMessage(name, 4, { unknownTypes: true }), message => {
+        expect(decodeBytes(type, encode(message))).toEqual(message);
+      }),
+      RUNS,
+    );
+  });
+
+  test('the order of members and map entries does not matter', () => {
+    fc.assert(
+      fc.property(arbitraryMessage(name, 4, { unknownTypes: true }), message => {
+        expect(Buffer.from(encode(reversed(message) as Plain))).toEqual(Buffer.from(encode(message)));
+      }),
+      RUNS,
+    );
+  });
+
+  test('protojson holds all of it, and protobufjs packs it to the same bytes', () => {
+    fc.assert(
+      fc.property(arbitraryMessage(name, 3), message => {
+        const bytes = encode(message);
+        const json = toProtoJson(name, bytes);
+        const read = fromProtoJson(name, json);
+        expect(isRight(read) && read.right).toEqual(message);
+        expect(Buffer.from(type.encode(protojson.fromJson(type, json)).finish())).toEqual(Buffer.from(bytes));
+      }),
+      RUNS,
+    );
+  });
+
+  test('composed of parts, the bytes are those of the whole', () => {
+    fc.assert(
+      fc.property(arbitraryMessage(name, 4), message => {
+        const whole = Buffer.from(encodePrepared(type, message));
+        expect(Buffer.from(encode(message))).toEqual(whole);
+        expect(Buffer.from(encode({ ...message }))).toEqual(whole);
+      }),
+      RUNS,
+    );
+  });
+});
+
+test('without sorting, the order of map entries would show (so the law above can fail)', () => {
+  const type = typeOf('istio.networking.nds.v1.NameTable');
+  const table = (...names: readonly string[]): Buffer =>
+    Buffer.from(type.encode({ table: Object.fromEntries(names.map(n => [n, {}])) }).finish());
+  expect(table('a', 'b')).not.toEqual(table('b', 'a'));
+});
+
+test('responses put together from frames are those that protobufjs encodes', () => {
+  const resource = arbitraryMessage('envoy.config.cluster.v3.Cluster', 2);
+  const text = fc.string({ maxLength: 300 });
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(text, resource), { maxLength: 4 }),
+      text,
+      text,
+      fc.array(text),
+      (all, version, nonce, removed) => {
+        const url = typeUrl('envoy.config.cluster.v3.Cluster');
+        const encoded = all.map(([name, message]) => encodeResource(url, name, message));
+        const unpacked = all.map(([, message]) => ({ '@type': url, ...message }));
+        const common = { typeUrl: url, nonce, controlPlane: version };
+        const sotw = discoveryResponse({ ...common, versionInfo: version, frames: encoded.map(e => e.sotwFrame) });
+        const controlPlane = { identifier: version };
+        expect(sotw).toEqual(
+          wire('envoy.service.discovery.v3.DiscoveryResponse', {
+            versionInfo: version,
+            resources: unpacked,
+            typeUrl: url,
+            nonce,
+            ...(version === '' ? {} : { controlPlane }),
+          }),
+        );
+        const delta = deltaDiscoveryResponse({
+          ...common,
+          systemVersionInfo: version,
+          frames: encoded.map(e => e.deltaFrame),
+          removed,
+        });
+        expect(delta).toEqual(
+          wire('envoy.service.discovery.v3.DeltaDiscoveryResponse', {
+            systemVersionInfo: version,
+            resources: encoded.map((e, i) => ({ name: e.name, version: e.version, resource: unpacked[i] })),
+            typeUrl: url,
+            nonce,
+            removedResources: removed,
+            ...(version === '' ? {} : { controlPlane }),
+          }),
+        );
+      },
+    ),
+    RUNS,
+  );
+});
+
+function wire(name: string, message: Plain): Buffer {
+  return Buffer.from(encodePrepared(typeOf(name), message));
+}

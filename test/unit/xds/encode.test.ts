@@ -1,0 +1,182 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { encodeMessage, encodeResource, encodeTyped } from '../../../src/xds/encode.ts';
+import { any, anyBytes, anyStruct, typeUrl } from '../../../src/xds/proto/any.ts';
+import { Cluster_DiscoveryType, type FilterChain, type VirtualHost } from '../../../src/xds/proto/types.gen.ts';
+import { encodePrepared } from '../../../src/xds/wire/pack.ts';
+import { toProtoJson } from '../../../src/xds/wire/protojson.ts';
+import { typeOf } from '../../../src/xds/wire/registry.ts';
+
+const ROUTES = 'envoy.config.route.v3.RouteConfiguration';
+const LISTENER = 'envoy.config.listener.v3.Listener';
+const CLUSTER = 'envoy.config.cluster.v3.Cluster';
+
+/** How often a message of the type is encoded while `act` runs. The first encoding compiles the encoder, so it must have happened. */
+function encodings(name: string, act: () => void): number {
+  const type = typeOf(name);
+  type.encode({}).finish();
+  const spy = vi.spyOn(type, 'encode');
+  act();
+  return spy.mock.calls.length;
+}
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const host = (name: string): VirtualHost => ({
+  name,
+  domains: [name, `${name}:80`],
+  routes: [{ match: { prefix: '/' }, route: { cluster: `outbound|80||${name}` } }],
+});
+
+describe('messages', () => {
+  test('nested Any are packed, Struct is plain JSON, protojson shows all of it', () => {
+    const router = any('envoy.extensions.filters.http.router.v3.Router', { suppressEnvoyHeaders: true });
+    const manager = any('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
+      statPrefix: 'inbound',
+      httpFilters: [{ name: 'envoy.filters.http.router', typedConfig: router }],
+    });
+    const metadata = { istio: { services: [{ name: 'a', port: 80 }], none: null } };
+    const bytes = encodeMessage(LISTENER, {
+      name: 'virtualInbound',
+      filterChains: [{ filters: [{ name: 'hcm', typedConfig: manager }] }],
+      metadata: { filterMetadata: metadata, typedFilterMetadata: { s: anyStruct({ '@type': 'not a type' }) } },
+      bindToPort: { value: false },
+      listenerFiltersTimeout: { seconds: 1, nanos: 500_000_000 },
+    });
+    expect(toProtoJson(LISTENER, bytes)).toEqual({
+      name: 'virtualInbound',
+      filterChains: [
+        {
+          filters: [
+            {
+              name: 'hcm',
+              typedConfig: {
+                '@type': typeUrl('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager'),
+                statPrefix: 'inbound',
+                httpFilters: [
+                  {
+                    name: 'envoy.filters.http.router',
+                    typedConfig: {
+                      '@type': typeUrl('envoy.extensions.filters.http.router.v3.Router'),
+                      suppressEnvoyHeaders: true,
+                    },
+                  },
+                ],
+              },
+            },
+          ],
+        },
+      ],
+      metadata: {
+        filterMetadata: metadata,
+        typedFilterMetadata: {
+          s: { '@type': 'type.googleapis.com/google.protobuf.Struct', value: { '@type': 'not a type' } },
+        },
+      },
+      bindToPort: false,
+      listenerFiltersTimeout: '1.500s',
+    });
+  });
+
+  test('an Any of an unknown type keeps its bytes and is shown as base64', () => {
+    const typedConfig = anyBytes('type.googleapis.com/contrib.Filter', Uint8Array.of(1, 2, 3));
+    const bytes = encodeMessage('envoy.config.listener.v3.Filter', { name: 'x', typedConfig });
+    expect(toProtoJson('envoy.config.listener.v3.Filter', bytes)).toEqual({
+      name: 'x',
+      typedConfig: { '@type': 'type.googleapis.com/contrib.Filter', value: 'AQID' },
+    });
+  });
+
+  test('an Any of an unknown type without bytes is an error, not an empty message', () => {
+    const typedConfig = { '@type': 'type.googleapis.com/contrib.Filter', setting: 1 };
+    expect(() => encodeMessage('envoy.config.listener.v3.Filter', { typedConfig })).toThrow(/contrib\.Filter/);
+  });
+
+  test('the name table of the DNS proxy', () => {
+    const table = {
+      'a.b.svc.cluster.local': { ips: ['10.0.0.1'], registry: 'Kubernetes', shortname: 'a', namespace: 'b' },
+    };
+    const bytes = encodeMessage('istio.networking.nds.v1.NameTable', { table });
+    expect(toProtoJson('istio.networking.nds.v1.NameTable', bytes)).toEqual({ table });
+  });
+
+  test('frozen messages', () => {
+    const metadata = Object.freeze({ filterMetadata: Object.freeze({ b: Object.freeze({ x: 1 }), a: {} }) });
+    expect(encodeMessage(CLUSTER, Object.freeze({ name: 'x', metadata })).length).toBeGreaterThan(0);
+  });
+});
+
+describe('resources', () => {
+  const cluster = { name: 'c', type: Cluster_DiscoveryType.EDS, metadata: { filterMetadata: { a: {}, b: {} } } };
+
+  test('are encoded once per object', () => {
+    const first = encodeTyped(CLUSTER, 'c', cluster);
+    expect(encodings(CLUSTER, () => expect(encodeTyped(CLUSTER, 'c', cluster)).toBe(first))).toBe(0);
+  });
+
+  test('equal content has one version, other content another', () => {
+    const { version } = encodeTyped(CLUSTER, 'c', cluster);
+    expect(version).toMatch(/^[0-9a-f]{16}$/);
+    const reordered = { metadata: { filterMetadata: { b: {}, a: {} } }, type: 3, name: 'c' } as const;
+    expect(encodeTyped(CLUSTER, 'c', reordered).version).toBe(version);
+    expect(encodeTyped(CLUSTER, 'c', { ...cluster, name: 'd' }).version).not.toBe(version);
+  });
+
+  test('the same object under another name or type is another resource', () => {
+    const empty = {};
+    const one = encodeTyped(CLUSTER, 'one', empty);
+    expect(encodeTyped(CLUSTER, 'two', empty).name).toBe('two');
+    expect(encodeResource(typeUrl(LISTENER), 'one', empty).version).not.toBe(one.version);
+  });
+
+  test('frames hold the body, whatever its length', () => {
+    for (const length of [0, 1, 126, 127, 128, 16_383, 16_384, 2_097_152]) {
+      const encoded = encodeTyped(CLUSTER, 'n', { name: 'x'.repeat(length) });
+      const read = typeOf('envoy.service.discovery.v3.DiscoveryResponse').decode(encoded.sotwFrame) as unknown as {
+        readonly resources: readonly { readonly typeUrl: string; readonly value: Uint8Array }[];
+      };
+      expect(read.resources).toHaveLength(1);
+      expect(read.resources[0]?.typeUrl).toBe(typeUrl(CLUSTER));
+      expect(encoded.sotwFrame.includes(encoded.body)).toBe(true);
+      expect(encoded.deltaFrame.includes(encoded.body)).toBe(true);
+    }
+  });
+
+  test('an unknown type is our mistake and said so', () => {
+    expect(() => encodeResource('type.googleapis.com/no.Such', 'x', {})).toThrow('no protobuf type no.Such');
+  });
+});
+
+describe('parts', () => {
+  test('only the virtual host that changed is encoded again', () => {
+    const [a, b] = [host('a'), host('b')];
+    encodeTyped(ROUTES, '80', { name: '80', virtualHosts: [a, b], validateClusters: { value: false } });
+    const changed = { name: '80', virtualHosts: [a, host('c'), b], validateClusters: { value: false } };
+    let bytes: Uint8Array = new Uint8Array();
+    const count = encodings('envoy.config.route.v3.VirtualHost', () => {
+      bytes = encodeMessage(ROUTES, changed);
+    });
+    expect(count).toBe(1);
+    expect(Buffer.from(bytes)).toEqual(Buffer.from(encodePrepared(typeOf(ROUTES), changed)));
+  });
+
+  test('only the filter chain that changed is encoded again', () => {
+    const chain = (name: string): FilterChain => ({ name, filters: [{ name: 'f', typedConfig: anyStruct({ name }) }] });
+    const [a, b] = [chain('a'), chain('b')];
+    encodeTyped(LISTENER, 'l', { name: 'l', filterChains: [a, b] });
+    const changed = { name: 'l', filterChains: [b, chain('c'), a], useOriginalDst: { value: true }, statPrefix: 's' };
+    let bytes: Uint8Array = new Uint8Array();
+    const count = encodings('envoy.config.listener.v3.FilterChain', () => {
+      bytes = encodeMessage(LISTENER, changed);
+    });
+    expect(count).toBe(1);
+    expect(Buffer.from(bytes)).toEqual(Buffer.from(encodePrepared(typeOf(LISTENER), changed)));
+  });
+
+  test('a part that is used twice, none, and absent parts', () => {
+    const a = host('a');
+    for (const message of [{ virtualHosts: [a, a] }, { name: 'x', virtualHosts: [] }, { name: 'x' }]) {
+      expect(Buffer.from(encodeMessage(ROUTES, message))).toEqual(Buffer.from(encodePrepared(typeOf(ROUTES), message)));
+    }
+  });
+});
