@@ -78,7 +78,8 @@ function callService<T>(port: number, host: string, path: string): Promise<T> {
       incoming.setEncoding('utf8');
       incoming.on('data', (chunk: string) => {
         body += chunk;
-        if (body.length > BODY_BYTES_MAX) outgoing.destroy(new Error(`${host} answered more than ${BODY_BYTES_MAX} bytes`));
+        if (body.length > BODY_BYTES_MAX)
+          outgoing.destroy(new Error(`${host} answered more than ${BODY_BYTES_MAX} bytes`));
       });
       incoming.on('end', () => {
         if (incoming.statusCode === 200) resolve(JSON.parse(body) as T);

@@ -8,7 +8,8 @@ export function pageHtml(
 ): string {
   const reviews = reviewed.reviews
     .map(review => {
-      const stars = review.stars === undefined ? '' : `<p style="color:${review.color}">${'★'.repeat(review.stars)}</p>`;
+      const stars =
+        review.stars === undefined ? '' : `<p style="color:${review.color}">${'★'.repeat(review.stars)}</p>`;
       return `<blockquote><p>${review.text}</p>${stars}<footer>${review.reviewer}</footer></blockquote>`;
     })
     .join('\n');
