@@ -3,7 +3,8 @@
 import type { Json } from './json.ts';
 import type { IndexName, KindName } from './kinds/kinds.ts';
 import { indexNames, kindNames } from './kinds/registry.ts';
-import { type Applied, defaultMeshConfig, defaultMeshNetworks, type MeshConfig, type MeshNetworks } from './mesh.ts';
+import type { Applied, MeshConfig, MeshNetworks } from './mesh.ts';
+import { defaultMeshConfig, defaultMeshNetworks } from './mesh-defaults.ts';
 import type { Obj, ObjectRecord } from './object.ts';
 import type { Origin } from './problem.ts';
 import type { ProxyRecord } from './proxy.ts';

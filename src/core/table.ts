@@ -3,14 +3,22 @@
 //
 // Why not immer: drafting a container of thousands copies it (docs/adr/0001). immer is used for the small root above the tables.
 
-import BTree from 'sorted-btree';
+import * as sortedBtree from 'sorted-btree';
+
+// A CommonJS module with a `default` export: Node's import hands out the exports object, a bundler or vitest the class itself.
+type Class = typeof sortedBtree.default.default;
+const imported: unknown = sortedBtree.default;
+const BTree = (
+  typeof imported === 'function' ? imported : (imported as { readonly default: unknown }).default
+) as Class;
+type Tree<V> = InstanceType<typeof sortedBtree.default.default<string, V>>;
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export class Table<V> {
-  readonly #tree: BTree<string, V>;
+  readonly #tree: Tree<V>;
 
-  private constructor(tree: BTree<string, V>) {
+  private constructor(tree: Tree<V>) {
     this.#tree = tree;
   }
 

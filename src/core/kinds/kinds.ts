@@ -1,4 +1,6 @@
 // The kinds the core knows: what each is called, how it is keyed, decoded, validated and indexed. One definition a kind, in its own file.
+//
+// The decoded content is what everything downstream reads; nothing downstream looks at the raw object again.
 
 import type { Either } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
@@ -6,28 +8,88 @@ import type { RawObject } from '../event.ts';
 import type { JsonObject } from '../json.ts';
 import type { Obj } from '../object.ts';
 import type { Problem } from '../problem.ts';
+import type {
+  AuthorizationPolicy,
+  DestinationRule,
+  EnvoyFilter,
+  Gateway,
+  IstioStatus,
+  NetworkingProxyConfig,
+  PeerAuthentication,
+  RequestAuthentication,
+  ServiceEntry,
+  ServiceEntryStatus,
+  Sidecar,
+  Telemetry,
+  TrafficExtension,
+  VirtualService,
+  WasmPlugin,
+  WorkloadEntry,
+  WorkloadGroup,
+} from '../schema/istio-types.gen.ts';
+import type { ConfigMapData } from './config-map.ts';
+import type { EndpointSliceData } from './endpoint-slice.ts';
+import type { EndpointsData } from './endpoints.ts';
+import type { NamespaceData } from './namespace.ts';
+import type { NodeData } from './node.ts';
+import type { PodData } from './pod.ts';
+import type { SecretData } from './secret.ts';
+import type { ServiceData } from './service.ts';
 
-/** Decoded content by kind. Istio kinds: the spec. Kubernetes kinds: what Periplus uses of the whole object. */
+/**
+ * Decoded content by kind. Istio kinds: the spec as istio-types.gen.ts has it (presence kept: an absent field is undefined), for two of
+ * them with the part of the status that generation reads. Kubernetes kinds: what Periplus uses of the whole object, flattened.
+ */
 export interface KindSpecs {
-  readonly VirtualService: JsonObject;
+  readonly AuthorizationPolicy: AuthorizationPolicy;
+  readonly DestinationRule: DestinationRule;
+  readonly EnvoyFilter: EnvoyFilter;
+  readonly Gateway: Gateway;
+  readonly PeerAuthentication: PeerAuthentication;
+  readonly ProxyConfig: NetworkingProxyConfig;
+  readonly RequestAuthentication: RequestAuthentication;
+  /** status.addresses: what the address allocator gave. */
+  readonly ServiceEntry: ServiceEntry & { readonly status?: Pick<ServiceEntryStatus, 'addresses'> };
+  readonly Sidecar: Sidecar;
+  readonly Telemetry: Telemetry;
+  readonly TrafficExtension: TrafficExtension;
+  readonly VirtualService: VirtualService;
+  readonly WasmPlugin: WasmPlugin;
+  /** status.conditions: type and status only; health is the condition `Healthy`. */
+  readonly WorkloadEntry: WorkloadEntry & { readonly status?: Pick<IstioStatus, 'conditions'> };
+  readonly WorkloadGroup: WorkloadGroup;
+
+  readonly ConfigMap: ConfigMapData;
+  readonly EndpointSlice: EndpointSliceData;
+  readonly Endpoints: EndpointsData;
+  readonly Namespace: NamespaceData;
+  readonly Node: NodeData;
+  readonly Pod: PodData;
+  readonly Secret: SecretData;
+  readonly Service: ServiceData;
 }
 export type KindName = keyof KindSpecs;
 
 export interface KindDefinition<K extends KindName = KindName> {
   readonly kind: K;
+  /** Empty for the core group of Kubernetes. */
   readonly group: string;
   /** Served versions, the storage version first. All decode alike unless the definition says otherwise. */
   readonly versions: readonly string[];
   readonly clusterScoped: boolean;
   /** `config`: keyed namespace/name, taken from the config cluster only. `kubernetes`: keyed cluster/namespace/name. */
   readonly store: 'config' | 'kubernetes';
-  /** Decode and validate; every problem found, with its path. */
+  /** Decode and validate; every problem found, with its path. Total. */
   readonly decode: (object: RawObject) => Either<NonEmptyArray<Problem>, KindSpecs[K]>;
-  /** The part of the raw object whose change matters; what is outside is not journalled and pushes nothing. */
+  /**
+   * The part of the raw object whose change matters; what is outside is not journalled and pushes nothing. Total, and idempotent:
+   * the projection of a projection is itself. Decoding the object or its projection gives the same.
+   */
   readonly project: (object: RawObject) => JsonObject;
-  /** Secondary index entries of an object: index name → keys under which it is found. */
-  readonly indexes: (obj: Obj<K>) => Readonly<Partial<Record<IndexName, readonly string[]>>>;
+  /** Secondary index entries of an object: index name → keys under which it is found. (A method: it is called with its own kind only.) */
+  indexes(obj: Obj<K>): IndexEntries;
 }
+export type IndexEntries = Readonly<Partial<Record<IndexName, readonly string[]>>>;
 
 /** Secondary indexes: name → meaning of the key. */
 export interface Indexes {

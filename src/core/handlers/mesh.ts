@@ -1,0 +1,110 @@
+// Facts about the mesh configuration. A refused value changes nothing but is remembered beside the one in force; a value that comes
+// to the same is no change; any other is a full push of everything, of which only the readers of the changed fields do any work.
+// Rules: spec-events-pushes-protocol §10.1-10.3.
+
+import { type Either, isLeft } from 'fp-ts/lib/Either.js';
+import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import type { Effect } from '../effect.ts';
+import type { Event } from '../event.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { type Accepted, type Applied, keepIdentity, meshConfigOf, meshNetworksOf } from '../mesh.ts';
+import { defaultMeshConfig, defaultMeshNetworks } from '../mesh-defaults.ts';
+import type { Origin, Problem } from '../problem.ts';
+import { pushRequest, type Reason } from '../push-request.ts';
+import type { Step } from '../reduce.ts';
+import type { State } from '../state.ts';
+
+/** One source's word: `null` when the source is gone. */
+interface Said {
+  readonly seq: number;
+  readonly value: Json;
+  readonly origin?: Origin;
+}
+/** How one of the two configurations is read; everything else is the same for both. */
+interface Reading<T extends object> {
+  readonly object: string;
+  readonly reason: Reason;
+  readonly fallback: T;
+  readonly read: (raw: Json) => Either<NonEmptyArray<Problem>, Accepted<T>>;
+  /** Takes over from the old value whatever says the same. */
+  readonly keep: (old: T, now: T) => T;
+}
+
+const meshConfig: Reading<State['mesh']['effective']> = {
+  object: 'MeshConfig',
+  reason: 'global',
+  fallback: defaultMeshConfig,
+  read: meshConfigOf,
+  keep: keepIdentity,
+};
+
+const meshNetworks: Reading<State['networks']['effective']> = {
+  object: 'MeshNetworks',
+  reason: 'networks',
+  fallback: defaultMeshNetworks,
+  read: meshNetworksOf,
+  keep: (old, now) => keepIdentity(old, { networks: keepIdentity(old.networks, now.networks) }),
+};
+
+export function meshConfigHandler(state: State, event: Event & { readonly kind: 'MeshConfig' }): Step {
+  const [mesh, effects] = applyValue(meshConfig, state.mesh, event);
+  return [{ ...state, mesh }, effects];
+}
+
+export function meshNetworksHandler(state: State, event: Event & { readonly kind: 'MeshNetworks' }): Step {
+  const [networks, effects] = applyValue(meshNetworks, state.networks, event);
+  return [{ ...state, networks }, effects];
+}
+
+/** From a snapshot's `{value?, at, refused?: {raw, at, origin?}}`. Judged anew: what this release refuses is refused. */
+export function restoreMesh(state: State, fact: JsonObject): State {
+  return { ...state, mesh: restoreValue(meshConfig, state.mesh, fact) };
+}
+
+export function restoreNetworks(state: State, fact: JsonObject): State {
+  return { ...state, networks: restoreValue(meshNetworks, state.networks, fact) };
+}
+
+function restoreValue<T extends object>(reading: Reading<T>, applied: Applied<T>, fact: JsonObject): Applied<T> {
+  let next = applied;
+  const { value, refused } = fact;
+  if (value !== undefined) [next] = applyValue(reading, next, { seq: Number(fact.at), value });
+  if (isObject(refused) && refused.raw !== undefined) {
+    const origin = isObject(refused.origin) ? (refused.origin as unknown as Origin) : undefined;
+    [next] = applyValue(reading, next, { seq: Number(refused.at), value: refused.raw, origin });
+  }
+  return next;
+}
+
+function applyValue<T extends object>(
+  reading: Reading<T>,
+  applied: Applied<T>,
+  said: Said,
+): readonly [Applied<T>, readonly Effect[]] {
+  const gone = said.value === null;
+  const read = gone ? undefined : reading.read(said.value);
+  if (read !== undefined && isLeft(read)) {
+    const refused = {
+      at: said.seq,
+      raw: said.value,
+      problems: read.left,
+      ...(said.origin === undefined ? {} : { origin: said.origin }),
+    };
+    return [{ ...applied, refused }, [verdict(reading.object, said.origin, false, read.left)]];
+  }
+  const accepted = read?.right ?? { value: reading.fallback, warnings: [] };
+  const effective = reading.keep(applied.effective, accepted.value);
+  const next: Applied<T> = { effective, raw: gone ? undefined : said.value, at: said.seq };
+  const effects: Effect[] = [];
+  if (applied.refused !== undefined || accepted.warnings.length > 0) {
+    effects.push(verdict(reading.object, said.origin, true, accepted.warnings));
+  }
+  if (effective !== applied.effective) {
+    effects.push({ kind: 'Push', request: pushRequest(said.seq, reading.reason, [], { full: true, forced: true }) });
+  }
+  return [next, effects];
+}
+
+function verdict(object: string, origin: Origin | undefined, accepted: boolean, problems: readonly Problem[]): Effect {
+  return { kind: 'Verdict', object, ...(origin === undefined ? {} : { origin }), accepted, problems };
+}

@@ -1,0 +1,38 @@
+// Text to base64 of its UTF-8 bytes, with nothing but the language: the pure core has neither Buffer nor TextEncoder.
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const REPLACEMENT = 0xfffd;
+
+export function base64OfText(text: string): string {
+  const bytes = utf8(text);
+  let out = '';
+  for (let i = 0; i < bytes.length; i += 3) {
+    const [a = 0, b, c] = bytes.slice(i, i + 3);
+    const bits = (a << 16) | ((b ?? 0) << 8) | (c ?? 0);
+    out += digit(bits >> 18) + digit(bits >> 12) + (b === undefined ? '=' : digit(bits >> 6));
+    out += c === undefined ? '=' : digit(bits);
+  }
+  return out;
+}
+
+function digit(bits: number): string {
+  return ALPHABET[bits & 63] ?? '';
+}
+
+/** A lone surrogate becomes U+FFFD, as in every encoder. */
+function utf8(text: string): readonly number[] {
+  const bytes: number[] = [];
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? REPLACEMENT;
+    const code = point >= 0xd800 && point <= 0xdfff ? REPLACEMENT : point;
+    if (code < 0x80) bytes.push(code);
+    else if (code < 0x800) bytes.push(0xc0 | (code >> 6), tail(code));
+    else if (code < 0x10000) bytes.push(0xe0 | (code >> 12), tail(code >> 6), tail(code));
+    else bytes.push(0xf0 | (code >> 18), tail(code >> 12), tail(code >> 6), tail(code));
+  }
+  return bytes;
+}
+
+function tail(code: number): number {
+  return 0x80 | (code & 63);
+}

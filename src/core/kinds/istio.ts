@@ -1,0 +1,79 @@
+// What the kinds of Istio have in common: a `spec` that the generated schema decodes, rules of its own, and one store, the config cluster.
+//
+// Fields that the schema does not have are refused, as `kubectl apply` refuses them: a misspelt field that is silently dropped is a
+// route that silently does something else.
+
+import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
+import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import type { RawObject } from '../event.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { Obj } from '../object.ts';
+import type { Problem } from '../problem.ts';
+import { decodeIstio } from '../schema/istio.ts';
+import type { IstioTypeMap } from '../schema/istio-types.gen.ts';
+import type { IndexEntries, KindDefinition, KindName, KindSpecs } from './kinds.ts';
+import { shapeProblem } from './limits.ts';
+import { projectMeta } from './meta.ts';
+import { checked, type Report } from './report.ts';
+
+export interface IstioKind<K extends KindName, T extends keyof IstioTypeMap> {
+  readonly kind: K;
+  readonly group: string;
+  readonly versions: readonly string[];
+  /** Full name of the spec's message. */
+  readonly type: T;
+  /** The rules beyond the schema; `raw` is for the few that look at metadata. */
+  readonly rules?: (spec: IstioTypeMap[T], report: Report, raw: RawObject) => void;
+  /** The part of the status that generation reads, decoded; undefined when there is none. */
+  readonly status?: { readonly project: (status: Json) => Json | undefined; readonly decode: StatusDecoder };
+  /** Members of metadata that matter for this kind alone. */
+  readonly keepMeta?: readonly string[];
+  readonly indexes?: (obj: Obj<K>) => IndexEntries;
+}
+type StatusDecoder = (status: Json) => Either<NonEmptyArray<Problem>, JsonObject | undefined>;
+
+export const NETWORKING = 'networking.istio.io';
+export const SECURITY = 'security.istio.io';
+export const NETWORKING_VERSIONS: readonly string[] = ['v1', 'v1beta1', 'v1alpha3'];
+export const SECURITY_VERSIONS: readonly string[] = ['v1', 'v1beta1'];
+
+export function istioKind<K extends KindName, T extends keyof IstioTypeMap>(from: IstioKind<K, T>): KindDefinition<K> {
+  return {
+    kind: from.kind,
+    group: from.group,
+    versions: from.versions,
+    clusterScoped: false,
+    store: 'config',
+    decode: raw => decodeIstioObject(from, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
+    project: raw => projectIstioObject(from, raw),
+    indexes: obj => from.indexes?.(obj) ?? {},
+  };
+}
+
+function decodeIstioObject<K extends KindName, T extends keyof IstioTypeMap>(
+  from: IstioKind<K, T>,
+  raw: RawObject,
+): Either<NonEmptyArray<Problem>, unknown> {
+  const shape = shapeProblem(raw);
+  if (shape !== undefined) return left([shape]);
+  const spec = decodeIstio(from.type, raw.spec, 'spec');
+  if (isLeft(spec)) return spec;
+  const sound = checked(spec.right, (value, report) => from.rules?.(value, report, raw));
+  if (isLeft(sound) || from.status === undefined || raw.status === undefined || raw.status === null) return sound;
+  const status = from.status.decode(raw.status);
+  if (isLeft(status)) return status;
+  return status.right === undefined ? sound : right({ ...sound.right, status: status.right });
+}
+
+function projectIstioObject<K extends KindName, T extends keyof IstioTypeMap>(
+  from: IstioKind<K, T>,
+  raw: RawObject,
+): JsonObject {
+  const projection: { [key: string]: Json | undefined } = {};
+  for (const key of ['apiVersion', 'kind']) if (raw[key] !== undefined) projection[key] = raw[key];
+  if (raw.metadata !== undefined) projection.metadata = projectMeta(raw.metadata, from.keepMeta);
+  if (raw.spec !== undefined) projection.spec = raw.spec;
+  const status = raw.status === undefined || from.status === undefined ? undefined : from.status.project(raw.status);
+  if (status !== undefined) projection.status = status;
+  return projection;
+}

@@ -1,0 +1,32 @@
+// What an object may look like at all, before any schema: a hostile or broken one is refused here, so that nothing further in can be
+// made to recurse or to work without bound. Sizes of documents and files are the adapters' limits.
+
+import { isObject, type Json } from '../json.ts';
+import { type Problem, problem } from '../problem.ts';
+
+/** Deeper than any CRD; far from the depth at which recursion over JSON overflows the stack. */
+export const DEPTH_MAX = 100;
+/** Values (members and elements) in one object. etcd holds 1.5 MiB an object, which is fewer. */
+export const VALUES_MAX = 1_000_000;
+
+/** What is wrong with an object's shape, if anything. Total for any JSON. */
+export function shapeProblem(json: Json): Problem | undefined {
+  const counter = { values: 0 };
+  const found = measure(json, 0, counter);
+  if (found === 'deep') return problem('', `the object is nested more than ${DEPTH_MAX} levels deep`);
+  if (found === 'large') return problem('', `the object has more than ${VALUES_MAX} values`);
+  return undefined;
+}
+
+function measure(json: Json | undefined, depth: number, counter: { values: number }): 'deep' | 'large' | undefined {
+  counter.values += 1;
+  if (counter.values > VALUES_MAX) return 'large';
+  if (typeof json !== 'object' || json === null) return undefined;
+  if (depth >= DEPTH_MAX) return 'deep';
+  const members = isObject(json) ? Object.values(json) : json;
+  for (const member of members) {
+    const found = measure(member, depth + 1, counter);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

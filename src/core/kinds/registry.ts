@@ -1,0 +1,84 @@
+// Every kind, found by what an object calls itself.
+
+import type { Json } from '../json.ts';
+import { authorizationPolicy } from './authorization-policy.ts';
+import { configMap } from './config-map.ts';
+import { destinationRule } from './destination-rule.ts';
+import { endpointSlice } from './endpoint-slice.ts';
+import { endpoints } from './endpoints.ts';
+import { envoyFilter } from './envoy-filter.ts';
+import { gateway } from './gateway.ts';
+import type { Indexes, IndexName, KindDefinition, KindName } from './kinds.ts';
+import { namespace } from './namespace.ts';
+import { node } from './node.ts';
+import { peerAuthentication } from './peer-authentication.ts';
+import { pod } from './pod.ts';
+import { proxyConfig } from './proxy-config.ts';
+import { requestAuthentication } from './request-authentication.ts';
+import { secret } from './secret.ts';
+import { service } from './service.ts';
+import { serviceEntry } from './service-entry.ts';
+import { sidecar } from './sidecar.ts';
+import { telemetry } from './telemetry.ts';
+import { trafficExtension } from './traffic-extension.ts';
+import { virtualService } from './virtual-service.ts';
+import { wasmPlugin } from './wasm-plugin.ts';
+import { workloadEntry } from './workload-entry.ts';
+import { workloadGroup } from './workload-group.ts';
+
+export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
+  AuthorizationPolicy: authorizationPolicy,
+  ConfigMap: configMap,
+  DestinationRule: destinationRule,
+  EndpointSlice: endpointSlice,
+  Endpoints: endpoints,
+  EnvoyFilter: envoyFilter,
+  Gateway: gateway,
+  Namespace: namespace,
+  Node: node,
+  PeerAuthentication: peerAuthentication,
+  Pod: pod,
+  ProxyConfig: proxyConfig,
+  RequestAuthentication: requestAuthentication,
+  Secret: secret,
+  Service: service,
+  ServiceEntry: serviceEntry,
+  Sidecar: sidecar,
+  Telemetry: telemetry,
+  TrafficExtension: trafficExtension,
+  VirtualService: virtualService,
+  WasmPlugin: wasmPlugin,
+  WorkloadEntry: workloadEntry,
+  WorkloadGroup: workloadGroup,
+};
+
+/** Sorted. */
+export const kindNames: readonly KindName[] = (Object.keys(definitions) as KindName[]).sort();
+
+const indexMeanings: Indexes = {
+  slicesByService: 'EndpointSlice',
+  slicesByPod: 'EndpointSlice',
+  slicesByIp: 'EndpointSlice',
+  podsByIp: 'Pod',
+  podsByNode: 'Pod',
+  serviceEntriesByHost: 'ServiceEntry',
+};
+/** Sorted. */
+export const indexNames: readonly IndexName[] = (Object.keys(indexMeanings) as IndexName[]).sort();
+
+const byApiVersionAndKind: ReadonlyMap<string, KindDefinition> = new Map(
+  kindNames.flatMap(name => {
+    const definition: KindDefinition = definitions[name];
+    const { group, versions, kind } = definition;
+    return versions.map((version): [string, KindDefinition] => [
+      `${group === '' ? version : `${group}/${version}`} ${kind}`,
+      definition,
+    ]);
+  }),
+);
+
+/** The definition of `apiVersion` and `kind`, e.g. `networking.istio.io/v1` and `Gateway`; undefined for kinds unknown to Periplus. */
+export function definitionOf(apiVersion: Json | undefined, kind: Json | undefined): KindDefinition | undefined {
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
+  return byApiVersionAndKind.get(`${apiVersion} ${kind}`);
+}

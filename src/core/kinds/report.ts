@@ -1,0 +1,25 @@
+// How the rules of a kind say what is wrong: they report, and go on, so that an author sees every problem of an object at once.
+
+import { type Either, left, right } from 'fp-ts/lib/Either.js';
+import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import { type Problem, problem } from '../problem.ts';
+import { PROBLEMS_MAX } from '../schema/decode.ts';
+
+export type Report = (path: string, message: string) => void;
+
+const SHOWN_LENGTH_MAX = 60;
+
+/** The value if the rules found nothing, else all that they found (up to PROBLEMS_MAX). */
+export function checked<T>(value: T, rules: (value: T, report: Report) => void): Either<NonEmptyArray<Problem>, T> {
+  const problems: Problem[] = [];
+  rules(value, (path, message) => {
+    if (problems.length < PROBLEMS_MAX) problems.push(problem(path, message));
+  });
+  const [first, ...rest] = problems;
+  return first === undefined ? right(value) : left([first, ...rest]);
+}
+
+/** A value as part of a message: quoted, shortened. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text);
+}
