@@ -1,17 +1,94 @@
-// The endpoints of a service from all registries and clusters.
-// Rules: spec-clusters-endpoints §11, §12, §7.1; Istio pilot/pkg/model/endpointshards.go.
+// The endpoints of a service from all registries and clusters, and the identities behind them.
+// A ServiceEntry with the host of a Kubernetes service, in its namespace, adds its endpoints to that service.
+// Rules: spec-clusters-endpoints §11.4, §12, §7.1; Istio pilot/pkg/model/endpointshards.go.
 
-import type { EndpointShard } from '../model/service.ts';
-import type { Query } from '../reader.ts';
+import type { Endpoint, EndpointShard } from '../model/service.ts';
+import { byAge, compareText, type Obj } from '../object.ts';
+import type { Query, Reader } from '../reader.ts';
+import { kubernetesServiceOf } from '../select/hosts.ts';
+import { endpointsOfEntry } from './entry-endpoints.ts';
+import { kubernetesEndpoints } from './kubernetes-endpoints.ts';
+import { addressesOf } from './service-entry.ts';
+import { servicesOfHost } from './services.ts';
 
 /** Argument `hostname|namespace`. Sorted by provider, then cluster; shards without endpoints are left out. */
 export const endpointShards: Query<string, readonly EndpointShard[]> = {
   name: 'registry/endpointShards',
-  run: () => [],
+  run: (reader, arg) => {
+    const [hostname = '', namespace = ''] = arg.split('|');
+    const shards: EndpointShard[] = [];
+    const external = reader.get(externalEndpoints, arg);
+    if (external.length > 0) {
+      shards.push({ provider: 'External', cluster: reader.setting('clusterId'), endpoints: external });
+    }
+    const named = kubernetesServiceOf(hostname, reader.setting('domainSuffix'));
+    if (named === undefined || named.namespace !== namespace) return shards;
+    for (const cluster of clustersOf(reader, `${namespace}/${named.name}`)) {
+      const endpoints = reader.get(kubernetesEndpoints, `${cluster}/${namespace}/${named.name}`);
+      if (endpoints.length > 0) shards.push({ provider: 'Kubernetes', cluster, endpoints });
+    }
+    return shards;
+  },
 };
+
+/** Clusters that have the service, by name. */
+function clustersOf(reader: Reader, key: string): readonly string[] {
+  return reader
+    .indexed('servicesByName', key)
+    .map(obj => obj.cluster)
+    .sort(compareText);
+}
+
+/** Argument `hostname|namespace`: the endpoints of all ServiceEntries with that host, the oldest first; several addresses repeat them. */
+const externalEndpoints: Query<string, readonly Endpoint[]> = {
+  name: 'registry/externalEndpoints',
+  run: (reader, arg) => {
+    const [hostname = '', namespace = ''] = arg.split('|');
+    const entries = reader.indexed('serviceEntriesByHost', hostname).filter(entry => entry.namespace === namespace);
+    const found: Endpoint[] = [];
+    let roundRobin = false;
+    for (const entry of [...entries].sort(byAge)) {
+      const endpoints = reader.get(endpointsOfEntry, `${namespace}/${entry.name}|${hostname}`);
+      for (let i = timesListed(entry, hostname); i > 0; i--) found.push(...endpoints);
+      roundRobin ||= entry.spec.resolution === 'DNS_ROUND_ROBIN';
+    }
+    return roundRobin ? firstOfEachPort(found) : found;
+  },
+};
+
+function timesListed(entry: Obj<'ServiceEntry'>, hostname: string): number {
+  const hosts = (entry.spec.hosts ?? []).filter(host => host === hostname).length;
+  return hosts * addressesOf(entry.spec.addresses ?? []).length;
+}
+
+/** One logical name has one set of addresses: only the first endpoint of a port counts. */
+function firstOfEachPort(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const seen = new Set<string>();
+  return endpoints.filter(({ portName }) => {
+    if (seen.has(portName)) return false;
+    seen.add(portName);
+    return true;
+  });
+}
 
 /** Argument `hostname|namespace`. SPIFFE ids of the endpoints and of the service itself, trust domain aliases included, sorted. */
 export const serviceAccounts: Query<string, readonly string[]> = {
   name: 'registry/serviceAccounts',
-  run: () => [],
+  run: (reader, arg) => {
+    const [hostname = '', namespace = ''] = arg.split('|');
+    const found = new Set<string>();
+    for (const shard of reader.get(endpointShards, arg)) {
+      for (const { serviceAccount } of shard.endpoints) if (serviceAccount !== '') found.add(serviceAccount);
+    }
+    for (const service of reader.get(servicesOfHost, hostname)) {
+      if (service.namespace === namespace) for (const account of service.serviceAccounts) found.add(account);
+    }
+    const aliases = reader.mesh('trustDomainAliases') ?? [];
+    for (const account of [...found]) for (const alias of aliases) found.add(inTrustDomain(account, alias));
+    return [...found].sort();
+  },
 };
+
+function inTrustDomain(account: string, trustDomain: string): string {
+  return account.replace(/^spiffe:\/\/[^/]*\//, () => `spiffe://${trustDomain}/`);
+}

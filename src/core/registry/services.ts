@@ -1,18 +1,62 @@
 // Every service of the mesh: Kubernetes Services of all clusters, merged by host, and the services of ServiceEntries.
 // Unchanged services keep their identity when others change: each is a query of its own, and the lists only put them in order.
-// Rules: spec-routes-visibility §17; Istio pilot/pkg/serviceregistry/aggregate/controller.go.
+// Rules: spec-routes-visibility §17; Istio pilot/pkg/serviceregistry/aggregate/controller.go, model/push_context.go.
 
 import type { Service } from '../model/service.ts';
+import { compareText } from '../object.ts';
 import type { Query } from '../reader.ts';
+import { kubernetesServiceOf } from '../select/hosts.ts';
+import { aliasesOf } from './aliases.ts';
+import { mergedService } from './kubernetes-service.ts';
+import { servicesOfEntry } from './service-entry.ts';
 
 /** All services, aliases resolved, by creation time, name, namespace. */
 export const allServices: Query<'', readonly Service[]> = {
   name: 'registry/allServices',
-  run: () => [],
+  run: reader => {
+    const names = new Set<string>();
+    for (const obj of reader.objects('Service')) names.add(`${obj.namespace}/${obj.name}`);
+    const services: Service[] = [];
+    for (const name of [...names].sort()) {
+      const service = reader.get(serviceOfName, name);
+      if (service !== undefined) services.push(service);
+    }
+    for (const entry of reader.objects('ServiceEntry')) {
+      services.push(...reader.get(servicesOfEntry, `${entry.namespace}/${entry.name}`));
+    }
+    return services.sort(byServiceAge);
+  },
 };
 
-/** The services of one host, in the order of `allServices`. */
+/** Argument `namespace/name`: the service of all clusters, with the aliases that resolve to it. */
+export const serviceOfName: Query<string, Service | undefined> = {
+  name: 'registry/serviceOfName',
+  run: (reader, key) => {
+    const service = reader.get(mergedService, key);
+    if (service === undefined || service.resolution === 'Alias') return service;
+    const aliases = reader.get(aliasesOf, service.hostname);
+    return aliases.length === 0 ? service : { ...service, aliases };
+  },
+};
+
+/** Argument: a hostname. The services of one host, in the order of `allServices`. */
 export const servicesOfHost: Query<string, readonly Service[]> = {
   name: 'registry/servicesOfHost',
-  run: () => [],
+  run: (reader, hostname) => {
+    const services: Service[] = [];
+    const named = kubernetesServiceOf(hostname, reader.setting('domainSuffix'));
+    const service = named && reader.get(serviceOfName, `${named.namespace}/${named.name}`);
+    if (service !== undefined) services.push(service);
+    for (const entry of reader.indexed('serviceEntriesByHost', hostname)) {
+      for (const candidate of reader.get(servicesOfEntry, `${entry.namespace}/${entry.name}`)) {
+        if (candidate.hostname === hostname) services.push(candidate);
+      }
+    }
+    return services.sort(byServiceAge);
+  },
 };
+
+/** Istio's order; equal ones (the addresses of one entry) stay in the order of their objects. */
+export function byServiceAge(a: Service, b: Service): number {
+  return a.creationTime - b.creationTime || compareText(a.name, b.name) || compareText(a.namespace, b.namespace);
+}

@@ -1,21 +1,59 @@
 // Which DestinationRule applies to a service for a proxy, rules of one host merged.
-// Rules: spec-clusters-endpoints §4; Istio pilot/pkg/model/push_context.go, destination_rule.go.
+// Two steps: the list for (client namespace, service), shared by all proxies of the namespace, and the choice by workload selector.
+// Rules: spec-clusters-endpoints §4; Istio pilot/pkg/model/push_context.go, destination_rule.go, sidecar.go.
 
+import { proxySelectedBy } from '../registry/workload.ts';
 import type { Query } from '../reader.ts';
-import type { ObjOf, SpecOf } from './specs.ts';
+import { type MergedRule, matchingHost, type RuleEntry, rulePool } from './destination-rule-pools.ts';
+import { sidecarScope, scopeService } from './sidecar-scope.ts';
 
-export interface MergedRule {
-  /** Host resolved, subsets united, the first traffic policy. */
-  readonly spec: SpecOf<'DestinationRule'>;
-  /** Name and namespace of the first rule. */
-  readonly name: string;
-  readonly namespace: string;
-  /** The rules that it was made of, in order. */
-  readonly from: readonly ObjOf<'DestinationRule'>[];
-}
+export type { MergedRule } from './destination-rule-pools.ts';
 
-/** Argument `hostname|serviceNamespace|outbound` or `…|inbound`: the rule for the current proxy, by its sidecar scope. */
+/**
+ * Argument `hostname|serviceNamespace|outbound` or `…|inbound`: the rule for the current proxy. Only services in its sidecar scope have
+ * one, and it is looked up for the service that the scope chose for the hostname.
+ */
 export const destinationRule: Query<string, MergedRule | undefined> = {
   name: 'select/destinationRule',
-  run: () => undefined,
+  run: (reader, arg) => {
+    const [hostname = '', , direction] = arg.split('|');
+    const service = reader.get(scopeService, hostname);
+    if (service === undefined) return undefined;
+    const { namespace } = reader.get(sidecarScope, '');
+    const rules = reader.get(rulesForClient, `${namespace}|${service.namespace}|${hostname}`);
+    let last: MergedRule | undefined;
+    for (const rule of rules) {
+      const selector = rule.from[0]!.spec.workloadSelector?.matchLabels;
+      if (rule.from[0]!.spec.workloadSelector === undefined) last = rule;
+      else if (direction === 'outbound' && rule.namespace === namespace && proxySelectedBy(reader, selector ?? {})) {
+        return rule;
+      }
+    }
+    return last;
+  },
 };
+
+/** Argument `clientNamespace|serviceNamespace|hostname`: the candidates in order, those with a workload selector among them. */
+export const rulesForClient: Query<string, readonly MergedRule[]> = {
+  name: 'select/rulesForClient',
+  run: (reader, arg) => {
+    const [client = '', owner = '', hostname = ''] = arg.split('|');
+    const root = reader.mesh('rootNamespace');
+    const found = (pool: 'local' | 'exported' | 'rootPrivate', namespace: string): readonly RuleEntry[] => {
+      const rules = reader.get(rulePool, `${pool}|${namespace}`);
+      const host = matchingHost(hostname, rules);
+      return host === undefined ? [] : (rules.entries.get(host) ?? []);
+    };
+    const own = client === root ? found('rootPrivate', root) : found('local', client);
+    if (own.length > 0) return own.map(entry => entry.rule);
+    for (const namespace of owner === root ? [root] : [owner, root]) {
+      const exported = found('exported', namespace).filter(entry => isExportedTo(entry, client));
+      if (exported.length > 0) return exported.map(entry => entry.rule);
+    }
+    return [];
+  },
+};
+
+function isExportedTo(entry: RuleEntry, client: string): boolean {
+  return entry.exportTo.length === 0 || entry.exportTo.includes('*') || entry.exportTo.includes(client);
+}

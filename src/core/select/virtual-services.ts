@@ -1,8 +1,14 @@
 // VirtualServices as they apply: names resolved, delegates merged, indexed by gateway and visibility.
-// Rules: spec-routes-visibility §7.1, §8, §9; Istio pilot/pkg/model/virtualservice.go, push_context.go.
+// Each object is resolved by a query of its own, so that a change of one leaves the others (and what was made of them) as they are.
+// Rules: spec-routes-visibility §7.1, §8; Istio pilot/pkg/model/virtualservice.go, push_context.go.
 
-import type { Query } from '../reader.ts';
+import { byAge } from '../object.ts';
+import type { Query, Reader } from '../reader.ts';
+import type { HTTPRoute } from '../schema/istio-types.gen.ts';
+import { mergeDelegate } from './delegates.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
+import { resolveNames } from './virtual-service-names.ts';
+import { type Exports, exportsOf } from './exports.ts';
 
 export interface ResolvedVirtualService {
   /** The root object: its metadata names the routes that come of it. */
@@ -14,13 +20,97 @@ export interface ResolvedVirtualService {
   readonly gateways: readonly string[];
   /** Delegates merged; hosts, destinations and gateways (those of matches too) resolved. */
   readonly spec: SpecOf<'VirtualService'>;
+  readonly exports: Exports;
 }
+
+const ROUTE_SEMANTICS = 'internal.istio.io/route-semantics';
+
+/** True for what was translated from Gateway API: it is used as it is. */
+export function hasGatewaySemantics(obj: ObjOf<'VirtualService'>): boolean {
+  return obj.annotations[ROUTE_SEMANTICS] === 'gateway';
+}
+
+/** Argument `namespace/name`. Undefined for a pure delegate: it has no hosts and never applies alone. */
+export const resolvedVirtualService: Query<string, ResolvedVirtualService | undefined> = {
+  name: 'select/resolvedVirtualService',
+  run: (reader, key) => {
+    const obj = reader.object('VirtualService', key);
+    if (obj === undefined || isDelegate(obj)) return undefined;
+    const spec = resolveSpec(reader, obj);
+    return {
+      obj,
+      name: obj.name,
+      namespace: obj.namespace,
+      hosts: spec.hosts ?? [],
+      gateways: spec.gateways === undefined || spec.gateways.length === 0 ? ['mesh'] : spec.gateways,
+      spec,
+      exports: exportsOf(spec.exportTo, reader.mesh('defaultVirtualServiceExportTo'), obj.namespace),
+    };
+  },
+};
+
+/** All that apply, by creation time, name, namespace. */
+export const virtualServices: Query<'', readonly ResolvedVirtualService[]> = {
+  name: 'select/virtualServices',
+  run: reader => {
+    const found: ResolvedVirtualService[] = [];
+    for (const obj of [...reader.objects('VirtualService')].sort(byAge)) {
+      const resolved = reader.get(resolvedVirtualService, `${obj.namespace}/${obj.name}`);
+      if (resolved !== undefined) found.push(resolved);
+    }
+    return found;
+  },
+};
 
 /**
  * Argument `namespace|gateway`: the VirtualServices of that gateway (`mesh` or `namespace/name`) that a proxy of the namespace sees:
  * private ones, then those exported to the namespace by name, then the public ones; each by creation time, name, namespace.
+ * In the public list of a gateway, and everywhere for `mesh`, those with gateway semantics in the proxy's namespace come first.
  */
 export const virtualServicesFor: Query<string, readonly ResolvedVirtualService[]> = {
   name: 'select/virtualServicesFor',
-  run: () => [],
+  run: (reader, arg) => {
+    const bar = arg.indexOf('|');
+    const namespace = arg.slice(0, bar);
+    const gateway = arg.slice(bar + 1);
+    const all = reader.get(virtualServices, '').filter(vs => vs.gateways.includes(gateway));
+    const own = all.filter(vs => vs.exports.own && !vs.exports.open && vs.namespace === namespace);
+    const named = all.filter(vs => !vs.exports.open && vs.exports.others.includes(namespace));
+    const open = all.filter(vs => vs.exports.open);
+    const lists = gateway === 'mesh' ? [own, named, open].map(list => gatewayFirst(list, namespace)) : [own, named];
+    return gateway === 'mesh' ? lists.flat() : [...lists.flat(), ...gatewayFirst(open, namespace)];
+  },
 };
+
+function gatewayFirst(
+  list: readonly ResolvedVirtualService[],
+  namespace: string,
+): readonly ResolvedVirtualService[] {
+  const first = list.filter(vs => vs.namespace === namespace && hasGatewaySemantics(vs.obj));
+  return first.length === 0 ? list : [...first, ...list.filter(vs => !first.includes(vs))];
+}
+
+function resolveSpec(reader: Reader, obj: ObjOf<'VirtualService'>): SpecOf<'VirtualService'> {
+  const semantics = obj.annotations[ROUTE_SEMANTICS];
+  if (semantics === 'gateway') return obj.spec;
+  const spec = resolveNames(obj.spec, obj.namespace, reader.setting('domainSuffix'));
+  if (semantics === 'ingress' || !spec.http?.some(route => route.delegate !== undefined)) return spec;
+  return { ...spec, http: spec.http.flatMap(route => withDelegate(reader, route, obj.namespace)) };
+}
+
+/** A rule whose delegate is missing, or not exported to the root, vanishes. */
+function withDelegate(reader: Reader, route: HTTPRoute, namespace: string): readonly HTTPRoute[] {
+  const { delegate } = route;
+  if (delegate === undefined) return [route];
+  const owner = delegate.namespace || namespace;
+  const leaf = reader.object('VirtualService', `${owner}/${delegate.name ?? ''}`);
+  if (leaf === undefined || !isDelegate(leaf)) return [];
+  const exports = exportsOf(leaf.spec.exportTo, reader.mesh('defaultVirtualServiceExportTo'), owner);
+  const visible = exports.open || exports.others.includes(namespace) || (exports.own && owner === namespace);
+  if (!visible) return [];
+  return mergeDelegate(route, resolveNames(leaf.spec, owner, reader.setting('domainSuffix')).http ?? []);
+}
+
+function isDelegate(obj: ObjOf<'VirtualService'>): boolean {
+  return obj.spec.hosts === undefined || obj.spec.hosts.length === 0;
+}

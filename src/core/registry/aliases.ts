@@ -1,0 +1,58 @@
+// ExternalName Services are other names of services: chains are followed to the first name that is no alias, loops lead nowhere.
+// Rules: spec-routes-visibility §17.2; Istio pilot/pkg/model/push_context.go (resolveServiceAliases).
+
+import type { Service } from '../model/service.ts';
+import { compareText } from '../object.ts';
+import type { Query } from '../reader.ts';
+import { mergedService } from './kubernetes-service.ts';
+
+interface Alias {
+  readonly hostname: string;
+  readonly namespace: string;
+  readonly target: string;
+}
+
+/** Argument: a hostname. The aliases that resolve to it, by namespace, hostname. */
+export const aliasesOf: Query<string, Service['aliases']> = {
+  name: 'registry/aliasesOf',
+  run: (reader, hostname) => {
+    const all = reader.get(resolvedAliases, '');
+    if (all.length === 0) return [];
+    return all
+      .filter(alias => alias.target === hostname)
+      .map(({ hostname: name, namespace }) => ({ hostname: name, namespace }))
+      .sort((a, b) => compareText(a.namespace, b.namespace) || compareText(a.hostname, b.hostname));
+  },
+};
+
+/** All aliases with the names they come down to. */
+const resolvedAliases: Query<'', readonly Alias[]> = {
+  name: 'registry/resolvedAliases',
+  run: reader => {
+    const direct = new Map<string, Alias>();
+    for (const obj of reader.indexed('servicesByType', 'ExternalName')) {
+      const service = reader.get(mergedService, `${obj.namespace}/${obj.name}`);
+      if (service?.resolution !== 'Alias' || service.externalName === undefined) continue;
+      const { hostname, namespace, externalName } = service;
+      direct.set(hostname, { hostname, namespace, target: externalName });
+    }
+    const resolved: Alias[] = [];
+    for (const alias of direct.values()) {
+      const target = follow(direct, alias);
+      if (target !== undefined) resolved.push({ ...alias, target });
+    }
+    return resolved;
+  },
+};
+
+function follow(direct: ReadonlyMap<string, Alias>, from: Alias): string | undefined {
+  const seen = new Set([from.hostname]);
+  let { target } = from;
+  for (;;) {
+    if (seen.has(target)) return undefined;
+    const next = direct.get(target);
+    if (next === undefined) return target;
+    seen.add(target);
+    target = next.target;
+  }
+}

@@ -1,0 +1,71 @@
+// Facts about clusters and networks: which network a workload is in, and what the registry of a cluster knows of its namespaces.
+// Rules: spec-clusters-endpoints §12 item 5; Istio pilot/pkg/serviceregistry/kube/controller/network.go.
+
+import ipaddr from 'ipaddr.js';
+import { compareText, type Obj } from '../object.ts';
+import { isIp } from '../proxy.ts';
+import type { Query, Reader } from '../reader.ts';
+import { type Labels, NETWORK_LABEL } from './labels.ts';
+
+/** Objects of several clusters in the order of precedence: the config cluster first, then by name. */
+export function inClusterOrder<O extends Obj>(reader: Reader, objects: readonly O[]): readonly O[] {
+  const config = reader.setting('clusterId');
+  const rank = (obj: O): number => (obj.cluster === config ? 0 : 1);
+  return [...objects].sort((a, b) => rank(a) - rank(b) || compareText(a.cluster, b.cluster));
+}
+
+/** The network of a workload: its label, the label of the system namespace, meshNetworks by registry, then by address; else empty. */
+export function networkOf(reader: Reader, cluster: string, labels: Labels, address: string): string {
+  const own = labels[NETWORK_LABEL] || reader.get(clusterNetwork, cluster);
+  if (own !== '') return own;
+  const ranges = reader.get(networkRanges, '');
+  return ranges.length === 0 ? '' : networkOfAddress(ranges, address);
+}
+
+/** Argument: a cluster. The network of all its workloads, if it has one. */
+const clusterNetwork: Query<string, string> = {
+  name: 'registry/clusterNetwork',
+  run: (reader, cluster) => {
+    const system = reader.object('Namespace', `${cluster}/${reader.setting('systemNamespace')}`);
+    const label = system?.labels[NETWORK_LABEL];
+    if (label) return label;
+    for (const [name, network] of sortedNetworks(reader)) {
+      if (network.endpoints?.some(endpoint => endpoint.fromRegistry === cluster)) return name;
+    }
+    return '';
+  },
+};
+
+interface NetworkRange {
+  readonly cidr: string;
+  readonly network: string;
+}
+
+const networkRanges: Query<'', readonly NetworkRange[]> = {
+  name: 'registry/networkRanges',
+  run: reader =>
+    sortedNetworks(reader).flatMap(([network, { endpoints = [] }]) =>
+      endpoints.flatMap(({ fromCidr }) =>
+        fromCidr !== undefined && ipaddr.isValidCIDR(fromCidr) ? [{ cidr: fromCidr, network }] : [],
+      ),
+    ),
+};
+
+function sortedNetworks(reader: Reader) {
+  return Object.entries(reader.networks().networks ?? {}).sort(([a], [b]) => compareText(a, b));
+}
+
+function networkOfAddress(ranges: readonly NetworkRange[], address: string): string {
+  if (!isIp(address)) return '';
+  const ip = ipaddr.parse(address);
+  for (const { cidr, network } of ranges) {
+    const [base, bits] = ipaddr.parseCIDR(cidr);
+    if (base.kind() === ip.kind() && ip.match(base, bits)) return network;
+  }
+  return '';
+}
+
+/** The identity of a service account. */
+export function spiffeId(trustDomain: string, namespace: string, serviceAccount: string): string {
+  return `spiffe://${trustDomain}/ns/${namespace}/sa/${serviceAccount}`;
+}

@@ -1,0 +1,38 @@
+// One endpoint, made of its parts; equal parts give the identical endpoint, so that one changed pod leaves the others of its slice.
+
+import type { Generator } from '../memo.ts';
+import type { Endpoint, EndpointHealth } from '../model/service.ts';
+import type { Workload } from './pods.ts';
+
+export interface EndpointParts {
+  readonly addresses: readonly string[];
+  readonly port: number;
+  readonly portName: string;
+  readonly workload: Omit<Workload, 'addresses'>;
+  readonly weight: number;
+  readonly health: EndpointHealth;
+  readonly sendUnhealthy: boolean;
+}
+
+export const endpointOf: Generator<EndpointParts, Endpoint> = {
+  name: 'registry/endpointOf',
+  run: ({ addresses, port, portName, workload, weight, health, sendUnhealthy }) => ({
+    addresses,
+    port,
+    portName,
+    labels: workload.labels,
+    serviceAccount: workload.serviceAccount,
+    locality: workload.locality,
+    network: workload.network,
+    cluster: workload.cluster,
+    namespace: workload.namespace,
+    workloadName: workload.workloadName,
+    nodeName: workload.nodeName,
+    hostname: workload.hostname,
+    subdomain: workload.subdomain,
+    weight,
+    tlsMode: workload.tlsMode,
+    health,
+    sendUnhealthy,
+  }),
+};

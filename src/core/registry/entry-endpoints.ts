@@ -1,0 +1,133 @@
+// Endpoints of a ServiceEntry: its own, or the workloads that it selects, or the host itself.
+// Rules: spec-clusters-endpoints §11.2; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
+
+import type { Endpoint } from '../model/service.ts';
+import { compareText, type Obj } from '../object.ts';
+import type { Query, Reader } from '../reader.ts';
+import type { ServicePort } from '../schema/istio-types.gen.ts';
+import { endpointOf } from './endpoint-of.ts';
+import { type Labels, selects } from './labels.ts';
+import { containerPort, isEligible, isReady, podWorkload, type Workload } from './pods.ts';
+import { type EntryWorkload, entryWorkload, hasIp, workloadOfEntry } from './workload-entry.ts';
+
+/** A workload that may stand behind a ServiceEntry; `portOf` is what it says of a port of the entry. */
+interface Instance {
+  readonly workload: Workload;
+  readonly weight: number;
+  readonly portOf: (port: ServicePort) => number | undefined;
+}
+
+/** Argument `namespace/name|host` of a ServiceEntry: the endpoints of one of its services, by port, of each by workload. */
+export const endpointsOfEntry: Query<string, readonly Endpoint[]> = {
+  name: 'registry/endpointsOfEntry',
+  run: (reader, arg) => {
+    const [key = '', host = ''] = arg.split('|');
+    const entry = reader.object('ServiceEntry', key);
+    if (entry === undefined) return [];
+    const instances = instancesOf(reader, entry, host);
+    const found: Endpoint[] = [];
+    for (const port of entry.spec.ports ?? []) {
+      for (const { workload, weight, portOf } of instances) {
+        const address = workload.addresses[0] ?? '';
+        const number = address.startsWith('unix://') ? 0 : (portOf(port) || port.targetPort || port.number || 0);
+        found.push(
+          reader.make(endpointOf, {
+            addresses: workload.addresses,
+            port: number,
+            portName: port.name ?? '',
+            workload,
+            weight,
+            health: 'Unset',
+            sendUnhealthy: false,
+          }),
+        );
+      }
+    }
+    return found;
+  },
+};
+
+function instancesOf(reader: Reader, entry: Obj<'ServiceEntry'>, host: string): readonly Instance[] {
+  const { spec, namespace, name } = entry;
+  const isDns = spec.resolution === 'DNS' || spec.resolution === 'DNS_ROUND_ROBIN';
+  if (spec.workloadSelector !== undefined) {
+    return selectedInstances(reader, namespace, spec.workloadSelector.labels ?? {}, isDns);
+  }
+  const inline = spec.endpoints ?? [];
+  if (inline.length > 0) {
+    return inline.map((_, i) => fromEntry(reader.get(inlineWorkload, `${namespace}/${name}|${i}`)));
+  }
+  return isDns ? [{ workload: reader.get(hostWorkload, `${namespace}/${name}|${host}`), weight: 1, portOf: () => undefined }] : [];
+}
+
+/** Argument `namespace/name|index`: an endpoint written in a ServiceEntry. */
+const inlineWorkload: Query<string, EntryWorkload> = {
+  name: 'registry/inlineWorkload',
+  run: (reader, arg) => {
+    const [key = '', index = ''] = arg.split('|');
+    const [namespace = '', name = ''] = key.split('/');
+    const spec = reader.object('ServiceEntry', key)?.spec.endpoints?.[Number(index)] ?? {};
+    return workloadOfEntry(reader, spec, spec.labels ?? {}, namespace, `${name}-${index}`);
+  },
+};
+
+/** Argument `namespace/name|host`: the host itself, for names that the proxy resolves. */
+const hostWorkload: Query<string, Workload> = {
+  name: 'registry/hostWorkload',
+  run: (reader, arg) => {
+    const [key = '', host = ''] = arg.split('|');
+    const [namespace = '', name = ''] = key.split('/');
+    return {
+      namespace,
+      labels: {},
+      serviceAccount: '',
+      locality: '',
+      network: '',
+      cluster: reader.setting('clusterId'),
+      workloadName: name,
+      nodeName: '',
+      hostname: '',
+      subdomain: '',
+      tlsMode: 'disabled',
+      addresses: [host],
+    };
+  },
+};
+
+/** Pods of all clusters, then WorkloadEntries of the namespace, each by name. Addresses that are no IPs only where names are resolved. */
+function selectedInstances(reader: Reader, namespace: string, selector: Labels, isDns: boolean): readonly Instance[] {
+  const pods: Instance[] = [];
+  for (const pod of podsOfNamespace(reader, namespace)) {
+    if (!selects(selector, pod.labels) || !isEligible(pod) || !isReady(pod)) continue;
+    const workload = reader.get(podWorkload, `${pod.cluster}/${pod.namespace}/${pod.name}`);
+    if (workload === undefined) continue;
+    const single = { ...workload, addresses: workload.addresses.slice(0, 1) };
+    pods.push({ workload: reader.feature('ISTIO_DUAL_STACK') ? workload : single, weight: 1, portOf: podPort(pod) });
+  }
+  const entries: Instance[] = [];
+  for (const obj of reader.objects('WorkloadEntry', `${namespace}/`)) {
+    const workload = reader.get(entryWorkload, `${obj.namespace}/${obj.name}`);
+    if (workload === undefined || !selects(selector, workload.labels)) continue;
+    if (isDns || hasIp(workload)) entries.push(fromEntry(workload));
+  }
+  return [...pods, ...entries];
+}
+
+function podsOfNamespace(reader: Reader, namespace: string): readonly Obj<'Pod'>[] {
+  const found = reader.get(podClusters, '').flatMap(cluster => reader.objects('Pod', `${cluster}/${namespace}/`));
+  return [...found].sort((a, b) => compareText(a.name, b.name));
+}
+
+/** Clusters whose registries bring pods, by name. */
+const podClusters: Query<'', readonly string[]> = {
+  name: 'registry/podClusters',
+  run: reader => [...new Set(reader.objects('Namespace').map(namespace => namespace.cluster))].sort(),
+};
+
+function podPort(pod: Obj<'Pod'>): Instance['portOf'] {
+  return port => containerPort(pod, port.name ?? '', 'TCP');
+}
+
+function fromEntry(workload: EntryWorkload): Instance {
+  return { workload, weight: workload.weight, portOf: port => workload.ports[port.name ?? ''] };
+}

@@ -1,0 +1,72 @@
+// Endpoints of a Kubernetes service in one cluster: of all its slices, and of the WorkloadEntries that it selects.
+// Rules: spec-clusters-endpoints §12; Istio pilot/pkg/serviceregistry/kube/controller/{endpointslice,controller}.go.
+
+import type { Endpoint, Service } from '../model/service.ts';
+import type { Query, Reader } from '../reader.ts';
+import { endpointOf } from './endpoint-of.ts';
+import { kubernetesService } from './kubernetes-service.ts';
+import { selects } from './labels.ts';
+import { endpointsOfObject, endpointsOfSlice, isUsable } from './slice-endpoints.ts';
+import { entryWorkload, hasIp } from './workload-entry.ts';
+
+/** Argument `cluster/namespace/service`. Slices by name, no address and port name twice; then the WorkloadEntries by name. */
+export const kubernetesEndpoints: Query<string, readonly Endpoint[]> = {
+  name: 'registry/kubernetesEndpoints',
+  run: (reader, key) => {
+    const cluster = key.slice(0, key.indexOf('/'));
+    const slices = reader.indexed('slicesByService', key).filter(isUsable);
+    const lists =
+      slices.length === 0
+        ? [reader.get(endpointsOfObject, key)]
+        : slices.map(slice => reader.get(endpointsOfSlice, `${cluster}/${slice.namespace}/${slice.name}`));
+    const found = lists.length === 1 ? [...lists[0]!] : withoutRepeats(lists.flat());
+    if (cluster === reader.setting('clusterId') && reader.feature('PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES')) {
+      found.push(...selectedEntries(reader, key));
+    }
+    return found;
+  },
+};
+
+function withoutRepeats(endpoints: readonly Endpoint[]): Endpoint[] {
+  const seen = new Set<string>();
+  return endpoints.filter(({ addresses, portName }) => {
+    const id = `${addresses[0]}|${portName}`;
+    if (seen.has(id)) return false;
+    seen.add(id);
+    return true;
+  });
+}
+
+function selectedEntries(reader: Reader, key: string): readonly Endpoint[] {
+  const service = reader.get(kubernetesService, key);
+  if (service === undefined || service.resolution !== 'ClientSideLB') return [];
+  if (Object.keys(service.selector).length === 0) return [];
+  const found: Endpoint[] = [];
+  for (const obj of reader.objects('WorkloadEntry', `${service.namespace}/`)) {
+    const workload = reader.get(entryWorkload, `${obj.namespace}/${obj.name}`);
+    if (workload === undefined || !hasIp(workload) || !selects(service.selector, workload.labels)) continue;
+    for (const port of service.ports) {
+      const target = targetPort(port, workload.ports);
+      if (port.protocol === 'UDP' || target === undefined) continue;
+      const { addresses, weight } = workload;
+      found.push(
+        reader.make(endpointOf, {
+          addresses,
+          port: target,
+          portName: port.name,
+          workload,
+          weight,
+          health: 'Unset',
+          sendUnhealthy: false,
+        }),
+      );
+    }
+  }
+  return found;
+}
+
+/** A number as it is; a name by the ports of the workload, undefined when it has none of that name. */
+export function targetPort(port: Service['ports'][number], named: Readonly<Record<string, number>>): number | undefined {
+  if (typeof port.targetPort === 'string') return Object.hasOwn(named, port.targetPort) ? named[port.targetPort] : undefined;
+  return port.targetPort ?? port.port;
+}

@@ -1,0 +1,67 @@
+// Label maps: equality, selection, and the names of the labels that mean something to the mesh.
+
+export type Labels = Readonly<Record<string, string>>;
+
+export const REGION_LABEL = 'topology.kubernetes.io/region';
+export const ZONE_LABEL = 'topology.kubernetes.io/zone';
+export const SUBZONE_LABEL = 'topology.istio.io/subzone';
+export const CLUSTER_LABEL = 'topology.istio.io/cluster';
+export const NETWORK_LABEL = 'topology.istio.io/network';
+export const HOSTNAME_LABEL = 'kubernetes.io/hostname';
+export const TLS_MODE_LABEL = 'security.istio.io/tlsMode';
+export const WORKLOAD_NAME_LABEL = 'service.istio.io/workload-name';
+const LEGACY_REGION_LABEL = 'failure-domain.beta.kubernetes.io/region';
+const LEGACY_ZONE_LABEL = 'failure-domain.beta.kubernetes.io/zone';
+const LOCALITY_LABEL = 'topology.istio.io/locality';
+const LEGACY_LOCALITY_LABEL = 'istio-locality';
+
+/** True if `labels` has every pair of `selector`; an empty selector selects everything. */
+export function selects(selector: Labels, labels: Labels): boolean {
+  for (const key of Object.keys(selector)) if (labels[key] !== selector[key]) return false;
+  return true;
+}
+
+export function sameLabels(a: Labels, b: Labels): boolean {
+  return Object.keys(a).length === Object.keys(b).length && selects(a, b);
+}
+
+/** The locality that a workload's label gives, as `region/zone/subzone`; empty when there is none. Without a slash, dots separate. */
+export function localityOfLabels(labels: Labels): string {
+  const text = labels[LOCALITY_LABEL] || labels[LEGACY_LOCALITY_LABEL] || '';
+  return text.includes('/') ? text : text.replaceAll('.', '/');
+}
+
+/** The locality that a node's labels give; empty when they give none. */
+export function localityOfNode(labels: Labels): string {
+  const region = labels[REGION_LABEL] || labels[LEGACY_REGION_LABEL] || '';
+  const zone = labels[ZONE_LABEL] || labels[LEGACY_ZONE_LABEL] || '';
+  const subzone = labels[SUBZONE_LABEL] || '';
+  return region === '' && zone === '' && subzone === '' ? '' : `${region}/${zone}/${subzone}`;
+}
+
+/** `region/zone/subzone` in its parts; what is missing is empty. */
+export function splitLocality(locality: string): { readonly region: string; readonly zone: string; readonly subzone: string } {
+  const [region = '', zone = '', ...rest] = locality.split('/');
+  return { region, zone, subzone: rest.join('/') };
+}
+
+export interface Topology {
+  readonly cluster: string;
+  readonly locality: string;
+  readonly node: string;
+  readonly network: string;
+}
+
+/** Labels with those of the topology, which everything that selects workloads by label may use. A network label is never replaced. */
+export function withTopology(labels: Labels, { cluster, locality, node, network }: Topology): Labels {
+  const { region, zone, subzone } = splitLocality(locality);
+  return {
+    ...labels,
+    ...(region === '' ? {} : { [REGION_LABEL]: region }),
+    ...(zone === '' ? {} : { [ZONE_LABEL]: zone }),
+    ...(subzone === '' ? {} : { [SUBZONE_LABEL]: subzone }),
+    ...(cluster === '' ? {} : { [CLUSTER_LABEL]: cluster }),
+    ...(node === '' ? {} : { [HOSTNAME_LABEL]: node }),
+    ...(network === '' || labels[NETWORK_LABEL] ? {} : { [NETWORK_LABEL]: network }),
+  };
+}

@@ -1,0 +1,102 @@
+// What a Pod says about the workload that runs in it, with what its node and cluster add.
+// Rules: spec-clusters-endpoints §12 items 3-5; Istio pilot/pkg/serviceregistry/kube/controller/endpoint_builder.go, pkg/kube/util.go.
+
+import type { Obj } from '../object.ts';
+import type { Query, Reader } from '../reader.ts';
+import { networkOf, spiffeId } from './clusters.ts';
+import { type Labels, localityOfLabels, localityOfNode, TLS_MODE_LABEL, withTopology, WORKLOAD_NAME_LABEL } from './labels.ts';
+
+/** The part of an endpoint that its workload decides. */
+export interface Workload {
+  readonly namespace: string;
+  readonly labels: Labels;
+  readonly serviceAccount: string;
+  readonly locality: string;
+  readonly network: string;
+  readonly cluster: string;
+  readonly workloadName: string;
+  readonly nodeName: string;
+  readonly hostname: string;
+  readonly subdomain: string;
+  readonly tlsMode: string;
+  readonly addresses: readonly string[];
+}
+
+/** Argument `cluster/namespace/name`. Undefined when there is no such pod, or it has failed. */
+export const podWorkload: Query<string, Workload | undefined> = {
+  name: 'registry/podWorkload',
+  run: (reader, key) => {
+    const pod = reader.object('Pod', key);
+    if (pod === undefined || pod.spec.phase === 'Failed') return undefined;
+    const { spec } = pod;
+    const locality = podLocality(reader, pod);
+    const network = networkOf(reader, pod.cluster, pod.labels, spec.podIP);
+    const topology = { cluster: pod.cluster, locality, node: spec.nodeName, network };
+    return {
+      namespace: pod.namespace,
+      labels: withTopology(pod.labels, topology),
+      serviceAccount: spiffeId(reader.mesh('trustDomain'), pod.namespace, spec.serviceAccountName),
+      locality,
+      network,
+      cluster: pod.cluster,
+      workloadName: workloadNameOf(pod),
+      nodeName: spec.nodeName,
+      hostname: spec.subdomain === '' ? '' : spec.hostname || pod.name,
+      subdomain: spec.subdomain,
+      tlsMode: pod.labels[TLS_MODE_LABEL] ?? 'disabled',
+      addresses: spec.podIPs,
+    };
+  },
+};
+
+/** `region/zone/subzone` by the pod's label, else by its node; empty when neither says. */
+export function podLocality(reader: Reader, pod: Obj<'Pod'>): string {
+  const labelled = localityOfLabels(pod.labels);
+  if (labelled !== '' || pod.spec.nodeName === '') return labelled;
+  const node = reader.object('Node', `${pod.cluster}/${pod.spec.nodeName}`);
+  return node === undefined ? '' : localityOfNode(node.labels);
+}
+
+/** The pod that has an address in a namespace, for slices that name none. */
+export function podOfAddress(reader: Reader, cluster: string, namespace: string, address: string): Obj<'Pod'> | undefined {
+  return reader
+    .indexed('podsByIp', `${cluster}/${address}`)
+    .find(pod => pod.namespace === namespace && isEligible(pod));
+}
+
+/** Runs, or is about to, and has an address. */
+export function isEligible(pod: Obj<'Pod'>): boolean {
+  const { phase, podIP, deletionTimestamp } = pod.spec;
+  return phase !== 'Failed' && phase !== 'Succeeded' && podIP !== '' && deletionTimestamp === undefined;
+}
+
+export function isReady(pod: Obj<'Pod'>): boolean {
+  return pod.spec.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+}
+
+/** The number of a port that is named in the pod: containers first, then init containers that stay (native sidecars). */
+export function containerPort(pod: Obj<'Pod'>, name: string, transport?: string): number | undefined {
+  const stays = pod.spec.initContainers.filter(container => container.restartPolicy === 'Always');
+  for (const container of [...pod.spec.containers, ...stays]) {
+    for (const port of container.ports) {
+      if (port.name === name && (transport === undefined || port.protocol === transport)) return port.containerPort;
+    }
+  }
+  return undefined;
+}
+
+/** The name of what made the pod: of a ReplicaSet its Deployment, of a Job its CronJob; a pod on its own has its own name. */
+export function workloadNameOf(pod: Obj<'Pod'>): string {
+  const label = pod.labels[WORKLOAD_NAME_LABEL];
+  if (label) return label;
+  const owner = pod.spec.ownerReferences.find(reference => reference.controller);
+  if (pod.spec.generateName === '' || owner === undefined) return pod.name;
+  const { kind, name } = owner;
+  if (kind === 'ReplicaSet') {
+    const hash = pod.labels['pod-template-hash'] ?? pod.labels['rollouts-pod-template-hash'];
+    return hash && name.endsWith(`-${hash}`) ? name.slice(0, -hash.length - 1) : name;
+  }
+  if (kind === 'ReplicationController') return pod.labels.deploymentconfig ?? name;
+  if (kind === 'Job') return /^(.+)-[0-9]{8,10}$/.exec(name)?.[1] ?? name;
+  return name;
+}

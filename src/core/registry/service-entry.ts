@@ -1,0 +1,128 @@
+// Services of ServiceEntries: one for each host and address.
+// Rules: spec-routes-visibility §17.5, spec-clusters-endpoints §11.1; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
+
+import ipaddr from 'ipaddr.js';
+import type { Port, Resolution, Service } from '../model/service.ts';
+import type { Obj } from '../object.ts';
+import { isIp, isIpv4 } from '../proxy.ts';
+import type { Query, Reader } from '../reader.ts';
+import type { ServiceEntry_Resolution } from '../schema/istio-types.gen.ts';
+import { exportNames } from '../select/exports.ts';
+import { aliasesOf } from './aliases.ts';
+import { NO_ADDRESS } from './kubernetes-service.ts';
+import { protocolOf } from './protocol.ts';
+import { trafficDistributionOf } from './traffic-distribution.ts';
+
+const AUTO_ALLOCATE_LABEL = 'networking.istio.io/enable-autoallocate-ip';
+const CONNECT_STRATEGY = 'istio.io/connect-strategy';
+
+const resolutions: Readonly<Record<ServiceEntry_Resolution, Resolution>> = {
+  NONE: 'Passthrough',
+  STATIC: 'ClientSideLB',
+  DNS: 'DNSLB',
+  DNS_ROUND_ROBIN: 'DNSRoundRobinLB',
+  DYNAMIC_DNS: 'DynamicDNS',
+};
+
+/** Argument `namespace/name` of a ServiceEntry: its services, hosts in order, of each its addresses in order. */
+export const servicesOfEntry: Query<string, readonly Service[]> = {
+  name: 'registry/servicesOfEntry',
+  run: (reader, key) => {
+    const entry = reader.object('ServiceEntry', key);
+    if (entry === undefined) return [];
+    const services: Service[] = [];
+    for (const host of entry.spec.hosts ?? []) {
+      for (const address of addressesOf(entry.spec.addresses ?? [])) {
+        const service = reader.get(serviceOfEntry, `${key}|${host}|${address}`);
+        if (service !== undefined) services.push(service);
+      }
+    }
+    return services;
+  },
+};
+
+/** Argument `namespace/name|host|address`. A query of its own, so that a change of one host leaves the others. */
+const serviceOfEntry: Query<string, Service | undefined> = {
+  name: 'registry/serviceOfEntry',
+  run: (reader, arg) => {
+    const [key = '', host = '', address = ''] = arg.split('|');
+    const entry = reader.object('ServiceEntry', key);
+    return entry === undefined ? undefined : convert(reader, entry, host, address);
+  },
+};
+
+/** What can be used of the addresses given; if nothing can, there is no service, and without any there is one without an address. */
+export function addressesOf(given: readonly string[]): readonly string[] {
+  if (given.length === 0) return [NO_ADDRESS];
+  const usable: string[] = [];
+  for (const address of given) {
+    if (isIp(address)) usable.push(address);
+    else if (ipaddr.isValidCIDR(address)) {
+      const [base, bits] = ipaddr.parseCIDR(address);
+      const full = base.kind() === 'ipv4' ? 32 : 128;
+      usable.push(bits === full ? address.slice(0, address.indexOf('/')) : address);
+    }
+  }
+  return usable;
+}
+
+function convert(reader: Reader, entry: Obj<'ServiceEntry'>, host: string, address: string): Service {
+  const { spec } = entry;
+  const resolution = resolutions[spec.resolution ?? 'NONE'];
+  return {
+    hostname: host,
+    namespace: entry.namespace,
+    name: host,
+    objectName: entry.name,
+    registry: 'External',
+    ports: portsOf(entry),
+    resolution,
+    meshExternal: (spec.location ?? 'MESH_EXTERNAL') === 'MESH_EXTERNAL',
+    defaultAddress: address,
+    clusterVips: {},
+    ...autoAllocated(reader, entry, host),
+    labels: entry.labels,
+    selector: spec.workloadSelector?.labels ?? {},
+    exportTo: exportNames(spec.exportTo, reader.mesh('defaultServiceExportTo'), entry.namespace),
+    creationTime: entry.creationTime,
+    serviceAccounts: spec.subjectAltNames ?? [],
+    aliases: reader.get(aliasesOf, host),
+    externalAddresses: {},
+    trafficDistribution: trafficDistributionOf(reader, entry, undefined),
+    nodeLocal: false,
+    publishNotReadyAddresses: false,
+    raceFirstTcpConnect: entry.annotations[CONNECT_STRATEGY] === 'RACE_FIRST_TCP_CONNECT',
+    passthroughTargetPorts: resolution === 'Passthrough' ? targetPorts(entry) : {},
+  };
+}
+
+function portsOf(entry: Obj<'ServiceEntry'>): readonly Port[] {
+  return (entry.spec.ports ?? []).map(port => ({
+    name: port.name ?? '',
+    port: port.number ?? 0,
+    protocol: protocolOf(port.protocol ?? ''),
+    ...(port.targetPort ? { targetPort: port.targetPort } : {}),
+  }));
+}
+
+function targetPorts(entry: Obj<'ServiceEntry'>): Service['passthroughTargetPorts'] {
+  const overrides: Record<number, number> = {};
+  for (const port of entry.spec.ports ?? []) if (port.targetPort) overrides[port.number ?? 0] = port.targetPort;
+  return overrides;
+}
+
+/** Addresses that the allocator wrote to the status for this host. */
+function autoAllocated(
+  reader: Reader,
+  entry: Obj<'ServiceEntry'>,
+  host: string,
+): Pick<Service, 'autoAllocatedV4' | 'autoAllocatedV6'> {
+  const { spec, labels } = entry;
+  if (!reader.feature('PILOT_ENABLE_IP_AUTOALLOCATE') || labels[AUTO_ALLOCATE_LABEL] === 'false') return {};
+  if ((spec.resolution ?? 'NONE') === 'NONE' || (spec.addresses ?? []).length > 0) return {};
+  const given = (spec.status?.addresses ?? []).filter(address => address.host === host);
+  const values = given.map(address => address.value ?? '').filter(isIp);
+  const v4 = values.find(isIpv4);
+  const v6 = values.find(value => !isIpv4(value));
+  return { ...(v4 === undefined ? {} : { autoAllocatedV4: v4 }), ...(v6 === undefined ? {} : { autoAllocatedV6: v6 }) };
+}

@@ -1,0 +1,163 @@
+// Endpoints of one EndpointSlice, or of one core/v1 Endpoints object where a service has no slice.
+// Rules: spec-events-pushes-protocol §8.2, spec-clusters-endpoints §12; Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go.
+
+import type { Endpoint, EndpointHealth } from '../model/service.ts';
+import type { Obj } from '../object.ts';
+import { isIpv6 } from '../proxy.ts';
+import type { Query, Reader } from '../reader.ts';
+import { networkOf } from './clusters.ts';
+import { endpointOf } from './endpoint-of.ts';
+import { kubernetesService } from './kubernetes-service.ts';
+import { withTopology } from './labels.ts';
+import { podOfAddress, podWorkload, type Workload } from './pods.ts';
+
+export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
+const IMPORTED_SERVICE_LABEL = 'multicluster.kubernetes.io/service-name';
+
+/** What a service decides about its endpoints. */
+interface Traits {
+  readonly sendUnhealthy: boolean;
+  /** Sessions stick, so a terminating endpoint drains. */
+  readonly persistent: boolean;
+  readonly known: boolean;
+  readonly dual: boolean;
+}
+
+interface Conditions {
+  readonly ready?: boolean;
+  readonly serving?: boolean;
+  readonly terminating?: boolean;
+}
+
+/** Argument `cluster/namespace/name` of an EndpointSlice: its endpoints, addresses in order, of each the ports in order. */
+export const endpointsOfSlice: Query<string, readonly Endpoint[]> = {
+  name: 'registry/endpointsOfSlice',
+  run: (reader, key) => {
+    const slice = reader.object('EndpointSlice', key);
+    const service = slice?.labels[SERVICE_NAME_LABEL];
+    if (slice === undefined || service === undefined || !isUsable(slice)) return [];
+    const traits = reader.get(traitsOf, `${slice.cluster}/${slice.namespace}/${service}`);
+    const found: Endpoint[] = [];
+    for (const endpoint of slice.spec.endpoints) {
+      const health = healthOf(endpoint.conditions, traits);
+      for (const address of endpoint.addresses) {
+        const where = { cluster: slice.cluster, namespace: slice.namespace, address, targetRef: endpoint.targetRef };
+        const ports = slice.spec.ports.map(port => ({ name: port.name, port: port.port ?? 0 }));
+        found.push(...endpointsOfAddress(reader, where, ports, health, traits));
+      }
+    }
+    return found;
+  },
+};
+
+/** Argument `cluster/namespace/name` of an Endpoints object. */
+export const endpointsOfObject: Query<string, readonly Endpoint[]> = {
+  name: 'registry/endpointsOfObject',
+  run: (reader, key) => {
+    const obj = reader.object('Endpoints', key);
+    if (obj === undefined) return [];
+    const traits = reader.get(traitsOf, key);
+    const found: Endpoint[] = [];
+    for (const { addresses, notReadyAddresses, ports } of obj.spec.subsets) {
+      for (const ready of [true, false]) {
+        const health = healthOf({ ready }, traits);
+        for (const { ip, targetRef } of ready ? addresses : notReadyAddresses) {
+          const where = { cluster: obj.cluster, namespace: obj.namespace, address: ip, targetRef };
+          found.push(...endpointsOfAddress(reader, where, ports, health, traits));
+        }
+      }
+    }
+    return found;
+  },
+};
+
+export function isUsable(slice: Obj<'EndpointSlice'>): boolean {
+  return slice.spec.addressType !== 'FQDN' && slice.labels[IMPORTED_SERVICE_LABEL] === undefined;
+}
+
+/** Argument `cluster/namespace/service`. */
+const traitsOf: Query<string, Traits> = {
+  name: 'registry/serviceTraits',
+  run: (reader, key) => {
+    const service = reader.get(kubernetesService, key);
+    const unhealthy = reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS');
+    if (service === undefined) return { known: false, sendUnhealthy: unhealthy, persistent: false, dual: false };
+    const cluster = key.slice(0, key.indexOf('/'));
+    return {
+      known: true,
+      sendUnhealthy: unhealthy || service.trafficDistribution !== 'Any',
+      persistent:
+        !!service.labels[reader.feature('PILOT_PERSISTENT_SESSION_LABEL')] ||
+        !!service.labels[reader.feature('PILOT_PERSISTENT_SESSION_HEADER_LABEL')],
+      dual: reader.feature('ISTIO_DUAL_STACK') && (service.clusterVips[cluster]?.length ?? 0) > 1,
+    };
+  },
+};
+
+/** An unknown condition counts as true. */
+function healthOf({ ready, serving, terminating }: Conditions, traits: Traits): EndpointHealth {
+  if (ready !== false) return 'Healthy';
+  if (!traits.known) return 'UnHealthy';
+  if (traits.persistent && serving !== false && terminating !== false) return 'Draining';
+  return terminating !== false ? 'Terminating' : 'UnHealthy';
+}
+
+interface Where {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly address: string;
+  readonly targetRef?: { readonly kind: string; readonly name: string; readonly namespace: string };
+}
+
+/** None while the pod that is named is unknown: what its workload is, nobody can say. */
+function endpointsOfAddress(
+  reader: Reader,
+  where: Where,
+  ports: readonly { readonly name: string; readonly port: number }[],
+  health: EndpointHealth,
+  traits: Traits,
+): readonly Endpoint[] {
+  const workload = workloadAt(reader, where);
+  if (workload === undefined) return [];
+  let addresses: readonly string[] = [where.address];
+  if (traits.dual && workload.addresses.length > 1) {
+    if (isIpv6(where.address)) return [];
+    addresses = workload.addresses;
+  }
+  const { sendUnhealthy } = traits;
+  return ports.map(({ name, port }) =>
+    reader.make(endpointOf, { addresses, port, portName: name, workload, weight: 1, health, sendUnhealthy }),
+  );
+}
+
+function workloadAt(reader: Reader, { cluster, namespace, address, targetRef }: Where): Workload | undefined {
+  if (targetRef?.kind === 'Pod') {
+    return reader.get(podWorkload, `${cluster}/${targetRef.namespace || namespace}/${targetRef.name}`);
+  }
+  const pod = podOfAddress(reader, cluster, namespace, address);
+  if (pod !== undefined) return reader.get(podWorkload, `${cluster}/${pod.namespace}/${pod.name}`);
+  return reader.get(bareWorkload, `${cluster}|${address}`);
+}
+
+/** Argument `cluster|address`: an address that nothing is known of but where it is. */
+const bareWorkload: Query<string, Workload> = {
+  name: 'registry/bareWorkload',
+  run: (reader, arg) => {
+    const [cluster = '', address = ''] = arg.split('|');
+    const network = networkOf(reader, cluster, {}, address);
+    return {
+      namespace: '',
+      labels: withTopology({}, { cluster, locality: '', node: '', network }),
+      serviceAccount: '',
+      locality: '',
+      network,
+      cluster,
+      workloadName: '',
+      nodeName: '',
+      hostname: '',
+      subdomain: '',
+      tlsMode: 'disabled',
+      addresses: [],
+    };
+  },
+};

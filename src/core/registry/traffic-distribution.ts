@@ -1,0 +1,25 @@
+// Traffic distribution of a service: the field, else its annotation, else that of its namespace.
+// Rules: spec-routes-visibility §17.1, spec-clusters-endpoints §12.1; Istio pilot/pkg/model/service.go (GetTrafficDistribution).
+
+import type { TrafficDistribution } from '../model/service.ts';
+import type { Obj } from '../object.ts';
+import type { Reader } from '../reader.ts';
+
+const ANNOTATION = 'networking.istio.io/traffic-distribution';
+
+const byText: Readonly<Record<string, TrafficDistribution>> = {
+  preferclose: 'PreferSameZone',
+  prefersamezone: 'PreferSameZone',
+  prefersamenode: 'PreferSameNode',
+};
+
+/** An annotation with an unknown value ends the search. */
+export function trafficDistributionOf(reader: Reader, obj: Obj, field: string | undefined): TrafficDistribution {
+  const fromField = field === undefined ? undefined : byText[field.toLowerCase()];
+  if (fromField !== undefined) return fromField;
+  const own = obj.annotations[ANNOTATION];
+  if (own !== undefined) return byText[own.toLowerCase()] ?? 'Any';
+  const cluster = obj.kind === 'Service' ? obj.cluster : reader.setting('clusterId');
+  const inherited = reader.object('Namespace', `${cluster}/${obj.namespace}`)?.annotations[ANNOTATION];
+  return inherited === undefined ? 'Any' : (byText[inherited.toLowerCase()] ?? 'Any');
+}

@@ -1,0 +1,69 @@
+// WorkloadEntries: machines outside Kubernetes as workloads, by themselves or inline in a ServiceEntry.
+// Rules: spec-clusters-endpoints §11.2, spec-events-pushes-protocol §2.5; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
+
+import type { Obj } from '../object.ts';
+import { isIp } from '../proxy.ts';
+import type { Query, Reader } from '../reader.ts';
+import type { WorkloadEntry } from '../schema/istio-types.gen.ts';
+import { networkOf, spiffeId } from './clusters.ts';
+import { type Labels, localityOfLabels, TLS_MODE_LABEL, withTopology, WORKLOAD_NAME_LABEL } from './labels.ts';
+import type { Workload } from './pods.ts';
+
+const HEALTH_CHECKED = 'proxy.istio.io/health-checks-enabled';
+
+export interface EntryWorkload extends Workload {
+  readonly weight: number;
+  readonly ports: Readonly<Record<string, number>>;
+}
+
+/** Argument `namespace/name`. Undefined when there is none, or it is checked and not known to be healthy. */
+export const entryWorkload: Query<string, EntryWorkload | undefined> = {
+  name: 'registry/entryWorkload',
+  run: (reader, key) => {
+    const obj = reader.object('WorkloadEntry', key);
+    if (obj === undefined || !isHealthy(reader, obj)) return undefined;
+    return workloadOfEntry(reader, obj.spec, { ...obj.spec.labels, ...obj.labels }, obj.namespace, obj.name);
+  },
+};
+
+/** An inline endpoint, or the spec of a WorkloadEntry; `labels` are all it has. */
+export function workloadOfEntry(
+  reader: Reader,
+  spec: WorkloadEntry,
+  labels: Labels,
+  namespace: string,
+  name: string,
+): EntryWorkload {
+  const address = spec.address ?? '';
+  const cluster = reader.setting('clusterId');
+  const locality = spec.locality || localityOfLabels(labels);
+  const network = spec.network ?? '';
+  const shown = network === '' ? networkOf(reader, cluster, labels, address) : network;
+  const account = spec.serviceAccount ?? '';
+  return {
+    namespace,
+    labels: withTopology(labels, { cluster, locality, node: '', network: shown }),
+    serviceAccount: account === '' ? '' : spiffeId(reader.mesh('trustDomain'), namespace, account),
+    locality,
+    network,
+    cluster,
+    workloadName: labels[WORKLOAD_NAME_LABEL] || name,
+    nodeName: '',
+    hostname: '',
+    subdomain: '',
+    tlsMode: labels[TLS_MODE_LABEL] ?? (account === '' ? 'disabled' : 'istio'),
+    addresses: [address],
+    weight: spec.weight || 1,
+    ports: spec.ports ?? {},
+  };
+}
+
+/** True unless the address is a host name or a path. */
+export function hasIp(workload: EntryWorkload): boolean {
+  return isIp(workload.addresses[0] ?? '');
+}
+
+function isHealthy(reader: Reader, obj: Obj<'WorkloadEntry'>): boolean {
+  if (!reader.feature('PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS') || obj.annotations[HEALTH_CHECKED] !== 'true') return true;
+  return (obj.spec.status?.conditions ?? []).some(({ type, status }) => type === 'Healthy' && status === 'True');
+}

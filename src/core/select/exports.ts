@@ -1,0 +1,39 @@
+// exportTo of VirtualServices and services: to whom an object is visible.
+// Rules: spec-routes-visibility §7.1 step 5, §14.2.
+
+export interface Exports {
+  /** Visible to every namespace. */
+  readonly open: boolean;
+  /** Visible to its own namespace. */
+  readonly own: boolean;
+  /** Other namespaces that are named, sorted. */
+  readonly others: readonly string[];
+}
+
+/** `*` wins over `~` (nobody), which wins over names. An empty list, of the object or of the mesh, is the same as none. */
+export function exportsOf(
+  given: readonly string[] | undefined,
+  meshDefault: readonly string[] | undefined,
+  namespace: string,
+): Exports {
+  const list = effectiveExports(given, meshDefault);
+  if (list.includes('*')) return { open: true, own: true, others: [] };
+  if (list.includes('~')) return { open: false, own: false, others: [] };
+  const others = list.filter(target => target !== '.' && target !== namespace);
+  return { open: false, own: others.length < list.length, others: [...new Set(others)].sort() };
+}
+
+/** As `Service.exportTo` keeps it: `*`, `~` or the names of namespaces, sorted. */
+export function exportNames(
+  given: readonly string[] | undefined,
+  meshDefault: readonly string[] | undefined,
+  namespace: string,
+): readonly string[] {
+  const list = effectiveExports(given, meshDefault);
+  return [...new Set(list.map(target => (target === '.' ? namespace : target)))].sort();
+}
+
+function effectiveExports(given: readonly string[] | undefined, meshDefault: readonly string[] | undefined): readonly string[] {
+  if (given !== undefined && given.length > 0) return given;
+  return meshDefault === undefined || meshDefault.length === 0 ? ['*'] : meshDefault;
+}
