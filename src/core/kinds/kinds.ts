@@ -103,6 +103,12 @@ export interface Indexes {
   readonly podsByIp: 'Pod';
   /** `cluster/node` → Pod */
   readonly podsByNode: 'Pod';
+  /** `namespace` → Pod, of all clusters */
+  readonly podsByNamespace: 'Pod';
+  /** `namespace/name` → Service, of all clusters */
+  readonly servicesByName: 'Service';
+  /** ClusterIP, ExternalName, … → Service */
+  readonly servicesByType: 'Service';
   /** `host` → ServiceEntry */
   readonly serviceEntriesByHost: 'ServiceEntry';
 }

@@ -141,6 +141,7 @@ export const pod = kubernetesKind<'Pod', Decoded>({
   narrow,
   indexes: obj => ({
     podsByIp: obj.spec.podIPs.map(ip => `${obj.cluster}/${ip}`),
+    podsByNamespace: [obj.namespace],
     podsByNode: obj.spec.nodeName === '' ? [] : [`${obj.cluster}/${obj.spec.nodeName}`],
   }),
 });

@@ -61,6 +61,9 @@ const indexMeanings: Indexes = {
   slicesByIp: 'EndpointSlice',
   podsByIp: 'Pod',
   podsByNode: 'Pod',
+  podsByNamespace: 'Pod',
+  servicesByName: 'Service',
+  servicesByType: 'Service',
   serviceEntriesByHost: 'ServiceEntry',
 };
 /** Sorted. */

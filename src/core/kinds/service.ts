@@ -94,6 +94,7 @@ export const service = kubernetesKind<'Service', Decoded>({
   },
   rules: checkService,
   flatten,
+  indexes: obj => ({ servicesByName: [`${obj.namespace}/${obj.name}`], servicesByType: [obj.spec.type] }),
 });
 
 const TYPES: readonly string[] = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'];

@@ -46,29 +46,23 @@ const externalEndpoints: Query<string, readonly Endpoint[]> = {
     const [hostname = '', namespace = ''] = arg.split('|');
     const entries = reader.indexed('serviceEntriesByHost', hostname).filter(entry => entry.namespace === namespace);
     const found: Endpoint[] = [];
-    let roundRobin = false;
+    const ports = new Set<number>();
+    const isNew = (number: number): boolean => !ports.has(number) && ports.add(number).size > 0;
+    const roundRobin = entries.some(entry => entry.spec.resolution === 'DNS_ROUND_ROBIN');
     for (const entry of [...entries].sort(byAge)) {
+      const numbers = new Map((entry.spec.ports ?? []).map(port => [port.name ?? '', port.number ?? 0]));
       const endpoints = reader.get(endpointsOfEntry, `${namespace}/${entry.name}|${hostname}`);
-      for (let i = timesListed(entry, hostname); i > 0; i--) found.push(...endpoints);
-      roundRobin ||= entry.spec.resolution === 'DNS_ROUND_ROBIN';
+      // One logical name has one set of addresses: only the first endpoint of a port counts.
+      if (roundRobin) found.push(...endpoints.filter(({ portName }) => isNew(numbers.get(portName) ?? 0)));
+      else for (let i = timesListed(entry, hostname); i > 0; i--) found.push(...endpoints);
     }
-    return roundRobin ? firstOfEachPort(found) : found;
+    return found;
   },
 };
 
 function timesListed(entry: Obj<'ServiceEntry'>, hostname: string): number {
   const hosts = (entry.spec.hosts ?? []).filter(host => host === hostname).length;
   return hosts * addressesOf(entry.spec.addresses ?? []).length;
-}
-
-/** One logical name has one set of addresses: only the first endpoint of a port counts. */
-function firstOfEachPort(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-  const seen = new Set<string>();
-  return endpoints.filter(({ portName }) => {
-    if (seen.has(portName)) return false;
-    seen.add(portName);
-    return true;
-  });
 }
 
 /** Argument `hostname|namespace`. SPIFFE ids of the endpoints and of the service itself, trust domain aliases included, sorted. */

@@ -29,7 +29,7 @@ export const endpointsOfEntry: Query<string, readonly Endpoint[]> = {
     for (const port of entry.spec.ports ?? []) {
       for (const { workload, weight, portOf } of instances) {
         const address = workload.addresses[0] ?? '';
-        const number = address.startsWith('unix://') ? 0 : (portOf(port) || port.targetPort || port.number || 0);
+        const number = address.startsWith('unix://') ? 0 : portOf(port) || port.targetPort || port.number || 0;
         found.push(
           reader.make(endpointOf, {
             addresses: workload.addresses,
@@ -57,7 +57,9 @@ function instancesOf(reader: Reader, entry: Obj<'ServiceEntry'>, host: string): 
   if (inline.length > 0) {
     return inline.map((_, i) => fromEntry(reader.get(inlineWorkload, `${namespace}/${name}|${i}`)));
   }
-  return isDns ? [{ workload: reader.get(hostWorkload, `${namespace}/${name}|${host}`), weight: 1, portOf: () => undefined }] : [];
+  return isDns
+    ? [{ workload: reader.get(hostWorkload, `${namespace}/${name}|${host}`), weight: 1, portOf: () => undefined }]
+    : [];
 }
 
 /** Argument `namespace/name|index`: an endpoint written in a ServiceEntry. */
@@ -114,15 +116,10 @@ function selectedInstances(reader: Reader, namespace: string, selector: Labels, 
 }
 
 function podsOfNamespace(reader: Reader, namespace: string): readonly Obj<'Pod'>[] {
-  const found = reader.get(podClusters, '').flatMap(cluster => reader.objects('Pod', `${cluster}/${namespace}/`));
-  return [...found].sort((a, b) => compareText(a.name, b.name));
+  return [...reader.indexed('podsByNamespace', namespace)].sort(
+    (a, b) => compareText(a.name, b.name) || compareText(a.cluster, b.cluster),
+  );
 }
-
-/** Clusters whose registries bring pods, by name. */
-const podClusters: Query<'', readonly string[]> = {
-  name: 'registry/podClusters',
-  run: reader => [...new Set(reader.objects('Namespace').map(namespace => namespace.cluster))].sort(),
-};
 
 function podPort(pod: Obj<'Pod'>): Instance['portOf'] {
   return port => containerPort(pod, port.name ?? '', 'TCP');

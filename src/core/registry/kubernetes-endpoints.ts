@@ -66,7 +66,11 @@ function selectedEntries(reader: Reader, key: string): readonly Endpoint[] {
 }
 
 /** A number as it is; a name by the ports of the workload, undefined when it has none of that name. */
-export function targetPort(port: Service['ports'][number], named: Readonly<Record<string, number>>): number | undefined {
-  if (typeof port.targetPort === 'string') return Object.hasOwn(named, port.targetPort) ? named[port.targetPort] : undefined;
+export function targetPort(
+  port: Service['ports'][number],
+  named: Readonly<Record<string, number>>,
+): number | undefined {
+  if (typeof port.targetPort === 'string')
+    return Object.hasOwn(named, port.targetPort) ? named[port.targetPort] : undefined;
   return port.targetPort ?? port.port;
 }

@@ -40,7 +40,11 @@ export function localityOfNode(labels: Labels): string {
 }
 
 /** `region/zone/subzone` in its parts; what is missing is empty. */
-export function splitLocality(locality: string): { readonly region: string; readonly zone: string; readonly subzone: string } {
+export function splitLocality(locality: string): {
+  readonly region: string;
+  readonly zone: string;
+  readonly subzone: string;
+} {
   const [region = '', zone = '', ...rest] = locality.split('/');
   return { region, zone, subzone: rest.join('/') };
 }

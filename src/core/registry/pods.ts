@@ -4,7 +4,14 @@
 import type { Obj } from '../object.ts';
 import type { Query, Reader } from '../reader.ts';
 import { networkOf, spiffeId } from './clusters.ts';
-import { type Labels, localityOfLabels, localityOfNode, TLS_MODE_LABEL, withTopology, WORKLOAD_NAME_LABEL } from './labels.ts';
+import {
+  type Labels,
+  localityOfLabels,
+  localityOfNode,
+  TLS_MODE_LABEL,
+  WORKLOAD_NAME_LABEL,
+  withTopology,
+} from './labels.ts';
 
 /** The part of an endpoint that its workload decides. */
 export interface Workload {
@@ -58,7 +65,12 @@ export function podLocality(reader: Reader, pod: Obj<'Pod'>): string {
 }
 
 /** The pod that has an address in a namespace, for slices that name none. */
-export function podOfAddress(reader: Reader, cluster: string, namespace: string, address: string): Obj<'Pod'> | undefined {
+export function podOfAddress(
+  reader: Reader,
+  cluster: string,
+  namespace: string,
+  address: string,
+): Obj<'Pod'> | undefined {
   return reader
     .indexed('podsByIp', `${cluster}/${address}`)
     .find(pod => pod.namespace === namespace && isEligible(pod));

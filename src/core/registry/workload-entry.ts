@@ -6,7 +6,7 @@ import { isIp } from '../proxy.ts';
 import type { Query, Reader } from '../reader.ts';
 import type { WorkloadEntry } from '../schema/istio-types.gen.ts';
 import { networkOf, spiffeId } from './clusters.ts';
-import { type Labels, localityOfLabels, TLS_MODE_LABEL, withTopology, WORKLOAD_NAME_LABEL } from './labels.ts';
+import { type Labels, localityOfLabels, TLS_MODE_LABEL, WORKLOAD_NAME_LABEL, withTopology } from './labels.ts';
 import type { Workload } from './pods.ts';
 
 const HEALTH_CHECKED = 'proxy.istio.io/health-checks-enabled';
@@ -64,6 +64,7 @@ export function hasIp(workload: EntryWorkload): boolean {
 }
 
 function isHealthy(reader: Reader, obj: Obj<'WorkloadEntry'>): boolean {
-  if (!reader.feature('PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS') || obj.annotations[HEALTH_CHECKED] !== 'true') return true;
+  if (!reader.feature('PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS') || obj.annotations[HEALTH_CHECKED] !== 'true')
+    return true;
   return (obj.spec.status?.conditions ?? []).some(({ type, status }) => type === 'Healthy' && status === 'True');
 }

@@ -5,8 +5,8 @@
 import type { Generator } from '../memo.ts';
 import { byAge } from '../object.ts';
 import type { Query } from '../reader.ts';
-import type { DestinationRule } from '../schema/istio-types.gen.ts';
 import { sameLabels } from '../registry/labels.ts';
+import type { DestinationRule } from '../schema/istio-types.gen.ts';
 import { isWildcard, mostSpecific, resolveShortName } from './hosts.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
 

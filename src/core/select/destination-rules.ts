@@ -2,10 +2,10 @@
 // Two steps: the list for (client namespace, service), shared by all proxies of the namespace, and the choice by workload selector.
 // Rules: spec-clusters-endpoints §4; Istio pilot/pkg/model/push_context.go, destination_rule.go, sidecar.go.
 
-import { proxySelectedBy } from '../registry/workload.ts';
 import type { Query } from '../reader.ts';
+import { proxySelectedBy } from '../registry/workload.ts';
 import { type MergedRule, matchingHost, type RuleEntry, rulePool } from './destination-rule-pools.ts';
-import { sidecarScope, scopeService } from './sidecar-scope.ts';
+import { scopeService, sidecarScope } from './sidecar-scope.ts';
 
 export type { MergedRule } from './destination-rule-pools.ts';
 

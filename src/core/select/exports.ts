@@ -33,7 +33,10 @@ export function exportNames(
   return [...new Set(list.map(target => (target === '.' ? namespace : target)))].sort();
 }
 
-function effectiveExports(given: readonly string[] | undefined, meshDefault: readonly string[] | undefined): readonly string[] {
+function effectiveExports(
+  given: readonly string[] | undefined,
+  meshDefault: readonly string[] | undefined,
+): readonly string[] {
   if (given !== undefined && given.length > 0) return given;
   return meshDefault === undefined || meshDefault.length === 0 ? ['*'] : meshDefault;
 }

@@ -2,10 +2,10 @@
 // Of several policies of one level the oldest counts. An empty selector is none; a selector in the root namespace makes a policy void.
 // Rules: spec-listeners §4.2, spec-clusters-endpoints §13.4, §7.1; Istio pilot/pkg/security/authn/policy_applier.go.
 
-import { proxySelectedBy } from '../registry/workload.ts';
-import { type Labels, selects } from '../registry/labels.ts';
 import { byAge } from '../object.ts';
 import type { ProxyReader, Query, Reader } from '../reader.ts';
+import { type Labels, selects } from '../registry/labels.ts';
+import { proxySelectedBy } from '../registry/workload.ts';
 import type { PeerAuthentication_MutualTLS } from '../schema/istio-types.gen.ts';
 import type { ObjOf } from './specs.ts';
 

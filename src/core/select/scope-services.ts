@@ -13,7 +13,11 @@ import type { ResolvedVirtualService } from './virtual-services.ts';
 import { isVisible } from './visibility.ts';
 
 /** The services of the listeners and of the destinations of their VirtualServices, in the order in which they are met. */
-export function scopeServices(reader: Reader, listeners: readonly EgressListener[], namespace: string): readonly Service[] {
+export function scopeServices(
+  reader: Reader,
+  listeners: readonly EgressListener[],
+  namespace: string,
+): readonly Service[] {
   const found = new Map<string, Service>();
   for (const listener of listeners) {
     for (const service of listener.services) addService(reader, found, service);
@@ -84,7 +88,8 @@ export function destinationsOf(
     add(route.mirror);
     for (const mirror of route.mirrors ?? []) add(mirror.destination);
   }
-  for (const route of [...(vs.spec.tcp ?? []), ...(vs.spec.tls ?? [])]) for (const to of route.route ?? []) add(to.destination);
+  for (const route of [...(vs.spec.tcp ?? []), ...(vs.spec.tls ?? [])])
+    for (const to of route.route ?? []) add(to.destination);
   return found;
 }
 

@@ -22,7 +22,11 @@ export function policyOfPort(policy: TrafficPolicy | undefined, port: number): C
 }
 
 /** The policy of a subset's cluster, given the policy of the default cluster. */
-export function policyOfSubset(base: ClusterPolicy | undefined, subset: Subset, port: number): ClusterPolicy | undefined {
+export function policyOfSubset(
+  base: ClusterPolicy | undefined,
+  subset: Subset,
+  port: number,
+): ClusterPolicy | undefined {
   const own = subset.trafficPolicy;
   if (own === undefined) return base;
   const entry = portEntry(own, port);

@@ -6,9 +6,9 @@ import { byAge } from '../object.ts';
 import type { Query, Reader } from '../reader.ts';
 import type { HTTPRoute } from '../schema/istio-types.gen.ts';
 import { mergeDelegate } from './delegates.ts';
+import { type Exports, exportsOf } from './exports.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
 import { resolveNames } from './virtual-service-names.ts';
-import { type Exports, exportsOf } from './exports.ts';
 
 export interface ResolvedVirtualService {
   /** The root object: its metadata names the routes that come of it. */
@@ -82,10 +82,7 @@ export const virtualServicesFor: Query<string, readonly ResolvedVirtualService[]
   },
 };
 
-function gatewayFirst(
-  list: readonly ResolvedVirtualService[],
-  namespace: string,
-): readonly ResolvedVirtualService[] {
+function gatewayFirst(list: readonly ResolvedVirtualService[], namespace: string): readonly ResolvedVirtualService[] {
   const first = list.filter(vs => vs.namespace === namespace && hasGatewaySemantics(vs.obj));
   return first.length === 0 ? list : [...first, ...list.filter(vs => !first.includes(vs))];
 }

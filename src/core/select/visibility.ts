@@ -2,8 +2,8 @@
 // generated for them. Rules: spec-routes-visibility §14.2, §17.2.
 
 import type { Service } from '../model/service.ts';
-import { allServices } from '../registry/services.ts';
 import type { Query } from '../reader.ts';
+import { allServices } from '../registry/services.ts';
 
 /** Argument: a namespace. First the services exported to it by name (its own private ones too), then the public ones; each by age. */
 export const visibleServices: Query<string, readonly Service[]> = {
