@@ -16,7 +16,10 @@ const CORE_PACKAGES = ['extensions', 'mesh', 'meta', 'networking', 'security', '
 /** The name table of istio-agent's DNS proxy. Its Go package is part of the istio.io/istio module, which is not linked here. */
 const nameTable = {
   NameTable: {
-    fields: { table: { keyType: 'string', type: 'NameInfo', id: 1 } },
+    fields: {
+      table: { keyType: 'string', type: 'NameInfo', id: 1 },
+      nameInfo: { type: 'NameInfo', id: 2, protoName: 'name_info' },
+    },
     nested: {
       NameInfo: {
         fields: {
@@ -26,7 +29,6 @@ const nameTable = {
           namespace: { type: 'string', id: 4 },
           altHosts: { rule: 'repeated', type: 'string', id: 5, protoName: 'alt_hosts' },
         },
-        edition: 'proto3',
       },
     },
   },

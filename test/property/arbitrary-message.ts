@@ -2,6 +2,7 @@
 // values where the wire could not tell them from absence, Any of a few types that nest further.
 
 import fc from 'fast-check';
+import { emptyAny } from '../../src/xds/proto/any.ts';
 import {
   enumTypeOf,
   type Field,
@@ -135,5 +136,6 @@ function anyOf(depth: number, options: MessageOptions): fc.Arbitrary<unknown> {
   );
   const boxed = struct.map(value => ({ '@type': 'type.googleapis.com/google.protobuf.Struct', value }));
   const unknown = fc.uint8Array().map(value => ({ '@type': 'type.googleapis.com/some.unknown.Type', value }));
-  return options.unknownTypes ? fc.oneof(known, boxed, unknown) : fc.oneof(known, boxed);
+  const empty = fc.constant({ ...emptyAny });
+  return options.unknownTypes ? fc.oneof(known, boxed, empty, unknown) : fc.oneof(known, boxed, empty);
 }

@@ -27,6 +27,9 @@ export function anyBytes(url: string, value: Uint8Array): AnyMessage & { readonl
   return { '@type': url, value };
 }
 
+/** An Any that is present and holds nothing, `{}` in protojson, as istiod sets for a Wasm plugin without configuration. */
+export const emptyAny: AnyMessage = { '@type': '' };
+
 export function typeUrl<K extends TypeName>(type: K): TypeUrl<K> {
   return `${TYPE_URL_PREFIX}${type}`;
 }

@@ -12457,6 +12457,7 @@ export interface TcpClusterRewrite {
 /** istio.networking.nds.v1.NameTable */
 export interface NameTable {
   readonly table?: Readonly<Record<string, NameTable_NameInfo>>;
+  readonly nameInfo?: NameTable_NameInfo;
 }
 
 /** istio.networking.nds.v1.NameTable.NameInfo */

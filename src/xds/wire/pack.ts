@@ -40,6 +40,7 @@ export function encodePrepared(type: Type, message: Plain): Uint8Array {
 export function packAny(content: Plain): Plain {
   const url = content['@type'];
   assert(typeof url === 'string', 'an Any has no @type');
+  if (url === '') return {};
   const type = findType(typeNameOf(url));
   if (type === undefined) {
     assert(content.value instanceof Uint8Array, `an Any of the unknown type ${url} must be given as bytes`);

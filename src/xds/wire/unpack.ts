@@ -2,7 +2,7 @@
 // JSON, 64-bit integers are numbers, only what was on the wire is present. Not for the hot path: tests, the debug API, patches.
 
 import type { Json } from '../../core/json.ts';
-import { typeNameOf } from '../proto/any.ts';
+import { emptyAny, typeNameOf } from '../proto/any.ts';
 import { type Field, findType, isMap, messageTypeOf, nameOf, type Plain, type Type } from './registry.ts';
 import { ANY, BOXED, LIST_VALUE, listJson, STRUCT, structJson, VALUE, valueJson } from './well-known.ts';
 
@@ -68,6 +68,7 @@ function unpackOne(field: Field, value: unknown): unknown {
 function unpackAny(any: Plain): Plain {
   const url = (any.typeUrl ?? '') as string;
   const bytes = (any.value ?? new Uint8Array()) as Uint8Array;
+  if (url === '' && bytes.length === 0) return { ...emptyAny };
   const type = findType(typeNameOf(url));
   const kept = { '@type': url, value: new Uint8Array(bytes) };
   if (type === undefined) return kept;

@@ -109,7 +109,8 @@ function isScalar(type: string, value: unknown): boolean {
 function verifyAny(value: unknown, path: string): Mistakes {
   if (!isObject(value)) return mistake(path, 'is not an Any');
   const url = value['@type'];
-  if (typeof url !== 'string' || url === '') return mistake(path, 'has no @type');
+  if (typeof url !== 'string') return mistake(path, 'has no @type');
+  if (url === '') return Object.keys(value).length === 1 ? none : mistake(path, 'has fields and an empty @type');
   const at = `${path}<${typeNameOf(url)}>`;
   const type = findType(typeNameOf(url));
   if (type === undefined) {

@@ -48,6 +48,7 @@ describe('protojson', () => {
       { typedConfig: { '@type': 'type.googleapis.com/google.protobuf.ListValue', value: [1, null, { a: 'b' }] } },
     ],
     ['an empty message in an Any', FILTER, { typedConfig: { '@type': 'type.googleapis.com/google.protobuf.Empty' } }],
+    ['an Any of nothing', FILTER, { name: 'x', typedConfig: {} }],
     [
       'a TypedStruct',
       FILTER,

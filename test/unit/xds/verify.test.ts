@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { any, anyBytes, anyStruct } from '../../../src/xds/proto/any.ts';
+import { any, anyBytes, anyStruct, emptyAny } from '../../../src/xds/proto/any.ts';
 import { verifyMessage } from '../../../src/xds/wire/verify.ts';
 
 const CLUSTER = 'envoy.config.cluster.v3.Cluster';
@@ -27,6 +27,10 @@ describe('what verifyMessage finds', () => {
       'transportSocket.typedConfig<envoy.extensions.filters.http.router.v3.Router>.nope: is not a field of envoy.extensions.filters.http.router.v3.Router',
     ],
     [
+      { transportSocket: { typedConfig: { '@type': '', a: 1 } } },
+      'transportSocket.typedConfig: has fields and an empty @type',
+    ],
+    [
       { transportSocket: { typedConfig: { '@type': 'x/contrib.Filter' } } },
       'transportSocket.typedConfig<contrib.Filter>: is of an unknown type and not given as bytes',
     ],
@@ -49,7 +53,11 @@ describe('what verifyMessage finds', () => {
       name: 'x',
       type: 3,
       connectTimeout: { seconds: 10 },
-      typedExtensionProtocolOptions: { a: anyStruct({ b: [1, null] }), c: anyBytes('x/y.Z', new Uint8Array()) },
+      typedExtensionProtocolOptions: {
+        a: anyStruct({ b: [1, null] }),
+        c: anyBytes('x/y.Z', new Uint8Array()),
+        d: emptyAny,
+      },
       transportSocket: { name: 'tls', typedConfig },
       altStatName: undefined,
     };
