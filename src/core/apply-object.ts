@@ -9,7 +9,7 @@ import type { Effect } from './effect.ts';
 import type { Event, RawObject } from './event.ts';
 import type { Change } from './handlers/change.ts';
 import { changeHandler } from './handlers/handlers.ts';
-import { jsonEqual } from './json.ts';
+import { isObject, jsonEqual } from './json.ts';
 import type { IndexName, KindDefinition, KindName } from './kinds/kinds.ts';
 import { decodeMeta, type ObjectMeta } from './kinds/meta.ts';
 import { definitionOf } from './kinds/registry.ts';
@@ -51,6 +51,8 @@ export function decodeRecord(
   origin: Origin | undefined,
   at: number,
 ): DecodedRecord | Undecodable {
+  if (!isObject(raw))
+    return { object: 'object', problems: [problem('', 'expected an object with apiVersion and kind')] };
   const definition = definitionOf(raw.apiVersion, raw.kind);
   if (definition === undefined) return unknownKind(raw);
   const meta = decodeMeta(raw, definition.clusterScoped);

@@ -1,0 +1,65 @@
+// Law 6: snapshot + tail = full fold, from every snapshot position. Through JSON, as a snapshot is stored.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../../src/core/event.ts';
+import { restore, type SourcedFact, snapshotOf } from '../../src/core/snapshot.ts';
+import type { State } from '../../src/core/state.ts';
+import { stateHash } from '../../src/runtime/history.ts';
+import { anyHistory } from './facts.ts';
+import { foldAll } from './folding.ts';
+import { parameters } from './seed.ts';
+
+function throughSnapshot(state: State): State {
+  return restore(JSON.parse(JSON.stringify([...snapshotOf(state)])) as SourcedFact[]);
+}
+
+function heldAfter(events: readonly Event[], position: number, cross: (state: State) => State): string {
+  const before = foldAll(events.slice(0, position)).state;
+  return stateHash(foldAll(events.slice(position), cross(before)).state);
+}
+
+describe('law 6: snapshot + tail = full fold', () => {
+  it('holds from every position', () => {
+    fc.assert(
+      fc.property(anyHistory(40), events => {
+        const full = stateHash(foldAll(events).state);
+        for (let position = 0; position <= events.length; position++) {
+          expect(heldAfter(events, position, throughSnapshot)).toBe(full);
+        }
+      }),
+      parameters(40),
+    );
+  });
+
+  it('also as far as the tables and indexes go that are not in the snapshot', () => {
+    fc.assert(
+      fc.property(anyHistory(60), events => {
+        const { state } = foldAll(events);
+        const restored = throughSnapshot(state);
+        expect(tablesOf(restored)).toEqual(tablesOf(state));
+      }),
+      parameters(60),
+    );
+  });
+
+  it('bites: a snapshot that forgets refused versions is found', () => {
+    const forgetful = (state: State): State =>
+      restore([...snapshotOf(state)].map(({ source, fact }) => ({ source, fact: { ...fact, refused: undefined } })));
+    const holds = fc.check(
+      fc.property(anyHistory(60), events => {
+        const full = stateHash(foldAll(events).state);
+        return heldAfter(events, events.length, forgetful) === full;
+      }),
+      { numRuns: 200, seed: 1 },
+    );
+    expect(holds.failed).toBe(true);
+  });
+});
+
+/** Keys of every table, so that an object that is not in force, or not indexed, shows. */
+function tablesOf(state: State): unknown {
+  const keys = (tables: Readonly<Record<string, { keys(): Iterable<string> }>>): unknown =>
+    Object.entries(tables).map(([name, table]) => [name, [...table.keys()]]);
+  return [keys(state.objects), keys(state.indexes), [...state.proxies.keys()], [...state.records.keys()]];
+}
