@@ -66,7 +66,7 @@ export function restoreNetworks(state: State, fact: JsonObject): State {
 }
 
 function restoreValue<T extends object>(reading: Reading<T>, applied: Applied<T>, fact: JsonObject): Applied<T> {
-  let next = applied;
+  let next: Applied<T> = { ...applied, at: Number(fact.at) };
   const { value, refused } = fact;
   if (value !== undefined) [next] = applyValue(reading, next, { seq: Number(fact.at), value });
   if (isObject(refused) && refused.raw !== undefined) {
