@@ -63,8 +63,8 @@ export class Tracker {
   #generation = 1;
 
   /** The value of a query for a proxy at a state. */
-  get<R>(state: State, proxy: ProxyRecord | undefined, query: Query<string, R>, arg: string): R {
-    return this.#ensure(state, proxy, query, arg).value as R;
+  get<A extends string, R>(state: State, proxy: ProxyRecord | undefined, query: Query<A, R>, arg: A): R {
+    return this.#ensure(state, proxy, query as Query<string, unknown>, arg).value as R;
   }
 
   /** Every object key that the value rests on, found or looked for in vain; `Kind/key`, sorted. */

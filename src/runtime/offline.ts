@@ -7,7 +7,7 @@ import type { Unrecorded } from '../core/event.ts';
 import { fold } from '../core/fold.ts';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import type { Origin } from '../core/problem.ts';
-import { showOrigin } from '../core/problem.ts';
+import { problem, showOrigin } from '../core/problem.ts';
 import type { ProxyRecord } from '../core/proxy.ts';
 import type { Resource } from '../core/resource.ts';
 import { emptyState, type State } from '../core/state.ts';
@@ -56,7 +56,8 @@ export function foldFacts(facts: readonly Unrecorded[], state: State = emptyStat
     state = folded.state;
     effects.push(...folded.effects);
     if (folded.failure !== undefined) {
-      effects.push({ kind: 'Verdict', object: fact.kind, origin: fact.source, accepted: false, messages: [folded.failure] });
+      const problems = [problem('', `could not be folded: ${folded.failure}`)];
+      effects.push({ kind: 'Verdict', object: fact.kind, accepted: false, problems });
     }
   }
   return { state, effects };

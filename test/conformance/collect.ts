@@ -6,7 +6,17 @@ import type { ProxyRecord } from '../../src/core/proxy.ts';
 import type { State } from '../../src/core/state.ts';
 import type { Tracker } from '../../src/core/track.ts';
 import { allOf, namedOf, resourceJson } from '../../src/runtime/offline.ts';
-import { CDS, ECDS, EDS, LDS, NDS, RDS, SDS, WORKLOAD_ADDRESS, WORKLOAD_AUTHORIZATION } from '../../src/xds/session/types.ts';
+import {
+  CDS,
+  ECDS,
+  EDS,
+  LDS,
+  NDS,
+  RDS,
+  SDS,
+  WORKLOAD_ADDRESS,
+  WORKLOAD_AUTHORIZATION,
+} from '../../src/xds/session/types.ts';
 import type { CaseProxy } from './layout.ts';
 
 /** File name without extension → the resources in it. */
@@ -21,7 +31,8 @@ export interface Client {
 }
 
 export function collect(client: Client, asked: CaseProxy): Collected {
-  if (asked.delta) return { wds: everything(client, WORKLOAD_ADDRESS), wads: everything(client, WORKLOAD_AUTHORIZATION) };
+  if (asked.delta)
+    return { wds: everything(client, WORKLOAD_ADDRESS), wads: everything(client, WORKLOAD_AUTHORIZATION) };
   if (asked.watchLds !== undefined) return proxyless(client, asked.watchLds);
   const cds = everything(client, CDS);
   const lds = everything(client, LDS);

@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { canonicalJson } from '../../src/core/json.ts';
+import { showOrigin, showProblem } from '../../src/core/problem.ts';
 import { Tracker } from '../../src/core/track.ts';
 import { foldFacts, proxyFacts } from '../../src/runtime/offline.ts';
 import { collect } from './collect.ts';
@@ -63,7 +64,8 @@ function generateCase(
   if (verbose) {
     for (const effect of input.effects) {
       if (effect.kind !== 'Verdict' || effect.accepted) continue;
-      process.stderr.write(`${effect.origin}: ${effect.object}: ${effect.messages.join('; ')}\n`);
+      const problems = effect.problems.map(showProblem).join('; ');
+      process.stderr.write(`${showOrigin(effect.origin)}: ${effect.object}: ${problems}\n`);
     }
   }
   const tracker = new Tracker();

@@ -1,9 +1,9 @@
 // What every cluster takes from the mesh, the flags and the proxy, whatever it leads to.
 
+import type { Port, Service } from '../model/service.ts';
 import type { ProxyReader } from '../reader.ts';
 import type { Duration } from '../schema/duration.ts';
 import type { ConnectionPoolSettings_TCPSettings_TcpKeepalive as TcpKeepalive } from '../schema/istio-types.gen.ts';
-import type { Port, Service } from '../model/service.ts';
 import { istioFilters } from './proxy-capabilities.ts';
 
 export interface CommonClusterInputs {

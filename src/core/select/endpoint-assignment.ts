@@ -6,11 +6,11 @@
 
 import type { Endpoint, Port, Service } from '../model/service.ts';
 import type { IpMode } from '../proxy.ts';
+import { isIp } from '../proxy.ts';
 import type { ProxyReader } from '../reader.ts';
 import { endpointShards } from '../registry/endpoints.ts';
 import { proxyLabels, proxyLocality } from '../registry/workload.ts';
 import type { LocalityLoadBalancerSetting, Subset } from '../schema/istio-types.gen.ts';
-import { isIp } from '../proxy.ts';
 import { isClusterLocal } from './cluster-local.ts';
 import type { MergedRule } from './destination-rules.ts';
 import { localityChoice } from './locality-setting.ts';
@@ -77,7 +77,8 @@ export function selectAssignment(reader: ProxyReader, question: AssignmentQuesti
     endpoints,
     mtls,
     drainingLabel: reader.feature('PILOT_DRAINING_LABEL'),
-    describesWorkloads: reader.feature('PILOT_ENABLE_TELEMETRY_LABEL') && reader.feature('PILOT_ENDPOINT_TELEMETRY_LABEL'),
+    describesWorkloads:
+      reader.feature('PILOT_ENABLE_TELEMETRY_LABEL') && reader.feature('PILOT_ENDPOINT_TELEMETRY_LABEL'),
     dualStack: reader.feature('ISTIO_DUAL_STACK'),
     onlyMtls: question.sniDnat,
     ...networkInputs(reader),
@@ -135,7 +136,8 @@ function visibility(reader: ProxyReader, service: Service): Visibility {
       if (ownNode !== undefined && endpoint.nodeName !== ownNode) return false;
       if (networks !== undefined && endpoint.network !== '' && !networks.includes(endpoint.network)) return false;
       if (clusterLocal && endpoint.cluster !== ownCluster) return false;
-      if (endpoint.addresses.length === 0 && (!manyNetworks || reader.facet('network') === endpoint.network)) return false;
+      if (endpoint.addresses.length === 0 && (!manyNetworks || reader.facet('network') === endpoint.network))
+        return false;
       if (endpoint.health === 'UnHealthy') return endpoint.sendUnhealthy;
       if (endpoint.health === 'Terminating') return false;
       return keepsDraining || (endpoint.health !== 'Draining' && (endpoint.labels[draining] ?? '') === '');

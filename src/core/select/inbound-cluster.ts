@@ -64,7 +64,13 @@ export function selectInboundClusters(reader: ProxyReader): readonly InboundClus
   const declared = ingress.flatMap(listener => clusterOfListener(reader, listener, targets) ?? []);
   if (!reader.feature('PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE')) return declared;
   const ports = new Set(ingress.map(listener => listener.port?.number));
-  return [...declared, ...clustersOfTargets(reader, targets.filter(target => !ports.has(target.targetPort)))];
+  return [
+    ...declared,
+    ...clustersOfTargets(
+      reader,
+      targets.filter(target => !ports.has(target.targetPort)),
+    ),
+  ];
 }
 
 /** Targets of one port share a cluster; the first, of the oldest service, decides about it. */

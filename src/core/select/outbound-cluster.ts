@@ -258,13 +258,7 @@ function hasSessionLabel(reader: ProxyReader, service: Service): boolean {
   return (cookie ?? '') !== '' || (header ?? '') !== '';
 }
 
-function nameOfStats(
-  reader: ProxyReader,
-  target: Target,
-  name: string,
-  subset: string,
-  discovery: Discovery,
-): string {
+function nameOfStats(reader: ProxyReader, target: Target, name: string, subset: string, discovery: Discovery): string {
   if (discovery === 'FORWARD_PROXY') return name;
   return statName(reader.mesh('outboundClusterStatName'), name, target.service, target.port, subset, 0);
 }

@@ -4,15 +4,15 @@
 //
 // Everything that depends on the proxy or the mesh is decided here; the generator only writes the context.
 
+import type { Port, Service } from '../model/service.ts';
 import type { Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
-import { metadataFlag, metadataString } from './proxy-metadata.ts';
-import type { Port, Service } from '../model/service.ts';
 import type { ProxyReader } from '../reader.ts';
 import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
 import type { ClientTLSSettings } from '../schema/istio-types.gen.ts';
 import { namespaceMtlsMode } from './peer-authentication.ts';
 import { istioFilters, meshMtls } from './proxy-capabilities.ts';
+import { metadataFlag, metadataString } from './proxy-metadata.ts';
 import type { ClusterPolicy } from './traffic-policy.ts';
 
 /** How file-based certificates reach Envoy: through an SDS cluster of the agent, or read by Envoy itself (no agent). */
@@ -149,7 +149,11 @@ function originatedTls(
   const autoSni = sni === '';
   const autoSanValidation = !skipVerify && (question.forwardProxy || (sni === '' && given.length === 0));
   const mutual = settings.mode === 'MUTUAL';
-  if (mutual && credentialName === '' && (text(settings.clientCertificate) === '' || text(settings.privateKey) === '')) {
+  if (
+    mutual &&
+    credentialName === '' &&
+    (text(settings.clientCertificate) === '' || text(settings.privateKey) === '')
+  ) {
     const message = 'MUTUAL needs clientCertificate and privateKey, or credentialName: sent without TLS';
     return { inputs: undefined, autoSni, autoSanValidation, problems: [problem('trafficPolicy.tls', message)] };
   }

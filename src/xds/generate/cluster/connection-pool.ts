@@ -38,7 +38,10 @@ export function circuitBreakers(
   };
 }
 
-export function connectTimeout(mesh: Duration | undefined, pool: ConnectionPoolSettings | undefined): Duration | undefined {
+export function connectTimeout(
+  mesh: Duration | undefined,
+  pool: ConnectionPoolSettings | undefined,
+): Duration | undefined {
   return pool?.tcp?.connectTimeout ?? mesh;
 }
 

@@ -11,7 +11,12 @@ const WARMUP_RUNTIME_KEY = '(';
 
 type LoadBalancing = Pick<
   Cluster,
-  'lbPolicy' | 'leastRequestLbConfig' | 'roundRobinLbConfig' | 'ringHashLbConfig' | 'maglevLbConfig' | 'originalDstLbConfig'
+  | 'lbPolicy'
+  | 'leastRequestLbConfig'
+  | 'roundRobinLbConfig'
+  | 'ringHashLbConfig'
+  | 'maglevLbConfig'
+  | 'originalDstLbConfig'
 >;
 
 export function loadBalancing(settings: LoadBalancerSettings | undefined, hashesKeys: boolean): LoadBalancing {

@@ -83,7 +83,12 @@ function connectionOptions(pool: ConnectionPoolSettings | undefined): HttpProtoc
   const maxConnectionDuration = pool?.tcp?.maxConnectionDuration;
   const requests = positive(pool?.http?.maxRequestsPerConnection);
   const streams = positive(pool?.http?.maxConcurrentStreams);
-  if (idleTimeout === undefined && maxConnectionDuration === undefined && requests === undefined && streams === undefined) {
+  if (
+    idleTimeout === undefined &&
+    maxConnectionDuration === undefined &&
+    requests === undefined &&
+    streams === undefined
+  ) {
     return undefined;
   }
   return {

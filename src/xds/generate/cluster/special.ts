@@ -5,6 +5,7 @@
 import type { Generator } from '../../../core/memo.ts';
 import type { Problem } from '../../../core/problem.ts';
 import type { Resource } from '../../../core/resource.ts';
+import type { Duration } from '../../../core/schema/duration.ts';
 import type { CommonClusterInputs } from '../../../core/select/cluster-common.ts';
 import {
   BLACK_HOLE_CLUSTER,
@@ -12,7 +13,6 @@ import {
   PASSTHROUGH_CLUSTER,
 } from '../../../core/select/cluster-names.ts';
 import type { BindInputs } from '../../../core/select/inbound-cluster.ts';
-import type { Duration } from '../../../core/schema/duration.ts';
 import { type Cluster, Cluster_DiscoveryType, Cluster_LbPolicy } from '../../proto/types.gen.ts';
 import { CREDENTIAL_SDS_CLUSTER } from '../sds.ts';
 import { circuitBreakers, connectionOptions } from './connection-pool.ts';

@@ -1,6 +1,6 @@
 // Endpoints by locality, on their way to a ClusterLoadAssignment: what the network filter and the locality rules work on.
 
-import type { Locality, LbEndpoint, LocalityLbEndpoints } from '../../proto/types.gen.ts';
+import type { LbEndpoint, Locality, LocalityLbEndpoints } from '../../proto/types.gen.ts';
 
 export interface Member {
   readonly lb: LbEndpoint;

@@ -1,8 +1,8 @@
 // The assignment of a cluster by name (spec-clusters §13.1).
 
+import type { Service } from '../../../core/model/service.ts';
 import type { Query } from '../../../core/reader.ts';
 import type { Resource } from '../../../core/resource.ts';
-import type { Service } from '../../../core/model/service.ts';
 import { parseClusterName } from '../../../core/select/cluster-names.ts';
 import { destinationRule } from '../../../core/select/destination-rules.ts';
 import { selectAssignment } from '../../../core/select/endpoint-assignment.ts';
