@@ -7,7 +7,6 @@ import type { ServiceTarget } from '../model/service.ts';
 import { byAge, configKey, type Obj } from '../object.ts';
 import type { Derivation, ProxyReader } from '../reader.ts';
 import { proxySelectedBy, serviceTargets } from '../registry/workload.ts';
-import { GATEWAY, type GatewayObject } from './gateway-servers.ts';
 
 /** Names the services (hosts, comma separated) whose instances serve a Gateway that was made from Gateway API. */
 export const GATEWAY_SERVICE_ANNOTATION = 'internal.istio.io/gateway-service';
@@ -23,10 +22,10 @@ export const gatewayChoices: Derivation<readonly GatewayChoice[]> = {
   name: 'select/gatewayChoices',
   run: reader => {
     const scoped = reader.feature('PILOT_SCOPE_GATEWAY_TO_NAMESPACE');
-    const found: readonly Obj[] = reader.objects(GATEWAY, scoped ? `${reader.facet('namespace')}/` : '');
+    const found = reader.objects('Gateway', scoped ? `${reader.facet('namespace')}/` : '');
     const choices: GatewayChoice[] = [];
     for (const gateway of [...found].sort(byAge)) {
-      const ports = portsOf(reader, gateway as unknown as GatewayObject);
+      const ports = portsOf(reader, gateway);
       if (ports !== undefined) choices.push({ key: configKey(gateway.namespace, gateway.name), ports });
     }
     return choices;
@@ -34,7 +33,7 @@ export const gatewayChoices: Derivation<readonly GatewayChoice[]> = {
 };
 
 /** undefined: the Gateway is not for this proxy. */
-function portsOf(reader: ProxyReader, gateway: GatewayObject): GatewayChoice['ports'] | undefined {
+function portsOf(reader: ProxyReader, gateway: Obj<'Gateway'>): GatewayChoice['ports'] | undefined {
   const services = gateway.annotations[GATEWAY_SERVICE_ANNOTATION];
   if (services !== undefined) return ofService(reader, gateway, services);
   const selector = gateway.spec.selector ?? {};
@@ -49,7 +48,7 @@ function portsOf(reader: ProxyReader, gateway: GatewayObject): GatewayChoice['po
   return ports;
 }
 
-function ofService(reader: ProxyReader, gateway: GatewayObject, services: string): GatewayChoice['ports'] | undefined {
+function ofService(reader: ProxyReader, gateway: Obj<'Gateway'>, services: string): GatewayChoice['ports'] | undefined {
   const hosts = services.split(',');
   const parent = gateway.annotations[PARENT_NAMESPACE_ANNOTATION] ?? gateway.namespace;
   const serves = (t: ServiceTarget): boolean => t.service.namespace === parent && hosts.includes(t.service.hostname);
@@ -63,7 +62,7 @@ function ofService(reader: ProxyReader, gateway: GatewayObject, services: string
   return ports;
 }
 
-function declaredPorts(gateway: GatewayObject): readonly number[] {
+function declaredPorts(gateway: Obj<'Gateway'>): readonly number[] {
   const numbers = (gateway.spec.servers ?? []).map(server => server.port?.number ?? 0);
   return [...new Set(numbers)];
 }

@@ -2,14 +2,8 @@
 // serves over TLS. Facts of the server alone, without regard to other servers on the port (gateways.ts merges those).
 // Source: Istio pkg/config/gateway/gateway.go, pilot/pkg/model/gateway.go; spec-routes-visibility §12.1, §13.
 
-import type { KindName } from '../kinds/kinds.ts';
-import type { Obj } from '../object.ts';
 import { isHttp, protocolOf } from '../registry/protocol.ts';
-import type { Gateway, Server } from '../schema/istio-types.gen.ts';
-
-/** An accepted Gateway. */
-export type GatewayObject = Omit<Obj, 'kind' | 'spec'> & { readonly kind: 'Gateway'; readonly spec: Gateway };
-export const GATEWAY = 'Gateway' as KindName;
+import type { Server } from '../schema/istio-types.gen.ts';
 
 /** HTTP, or HTTPS that is terminated here: such a server has a route configuration. */
 export function isHttpServer(server: Server): boolean {

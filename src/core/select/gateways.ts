@@ -6,25 +6,17 @@
 // Source: Istio pilot/pkg/model/gateway.go (mergeGateways); spec-routes-visibility §13, spec-listeners §10.2.
 
 import type { Generator } from '../memo.ts';
+import type { Obj } from '../object.ts';
 import type { ProxyReader, Query } from '../reader.ts';
 import { isHttp, protocolOf } from '../registry/protocol.ts';
 import type { Server } from '../schema/istio-types.gen.ts';
 import { gatewayChoices } from './gateway-selection.ts';
-import {
-  GATEWAY,
-  type GatewayObject,
-  gatewayRouteName,
-  isHttpServer,
-  isPlainHttp,
-  isTlsServer,
-  normalHosts,
-  sniHosts,
-} from './gateway-servers.ts';
+import { gatewayRouteName, isHttpServer, isPlainHttp, isTlsServer, normalHosts, sniHosts } from './gateway-servers.ts';
 
 export interface MergedServer {
   /** As written, but with hosts in normal form (`h`, `namespace/h` or `*`). */
   readonly server: Server;
-  readonly gateway: GatewayObject;
+  readonly gateway: Obj<'Gateway'>;
   /** `namespace/name`, as VirtualServices refer to it. */
   readonly gatewayName: string;
   /** The port of the router that `server.port.number` resolved to. */
@@ -72,7 +64,7 @@ export const mergedGateway: Query<'', MergedGateway> = {
   run: reader => {
     const merge = new Merge();
     for (const choice of reader.derived(gatewayChoices)) {
-      const gateway = reader.object(GATEWAY, choice.key) as unknown as GatewayObject | undefined;
+      const gateway = reader.object('Gateway', choice.key);
       if (gateway === undefined) continue;
       for (const [index, server] of (gateway.spec.servers ?? []).entries()) {
         if (server.port === undefined) merge.refuse(gateway, index, 0, 'the server has no port');
@@ -86,7 +78,7 @@ export const mergedGateway: Query<'', MergedGateway> = {
 };
 
 const mergedServer: Generator<
-  { readonly gateway: GatewayObject; readonly index: number; readonly port: number },
+  { readonly gateway: Obj<'Gateway'>; readonly index: number; readonly port: number },
   MergedServer
 > = {
   name: 'select/mergedServer',
@@ -127,7 +119,7 @@ class Merge {
     if (conflict !== undefined) this.refuse(merged.gateway, index, merged.port, conflict);
   }
 
-  refuse(gateway: GatewayObject, server: number, port: number, message: string): void {
+  refuse(gateway: Obj<'Gateway'>, server: number, port: number, message: string): void {
     this.#refused.push({ gateway: `${gateway.namespace}/${gateway.name}`, server, port, message });
   }
 

@@ -1,0 +1,147 @@
+// Which virtual hosts the route configuration of a gateway's servers has, and the VirtualServices that each is made of, in order.
+//
+// Unlike on sidecars, VirtualServices on one host are joined, not shadowed. The routes of a VirtualService are made once per Gateway within a
+// route configuration, so what depends on the port is that of the first server (Istio does the same; tests of ours hold it).
+// Source: Istio pilot/pkg/networking/core/gateway.go; spec-routes-visibility §12.
+
+import type { Service } from '../model/service.ts';
+import type { ProxyReader, Query } from '../reader.ts';
+import { servicesOfHost } from '../registry/services.ts';
+import { type MergedServer, mergedGateway } from './gateways.ts';
+import { bySpecificity, subsetOf } from './hosts.ts';
+import {
+  inferFrom,
+  type RoutePlace,
+  type VirtualServiceRoutesInputs,
+  virtualServiceRoutesInputs,
+} from './route-inputs.ts';
+import { scopeService } from './sidecar-scope.ts';
+import { type ResolvedVirtualService, virtualServicesFor } from './virtual-services.ts';
+
+export interface GatewayVirtualHost {
+  /** Also the first domain. */
+  readonly host: string;
+  /** Declared port of the first server with the host. */
+  readonly port: number;
+  /** Never empty; more than one where hosts with the same routes were joined. */
+  readonly domains: readonly string[];
+  readonly requireTls: boolean;
+  /** In order; empty for a host that only redirects to TLS. One object for each VirtualService and Gateway. */
+  readonly routes: readonly VirtualServiceRoutesInputs[];
+}
+
+export interface GatewayVirtualHosts {
+  /** Declared port of the first server of the route. */
+  readonly port: number;
+  readonly hosts: readonly GatewayVirtualHost[];
+}
+
+/** Argument: the name of a route configuration. undefined: no server of the proxy's Gateways has that name. */
+export const gatewayVirtualHosts: Query<string, GatewayVirtualHosts | undefined> = {
+  name: 'select/gatewayVirtualHosts',
+  run: (reader, routeName) => {
+    const { routes } = reader.get(mergedGateway, '');
+    const servers = Object.hasOwn(routes, routeName) ? routes[routeName]! : [];
+    const [first] = servers;
+    if (first === undefined) return undefined;
+    const hosts = new Map<string, OpenHost>();
+    const made = new Map<string, VirtualServiceRoutesInputs | undefined>();
+    for (const server of servers) addServer(reader, server, hosts, made);
+    const found = [...hosts.values()];
+    const collapse = reader.feature('PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION');
+    return { port: declaredPort(first), hosts: collapse ? collapsed(found) : found };
+  },
+};
+
+interface OpenHost {
+  readonly host: string;
+  readonly port: number;
+  readonly domains: string[];
+  requireTls: boolean;
+  readonly routes: VirtualServiceRoutesInputs[];
+}
+
+function addServer(
+  reader: ProxyReader,
+  merged: MergedServer,
+  hosts: Map<string, OpenHost>,
+  made: Map<string, VirtualServiceRoutesInputs | undefined>,
+): void {
+  const requireTls = merged.server.tls?.httpsRedirect === true;
+  const open = (host: string): OpenHost => {
+    const key = host.toLowerCase();
+    const known = hosts.get(key) ?? { host, port: declaredPort(merged), domains: [host], requireTls, routes: [] };
+    if (requireTls) known.requireTls = true;
+    hosts.set(key, known);
+    return known;
+  };
+  const bound = reader.get(virtualServicesFor, `${reader.facet('namespace')}|${merged.gatewayName}`);
+  for (const virtualService of bound) {
+    const shared = sharedHosts(merged.server.hosts ?? [], virtualService);
+    if (shared.length === 0) continue;
+    const key = `${merged.gatewayName}|${virtualService.namespace}/${virtualService.name}`;
+    if (!made.has(key))
+      made.set(key, virtualServiceRoutesInputs(reader, virtualService, placeOf(reader, merged, virtualService)));
+    const routes = made.get(key);
+    if (routes !== undefined) for (const host of shared) open(host).routes.push(routes);
+  }
+  // Istio leaves `namespace/` in these hosts, which gives a domain that nothing matches.
+  if (requireTls) for (const host of merged.server.hosts ?? []) open(host.slice(host.indexOf('/') + 1));
+}
+
+function declaredPort(merged: MergedServer): number {
+  return merged.server.port?.number ?? 0;
+}
+
+/** Hosts of the server that are meant for the VirtualService's namespace, met with its own: of each pair the more specific one. */
+export function sharedHosts(serverHosts: readonly string[], virtualService: ResolvedVirtualService): readonly string[] {
+  const found = new Set<string>();
+  for (const written of serverHosts) {
+    const slash = written.indexOf('/');
+    if (slash >= 0 && written.slice(0, slash) !== virtualService.namespace) continue;
+    const serverHost = written.slice(slash + 1);
+    for (const host of virtualService.hosts) {
+      if (subsetOf(host, serverHost)) found.add(host);
+      else if (subsetOf(serverHost, host)) found.add(serverHost);
+    }
+  }
+  return [...found];
+}
+
+function placeOf(reader: ProxyReader, merged: MergedServer, virtualService: ResolvedVirtualService): RoutePlace {
+  const port = declaredPort(merged);
+  return {
+    gateway: merged.gatewayName,
+    port,
+    https: merged.server.tls !== undefined,
+    infer: host => inferFrom(destinationService(reader, host, virtualService.namespace), host, port),
+  };
+}
+
+/** The service of the VirtualService's own namespace if the proxy may see it, else the one in the proxy's scope. */
+function destinationService(reader: ProxyReader, host: string, namespace: string): Service | undefined {
+  const sees = (service: Service): boolean =>
+    service.exportTo.includes('*') || service.exportTo.includes(reader.facet('namespace'));
+  const beside = reader.get(servicesOfHost, host).find(service => service.namespace === namespace && sees(service));
+  return beside ?? reader.get(scopeService, host);
+}
+
+/** Hosts whose routes come of the same VirtualServices through the same Gateways become domains of one virtual host. */
+function collapsed(hosts: readonly OpenHost[]): readonly GatewayVirtualHost[] {
+  const kept: OpenHost[] = [];
+  for (const host of [...hosts].sort((a, b) => byCollapseOrder(a.host, b.host))) {
+    const same = kept.find(other => other.requireTls === host.requireTls && sameItems(other.routes, host.routes));
+    if (same === undefined) kept.push(host);
+    else same.domains.push(...host.domains);
+  }
+  return kept;
+}
+
+function byCollapseOrder(a: string, b: string): number {
+  const wild = Number(a.startsWith('*')) - Number(b.startsWith('*'));
+  return wild || b.length - a.length || bySpecificity(a, b);
+}
+
+function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}

@@ -1,0 +1,139 @@
+// What the routes of one VirtualService are made of, for one kind of place (a port of sidecars, a server of gateways).
+//
+// Everything that differs between proxies is settled here and put in as values (which matches apply, which port a destination means), so that
+// proxies that differ in labels or scope without effect on this VirtualService share its routes.
+// Source: Istio pilot/pkg/networking/core/route/route.go; spec-routes-visibility §10.1, §10.8, §10.10.
+
+import type { Service } from '../model/service.ts';
+import type { ProxyReader } from '../reader.ts';
+import { proxySelectedBy } from '../registry/workload.ts';
+import type {
+  Destination,
+  HTTPMatchRequest,
+  HTTPRetry,
+  LoadBalancerSettings_ConsistentHashLB,
+  VirtualService,
+} from '../schema/istio-types.gen.ts';
+import { consistentHash } from './consistent-hash.ts';
+import { routeHeaderOptions } from './proxy-headers.ts';
+import type { ResolvedVirtualService } from './virtual-services.ts';
+
+/** `rule` and `match` are indexes; `match` is -1 for a rule that matches everything. */
+export type SelectedMatch = readonly [rule: number, match: number];
+/** A destination host as written, the host in its cluster name, and the port if the destination names none. */
+export type InferredDestination = readonly [host: string, clusterHost: string, port: number];
+/** `host|subset|port` as written (see `destinationKey`), and the consistentHash block in force for it. */
+export type DestinationHash = readonly [key: string, hash: LoadBalancerSettings_ConsistentHashLB];
+
+export interface VirtualServiceRoutesInputs {
+  readonly virtualService: ResolvedVirtualService;
+  /** In order; never empty. */
+  readonly selected: readonly SelectedMatch[];
+  /** The port being built: a service port of sidecars, the declared port of a gateway's server, 0 for proxy and unix routes. */
+  readonly port: number;
+  /** Scheme that a redirect without one is taken to keep. */
+  readonly https: boolean;
+  readonly inferred: readonly InferredDestination[];
+  readonly hashes: readonly DestinationHash[];
+  /** MeshConfig defaultHttpRetryPolicy. */
+  readonly retry: HTTPRetry | undefined;
+  readonly appendXForwardedHost: boolean;
+}
+
+export interface RoutePlace {
+  /** `mesh` or `namespace/name`. */
+  readonly gateway: string;
+  readonly port: number;
+  readonly https: boolean;
+  /** Where a destination host leads. */
+  readonly infer: (host: string) => Omit<InferredDestinationOf, 'host'>;
+}
+export interface InferredDestinationOf {
+  readonly host: string;
+  readonly clusterHost: string;
+  readonly port: number;
+}
+
+/** undefined: no rule of the VirtualService applies in this place. */
+export function virtualServiceRoutesInputs(
+  reader: ProxyReader,
+  virtualService: ResolvedVirtualService,
+  place: RoutePlace,
+): VirtualServiceRoutesInputs | undefined {
+  const selected = selectMatches(reader, virtualService.spec, place);
+  if (selected.length === 0) return undefined;
+  const destinations = routedDestinations(virtualService.spec);
+  const hosts = [...new Set(destinations.map(destination => destination.host ?? ''))];
+  return {
+    virtualService,
+    selected,
+    port: place.port,
+    https: place.https,
+    inferred: hosts.map(host => {
+      const { clusterHost, port } = place.infer(host);
+      return [host, clusterHost, port];
+    }),
+    hashes: destinationHashes(reader, destinations),
+    retry: reader.mesh('defaultHttpRetryPolicy'),
+    appendXForwardedHost: reader.derived(routeHeaderOptions).appendXForwardedHost,
+  };
+}
+
+export function destinationKey(destination: Destination): string {
+  return `${destination.host ?? ''}|${destination.subset ?? ''}|${destination.port?.number ?? ''}`;
+}
+
+/** The service that a destination names decides: an ExternalName alias leads on, a single port need not be named. */
+export function inferFrom(
+  service: Service | undefined,
+  host: string,
+  buildPort: number,
+): Omit<InferredDestinationOf, 'host'> {
+  const clusterHost = service?.resolution === 'Alias' ? (service.externalName ?? host) : host;
+  const port = service?.ports.length === 1 ? service.ports[0]!.port : buildPort;
+  return { clusterHost, port };
+}
+
+function selectMatches(reader: ProxyReader, spec: VirtualService, place: RoutePlace): readonly SelectedMatch[] {
+  const selected: SelectedMatch[] = [];
+  for (const [rule, route] of (spec.http ?? []).entries()) {
+    const matches = route.match ?? [];
+    if (matches.length === 0) {
+      // What comes after a rule that matches everything is never reached.
+      selected.push([rule, -1]);
+      return selected;
+    }
+    for (const [index, match] of matches.entries()) if (applies(reader, match, place)) selected.push([rule, index]);
+  }
+  return selected;
+}
+
+function applies(reader: ProxyReader, match: HTTPMatchRequest, place: RoutePlace): boolean {
+  if (match.port !== undefined && match.port !== 0 && match.port !== place.port) return false;
+  const gateways = match.gateways ?? [];
+  if (gateways.length > 0) return gateways.includes(place.gateway);
+  const labels = match.sourceLabels ?? {};
+  if (Object.keys(labels).length > 0 && !proxySelectedBy(reader, labels)) return false;
+  const namespace = match.sourceNamespace ?? '';
+  return namespace === '' || namespace === reader.facet('namespace');
+}
+
+/** Destinations that requests are sent to (and mirrored to), each as often as it is named. */
+function routedDestinations(spec: VirtualService): readonly Destination[] {
+  const found: Destination[] = [];
+  for (const rule of spec.http ?? []) {
+    for (const route of rule.route ?? []) if (route.destination !== undefined) found.push(route.destination);
+    if (rule.mirror !== undefined) found.push(rule.mirror);
+    for (const mirror of rule.mirrors ?? []) if (mirror.destination !== undefined) found.push(mirror.destination);
+  }
+  return found;
+}
+
+function destinationHashes(reader: ProxyReader, destinations: readonly Destination[]): readonly DestinationHash[] {
+  const hashes: DestinationHash[] = [];
+  for (const key of new Set(destinations.map(destinationKey))) {
+    const hash = reader.get(consistentHash, key);
+    if (hash !== undefined) hashes.push([key, hash]);
+  }
+  return hashes;
+}

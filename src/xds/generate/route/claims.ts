@@ -1,0 +1,31 @@
+// Matching on the claims of a validated JWT: header keys such as `@request.auth.claims.sub` or `@request.auth.claims[a][b]`
+// match dynamic metadata of the jwt_authn filter instead of a header.
+// Source: Istio pilot/pkg/security/authn/../jwt (ToRoutingClaim), core/route/route.go; spec-routes-visibility §10.3.
+
+import type { StringMatch } from '../../../core/schema/istio-types.gen.ts';
+import type { MetadataMatcher } from '../../proto/types.gen.ts';
+import { stringMatcher } from './string-match.ts';
+
+const CLAIM_PREFIX = '@request.auth.claims';
+const JWT_FILTER = 'envoy.filters.http.jwt_authn';
+
+/** The path of the claim, or undefined if the key names an ordinary header (a malformed path makes one, too). */
+export function claimPath(key: string): readonly string[] | undefined {
+  if (!key.toLowerCase().startsWith(CLAIM_PREFIX)) return undefined;
+  const rest = key.slice(CLAIM_PREFIX.length);
+  if (rest.startsWith('.') && rest.length > 1) return rest.slice(1).split('.');
+  if (/^(\[[^[\]]+\])+$/.test(rest)) return rest.slice(1, -1).split('][');
+  return undefined;
+}
+
+/** A claim may be a list, one element of which has to match, or a single value. */
+export function claimMatcher(path: readonly string[], match: StringMatch, invert: boolean): MetadataMatcher {
+  const matcher = stringMatcher(match);
+  const value = matcher === undefined ? { presentMatch: true } : { stringMatch: matcher };
+  return {
+    filter: JWT_FILTER,
+    path: ['payload', ...path].map(key => ({ key })),
+    value: { orMatch: { valueMatchers: [{ listMatch: { oneOf: value } }, value] } },
+    ...(invert ? { invert: true } : {}),
+  };
+}

@@ -1,0 +1,39 @@
+// The route of a service that no VirtualService took: everything to its cluster.
+// Source: Istio pilot/pkg/networking/core/route/route.go (BuildDefaultHTTPOutboundRoute); spec-routes-visibility §6.
+
+import type { Generator } from '../../../core/memo.ts';
+import type { HTTPRetry, LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
+import { outboundClusterName } from '../../../core/select/cluster-names.ts';
+import { hashPolicy } from './hash-policy.ts';
+import { retryPolicy } from './retry.ts';
+import type { GeneratedRoutes } from './virtual-service-routes.ts';
+
+export interface DefaultRouteInputs {
+  readonly hostname: string;
+  readonly port: number;
+  readonly hash: LoadBalancerSettings_ConsistentHashLB | undefined;
+  /** MeshConfig defaultHttpRetryPolicy. */
+  readonly retry: HTTPRetry | undefined;
+}
+
+export const defaultRoutes: Generator<DefaultRouteInputs, GeneratedRoutes> = {
+  name: 'route/defaultRoutes',
+  run: ({ hostname, port, hash, retry }) => {
+    const policy = hash === undefined ? undefined : hashPolicy(hash);
+    // Unlike on the route of a VirtualService, a retry goes to another host even where requests are hashed.
+    const retries = retryPolicy(retry, false);
+    const route = {
+      name: 'default',
+      match: { prefix: '/' },
+      decorator: { operation: `${hostname}:${port}/*` },
+      route: {
+        cluster: outboundClusterName(hostname, '', port),
+        timeout: { seconds: 0, nanos: 0 },
+        ...(retries === undefined ? {} : { retryPolicy: retries }),
+        ...(policy === undefined ? {} : { hashPolicy: [policy] }),
+        maxGrpcTimeout: { seconds: 0, nanos: 0 },
+      },
+    };
+    return { routes: [route], problems: [] };
+  },
+};

@@ -1,0 +1,25 @@
+// The cluster that a destination of a VirtualService leads to. Destinations are not checked: an unknown host or subset is named all the same,
+// and the proxy answers with an error until it exists. Source: Istio core/route/route.go (GetDestinationCluster); spec-routes-visibility §10.8.
+
+import type { Destination, LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
+import { outboundClusterName } from '../../../core/select/cluster-names.ts';
+import { destinationKey, type VirtualServiceRoutesInputs } from '../../../core/select/route-inputs.ts';
+
+/** A destination without a host comes of Gateway API only, for a backend that may not be used. */
+const UNKNOWN_SERVICE = 'UnknownService';
+
+export function destinationCluster(inputs: VirtualServiceRoutesInputs, destination: Destination | undefined): string {
+  const host = destination?.host ?? '';
+  const [, clusterHost, inferredPort] = inputs.inferred.find(([known]) => known === host) ?? [host, host, inputs.port];
+  const port = destination?.port?.number ?? inferredPort;
+  return outboundClusterName(clusterHost === '' ? UNKNOWN_SERVICE : clusterHost, destination?.subset ?? '', port);
+}
+
+export function destinationHash(
+  inputs: VirtualServiceRoutesInputs,
+  destination: Destination | undefined,
+): LoadBalancerSettings_ConsistentHashLB | undefined {
+  if (destination === undefined) return undefined;
+  const key = destinationKey(destination);
+  return inputs.hashes.find(([known]) => known === key)?.[1];
+}

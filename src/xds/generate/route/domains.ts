@@ -1,0 +1,69 @@
+// The domains under which a sidecar's clients name a service: its hostname and aliases, the short forms that DNS search paths allow from where
+// the proxy is, and its addresses.
+// Source: Istio pilot/pkg/networking/core/httproute.go (generateVirtualHostDomains, GenerateAltVirtualHosts); spec-routes-visibility §3.
+
+import type { Generator } from '../../../core/memo.ts';
+import { isIp, isIpv6 } from '../../../core/proxy.ts';
+import { NO_ADDRESS } from '../../../core/select/service-addresses.ts';
+import { shortForms } from './short-forms.ts';
+
+export interface DomainsInputs {
+  readonly hostname: string;
+  readonly aliases: readonly string[];
+  readonly addresses: readonly string[];
+  /** 0: domains without ports. Else each is followed by itself with this port. */
+  readonly withPort: number;
+  /** Names of pods below a headless service are served as well. */
+  readonly subdomains: boolean;
+  /** DNS domain of the proxy, e.g. `default.svc.cluster.local`. */
+  readonly dnsDomain: string;
+  /** Names with a trailing dot are served as well. */
+  readonly absoluteNames: boolean;
+}
+
+export interface Domains {
+  /** In order; may contain repeats. */
+  readonly domains: readonly string[];
+  /** Those of them that were made up from a name: they give way to a service that is really called so. */
+  readonly derived: readonly string[];
+}
+
+export const serviceDomains: Generator<DomainsInputs, Domains> = {
+  name: 'route/serviceDomains',
+  run: inputs => {
+    const domains: string[] = [];
+    const derived: string[] = [];
+    for (const name of [inputs.hostname, ...inputs.aliases]) {
+      domains.push(...withPort(name, inputs.withPort));
+      const alternates = alternatesOf(name, inputs);
+      domains.push(...alternates);
+      derived.push(...alternates);
+    }
+    if (inputs.subdomains) for (const domain of [...domains]) domains.push(`*.${domain}`);
+    for (const address of inputs.addresses) {
+      if (address !== '' && address !== NO_ADDRESS) domains.push(...withPort(address, inputs.withPort));
+    }
+    return { domains, derived };
+  },
+};
+
+/** A host as a domain: an IPv6 address is put in brackets, as in a Host header. */
+export function asDomain(host: string): string {
+  return isIpv6(host) ? `[${host}]` : host;
+}
+
+function withPort(host: string, port: number): readonly string[] {
+  const domain = asDomain(host);
+  return port === 0 ? [domain] : [domain, `${domain}:${port}`];
+}
+
+function alternatesOf(name: string, inputs: DomainsInputs): readonly string[] {
+  const alternates: string[] = [];
+  if (inputs.absoluteNames) {
+    // An address has no absolute form, but Istio writes the one with a port; nothing matches it.
+    if (!isIp(name)) alternates.push(`${name}.`);
+    if (inputs.withPort !== 0) alternates.push(`${name}.:${inputs.withPort}`);
+  }
+  for (const short of shortForms(name, inputs.dnsDomain)) alternates.push(...withPort(short, inputs.withPort));
+  return alternates;
+}

@@ -1,0 +1,63 @@
+// Injected faults of a VirtualService rule, as the per-route configuration of Envoy's fault filter.
+// Source: Istio pilot/pkg/networking/core/route/route.go (TranslateFault); spec-routes-visibility §10.11.
+
+import type {
+  HTTPFaultInjection,
+  HTTPFaultInjection_Abort,
+  HTTPFaultInjection_Delay,
+} from '../../../core/schema/istio-types.gen.ts';
+import { any } from '../../proto/any.ts';
+import type { AnyMessage, FaultAbort, FaultDelay } from '../../proto/types.gen.ts';
+import { perHundred, perMillion } from './percent.ts';
+
+export const FAULT_FILTER = 'envoy.filters.http.fault';
+
+export function faultConfig(fault: HTTPFaultInjection): AnyMessage {
+  const delay = fault.delay === undefined ? undefined : faultDelay(fault.delay);
+  const abort = fault.abort === undefined ? undefined : faultAbort(fault.abort);
+  return any('envoy.extensions.filters.http.fault.v3.HTTPFault', {
+    ...(delay === undefined ? {} : { delay }),
+    ...(abort === undefined ? {} : { abort }),
+  });
+}
+
+/** Envoy has no exponential delay: such a rule delays nothing. */
+function faultDelay(delay: HTTPFaultInjection_Delay): FaultDelay | undefined {
+  if (delay.fixedDelay === undefined) return undefined;
+  const percentage =
+    delay.percentage === undefined ? perHundred(delay.percent ?? 0) : perMillion(delay.percentage.value ?? 0);
+  return { fixedDelay: delay.fixedDelay, percentage };
+}
+
+function faultAbort(abort: HTTPFaultInjection_Abort): FaultAbort | undefined {
+  const kind = abortKind(abort);
+  if (kind === undefined) return undefined;
+  return abort.percentage === undefined ? kind : { ...kind, percentage: perMillion(abort.percentage.value ?? 0) };
+}
+
+function abortKind(abort: HTTPFaultInjection_Abort): FaultAbort | undefined {
+  if (abort.httpStatus !== undefined) return { httpStatus: abort.httpStatus };
+  if (abort.grpcStatus === undefined) return undefined;
+  return { grpcStatus: Math.max(0, grpcCodes.indexOf(abort.grpcStatus)) };
+}
+
+/** Names of the gRPC status codes by number (google.golang.org/grpc/codes). */
+const grpcCodes: readonly string[] = [
+  'OK',
+  'CANCELLED',
+  'UNKNOWN',
+  'INVALID_ARGUMENT',
+  'DEADLINE_EXCEEDED',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'ABORTED',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+  'UNAUTHENTICATED',
+];

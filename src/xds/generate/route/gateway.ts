@@ -1,0 +1,56 @@
+// The route configuration of a gateway's HTTP servers: virtual hosts by name, no catch-all; a port that serves no host yet answers 404.
+// Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayHTTPRouteConfig); spec-routes-visibility §12.
+
+import type { Generator } from '../../../core/memo.ts';
+import { compareText } from '../../../core/object.ts';
+import type { Problem } from '../../../core/problem.ts';
+import type { ProxyReader } from '../../../core/reader.ts';
+import { type GatewayVirtualHost, gatewayVirtualHosts } from '../../../core/select/gateway-virtual-hosts.ts';
+import { routeHeaderOptions } from '../../../core/select/proxy-headers.ts';
+import type { Route, VirtualHost } from '../../proto/types.gen.ts';
+import { asDomain } from './domains.ts';
+import { isCatchAll } from './match.ts';
+import type { GeneratedVirtualHosts } from './sidecar.ts';
+import { virtualHost } from './virtual-host.ts';
+import { virtualServiceRoutes } from './virtual-service-routes.ts';
+
+/** undefined: no server of the proxy's Gateways has a route configuration of this name. */
+export function gatewayRoute(reader: ProxyReader, routeName: string): GeneratedVirtualHosts | undefined {
+  const selected = reader.get(gatewayVirtualHosts, routeName);
+  if (selected === undefined) return undefined;
+  const problems = new Set<Problem>();
+  const hosts = selected.hosts.map(host => makeHost(reader, host, problems));
+  if (hosts.length === 0) hosts.push(reader.make(blackHole, { port: selected.port }));
+  hosts.sort((a, b) => compareText(a.name ?? '', b.name ?? ''));
+  return { virtualHosts: hosts, problems: [...problems] };
+}
+
+function makeHost(reader: ProxyReader, host: GatewayVirtualHost, problems: Set<Problem>): VirtualHost {
+  const routes: Route[] = [];
+  for (const inputs of host.routes) {
+    const made = reader.make(virtualServiceRoutes, inputs);
+    routes.push(...made.routes);
+    for (const found of made.problems) problems.add(found);
+  }
+  const { attemptCount } = reader.derived(routeHeaderOptions);
+  const domains = host.domains.map(asDomain);
+  const name = `${asDomain(host.host)}:${host.port}`;
+  return reader.make(virtualHost, {
+    name,
+    domains,
+    routes: catchAllsLast(routes),
+    attemptCount,
+    requireTls: host.requireTls,
+  });
+}
+
+/** VirtualServices that share a host are joined: what matches everything must not hide the routes of the next one. */
+function catchAllsLast(routes: readonly Route[]): readonly Route[] {
+  const matchesAll = (route: Route): boolean => isCatchAll(route.match ?? {});
+  return [...routes.filter(route => !matchesAll(route)), ...routes.filter(matchesAll)];
+}
+
+const blackHole: Generator<{ readonly port: number }, VirtualHost> = {
+  name: 'route/blackHole',
+  run: ({ port }) => ({ name: `blackhole:${port}`, domains: ['*'] }),
+};

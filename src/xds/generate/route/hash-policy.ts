@@ -1,0 +1,23 @@
+// What of a request decides to which endpoint it goes, from a DestinationRule's consistentHash block.
+// Source: Istio pilot/pkg/networking/core/route/route.go (consistentHashToHashPolicy); spec-routes-visibility §10.10.
+
+import type { LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
+import type { RouteAction_HashPolicy } from '../../proto/types.gen.ts';
+
+/** undefined: the block has no key (it only sizes a ring, say). */
+export function hashPolicy(hash: LoadBalancerSettings_ConsistentHashLB): RouteAction_HashPolicy | undefined {
+  if (hash.httpHeaderName !== undefined) return { header: { headerName: hash.httpHeaderName } };
+  if (hash.httpCookie !== undefined) {
+    const { name, ttl, path, attributes } = hash.httpCookie;
+    const cookie = {
+      ...(name === undefined || name === '' ? {} : { name }),
+      ...(ttl === undefined ? {} : { ttl }),
+      ...(path === undefined || path === '' ? {} : { path }),
+      ...(attributes === undefined || attributes.length === 0 ? {} : { attributes }),
+    };
+    return { cookie };
+  }
+  if (hash.useSourceIp !== undefined) return { connectionProperties: hash.useSourceIp ? { sourceIp: true } : {} };
+  if (hash.httpQueryParameterName !== undefined) return { queryParameter: { name: hash.httpQueryParameterName } };
+  return undefined;
+}

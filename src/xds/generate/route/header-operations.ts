@@ -1,0 +1,75 @@
+// What a route adds to, sets in and removes from the headers of requests and responses.
+//
+// Pseudo headers and `host` cannot be mutated as headers; setting `:authority` or `host` of a request is a rewrite of the authority instead.
+// Source: Istio pilot/pkg/networking/core/route/route.go (TranslateHeadersOperations); spec-routes-visibility §10.4.
+
+import { compareText } from '../../../core/object.ts';
+import type { Headers } from '../../../core/schema/istio-types.gen.ts';
+import { type HeaderValueOption, HeaderValueOption_HeaderAppendAction } from '../../proto/types.gen.ts';
+
+export interface HeaderOperations {
+  readonly requestHeadersToAdd: readonly HeaderValueOption[];
+  readonly requestHeadersToRemove: readonly string[];
+  readonly responseHeadersToAdd: readonly HeaderValueOption[];
+  readonly responseHeadersToRemove: readonly string[];
+  /** '' if the authority stays. */
+  readonly authority: string;
+}
+
+export function headerOperations(headers: Headers | undefined): HeaderOperations {
+  const { request, response } = headers ?? {};
+  return {
+    requestHeadersToAdd: [...setting(request?.set), ...adding(request?.add)],
+    requestHeadersToRemove: (request?.remove ?? []).filter(isMutable),
+    responseHeadersToAdd: [...setting(response?.set), ...adding(response?.add)],
+    responseHeadersToRemove: (response?.remove ?? []).filter(isMutable),
+    authority: authorityOf(request?.set) ?? authorityOf(request?.add) ?? '',
+  };
+}
+
+/** The operations of the route, then those of its destination. The route's authority counts if it has one. */
+export function joinOperations(route: HeaderOperations, destination: HeaderOperations): HeaderOperations {
+  return {
+    requestHeadersToAdd: [...route.requestHeadersToAdd, ...destination.requestHeadersToAdd],
+    requestHeadersToRemove: [...route.requestHeadersToRemove, ...destination.requestHeadersToRemove],
+    responseHeadersToAdd: [...route.responseHeadersToAdd, ...destination.responseHeadersToAdd],
+    responseHeadersToRemove: [...route.responseHeadersToRemove, ...destination.responseHeadersToRemove],
+    authority: route.authority === '' ? destination.authority : route.authority,
+  };
+}
+
+/** The fields of a Route or a cluster weight, the empty ones left out. */
+export function headerFields(operations: HeaderOperations): Partial<Omit<HeaderOperations, 'authority'>> {
+  const { authority: _, ...lists } = operations;
+  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+}
+
+function isMutable(name: string): boolean {
+  return !name.startsWith(':') && name.toLowerCase() !== 'host';
+}
+
+type Values = Readonly<Record<string, string>> | undefined;
+
+function setting(values: Values): readonly HeaderValueOption[] {
+  const appendAction = HeaderValueOption_HeaderAppendAction.OVERWRITE_IF_EXISTS_OR_ADD;
+  return mutable(values).map(([key, value]) => ({ header: { key, value }, appendAction }));
+}
+
+/** Appending is the default of the field. */
+function adding(values: Values): readonly HeaderValueOption[] {
+  return mutable(values).map(([key, value]) => ({ header: { key, value } }));
+}
+
+function mutable(values: Values): readonly (readonly [string, string])[] {
+  return Object.entries(values ?? {})
+    .filter(([name]) => isMutable(name))
+    .sort(([a], [b]) => compareText(a, b));
+}
+
+/** With both names given, `:authority` counts (Istio picks one at random). */
+function authorityOf(values: Values): string | undefined {
+  const found = Object.entries(values ?? {})
+    .filter(([name]) => name.toLowerCase() === 'host' || name.toLowerCase() === ':authority')
+    .sort(([a], [b]) => compareText(a, b));
+  return found[0]?.[1];
+}

@@ -1,0 +1,86 @@
+// The match of a route: path, then headers, query parameters and JWT claims.
+// Source: Istio pilot/pkg/networking/core/route/route.go (TranslateRouteMatch); spec-routes-visibility §10.3.
+//
+// Istio takes query parameters and claims in random order; here both, and headers of one name, are in the order of their keys.
+
+import { compareText } from '../../../core/object.ts';
+import type { HTTPMatchRequest, StringMatch } from '../../../core/schema/istio-types.gen.ts';
+import type { HeaderMatcher, MetadataMatcher, QueryParameterMatcher, RouteMatch } from '../../proto/types.gen.ts';
+import { claimMatcher, claimPath } from './claims.ts';
+import { isPresence, stringMatcher } from './string-match.ts';
+
+/** `pathPrefix`: prefixes end at path separators, as in Ingress and Gateway API. */
+export function routeMatch(match: HTTPMatchRequest | undefined, pathPrefix: boolean): RouteMatch {
+  if (match === undefined) return { prefix: '/' };
+  const headers = headerMatchers(match);
+  const queryParameters = sorted(match.queryParams).map(([name, value]) => queryMatcher(name, value));
+  const dynamicMetadata = claimMatchers(match);
+  return {
+    ...pathMatch(match.uri, pathPrefix),
+    caseSensitive: { value: match.ignoreUriCase !== true },
+    ...(headers.length > 0 ? { headers } : {}),
+    ...(queryParameters.length > 0 ? { queryParameters } : {}),
+    ...(dynamicMetadata.length > 0 ? { dynamicMetadata } : {}),
+  };
+}
+
+/** Matches every request, so that nothing behind it is reached. */
+export function isCatchAll(match: RouteMatch): boolean {
+  const everyPath = match.prefix === '/' || match.pathSeparatedPrefix === '/' || match.safeRegex?.regex === '.*';
+  const conditions = [match.headers, match.queryParameters, match.dynamicMetadata];
+  return everyPath && conditions.every(list => list === undefined || list.length === 0);
+}
+
+function pathMatch(uri: StringMatch | undefined, pathPrefix: boolean): RouteMatch {
+  if (uri?.exact !== undefined) return { path: uri.exact };
+  if (uri?.prefix !== undefined) {
+    if (!pathPrefix || uri.prefix === '/') return { prefix: uri.prefix };
+    return { pathSeparatedPrefix: uri.prefix.endsWith('/') ? uri.prefix.slice(0, -1) : uri.prefix };
+  }
+  return uri?.regex === undefined ? { prefix: '/' } : { safeRegex: { regex: uri.regex } };
+}
+
+function headerMatchers(match: HTTPMatchRequest): readonly HeaderMatcher[] {
+  const named: HeaderMatcher[] = [];
+  for (const [name, value] of sorted(match.headers)) {
+    if (claimPath(name) === undefined) named.push(headerMatcher(name, value));
+  }
+  for (const [name, value] of sorted(match.withoutHeaders)) {
+    if (claimPath(name) === undefined) named.push(withoutHeader(name, value));
+  }
+  named.sort((a, b) => compareText(a.name ?? '', b.name ?? ''));
+  if (match.method !== undefined) named.push(headerMatcher(':method', match.method));
+  if (match.authority !== undefined) named.push(headerMatcher(':authority', match.authority));
+  if (match.scheme !== undefined) named.push(headerMatcher(':scheme', match.scheme));
+  return named;
+}
+
+function headerMatcher(name: string, match: StringMatch): HeaderMatcher {
+  const matcher = isPresence(match) ? undefined : stringMatcher(match);
+  return matcher === undefined ? { name, presentMatch: true } : { name, stringMatch: matcher };
+}
+
+function withoutHeader(name: string, match: StringMatch): HeaderMatcher {
+  const missing = isPresence(match) ? {} : { treatMissingHeaderAsEmpty: true };
+  return { ...headerMatcher(name, match), invertMatch: true, ...missing };
+}
+
+function queryMatcher(name: string, match: StringMatch): QueryParameterMatcher {
+  const matcher = isPresence(match) ? undefined : stringMatcher(match);
+  return matcher === undefined ? { name, presentMatch: true } : { name, stringMatch: matcher };
+}
+
+function claimMatchers(match: HTTPMatchRequest): readonly MetadataMatcher[] {
+  const found: MetadataMatcher[] = [];
+  for (const [list, invert] of [[match.headers, false] as const, [match.withoutHeaders, true] as const]) {
+    for (const [name, value] of sorted(list)) {
+      const path = claimPath(name);
+      if (path !== undefined) found.push(claimMatcher(path, value, invert));
+    }
+  }
+  return found;
+}
+
+function sorted<V>(map: Readonly<Record<string, V>> | undefined): readonly (readonly [string, V])[] {
+  return Object.entries(map ?? {}).sort(([a], [b]) => compareText(a, b));
+}

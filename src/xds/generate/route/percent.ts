@@ -1,0 +1,16 @@
+// Percentages as Envoy wants them: parts of a hundred, or of a million where a fraction is possible.
+
+import { type FractionalPercent, FractionalPercent_DenominatorType } from '../../proto/types.gen.ts';
+
+const PARTS_PER_PERCENT = 10_000;
+
+/** `value` percent, exact to a ten-thousandth; what is finer is cut off. Zero is written by leaving the numerator out. */
+export function perMillion(value: number): FractionalPercent {
+  const numerator = Math.trunc(value * PARTS_PER_PERCENT);
+  return { ...(numerator === 0 ? {} : { numerator }), denominator: FractionalPercent_DenominatorType.MILLION };
+}
+
+/** `value` whole percent. */
+export function perHundred(value: number): FractionalPercent {
+  return value === 0 ? {} : { numerator: value };
+}

@@ -1,0 +1,98 @@
+// Where the requests of a rule go, how long they may take, and what of them is rewritten on the way.
+// Source: Istio pilot/pkg/networking/core/route/route.go (applyHTTPRouteDestination); spec-routes-visibility §10.7.
+
+import type { HTTPRewrite, HTTPRoute, HTTPRouteDestination } from '../../../core/schema/istio-types.gen.ts';
+import type { VirtualServiceRoutesInputs } from '../../../core/select/route-inputs.ts';
+import {
+  type RouteAction,
+  RouteAction_ClusterNotFoundResponseCode,
+  type RouteMatch,
+  type WeightedCluster_ClusterWeight,
+} from '../../proto/types.gen.ts';
+import { destinationCluster, destinationHash } from './destination.ts';
+import { hashPolicy } from './hash-policy.ts';
+import { type HeaderOperations, headerFields, headerOperations } from './header-operations.ts';
+import { mirrorPolicies } from './mirrors.ts';
+import { retryPolicy } from './retry.ts';
+
+export interface RouteActionInputs {
+  readonly inputs: VirtualServiceRoutesInputs;
+  readonly rule: HTTPRoute;
+  /** Of the route: the rule's, joined with those of its only destination. */
+  readonly operations: HeaderOperations;
+  readonly match: RouteMatch;
+  /** The VirtualService was made from an HTTPRoute. */
+  readonly gatewaySemantics: boolean;
+}
+
+export function routeAction(given: RouteActionInputs): RouteAction {
+  const { inputs, rule } = given;
+  const destinations = rule.route ?? [];
+  const hashes = destinations.map(({ destination }) => destinationHash(inputs, destination));
+  const policies = hashes.flatMap(hash => (hash === undefined ? [] : (hashPolicy(hash) ?? [])));
+  const mirrors = mirrorPolicies(rule, destination => destinationCluster(inputs, destination));
+  const retry = retryPolicy(rule.retries ?? inputs.retry, destinations.length === 1 && hashes[0] !== undefined);
+  const timeout = rule.timeout ?? { seconds: 0, nanos: 0 };
+  const notFound = RouteAction_ClusterNotFoundResponseCode.INTERNAL_SERVER_ERROR;
+  return {
+    ...clusters(inputs, destinations),
+    ...rewrites(given),
+    timeout,
+    ...(retry === undefined ? {} : { retryPolicy: retry }),
+    ...(policies.length === 0 ? {} : { hashPolicy: policies }),
+    ...(given.gatewaySemantics ? { clusterNotFoundResponseCode: notFound } : {}),
+    maxGrpcTimeout: timeout,
+    ...(mirrors.length === 0 ? {} : { requestMirrorPolicies: mirrors }),
+  };
+}
+
+/** One destination is the cluster, whatever its weight; of several those without weight are left out. */
+function clusters(inputs: VirtualServiceRoutesInputs, destinations: readonly HTTPRouteDestination[]): RouteAction {
+  const [only] = destinations;
+  if (only !== undefined && destinations.length === 1) return { cluster: destinationCluster(inputs, only.destination) };
+  const weighted = destinations.filter(({ weight }) => (weight ?? 0) !== 0).map(each => clusterWeight(inputs, each));
+  return { weightedClusters: weighted.length === 0 ? {} : { clusters: weighted } };
+}
+
+function clusterWeight(
+  inputs: VirtualServiceRoutesInputs,
+  destination: HTTPRouteDestination,
+): WeightedCluster_ClusterWeight {
+  const operations = headerOperations(destination.headers);
+  return {
+    name: destinationCluster(inputs, destination.destination),
+    weight: { value: destination.weight ?? 0 },
+    ...headerFields(operations),
+    ...(operations.authority === '' ? {} : { hostRewriteLiteral: operations.authority }),
+  };
+}
+
+function rewrites({ inputs, rule, operations, match, gatewaySemantics }: RouteActionInputs): RouteAction {
+  const { rewrite } = rule;
+  const written = rewrite?.authority ?? '';
+  const authority = written === '' ? operations.authority : written;
+  return {
+    ...(rewrite === undefined ? {} : pathRewrite(rewrite, match, gatewaySemantics)),
+    ...(authority === '' ? {} : { hostRewriteLiteral: authority }),
+    ...(rewrite !== undefined && inputs.appendXForwardedHost ? { appendXForwardedHost: true } : {}),
+  };
+}
+
+function pathRewrite(rewrite: HTTPRewrite, match: RouteMatch, gatewaySemantics: boolean): RouteAction {
+  if (rewrite.uriRegexRewrite !== undefined) {
+    const { match: regex = '', rewrite: substitution = '' } = rewrite.uriRegexRewrite;
+    return { regexRewrite: { pattern: { regex }, substitution } };
+  }
+  const uri = rewrite.uri ?? '';
+  if (uri === '') return {};
+  const prefix = match.pathSeparatedPrefix ?? match.prefix ?? '';
+  // Replacing a path-separated prefix by `/` would double the slash of what follows.
+  if (gatewaySemantics && uri === '/') {
+    return { regexRewrite: { pattern: { regex: `^${quoted(prefix)}(/?)(.*)` }, substitution: '/\\2' } };
+  }
+  return { prefixRewrite: uri };
+}
+
+function quoted(text: string): string {
+  return text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&');
+}

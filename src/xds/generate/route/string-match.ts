@@ -1,0 +1,17 @@
+// Istio's StringMatch as Envoy's matchers. An empty match, or the regex `*`, asks for presence alone.
+// Source: Istio pilot/pkg/networking/util/util.go (ConvertToEnvoyMatch), core/route/route.go; spec-routes-visibility §10.3.
+
+import type { StringMatch } from '../../../core/schema/istio-types.gen.ts';
+import type { StringMatcher } from '../../proto/types.gen.ts';
+
+/** `.*` is a regex like any other; the lone `*` is how older configuration asks for presence. */
+export function isPresence(match: StringMatch): boolean {
+  return (match.exact === undefined && match.prefix === undefined && match.regex === undefined) || match.regex === '*';
+}
+
+/** undefined for a match without a pattern. An empty pattern counts, `exact: ''` too. */
+export function stringMatcher(match: StringMatch): StringMatcher | undefined {
+  if (match.exact !== undefined) return { exact: match.exact };
+  if (match.prefix !== undefined) return { prefix: match.prefix };
+  return match.regex === undefined ? undefined : { safeRegex: { regex: match.regex } };
+}

@@ -1,0 +1,24 @@
+// One virtual host, put together from parts that others have settled. Its inputs are compared by content, so a host in which nothing changed is
+// the identical object, whichever proxy or route configuration it is for, and is encoded once.
+
+import type { Generator } from '../../../core/memo.ts';
+import { type Route, type VirtualHost, VirtualHost_TlsRequirementType } from '../../proto/types.gen.ts';
+
+export interface VirtualHostInputs {
+  readonly name: string;
+  readonly domains: readonly string[];
+  readonly routes: readonly Route[];
+  readonly attemptCount: boolean;
+  readonly requireTls: boolean;
+}
+
+export const virtualHost: Generator<VirtualHostInputs, VirtualHost> = {
+  name: 'route/virtualHost',
+  run: ({ name, domains, routes, attemptCount, requireTls }) => ({
+    name,
+    domains,
+    ...(routes.length === 0 ? {} : { routes }),
+    ...(requireTls ? { requireTls: VirtualHost_TlsRequirementType.ALL } : {}),
+    ...(attemptCount ? { includeRequestAttemptCount: true } : {}),
+  }),
+};

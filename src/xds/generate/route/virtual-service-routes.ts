@@ -1,0 +1,115 @@
+// The routes of one VirtualService in one kind of place: one for each match that applies there.
+// Source: Istio pilot/pkg/networking/core/route/route.go (BuildHTTPRoutesForVirtualService); spec-routes-visibility §10.
+
+import type { Generator } from '../../../core/memo.ts';
+import type { Obj } from '../../../core/object.ts';
+import { type Problem, problem } from '../../../core/problem.ts';
+import type { HTTPMatchRequest, HTTPRoute } from '../../../core/schema/istio-types.gen.ts';
+import type { VirtualServiceRoutesInputs } from '../../../core/select/route-inputs.ts';
+import type { ResolvedVirtualService } from '../../../core/select/virtual-services.ts';
+import type { AnyMessage, Metadata, Route, RouteMatch } from '../../proto/types.gen.ts';
+import { CORS_FILTER, corsConfig } from './cors.ts';
+import { routeDecorator } from './decorator.ts';
+import { directResponseAction } from './direct-response.ts';
+import { FAULT_FILTER, faultConfig } from './fault.ts';
+import { type HeaderOperations, headerFields, headerOperations, joinOperations } from './header-operations.ts';
+import { isCatchAll, routeMatch } from './match.ts';
+import { redirectAction } from './redirect.ts';
+import { routeAction } from './route-action.ts';
+
+export interface GeneratedRoutes {
+  /** Never empty. */
+  readonly routes: readonly Route[];
+  readonly problems: readonly Problem[];
+}
+
+/** `gateway` for a VirtualService made from an HTTPRoute, `ingress` for one made from an Ingress. */
+const SEMANTICS_ANNOTATION = 'internal.istio.io/route-semantics';
+
+export const virtualServiceRoutes: Generator<VirtualServiceRoutesInputs, GeneratedRoutes> = {
+  name: 'route/virtualServiceRoutes',
+  run: inputs => {
+    const routes: Route[] = [];
+    const problems: Problem[] = [];
+    for (const [ruleIndex, matchIndex] of inputs.selected) {
+      const rule = inputs.virtualService.spec.http?.[ruleIndex];
+      if (rule === undefined) continue;
+      const route = oneRoute(inputs, rule, rule.match?.[matchIndex]);
+      if (rule.redirect !== undefined && route.redirect === undefined) {
+        problems.push(badRedirect(inputs.virtualService, ruleIndex, rule));
+      }
+      routes.push(route);
+      if (isCatchAll(route.match ?? {})) break;
+    }
+    return { routes, problems };
+  },
+};
+
+function oneRoute(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute, requested: HTTPMatchRequest | undefined): Route {
+  const { virtualService } = inputs;
+  const semantics = virtualService.obj.annotations[SEMANTICS_ANNOTATION];
+  const match = routeMatch(requested, semantics === 'gateway' || semantics === 'ingress');
+  const operations = operationsOf(rule);
+  const action = actionOf(inputs, rule, match, operations, semantics === 'gateway');
+  const name = routeName(rule, requested);
+  return {
+    ...(name === '' ? {} : { name }),
+    match,
+    ...action,
+    metadata: configMetadata(virtualService.obj),
+    decorator: routeDecorator(match, action.route, virtualService.name, inputs.port),
+    ...headerFields(operations),
+    ...filterConfigs(rule),
+    ...(requested?.statPrefix === undefined || requested.statPrefix === '' ? {} : { statPrefix: requested.statPrefix }),
+  };
+}
+
+function routeName(rule: HTTPRoute, match: HTTPMatchRequest | undefined): string {
+  const matchName = match?.name ?? '';
+  return (rule.name ?? '') + (matchName === '' ? '' : `.${matchName}`);
+}
+
+/** A redirect beats a direct response, which beats destinations. A redirect with a code that Envoy does not know leaves the route empty. */
+function actionOf(
+  inputs: VirtualServiceRoutesInputs,
+  rule: HTTPRoute,
+  match: RouteMatch,
+  operations: HeaderOperations,
+  gatewaySemantics: boolean,
+): Pick<Route, 'redirect' | 'directResponse' | 'route'> {
+  if (rule.redirect !== undefined) {
+    const place = { port: inputs.port, https: inputs.https, prefixToken: gatewaySemantics };
+    const redirect = redirectAction(rule.redirect, place);
+    return redirect === undefined ? {} : { redirect };
+  }
+  if (rule.directResponse !== undefined) return { directResponse: directResponseAction(rule.directResponse) };
+  return { route: routeAction({ inputs, rule, operations, match, gatewaySemantics }) };
+}
+
+/** The operations of an only destination are done on the route; those of several belong to the weights. */
+function operationsOf(rule: HTTPRoute): HeaderOperations {
+  const ofRule = headerOperations(rule.headers);
+  const forwards = rule.redirect === undefined && rule.directResponse === undefined;
+  if (!forwards || rule.route?.length !== 1) return ofRule;
+  return joinOperations(ofRule, headerOperations(rule.route[0]?.headers));
+}
+
+function filterConfigs(rule: HTTPRoute): Pick<Route, 'typedPerFilterConfig'> {
+  const configs: Record<string, AnyMessage> = {};
+  if (rule.fault !== undefined) configs[FAULT_FILTER] = faultConfig(rule.fault);
+  if (rule.corsPolicy !== undefined) configs[CORS_FILTER] = corsConfig(rule.corsPolicy);
+  return Object.keys(configs).length === 0 ? {} : { typedPerFilterConfig: configs };
+}
+
+/** Tells whoever reads the proxy's configuration which object made the route. */
+function configMetadata(obj: Pick<Obj, 'namespace' | 'name'>): Metadata {
+  const config = `/apis/networking.istio.io/v1/namespaces/${obj.namespace}/virtual-service/${obj.name}`;
+  return { filterMetadata: { istio: { config } } };
+}
+
+function badRedirect(virtualService: ResolvedVirtualService, index: number, rule: HTTPRoute): Problem {
+  return problem(
+    `VirtualService ${virtualService.namespace}/${virtualService.name} spec.http[${index}].redirect.redirectCode`,
+    `${rule.redirect?.redirectCode} is no redirect that the proxy knows (301, 302, 303, 307, 308): it will refuse the route`,
+  );
+}
