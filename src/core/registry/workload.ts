@@ -1,28 +1,175 @@
-// The workload that a proxy runs beside: its labels, its locality and the service ports it serves.
-// Rules: spec-events-pushes-protocol §7.5, spec-clusters-endpoints §15.4.
+// What the proxy's own workload serves: the service ports whose target it is. The names are derived for the proxy alone; the services they
+// stand for are shared, so proxies of one workload get the identical list.
+// Rules: spec-events-pushes-protocol §7.5; Istio pilot/pkg/serviceregistry/kube/controller/controller.go (GetProxyServiceTargets).
 
-import type { ServiceTarget } from '../model/service.ts';
-import type { Locality } from '../proxy.ts';
+import { isObject, type Json } from '../json.ts';
+import type { Port, Service, ServiceTarget } from '../model/service.ts';
+import { compareText, type Obj } from '../object.ts';
 import type { Derivation, ProxyReader, Query } from '../reader.ts';
+import { endpointsOfEntry } from './entry-endpoints.ts';
+import { kubernetesEndpoints, targetPort } from './kubernetes-endpoints.ts';
+import { kubernetesService, mergedService } from './kubernetes-service.ts';
+import { type Labels, selects } from './labels.ts';
+import { containerPort } from './pods.ts';
+import { entryOfProxy, isOfConfigCluster, labelsOf, podOfProxy, textOf } from './proxy-workload.ts';
+import { servicesOfHost } from './services.ts';
 
-/** Labels of the proxy's workload, with the topology labels. */
-export const proxyLabels: Derivation<Readonly<Record<string, string>>> = {
-  name: 'registry/proxyLabels',
-  run: () => ({}),
-};
+export { proxyLabels, proxyLocality, proxySelectedBy } from './proxy-workload.ts';
 
-export const proxyLocality: Derivation<Locality & { readonly [part: string]: string }> = {
-  name: 'registry/proxyLocality',
-  run: reader => ({ ...reader.facet('nodeLocality') }),
-};
-
-/** True if the proxy's labels have every pair of `selector`. Shared by all proxies with the same answer; an empty selector is true. */
-export function proxySelectedBy(_reader: ProxyReader, selector: Readonly<Record<string, string>>): boolean {
-  return Object.keys(selector).length === 0;
-}
+/** The name of a target: service by host, namespace and place among those of one host, its port, the port of the workload. */
+type TargetName = readonly [hostname: string, namespace: string, index: number, port: number, targetPort: number];
 
 /** What the proxy's own workload serves, by creation time of the service, then hostname. */
 export const serviceTargets: Query<'', readonly ServiceTarget[]> = {
   name: 'registry/serviceTargets',
-  run: () => [],
+  run: reader => {
+    const targets: ServiceTarget[] = [];
+    for (const [hostname, namespace, index, number, target] of reader.derived(targetNames)) {
+      const service = reader.get(servicesOfHost, hostname).filter(s => s.namespace === namespace)[index];
+      const port = service?.ports.find(candidate => candidate.port === number);
+      if (service === undefined || port === undefined) continue;
+      targets.push(reader.make(serviceTarget, { service, port, targetPort: target }));
+    }
+    return targets.sort(
+      (a, b) => a.service.creationTime - b.service.creationTime || compareText(a.service.hostname, b.service.hostname),
+    );
+  },
 };
+
+const serviceTarget = { name: 'registry/serviceTarget', run: (target: ServiceTarget): ServiceTarget => target };
+
+const targetNames: Derivation<readonly TargetName[]> = {
+  name: 'registry/serviceTargetNames',
+  run: reader => [...kubernetesTargets(reader), ...entryTargets(reader)],
+};
+
+function kubernetesTargets(reader: ProxyReader): readonly TargetName[] {
+  const cluster = reader.facet('clusterId') || reader.setting('clusterId');
+  const entry = entryOfProxy(reader, reader.facet('ips').slice(0, 1));
+  if (entry !== undefined) return targetsOfEntry(reader, entry, cluster);
+  const pod = podOfProxy(reader);
+  const labels = pod === undefined ? labelsOf(reader.metadata('LABELS')) : pod.labels;
+  const portOf = pod === undefined ? saidPorts(reader) : podPorts(pod);
+  const chosen = servicesIn(reader, cluster, reader.facet('namespace')).filter(
+    obj => Object.keys(obj.spec.selector).length > 0 && selects(obj.spec.selector, labels),
+  );
+  if (chosen.length > 0) return chosen.flatMap(obj => portTargets(reader, obj, portOf));
+  return servicesIn(reader, cluster, reader.facet('namespace'))
+    .filter(obj => Object.keys(obj.spec.selector).length === 0 && obj.spec.clusterIP === 'None')
+    .flatMap(obj => headlessTargets(reader, obj, cluster));
+}
+
+function servicesIn(reader: ProxyReader, cluster: string, namespace: string): readonly Obj<'Service'>[] {
+  return reader.objects('Service', `${cluster}/${namespace}/`);
+}
+
+type PortOf = (port: Obj<'Service'>['spec']['ports'][number]) => number | undefined;
+
+/** In port order; of several ports with the same target and protocol the first. */
+function portTargets(reader: ProxyReader, obj: Obj<'Service'>, portOf: PortOf): readonly TargetName[] {
+  const merged = reader.get(mergedService, `${obj.namespace}/${obj.name}`);
+  const seen = new Set<string>();
+  const names: TargetName[] = [];
+  for (const port of obj.spec.ports) {
+    const known = merged?.ports.find(candidate => candidate.name === port.name);
+    const target = portOf(port);
+    if (merged === undefined || known === undefined || target === undefined || known.protocol === 'UDP') continue;
+    const id = `${target}|${known.protocol}`;
+    if (seen.has(id)) continue;
+    seen.add(id);
+    names.push([merged.hostname, merged.namespace, 0, known.port, target]);
+  }
+  return names;
+}
+
+function podPorts(pod: Obj<'Pod'>): PortOf {
+  return port =>
+    typeof port.targetPort === 'number' ? port.targetPort : containerPort(pod, port.targetPort, port.protocol);
+}
+
+/** Of an unknown pod only the ports that the proxy listed can be named. */
+function saidPorts(reader: ProxyReader): PortOf {
+  const listed = reader.metadata('POD_PORTS');
+  if (typeof listed !== 'string' && !Array.isArray(listed)) {
+    return port => (typeof port.targetPort === 'number' ? port.targetPort : 0);
+  }
+  const named = namedPorts(typeof listed === 'string' ? parsePorts(listed) : listed);
+  return port => (typeof port.targetPort === 'number' ? port.targetPort : named[port.targetPort]);
+}
+
+function parsePorts(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return [];
+  }
+}
+
+function namedPorts(list: Json): Readonly<Record<string, number>> {
+  const named: Record<string, number> = {};
+  if (!Array.isArray(list)) return named;
+  for (const port of list as readonly Json[]) {
+    if (isObject(port) && typeof port.containerPort === 'number') named[textOf(port.name)] = port.containerPort;
+  }
+  return named;
+}
+
+function targetsOfEntry(reader: ProxyReader, entry: Obj<'WorkloadEntry'>, cluster: string): readonly TargetName[] {
+  const labels: Labels = { ...entry.spec.labels, ...entry.labels };
+  const names: TargetName[] = [];
+  for (const obj of servicesIn(reader, cluster, entry.namespace)) {
+    const service = reader.get(kubernetesService, `${cluster}/${obj.namespace}/${obj.name}`);
+    if (service?.resolution !== 'ClientSideLB' || Object.keys(service.selector).length === 0) continue;
+    if (!selects(service.selector, labels)) continue;
+    for (const port of service.ports) {
+      const target = targetPort(port, entry.spec.ports ?? {});
+      if (port.protocol !== 'UDP' && target !== undefined) {
+        names.push([service.hostname, service.namespace, 0, port.port, target]);
+      }
+    }
+  }
+  return names;
+}
+
+function headlessTargets(reader: ProxyReader, obj: Obj<'Service'>, cluster: string): readonly TargetName[] {
+  const service = reader.get(mergedService, `${obj.namespace}/${obj.name}`);
+  if (service === undefined) return [];
+  const first = reader.facet('ips')[0];
+  const names: TargetName[] = [];
+  for (const endpoint of reader.get(kubernetesEndpoints, `${cluster}/${obj.namespace}/${obj.name}`)) {
+    const port = portNamed(service, endpoint.portName);
+    if (port === undefined || !endpoint.addresses.includes(first ?? '')) continue;
+    names.push([service.hostname, service.namespace, 0, port.port, endpoint.port]);
+  }
+  return names;
+}
+
+function portNamed(service: Service, name: string): Port | undefined {
+  return service.ports.find(port => port.name === name);
+}
+
+/** ServiceEntries of the proxy's namespace with an endpoint at one of its addresses. */
+function entryTargets(reader: ProxyReader): readonly TargetName[] {
+  if (!isOfConfigCluster(reader)) return [];
+  const ips = reader.facet('ips');
+  const names: TargetName[] = [];
+  for (const entry of reader.objects('ServiceEntry', `${reader.facet('namespace')}/`)) {
+    for (const host of [...new Set(entry.spec.hosts ?? [])]) {
+      const endpoints = reader
+        .get(endpointsOfEntry, `${entry.namespace}/${entry.name}|${host}`)
+        .filter(endpoint => endpoint.addresses.some(address => ips.includes(address)));
+      if (endpoints.length === 0) continue;
+      reader
+        .get(servicesOfHost, host)
+        .filter(service => service.namespace === entry.namespace)
+        .forEach((service, index) => {
+          if (service.registry !== 'External' || service.objectName !== entry.name) return;
+          for (const endpoint of endpoints) {
+            const port = portNamed(service, endpoint.portName);
+            if (port !== undefined) names.push([host, entry.namespace, index, port.port, endpoint.port]);
+          }
+        });
+    }
+  }
+  return names;
+}

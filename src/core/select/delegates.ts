@@ -95,7 +95,7 @@ function stringsConflict(root: StringMatch | undefined, leaf: StringMatch | unde
   if (root.exact) return root.exact !== leaf.exact;
   if (!root.prefix) return true;
   const value = leaf.exact || leaf.prefix;
-  return !value || !value.startsWith(root.prefix);
+  return value?.startsWith(root.prefix) !== true;
 }
 
 function mapsConflict(
