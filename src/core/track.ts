@@ -63,18 +63,30 @@ export class Tracker {
   #generation = 1;
 
   /** The value of a query for a proxy at a state. */
-  get<R>(state: State, proxy: ProxyRecord | undefined, query: Query<string, R>, arg: string): R {
-    return this.#ensure(state, proxy, query, arg).value as R;
+  get<A extends string, R>(state: State, proxy: ProxyRecord | undefined, query: Query<A, R>, arg: A): R {
+    return this.#ensure(state, proxy, query as Query<string, unknown>, arg).value as R;
   }
 
-  /** Every object key that the value rests on, found or looked for in vain; `Kind/key`, sorted. */
-  provenance(state: State, proxy: ProxyRecord | undefined, query: Query<string, unknown>, arg: string): Provenance {
+  /**
+   * Every object key that the value rests on, found or looked for in vain; `Kind/key`, sorted. With `holds`, only of the parts of the
+   * value that it says yes to: a query put together from others is left for those that gave the part.
+   */
+  provenance(
+    state: State,
+    proxy: ProxyRecord | undefined,
+    query: Query<string, unknown>,
+    arg: string,
+    holds: (value: unknown) => boolean = () => false,
+  ): Provenance {
     const found = new Set<string>();
     const missed = new Set<string>();
     const seen = new Set<Entry>();
     const visit = (entry: Entry): void => {
       if (seen.has(entry)) return;
       seen.add(entry);
+      const parts = entry.calls.filter(call => holds(call.seen));
+      for (const part of parts) visit(part.entry);
+      if (parts.length > 0) return;
       for (const read of entry.reads) for (const [key, hit] of read.objects()) (hit ? found : missed).add(key);
       for (const call of entry.calls) visit(call.entry);
     };

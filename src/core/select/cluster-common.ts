@@ -1,0 +1,54 @@
+// What every cluster takes from the mesh, the flags and the proxy, whatever it leads to.
+
+import type { Port, Service } from '../model/service.ts';
+import type { ProxyReader } from '../reader.ts';
+import type { Duration } from '../schema/duration.ts';
+import type { ConnectionPoolSettings_TCPSettings_TcpKeepalive as TcpKeepalive } from '../schema/istio-types.gen.ts';
+import { istioFilters } from './proxy-capabilities.ts';
+
+export interface CommonClusterInputs {
+  readonly connectTimeout: Duration | undefined;
+  readonly meshKeepalive: TcpKeepalive | undefined;
+  /** Gauges of what is left of each circuit breaker are kept. */
+  readonly trackRemaining: boolean;
+}
+
+export function commonClusterInputs(reader: ProxyReader): CommonClusterInputs {
+  return {
+    connectTimeout: reader.mesh('connectTimeout'),
+    meshKeepalive: reader.mesh('tcpKeepalive'),
+    trackRemaining: !reader.feature('DISABLE_TRACK_REMAINING_CB_METRICS'),
+  };
+}
+
+/** Whether the metadata exchange filter goes on outbound connections, and the labels it carries besides the usual ones. */
+export function metadataExchange(reader: ProxyReader): { readonly on: boolean; readonly labels: string } {
+  const on = reader.feature('PILOT_ENABLE_METADATA_EXCHANGE') && istioFilters(reader);
+  return { on, labels: on ? reader.feature('PILOT_MX_ADDITIONAL_LABELS') : '' };
+}
+
+/**
+ * The name under which a cluster's statistics appear, without the final `;` (spec-clusters §1, Istio
+ * pilot/pkg/networking/telemetry/telemetry.go). `targetPort` is 0 for outbound clusters.
+ */
+export function statName(
+  pattern: string | undefined,
+  clusterName: string,
+  service: Service,
+  port: Port,
+  subset: string,
+  targetPort: number,
+): string {
+  if (pattern === undefined || pattern === '') return clusterName;
+  const kubernetes = service.registry === 'Kubernetes';
+  const values: Readonly<Record<string, string>> = {
+    '%SERVICE%': kubernetes ? `${service.name}.${service.namespace}` : service.hostname,
+    '%SERVICE_NAME%': kubernetes ? service.name : service.hostname,
+    '%SERVICE_FQDN%': service.hostname,
+    '%SUBSET_NAME%': subset,
+    '%TARGET_PORT%': String(targetPort),
+    '%SERVICE_PORT%': String(port.port),
+    '%SERVICE_PORT_NAME%': port.name,
+  };
+  return pattern.replaceAll(/%[A-Z_]+%/g, placeholder => values[placeholder] ?? placeholder);
+}

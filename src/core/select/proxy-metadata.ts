@@ -1,0 +1,22 @@
+// Node metadata as Istio reads it: booleans and numbers count as their text.
+
+import { isObject } from '../json.ts';
+import type { ProxyReader } from '../reader.ts';
+
+/** The value as text; empty if it is absent or not a scalar. */
+export function metadataString(reader: ProxyReader, key: string): string {
+  const value = reader.metadata(key);
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+export function metadataFlag(reader: ProxyReader, key: string): boolean {
+  return metadataString(reader, key) === 'true';
+}
+
+/** The case of HTTP/1.1 header names is to be kept: the proxy's own ProxyConfig if it sent one, else the mesh's default. */
+export function preservesHeaderCase(reader: ProxyReader): boolean {
+  const own = reader.metadata('PROXY_CONFIG');
+  if (isObject(own)) return isObject(own.proxyHeaders) && own.proxyHeaders.preserveHttp1HeaderCase === true;
+  return reader.mesh('defaultConfig')?.proxyHeaders?.preserveHttp1HeaderCase === true;
+}

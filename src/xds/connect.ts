@@ -1,0 +1,48 @@
+// The first request of a stream: who is it, and which facts say so. Rules: spec-events §7.2. The list of extensions of a stock Envoy is
+// 100 KB of JSON, equal for all of one build; it is recorded once and referred to by its hash.
+
+import { hash } from 'node:crypto';
+import type { Unrecorded } from '../core/event.ts';
+import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
+import { type NodeFacets, parseNode } from '../core/proxy.ts';
+import type { State } from '../core/state.ts';
+import { XDS_SOURCE } from './host.ts';
+
+export interface Arrival {
+  readonly facets: NodeFacets;
+  readonly facts: readonly Unrecorded[];
+}
+
+/** What to record for a proxy that connects, or why it cannot be served (gRPC INVALID_ARGUMENT). */
+export function arrivalOf(
+  state: State,
+  node: JsonObject | undefined,
+  protocol: 'sotw' | 'delta',
+  identities: readonly string[],
+  nameOf: (proxyId: string) => string,
+): (Arrival & { readonly connection: string }) | { readonly error: string } {
+  if (node === undefined) return { error: 'missing node information' };
+  const { extensions, ...rest } = node;
+  const facets = parseNode(rest);
+  if ('error' in facets) return facets;
+  const connection = nameOf(facets.id);
+  const facts: Unrecorded[] = [];
+  const digest = digestOfList(extensions);
+  if (digest !== undefined && !state.interned.has(digest)) {
+    facts.push({ source: XDS_SOURCE, kind: 'Interned', digest, value: extensions as Json });
+  }
+  facts.push({
+    source: XDS_SOURCE,
+    kind: 'ProxyConnected',
+    connection,
+    node: rest,
+    protocol,
+    ...(digest === undefined ? {} : { extensions: digest }),
+    ...(identities.length === 0 ? {} : { identities }),
+  });
+  return { facets, facts, connection };
+}
+
+function digestOfList(value: Json | undefined): string | undefined {
+  return Array.isArray(value) && value.length > 0 ? hash('sha256', canonicalJson(value), 'hex') : undefined;
+}

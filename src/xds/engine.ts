@@ -1,0 +1,169 @@
+// What a proxy's subscription holds at a state: the one way from state to resources, for serving, for `generate` and for
+// `replay --verify`. It adds no bookkeeping of its own to the tracker's; it only avoids asking the same thing twice:
+//   - facts about proxies do not change what is generated, so states that differ in nothing else count as one for the tracker;
+//   - a proxy whose subscription and state are the same gets the identical set;
+//   - sets are made of the arrays that the tracker shares between proxies, so equal proxies share sets, versions and digests.
+
+import type { NodeFacets, ProxyRecord, Subscription } from '../core/proxy.ts';
+import type { Query } from '../core/reader.ts';
+import type { Resource } from '../core/resource.ts';
+import type { State } from '../core/state.ts';
+import { type Provenance, Tracker } from '../core/track.ts';
+import type { ResourceSource } from './generate/source.ts';
+import { ResourceSet } from './resource-set.ts';
+
+type Made = readonly Resource<unknown>[];
+
+interface Source {
+  readonly url: string;
+  readonly all: Query<string, Made> | undefined;
+  readonly named: ResourceSource['named'];
+  /** Argument: the names as a JSON list. Those that exist, in order of the list. */
+  readonly several: Query<string, Made> | undefined;
+}
+
+interface Remembered {
+  readonly config: State;
+  readonly metadata: ProxyRecord['metadata'];
+  readonly extensions: ProxyRecord['extensions'];
+  readonly sets: Map<string, { readonly subscription: Subscription; readonly set: ResourceSet }>;
+}
+
+export class Engine {
+  readonly tracker: Tracker;
+  readonly #sources: ReadonlyMap<string, Source>;
+  readonly #remembered = new WeakMap<NodeFacets, Remembered>();
+  readonly #sets = new WeakMap<Made, ResourceSet>();
+  readonly #lists = new WeakMap<readonly string[], string>();
+  #config: State | undefined;
+
+  constructor(sources: readonly ResourceSource[], tracker = new Tracker()) {
+    this.tracker = tracker;
+    this.#sources = new Map(sources.map(source => [source.url, sourceOf(source)] as const));
+  }
+
+  /** Types that can be served. */
+  get typeUrls(): readonly string[] {
+    return [...this.#sources.keys()];
+  }
+
+  /** Everything the subscription holds; undefined: the type cannot be served. Sets are identical while nothing in them changed. */
+  resourcesFor(state: State, proxy: ProxyRecord, typeUrl: string, subscription: Subscription): ResourceSet | undefined {
+    const source = this.#sources.get(typeUrl);
+    if (source === undefined) return undefined;
+    const remembered = this.#recall(this.#configOf(state), proxy);
+    const known = remembered.sets.get(typeUrl);
+    if (known !== undefined && sameSubscription(known.subscription, subscription)) return known.set;
+    const set = this.#make(remembered.config, proxy, source, subscription);
+    remembered.sets.set(typeUrl, { subscription, set });
+    return set;
+  }
+
+  /** Every type the proxy is subscribed to and that can be served. */
+  viewOf(state: State, proxy: ProxyRecord): ReadonlyMap<string, ResourceSet> {
+    const sets = new Map<string, ResourceSet>();
+    for (const [typeUrl, subscription] of Object.entries(proxy.subscriptions)) {
+      const set = this.resourcesFor(state, proxy, typeUrl, subscription);
+      if (set !== undefined) sets.set(typeUrl, set);
+    }
+    return sets;
+  }
+
+  /** The objects that a resource was made from, and those that were looked for in vain. */
+  provenance(state: State, proxy: ProxyRecord, typeUrl: string, name: string): Provenance | undefined {
+    const source = this.#sources.get(typeUrl);
+    const config = this.#configOf(state);
+    if (source?.named !== undefined) return this.tracker.provenance(config, proxy, source.named, name);
+    if (source?.all === undefined) return undefined;
+    const resource = this.tracker.get(config, proxy, source.all, '').find(made => made.name === name);
+    if (resource === undefined) return undefined;
+    const holds = (value: unknown): boolean => value === resource || (Array.isArray(value) && value.includes(resource));
+    return this.tracker.provenance(config, proxy, source.all, '', holds);
+  }
+
+  /** Forgets what has not been used lately. Changes no result. */
+  sweep(): void {
+    this.tracker.sweep();
+  }
+
+  #make(config: State, proxy: ProxyRecord, source: Source, subscription: Subscription): ResourceSet {
+    if (source.all !== undefined) {
+      const all: Made = this.tracker.get(config, proxy, source.all, '');
+      if (subscription.wildcard) return this.#setOf(source.url, all);
+      const wanted = new Set(subscription.names);
+      return new ResourceSet(
+        source.url,
+        all.filter(({ name }) => wanted.has(name)),
+      );
+    }
+    if (source.several === undefined) return this.#setOf(source.url, nothing);
+    return this.#setOf(source.url, this.tracker.get(config, proxy, source.several, this.#listOf(subscription.names)));
+  }
+
+  #setOf(url: string, made: Made): ResourceSet {
+    if (made.length === 0) return new ResourceSet(url, made);
+    const known = this.#sets.get(made);
+    if (known !== undefined) return known;
+    const set = new ResourceSet(url, made);
+    this.#sets.set(made, set);
+    return set;
+  }
+
+  #listOf(names: readonly string[]): string {
+    const known = this.#lists.get(names);
+    if (known !== undefined) return known;
+    const list = JSON.stringify(names);
+    this.#lists.set(names, list);
+    return list;
+  }
+
+  #recall(config: State, proxy: ProxyRecord): Remembered {
+    const { facets, metadata, extensions } = proxy;
+    const known = this.#remembered.get(facets);
+    if (known?.config === config && known.metadata === metadata && known.extensions === extensions) return known;
+    const remembered: Remembered = { config, metadata, extensions, sets: new Map() };
+    this.#remembered.set(facets, remembered);
+    return remembered;
+  }
+
+  /** The state that stands for all that generate the same: the tracker then has nothing to verify. */
+  #configOf(state: State): State {
+    if (this.#config === undefined || !sameConfig(this.#config, state)) this.#config = state;
+    return this.#config;
+  }
+}
+
+const nothing: Made = [];
+
+function sourceOf(source: ResourceSource): Source {
+  // The argument of `all` is always the empty string.
+  const all = source.all as unknown as Query<string, Made> | undefined;
+  return { url: source.url, all, named: source.named, several: severalOf(source) };
+}
+
+function severalOf(source: ResourceSource): Query<string, Made> | undefined {
+  const { named } = source;
+  if (named === undefined) return undefined;
+  return {
+    name: `xds/several/${source.url}`,
+    run: (reader, list) => {
+      const names = JSON.parse(list) as readonly string[];
+      return names.map(name => reader.get(named, name)).filter(made => made !== undefined);
+    },
+  };
+}
+
+/** Whatever a reader can see: see core/track-reads.ts. */
+function sameConfig(a: State, b: State): boolean {
+  return (
+    a.objects === b.objects &&
+    a.indexes === b.indexes &&
+    a.mesh === b.mesh &&
+    a.networks === b.networks &&
+    a.settings === b.settings
+  );
+}
+
+function sameSubscription(a: Subscription, b: Subscription): boolean {
+  return a === b || (a.wildcard === b.wildcard && a.names === b.names);
+}

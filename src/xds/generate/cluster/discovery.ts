@@ -1,0 +1,85 @@
+// How Envoy finds the endpoints of an outbound cluster: EDS, DNS, the connection's original destination, or the name asked for.
+// Source: Istio pilot/pkg/networking/core/cluster_builder.go; spec-clusters §3.2-§3.4, §11.3.
+
+import type { Duration } from '../../../core/schema/duration.ts';
+import type { DnsInputs, OutboundClusterInputs } from '../../../core/select/outbound-cluster.ts';
+import { any } from '../../proto/any.ts';
+import {
+  ApiVersion,
+  type Cluster,
+  Cluster_DiscoveryType,
+  Cluster_DnsLookupFamily,
+  type ClusterLoadAssignment,
+} from '../../proto/types.gen.ts';
+
+const families = {
+  V4_ONLY: Cluster_DnsLookupFamily.V4_ONLY,
+  V6_ONLY: Cluster_DnsLookupFamily.V6_ONLY,
+  ALL: Cluster_DnsLookupFamily.ALL,
+} as const;
+
+/** The fields that belong to the discovery type. `assignment`: the endpoints of a DNS type cluster; `tls`: the cluster speaks TLS. */
+export function discovery(
+  inputs: OutboundClusterInputs,
+  assignment: ClusterLoadAssignment | undefined,
+  tls: boolean,
+): Cluster {
+  switch (inputs.discovery) {
+    case 'EDS':
+      return {
+        type: Cluster_DiscoveryType.EDS,
+        edsClusterConfig: {
+          serviceName: inputs.name,
+          edsConfig: { ads: {}, initialFetchTimeout: { seconds: 0, nanos: 0 }, resourceApiVersion: ApiVersion.V3 },
+        },
+      };
+    case 'ORIGINAL_DST':
+      return {
+        type: Cluster_DiscoveryType.ORIGINAL_DST,
+        ...(inputs.portOverride === 0
+          ? {}
+          : { originalDstLbConfig: { upstreamPortOverride: { value: inputs.portOverride } } }),
+      };
+    case 'STRICT_DNS':
+      return { type: Cluster_DiscoveryType.STRICT_DNS, ...dns(inputs), loadAssignment: assignment };
+    case 'LOGICAL_DNS':
+      return { type: Cluster_DiscoveryType.LOGICAL_DNS, ...dns(inputs), loadAssignment: assignment };
+    case 'FORWARD_PROXY':
+      return { clusterType: forwardProxy(inputs, tls) };
+  }
+}
+
+function dns(inputs: DnsInputs): Cluster {
+  return {
+    ...(inputs.dnsFamily === undefined ? {} : { dnsLookupFamily: families[inputs.dnsFamily] }),
+    ...(inputs.dnsRefreshRate === undefined ? {} : { dnsRefreshRate: inputs.dnsRefreshRate }),
+    dnsJitter: milliseconds(inputs.dnsJitterMs),
+    respectDnsTtl: true,
+    typedDnsResolverConfig: {
+      name: 'envoy.network.dns_resolver.cares',
+      typedConfig: any('envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig', {
+        udpMaxQueries: { value: inputs.dnsUdpMaxQueries },
+      }),
+    },
+  };
+}
+
+/** A host is resolved when it is asked for. IPv4 only, whatever the proxy has: as Istio sends it. */
+function forwardProxy(inputs: OutboundClusterInputs, tls: boolean): Cluster['clusterType'] {
+  const insecure = tls && !(inputs.autoSni && inputs.autoSanValidation);
+  return {
+    name: 'envoy.clusters.dynamic_forward_proxy',
+    typedConfig: any('envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig', {
+      dnsCacheConfig: {
+        name: `${inputs.hostname}_dfp_dns_cache`,
+        dnsLookupFamily: Cluster_DnsLookupFamily.V4_ONLY,
+      },
+      ...(insecure ? { allowInsecureClusterOptions: true } : {}),
+    }),
+  };
+}
+
+function milliseconds(total: number): Duration {
+  const seconds = Math.trunc(total / 1000);
+  return { seconds, nanos: (total - seconds * 1000) * 1_000_000 };
+}

@@ -1,0 +1,21 @@
+// The filter by which two istio-proxies tell each other who they are on TCP connections; on every outbound cluster, whatever its
+// protocol. Source: Istio pilot/pkg/xds/filters/filters.go (TCPClusterMx); spec-clusters §3.3.
+
+import { any } from '../../proto/any.ts';
+import type { ClusterFilter } from '../../proto/types.gen.ts';
+
+/** `labels`: comma-separated names of workload labels that travel too. */
+export function metadataExchangeFilter(labels: string): ClusterFilter {
+  const names = labels.split(',').filter(name => name !== '');
+  return {
+    name: 'istio.metadata_exchange',
+    typedConfig: any('udpa.type.v1.TypedStruct', {
+      typeUrl: 'type.googleapis.com/envoy.tcp.metadataexchange.config.MetadataExchange',
+      value: {
+        protocol: 'istio-peer-exchange',
+        enable_discovery: true,
+        ...(names.length === 0 ? {} : { additional_labels: names }),
+      },
+    }),
+  };
+}

@@ -1,0 +1,26 @@
+// What a cluster says about itself to Istio's telemetry and to istioctl: service, rule, subset.
+// Source: Istio pilot/pkg/networking/util/util.go, pilot/pkg/networking/core/cluster_builder.go; spec-clusters §3.3.
+
+import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Metadata } from '../../proto/types.gen.ts';
+
+export interface DescribedService {
+  readonly host: string;
+  readonly name: string;
+  readonly namespace: string;
+}
+
+export function istioMetadata(fields: Readonly<Record<string, Json | undefined>>): Metadata | undefined {
+  const istio: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) istio[name] = value;
+  return Object.keys(istio).length === 0 ? undefined : { filterMetadata: { istio } };
+}
+
+/** Path of the rule in the Kubernetes API. */
+export function rulePath(namespace: string, name: string): string {
+  return `/apis/networking.istio.io/v1/namespaces/${namespace}/destination-rule/${name}`;
+}
+
+export function describedServices(services: readonly DescribedService[]): readonly JsonObject[] {
+  return services.map(({ host, name, namespace }) => ({ host, name, namespace }));
+}

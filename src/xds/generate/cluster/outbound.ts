@@ -1,0 +1,93 @@
+// The cluster of a service port and subset. Source: Istio pilot/pkg/networking/core/cluster_builder.go; spec-clusters §3.
+
+import type { Generator } from '../../../core/memo.ts';
+import type { Resource } from '../../../core/resource.ts';
+import type { OutboundClusterInputs } from '../../../core/select/outbound-cluster.ts';
+import {
+  type Cluster,
+  type Cluster_CommonLbConfig,
+  Cluster_LbPolicy,
+  type ClusterLoadAssignment,
+  HealthStatus,
+  type Metadata,
+} from '../../proto/types.gen.ts';
+import { circuitBreakers, connectionOptions, connectTimeout } from './connection-pool.ts';
+import { discovery } from './discovery.ts';
+import { loadBalancing } from './load-balancer.ts';
+import { describedServices, istioMetadata, rulePath } from './metadata.ts';
+import { metadataExchangeFilter } from './metadata-exchange.ts';
+import { outlierDetection, panicThreshold } from './outlier-detection.ts';
+import { protocolOptions } from './protocol-options.ts';
+import { type UpstreamSockets, withProxyProtocol } from './upstream-tls.ts';
+
+/** The selected inputs with the parts that have generators of their own. */
+export interface OutboundParts extends OutboundClusterInputs {
+  readonly sockets: UpstreamSockets | undefined;
+  readonly assignment: ClusterLoadAssignment | undefined;
+}
+
+export const outboundCluster: Generator<OutboundParts, Resource<Cluster>> = {
+  name: 'cluster/outbound',
+  run: inputs => {
+    const pool = inputs.connectionPool;
+    const options = protocolOptions(inputs);
+    const upstream = connectionOptions(inputs.meshKeepalive, pool);
+    const metadata = metadataOf(inputs);
+    const message: Cluster = {
+      name: inputs.name,
+      altStatName: `${inputs.statName};`,
+      ...discovery(inputs, inputs.assignment, inputs.sockets !== undefined),
+      connectTimeout: connectTimeout(inputs.connectTimeout, pool),
+      circuitBreakers: circuitBreakers(pool, inputs.retryBudget, inputs.trackRemaining),
+      ...(options === undefined ? {} : { typedExtensionProtocolOptions: options }),
+      ...(upstream === undefined ? {} : { upstreamConnectionOptions: upstream }),
+      ...balancing(inputs),
+      ...sockets(inputs),
+      ...(inputs.exchangeMetadata ? { filters: [metadataExchangeFilter(inputs.exchangeLabels)] } : {}),
+      ...(metadata === undefined ? {} : { metadata }),
+    };
+    return { name: inputs.name, message, problems: inputs.problems };
+  },
+};
+
+function balancing(inputs: OutboundParts): Cluster {
+  const outlier = inputs.outlierDetection;
+  const ejection: Cluster = outlier === undefined ? {} : { outlierDetection: outlierDetection(outlier) };
+  if (inputs.discovery === 'FORWARD_PROXY') return { ...ejection, lbPolicy: Cluster_LbPolicy.CLUSTER_PROVIDED };
+  const algorithm =
+    inputs.discovery === 'ORIGINAL_DST'
+      ? { lbPolicy: Cluster_LbPolicy.CLUSTER_PROVIDED }
+      : loadBalancing(inputs.loadBalancer, inputs.hashesKeys);
+  return { ...ejection, ...algorithm, commonLbConfig: commonLbConfig(inputs) };
+}
+
+function commonLbConfig(inputs: OutboundParts): Cluster_CommonLbConfig {
+  const { outlierDetection: outlier, sendsUnhealthy } = inputs;
+  const sessions = [HealthStatus.HEALTHY, HealthStatus.DRAINING, HealthStatus.UNKNOWN, HealthStatus.DEGRADED];
+  return {
+    ...(outlier !== undefined || sendsUnhealthy
+      ? { healthyPanicThreshold: panicThreshold(outlier ?? {}, sendsUnhealthy) }
+      : {}),
+    ...(inputs.localityWeighted ? { localityWeightedLbConfig: {} } : {}),
+    ...(inputs.keepsSessions ? { overrideHostStatus: { statuses: sessions } } : {}),
+  };
+}
+
+function sockets(inputs: OutboundParts): Cluster {
+  const { proxyProtocol } = inputs;
+  const bare = inputs.sockets ?? {};
+  const { socket, matches } = proxyProtocol === undefined ? bare : withProxyProtocol(bare, proxyProtocol);
+  if (matches !== undefined) return { transportSocketMatches: matches };
+  return socket === undefined ? {} : { transportSocket: socket };
+}
+
+function metadataOf(inputs: OutboundParts): Metadata | undefined {
+  const described = { host: inputs.serviceHost, name: inputs.serviceName, namespace: inputs.serviceNamespace };
+  return istioMetadata({
+    services: inputs.serviceHost === '' ? undefined : describedServices([described]),
+    external: inputs.external ? true : undefined,
+    config: inputs.ruleName === '' ? undefined : rulePath(inputs.ruleNamespace, inputs.ruleName),
+    subset: inputs.subset === '' ? undefined : inputs.subset,
+    alpn_override: inputs.overridesAlpn ? 'false' : undefined,
+  });
+}

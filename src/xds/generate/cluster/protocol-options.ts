@@ -1,0 +1,99 @@
+// HTTP options of a cluster: which version it speaks, limits of its connections, SNI by the name asked for.
+// Source: Istio pilot/pkg/networking/core/cluster_builder.go, cluster_traffic_policy.go; spec-clusters §3.5, §6.1.
+
+import type { ConnectionPoolSettings } from '../../../core/schema/istio-types.gen.ts';
+import type { UpstreamProtocol } from '../../../core/select/upstream-protocol.ts';
+import { any } from '../../proto/any.ts';
+import type {
+  AnyMessage,
+  ExtensionHttpProtocolOptions,
+  Http1ProtocolOptions,
+  Http2ProtocolOptions,
+  HttpProtocolOptions,
+} from '../../proto/types.gen.ts';
+import { positive } from './connection-pool.ts';
+
+const OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+
+export interface ProtocolFacts {
+  readonly finalProtocol: UpstreamProtocol;
+  readonly headerCase: boolean;
+  readonly connectionPool: ConnectionPoolSettings | undefined;
+  readonly autoSni: boolean;
+  readonly autoSanValidation: boolean;
+}
+
+export type TypedOptions = Readonly<Record<string, AnyMessage>>;
+
+/** Undefined where nothing is to be said: plain HTTP/1.1 and TCP. */
+export function protocolOptions(facts: ProtocolFacts): TypedOptions | undefined {
+  const common = connectionOptions(facts.connectionPool);
+  const sni = facts.autoSni || facts.autoSanValidation;
+  if (facts.finalProtocol === 'unset' && common === undefined && !sni) return undefined;
+  return typedOptions({
+    ...(common === undefined ? {} : { commonHttpProtocolOptions: common }),
+    ...(sni
+      ? {
+          upstreamHttpProtocolOptions: {
+            ...(facts.autoSni ? { autoSni: true } : {}),
+            ...(facts.autoSanValidation ? { autoSanValidation: true } : {}),
+          },
+        }
+      : {}),
+    ...version(facts),
+  });
+}
+
+export function typedOptions(options: ExtensionHttpProtocolOptions): TypedOptions {
+  return { [OPTIONS]: any(OPTIONS, options) };
+}
+
+/** HTTP/1.1 header names keep their case where the proxy is told so. */
+export function http1Options(headerCase: boolean): Http1ProtocolOptions {
+  if (!headerCase) return {};
+  return {
+    headerKeyFormat: {
+      statefulFormatter: {
+        name: 'preserve_case',
+        typedConfig: any('envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig', {}),
+      },
+    },
+  };
+}
+
+function version(facts: ProtocolFacts): ExtensionHttpProtocolOptions {
+  const explicitHttp1 = http1Options(facts.headerCase);
+  switch (facts.finalProtocol) {
+    case 'http2':
+      return { explicitHttpConfig: { http2ProtocolOptions: http2Options(facts) } };
+    case 'downstream':
+      return { useDownstreamProtocolConfig: { httpProtocolOptions: explicitHttp1, http2ProtocolOptions: {} } };
+    default:
+      return { explicitHttpConfig: { httpProtocolOptions: explicitHttp1 } };
+  }
+}
+
+function http2Options(facts: ProtocolFacts): Http2ProtocolOptions {
+  const streams = positive(facts.connectionPool?.http?.maxConcurrentStreams);
+  return streams === undefined ? {} : { maxConcurrentStreams: { value: streams } };
+}
+
+function connectionOptions(pool: ConnectionPoolSettings | undefined): HttpProtocolOptions | undefined {
+  const idleTimeout = pool?.http?.idleTimeout ?? pool?.tcp?.idleTimeout;
+  const maxConnectionDuration = pool?.tcp?.maxConnectionDuration;
+  const requests = positive(pool?.http?.maxRequestsPerConnection);
+  const streams = positive(pool?.http?.maxConcurrentStreams);
+  if (
+    idleTimeout === undefined &&
+    maxConnectionDuration === undefined &&
+    requests === undefined &&
+    streams === undefined
+  ) {
+    return undefined;
+  }
+  return {
+    ...(idleTimeout === undefined ? {} : { idleTimeout }),
+    ...(maxConnectionDuration === undefined ? {} : { maxConnectionDuration }),
+    ...(requests === undefined ? {} : { maxRequestsPerConnection: { value: requests } }),
+  };
+}

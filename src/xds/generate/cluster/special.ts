@@ -1,0 +1,111 @@
+// Clusters that belong to no service: where traffic is dropped, let through as addressed, or asked for credentials.
+// Source: Istio pilot/pkg/networking/core/cluster_builder.go (buildBlackHoleCluster, buildDefaultPassthroughCluster,
+// buildInboundPassthroughClusters, buildExternalSDSCluster); spec-clusters §9.
+
+import type { Generator } from '../../../core/memo.ts';
+import type { Problem } from '../../../core/problem.ts';
+import type { Resource } from '../../../core/resource.ts';
+import type { Duration } from '../../../core/schema/duration.ts';
+import type { CommonClusterInputs } from '../../../core/select/cluster-common.ts';
+import {
+  BLACK_HOLE_CLUSTER,
+  INBOUND_PASSTHROUGH_CLUSTER,
+  PASSTHROUGH_CLUSTER,
+} from '../../../core/select/cluster-names.ts';
+import type { BindInputs } from '../../../core/select/inbound-cluster.ts';
+import { type Cluster, Cluster_DiscoveryType, Cluster_LbPolicy } from '../../proto/types.gen.ts';
+import { CREDENTIAL_SDS_CLUSTER } from '../sds.ts';
+import { circuitBreakers, connectionOptions } from './connection-pool.ts';
+import { bindConfig } from './inbound.ts';
+import { metadataExchangeFilter } from './metadata-exchange.ts';
+import { http1Options, typedOptions } from './protocol-options.ts';
+
+/** The socket of a credential provider, as Istio mounts it. */
+const CREDENTIAL_SOCKET_PATH = './var/run/secrets/credential-uds/socket';
+const PASSTHROUGH_IDLE: Duration = { seconds: 300, nanos: 0 };
+const noProblems: readonly Problem[] = [];
+
+export interface TimeoutInputs {
+  readonly connectTimeout: Duration | undefined;
+}
+
+/** Traffic without a destination ends here. */
+export const blackHoleCluster: Generator<TimeoutInputs, Resource<Cluster>> = {
+  name: 'cluster/blackHole',
+  run: ({ connectTimeout }) =>
+    resource({
+      name: BLACK_HOLE_CLUSTER,
+      altStatName: `${BLACK_HOLE_CLUSTER};`,
+      type: Cluster_DiscoveryType.STATIC,
+      connectTimeout,
+    }),
+};
+
+export interface PassthroughInputs extends CommonClusterInputs {
+  readonly headerCase: boolean;
+  readonly exchangeMetadata: boolean;
+  readonly exchangeLabels: string;
+}
+
+/** Traffic to addresses that the mesh does not know goes where it was going. */
+export const passthroughCluster: Generator<PassthroughInputs, Resource<Cluster>> = {
+  name: 'cluster/passthrough',
+  run: inputs =>
+    resource({
+      ...passthrough(inputs, inputs.headerCase),
+      name: PASSTHROUGH_CLUSTER,
+      ...(inputs.exchangeMetadata ? { filters: [metadataExchangeFilter(inputs.exchangeLabels)] } : {}),
+    }),
+};
+
+export interface InboundPassthroughInputs extends CommonClusterInputs, BindInputs {
+  readonly headerCase: boolean;
+}
+
+/** Traffic to ports of the workload that no service has. Its statistics go under the name of the outbound one, as Istio's do. */
+export const inboundPassthroughCluster: Generator<InboundPassthroughInputs, Resource<Cluster>> = {
+  name: 'cluster/inboundPassthrough',
+  run: inputs =>
+    resource({
+      ...passthrough(inputs, inputs.headerCase),
+      name: INBOUND_PASSTHROUGH_CLUSTER,
+      upstreamBindConfig: bindConfig(inputs),
+    }),
+};
+
+/** The server of credentials behind a socket that is mounted into the proxy. */
+export const credentialCluster: Generator<TimeoutInputs, Resource<Cluster>> = {
+  name: 'cluster/credential',
+  run: ({ connectTimeout }) =>
+    resource({
+      name: CREDENTIAL_SDS_CLUSTER,
+      altStatName: `${CREDENTIAL_SDS_CLUSTER};`,
+      type: Cluster_DiscoveryType.STATIC,
+      connectTimeout,
+      loadAssignment: {
+        clusterName: CREDENTIAL_SDS_CLUSTER,
+        endpoints: [{ lbEndpoints: [{ endpoint: { address: { pipe: { path: CREDENTIAL_SOCKET_PATH } } } }] }],
+      },
+      typedExtensionProtocolOptions: typedOptions({ explicitHttpConfig: { http2ProtocolOptions: {} } }),
+    }),
+};
+
+function passthrough(inputs: CommonClusterInputs, headerCase: boolean): Cluster {
+  const upstream = connectionOptions(inputs.meshKeepalive, undefined);
+  return {
+    altStatName: `${PASSTHROUGH_CLUSTER};`,
+    type: Cluster_DiscoveryType.ORIGINAL_DST,
+    lbPolicy: Cluster_LbPolicy.CLUSTER_PROVIDED,
+    connectTimeout: inputs.connectTimeout,
+    circuitBreakers: circuitBreakers(undefined, undefined, inputs.trackRemaining),
+    ...(upstream === undefined ? {} : { upstreamConnectionOptions: upstream }),
+    typedExtensionProtocolOptions: typedOptions({
+      commonHttpProtocolOptions: { idleTimeout: PASSTHROUGH_IDLE },
+      useDownstreamProtocolConfig: { httpProtocolOptions: http1Options(headerCase), http2ProtocolOptions: {} },
+    }),
+  };
+}
+
+function resource(message: Cluster): Resource<Cluster> {
+  return { name: message.name ?? '', message, problems: noProblems };
+}

@@ -1,0 +1,171 @@
+// The transport socket of a cluster: mesh mTLS with the workload certificate, or TLS that a rule asks for.
+// Source: Istio pilot/pkg/networking/core/cluster_tls.go; spec-clusters §7.2-§7.4, §6.5.
+
+import type { Generator } from '../../../core/memo.ts';
+import type { TrafficPolicy_ProxyProtocol } from '../../../core/schema/istio-types.gen.ts';
+import type { UpstreamTlsInputs } from '../../../core/select/upstream-tls.ts';
+import { any } from '../../proto/any.ts';
+import {
+  type CertificateValidationContext,
+  type Cluster_TransportSocketMatch,
+  type CommonTlsContext,
+  ProxyProtocolConfig_Version,
+  type StringMatcher,
+  type TlsParameters,
+  TlsParameters_TlsProtocol,
+  type TransportSocket,
+} from '../../proto/types.gen.ts';
+import {
+  AGENT_SDS_CLUSTER,
+  clusterSecret,
+  credentialSecret,
+  FILE_SDS_CLUSTER,
+  ROOT_SECRET,
+  WORKLOAD_SECRET,
+  workloadSecret,
+} from '../sds.ts';
+
+/** At most one of the two is set. */
+export interface UpstreamSockets {
+  readonly socket?: TransportSocket;
+  readonly matches?: readonly Cluster_TransportSocketMatch[];
+}
+
+const RAW_BUFFER = 'envoy.transport_sockets.raw_buffer';
+/** Where Envoy without an agent finds the roots of the system. */
+const SYSTEM_ROOTS_FILE = '/etc/ssl/certs/ca-certificates.crt';
+const SYSTEM_ROOTS = 'system';
+
+export const upstreamTls: Generator<UpstreamTlsInputs, UpstreamSockets> = {
+  name: 'cluster/upstreamTls',
+  run: inputs => {
+    const common = inputs.mode === 'ISTIO_MUTUAL' ? meshContext(inputs) : originatedContext(inputs);
+    const socket: TransportSocket = {
+      name: 'envoy.transport_sockets.tls',
+      typedConfig: any('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext', {
+        commonTlsContext: common,
+        ...(inputs.sni === '' ? {} : { sni: inputs.sni }),
+      }),
+    };
+    if (!inputs.conditional) return { socket };
+    return {
+      matches: [
+        { name: 'tlsMode-istio', match: { tlsMode: 'istio' }, transportSocket: socket },
+        { name: 'tlsMode-disabled', match: {}, transportSocket: rawBuffer(RAW_BUFFER) },
+      ],
+    };
+  },
+};
+
+/** Each socket announces the client by the PROXY protocol before it speaks. */
+export function withProxyProtocol(sockets: UpstreamSockets, settings: TrafficPolicy_ProxyProtocol): UpstreamSockets {
+  const wrap = (inner: TransportSocket): TransportSocket => ({
+    name: 'envoy.transport_sockets.upstream_proxy_protocol',
+    typedConfig: any('envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport', {
+      config: { version: settings.version === 'V2' ? ProxyProtocolConfig_Version.V2 : ProxyProtocolConfig_Version.V1 },
+      transportSocket: inner,
+    }),
+  });
+  if (sockets.matches !== undefined) {
+    const wrapped = sockets.matches.map(match => ({
+      ...match,
+      ...(match.transportSocket === undefined ? {} : { transportSocket: wrap(match.transportSocket) }),
+    }));
+    return { matches: wrapped };
+  }
+  return { socket: wrap(sockets.socket ?? rawBuffer('raw_buffer')) };
+}
+
+function meshContext(inputs: UpstreamTlsInputs): CommonTlsContext {
+  const exchange = inputs.peerExchange ? ['istio-peer-exchange'] : [];
+  return {
+    tlsParams: tlsParameters(inputs),
+    alpnProtocols: [...exchange, 'istio', ...(inputs.http2 ? ['h2'] : [])],
+    tlsCertificateSdsSecretConfigs: [workloadSecret(WORKLOAD_SECRET)],
+    combinedValidationContext: {
+      defaultValidationContext: names(inputs.subjectAltNames),
+      validationContextSdsSecretConfig: workloadSecret(ROOT_SECRET),
+    },
+  };
+}
+
+function originatedContext(inputs: UpstreamTlsInputs): CommonTlsContext {
+  const base: CommonTlsContext = {
+    tlsParams: tlsParameters(inputs),
+    ...(inputs.http2 ? { alpnProtocols: ['h2'] } : {}),
+  };
+  if (inputs.credentialName !== '') return { ...base, ...fromCredential(inputs) };
+  return { ...base, ...(inputs.fileCertificates === 'direct' ? fromFilesDirectly(inputs) : fromFiles(inputs)) };
+}
+
+function fromCredential(inputs: UpstreamTlsInputs): CommonTlsContext {
+  const { credentialName, credentialSocket } = inputs;
+  const certificate = credentialSecret(credentialName, false, credentialSocket);
+  return {
+    ...(inputs.mode === 'MUTUAL' ? { tlsCertificateSdsSecretConfigs: [certificate] } : {}),
+    ...(inputs.skipVerify
+      ? {}
+      : {
+          combinedValidationContext: {
+            defaultValidationContext: validation(inputs),
+            validationContextSdsSecretConfig: credentialSecret(credentialName, true, credentialSocket),
+          },
+        }),
+  };
+}
+
+/** Through an SDS server that reads the files and watches them. */
+function fromFiles(inputs: UpstreamTlsInputs): CommonTlsContext {
+  const cluster = inputs.fileCertificates === 'sds-files-grpc' ? FILE_SDS_CLUSTER : AGENT_SDS_CLUSTER;
+  const roots = inputs.caCertificates === '' ? SYSTEM_ROOTS : inputs.caCertificates;
+  const certificate = clusterSecret(`file-cert:${inputs.clientCertificate}~${inputs.privateKey}`, cluster);
+  return {
+    ...(inputs.mode === 'MUTUAL' ? { tlsCertificateSdsSecretConfigs: [certificate] } : {}),
+    ...(inputs.skipVerify
+      ? { validationContext: {} }
+      : {
+          combinedValidationContext: {
+            defaultValidationContext: validation(inputs),
+            validationContextSdsSecretConfig: clusterSecret(`file-root:${roots}`, cluster),
+          },
+        }),
+  };
+}
+
+/** A proxy without an agent reads the files itself; otherwise it would wait for secrets that nobody serves. */
+function fromFilesDirectly(inputs: UpstreamTlsInputs): CommonTlsContext {
+  const { caCertificates } = inputs;
+  const roots = caCertificates === '' || caCertificates === SYSTEM_ROOTS ? SYSTEM_ROOTS_FILE : caCertificates;
+  return {
+    ...(inputs.mode === 'MUTUAL'
+      ? {
+          tlsCertificates: [
+            { certificateChain: { filename: inputs.clientCertificate }, privateKey: { filename: inputs.privateKey } },
+          ],
+        }
+      : {}),
+    validationContext: inputs.skipVerify ? {} : { trustedCa: { filename: roots }, ...validation(inputs) },
+  };
+}
+
+function validation(inputs: UpstreamTlsInputs): CertificateValidationContext {
+  return { ...names(inputs.subjectAltNames), ...(inputs.caCrl === '' ? {} : { crl: { filename: inputs.caCrl } }) };
+}
+
+function names(subjectAltNames: readonly string[]): CertificateValidationContext {
+  if (subjectAltNames.length === 0) return {};
+  return { matchSubjectAltNames: subjectAltNames.map((exact): StringMatcher => ({ exact })) };
+}
+
+function tlsParameters(inputs: UpstreamTlsInputs): TlsParameters {
+  return {
+    tlsMinimumProtocolVersion: TlsParameters_TlsProtocol.TLSv1_2,
+    tlsMaximumProtocolVersion: TlsParameters_TlsProtocol.TLSv1_3,
+    ...(inputs.cipherSuites.length === 0 ? {} : { cipherSuites: inputs.cipherSuites }),
+    ...(inputs.ecdhCurves.length === 0 ? {} : { ecdhCurves: inputs.ecdhCurves }),
+  };
+}
+
+function rawBuffer(name: string): TransportSocket {
+  return { name, typedConfig: any('envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer', {}) };
+}

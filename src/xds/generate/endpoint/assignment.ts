@@ -1,0 +1,49 @@
+// The endpoints of a cluster, by locality. Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go; spec-clusters §13.2.
+
+import type { Generator } from '../../../core/memo.ts';
+import { compareText } from '../../../core/object.ts';
+import type { Problem } from '../../../core/problem.ts';
+import type { Resource } from '../../../core/resource.ts';
+import type { AssignmentInputs } from '../../../core/select/endpoint-assignment.ts';
+import type { ClusterLoadAssignment } from '../../proto/types.gen.ts';
+import { type Group, type Member, toLocalityEndpoints, weightOfMembers } from './group.ts';
+import { lbEndpoint, weightOf } from './lb-endpoint.ts';
+import { applyLocality } from './locality.ts';
+import { applyNetworks } from './network.ts';
+
+const noProblems: readonly Problem[] = [];
+
+/** Localities in the order of their text, endpoints in the order given. Without any endpoint: the name alone. */
+export const loadAssignment: Generator<AssignmentInputs, Resource<ClusterLoadAssignment>> = {
+  name: 'endpoint/loadAssignment',
+  run: inputs => {
+    const { clusterName } = inputs;
+    const reached = applyNetworks(groupByLocality(inputs), inputs, inputs.describesWorkloads);
+    const groups = applyLocality(inputs.onlyMtls ? reached.map(withoutPlaintext) : reached, inputs);
+    const message: ClusterLoadAssignment =
+      groups.length === 0 ? { clusterName } : { clusterName, endpoints: groups.map(toLocalityEndpoints) };
+    return { name: clusterName, message, problems: noProblems };
+  },
+};
+
+function groupByLocality(inputs: AssignmentInputs): readonly Group[] {
+  const byLocality = new Map<string, Member[]>();
+  inputs.endpoints.forEach((endpoint, i) => {
+    const mtls = inputs.mtls[i] === true;
+    const { labels, network, cluster, locality } = endpoint;
+    const lb = lbEndpoint(endpoint, mtls, inputs);
+    const member: Member = { lb, weight: weightOf(endpoint), mtls, labels, network, cluster };
+    const members = byLocality.get(locality);
+    if (members === undefined) byLocality.set(locality, [member]);
+    else members.push(member);
+  });
+  return [...byLocality]
+    .sort((a, b) => compareText(a[0], b[0]))
+    .map(([locality, members]) => ({ locality, members, weight: weightOfMembers(members), priority: 0 }));
+}
+
+/** A locality that becomes empty is still sent. */
+function withoutPlaintext(group: Group): Group {
+  const members = group.members.filter(member => member.mtls);
+  return { ...group, members, weight: weightOfMembers(members) };
+}

@@ -1,0 +1,98 @@
+// One endpoint as Envoy gets it. Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go (buildEnvoyLbEndpoint),
+// pilot/pkg/networking/util/util.go (AppendLbEndpointMetadata); spec-clusters §13.3.
+
+import type { JsonObject } from '../../../core/json.ts';
+import type { Endpoint } from '../../../core/model/service.ts';
+import type { NetworkGateway } from '../../../core/select/network-gateways.ts';
+import { type Address, HealthStatus, type LbEndpoint, type Metadata } from '../../proto/types.gen.ts';
+
+export interface LbEndpointFacts {
+  readonly drainingLabel: string;
+  readonly describesWorkloads: boolean;
+  readonly dualStack: boolean;
+}
+
+const UNIX = 'unix://';
+
+export function lbEndpoint(endpoint: Endpoint, mtls: boolean, facts: LbEndpointFacts): LbEndpoint {
+  const [first = '', ...further] = endpoint.addresses;
+  const healthStatus = healthOf(endpoint, facts.drainingLabel);
+  const metadata = metadataOf(mtls ? endpoint.tlsMode : '', facts.describesWorkloads ? workload(endpoint) : undefined);
+  return {
+    endpoint: {
+      address: addressOf(first, endpoint.port),
+      ...(facts.dualStack && further.length > 0
+        ? { additionalAddresses: further.map(address => ({ address: addressOf(address, endpoint.port) })) }
+        : {}),
+    },
+    ...(healthStatus === undefined ? {} : { healthStatus }),
+    ...(metadata === undefined ? {} : { metadata }),
+    loadBalancingWeight: { value: weightOf(endpoint) },
+  };
+}
+
+/** A gateway that stands for the endpoints of another network behind it; always spoken to by mesh mTLS. */
+export function gatewayEndpoint(gateway: NetworkGateway, weight: number, describesWorkloads: boolean): LbEndpoint {
+  const metadata = metadataOf('istio', describesWorkloads ? `;;;;${gateway.cluster}` : undefined);
+  return {
+    endpoint: { address: addressOf(gateway.address, gateway.port) },
+    ...(metadata === undefined ? {} : { metadata }),
+    loadBalancingWeight: { value: weight },
+  };
+}
+
+/** At least 1: Envoy refuses weight 0. */
+export function weightOf(endpoint: Endpoint): number {
+  return Math.max(1, endpoint.weight);
+}
+
+/** Port 0 means the path of a Unix socket. */
+function addressOf(address: string, port: number): Address {
+  if (port !== 0) return { socketAddress: { address, portValue: port } };
+  return { pipe: { path: address.startsWith(UNIX) ? address.slice(UNIX.length) : address } };
+}
+
+function healthOf(endpoint: Endpoint, drainingLabel: string): HealthStatus | undefined {
+  if ((endpoint.labels[drainingLabel] ?? '') !== '') return HealthStatus.DRAINING;
+  switch (endpoint.health) {
+    case 'Healthy':
+      return HealthStatus.HEALTHY;
+    case 'UnHealthy':
+      return HealthStatus.UNHEALTHY;
+    case 'Draining':
+      return HealthStatus.DRAINING;
+    default:
+      return undefined;
+  }
+}
+
+function metadataOf(tlsMode: string, description: string | undefined): Metadata | undefined {
+  const filterMetadata: Record<string, JsonObject> = {};
+  if (tlsMode !== '' && tlsMode !== 'disabled') filterMetadata['envoy.transport_socket_match'] = { tlsMode };
+  if (description !== undefined) filterMetadata.istio = { workload: description };
+  return Object.keys(filterMetadata).length === 0 ? undefined : { filterMetadata };
+}
+
+/** `<workload>;<namespace>;<canonical name>;<canonical revision>;<cluster>`, for telemetry of peers that cannot introduce themselves. */
+function workload(endpoint: Endpoint): string {
+  const { labels } = endpoint;
+  const name = firstLabel(labels, canonicalName) ?? endpoint.workloadName;
+  const revision = firstLabel(labels, canonicalRevision) ?? '';
+  const shown = revision === 'latest' ? '' : revision;
+  return `${endpoint.workloadName};${endpoint.namespace};${name};${shown};${endpoint.cluster}`;
+}
+
+const canonicalName: readonly string[] = ['service.istio.io/canonical-name', 'app.kubernetes.io/name', 'app'];
+const canonicalRevision: readonly string[] = [
+  'service.istio.io/canonical-revision',
+  'app.kubernetes.io/version',
+  'version',
+];
+
+function firstLabel(labels: Readonly<Record<string, string>>, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = labels[name];
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}

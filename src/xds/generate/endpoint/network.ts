@@ -1,0 +1,75 @@
+// Endpoints of other networks are reached through gateways that stand for them, with the sum of their weights.
+// Source: Istio pilot/pkg/xds/endpoints/ep_filters.go (EndpointsByNetworkFilter); spec-clusters §14.2.
+
+import { compareText } from '../../../core/object.ts';
+import { isIpv4, isIpv6 } from '../../../core/proxy.ts';
+import type { NetworkInputs } from '../../../core/select/endpoint-assignment.ts';
+import type { NetworkGateway } from '../../../core/select/network-gateways.ts';
+import { type Group, type Member, WEIGHT_MAX, weightOfMembers } from './group.ts';
+import { gatewayEndpoint } from './lb-endpoint.ts';
+
+export function applyNetworks(groups: readonly Group[], inputs: NetworkInputs, describes: boolean): readonly Group[] {
+  if (inputs.gateways.length === 0) return groups;
+  const scale = weightScale(inputs.gateways);
+  return groups.map(group => filterGroup(group, inputs, scale, describes));
+}
+
+function filterGroup(group: Group, inputs: NetworkInputs, scale: number, describes: boolean): Group {
+  const members: Member[] = [];
+  const behind = new Map<NetworkGateway, number>();
+  for (const member of group.members) {
+    const weight = Math.min(member.weight * scale, WEIGHT_MAX);
+    const all = gatewaysTo(member, inputs.gateways);
+    if (isDirect(member, inputs.proxyNetwork, all)) {
+      if (member.lb.endpoint?.address?.socketAddress?.address === undefined) continue;
+      members.push({ ...member, weight, lb: { ...member.lb, loadBalancingWeight: { value: weight } } });
+      continue;
+    }
+    const usable = all.filter(gateway => reachable(gateway, inputs));
+    if (usable.length === 0 || !member.mtls) continue;
+    const share = Math.trunc(weight / usable.length);
+    for (const gateway of usable) behind.set(gateway, Math.min((behind.get(gateway) ?? 0) + share, WEIGHT_MAX));
+  }
+  const gateways = [...behind].sort(([a], [b]) => compareText(a.address, b.address) || a.port - b.port);
+  for (const [gateway, accumulated] of gateways) {
+    const weight = Math.max(1, accumulated);
+    const labels = { 'topology.istio.io/cluster': gateway.cluster, 'topology.istio.io/network': gateway.network };
+    const { network, cluster } = gateway;
+    members.push({ lb: gatewayEndpoint(gateway, weight, describes), weight, mtls: true, labels, network, cluster });
+  }
+  return { ...group, members, weight: weightOfMembers(members) };
+}
+
+/** Those of the endpoint's network in its own cluster, else all of its network. */
+function gatewaysTo(member: Member, gateways: readonly NetworkGateway[]): readonly NetworkGateway[] {
+  const inNetwork = gateways.filter(gateway => gateway.network === member.network);
+  const inCluster = inNetwork.filter(gateway => gateway.cluster === member.cluster);
+  return inCluster.length > 0 ? inCluster : inNetwork;
+}
+
+function isDirect(member: Member, proxyNetwork: string, gateways: readonly NetworkGateway[]): boolean {
+  const near = proxyNetwork === member.network || proxyNetwork === '' || member.network === '' || gateways.length === 0;
+  return near && !(proxyNetwork === '' && member.network !== '' && gateways.length > 0);
+}
+
+/** A gateway of an address family that the proxy has; one without a port cannot be connected to. */
+function reachable(gateway: NetworkGateway, inputs: NetworkInputs): boolean {
+  if (gateway.port === 0) return false;
+  if (inputs.proxyFamilies === 'ipv4') return !isIpv6(gateway.address);
+  return inputs.proxyFamilies === 'dual' || !isIpv4(gateway.address);
+}
+
+/** The least common multiple of the numbers of gateways, so that shares are whole numbers. */
+function weightScale(gateways: readonly NetworkGateway[]): number {
+  const counts = new Map<string, number>();
+  for (const { network, cluster } of gateways) {
+    for (const key of [network, `${network}|${cluster}`]) counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  let scale = 1;
+  for (const count of counts.values()) scale = Math.min((scale * count) / greatestDivisor(scale, count), WEIGHT_MAX);
+  return scale;
+}
+
+function greatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestDivisor(b, a % b);
+}

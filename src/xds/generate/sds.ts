@@ -1,0 +1,53 @@
+// Where proxies fetch certificates from: the agent beside them, or this control plane over ADS.
+// Source: Istio pilot/pkg/security/model/authentication.go; spec-clusters §7.3, §7.4.
+
+import { ApiConfigSource_ApiType, ApiVersion, type ConfigSource, type SdsSecretConfig } from '../proto/types.gen.ts';
+
+/** The bootstrap cluster of the agent's socket. */
+export const AGENT_SDS_CLUSTER = 'sds-grpc';
+/** The bootstrap cluster of an SDS server for files. */
+export const FILE_SDS_CLUSTER = 'sds-files-grpc';
+/** The generated cluster of a credential socket that is mounted into the proxy. */
+export const CREDENTIAL_SDS_CLUSTER = 'sds-external';
+/** The workload certificate, and the roots of the mesh. */
+export const WORKLOAD_SECRET = 'default';
+export const ROOT_SECRET = 'ROOTCA';
+export const CA_SUFFIX = '-cacert';
+
+/** The workload certificate or the mesh's roots, from the agent; waited for without limit. */
+export function workloadSecret(name: typeof WORKLOAD_SECRET | typeof ROOT_SECRET): SdsSecretConfig {
+  return { name, sdsConfig: { ...grpcSource(AGENT_SDS_CLUSTER), initialFetchTimeout: { seconds: 0, nanos: 0 } } };
+}
+
+/** A secret by its SDS name, from an SDS server that is a cluster of the proxy. */
+export function clusterSecret(name: string, cluster: string): SdsSecretConfig {
+  return { name, sdsConfig: grpcSource(cluster) };
+}
+
+/** A secret that the control plane serves. */
+export function adsSecret(name: string): SdsSecretConfig {
+  return { name, sdsConfig: { ads: {}, resourceApiVersion: ApiVersion.V3 } };
+}
+
+/** The secret that a `credentialName` stands for; `ca`: the one with its certificate authority. */
+export function credentialSecret(credentialName: string, ca: boolean, credentialSocket: boolean): SdsSecretConfig {
+  if (credentialName.startsWith('builtin://')) return workloadSecret(ca ? ROOT_SECRET : WORKLOAD_SECRET);
+  const name = ca ? `${credentialName}${CA_SUFFIX}` : credentialName;
+  if (name.startsWith('sds://')) {
+    return credentialSocket ? clusterSecret(name, CREDENTIAL_SDS_CLUSTER) : adsSecret(name.slice('sds://'.length));
+  }
+  const known = ['kubernetes://', 'kubernetes-gateway://', 'configmap://'].some(prefix => name.startsWith(prefix));
+  return adsSecret(known ? name : `kubernetes://${name}`);
+}
+
+function grpcSource(clusterName: string): ConfigSource {
+  return {
+    apiConfigSource: {
+      apiType: ApiConfigSource_ApiType.GRPC,
+      transportApiVersion: ApiVersion.V3,
+      setNodeOnFirstMessageOnly: true,
+      grpcServices: [{ envoyGrpc: { clusterName } }],
+    },
+    resourceApiVersion: ApiVersion.V3,
+  };
+}

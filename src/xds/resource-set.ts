@@ -1,0 +1,45 @@
+// Everything a client holds of one type: resources by name, their versions, and the digest that receipts carry. Proxies whose
+// generation gives the same resources share one set, and so one digest and one map of versions.
+
+import { hash } from 'node:crypto';
+import { type EncodedResource, encodeResource } from './encode.ts';
+
+export class ResourceSet {
+  readonly typeUrl: string;
+  /** In name order. */
+  readonly resources: ReadonlyMap<string, EncodedResource>;
+  /** Resource name → content hash, in name order. */
+  readonly versions: ReadonlyMap<string, string>;
+  #digest: string | undefined;
+
+  /** Of several resources with one name the first counts. */
+  constructor(typeUrl: string, made: readonly { readonly name: string; readonly message: unknown }[]) {
+    const resources = new Map<string, EncodedResource>();
+    for (const { name, message } of [...made].sort(byName)) {
+      if (!resources.has(name)) resources.set(name, encodeResource(typeUrl, name, message as object));
+    }
+    this.typeUrl = typeUrl;
+    this.resources = resources;
+    this.versions = new Map([...resources].map(([name, { version }]) => [name, version] as const));
+  }
+
+  get size(): number {
+    return this.resources.size;
+  }
+
+  get digest(): string {
+    this.#digest ??= digestOf(this.versions);
+    return this.#digest;
+  }
+}
+
+/** sha256 (hex) over the lines `name@version\n` in name order. `versions` must be in name order. */
+export function digestOf(versions: ReadonlyMap<string, string>): string {
+  let lines = '';
+  for (const [name, version] of versions) lines += `${name}@${version}\n`;
+  return hash('sha256', lines, 'hex');
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}

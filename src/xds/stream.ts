@@ -1,0 +1,331 @@
+// One ADS stream: carries out what its session's step says, in order, and feeds it what happens. It decides nothing itself.
+//
+// Inputs are handled one after another; a fact is recorded and folded before the next effect, so that a view is always made from a
+// state that knows the subscription. A response is not waited for: its receipt is committed, it is written, and the write callback is
+// one more input. Closing is an input too, so that `ProxyDisconnected` never overtakes `ProxyConnected`.
+
+import type { Unrecorded } from '../core/event.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { NodeFacets } from '../core/proxy.ts';
+import { arrivalOf } from './connect.ts';
+import { debugFrame } from './debug-frame.ts';
+import { deltaDiscoveryResponse, discoveryResponse } from './discovery.ts';
+import type { Engine } from './engine.ts';
+import { type DebugResource, XDS_SOURCE, type XdsHost } from './host.ts';
+import type { XdsLimits } from './limits.ts';
+import type { ReceiptBook } from './receipts.ts';
+import type { ResourceSet } from './resource-set.ts';
+import {
+  type ClientRequest,
+  openSession,
+  type Response,
+  type Session,
+  type SessionEffect,
+  type SessionInput,
+  type Versions,
+} from './session/session.ts';
+import { step } from './session/step.ts';
+import { HEALTH } from './session/types.ts';
+import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
+import type { WriteWindow } from './write-window.ts';
+
+export type EndCode = 'OK' | 'INVALID_ARGUMENT' | 'RESOURCE_EXHAUSTED' | 'UNAVAILABLE' | 'INTERNAL';
+
+/** The wire under a stream. After `end` nothing is called any more. */
+export interface Transport {
+  /** `done`: the transport took the message, or failed. */
+  send(message: Buffer, done: (error?: Error | null) => void): void;
+  end(code: EndCode, message: string): void;
+  /** Stop and go on reading requests. */
+  pause(): void;
+  resume(): void;
+}
+
+export interface StreamContext {
+  readonly host: XdsHost;
+  readonly engine: Engine;
+  readonly limits: XdsLimits;
+  readonly receipts: ReceiptBook;
+  readonly window: WriteWindow;
+  /** The proxy is known from now on; pushes may come. */
+  readonly onConnected: (stream: AdsStream) => void;
+  readonly onSettled: (stream: AdsStream) => void;
+  readonly onGone: (stream: AdsStream) => void;
+}
+
+export interface Incoming {
+  readonly node: JsonObject | undefined;
+  readonly request: ClientRequest;
+}
+
+type Input =
+  | { readonly kind: 'Message'; readonly message: Incoming }
+  | { readonly kind: 'Closed'; readonly reason: string }
+  | SessionInput;
+
+export class AdsStream {
+  readonly protocol: 'sotw' | 'delta';
+  /** '' until the first request was accepted. */
+  connection = '';
+  facets: NodeFacets | undefined;
+  readonly #context: StreamContext;
+  readonly #transport: Transport;
+  readonly #identities: readonly string[];
+  readonly #inputs: Input[] = [];
+  readonly #records = new Map<string, TypeRecord>();
+  #session: Session;
+  #sets: ReadonlyMap<string, ResourceSet> = new Map();
+  #running = false;
+  #paused = false;
+  #ended = false;
+  #gone = false;
+  #connectedAt = 0;
+
+  constructor(
+    context: StreamContext,
+    protocol: 'sotw' | 'delta',
+    transport: Transport,
+    identities: readonly string[] = [],
+  ) {
+    this.#context = context;
+    this.protocol = protocol;
+    this.#transport = transport;
+    this.#identities = identities;
+    this.#session = openSession(protocol, '');
+  }
+
+  receive(message: Incoming): void {
+    this.#put({ kind: 'Message', message });
+    if (!this.#paused && this.#inputs.length > this.#context.limits.waitingRequestsMax) {
+      this.#paused = true;
+      this.#transport.pause();
+    }
+  }
+
+  push(): void {
+    this.#put({ kind: 'Push' });
+  }
+
+  /** The client is gone, or the transport is. */
+  closed(reason: string): void {
+    this.#ended = true;
+    this.#put({ kind: 'Closed', reason });
+  }
+
+  /** From our side. */
+  end(code: EndCode, message: string): void {
+    if (this.#ended) return;
+    this.#transport.end(code, message);
+    this.closed(message);
+  }
+
+  /** Undefined before the first request was accepted. */
+  status(): ConnectionStatus | undefined {
+    if (this.facets === undefined) return undefined;
+    return statusOf(this.connection, this.facets, this.#connectedAt, this.#session, this.#records);
+  }
+
+  #put(input: Input): void {
+    this.#inputs.push(input);
+    if (!this.#running) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    try {
+      for (let input = this.#inputs.shift(); input !== undefined; input = this.#inputs.shift()) {
+        await this.#handle(input);
+        if (this.#paused && this.#inputs.length === 0) {
+          this.#paused = false;
+          if (!this.#ended) this.#transport.resume();
+        }
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#running = false;
+    }
+    if (this.#inputs.length > 0) void this.#run();
+  }
+
+  async #handle(input: Input): Promise<void> {
+    if (input.kind === 'Closed') return this.#leave(input.reason);
+    if (this.#ended) return;
+    if (input.kind !== 'Message') return this.#step(input);
+    if (this.connection === '' && !(await this.#arrive(input.message))) return;
+    await this.#step({ kind: 'Request', request: input.message.request });
+  }
+
+  async #arrive({ node, request }: Incoming): Promise<boolean> {
+    const { host } = this.#context;
+    if (request.typeUrl === HEALTH) return false;
+    const arrival = arrivalOf(host.state(), node, this.protocol, this.#identities, id => host.connectionName(id));
+    if ('error' in arrival) {
+      this.end('INVALID_ARGUMENT', arrival.error);
+      return false;
+    }
+    await host.record(arrival.facts);
+    this.connection = arrival.connection;
+    this.facets = arrival.facets;
+    this.#connectedAt = host.clock.now();
+    this.#session = openSession(this.protocol, arrival.connection);
+    this.#context.onConnected(this);
+    return !this.#ended;
+  }
+
+  async #leave(reason: string): Promise<void> {
+    if (this.#gone) return;
+    this.#gone = true;
+    try {
+      const { connection } = this;
+      if (connection !== '') await this.#record({ kind: 'ProxyDisconnected', connection, reason });
+    } finally {
+      this.#context.onGone(this);
+    }
+  }
+
+  async #step(input: SessionInput): Promise<void> {
+    const inputs: SessionInput[] = [input];
+    for (let next = inputs.shift(); next !== undefined; next = inputs.shift()) {
+      const [session, effects] = step(this.#session, next);
+      this.#session = session;
+      for (const effect of effects) {
+        const answer = await this.#carryOut(effect);
+        if (this.#ended) return;
+        if (answer !== undefined) inputs.push(answer);
+      }
+    }
+  }
+
+  async #carryOut(effect: SessionEffect): Promise<SessionInput | undefined> {
+    const { host } = this.#context;
+    const { connection } = this;
+    switch (effect.kind) {
+      case 'Evaluate':
+        return this.#evaluate(effect.ask);
+      case 'Respond':
+        void this.#respond(effect);
+        break;
+      case 'Subscribed': {
+        const { typeUrl, subscribe, unsubscribe, wildcard } = effect;
+        await this.#record({ kind: 'ProxySubscribed', connection, typeUrl, subscribe, unsubscribe, wildcard });
+        break;
+      }
+      case 'Nacked': {
+        const { typeUrl, message, blamed } = effect;
+        await this.#record({ kind: 'ProxyNacked', connection, typeUrl, message });
+        this.#note(typeUrl, { blamed });
+        host.observe?.({ kind: 'Nacked', typeUrl });
+        host.nacked?.({ connection, typeUrl, message, resources: blamed });
+        break;
+      }
+      case 'Acked':
+      case 'Expired':
+        if (effect.kind === 'Acked') this.#note(effect.typeUrl, { blamed: [] });
+        host.observe?.({ kind: effect.kind, typeUrl: effect.typeUrl });
+        break;
+      case 'Debug':
+        this.#debug(effect.typeUrl, effect.names);
+        break;
+      case 'Settled':
+        this.#context.onSettled(this);
+        break;
+      case 'Close':
+        this.end(effect.code, effect.message);
+        break;
+    }
+    return undefined;
+  }
+
+  #evaluate(ask: number): SessionInput {
+    const { host, engine } = this.#context;
+    const state = host.state();
+    const proxy = state.proxies.get(this.connection);
+    if (proxy === undefined) return { kind: 'Failed', ask };
+    try {
+      this.#sets = engine.viewOf(state, proxy);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      host.log('error', `generation for ${this.connection} failed, it keeps what it has: ${message}`);
+      host.observe?.({ kind: 'Failed', connection: this.connection, message });
+      return { kind: 'Failed', ask };
+    }
+    const sets = new Map<string, Versions>();
+    for (const [typeUrl, set] of this.#sets) sets.set(typeUrl, set.versions);
+    return { kind: 'Evaluated', ask, view: { stateSeq: state.seq, sets } };
+  }
+
+  /** Receipt first, then the bytes; the write callback is the back-pressure. */
+  async #respond(response: Response): Promise<void> {
+    const { host, window, receipts } = this.#context;
+    const set = this.#sets.get(response.typeUrl);
+    const { connection } = this;
+    if (set === undefined) return this.#fail(new Error(`no resources for a response of ${response.typeUrl}`));
+    const { typeUrl, stateSeq } = response;
+    const giveBack = await window.take(() => host.observe?.({ kind: 'WriteSlow', connection }));
+    try {
+      if (this.#ended) return giveBack();
+      await receipts.commit({ connection, typeUrl, stateSeq, digest: set.digest, count: set.size });
+      if (this.#ended) return giveBack();
+      const message = this.#encode(response, set);
+      this.#note(typeUrl, { version: set.digest, stateSeq, sentAt: host.clock.now() });
+      this.#transport.send(message, error => {
+        giveBack();
+        if (error !== undefined && error !== null) return this.closed(error.message);
+        host.observe?.({ kind: 'Sent', typeUrl, bytes: message.length, resources: response.names.length });
+        this.#put({ kind: 'Sent' });
+      });
+    } catch (error) {
+      giveBack();
+      this.#fail(error);
+    }
+  }
+
+  #encode(response: Response, set: ResourceSet): Buffer {
+    const { typeUrl, nonce, removed } = response;
+    const version = set.digest.slice(0, VERSION_LENGTH);
+    const chosen = response.names.map(name => set.resources.get(name)!);
+    return this.protocol === 'sotw'
+      ? discoveryResponse({ versionInfo: version, typeUrl, nonce, frames: chosen.map(made => made.sotwFrame) })
+      : deltaDiscoveryResponse({
+          systemVersionInfo: version,
+          typeUrl,
+          nonce,
+          frames: chosen.map(made => made.deltaFrame),
+          removed,
+        });
+  }
+
+  #debug(typeUrl: string, names: readonly string[]): void {
+    const answer = this.#context.host.debug?.(typeUrl, names, this.#identities);
+    if (answer === undefined) return;
+    const frames = answer.map((resource: DebugResource) => debugFrame(this.protocol, resource));
+    const nonce = `${this.connection}/debug`;
+    const message =
+      this.protocol === 'sotw'
+        ? discoveryResponse({ versionInfo: '', typeUrl, nonce, frames })
+        : deltaDiscoveryResponse({ systemVersionInfo: '', typeUrl, nonce, frames, removed: [] });
+    this.#transport.send(message, () => undefined);
+  }
+
+  #note(typeUrl: string, more: TypeRecord): void {
+    this.#records.set(typeUrl, { ...this.#records.get(typeUrl), ...more });
+  }
+
+  async #record(fact: DistributiveOmit<Unrecorded, 'source'>): Promise<void> {
+    await this.#context.host.record([{ source: XDS_SOURCE, ...fact } as Unrecorded]);
+  }
+
+  /** Nothing may be sent that could not be recorded, and a stream in an unknown state is worth less than a new one. */
+  #fail(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (!this.#ended)
+      this.#context.host.log('warn', `stream of ${this.connection || 'an unknown proxy'} ends: ${message}`);
+    this.end('UNAVAILABLE', message);
+  }
+}
+
+/** Characters of the digest that make a version text. */
+const VERSION_LENGTH = 16;
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
