@@ -1,6 +1,10 @@
-// Opening a journal file. Everything above the journal imports from here, journal.ts, memory-journal.ts, export.ts, import.ts.
+// Opening a journal file. Everything above the journal imports from here, journal.ts, memory-journal.ts, export.ts and import.ts.
 
 import type { Clock, Durability, Journal } from './journal.ts';
+import { JournalOnStore } from './journal-on-store.ts';
+import { openSqliteStore } from './sqlite-store.ts';
+import type { PrivatePaths } from './vault.ts';
+import { Vault } from './vault.ts';
 
 export interface OpenOptions {
   /** Default: the machine's clock. */
@@ -13,7 +17,31 @@ export interface OpenOptions {
   readonly readonly?: boolean;
   /** The file never grows beyond this; appends that would are `write-failed`. Default: no limit but the disk's. */
   readonly fileBytesMax?: number;
+  /** Further values to seal, besides those of Secrets. */
+  readonly privatePaths?: PrivatePaths;
 }
 
-/** Creates the file if there is none (unless `readonly`). Rejects with a JournalFault: cannot-open, locked, foreign, … */
-export declare function openJournal(path: string, options?: OpenOptions): Promise<Journal>;
+/**
+ * Creates the file if there is none (unless `readonly`). Rejects with a JournalFault: cannot-open, locked, foreign, newer-format,
+ * damaged (what is wrong, and where), wrong-key, key-missing (for writing only; a reader without the key sees sealed text).
+ */
+export async function openJournal(path: string, options: OpenOptions = {}): Promise<Journal> {
+  const readonly = options.readonly ?? false;
+  const store = await openSqliteStore(path, {
+    durability: options.durability ?? 'full',
+    readonly,
+    fileBytesMax: options.fileBytesMax,
+  });
+  try {
+    const vault = new Vault({
+      keyFile: options.keyFile ?? `${path}.key`,
+      recorded: store.keyCheck(),
+      readonly,
+      privatePaths: options.privatePaths,
+    });
+    return new JournalOnStore(store, vault, options.clock ?? Date.now);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

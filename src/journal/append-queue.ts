@@ -1,0 +1,158 @@
+// From `append` to the commit: seq and time are given, what queued while the previous group was being committed becomes the next
+// group, and callers are held back when too much is waiting.
+//
+// Invariant: seqs are given in the order of the calls and only to batches that stand behind the committed head without a gap. So when
+// a group cannot be written, everything queued behind it is rejected with it, and the next seq is the head's plus one again.
+
+import type { Event } from '../core/event.ts';
+import type { Encoded } from './codec.ts';
+import { JournalFault } from './fault.ts';
+import type { Clock } from './journal.ts';
+import { GROUP_EVENTS_MAX, QUEUE_CHARS_MAX, QUEUE_EVENTS_MAX, QUEUE_WAITING_MAX } from './journal.ts';
+import type { PendingRow, Store } from './store.ts';
+
+/** A call of append. */
+interface Entry {
+  readonly batch: readonly Encoded[];
+  readonly chars: number;
+  readonly resolve: (events: readonly Event[]) => void;
+  readonly reject: (fault: unknown) => void;
+}
+
+/** One that has its seqs. */
+interface Queued extends Omit<Entry, 'batch'> {
+  readonly firstSeq: number;
+  readonly rows: readonly PendingRow[];
+  readonly events: readonly Event[];
+}
+
+export class AppendQueue {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #keyCheck: () => string | undefined;
+  /** Told after each commit, before the promises of its batches resolve. */
+  readonly #committed: (events: readonly Event[]) => void;
+  #queue: Queued[] = [];
+  #queuedEvents = 0;
+  #queuedChars = 0;
+  #waiting: Entry[] = [];
+  #nextSeq: number;
+  #lastTime: number;
+  #running: Promise<void> | undefined;
+
+  constructor(
+    store: Store,
+    clock: Clock,
+    keyCheck: () => string | undefined,
+    committed: (events: readonly Event[]) => void,
+  ) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#keyCheck = keyCheck;
+    this.#committed = committed;
+    this.#nextSeq = store.head().seq + 1;
+    this.#lastTime = store.head().time;
+  }
+
+  append(batch: readonly Encoded[]): Promise<readonly Event[]> {
+    if (batch.length === 0) return Promise.resolve([]);
+    const chars = batch.reduce((sum, item) => sum + item.body.length, 0);
+    return new Promise((resolve, reject) => {
+      const entry: Entry = { batch, chars, resolve, reject };
+      if (this.#waiting.length === 0 && this.#hasRoom(entry)) this.#enqueue(entry);
+      else if (this.#waiting.length < QUEUE_WAITING_MAX) this.#waiting.push(entry);
+      else reject(overloaded(this.#store.path));
+    });
+  }
+
+  #enqueue({ batch, chars, resolve, reject }: Entry): void {
+    const firstSeq = this.#nextSeq;
+    const rows: PendingRow[] = [];
+    const events: Event[] = [];
+    for (const { source, kind, body, fact } of batch) {
+      const time = this.#now();
+      rows.push([time, source, kind, body]);
+      events.push({ ...fact, seq: this.#nextSeq, time } as Event);
+      this.#nextSeq += 1;
+    }
+    this.#queue.push({ firstSeq, rows, events, chars, resolve, reject });
+    this.#queuedEvents += rows.length;
+    this.#queuedChars += chars;
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when everything that was queued or waiting has been committed or rejected. */
+  async drained(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  #now(): number {
+    const now = Math.trunc(this.#clock());
+    if (Number.isSafeInteger(now) && now > this.#lastTime) this.#lastTime = now;
+    return this.#lastTime;
+  }
+
+  /** A batch above the limits is let in when it is alone: refusing it for ever would help nobody. */
+  #hasRoom({ batch, chars }: Entry): boolean {
+    if (this.#queuedEvents === 0) return true;
+    return this.#queuedEvents + batch.length <= QUEUE_EVENTS_MAX && this.#queuedChars + chars <= QUEUE_CHARS_MAX;
+  }
+
+  async #run(): Promise<void> {
+    // One turn later: what is appended in the same turn becomes one group.
+    await Promise.resolve();
+    while (this.#queue.length > 0) await this.#commitGroup(this.#takeGroup());
+    this.#running = undefined;
+  }
+
+  #takeGroup(): readonly Queued[] {
+    let events = 0;
+    let count = 0;
+    for (const queued of this.#queue) {
+      if (count > 0 && events + queued.rows.length > GROUP_EVENTS_MAX) break;
+      events += queued.rows.length;
+      count += 1;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  async #commitGroup(group: readonly Queued[]): Promise<void> {
+    const rows = group.length === 1 ? group[0]!.rows : group.flatMap(queued => queued.rows);
+    try {
+      await this.#store.commit({ firstSeq: group[0]!.firstSeq, rows, keyCheck: this.#keyCheck() });
+    } catch (fault) {
+      this.#rejectAll(group, fault);
+      return;
+    }
+    this.#release(group);
+    this.#admitWaiting();
+    for (const queued of group) this.#committed(queued.events);
+    for (const queued of group) queued.resolve(queued.events);
+  }
+
+  #rejectAll(group: readonly Queued[], fault: unknown): void {
+    const rejected = [...group, ...this.#queue, ...this.#waiting];
+    this.#release([...group, ...this.#queue]);
+    this.#queue = [];
+    this.#waiting = [];
+    this.#nextSeq = this.#store.head().seq + 1;
+    for (const { reject } of rejected) reject(fault);
+  }
+
+  #release(group: readonly Queued[]): void {
+    for (const queued of group) {
+      this.#queuedEvents -= queued.rows.length;
+      this.#queuedChars -= queued.chars;
+    }
+  }
+
+  #admitWaiting(): void {
+    while (this.#waiting.length > 0 && this.#hasRoom(this.#waiting[0]!)) this.#enqueue(this.#waiting.shift()!);
+  }
+}
+
+function overloaded(path: string): JournalFault {
+  return new JournalFault('overloaded', `more than ${QUEUE_WAITING_MAX} appends wait to be written; await them`, {
+    path,
+  });
+}

@@ -1,0 +1,120 @@
+// Between facts and what is stored of them. The body is the canonical JSON of the fact without the envelope, so equal facts have
+// equal text, in every process and release.
+//
+// What JSON cannot carry (NaN, -0, undefined members, objects of a class) would make the live fold differ from the replay. Such a
+// fact is stored as JSON sees it, and `append` hands out what was stored instead of what was given.
+
+import type { Event, Unrecorded } from '../core/event.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import { canonicalJson } from '../core/json.ts';
+import { JournalFault } from './fault.ts';
+import type { SnapshotFact } from './journal.ts';
+import { BODY_CHARS_MAX, BODY_DEPTH_MAX } from './journal.ts';
+import { isSecret, SEALED_PREFIX } from './private-values.ts';
+import type { Vault } from './vault.ts';
+
+export const SOURCE_CHARS_MAX = 512;
+export const KIND_CHARS_MAX = 64;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+const UNFIT_NAME = /[\u0000-\u001f\u007f\ud800-\udfff]/u;
+const ENVELOPE = new Set(['seq', 'time', 'source', 'kind']);
+
+/** What is stored of a fact, before it has a seq. */
+export interface Encoded {
+  readonly source: string;
+  readonly kind: string;
+  readonly body: string;
+  /** The fact as `read` will give it, without seq and time. */
+  readonly fact: Unrecorded;
+}
+
+/** Faults: `unfit-fact`; those of creating a key. */
+export function encodeFact(given: Unrecorded, vault: Vault): Encoded {
+  const { source, kind } = given;
+  checkName('source', source, SOURCE_CHARS_MAX);
+  checkName('kind', kind, KIND_CHARS_MAX);
+  const found = inspect(given, kind);
+  const fact = withoutEnvelope(given as unknown as JsonObject);
+  const isPrivate = found.isPrivate || vault.marked(given as unknown as JsonObject).length > 0;
+  const plain = isPrivate ? undefined : bodyText(fact, kind);
+  const body = plain ?? bodyText(sealBody(fact, kind, source, vault), kind);
+  if (found.exact) return { source, kind, body, fact: given };
+  const stored = JSON.parse(plain ?? bodyText(fact, kind)) as JsonObject;
+  return { source, kind, body, fact: { ...stored, source, kind } as unknown as Unrecorded };
+}
+
+function sealBody(fact: JsonObject, kind: string, source: string, vault: Vault): JsonObject {
+  return withoutEnvelope(vault.seal({ ...fact, source, kind }));
+}
+
+/** Faults: `damaged`. */
+export function decodeEvent(
+  row: {
+    readonly seq: number;
+    readonly time: number;
+    readonly source: string;
+    readonly kind: string;
+    readonly body: string;
+  },
+  vault: Vault,
+): Event {
+  const fact = vault.open(row.body, row.seq);
+  return { ...fact, seq: row.seq, time: row.time, source: row.source, kind: row.kind } as unknown as Event;
+}
+
+/** One item of a snapshot segment. Faults: `unfit-fact`. */
+export function encodeSnapshotFact({ source, fact }: SnapshotFact, vault: Vault): string {
+  const isPrivate = inspect(fact, 'snapshot').isPrivate || vault.marked(fact).length > 0;
+  return bodyText({ source, fact: isPrivate ? vault.seal(fact) : fact }, 'snapshot');
+}
+
+interface Inspection {
+  /** JSON carries it unchanged. */
+  readonly exact: boolean;
+  readonly isPrivate: boolean;
+}
+
+/** One walk over a fact before it is stored. Faults: `unfit-fact` for what has no JSON text at all. */
+export function inspect(value: unknown, kind: string): Inspection {
+  let exact = true;
+  let isPrivate = false;
+  const visit = (item: unknown, depth: number): void => {
+    if (depth > BODY_DEPTH_MAX) throw unfit(kind, `nested deeper than ${BODY_DEPTH_MAX} levels`);
+    if (typeof item === 'string') isPrivate ||= item.startsWith(SEALED_PREFIX);
+    else if (typeof item === 'number') exact &&= Number.isFinite(item) && !Object.is(item, -0);
+    else if (typeof item === 'object' && item !== null) visitMembers(item, depth);
+    else if (item === undefined) exact = false;
+    else if (item !== null && typeof item !== 'boolean') throw unfit(kind, `a ${typeof item} is not JSON`);
+  };
+  const visitMembers = (item: object, depth: number): void => {
+    if (Array.isArray(item)) {
+      for (const member of item) visit(member, depth + 1);
+      return;
+    }
+    exact &&= Object.getPrototypeOf(item) === Object.prototype;
+    isPrivate ||= isSecret(item as JsonObject);
+    for (const key of Object.keys(item)) visit((item as Record<string, unknown>)[key], depth + 1);
+  };
+  visit(value, 0);
+  return { exact, isPrivate };
+}
+
+function bodyText(value: Json, kind: string): string {
+  const text = canonicalJson(value);
+  if (text.length > BODY_CHARS_MAX) throw unfit(kind, `${text.length} characters of JSON, more than ${BODY_CHARS_MAX}`);
+  return text;
+}
+
+function withoutEnvelope(fact: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fact).filter(([key]) => !ENVELOPE.has(key)));
+}
+
+function checkName(what: string, name: string, charsMax: number): void {
+  if (typeof name !== 'string' || name === '' || name.length > charsMax || UNFIT_NAME.test(name)) {
+    throw new JournalFault('unfit-fact', `${what} must be 1 to ${charsMax} characters without control characters`);
+  }
+}
+
+function unfit(kind: string, why: string): JournalFault {
+  return new JournalFault('unfit-fact', `a fact of kind ${kind} cannot be recorded: ${why}`);
+}

@@ -1,0 +1,211 @@
+// The journal over any store: encoding and sealing on the way in, checking and opening on the way out, followers, closing.
+//
+// Reading is synchronous page by page on the caller's thread (parsing dominates, and what is parsed is needed there), with a turn of
+// the loop between pages so that nothing else stalls.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Event, Unrecorded } from '../core/event.ts';
+import type { JsonObject } from '../core/json.ts';
+import { canonicalJson } from '../core/json.ts';
+import { AppendQueue } from './append-queue.ts';
+import { chainHash } from './chain.ts';
+import { decodeEvent, encodeFact } from './codec.ts';
+import { JournalFault } from './fault.ts';
+import { Follower } from './follower.ts';
+import type {
+  ChainPoint,
+  Clock,
+  Follow,
+  Head,
+  Journal,
+  Range,
+  RecordsRange,
+  Snapshots,
+  StoredEvent,
+  Verdict,
+} from './journal.ts';
+import { StoreSnapshots } from './snapshots.ts';
+import type { Row, Store } from './store.ts';
+import type { Vault } from './vault.ts';
+import { verifyStore } from './verify.ts';
+
+/** How often a readonly journal looks whether another process has appended. */
+export const FOLLOW_POLL_MS = 200;
+
+export class JournalOnStore implements Journal {
+  readonly path: string;
+  readonly readonly: boolean;
+  readonly snapshots: Snapshots;
+  readonly #store: Store;
+  readonly #vault: Vault;
+  readonly #queue: AppendQueue;
+  readonly #followers = new Set<Follower>();
+  #poll: NodeJS.Timeout | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(store: Store, vault: Vault, clock: Clock) {
+    this.path = store.path;
+    this.readonly = store.readonly;
+    this.#store = store;
+    this.#vault = vault;
+    this.#queue = new AppendQueue(
+      store,
+      clock,
+      () => this.#newKeyCheck(),
+      events => {
+        for (const follower of this.#followers) follower.committed(events);
+      },
+    );
+    this.snapshots = new StoreSnapshots(
+      store,
+      vault,
+      () => this.#newKeyCheck(),
+      access => this.#check(access),
+    );
+  }
+
+  #newKeyCheck(): string | undefined {
+    return this.#store.keyCheck() === undefined ? this.#vault.check : undefined;
+  }
+
+  head(): Head {
+    const { seq, time, hash } = this.#store.head();
+    return { seq, time, hash: hash.toString('hex') };
+  }
+
+  base(): ChainPoint {
+    return { seq: this.#store.base.seq, hash: this.#store.base.hash.toString('hex') };
+  }
+
+  keyCheck(): string | undefined {
+    return this.#store.keyCheck();
+  }
+
+  async append(batch: readonly Unrecorded[]): Promise<readonly Event[]> {
+    this.#check('write');
+    // Everything is encoded before anything is queued: an unfit fact in the middle leaves nothing behind.
+    return this.#queue.append(batch.map(fact => encodeFact(fact, this.#vault)));
+  }
+
+  async *read(range: Range): AsyncGenerator<readonly Event[]> {
+    this.#check('read');
+    const from = this.#clampFrom(range.from);
+    let previous = this.#hashBefore(from);
+    for await (const rows of this.#pages(range)) {
+      previous = checkChain(previous, rows, this.path);
+      yield rows.map(row => decodeEvent(row, this.#vault));
+    }
+  }
+
+  async *records(range: RecordsRange): AsyncGenerator<readonly StoredEvent[]> {
+    this.#check('read');
+    const redact = range.secrets === 'redacted';
+    for await (const rows of this.#pages(range)) {
+      yield rows.map(row => ({
+        seq: row.seq,
+        time: row.time,
+        source: row.source,
+        kind: row.kind,
+        body: redact ? canonicalJson(this.#vault.redact(JSON.parse(row.body) as JsonObject)) : row.body,
+        hash: row.hash.toString('hex'),
+      }));
+    }
+  }
+
+  async *#pages(range: Range): AsyncGenerator<readonly Row[]> {
+    const to = Math.min(range.to ?? Number.MAX_SAFE_INTEGER, this.#store.head().seq);
+    let next = this.#clampFrom(range.from);
+    while (next <= to) {
+      this.#check('read');
+      const rows = this.#store.page(next, to);
+      if (rows.length === 0) throw missing(next, this.path);
+      yield rows;
+      next = rows.at(-1)!.seq + 1;
+      if (next <= to) await nextTurn();
+    }
+  }
+
+  follow(from: number, onEvents: (events: readonly Event[]) => void | Promise<void>): Follow {
+    this.#check('read');
+    const follower = new Follower(this.#clampFrom(from), next => this.#readPage(next), onEvents);
+    this.#followers.add(follower);
+    const forget = () => this.#followers.delete(follower);
+    follower.done.then(forget, forget);
+    if (this.readonly) this.#startPolling();
+    return follower;
+  }
+
+  #readPage(from: number): readonly Event[] {
+    const head = this.#store.head().seq;
+    if (from > head) return [];
+    const rows = this.#store.page(from, head);
+    if (rows.length === 0) throw missing(from, this.path);
+    checkChain(this.#hashBefore(from), rows, this.path);
+    return rows.map(row => decodeEvent(row, this.#vault));
+  }
+
+  #startPolling(): void {
+    if (this.#poll !== undefined) return;
+    let seen = this.#store.head().seq;
+    this.#poll = setInterval(() => {
+      const head = this.#store.head().seq;
+      if (head === seen) return;
+      seen = head;
+      for (const follower of this.#followers) follower.committed();
+    }, FOLLOW_POLL_MS);
+    this.#poll.unref();
+  }
+
+  async verify(onProgress?: (done: number, of: number) => void): Promise<Verdict> {
+    this.#check('read');
+    return verifyStore(this.#store, onProgress);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#poll);
+    await this.#queue.drained();
+    await Promise.allSettled([...this.#followers].map(follower => follower.stop()));
+    await this.#store.close();
+  }
+
+  #check(access: 'read' | 'write'): void {
+    if (this.#closed !== undefined) throw new JournalFault('closed', 'the journal was closed', { path: this.path });
+    if (access === 'write' && this.readonly) {
+      throw new JournalFault('read-only', 'the journal was opened for reading only', { path: this.path });
+    }
+  }
+
+  #clampFrom(from: number): number {
+    return Math.max(from, this.#store.base.seq + 1);
+  }
+
+  #hashBefore(seq: number): Buffer {
+    if (seq - 1 === this.#store.base.seq) return this.#store.base.hash;
+    const hash = this.#store.hashAt(seq - 1);
+    if (hash === undefined && seq - 1 <= this.#store.head().seq) throw missing(seq - 1, this.path);
+    return hash ?? this.#store.head().hash;
+  }
+}
+
+function checkChain(start: Buffer, rows: readonly Row[], path: string): Buffer {
+  let previous = start;
+  for (const { seq, time, source, kind, body, hash } of rows) {
+    if (!chainHash(previous, seq, time, source, kind, body).equals(hash)) {
+      throw new JournalFault('damaged', 'the chain breaks here; `journal verify` tells which column was changed', {
+        path,
+        seq,
+      });
+    }
+    previous = hash;
+  }
+  return previous;
+}
+
+function missing(seq: number, path: string): JournalFault {
+  return new JournalFault('damaged', 'this event is missing; restore the journal from a copy', { path, seq });
+}

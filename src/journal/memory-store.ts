@@ -1,0 +1,124 @@
+// A store in memory, with the same hashing as the file: for tests, for `generate`, for anything that needs a journal and keeps none.
+
+import { CHAIN_START, chainHash, columnSums } from './chain.ts';
+import { PAGE_CHARS_MAX, PAGE_EVENTS_MAX } from './journal.ts';
+import type {
+  Group,
+  RawRow,
+  RawSegment,
+  Row,
+  SegmentRow,
+  SnapshotRow,
+  Store,
+  StoredBase,
+  StoredHead,
+} from './store.ts';
+
+interface MemoryRow extends Row {
+  readonly sums: Buffer;
+}
+
+export class MemoryStore implements Store {
+  readonly path = 'memory';
+  readonly readonly = false;
+  readonly base: StoredBase = { seq: 0, hash: CHAIN_START };
+  readonly #rows: MemoryRow[] = [];
+  readonly #snapshots = new Map<number, SnapshotRow>();
+  readonly #segments = new Map<number, SegmentRow[]>();
+  #head: StoredHead = { seq: 0, time: 0, hash: CHAIN_START };
+  #keyCheck: string | undefined;
+
+  head(): StoredHead {
+    return this.#head;
+  }
+
+  recordedHead(): StoredHead {
+    return this.#head;
+  }
+
+  keyCheck(): string | undefined {
+    return this.#keyCheck;
+  }
+
+  async commit(group: Group): Promise<StoredHead> {
+    // As a worker does, a turn later: a caller must not come to depend on less.
+    await Promise.resolve();
+    let { hash } = this.#head;
+    let seq = group.firstSeq;
+    for (const [time, source, kind, body] of group.rows) {
+      hash = chainHash(hash, seq, time, source, kind, body);
+      this.#rows.push({ seq, time, source, kind, body, hash, sums: columnSums(time, source, kind, body) });
+      this.#head = { seq, time, hash };
+      seq += 1;
+    }
+    this.#keyCheck ??= group.keyCheck;
+    return this.#head;
+  }
+
+  page(from: number, to: number): readonly Row[] {
+    const rows: Row[] = [];
+    let chars = 0;
+    for (let seq = from; seq <= to && rows.length < PAGE_EVENTS_MAX && chars < PAGE_CHARS_MAX; seq += 1) {
+      const row = this.#rows[seq - 1];
+      if (row === undefined) break;
+      rows.push(row);
+      chars += row.body.length;
+    }
+    return rows;
+  }
+
+  rawPage(after: number): readonly RawRow[] {
+    const from = Math.max(after, 0);
+    return this.#rows.slice(from, from + PAGE_EVENTS_MAX).map(row => ({
+      ...row,
+      source: Buffer.from(row.source, 'utf8'),
+      kind: Buffer.from(row.kind, 'utf8'),
+      body: Buffer.from(row.body, 'utf8'),
+    }));
+  }
+
+  hashAt(seq: number): Buffer | undefined {
+    return this.#rows[seq - 1]?.hash;
+  }
+
+  timeAt(seq: number): number | undefined {
+    return this.#rows[seq - 1]?.time;
+  }
+
+  snapshots(): readonly SnapshotRow[] {
+    return [...this.#snapshots.values()].sort((a, b) => a.seq - b.seq);
+  }
+
+  unfinishedSnapshots(): readonly number[] {
+    return [...this.#segments.keys()].filter(seq => !this.#snapshots.has(seq));
+  }
+
+  segment(seq: number, number: number): RawSegment | undefined {
+    const segment = this.#segments.get(seq)?.[number - 1];
+    return segment === undefined ? undefined : { ...segment, body: Buffer.from(segment.body, 'utf8') };
+  }
+
+  async writeSegment(seq: number, segment: SegmentRow, keyCheck: string | undefined): Promise<void> {
+    const segments = this.#segments.get(seq) ?? [];
+    segments.push(segment);
+    this.#segments.set(seq, segments);
+    this.#keyCheck ??= keyCheck;
+  }
+
+  async writeSnapshot(row: SnapshotRow): Promise<void> {
+    this.#snapshots.set(row.seq, row);
+  }
+
+  async dropSnapshot(seq: number): Promise<void> {
+    this.#snapshots.delete(seq);
+    this.#segments.delete(seq);
+  }
+
+  check(): readonly string[] {
+    return [];
+  }
+
+  async close(): Promise<void> {
+    await Promise.resolve();
+  }
+}

@@ -1,0 +1,109 @@
+// Which values of a fact are private, and where they stand. One walk serves sealing, unsealing and redacting, so that the three
+// can never disagree about a place.
+//
+// Private are, in any object of kind Secret at any depth: the members of `data` and `stringData`, and annotations that may quote
+// the whole object (kubectl's last-applied-configuration and its many cousins); and whatever the caller marks. A plain string that
+// already looks sealed is treated as private too: so in stored form every string with the prefix is ours, and unsealing needs no guess.
+
+import type { Json, JsonObject } from '../core/json.ts';
+import { isObject } from '../core/json.ts';
+import { JournalFault } from './fault.ts';
+
+export const SEALED_PREFIX = 'sealed:v1:';
+
+/** An annotation of a Secret up to this length and without a brace cannot quote an object worth hiding. */
+export const PLAIN_ANNOTATION_CHARS_MAX = 128;
+
+/** Members by which a Secret is recognised and its values are bound to it: sealing them would hide who they belong to. */
+const NEVER_PRIVATE = new Set(['apiVersion', 'kind', 'name', 'namespace']);
+
+/** A path inside a fact, e.g. `['value', 'token']`. */
+export type MarkedPath = readonly string[];
+
+/**
+ * Called with each private value, and with every other string that has the prefix. `place` names the value within its object; it
+ * is the same before and after sealing.
+ */
+export type Replace = (value: Json, place: string) => Json;
+
+interface Spot {
+  readonly path: string;
+  readonly place: string;
+}
+
+/** A copy with the private values replaced. `__proto__` and other odd keys stay ordinary members. */
+export function mapPrivate(root: JsonObject, marked: readonly MarkedPath[], replace: Replace): JsonObject {
+  const marks = new Set(marked.map(markKey));
+  const visit = (value: Json, spot: Spot): Json => {
+    if (typeof value === 'string') return value.startsWith(SEALED_PREFIX) ? replace(value, spot.place) : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item: Json, index) => member(item, spot, String(index), false));
+    return object(value as JsonObject, spot);
+  };
+  const member = (value: Json, spot: Spot, key: string, isPrivate: boolean): Json => {
+    const below = step(spot, key);
+    return isPrivate || marks.has(below.path) ? replace(value, below.place) : visit(value, below);
+  };
+  const object = (value: JsonObject, spot: Spot): JsonObject => {
+    if (isSecret(value)) return secret(value, { path: spot.path, place: secretPlace(value) });
+    return mapMembers(value, (item, key) => member(item, spot, key, false));
+  };
+  const secret = (value: JsonObject, spot: Spot): JsonObject =>
+    mapMembers(value, (item, key) => {
+      if (key === 'metadata' && isObject(item)) return metadata(item, step(spot, key));
+      if (key !== 'data' && key !== 'stringData') return member(item, spot, key, false);
+      const below = step(spot, key);
+      if (!isObject(item)) return item === null ? null : replace(item, below.place);
+      return mapMembers(item, (inner, name) => member(inner, below, name, true));
+    });
+  const metadata = (value: JsonObject, spot: Spot): JsonObject =>
+    mapMembers(value, (item, key) => {
+      if (key !== 'annotations' || !isObject(item)) return member(item, spot, key, false);
+      const below = step(spot, key);
+      return mapMembers(item, (text, name) => member(text, below, name, !isPlainAnnotation(text)));
+    });
+  return object(root, { path: '', place: '' });
+}
+
+export function isSecret(value: JsonObject): boolean {
+  return value.kind === 'Secret';
+}
+
+function isPlainAnnotation(text: Json): boolean {
+  return typeof text === 'string' && text.length <= PLAIN_ANNOTATION_CHARS_MAX && !text.includes('{');
+}
+
+function mapMembers(value: JsonObject, map: (item: Json, key: string) => Json): JsonObject {
+  const members: [string, Json][] = [];
+  for (const key of Object.keys(value)) {
+    const item = value[key];
+    if (item !== undefined) members.push([key, map(item, key)]);
+  }
+  return Object.fromEntries(members);
+}
+
+/** Binds the values of a Secret to its name. A name that looks sealed is replaced by the walk, so it cannot be part of the place. */
+function secretPlace(secret: JsonObject): string {
+  const metadata = isObject(secret.metadata) ? secret.metadata : {};
+  const part = (value: Json | undefined) =>
+    typeof value === 'string' && !value.startsWith(SEALED_PREFIX) ? escapeKey(value) : '';
+  return `Secret/${part(metadata.namespace)}/${part(metadata.name)}:`;
+}
+
+function step(spot: Spot, key: string): Spot {
+  const part = `/${escapeKey(key)}`;
+  return { path: spot.path + part, place: spot.place + part };
+}
+
+/** As in JSON Pointer (RFC 6901 §3). */
+function escapeKey(key: string): string {
+  return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
+}
+
+function markKey(path: MarkedPath): string {
+  const last = path.at(-1);
+  if (last === undefined || NEVER_PRIVATE.has(last)) {
+    throw new JournalFault('unfit-fact', `a path marked as private must not end in "${last ?? ''}"`);
+  }
+  return path.map(key => `/${escapeKey(key)}`).join('');
+}

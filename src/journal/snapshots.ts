@@ -1,0 +1,205 @@
+// Snapshots: canonical facts that stand for everything up to a seq, so that a restart folds only the tail.
+//
+// Written segment by segment, each its own small transaction between the groups of events, the row that makes them a snapshot last.
+// Reading checks every hash first and passes over a snapshot that is damaged: an older one and more tail give the same state (law 6).
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { JsonObject } from '../core/json.ts';
+import { segmentHash, snapshotHash } from './chain.ts';
+import { encodeSnapshotFact, inspect } from './codec.ts';
+import { JournalFault } from './fault.ts';
+import type { Finding, Snapshot, SnapshotFact, SnapshotInfo, Snapshots } from './journal.ts';
+import type { RawSegment, SnapshotRow, Store } from './store.ts';
+import type { Vault } from './vault.ts';
+
+/** A segment is closed at whichever comes first; encoding one takes a millisecond or two. */
+export const SEGMENT_FACTS_MAX = 200;
+export const SEGMENT_CHARS_MAX = 256 * 1024;
+/** Format numbers are small: that many are tried to tell a changed format from a changed hash. */
+const FORMATS_TRIED = 1_000;
+
+export class StoreSnapshots implements Snapshots {
+  readonly #store: Store;
+  readonly #vault: Vault;
+  readonly #keyCheck: () => string | undefined;
+  readonly #check: (access: 'read' | 'write') => void;
+  /** Writing and dropping, one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    store: Store,
+    vault: Vault,
+    keyCheck: () => string | undefined,
+    check: (access: 'read' | 'write') => void,
+  ) {
+    this.#store = store;
+    this.#vault = vault;
+    this.#keyCheck = keyCheck;
+    this.#check = check;
+  }
+
+  write(snapshot: { seq: number; format: number; facts: Iterable<SnapshotFact> }): Promise<SnapshotInfo> {
+    return this.#serial(() => this.#write(snapshot.seq, snapshot.format, snapshot.facts));
+  }
+
+  drop(seq: number): Promise<void> {
+    return this.#serial(() => this.#store.dropSnapshot(seq));
+  }
+
+  async #serial<A>(task: () => Promise<A>): Promise<A> {
+    const run = this.#last.then(() => {
+      this.#check('write');
+      return task();
+    });
+    this.#last = run.catch(() => undefined);
+    return run;
+  }
+
+  async #write(seq: number, format: number, facts: Iterable<SnapshotFact>): Promise<SnapshotInfo> {
+    const chain = this.#store.hashAt(seq);
+    const time = this.#store.timeAt(seq);
+    if (chain === undefined || time === undefined) {
+      throw new JournalFault('no-such-seq', 'no snapshot can be written here: the journal has no such event', {
+        path: this.#store.path,
+        seq,
+      });
+    }
+    for (const left of [...this.#store.unfinishedSnapshots(), seq]) await this.#store.dropSnapshot(left);
+    const hashes: Buffer[] = [];
+    let count = 0;
+    for (const segment of segments(facts, this.#vault)) {
+      const hash = segmentHash(segment.body);
+      hashes.push(hash);
+      count += segment.facts;
+      await this.#store.writeSegment(seq, { number: hashes.length, body: segment.body, hash }, this.#keyCheck());
+      await nextTurn();
+    }
+    const columns = { seq, format, time, facts: count, segments: hashes.length, chain };
+    const row: SnapshotRow = { ...columns, hash: snapshotHash(columns, hashes) };
+    await this.#store.writeSnapshot(row);
+    return infoOf(row);
+  }
+
+  async list(): Promise<readonly SnapshotInfo[]> {
+    this.#check('read');
+    return this.#store.snapshots().map(infoOf);
+  }
+
+  async read(atMost = Number.MAX_SAFE_INTEGER): Promise<Snapshot | undefined> {
+    this.#check('read');
+    const skipped: Finding[] = [];
+    const candidates = this.#store.snapshots().filter(row => row.seq <= atMost);
+    for (const row of candidates.reverse()) {
+      const findings = await checkSnapshot(this.#store, row);
+      if (findings.length === 0) return { info: infoOf(row), facts: this.#facts(row), skipped };
+      skipped.push(...findings);
+    }
+    return undefined;
+  }
+
+  async *#facts(row: SnapshotRow): AsyncGenerator<readonly SnapshotFact[]> {
+    for (let number = 1; number <= row.segments; number += 1) {
+      this.#check('read');
+      const segment = this.#store.segment(row.seq, number);
+      if (segment === undefined) {
+        throw new JournalFault('damaged', `segment ${number} of the snapshot went away while it was read`, {
+          path: this.#store.path,
+          seq: row.seq,
+        });
+      }
+      yield this.#decode(segment, row.seq);
+      await nextTurn();
+    }
+  }
+
+  #decode(segment: RawSegment, seq: number): readonly SnapshotFact[] {
+    const items = JSON.parse(segment.body.toString('utf8')) as readonly { source: string; fact: JsonObject }[];
+    return items.map(({ source, fact }) => ({
+      source,
+      fact: inspect(fact, 'snapshot').isPrivate ? this.#vault.openFact(fact, seq) : fact,
+    }));
+  }
+}
+
+/** Everything that is wrong with one snapshot. */
+export async function checkSnapshot(store: Store, row: SnapshotRow): Promise<readonly Finding[]> {
+  const { seq } = row;
+  const finding = (column: string, message: string): Finding => ({ kind: 'snapshot', seq, column, message });
+  const findings: Finding[] = [];
+  const hashes: Buffer[] = [];
+  for (let number = 1; number <= row.segments; number += 1) {
+    const segment = store.segment(seq, number);
+    if (segment === undefined) {
+      const column = snapshotHash(row, hashes).equals(row.hash) ? 'snapshot.segments' : 'snapshot_segment.number';
+      findings.push(finding(column, `snapshot ${seq}: segment ${number} is missing`));
+      return findings;
+    }
+    hashes.push(segment.hash);
+    if (!segmentHash(segment.body).equals(segment.hash)) {
+      // Which of the two was changed shows in the snapshot's hash, which was made of the segment hashes.
+      const content = snapshotHash(row, await segmentHashes(store, row, number, segmentHash(segment.body)));
+      const column = content.equals(row.hash) ? 'snapshot_segment.hash' : 'snapshot_segment.body';
+      findings.push(finding(column, `snapshot ${seq}: segment ${number} was changed`));
+    }
+    await nextTurn();
+  }
+  if (store.segment(seq, row.segments + 1) !== undefined) {
+    findings.push(finding('snapshot.segments', `snapshot ${seq}: has more segments than its row says`));
+  }
+  const chain = store.hashAt(seq);
+  if (chain === undefined || !chain.equals(row.chain)) {
+    const column = chain === undefined ? 'snapshot.seq' : 'snapshot.chain';
+    findings.push(finding(column, `snapshot ${seq}: does not belong to the event of that seq`));
+  }
+  if (findings.length === 0 && !snapshotHash(row, hashes).equals(row.hash)) {
+    findings.push(finding(changedColumn(store, row, hashes), `snapshot ${seq}: its row was changed`));
+  }
+  return findings;
+}
+
+/** The column for which another value mends the hash: what other rows say, or another small format; else the hash itself. */
+function changedColumn(store: Store, row: SnapshotRow, hashes: readonly Buffer[]): string {
+  const mends = (columns: Partial<SnapshotRow>) => snapshotHash({ ...row, ...columns }, hashes).equals(row.hash);
+  if (mends({ time: store.timeAt(row.seq) ?? row.time })) return 'snapshot.time';
+  if (mends({ facts: countFacts(store, row) })) return 'snapshot.facts';
+  for (let format = 0; format < FORMATS_TRIED; format += 1) if (mends({ format })) return 'snapshot.format';
+  return 'snapshot.hash';
+}
+
+function countFacts(store: Store, row: SnapshotRow): number {
+  let facts = 0;
+  for (let number = 1; number <= row.segments; number += 1) {
+    const body = store.segment(row.seq, number)?.body.toString('utf8') ?? '[]';
+    facts += (JSON.parse(body) as readonly unknown[]).length;
+  }
+  return facts;
+}
+
+async function segmentHashes(store: Store, row: SnapshotRow, at: number, instead: Buffer): Promise<readonly Buffer[]> {
+  const hashes: Buffer[] = [];
+  for (let number = 1; number <= row.segments; number += 1) {
+    const segment = number === at ? undefined : store.segment(row.seq, number);
+    hashes.push(segment?.hash ?? instead);
+    await nextTurn();
+  }
+  return hashes;
+}
+
+function* segments(facts: Iterable<SnapshotFact>, vault: Vault): Generator<{ body: string; facts: number }> {
+  let items: string[] = [];
+  let chars = 0;
+  for (const fact of facts) {
+    const item = encodeSnapshotFact(fact, vault);
+    items.push(item);
+    chars += item.length;
+    if (items.length < SEGMENT_FACTS_MAX && chars < SEGMENT_CHARS_MAX) continue;
+    yield { body: `[${items.join(',')}]`, facts: items.length };
+    items = [];
+    chars = 0;
+  }
+  if (items.length > 0) yield { body: `[${items.join(',')}]`, facts: items.length };
+}
+
+function infoOf(row: SnapshotRow): SnapshotInfo {
+  return { ...row, chain: row.chain.toString('hex'), hash: row.hash.toString('hex') };
+}

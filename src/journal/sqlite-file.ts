@@ -1,0 +1,182 @@
+// The journal as a file: telling what it is before anything is done with it, creating it, and the lock that keeps it single-writer.
+//
+// A new file gets its schema, application_id and format in one transaction *before* it is switched to WAL, so that a crash leaves
+// either an empty file (which counts as none) or a journal. The lock is a small SQLite file beside the journal whose write lock is held
+// for as long as the journal is open: the operating system releases it however the process ends.
+
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { CHAIN_START } from './chain.ts';
+import { errorCode, errorText, JournalFault } from './fault.ts';
+import type { StoredBase } from './store.ts';
+
+export type Db = Database.Database;
+
+/** "PERI" */
+export const APPLICATION_ID = 0x50455249;
+export const FORMAT = 1;
+/** How long a reader waits for a writer that is just switching or checkpointing. */
+export const BUSY_TIMEOUT_MS = 5_000;
+
+const SQLITE_MAGIC = 'SQLite format 3\0';
+const SQLITE_HEADER_BYTES = 100;
+const FROM_THE_START: StoredBase = { seq: 0, hash: CHAIN_START };
+const SCHEMA = new URL('../../journal/schema/0001-journal.sql', import.meta.url);
+
+/** False: there is no such file, or an empty one. Faults: `foreign`, `damaged`, `cannot-open`. */
+export function inspectFile(path: string): boolean {
+  const header = Buffer.alloc(SQLITE_HEADER_BYTES);
+  let size: number;
+  let read: number;
+  try {
+    const file = openSync(path, 'r');
+    try {
+      size = fstatSync(file).size;
+      read = readSync(file, header, 0, SQLITE_HEADER_BYTES, 0);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    throw cannotOpen(path, error);
+  }
+  if (size === 0) return false;
+  const magic = header.toString('latin1', 0, Math.min(SQLITE_MAGIC.length, read));
+  if (!SQLITE_MAGIC.startsWith(magic)) {
+    throw new JournalFault('foreign', 'not a Periplus journal (nor any SQLite file); give another path', { path });
+  }
+  if (read < SQLITE_HEADER_BYTES) throw truncated(path, `${size} bytes, less than the header of a journal`);
+  checkSize(path, header, size);
+  return true;
+}
+
+/** A file shorter than it says, unless a write-ahead log stands beside it, from which SQLite completes it. */
+function checkSize(path: string, header: Buffer, size: number): void {
+  const log = `${path}-wal`;
+  if (existsSync(log) && statSync(log).size > 0) return;
+  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  const expected = header.readUInt32BE(28) * pageSize;
+  if (size < expected) throw truncated(path, `it has ${size} bytes and should have ${expected}`);
+}
+
+/** Creates the schema if the file is empty (`start`: where its chain starts), then checks what the file is. Faults: as inspectFile, `newer-format`. */
+export function openForWriting(path: string, start: StoredBase = FROM_THE_START): Db {
+  const existed = inspectFile(path);
+  const db = connect(path, false);
+  return guarded(db, path, () => {
+    if (!existed) createSchema(db, start);
+    checkIdentity(db, path);
+    db.pragma('journal_mode = WAL');
+  });
+}
+
+export function openForReading(path: string): Db {
+  if (!inspectFile(path)) throw new JournalFault('cannot-open', 'there is no journal here', { path });
+  const db = connect(path, true);
+  return guarded(db, path, () => checkIdentity(db, path));
+}
+
+function connect(path: string, readonly: boolean): Db {
+  try {
+    return new Database(path, { readonly, timeout: BUSY_TIMEOUT_MS });
+  } catch (error) {
+    throw cannotOpen(path, error);
+  }
+}
+
+function guarded(db: Db, path: string, work: () => void): Db {
+  try {
+    work();
+    return db;
+  } catch (error) {
+    db.close();
+    throw faultOf(error, path);
+  }
+}
+
+function createSchema(db: Db, start: StoredBase): void {
+  db.transaction(() => {
+    db.exec(readFileSync(fileURLToPath(SCHEMA), 'utf8'));
+    const set = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?)');
+    set.run('base_seq', start.seq);
+    set.run('base_hash', start.hash);
+    set.run('head_seq', start.seq);
+    set.run('head_time', 0);
+    set.run('head_hash', start.hash);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+    db.pragma(`user_version = ${FORMAT}`);
+  })();
+}
+
+function checkIdentity(db: Db, path: string): void {
+  const id = db.pragma('application_id', { simple: true });
+  if (id !== APPLICATION_ID) {
+    throw new JournalFault('foreign', 'an SQLite file, but not a Periplus journal; give another path', { path });
+  }
+  const format = db.pragma('user_version', { simple: true }) as number;
+  if (format > FORMAT) {
+    throw new JournalFault(
+      'newer-format',
+      `written by a newer release (format ${format}; this one reads up to ${FORMAT}); use that release, or export the journal with it`,
+      { path },
+    );
+  }
+  if (format < 1) throw new JournalFault('damaged', `the format number is ${format}`, { path });
+}
+
+/** Any error of SQLite while reading or opening, as a fault that says where. */
+export function faultOf(error: unknown, path: string, seq?: number): JournalFault {
+  if (error instanceof JournalFault) return error;
+  const code = errorCode(error);
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB' || code === 'SQLITE_ERROR') {
+    const advice = 'the file is damaged; restore it from a copy, or save what is readable with `journal export`';
+    return new JournalFault('damaged', `${advice} (${errorText(error)})`, { path, seq, cause: error });
+  }
+  return cannotOpen(path, error);
+}
+
+function cannotOpen(path: string, error: unknown): JournalFault {
+  const advice = 'check that the directory exists and that this user may read and write it';
+  return new JournalFault('cannot-open', `the journal cannot be opened (${errorText(error)}); ${advice}`, {
+    path,
+    cause: error,
+  });
+}
+
+function truncated(path: string, how: string): JournalFault {
+  return new JournalFault('damaged', `the file was truncated: ${how}; restore it from a copy`, { path });
+}
+
+/** Held until the returned function is called or the process ends. Faults: `locked`, `cannot-open`. */
+export function lockFile(journalPath: string): () => void {
+  const path = `${journalPath}.lock`;
+  let db: Db;
+  try {
+    db = new Database(path, { timeout: 0 });
+  } catch (error) {
+    throw cannotOpen(journalPath, error);
+  }
+  try {
+    db.exec('BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS owner (name TEXT NOT NULL); DELETE FROM owner');
+    db.prepare('INSERT INTO owner VALUES (?)').run(`process ${process.pid} on ${hostname()}`);
+    db.exec('COMMIT; BEGIN IMMEDIATE');
+    return () => db.close();
+  } catch (error) {
+    const owner = errorCode(error).startsWith('SQLITE_BUSY') ? ownerOf(db) : undefined;
+    db.close();
+    if (owner === undefined) throw cannotOpen(path, error);
+    throw new JournalFault('locked', `${owner} is writing this journal; stop it, or open it for reading only`, {
+      path: journalPath,
+    });
+  }
+}
+
+function ownerOf(db: Db): string {
+  try {
+    return String(db.prepare('SELECT name FROM owner').pluck().get() ?? 'another process');
+  } catch {
+    return 'another process';
+  }
+}

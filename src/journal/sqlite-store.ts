@@ -1,0 +1,271 @@
+// The SQLite store: writes go to the writer thread, reads use a connection of their own on the caller's thread. WAL lets the two
+// work at the same time.
+
+import { chainHash } from './chain.ts';
+import { JournalFault } from './fault.ts';
+import type { Durability } from './journal.ts';
+import { PAGE_CHARS_MAX, PAGE_EVENTS_MAX } from './journal.ts';
+import { type Db, faultOf, lockFile, openForReading, openForWriting } from './sqlite-file.ts';
+import type { WriterAnswer } from './sqlite-writer.ts';
+import type {
+  Group,
+  RawRow,
+  RawSegment,
+  Row,
+  SegmentRow,
+  SnapshotRow,
+  Store,
+  StoredBase,
+  StoredHead,
+} from './store.ts';
+import { WriterLink } from './writer-link.ts';
+
+/** The end of the chain that is checked each time a journal is opened for writing; `verify` checks all of it. */
+export const OPEN_CHECK_EVENTS = 500;
+
+type TextTuple = readonly [number, number, string, string, string, Buffer];
+type BytesTuple = readonly [number, number, Buffer, Buffer, Buffer, Buffer, Buffer];
+
+export interface SqliteOptions {
+  readonly durability: Durability;
+  readonly readonly: boolean;
+  readonly fileBytesMax: number | undefined;
+  /** Of a file that is created: where its chain starts. Default: before seq 1. */
+  readonly start?: StoredBase;
+}
+
+/** Faults: locked, cannot-open, foreign, newer-format, damaged. */
+export async function openSqliteStore(path: string, options: SqliteOptions): Promise<SqliteStore> {
+  if (options.readonly) return new SqliteStore(path, openForReading(path), undefined, () => undefined);
+  const unlock = lockFile(path);
+  try {
+    openForWriting(path, options.start).close();
+    const link = new WriterLink({ path, durability: options.durability, fileBytesMax: options.fileBytesMax });
+    const worker = await link.start();
+    worker.unref();
+    return await checkedStore(path, link, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+async function checkedStore(path: string, link: WriterLink, unlock: () => void): Promise<SqliteStore> {
+  const store = new SqliteStore(path, openForReading(path), link, unlock);
+  try {
+    store.checkTail();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+export class SqliteStore implements Store {
+  readonly path: string;
+  readonly readonly: boolean;
+  readonly base: StoredBase;
+  readonly #db: Db;
+  readonly #link: WriterLink | undefined;
+  readonly #unlock: () => void;
+  readonly #statements;
+  #head: StoredHead;
+  #keyCheck: string | undefined;
+
+  constructor(path: string, db: Db, link: WriterLink | undefined, unlock: () => void) {
+    this.path = path;
+    this.readonly = link === undefined;
+    this.#db = db;
+    this.#link = link;
+    this.#unlock = unlock;
+    this.#statements = this.#guarded(undefined, () => prepare(db));
+    this.base = { seq: this.#metaNumber('base_seq'), hash: this.#metaHash('base_hash') };
+    this.#head = this.recordedHead();
+    this.#keyCheck = this.#readKeyCheck();
+  }
+
+  head(): StoredHead {
+    if (this.readonly) this.#head = this.recordedHead();
+    return this.#head;
+  }
+
+  recordedHead(): StoredHead {
+    return {
+      seq: this.#metaNumber('head_seq'),
+      time: this.#metaNumber('head_time'),
+      hash: this.#metaHash('head_hash'),
+    };
+  }
+
+  keyCheck(): string | undefined {
+    return this.#keyCheck;
+  }
+
+  #readKeyCheck(): string | undefined {
+    const value = this.#statements.meta.get('key_check');
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  /** The last events hang together and end where the journal says. Faults: `damaged`. */
+  checkTail(): void {
+    const { seq: headSeq, hash: headHash } = this.#head;
+    const last = this.#guarded(headSeq, () => this.#statements.lastSeq.get() as number | null) ?? this.base.seq;
+    if (last < headSeq) throw this.#damaged(last + 1, `events are missing up to the recorded last one, ${headSeq}`);
+    if (last > headSeq) throw this.#damaged(headSeq + 1, `there are events after the recorded last one, ${headSeq}`);
+    const from = Math.max(headSeq - OPEN_CHECK_EVENTS, this.base.seq) + 1;
+    let previous = from - 1 === this.base.seq ? this.base.hash : this.hashAt(from - 1);
+    for (let next = from; next <= headSeq; ) {
+      const rows = this.page(next, headSeq);
+      if (rows.length === 0 || previous === undefined) throw this.#damaged(next, 'this event is missing');
+      for (const { seq, time, source, kind, body, hash } of rows) {
+        if (!chainHash(previous, seq, time, source, kind, body).equals(hash)) {
+          throw this.#damaged(seq, 'the chain breaks here');
+        }
+        previous = hash;
+      }
+      next = rows.at(-1)!.seq + 1;
+    }
+    if (previous !== undefined && !previous.equals(headHash))
+      throw this.#damaged(headSeq, 'it is not the recorded last');
+  }
+
+  async commit(group: Group): Promise<StoredHead> {
+    const answer = await this.#ask({ kind: 'commit', group });
+    this.#head = { ...answer.head, hash: Buffer.from(answer.head.hash) };
+    this.#keyCheck ??= group.keyCheck;
+    return this.#head;
+  }
+
+  async writeSegment(seq: number, segment: SegmentRow, keyCheck: string | undefined): Promise<void> {
+    await this.#ask({ kind: 'segment', seq, segment, keyCheck });
+    this.#keyCheck ??= keyCheck;
+  }
+
+  async writeSnapshot(row: SnapshotRow): Promise<void> {
+    await this.#ask({ kind: 'snapshot', row });
+  }
+
+  async dropSnapshot(seq: number): Promise<void> {
+    while ((await this.#ask({ kind: 'drop', seq })).more === true);
+  }
+
+  #ask(task: Parameters<WriterLink['ask']>[0]): Promise<WriterAnswer> {
+    if (this.#link === undefined) {
+      return Promise.reject(new JournalFault('read-only', 'opened for reading only', { path: this.path }));
+    }
+    return this.#link.ask(task);
+  }
+
+  page(from: number, to: number): readonly Row[] {
+    return this.#guarded(from, () => {
+      const rows: Row[] = [];
+      let chars = 0;
+      let expected = from;
+      for (const tuple of this.#statements.page.iterate(from, to, PAGE_EVENTS_MAX)) {
+        const [seq, time, source, kind, body, hash] = tuple as TextTuple;
+        // A page ends before a hole, so that whoever asks for what is missing gets nothing.
+        if (seq !== expected) break;
+        rows.push({ seq, time, source, kind, body, hash });
+        expected += 1;
+        chars += body.length;
+        if (chars >= PAGE_CHARS_MAX) break;
+      }
+      return rows;
+    });
+  }
+
+  rawPage(after: number): readonly RawRow[] {
+    return this.#guarded(after, () => {
+      const rows: RawRow[] = [];
+      let bytes = 0;
+      for (const tuple of this.#statements.rawPage.iterate(after, PAGE_EVENTS_MAX)) {
+        const [seq, time, source, kind, body, sums, hash] = tuple as BytesTuple;
+        rows.push({ seq, time, source, kind, body, sums, hash });
+        bytes += body.length;
+        if (bytes >= PAGE_CHARS_MAX) break;
+      }
+      return rows;
+    });
+  }
+
+  hashAt(seq: number): Buffer | undefined {
+    return this.#guarded(seq, () => this.#statements.hashAt.get(seq) as Buffer | undefined);
+  }
+
+  timeAt(seq: number): number | undefined {
+    return this.#guarded(seq, () => this.#statements.timeAt.get(seq) as number | undefined);
+  }
+
+  snapshots(): readonly SnapshotRow[] {
+    return this.#guarded(undefined, () => this.#statements.snapshots.all() as readonly SnapshotRow[]);
+  }
+
+  unfinishedSnapshots(): readonly number[] {
+    return this.#guarded(undefined, () => this.#statements.unfinished.all() as readonly number[]);
+  }
+
+  segment(seq: number, number: number): RawSegment | undefined {
+    return this.#guarded(seq, () => this.#statements.segment.get(seq, number) as RawSegment | undefined);
+  }
+
+  check(): readonly string[] {
+    const rows = this.#guarded(undefined, () => this.#db.pragma('integrity_check') as { integrity_check: string }[]);
+    return rows.map(row => row.integrity_check).filter(text => text !== 'ok');
+  }
+
+  async close(): Promise<void> {
+    // The reader first: the last connection to close folds the write-ahead log into the file.
+    this.#db.close();
+    try {
+      await this.#link?.close();
+    } finally {
+      this.#unlock();
+    }
+  }
+
+  #metaNumber(key: string): number {
+    const value = this.#guarded(undefined, () => this.#statements.meta.get(key));
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+    throw this.#damaged(undefined, `the record ${key} of the journal itself is missing or not a number`);
+  }
+
+  #metaHash(key: string): Buffer {
+    const value = this.#guarded(undefined, () => this.#statements.meta.get(key));
+    if (Buffer.isBuffer(value)) return value;
+    throw this.#damaged(undefined, `the record ${key} of the journal itself is missing or not a hash`);
+  }
+
+  #guarded<A>(seq: number | undefined, work: () => A): A {
+    try {
+      return work();
+    } catch (error) {
+      throw faultOf(error, this.path, seq);
+    }
+  }
+
+  #damaged(seq: number | undefined, what: string): JournalFault {
+    const advice = 'restore the file from a copy; `journal verify` tells more';
+    return new JournalFault('damaged', `${what}; ${advice}`, { path: this.path, seq });
+  }
+}
+
+function prepare(db: Db) {
+  const bytes = 'seq, time, CAST(source AS BLOB), CAST(kind AS BLOB), CAST(body AS BLOB), sums, hash';
+  return {
+    meta: db.prepare('SELECT value FROM meta WHERE key = ?').pluck(),
+    lastSeq: db.prepare('SELECT max(seq) FROM event').pluck(),
+    page: db
+      .prepare('SELECT seq, time, source, kind, body, hash FROM event WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?')
+      .raw(),
+    rawPage: db.prepare(`SELECT ${bytes} FROM event WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
+    hashAt: db.prepare('SELECT hash FROM event WHERE seq = ?').pluck(),
+    timeAt: db.prepare('SELECT time FROM event WHERE seq = ?').pluck(),
+    snapshots: db.prepare('SELECT seq, format, time, facts, segments, chain, hash FROM snapshot ORDER BY seq'),
+    unfinished: db
+      .prepare('SELECT DISTINCT seq FROM snapshot_segment WHERE seq NOT IN (SELECT seq FROM snapshot)')
+      .pluck(),
+    segment: db.prepare(
+      'SELECT number, CAST(body AS BLOB) AS body, hash FROM snapshot_segment WHERE seq = ? AND number = ?',
+    ),
+  };
+}

@@ -1,0 +1,180 @@
+// The writer thread: the only one that writes the file. One message, one transaction, one answer, in order.
+//
+// What is committed is what the file says: after a failed transaction the head is read back, so an error at commit time can never leave
+// the thread with a chain that the file does not have.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { assert } from '../core/assert.ts';
+import { chainHash, columnSums } from './chain.ts';
+import { errorText } from './fault.ts';
+import type { Durability } from './journal.ts';
+import { type Db, openForWriting } from './sqlite-file.ts';
+import type { Group, SegmentRow, SnapshotRow } from './store.ts';
+
+export interface WriterSetup {
+  readonly path: string;
+  readonly durability: Durability;
+  readonly fileBytesMax: number | undefined;
+}
+
+export type WriterTask =
+  | { readonly kind: 'commit'; readonly group: Group }
+  | {
+      readonly kind: 'segment';
+      readonly seq: number;
+      readonly segment: SegmentRow;
+      readonly keyCheck: string | undefined;
+    }
+  | { readonly kind: 'snapshot'; readonly row: SnapshotRow }
+  | { readonly kind: 'drop'; readonly seq: number }
+  | { readonly kind: 'close' };
+
+export interface WriterRequest {
+  readonly id: number;
+  readonly task: WriterTask;
+}
+
+/** Buffers arrive as Uint8Array. */
+export interface WriterAnswer {
+  readonly id: number;
+  readonly head: { readonly seq: number; readonly time: number; readonly hash: Uint8Array };
+  /** Absent: done. */
+  readonly failed?: string;
+  /** Of `drop`: ask again. */
+  readonly more?: boolean;
+}
+
+interface Head {
+  readonly seq: number;
+  readonly time: number;
+  readonly hash: Buffer;
+}
+
+/** Segments deleted in one transaction, so that events do not wait for the end of an old snapshot. */
+const DROP_SEGMENTS_MAX = 16;
+
+class Writer {
+  readonly #db: Db;
+  #head: Head;
+  readonly #insert;
+  readonly #setMeta;
+  readonly #addMeta;
+
+  constructor(setup: WriterSetup) {
+    this.#db = openForWriting(setup.path);
+    this.#db.pragma(`synchronous = ${setup.durability}`);
+    if (setup.fileBytesMax !== undefined) {
+      const pageBytes = this.#db.pragma('page_size', { simple: true }) as number;
+      this.#db.pragma(`max_page_count = ${Math.max(1, Math.floor(setup.fileBytesMax / pageBytes))}`);
+    }
+    this.#insert = this.#db.prepare(
+      'INSERT INTO event (seq, time, source, kind, body, sums, hash) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    );
+    this.#setMeta = this.#db.prepare('UPDATE meta SET value = ? WHERE key = ?');
+    this.#addMeta = this.#db.prepare('INSERT OR IGNORE INTO meta (key, value) VALUES (?, ?)');
+    this.#head = this.#readHead();
+  }
+
+  run({ id, task }: WriterRequest): WriterAnswer {
+    if (task.kind === 'close') {
+      this.#db.close();
+      return { id, head: this.#head };
+    }
+    let goal: Head | undefined;
+    try {
+      const more = this.#db.transaction(() => {
+        if (task.kind === 'commit') goal = this.#commit(task.group);
+        return task.kind === 'drop' ? this.#drop(task.seq) : this.#writeOther(task);
+      })();
+      this.#head = goal ?? this.#head;
+      return { id, head: this.#head, more };
+    } catch (error) {
+      this.#recover();
+      // An error after the commit took effect (it can come from the checkpoint that follows): the rows are there.
+      if (goal !== undefined && this.#head.seq === goal.seq && this.#head.hash.equals(goal.hash)) {
+        return { id, head: this.#head };
+      }
+      return { id, head: this.#head, failed: errorText(error) };
+    }
+  }
+
+  #writeOther(task: Exclude<WriterTask, { kind: 'close' | 'drop' }>): false {
+    if (task.kind === 'segment') this.#writeSegment(task.seq, task.segment, task.keyCheck);
+    if (task.kind === 'snapshot') this.#writeSnapshot(task.row);
+    return false;
+  }
+
+  /** The snapshot's row and a slice of its segments; true: there are more. */
+  #drop(seq: number): boolean {
+    this.#db.prepare('DELETE FROM snapshot WHERE seq = ?').run(seq);
+    const numbers = this.#db
+      .prepare('SELECT number FROM snapshot_segment WHERE seq = ? LIMIT ?')
+      .pluck()
+      .all(seq, DROP_SEGMENTS_MAX) as readonly number[];
+    const remove = this.#db.prepare('DELETE FROM snapshot_segment WHERE seq = ? AND number = ?');
+    for (const number of numbers) remove.run(seq, number);
+    return numbers.length === DROP_SEGMENTS_MAX;
+  }
+
+  #commit(group: Group): Head {
+    assert(group.firstSeq === this.#head.seq + 1, `seq ${group.firstSeq} does not follow ${this.#head.seq}`);
+    let { seq, time, hash } = this.#head;
+    for (const [rowTime, source, kind, body] of group.rows) {
+      assert(rowTime >= time, `time ${rowTime} is before ${time}`);
+      seq += 1;
+      time = rowTime;
+      hash = chainHash(hash, seq, time, source, kind, body);
+      this.#insert.run(seq, time, source, kind, body, columnSums(time, source, kind, body), hash);
+    }
+    this.#setMeta.run(seq, 'head_seq');
+    this.#setMeta.run(time, 'head_time');
+    this.#setMeta.run(hash, 'head_hash');
+    this.#recordKey(group.keyCheck);
+    return { seq, time, hash };
+  }
+
+  #recordKey(keyCheck: string | undefined): void {
+    if (keyCheck !== undefined) this.#addMeta.run('key_check', keyCheck);
+  }
+
+  #writeSegment(seq: number, { number, body, hash }: SegmentRow, keyCheck: string | undefined): void {
+    this.#recordKey(keyCheck);
+    this.#db
+      .prepare('INSERT INTO snapshot_segment (seq, number, body, hash) VALUES (?, ?, ?, ?)')
+      .run(seq, number, body, Buffer.from(hash));
+  }
+
+  #writeSnapshot(row: SnapshotRow): void {
+    this.#db
+      .prepare('INSERT INTO snapshot (seq, format, time, facts, segments, chain, hash) VALUES (?, ?, ?, ?, ?, ?, ?)')
+      .run(row.seq, row.format, row.time, row.facts, row.segments, Buffer.from(row.chain), Buffer.from(row.hash));
+  }
+
+  #readHead(): Head {
+    const value = this.#db.prepare('SELECT value FROM meta WHERE key = ?').pluck();
+    return {
+      seq: value.get('head_seq') as number,
+      time: value.get('head_time') as number,
+      hash: value.get('head_hash') as Buffer,
+    };
+  }
+
+  #recover(): void {
+    try {
+      if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
+      this.#head = this.#readHead();
+    } catch {
+      // The disk is still failing. The head stays what it was before the transaction; the next one tries again.
+    }
+  }
+}
+
+const port = parentPort;
+if (port !== null) {
+  const writer = new Writer(workerData as WriterSetup);
+  port.on('message', (request: WriterRequest) => {
+    port.postMessage(writer.run(request));
+    if (request.task.kind === 'close') port.close();
+  });
+  port.postMessage('ready');
+}

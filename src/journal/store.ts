@@ -1,0 +1,100 @@
+// What a journal needs from whatever keeps it: rows in, rows out. journal-on-store.ts does everything else once for all stores
+// (seq and time, sealing, queue, following, verifying), so the SQLite file and the memory store cannot differ in behaviour.
+
+import type { SnapshotInfo } from './journal.ts';
+
+export interface StoredHead {
+  readonly seq: number;
+  readonly time: number;
+  readonly hash: Buffer;
+}
+
+export interface StoredBase {
+  readonly seq: number;
+  readonly hash: Buffer;
+}
+
+/** seq and hash are not in it: the store gives the hash, the group the first seq. */
+export type PendingRow = readonly [time: number, source: string, kind: string, body: string];
+
+export interface Group {
+  /** Must be the head's seq plus one. */
+  readonly firstSeq: number;
+  readonly rows: readonly PendingRow[];
+  /** To be recorded in the same transaction. */
+  readonly keyCheck: string | undefined;
+}
+
+export interface Row {
+  readonly seq: number;
+  readonly time: number;
+  readonly source: string;
+  readonly kind: string;
+  readonly body: string;
+  readonly hash: Buffer;
+}
+
+/** Text columns as the bytes that are stored. */
+export interface RawRow {
+  readonly seq: number;
+  readonly time: number;
+  readonly source: Buffer;
+  readonly kind: Buffer;
+  readonly body: Buffer;
+  readonly sums: Buffer;
+  readonly hash: Buffer;
+}
+
+export interface SnapshotRow extends Omit<SnapshotInfo, 'chain' | 'hash'> {
+  readonly chain: Buffer;
+  readonly hash: Buffer;
+}
+
+export interface SegmentRow {
+  readonly number: number;
+  readonly body: string;
+  readonly hash: Buffer;
+}
+
+export interface RawSegment {
+  readonly number: number;
+  readonly body: Buffer;
+  readonly hash: Buffer;
+}
+
+export interface Store {
+  readonly path: string;
+  readonly readonly: boolean;
+  readonly base: StoredBase;
+  /** Committed. A readonly store looks at what another process has committed meanwhile. */
+  head(): StoredHead;
+  /** The head as it is recorded beside the events, for verify. */
+  recordedHead(): StoredHead;
+  keyCheck(): string | undefined;
+
+  /** One transaction; one group at a time. Rejects with `write-failed`: nothing of it is stored. */
+  commit(group: Group): Promise<StoredHead>;
+
+  /** One page of rows in seq order; at most the limits of a page, at least one row if there is one. Faults: `damaged`. */
+  page(from: number, to: number): readonly Row[];
+  /** One page by key, also keys that should not be there: `after` exclusive. */
+  rawPage(after: number): readonly RawRow[];
+  /** Undefined: no such row. */
+  hashAt(seq: number): Buffer | undefined;
+  timeAt(seq: number): number | undefined;
+
+  /** Ascending by seq. */
+  snapshots(): readonly SnapshotRow[];
+  /** Seqs of what interrupted snapshot writes left. */
+  unfinishedSnapshots(): readonly number[];
+  segment(seq: number, number: number): RawSegment | undefined;
+  writeSegment(seq: number, segment: SegmentRow, keyCheck: string | undefined): Promise<void>;
+  /** Makes the segments written before a snapshot. */
+  writeSnapshot(row: SnapshotRow): Promise<void>;
+  /** The snapshot row and whatever segments there are for it. */
+  dropSnapshot(seq: number): Promise<void>;
+
+  /** What the storage itself says about its structure; empty: nothing wrong. */
+  check(): readonly string[];
+  close(): Promise<void>;
+}

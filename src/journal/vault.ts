@@ -1,0 +1,124 @@
+// The key of one journal, and sealing, unsealing and redacting of whole facts with it.
+//
+// The key file is created when the first private value comes, never before (a journal without secrets has no key file), and never
+// when the journal already was sealed with another one: losing a key must not look like having a new one.
+
+import { createHash } from 'node:crypto';
+import type { Json, JsonObject } from '../core/json.ts';
+import { JournalFault } from './fault.ts';
+import { placeholderOf } from './placeholder.ts';
+import type { MarkedPath } from './private-values.ts';
+import { mapPrivate, SEALED_PREFIX } from './private-values.ts';
+import type { Sealer } from './seal.ts';
+import { createKeyFile, randomKey, readKeyFile, sealerOf } from './seal.ts';
+
+/** Further values to seal in an event's or a snapshot's fact, beyond those of Secrets. */
+export type PrivatePaths = (fact: JsonObject) => readonly MarkedPath[];
+
+/** Stored text may hold a sealed value only if it contains this. */
+const SEALED_IN_TEXT = `"${SEALED_PREFIX}`;
+
+export class Vault {
+  /** Undefined: the key lives and dies with this process. */
+  readonly #keyFile: string | undefined;
+  readonly #privatePaths: PrivatePaths | undefined;
+  readonly #mayCreate: boolean;
+  readonly #recorded: string | undefined;
+  #sealer: Sealer | undefined;
+
+  /**
+   * `recorded`: the key check in the journal, if something was sealed before. Faults: `wrong-key`; `key-missing`, for a writer only
+   * (a reader without the key sees sealed text).
+   */
+  constructor(options: {
+    readonly keyFile: string | undefined;
+    readonly recorded: string | undefined;
+    readonly readonly: boolean;
+    readonly privatePaths?: PrivatePaths;
+  }) {
+    this.#keyFile = options.keyFile;
+    this.#recorded = options.recorded;
+    this.#privatePaths = options.privatePaths;
+    this.#mayCreate = !options.readonly && options.recorded === undefined;
+    if (options.recorded !== undefined && options.keyFile !== undefined) this.#load(options.keyFile, options.readonly);
+  }
+
+  #load(keyFile: string, readonly: boolean): void {
+    const key = readKeyFile(keyFile);
+    if (key === undefined) {
+      if (readonly) return;
+      throw new JournalFault(
+        'key-missing',
+        'this journal holds sealed values and its key file is not there; put it back, name it, or open the journal for reading only',
+        { path: keyFile },
+      );
+    }
+    const sealer = sealerOf(key);
+    if (sealer.check !== this.#recorded) {
+      throw new JournalFault('wrong-key', 'this is not the key that the journal was sealed with', { path: keyFile });
+    }
+    this.#sealer = sealer;
+  }
+
+  /** The check of the key in use, to be recorded with the first sealed value. */
+  get check(): string | undefined {
+    return this.#sealer?.check ?? this.#recorded;
+  }
+
+  /** May create the key file. */
+  seal(fact: JsonObject): JsonObject {
+    return mapPrivate(fact, this.marked(fact), (value, place) => this.#need().seal(value, place));
+  }
+
+  marked(fact: JsonObject): readonly MarkedPath[] {
+    return this.#privatePaths?.(fact) ?? [];
+  }
+
+  #need(): Sealer {
+    if (this.#sealer === undefined) {
+      if (!this.#mayCreate) throw new JournalFault('key-missing', 'no key to seal with', { path: this.#keyFile });
+      const keyFile = this.#keyFile;
+      this.#sealer = sealerOf(keyFile === undefined ? randomKey() : (readKeyFile(keyFile) ?? createKeyFile(keyFile)));
+    }
+    return this.#sealer;
+  }
+
+  /** Parses stored text; sealed values are opened if the key is there. Faults: `damaged`. */
+  open(body: string, seq: number): JsonObject {
+    const stored = JSON.parse(body) as JsonObject;
+    return holdsSealed(body) ? this.openFact(stored, seq) : stored;
+  }
+
+  openFact(stored: JsonObject, seq: number): JsonObject {
+    const sealer = this.#sealer;
+    if (sealer === undefined) return stored;
+    return mapPrivate(stored, [], (value, place) => {
+      const opened = typeof value === 'string' ? unsealIfSealed(sealer, value, place) : value;
+      if (opened !== undefined) return opened;
+      throw new JournalFault('damaged', `the sealed value at ${place} does not open with the journal's key`, { seq });
+    });
+  }
+
+  /** A stored fact with every private value replaced by its placeholder. Works without the key, but then all look like plain text. */
+  redact(fact: JsonObject): JsonObject {
+    const sealer = this.#sealer;
+    return mapPrivate(fact, [], (value, place) => {
+      // Not sealed: the journal was imported. Nothing of the value may go into the placeholder, so its place has to do.
+      if (typeof value !== 'string' || !value.startsWith(SEALED_PREFIX)) return placeholderOf(value, digest(place));
+      return placeholderOf(sealer?.unseal(value, place), digest(value));
+    });
+  }
+}
+
+export function holdsSealed(body: string): boolean {
+  return body.includes(SEALED_IN_TEXT);
+}
+
+function unsealIfSealed(sealer: Sealer, value: string, place: string): Json | undefined {
+  return value.startsWith(SEALED_PREFIX) ? sealer.unseal(value, place) : value;
+}
+
+/** Of the sealed text, which tells nothing about the plaintext to whoever lacks the key. */
+function digest(sealed: string): Buffer {
+  return createHash('sha256').update('periplus-placeholder\n').update(sealed).digest();
+}

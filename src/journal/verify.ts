@@ -1,0 +1,196 @@
+// Reading everything and naming what is wrong: which event, which column. Works on the stored bytes, so nothing is hidden by decoding,
+// and never throws because of what it finds.
+//
+// The chain tells that a row was changed; the sums beside it tell which column; what follows a row tells whether its hash was. After a
+// finding the chain is taken up again from the stored hash, so that one changed byte is one finding and not a thousand.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { chainHashOfBytes, columnSums, HASH_BYTES, SUMMED_COLUMNS } from './chain.ts';
+import { errorText } from './fault.ts';
+import type { Finding, Verdict } from './journal.ts';
+import { checkSnapshot } from './snapshots.ts';
+import type { RawRow, Store, StoredHead } from './store.ts';
+
+export const VERIFY_FINDINGS_MAX = 100;
+
+interface Cursor {
+  readonly findings: Finding[];
+  readonly headSeq: number;
+  /** The stored hash of the row before; undefined after a hole. */
+  previous: Buffer | undefined;
+  /** What the row before hashes to, if that differs from what is stored. */
+  recomputed: Buffer | undefined;
+  /** Index of a finding that says "the hash was changed" while the next row has not confirmed it. */
+  suspect: number | undefined;
+  expectedSeq: number;
+  time: number;
+  events: number;
+  beyondHead: boolean;
+}
+
+export async function verifyStore(store: Store, onProgress?: (done: number, of: number) => void): Promise<Verdict> {
+  const findings: Finding[] = [];
+  let events = 0;
+  let snapshots = 0;
+  try {
+    for (const message of store.check()) findings.push({ kind: 'file', message: `${store.path}: ${message}` });
+    events = await verifyEvents(store, findings, onProgress);
+    snapshots = await verifySnapshots(store, findings);
+  } catch (error) {
+    findings.push({ kind: 'file', message: `${store.path}: reading stopped: ${errorText(error)}` });
+  }
+  const { seq, time, hash } = store.recordedHead();
+  return {
+    ok: findings.length === 0,
+    events,
+    snapshots,
+    head: { seq, time, hash: hash.toString('hex') },
+    findings: findings.slice(0, VERIFY_FINDINGS_MAX),
+  };
+}
+
+async function verifyEvents(
+  store: Store,
+  findings: Finding[],
+  onProgress?: (done: number, of: number) => void,
+): Promise<number> {
+  const head = store.recordedHead();
+  const cursor: Cursor = {
+    findings,
+    headSeq: head.seq,
+    previous: store.base.hash,
+    recomputed: undefined,
+    suspect: undefined,
+    expectedSeq: store.base.seq + 1,
+    time: 0,
+    events: 0,
+    beyondHead: false,
+  };
+  let after = Number.MIN_SAFE_INTEGER;
+  for (;;) {
+    // Another process may append while we read: what is above the head taken at the start is left alone.
+    const now = store.head().seq;
+    const page = store.rawPage(after).filter(row => row.seq <= head.seq || row.seq > now);
+    if (page.length === 0 || findings.length >= VERIFY_FINDINGS_MAX) break;
+    for (const row of page) verifyRow(cursor, row);
+    after = page.at(-1)!.seq;
+    onProgress?.(cursor.events, head.seq - store.base.seq);
+    await nextTurn();
+  }
+  verifyEnd(cursor, head);
+  return cursor.events;
+}
+
+function verifyRow(cursor: Cursor, row: RawRow): void {
+  const isNext = row.seq === cursor.expectedSeq && follows(cursor.previous, row);
+  if (row.seq < cursor.expectedSeq || (row.seq > cursor.headSeq && !isNext)) {
+    cursor.findings.push({
+      kind: 'changed',
+      seq: row.seq,
+      column: 'event.seq',
+      message: `seq ${row.seq}: no event belongs here; the column event.seq was changed, or the row was added`,
+    });
+    return;
+  }
+  if (row.seq > cursor.headSeq && !cursor.beyondHead) {
+    cursor.beyondHead = true;
+    cursor.findings.push(metaFinding(cursor.headSeq, 'head_seq', 'there are later events'));
+  }
+  cursor.events += 1;
+  if (row.seq > cursor.expectedSeq) {
+    cursor.findings.push(holeFinding(cursor.expectedSeq, row.seq - 1));
+    cursor.previous = undefined;
+    cursor.recomputed = undefined;
+  }
+  verifyContent(cursor, row);
+  cursor.expectedSeq = row.seq + 1;
+}
+
+function verifyContent(cursor: Cursor, row: RawRow): void {
+  const { previous, recomputed } = cursor;
+  const byStored = follows(previous, row);
+  const sums = changedBySums(row);
+  const intact = previous === undefined ? sums.length === 0 : byStored || follows(recomputed, row);
+  if (byStored && previous !== undefined) amendSuspect(cursor, row.seq - 1);
+  cursor.suspect = undefined;
+  if (sums.length > 0) cursor.findings.push(changed(row.seq, intact ? ['sums'] : sums));
+  else if (!intact) cursor.suspect = cursor.findings.push(changed(row.seq, ['hash'])) - 1;
+  else if (row.time < cursor.time) cursor.findings.push(timeFinding(row.seq, row.time, cursor.time));
+  cursor.recomputed = intact || previous === undefined ? undefined : chainHashOfBytes(recomputed ?? previous, row);
+  cursor.previous = row.hash;
+  // A changed time is one finding: the rows after it are not measured by it.
+  if (intact) cursor.time = Math.max(cursor.time, row.time);
+}
+
+function follows(previous: Buffer | undefined, row: RawRow): boolean {
+  return previous !== undefined && chainHashOfBytes(previous, row).equals(row.hash);
+}
+
+/** What follows hangs on the stored hash, so that was right: the content was changed, and its sums with it. */
+function amendSuspect(cursor: Cursor, seq: number): void {
+  if (cursor.suspect === undefined) return;
+  cursor.findings[cursor.suspect] = {
+    kind: 'changed',
+    seq,
+    column: SUMMED_COLUMNS.map(name => `event.${name}`).join(', '),
+    message: `seq ${seq}: the content was changed after it was written, and its sums were adapted to it`,
+  };
+}
+
+function changed(seq: number, columns: readonly string[]): Finding {
+  const column = columns.map(name => `event.${name}`).join(', ');
+  return { kind: 'changed', seq, column, message: `seq ${seq}: the column ${column} was changed after it was written` };
+}
+
+function changedBySums(row: RawRow): readonly string[] {
+  const sums = columnSums(row.time, row.source, row.kind, row.body);
+  if (row.sums.length !== sums.length) return ['sums'];
+  if (row.hash.length !== HASH_BYTES) return ['hash'];
+  return SUMMED_COLUMNS.filter(
+    (_, index) => !sums.subarray(index * 4, index * 4 + 4).equals(row.sums.subarray(index * 4, index * 4 + 4)),
+  );
+}
+
+function holeFinding(from: number, to: number): Finding {
+  const what = from === to ? `seq ${from} is missing` : `seq ${from} to ${to} are missing`;
+  return { kind: 'hole', seq: from, column: 'event.seq', message: what };
+}
+
+function timeFinding(seq: number, time: number, before: number): Finding {
+  return {
+    kind: 'time-went-back',
+    seq,
+    column: 'event.time',
+    message: `seq ${seq}: time ${time} is before ${before}, the time of an earlier event`,
+  };
+}
+
+function verifyEnd(cursor: Cursor, head: StoredHead): void {
+  if (cursor.expectedSeq <= head.seq) {
+    cursor.findings.push({
+      kind: 'lost-tail',
+      seq: cursor.expectedSeq,
+      message: `seq ${cursor.expectedSeq} to ${head.seq} are missing: the journal recorded ${head.seq} as its last event`,
+    });
+    return;
+  }
+  if (cursor.beyondHead || cursor.previous === undefined) return;
+  if (cursor.previous.equals(head.hash)) amendSuspect(cursor, head.seq);
+  else if (cursor.recomputed === undefined || !cursor.recomputed.equals(head.hash)) {
+    cursor.findings.push(metaFinding(head.seq, 'head_hash', 'it is not the hash of that event'));
+  }
+  if (head.time !== cursor.time && cursor.findings.length === 0) {
+    cursor.findings.push(metaFinding(head.seq, 'head_time', 'it is not the time of that event'));
+  }
+}
+
+function metaFinding(seq: number, name: string, why: string): Finding {
+  const message = `what the journal records of its last event (meta.${name}, seq ${seq}) is wrong: ${why}`;
+  return { kind: 'meta', seq, column: `meta.${name}`, message };
+}
+
+async function verifySnapshots(store: Store, findings: Finding[]): Promise<number> {
+  const rows = store.snapshots();
+  for (const row of rows) findings.push(...(await checkSnapshot(store, row)));
+  return rows.length;
+}

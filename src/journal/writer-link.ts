@@ -1,0 +1,86 @@
+// The main thread's end of the writer thread: requests out, answers in, and a new thread if the old one died.
+
+import type { Worker } from 'node:worker_threads';
+import { errorText, JournalFault } from './fault.ts';
+import type { WriterAnswer, WriterRequest, WriterSetup, WriterTask } from './sqlite-writer.ts';
+import { startWorker } from './start-worker.ts';
+
+interface Outstanding {
+  readonly resolve: (answer: WriterAnswer) => void;
+  readonly reject: (fault: JournalFault) => void;
+}
+
+const SCRIPT = new URL(import.meta.url.endsWith('.ts') ? './sqlite-writer.ts' : './sqlite-writer.js', import.meta.url);
+
+export class WriterLink {
+  readonly #setup: WriterSetup;
+  readonly #outstanding = new Map<number, Outstanding>();
+  #worker: Promise<Worker> | undefined;
+  #nextId = 1;
+
+  constructor(setup: WriterSetup) {
+    this.#setup = setup;
+  }
+
+  /** Rejects with `write-failed`. */
+  async ask(task: WriterTask): Promise<WriterAnswer> {
+    const worker = await this.start();
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const answer = await new Promise<WriterAnswer>((resolve, reject) => {
+      this.#outstanding.set(id, { resolve, reject });
+      worker.ref();
+      worker.postMessage({ id, task } satisfies WriterRequest);
+    });
+    if (answer.failed !== undefined) throw this.#fault(answer.failed);
+    return answer;
+  }
+
+  start(): Promise<Worker> {
+    this.#worker ??= this.#start();
+    return this.#worker;
+  }
+
+  #start(): Promise<Worker> {
+    return new Promise((resolve, reject) => {
+      const worker = startWorker(SCRIPT, this.#setup);
+      let why = 'the writer thread ended';
+      worker.on('message', (message: 'ready' | WriterAnswer) => {
+        if (message === 'ready') resolve(worker);
+        else this.#answered(worker, message);
+      });
+      worker.on('error', error => {
+        why = `the writer thread failed: ${errorText(error)}`;
+      });
+      worker.on('exit', () => {
+        this.#worker = undefined;
+        reject(this.#fault(why));
+        for (const { reject: rejectTask } of this.#outstanding.values()) rejectTask(this.#fault(why));
+        this.#outstanding.clear();
+      });
+    });
+  }
+
+  #answered(worker: Worker, answer: WriterAnswer): void {
+    this.#outstanding.get(answer.id)?.resolve(answer);
+    this.#outstanding.delete(answer.id);
+    // An idle journal does not keep a process alive; one with something to write does.
+    if (this.#outstanding.size === 0) worker.unref();
+  }
+
+  async close(): Promise<void> {
+    if (this.#worker === undefined) return;
+    const worker = await this.#worker;
+    worker.ref();
+    const ended = new Promise<void>(resolve => worker.once('exit', () => resolve()));
+    await this.ask({ kind: 'close' });
+    await ended;
+  }
+
+  #fault(why: string): JournalFault {
+    const advice = 'free space or mend the disk; the next append is tried anew';
+    return new JournalFault('write-failed', `the journal could not be written (${why}); ${advice}`, {
+      path: this.#setup.path,
+    });
+  }
+}
