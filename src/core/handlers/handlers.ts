@@ -1,11 +1,59 @@
 // What a change of one object asks to be pushed: the handler of its kind, under Istio's name for it, compares before and after.
+// A handler may ask for too much (the tracker finds that nothing differs), never for too little: law 2 rests on it.
 
+import { unreachable } from '../assert.ts';
 import type { PushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
 import type { Change } from './change.ts';
-import { configHandler } from './config.ts';
+import { configHandler, virtualServiceHandler } from './config.ts';
+import { endpointSliceHandler, endpointsHandler, nodeHandler, podHandler } from './endpoints.ts';
+import { namespaceHandler } from './namespace.ts';
+import { configMapHandler, secretHandler } from './secret.ts';
+import { serviceHandler } from './service.ts';
+import { serviceEntryHandler } from './service-entry.ts';
+import { workloadEntryHandler } from './workload-entry.ts';
 
 /** Undefined: nothing that any proxy could see has changed. */
-export function changeHandler(_before: State, _after: State, change: Change): PushRequest | undefined {
-  return configHandler(change);
+export function changeHandler(before: State, after: State, change: Change): PushRequest | undefined {
+  const { kind } = change;
+  switch (kind) {
+    case 'AuthorizationPolicy':
+    case 'DestinationRule':
+    case 'EnvoyFilter':
+    case 'Gateway':
+    case 'PeerAuthentication':
+    case 'ProxyConfig':
+    case 'RequestAuthentication':
+    case 'Sidecar':
+    case 'Telemetry':
+    case 'TrafficExtension':
+    case 'WasmPlugin':
+      return configHandler(change);
+    case 'VirtualService':
+      return virtualServiceHandler(after, change);
+    case 'Service':
+      return serviceHandler(before, after, change);
+    case 'ServiceEntry':
+      return serviceEntryHandler(before, after, change);
+    case 'WorkloadEntry':
+      return workloadEntryHandler(before, after, change);
+    case 'EndpointSlice':
+      return endpointSliceHandler(before, after, change);
+    case 'Endpoints':
+      return endpointsHandler(before, after, change);
+    case 'Pod':
+      return podHandler(before, after, change);
+    case 'Node':
+      return nodeHandler(before, after, change);
+    case 'Namespace':
+      return namespaceHandler(before, after, change);
+    case 'Secret':
+      return secretHandler(change);
+    case 'ConfigMap':
+      return configMapHandler(after, change);
+    case 'WorkloadGroup':
+      return undefined;
+    default:
+      return unreachable(kind);
+  }
 }

@@ -1,0 +1,80 @@
+// The state before a change and the one after it, side by side: the derived model is asked of both, and only a difference in what comes out
+// is worth a push. Keys of services are `ServiceEntry/<namespace>/<hostname>`, whatever they were made from, as in Istio.
+// Rules: spec-events-pushes-protocol §2.6, §8.3; Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
+
+import { sameContent } from '../equal.ts';
+import type { Endpoint, EndpointShard } from '../model/service.ts';
+import { mergePushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
+import type { Reader } from '../reader.ts';
+import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
+import { servicesOfHost } from '../registry/services.ts';
+import { untrackedReader } from '../registry/untracked.ts';
+import type { State } from '../state.ts';
+
+export interface Comparison {
+  readonly seq: number;
+  readonly before: Reader;
+  readonly after: Reader;
+}
+
+export function compareStates(seq: number, before: State, after: State): Comparison {
+  return { seq, before: untrackedReader(before), after: untrackedReader(after) };
+}
+
+/** What has to be looked at because the endpoints of a service differ; `noPush` when they do not. */
+export function endpointRequest(comparison: Comparison, hostname: string, namespace: string): PushRequest {
+  const { seq, before, after } = comparison;
+  const arg = `${hostname}|${namespace}`;
+  const old = before.get(endpointShards, arg);
+  const now = after.get(endpointShards, arg);
+  const key = serviceKey(namespace, hostname);
+  const accounts = !sameContent(before.get(serviceAccounts, arg), after.get(serviceAccounts, arg));
+  if (!accounts && sameContent(sendable(old), sendable(now))) return noPush;
+  const full = old.length === 0 || accounts || isResolvedByProxy(after, hostname, namespace);
+  const request = pushRequest(seq, 'endpoint', [key], { full });
+  if (!isHeadless(after, hostname, namespace)) return request;
+  return mergePushRequests(request, pushRequest(seq, 'headlessendpoint', [key], { full: true }));
+}
+
+export function serviceKey(namespace: string, hostname: string): string {
+  return `ServiceEntry/${namespace}/${hostname}`;
+}
+
+/** `noPush` becomes undefined: the reducer emits no effect. */
+export function orNothing(request: PushRequest): PushRequest | undefined {
+  return request === noPush ? undefined : request;
+}
+
+/** Merged in the order given. */
+export function mergeAll(requests: readonly PushRequest[]): PushRequest {
+  return requests.reduce(mergePushRequests, noPush);
+}
+
+/** Unhealthy endpoints are left out when nobody is sent them, so that a pod that never gets ready pushes nothing. */
+function sendable(shards: readonly EndpointShard[]): readonly (readonly [string, readonly Endpoint[]])[] {
+  const shown = shards.map(({ provider, cluster, endpoints }): readonly [string, readonly Endpoint[]] => [
+    `${provider}/${cluster}`,
+    endpoints.filter(endpoint => endpoint.health !== 'UnHealthy' || endpoint.sendUnhealthy),
+  ]);
+  return shown.filter(([, endpoints]) => endpoints.length > 0);
+}
+
+/** Names that the proxy resolves stand in the cluster itself. */
+function isResolvedByProxy(reader: Reader, hostname: string, namespace: string): boolean {
+  return reader
+    .get(servicesOfHost, hostname)
+    .some(
+      ({ resolution, namespace: owner }) =>
+        owner === namespace && (resolution === 'DNSLB' || resolution === 'DNSRoundRobinLB'),
+    );
+}
+
+/** Listeners of a headless service are made of its endpoints. */
+function isHeadless(reader: Reader, hostname: string, namespace: string): boolean {
+  return reader
+    .get(servicesOfHost, hostname)
+    .some(
+      service =>
+        service.namespace === namespace && service.registry === 'Kubernetes' && service.resolution === 'Passthrough',
+    );
+}

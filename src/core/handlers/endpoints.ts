@@ -1,0 +1,103 @@
+// What the endpoints of Kubernetes services are made of: slices, Endpoints objects, pods, nodes. The services concerned are found by index,
+// and their endpoints compared.
+// Rules: spec-events-pushes-protocol §2.4 (K3-K8, pod table); Istio pilot/pkg/serviceregistry/kube/controller/{endpointslice,pod}.go.
+
+import type { Obj } from '../object.ts';
+import type { PushRequest } from '../push-request.ts';
+import { selects } from '../registry/labels.ts';
+import { SERVICE_NAME_LABEL } from '../registry/slice-endpoints.ts';
+import { kubernetesHost } from '../select/hosts.ts';
+import type { State } from '../state.ts';
+import type { Change } from './change.ts';
+import { type Comparison, compareStates, endpointRequest, mergeAll, orNothing } from './comparison.ts';
+import { proxyRequest } from './proxy-workload.ts';
+import { selectingEntryRequests } from './selecting-entries.ts';
+
+/** `namespace/name` of Kubernetes services. */
+type ServiceNames = Set<string>;
+
+export function endpointSliceHandler(before: State, after: State, change: Change): PushRequest | undefined {
+  const names: ServiceNames = new Set();
+  for (const obj of [change.before, change.after]) {
+    const service = obj?.labels[SERVICE_NAME_LABEL];
+    if (obj !== undefined && service !== undefined) names.add(`${obj.namespace}/${service}`);
+  }
+  return orNothing(requestFor(compareStates(change.seq, before, after), names));
+}
+
+export function endpointsHandler(before: State, after: State, change: Change): PushRequest | undefined {
+  const obj = change.after ?? change.before;
+  if (obj === undefined) return undefined;
+  return orNothing(requestFor(compareStates(change.seq, before, after), new Set([`${obj.namespace}/${obj.name}`])));
+}
+
+export function podHandler(before: State, after: State, change: Change): PushRequest | undefined {
+  const comparison = compareStates(change.seq, before, after);
+  const pods = ([change.before, change.after] as readonly (Obj<'Pod'> | undefined)[]).filter(pod => pod !== undefined);
+  const [pod] = pods;
+  if (pod === undefined) return undefined;
+  const names: ServiceNames = new Set();
+  for (const one of pods) addServicesOfPod(comparison, one, names);
+  const isSelected = (selector: Readonly<Record<string, string>>): boolean =>
+    pods.some(one => selects(selector, one.labels));
+  const isOwn = ({ facets }: { readonly facets: { readonly id: string; readonly ips: readonly string[] } }): boolean =>
+    facets.id === `${pod.name}.${pod.namespace}`;
+  return orNothing(
+    mergeAll([
+      requestFor(comparison, names),
+      ...selectingEntryRequests(comparison, pod.namespace, isSelected),
+      proxyRequest(after, change, isOwn),
+    ]),
+  );
+}
+
+/** A node gives its pods their locality; what else changes on it concerns nobody. */
+export function nodeHandler(before: State, after: State, change: Change): PushRequest | undefined {
+  const node = change.after ?? change.before;
+  if (node === undefined) return undefined;
+  const comparison = compareStates(change.seq, before, after);
+  const pods = comparison.after.indexed('podsByNode', `${node.cluster}/${node.name}`);
+  const names: ServiceNames = new Set();
+  for (const pod of pods) addServicesOfPod(comparison, pod, names);
+  const namespaces = [...new Set(pods.map(pod => pod.namespace))].sort();
+  const entries = namespaces.flatMap(namespace =>
+    selectingEntryRequests(comparison, namespace, selector =>
+      pods.some(pod => pod.namespace === namespace && selects(selector, pod.labels)),
+    ),
+  );
+  const ids = new Set(pods.map(pod => `${pod.name}.${pod.namespace}`));
+  return orNothing(
+    mergeAll([
+      requestFor(comparison, names),
+      ...entries,
+      proxyRequest(after, change, proxy => ids.has(proxy.facets.id)),
+    ]),
+  );
+}
+
+/** Services with a slice, or with Endpoints, that names the pod or one of its addresses. */
+function addServicesOfPod({ after }: Comparison, pod: Obj<'Pod'>, names: ServiceNames): void {
+  const { cluster, namespace, name, spec } = pod;
+  const slices = [
+    ...after.indexed('slicesByPod', `${cluster}/${namespace}/${name}`),
+    ...spec.podIPs.flatMap(ip => after.indexed('slicesByIp', `${cluster}/${namespace}/${ip}`)),
+  ];
+  for (const slice of slices) {
+    const service = slice.labels[SERVICE_NAME_LABEL];
+    if (service !== undefined) names.add(`${slice.namespace}/${service}`);
+  }
+  for (const obj of after.objects('Endpoints', `${cluster}/${namespace}/`)) {
+    const addresses = obj.spec.subsets.flatMap(subset => [...subset.addresses, ...subset.notReadyAddresses]);
+    const isIn = addresses.some(({ ip, targetRef }) => targetRef?.name === name || spec.podIPs.includes(ip));
+    if (isIn) names.add(`${namespace}/${obj.name}`);
+  }
+}
+
+function requestFor(comparison: Comparison, names: ServiceNames): PushRequest {
+  const domain = comparison.after.setting('domainSuffix');
+  const requests = [...names].sort().map(key => {
+    const [namespace = '', name = ''] = key.split('/');
+    return endpointRequest(comparison, kubernetesHost(name, namespace, domain), namespace);
+  });
+  return mergeAll(requests);
+}

@@ -1,0 +1,36 @@
+// Namespaces: the network of a cluster (label of the system namespace) and the traffic distribution of services (annotation).
+// Rules: spec-events-pushes-protocol §2.4 (K12, K13).
+
+import { sameContent } from '../equal.ts';
+import { type PushRequest, pushRequest } from '../push-request.ts';
+import { NETWORK_LABEL } from '../registry/labels.ts';
+import { servicesOfEntry } from '../registry/service-entry.ts';
+import type { State } from '../state.ts';
+import type { Change } from './change.ts';
+import { compareStates, mergeAll, orNothing, serviceKey } from './comparison.ts';
+import { serviceRequest } from './service.ts';
+
+export function namespaceHandler(before: State, after: State, change: Change): PushRequest | undefined {
+  const namespace = change.after ?? change.before;
+  if (namespace === undefined) return undefined;
+  const isSystem = namespace.name === after.settings.systemNamespace;
+  if (isSystem && change.before?.labels[NETWORK_LABEL] !== change.after?.labels[NETWORK_LABEL]) {
+    // Every endpoint of the cluster may be in another network now.
+    return pushRequest(change.seq, 'networks', [], { full: true, forced: true });
+  }
+  if (sameContent(change.before?.annotations, change.after?.annotations)) return undefined;
+  const comparison = compareStates(change.seq, before, after);
+  const requests: PushRequest[] = [];
+  for (const { name, cluster } of comparison.after.objects('Service', `${namespace.cluster}/${namespace.name}/`)) {
+    const request = cluster === namespace.cluster ? serviceRequest(comparison, namespace.name, name) : undefined;
+    if (request !== undefined) requests.push(request);
+  }
+  for (const entry of comparison.after.objects('ServiceEntry', `${namespace.name}/`)) {
+    const key = `${entry.namespace}/${entry.name}`;
+    const now = comparison.after.get(servicesOfEntry, key);
+    if (sameContent(comparison.before.get(servicesOfEntry, key), now)) continue;
+    const keys = now.map(service => serviceKey(service.namespace, service.hostname));
+    requests.push(pushRequest(change.seq, 'service', keys, { full: true }));
+  }
+  return orNothing(mergeAll(requests));
+}

@@ -1,0 +1,19 @@
+// ServiceEntries that select workloads: which of them a changed workload concerns.
+
+import type { PushRequest } from '../push-request.ts';
+import type { Labels } from '../registry/labels.ts';
+import { type Comparison, endpointRequest } from './comparison.ts';
+
+/** One request for each host of the ServiceEntries of the namespace whose selector passes. */
+export function selectingEntryRequests(
+  comparison: Comparison,
+  namespace: string,
+  isSelected: (selector: Labels) => boolean,
+): readonly PushRequest[] {
+  const hosts = new Set<string>();
+  for (const { spec } of comparison.after.objects('ServiceEntry', `${namespace}/`)) {
+    if (spec.workloadSelector === undefined || !isSelected(spec.workloadSelector.labels ?? {})) continue;
+    for (const host of spec.hosts ?? []) hosts.add(host);
+  }
+  return [...hosts].sort().map(host => endpointRequest(comparison, host, namespace));
+}

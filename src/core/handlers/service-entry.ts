@@ -1,0 +1,27 @@
+// serviceEntryHandler: for each host of the entry its services are compared, then its endpoints; services that differ are a full push,
+// endpoints that differ an incremental one, unless the proxies resolve the names themselves.
+// Rules: spec-events-pushes-protocol §2.5 (S1-S7); Istio pilot/pkg/serviceregistry/serviceentry/controller.go.
+
+import { sameContent } from '../equal.ts';
+import type { Obj } from '../object.ts';
+import { type PushRequest, pushRequest } from '../push-request.ts';
+import { servicesOfHost } from '../registry/services.ts';
+import type { State } from '../state.ts';
+import type { Change } from './change.ts';
+import { type Comparison, compareStates, endpointRequest, mergeAll, orNothing, serviceKey } from './comparison.ts';
+
+export function serviceEntryHandler(before: State, after: State, change: Change): PushRequest | undefined {
+  const comparison = compareStates(change.seq, before, after);
+  const entries = [change.before, change.after] as readonly (Obj<'ServiceEntry'> | undefined)[];
+  const namespace = (change.after ?? change.before)?.namespace ?? '';
+  const hosts = new Set(entries.flatMap(entry => entry?.spec.hosts ?? []));
+  return orNothing(mergeAll([...hosts].sort().map(host => hostRequest(comparison, host, namespace))));
+}
+
+function hostRequest(comparison: Comparison, host: string, namespace: string): PushRequest {
+  const old = comparison.before.get(servicesOfHost, host).filter(service => service.namespace === namespace);
+  const now = comparison.after.get(servicesOfHost, host).filter(service => service.namespace === namespace);
+  const endpoints = endpointRequest(comparison, host, namespace);
+  if (sameContent(old, now)) return endpoints;
+  return mergeAll([pushRequest(comparison.seq, 'service', [serviceKey(namespace, host)], { full: true }), endpoints]);
+}
