@@ -109,6 +109,8 @@ export interface Indexes {
   readonly servicesByName: 'Service';
   /** ClusterIP, ExternalName, … → Service */
   readonly servicesByType: 'Service';
+  /** `gateway` → Service with the label `topology.istio.io/network`: another network may be reached through it */
+  readonly networkGatewayServices: 'Service';
   /** `host` → ServiceEntry */
   readonly serviceEntriesByHost: 'ServiceEntry';
 }

@@ -64,6 +64,7 @@ const indexMeanings: Indexes = {
   podsByNamespace: 'Pod',
   servicesByName: 'Service',
   servicesByType: 'Service',
+  networkGatewayServices: 'Service',
   serviceEntriesByHost: 'ServiceEntry',
 };
 /** Sorted. */

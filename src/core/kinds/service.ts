@@ -94,7 +94,11 @@ export const service = kubernetesKind<'Service', Decoded>({
   },
   rules: checkService,
   flatten,
-  indexes: obj => ({ servicesByName: [`${obj.namespace}/${obj.name}`], servicesByType: [obj.spec.type] }),
+  indexes: obj => ({
+    servicesByName: [`${obj.namespace}/${obj.name}`],
+    servicesByType: [obj.spec.type],
+    networkGatewayServices: obj.labels['topology.istio.io/network'] ? ['gateway'] : [],
+  }),
 });
 
 const TYPES: readonly string[] = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'];

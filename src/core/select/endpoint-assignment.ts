@@ -14,7 +14,7 @@ import type { LocalityLoadBalancerSetting, Subset } from '../schema/istio-types.
 import { isClusterLocal } from './cluster-local.ts';
 import type { MergedRule } from './destination-rules.ts';
 import { localityChoice } from './locality-setting.ts';
-import { type NetworkGateway, networkGateways } from './network-gateways.ts';
+import { type NetworkGateway, namedNetworkGateways, networkGateways } from './network-gateways.ts';
 import { endpointMtlsMode } from './peer-authentication.ts';
 import { metadataString } from './proxy-metadata.ts';
 import { type ClusterPolicy, endpointTlsModeOfRule } from './traffic-policy.ts';
@@ -81,7 +81,7 @@ export function selectAssignment(reader: ProxyReader, question: AssignmentQuesti
       reader.feature('PILOT_ENABLE_TELEMETRY_LABEL') && reader.feature('PILOT_ENDPOINT_TELEMETRY_LABEL'),
     dualStack: reader.feature('ISTIO_DUAL_STACK'),
     onlyMtls: question.sniDnat,
-    ...networkInputs(reader),
+    ...networkInputs(reader, question.dns),
     ...localityInputs(reader, service, question.policy, endpoints),
   };
 }
@@ -151,8 +151,8 @@ function requestedNetworks(reader: ProxyReader): readonly string[] | undefined {
   return view === '' ? undefined : view.split(',');
 }
 
-function networkInputs(reader: ProxyReader): NetworkInputs {
-  const gateways = reader.get(networkGateways, '');
+function networkInputs(reader: ProxyReader, names: boolean): NetworkInputs {
+  const gateways = reader.get(names ? namedNetworkGateways : networkGateways, '');
   if (gateways.length === 0) return { gateways, proxyNetwork: '', proxyFamilies: 'dual', router: false };
   return {
     gateways,
