@@ -105,10 +105,18 @@ function readDocument(document: Document.Parsed, at: (offset: number) => Origin)
 }
 
 const kubernetesTags = (tags: Tags): Tags =>
-  tags.filter(tag => {
-    if (typeof tag === 'string') return tag !== 'timestamp' && tag !== 'intTime' && tag !== 'floatTime';
-    return tag.tag !== 'tag:yaml.org,2002:timestamp' && !('format' in tag && tag.format === 'TIME');
-  });
+  tags
+    .filter(tag => {
+      if (typeof tag === 'string') return tag !== 'timestamp' && tag !== 'intTime' && tag !== 'floatTime';
+      return tag.tag !== 'tag:yaml.org,2002:timestamp' && !('format' in tag && tag.format === 'TIME');
+    })
+    .map(tag => {
+      if (typeof tag === 'string' || tag.collection !== undefined) return tag;
+      return tag.tag === 'tag:yaml.org,2002:float' && tag.test?.test('.') ? { ...tag, test: FLOAT } : tag;
+    });
+
+/** The parser's own rule takes a lone dot for a number (not a number, even); for Kubernetes it is text, as in `exportTo: [.]`. */
+const FLOAT = /^[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)$/;
 
 function decodeText(file: string, bytes: Uint8Array): string | { readonly origin: Origin; readonly reason: string } {
   const origin = { file };
