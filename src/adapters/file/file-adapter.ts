@@ -21,7 +21,7 @@ import {
   parseFile,
   tooLarge,
 } from './parse.ts';
-import { type FoundFile, findFile, scanFolder } from './scan.ts';
+import { FOLDER_DEPTH_MAX, type FoundFile, findFile, scanFolder } from './scan.ts';
 
 export interface FileAdapterOptions {
   /** `--configDir` */
@@ -55,7 +55,7 @@ export class FileAdapter implements Adapter {
   readonly #reported = new Set<string>();
   readonly #single = new Map<string, { stamp: string; ok: boolean }>();
   #sink: Sink | undefined;
-  #watcher: FSWatcher | undefined;
+  readonly #watchers: FSWatcher[] = [];
   #wake: NodeJS.Timeout | undefined;
   #rescan: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -68,22 +68,29 @@ export class FileAdapter implements Adapter {
   async start(sink: Sink): Promise<void> {
     this.#sink = sink;
     const { configDir, meshConfig, networksConfig } = this.#options;
-    this.#watcher = watch(
-      [configDir, meshConfig && dirname(meshConfig), networksConfig && dirname(networksConfig)].filter(isText),
-      { ignoreInitial: true, atomic: false, ignorePermissionErrors: true, depth: 32, alwaysStat: false },
-    );
-    this.#watcher.on('all', () => this.#wakeUp());
-    this.#watcher.on('raw', () => this.#wakeUp());
-    this.#watcher.on('error', error => this.#options.log('warn', `watching files: ${String(error)}`));
+    // A mesh config file is watched by its folder, which may be any: not what lies below it.
+    const singles = [meshConfig, networksConfig].filter(isText).map(path => dirname(path));
+    await Promise.all([this.#watch([configDir].filter(isText), FOLDER_DEPTH_MAX), this.#watch(singles, 0)]);
     await this.#list();
     this.#rescan = setInterval(() => this.#wakeUp(), RESCAN_MS);
     this.#rescan.unref();
   }
 
+  /** Resolves when the watcher has looked around: until then it takes what appears for what was there before, and stays silent. */
+  async #watch(paths: readonly string[], depth: number): Promise<void> {
+    if (paths.length === 0) return;
+    const watcher = watch([...paths], { ignoreInitial: true, atomic: false, ignorePermissionErrors: true, depth });
+    this.#watchers.push(watcher);
+    watcher.on('all', () => this.#wakeUp());
+    watcher.on('raw', () => this.#wakeUp());
+    watcher.on('error', error => this.#options.log('warn', `watching files: ${String(error)}`));
+    await new Promise<void>(resolve => watcher.once('ready', () => resolve()));
+  }
+
   async stop(): Promise<void> {
     clearTimeout(this.#wake);
     clearInterval(this.#rescan);
-    await this.#watcher?.close();
+    await Promise.all(this.#watchers.map(watcher => watcher.close()));
     this.#sink = undefined;
     await this.#looking;
   }

@@ -78,9 +78,7 @@ export function parseDocuments(
     const documents = parsed.map(document => readDocument(document, at));
     return { documents: documents.filter(document => document.errors.length > 0 || document.value !== null) };
   } catch (error) {
-    // The parser is recursive: input nested many thousands deep overflows the stack before any limit of ours can be tested.
-    const reason = error instanceof RangeError ? `is nested more than ${DEPTH_MAX} levels deep` : messageOf(error);
-    return { origin: { file }, reason };
+    return { origin: { file }, reason: plainly(messageOf(error)) };
   }
 }
 
@@ -88,7 +86,7 @@ function readDocument(document: Document.Parsed, at: (offset: number) => Origin)
   const start = isMap(document.contents) ? document.contents.range[0] : (document.range[0] ?? 0);
   const origin = at(start);
   if (document.errors.length > 0) {
-    const errors = document.errors.map(error => ({ origin: at(error.pos[0]), reason: error.message }));
+    const errors = document.errors.map(error => ({ origin: at(error.pos[0]), reason: plainly(error.message) }));
     return { value: null, origin, errors };
   }
   try {
@@ -205,6 +203,11 @@ function deeperThan(value: Json, depth: number): boolean {
 function describe(value: Json): string {
   if (value === null) return 'nothing';
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+}
+
+/** The parser is recursive: input nested many thousands deep overflows the stack before any limit of ours can be tested. */
+function plainly(message: string): string {
+  return /call stack/i.test(message) ? `is nested more than ${DEPTH_MAX} levels deep` : message;
 }
 
 function messageOf(error: unknown): string {
