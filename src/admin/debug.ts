@@ -1,0 +1,159 @@
+// The pages of the HTTP addresses, by istiod's paths (spec-events-pushes-protocol §11). Secrets are left out, never shown.
+
+import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
+import { showOrigin, showProblem } from '../core/problem.ts';
+import type { State } from '../core/state.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Engine } from '../xds/engine.ts';
+import { typeNameOf } from '../xds/proto/any.ts';
+import type { XdsServer } from '../xds/server.ts';
+import type { ConnectionStatus, TypeStatus } from '../xds/stream-status.ts';
+import { toProtoJson } from '../xds/wire/protojson.ts';
+import { type Answer, json, type Route, text } from './http.ts';
+import type { Metrics } from './metrics.ts';
+import { VERSION } from './version.ts';
+
+export interface DebugParts {
+  readonly world: { readonly state: State; readonly durable: boolean };
+  readonly journal: Journal;
+  readonly engine: Engine;
+  readonly xds: XdsServer;
+  readonly metrics: Metrics;
+  readonly ready: () => boolean;
+}
+
+export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
+  registerGauges(parts);
+  const routes: (readonly [string, Route])[] = [
+    [
+      '/ready',
+      () => (parts.ready() ? text('ready\n') : text('not ready: the configuration has not been read yet\n', 503)),
+    ],
+    [
+      '/metrics',
+      async () => ({
+        status: 200,
+        contentType: parts.metrics.registry.contentType,
+        body: await parts.metrics.registry.metrics(),
+      }),
+    ],
+    ['/version', () => text(`${VERSION}\n`)],
+    ['/debug/syncz', () => json(parts.xds.connections().map(status => syncz(parts, status)))],
+    ['/debug/connections', () => json(parts.xds.connections().map(connection))],
+    ['/debug/configz', () => json(configz(parts.world.state))],
+    ['/debug/mesh', () => json(parts.world.state.mesh.effective as unknown as Json)],
+    ['/debug/journalz', () => json(journalz(parts))],
+    ['/debug/config_dump', query => configDump(parts, query.get('proxyID'))],
+  ];
+  const list = routes.map(([path]) => path).sort();
+  return new Map([...routes, ['/debug/list', () => json(list)], ['/debug', () => text(`${list.join('\n')}\n`)]]);
+}
+
+function registerGauges({ world, engine, xds, metrics }: DebugParts): void {
+  metrics.gauge('pilot_xds', 'Connected proxies.', () => xds.connections().length);
+  metrics.gauge('pilot_virt_services', 'VirtualServices in force.', () => world.state.objects.VirtualService.size);
+  metrics.gauge('periplus_journal_seq', 'Last event that is folded.', () => world.state.seq);
+  metrics.gauge('periplus_journal_durable', '0 while the journal cannot be written.', () => (world.durable ? 1 : 0));
+  metrics.gauge('periplus_selector_runs', 'Queries run since the start.', () => engine.tracker.stats.runs);
+  metrics.gauge(
+    'periplus_selector_hits',
+    'Queries answered from memory since the start.',
+    () => engine.tracker.stats.hits,
+  );
+  metrics.gauge('periplus_generated', 'Generators run since the start.', () => engine.tracker.stats.generated);
+  metrics.gauge('periplus_memo_queries', 'Memoised query values held.', () => engine.tracker.size.queries);
+}
+
+function syncz(parts: DebugParts, status: ConnectionStatus): JsonObject {
+  const state = parts.world.state;
+  return {
+    ...connection(status),
+    types: Object.fromEntries(status.types.map(type => [type.short, typeStatus(parts, state, status, type)])),
+  };
+}
+
+function connection({ connection: proxy, facets, protocol, connectedAt }: ConnectionStatus): JsonObject {
+  return {
+    proxy: facets.id,
+    connection: proxy,
+    proxy_type: facets.type,
+    cluster_id: facets.clusterId,
+    istio_version: facets.version[0] === 65_535 ? '' : facets.version.join('.'),
+    protocol,
+    connectedAt: new Date(connectedAt).toISOString(),
+  };
+}
+
+function typeStatus(parts: DebugParts, state: State, status: ConnectionStatus, type: TypeStatus): JsonObject {
+  const proxy = state.proxies.get(status.connection);
+  const objects = new Set<string>();
+  if (type.lastError !== '' && proxy !== undefined) {
+    for (const name of type.blamed ?? []) {
+      for (const object of parts.engine.provenance(state, proxy, type.typeUrl, name)?.found ?? []) objects.add(object);
+    }
+  }
+  return {
+    status: type.sync,
+    resources: type.count,
+    version: type.version,
+    stateSeq: type.stateSeq,
+    sent: type.nonceSent,
+    acked: type.nonceAcked,
+    ...(type.lastError === ''
+      ? {}
+      : { lastError: type.lastError, blamed: type.blamed ?? [], objects: [...objects].sort() }),
+  };
+}
+
+/** Every object of every source with its verdict. The content of Secrets is left out. */
+function configz(state: State): Json {
+  return [...state.records.values()].map(record => ({
+    source: record.source,
+    kind: record.kind,
+    key: record.key,
+    acceptedAt: record.acceptedAt,
+    origin: showOrigin(record.origin),
+    ...(record.kind === 'Secret' ? {} : { object: record.raw }),
+    ...(record.refused === undefined
+      ? {}
+      : {
+          refused: {
+            at: record.refused.at,
+            origin: showOrigin(record.refused.origin),
+            problems: record.refused.problems.map(showProblem),
+          },
+        }),
+  }));
+}
+
+function journalz({ world, journal }: DebugParts): Json {
+  const head = journal.head();
+  return {
+    path: journal.path,
+    seq: head.seq,
+    hash: head.hash,
+    time: head.time,
+    folded: world.state.seq,
+    durable: world.durable,
+  };
+}
+
+function configDump({ world, engine }: DebugParts, proxyId: string | null): Answer {
+  if (proxyId === null || proxyId === '')
+    return text('proxyID is missing: /debug/config_dump?proxyID=<pod>.<namespace>\n', 400);
+  const { state } = world;
+  const proxy = [...state.proxies.values()].find(candidate => candidate.connection.includes(proxyId));
+  if (proxy === undefined) return text(`no connected proxy matches ${canonicalJson(proxyId)}\n`, 404);
+  const configs = [...engine.viewOf(state, proxy)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return json({
+    proxy: proxy.connection,
+    configs: configs.map(([typeUrl, set]) => ({
+      typeUrl,
+      resources: [...set.resources.values()].map(({ name, version, body }) => ({
+        name,
+        version,
+        resource: toProtoJson(typeNameOf(typeUrl), body),
+      })),
+    })),
+  } as unknown as Json);
+}

@@ -1,0 +1,91 @@
+// Prometheus metrics by istiod's names (pilot/pkg/xds/monitoring.go, pilot/pkg/model/push_context.go), and our own counters beside them.
+
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { XdsObservation } from '../xds/host.ts';
+import { rulesOf } from '../xds/session/types.ts';
+
+const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 3, 5, 10, 20, 30];
+const BYTES = [1, 1e4, 1e6, 4e6, 1e7, 4e7];
+
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #pushes = this.#counter('pilot_xds_pushes', 'Responses sent, by type.', ['type']);
+  readonly #triggers = this.#counter('pilot_push_triggers', 'Pushes by what triggered them.', ['type']);
+  readonly #rejects = this.#counter('pilot_total_xds_rejects', 'Responses that proxies refused, by type.', ['type']);
+  readonly #expired = this.#counter(
+    'pilot_xds_expired_nonce',
+    'Answers to responses that were no longer the last one.',
+    ['type'],
+  );
+  readonly #timeouts = this.#counter(
+    'pilot_xds_write_timeout',
+    'Responses that took longer to write than a slot is held.',
+    [],
+  );
+  readonly #errors = this.#counter(
+    'pilot_total_xds_internal_errors',
+    'Failures of our own while serving a stream.',
+    [],
+  );
+  readonly #debounce = this.#histogram('pilot_debounce_time', 'Seconds a push request waited for company.', SECONDS);
+  readonly #convergence = this.#histogram(
+    'pilot_proxy_convergence_time',
+    'Seconds from the start of a push to a proxy to its end.',
+    SECONDS,
+  );
+  readonly #size = this.#histogram('pilot_xds_config_size_bytes', 'Bytes of a response, by type.', BYTES, ['type']);
+
+  observe(event: XdsObservation): void {
+    switch (event.kind) {
+      case 'Sent':
+        this.#pushes.inc({ type: typeName(event.typeUrl) });
+        this.#size.observe({ type: typeName(event.typeUrl) }, event.bytes);
+        break;
+      case 'Nacked':
+        this.#rejects.inc({ type: typeName(event.typeUrl) });
+        break;
+      case 'Expired':
+        this.#expired.inc({ type: typeName(event.typeUrl) });
+        break;
+      case 'Released':
+        for (const reason of Object.keys(event.request.reasons)) this.#triggers.inc({ type: reason });
+        this.#debounce.observe(event.waitedMs / 1_000);
+        break;
+      case 'Settled':
+        this.#convergence.observe(event.tookMs / 1_000);
+        break;
+      case 'WriteSlow':
+        this.#timeouts.inc();
+        break;
+      case 'Failed':
+        this.#errors.inc();
+        break;
+      case 'Acked':
+        break;
+    }
+  }
+
+  /** A value that is asked for when the page is. */
+  gauge(name: string, help: string, value: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(value());
+      },
+    });
+  }
+
+  #counter(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  #histogram(name: string, help: string, buckets: number[], labelNames: string[] = []): Histogram {
+    return new Histogram({ name, help, buckets, labelNames, registers: [this.registry] });
+  }
+}
+
+function typeName(url: string): string {
+  return rulesOf(url).short.toLowerCase();
+}

@@ -1,0 +1,218 @@
+// The control plane of `periplus serve`: journal, fold, xDS, files and HTTP, put together. Everything is decided elsewhere; here it is
+// started in order, connected, and stopped in the reverse order.
+
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
+import { ServerCredentials } from '@grpc/grpc-js';
+import type { Adapter, Sink } from '../adapters/adapter.ts';
+import { FileAdapter } from '../adapters/file/file-adapter.ts';
+import { debugRoutes } from '../admin/debug.ts';
+import { type HttpServer, serveHttp } from '../admin/http.ts';
+import { Metrics } from '../admin/metrics.ts';
+import type { Effect } from '../core/effect.ts';
+import type { Fact, Unrecorded } from '../core/event.ts';
+import { jsonEqual } from '../core/json.ts';
+import { newsOf, newsOfList } from '../core/novelty.ts';
+import type { PushRequest } from '../core/push-request.ts';
+import { settingsToJson } from '../core/settings.ts';
+import type { State } from '../core/state.ts';
+import type { Journal } from '../journal/journal.ts';
+import { openJournal } from '../journal/open.ts';
+import { Engine } from '../xds/engine.ts';
+import { resourceSources } from '../xds/generate/types.ts';
+import type { Nack, XdsHost } from '../xds/host.ts';
+import { xdsLimits } from '../xds/limits.ts';
+import { scheduleSettings } from '../xds/push/settings.ts';
+import { XdsServer } from '../xds/server.ts';
+import type { Clock } from './clock.ts';
+import { foldHistory } from './history.ts';
+import type { Log } from './log.ts';
+import { Reporter } from './reporter.ts';
+import type { ServeOptions } from './serve-options.ts';
+import { Snapshotter } from './snapshots.ts';
+import { World } from './world.ts';
+
+/** How often what is memoised and no longer used is forgotten. */
+export const SWEEP_MS = 30_000;
+
+export interface ControlPlane {
+  readonly ports: { readonly grpc: number; readonly http: number; readonly monitoring: number };
+  readonly world: World;
+  readonly xds: XdsServer;
+  /** Ends every stream, writes what is under way, closes. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Rejects with what is wrong if the journal, the configuration folder or an address cannot be had; nothing is left open then. */
+export async function startControlPlane(options: ServeOptions, clock: Clock, log: Log): Promise<ControlPlane> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    return await start(options, clock, log, closers, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function start(
+  options: ServeOptions,
+  clock: Clock,
+  log: Log,
+  closers: (() => Promise<unknown>)[],
+  closeAll: () => Promise<void>,
+): Promise<ControlPlane> {
+  const { journal, world, snapshot } = await openWorld(options, clock, log);
+  closers.push(() => journal.close());
+  const snapshotter = new Snapshotter(journal, snapshot, log);
+  closers.push(() => snapshotter.finish(world.state));
+  closers.push(() => world.stop());
+
+  const adapter = fileAdapter(options, log);
+  const reporter = new Reporter(log, [adapter]);
+  const metrics = new Metrics();
+  const engine = new Engine(resourceSources);
+  let ready = world.state.synced.has(adapter.source);
+  const host = xdsHost({ world, clock, log, metrics, reporter, engine, ready: () => ready });
+  const limits = { ...xdsLimits(process.env, availableParallelism()), connectionAgeMsMax: options.maxConnectionAgeMs };
+  const xds = new XdsServer({ host, engine, limits, schedule: scheduleSettings(process.env) });
+  closers.push(() => xds.stop(options.shutdownMs));
+
+  world.listen({
+    onFolded: (state: State, request: PushRequest, effects: readonly Effect[]) => {
+      reporter.folded(state, effects);
+      xds.push(request);
+      if (world.durable) snapshotter.consider(state);
+    },
+  });
+  const timer = setInterval(() => engine.sweep(), SWEEP_MS);
+  timer.unref();
+  closers.push(async () => clearInterval(timer));
+
+  const ports = await openPorts(options, { world, journal, engine, xds, metrics, ready: () => ready }, log, closers);
+  await adapter.start(sinkOf(world, adapter.source));
+  closers.push(() => adapter.stop());
+  ready = true;
+  return { ports, world, xds, stop: closeAll };
+}
+
+/** The journal folded, and what this start means recorded: the settings if they differ, and that no proxy is connected any more. */
+async function openWorld(
+  options: ServeOptions,
+  clock: Clock,
+  log: Log,
+): Promise<{ readonly journal: Journal; readonly world: World; readonly snapshot: number }> {
+  await mkdir(dirname(options.journal), { recursive: true });
+  const journal = await openJournal(options.journal, {
+    clock: () => clock.now(),
+    durability: options.journalDurability,
+    keyFile: options.journalKey,
+  });
+  try {
+    const failed: Unrecorded[] = [];
+    const history = await foldHistory(journal, {
+      fromSnapshot: true,
+      onFailure: (seq, reason) => failed.push({ source: 'runtime', kind: 'Rejected', rejected: seq, reason }),
+    });
+    log(
+      'info',
+      `journal ${options.journal}: ${history.events} events folded up to ${history.state.seq}, from snapshot ${history.snapshot}`,
+    );
+    const world = new World({ journal, state: history.state, clock, strict: options.journalStrict, log });
+    await world.recordNews(state => [...failed, ...startFacts(state, options)]);
+    return { journal, world, snapshot: history.snapshot };
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+}
+
+function startFacts(state: State, options: ServeOptions): readonly Unrecorded[] {
+  const facts: Unrecorded[] = [];
+  const settings = settingsToJson(options.settings);
+  if (state.seq === 0 || !jsonEqual(settingsToJson(state.settings), settings)) {
+    facts.push({ source: 'runtime', kind: 'Engine', settings });
+  }
+  for (const connection of state.proxies.keys()) {
+    facts.push({ source: 'xds', kind: 'ProxyDisconnected', connection, reason: 'the control plane was restarted' });
+  }
+  return facts;
+}
+
+function fileAdapter(options: ServeOptions, log: Log): Adapter {
+  const { configDir, meshConfig, networksConfig, settings } = options;
+  return new FileAdapter({ configDir, meshConfig, networksConfig, cluster: settings.clusterId, log });
+}
+
+function sinkOf(world: World, source: string): Sink {
+  const from = (facts: readonly Fact[]): readonly Unrecorded[] => facts.map(fact => ({ source, ...fact }));
+  return {
+    submit: async batch => {
+      await world.recordNews(state => from(newsOf(state, source, batch)));
+    },
+    relist: async (all, unreadable) => {
+      await world.recordNews(state => from([...newsOfList(state, source, all, unreadable), { kind: 'Synced' }]));
+    },
+  };
+}
+
+interface HostParts {
+  readonly world: World;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly reporter: Reporter;
+  readonly engine: Engine;
+  readonly ready: () => boolean;
+}
+
+function xdsHost({ world, clock, log, metrics, reporter, engine, ready }: HostParts): XdsHost {
+  // Names must differ from those of every earlier process on this journal, also one whose last events were not durable.
+  const boot = `${world.state.seq}-${randomBytes(3).toString('hex')}`;
+  let connections = 0;
+  return {
+    clock,
+    record: facts => world.record(facts),
+    state: () => world.state,
+    ready,
+    connectionName: proxyId => `${proxyId}-${boot}-${++connections}`,
+    log,
+    nacked: nack => reporter.nacked(nack, objectsBehind(engine, world.state, nack)),
+    observe: event => metrics.observe(event),
+  };
+}
+
+function objectsBehind(engine: Engine, state: State, nack: Nack): readonly string[] {
+  const proxy = state.proxies.get(nack.connection);
+  if (proxy === undefined) return [];
+  const found = new Set<string>();
+  for (const name of nack.resources) {
+    for (const object of engine.provenance(state, proxy, nack.typeUrl, name)?.found ?? []) found.add(object);
+  }
+  return [...found].sort();
+}
+
+async function openPorts(
+  options: ServeOptions,
+  parts: Parameters<typeof debugRoutes>[0],
+  log: Log,
+  closers: (() => Promise<unknown>)[],
+): Promise<ControlPlane['ports']> {
+  const routes = debugRoutes(parts);
+  const failed = (message: string): void => log('warn', message);
+  const open = async (address: ServeOptions['httpAddr']): Promise<HttpServer> => {
+    const server = await serveHttp(address, routes, failed);
+    closers.push(() => server.close());
+    return server;
+  };
+  const http = await open(options.httpAddr);
+  const monitoring = await open(options.monitoringAddr);
+  const { host, port } = options.grpcAddr;
+  const bind = host === '' ? '0.0.0.0' : host.includes(':') ? `[${host}]` : host;
+  const grpc = await parts.xds.listen(`${bind}:${port}`, ServerCredentials.createInsecure());
+  return { grpc, http: http.port, monitoring: monitoring.port };
+}

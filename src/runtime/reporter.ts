@@ -1,0 +1,78 @@
+// Tells the people who wrote the configuration what became of it: refused objects with file:line:column, files that cannot be read,
+// NACKs with Envoy's words and the objects behind them.
+
+import type { Adapter } from '../adapters/adapter.ts';
+import type { Effect } from '../core/effect.ts';
+import { type Origin, type Problem, showOrigin } from '../core/problem.ts';
+import type { State } from '../core/state.ts';
+import type { Nack } from '../xds/host.ts';
+import type { Log } from './log.ts';
+
+/** Problems of one object that are logged. */
+export const PROBLEMS_SHOWN_MAX = 10;
+/** Objects named behind a NACK. */
+export const OBJECTS_SHOWN_MAX = 20;
+
+export class Reporter {
+  readonly #log: Log;
+  readonly #adapters: readonly Adapter[];
+  #malformed: State['malformed'] | undefined;
+
+  constructor(log: Log, adapters: readonly Adapter[]) {
+    this.#log = log;
+    this.#adapters = adapters;
+  }
+
+  folded(state: State, effects: readonly Effect[]): void {
+    for (const effect of effects) if (effect.kind === 'Verdict') void this.#verdict(effect);
+    if (state.malformed !== this.#malformed) this.#files(state);
+    this.#malformed = state.malformed;
+  }
+
+  nacked(nack: Nack, objects: readonly string[]): void {
+    const what =
+      nack.resources.length === 0 ? nack.typeUrl.slice(nack.typeUrl.lastIndexOf('.') + 1) : nack.resources.join(', ');
+    const shown = objects.slice(0, OBJECTS_SHOWN_MAX);
+    const from =
+      shown.length === 0 ? '' : `; made from ${shown.join(', ')}${objects.length > shown.length ? ', …' : ''}`;
+    this.#log('error', `${nack.connection} refused ${what}: ${nack.message}${from}`);
+  }
+
+  async #verdict(effect: Effect & { readonly kind: 'Verdict' }): Promise<void> {
+    const { object, origin, accepted, problems } = effect;
+    if (accepted && problems.length === 0) {
+      const place = origin === undefined ? '' : `${showOrigin(origin)}: `;
+      return this.#log('info', `${place}${object} is accepted again`);
+    }
+    for (const problem of problems.slice(0, PROBLEMS_SHOWN_MAX)) {
+      const place = await this.#placeOf(origin, problem);
+      const path = problem.path === '' ? '' : `${problem.path}: `;
+      if (accepted) this.#log('warn', `${place}${object}: ${path}${problem.message}`);
+      else
+        this.#log(
+          'error',
+          `${place}${object} is refused: ${path}${problem.message}; the version accepted before, if any, stays in force`,
+        );
+    }
+    return undefined;
+  }
+
+  async #placeOf(origin: Origin | undefined, problem: Problem): Promise<string> {
+    if (origin === undefined) return '';
+    for (const adapter of this.#adapters) {
+      const exact = await adapter.locate?.(origin, problem.path);
+      if (exact !== undefined) return `${showOrigin(exact)}: `;
+    }
+    return `${showOrigin(origin)}: `;
+  }
+
+  #files(state: State): void {
+    for (const [key, { origin, reasons }] of state.malformed.entries()) {
+      if (this.#malformed?.get(key)?.reasons === reasons) continue;
+      for (const reason of reasons) this.#log('error', `${origin.file}:${reason}`);
+    }
+    for (const [key, { origin }] of this.#malformed?.entries() ?? []) {
+      if (!state.malformed.has(key)) this.#log('info', `${origin.file} can be read again`);
+    }
+  }
+}

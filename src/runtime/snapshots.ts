@@ -1,0 +1,57 @@
+// When a snapshot is written: about every SNAPSHOT_EVENTS events, one at a time, taken lazily so that serving goes on in between.
+
+import { SNAPSHOT_FORMAT, snapshotOf } from '../core/snapshot.ts';
+import type { State } from '../core/state.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Log } from './log.ts';
+
+export const SNAPSHOT_EVENTS = 4_000;
+/** Older ones are dropped. */
+export const SNAPSHOTS_KEPT = 4;
+
+export class Snapshotter {
+  readonly #journal: Journal;
+  readonly #log: Log;
+  #last: number;
+  #writing: Promise<void> = Promise.resolve();
+  #busy = false;
+
+  /** `last`: seq of the newest snapshot there is. */
+  constructor(journal: Journal, last: number, log: Log) {
+    this.#journal = journal;
+    this.#last = last;
+    this.#log = log;
+  }
+
+  /** Call after each fold, with a state that the journal can give back. */
+  consider(state: State): void {
+    if (this.#busy || state.seq - this.#last < SNAPSHOT_EVENTS) return;
+    this.#start(state);
+  }
+
+  /** At the end: whatever has come since the last one. */
+  async finish(state: State): Promise<void> {
+    await this.#writing;
+    if (state.seq - this.#last >= SNAPSHOT_EVENTS / 4) this.#start(state);
+    await this.#writing;
+  }
+
+  #start(state: State): void {
+    this.#busy = true;
+    this.#writing = this.#write(state).finally(() => {
+      this.#busy = false;
+    });
+  }
+
+  async #write(state: State): Promise<void> {
+    try {
+      await this.#journal.snapshots.write({ seq: state.seq, format: SNAPSHOT_FORMAT, facts: snapshotOf(state) });
+      const all = await this.#journal.snapshots.list();
+      for (const { seq } of all.slice(0, Math.max(0, all.length - SNAPSHOTS_KEPT)))
+        await this.#journal.snapshots.drop(seq);
+    } catch (error) {
+      this.#log('warn', `no snapshot at ${state.seq}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    this.#last = state.seq;
+  }
+}
