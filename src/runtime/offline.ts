@@ -13,7 +13,7 @@ import type { Resource } from '../core/resource.ts';
 import { emptyState, type State } from '../core/state.ts';
 import type { Tracker } from '../core/track.ts';
 import { encodeResource } from '../xds/encode.ts';
-import { generatedType } from '../xds/generate/types.ts';
+import { resourceSource } from '../xds/generate/types.ts';
 import { typeNameOf } from '../xds/proto/any.ts';
 import { toProtoJson } from '../xds/wire/protojson.ts';
 
@@ -91,8 +91,8 @@ function identities(node: JsonObject): readonly string[] {
 
 /** All resources of a type that is asked for as a whole; none if the type is not generated. */
 export function allOf(tracker: Tracker, state: State, proxy: ProxyRecord, url: string): readonly Resource<object>[] {
-  const type = generatedType(url);
-  return type?.kind === 'all' ? tracker.get(state, proxy, type.query, '') : [];
+  const all = resourceSource(url)?.all;
+  return all === undefined ? [] : tracker.get(state, proxy, all, '');
 }
 
 /** The resource of that name, if there is one and its type is generated. */
@@ -103,10 +103,9 @@ export function namedOf(
   url: string,
   name: string,
 ): Resource<object> | undefined {
-  const type = generatedType(url);
-  if (type === undefined) return undefined;
-  if (type.kind === 'named') return tracker.get(state, proxy, type.query, name);
-  return tracker.get(state, proxy, type.query, '').find(resource => resource.name === name);
+  const named = resourceSource(url)?.named;
+  if (named !== undefined) return tracker.get(state, proxy, named, name);
+  return allOf(tracker, state, proxy, url).find(resource => resource.name === name);
 }
 
 /** As a client would decode what it is sent: canonical protojson with every Any expanded, and the type of the whole. */

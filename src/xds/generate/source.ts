@@ -7,7 +7,7 @@ export interface ResourceSource {
   /** Type URL. */
   readonly url: string;
   /** Every resource of the proxy: types that can be subscribed to by wildcard. */
-  readonly all?: Query<'', readonly Resource<unknown>[]>;
+  readonly all?: Query<'', readonly Resource<object>[]>;
   /** One resource by name; undefined: there is none. */
-  readonly named?: Query<string, Resource<unknown> | undefined>;
+  readonly named?: Query<string, Resource<object> | undefined>;
 }
