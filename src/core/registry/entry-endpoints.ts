@@ -1,7 +1,7 @@
 // Endpoints of a ServiceEntry: its own, or the workloads that it selects, or the host itself.
 // Rules: spec-clusters-endpoints §11.2; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
-import type { Endpoint } from '../model/service.ts';
+import type { Endpoint, EndpointHealth } from '../model/service.ts';
 import { compareText, type Obj } from '../object.ts';
 import type { Query, Reader } from '../reader.ts';
 import type { ServicePort } from '../schema/istio-types.gen.ts';
@@ -14,6 +14,8 @@ import { type EntryWorkload, entryWorkload, hasIp, workloadOfEntry } from './wor
 interface Instance {
   readonly workload: Workload;
   readonly weight: number;
+  /** Nobody vouches for the health of a WorkloadEntry or of a host; a Pod that is selected is ready. */
+  readonly health: EndpointHealth;
   readonly portOf: (port: ServicePort) => number | undefined;
 }
 
@@ -27,7 +29,7 @@ export const endpointsOfEntry: Query<string, readonly Endpoint[]> = {
     const instances = instancesOf(reader, entry, host);
     const found: Endpoint[] = [];
     for (const port of entry.spec.ports ?? []) {
-      for (const { workload, weight, portOf } of instances) {
+      for (const { workload, weight, health, portOf } of instances) {
         const address = workload.addresses[0] ?? '';
         const number = address.startsWith('unix://') ? 0 : portOf(port) || port.targetPort || port.number || 0;
         found.push(
@@ -37,7 +39,7 @@ export const endpointsOfEntry: Query<string, readonly Endpoint[]> = {
             portName: port.name ?? '',
             workload,
             weight,
-            health: 'Unset',
+            health,
             sendUnhealthy: false,
           }),
         );
@@ -58,7 +60,14 @@ function instancesOf(reader: Reader, entry: Obj<'ServiceEntry'>, host: string): 
     return inline.map((_, i) => fromEntry(reader.get(inlineWorkload, `${namespace}/${name}|${i}`)));
   }
   return isDns
-    ? [{ workload: reader.get(hostWorkload, `${namespace}/${name}|${host}`), weight: 1, portOf: () => undefined }]
+    ? [
+        {
+          workload: reader.get(hostWorkload, `${namespace}/${name}|${host}`),
+          weight: 1,
+          health: 'Unset',
+          portOf: () => undefined,
+        },
+      ]
     : [];
 }
 
@@ -104,7 +113,8 @@ function selectedInstances(reader: Reader, namespace: string, selector: Labels, 
     const workload = reader.get(podWorkload, `${pod.cluster}/${pod.namespace}/${pod.name}`);
     if (workload === undefined) continue;
     const single = { ...workload, addresses: workload.addresses.slice(0, 1) };
-    pods.push({ workload: reader.feature('ISTIO_DUAL_STACK') ? workload : single, weight: 1, portOf: podPort(pod) });
+    const chosen = reader.feature('ISTIO_DUAL_STACK') ? workload : single;
+    pods.push({ workload: chosen, weight: 1, health: 'Healthy', portOf: podPort(pod) });
   }
   const entries: Instance[] = [];
   for (const obj of reader.objects('WorkloadEntry', `${namespace}/`)) {
@@ -126,5 +136,5 @@ function podPort(pod: Obj<'Pod'>): Instance['portOf'] {
 }
 
 function fromEntry(workload: EntryWorkload): Instance {
-  return { workload, weight: workload.weight, portOf: port => workload.ports[port.name ?? ''] };
+  return { workload, weight: workload.weight, health: 'Unset', portOf: port => workload.ports[port.name ?? ''] };
 }
