@@ -1,14 +1,14 @@
 // What the kinds of Istio have in common: a `spec` that the generated schema decodes, rules of its own, and one store, the config cluster.
 //
 // Fields that the schema does not have are refused, as `kubectl apply` refuses them: a misspelt field that is silently dropped is a
-// route that silently does something else.
+// route that silently does something else. So is null, as the API server refuses it.
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import type { RawObject } from '../event.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Obj } from '../object.ts';
-import type { Problem } from '../problem.ts';
+import { type Problem, problem } from '../problem.ts';
 import { decodeIstio } from '../schema/istio.ts';
 import type { IstioTypeMap } from '../schema/istio-types.gen.ts';
 import type { IndexEntries, KindDefinition, KindName, KindSpecs } from './kinds.ts';
@@ -31,6 +31,9 @@ export interface IstioKind<K extends KindName, T extends keyof IstioTypeMap> {
   readonly indexes?: (obj: Obj<K>) => IndexEntries;
 }
 type StatusDecoder = (status: Json) => Either<NonEmptyArray<Problem>, JsonObject | undefined>;
+
+/** The members of an object. */
+const MEMBERS: readonly string[] = ['apiVersion', 'kind', 'metadata', 'spec', 'status'];
 
 export const NETWORKING = 'networking.istio.io';
 export const SECURITY = 'security.istio.io';
@@ -56,7 +59,10 @@ function decodeIstioObject<K extends KindName, T extends keyof IstioTypeMap>(
 ): Either<NonEmptyArray<Problem>, unknown> {
   const shape = shapeProblem(raw);
   if (shape !== undefined) return left([shape]);
-  const spec = decodeIstio(from.type, raw.spec, 'spec');
+  const unknown = Object.keys(raw).filter(key => !MEMBERS.includes(key));
+  const [first, ...rest] = unknown.map(key => problem(key, `unknown field; expected one of ${MEMBERS.join(', ')}`));
+  if (first !== undefined) return left([first, ...rest]);
+  const spec = decodeIstio(from.type, raw.spec, 'spec', { refuseNull: true });
   if (isLeft(spec)) return spec;
   const sound = checked(spec.right, (value, report) => from.rules?.(value, report, raw));
   if (isLeft(sound) || from.status === undefined || raw.status === undefined || raw.status === null) return sound;

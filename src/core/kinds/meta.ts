@@ -81,6 +81,12 @@ export function namespaceOf(namespace: string | undefined, clusterScoped: boolea
   return namespace === undefined || namespace === '' ? DEFAULT_NAMESPACE : namespace;
 }
 
+/** The namespace of a namespaced object whose metadata may be anything. */
+export function namespaceOfRaw(raw: RawObject): string {
+  const namespace = isObject(raw.metadata) ? raw.metadata.namespace : undefined;
+  return namespaceOf(typeof namespace === 'string' ? namespace : undefined, false);
+}
+
 function checkMeta(meta: ObjectMeta, report: Report): void {
   if (meta.name === '') report('metadata.name', 'is missing');
   else if (meta.name.length > NAME_LENGTH_MAX) {

@@ -14,6 +14,8 @@ import type { FieldType, Schema, SchemaEnum, SchemaField } from './schema.ts';
 export interface DecodeOptions {
   /** Skip fields that the schema does not have, as istiod does with objects from the API server. Unknown enum names stay problems. */
   readonly ignoreUnknown?: boolean;
+  /** A null is a problem, as for the API server, and not an absent field. Inside Struct and Value it stays what it is. */
+  readonly refuseNull?: boolean;
 }
 export type Decode<M> = <K extends keyof M & string>(
   type: K,
@@ -25,6 +27,7 @@ export type Decode<M> = <K extends keyof M & string>(
 /** An object may have a million mistakes; nobody reads more than these. */
 export const PROBLEMS_MAX = 100;
 const SHOWN_LENGTH_MAX = 40;
+const NULL_REFUSED = 'null is not allowed here';
 
 interface MessageIndex {
   readonly byName: ReadonlyMap<string, SchemaField>;
@@ -37,6 +40,7 @@ interface Context {
   readonly messages: ReadonlyMap<string, MessageIndex>;
   readonly enums: ReadonlyMap<string, EnumIndex>;
   readonly ignoreUnknown: boolean;
+  readonly refuseNull: boolean;
   readonly problems: Problem[];
 }
 
@@ -45,7 +49,14 @@ export function makeDecoder<M>(schema: Schema): Decode<M> {
   const messages = new Map(Object.entries(schema.messages).map(([name, fields]) => [name, indexMessage(fields)]));
   const enums = new Map(Object.entries(schema.enums).map(([name, numbers]) => [name, indexEnum(numbers)]));
   return (type, json, path, options) => {
-    const context: Context = { messages, enums, ignoreUnknown: options?.ignoreUnknown ?? false, problems: [] };
+    const context: Context = {
+      messages,
+      enums,
+      ignoreUnknown: options?.ignoreUnknown ?? false,
+      refuseNull: options?.refuseNull ?? false,
+      problems: [],
+    };
+    if (json === null && context.refuseNull) report(context, path, NULL_REFUSED);
     const value = json === undefined || json === null ? {} : decodeMessage(context, type, json, path);
     const [first, ...rest] = context.problems;
     if (first === undefined) return right(value as M[typeof type]);
@@ -83,6 +94,7 @@ function decodeMessage(context: Context, type: string, json: Json, path: string)
       if (!context.ignoreUnknown) report(context, at, 'unknown field');
       continue;
     }
+    if (value === null && context.refuseNull && field.type !== 'value') report(context, at, NULL_REFUSED);
     if (value === undefined || (value === null && field.type !== 'value')) continue;
     const earlier = givenAs.get(field.name);
     if (earlier !== undefined) report(context, at, `is the same field as \`${earlier}\`, which is also set`);
@@ -130,7 +142,7 @@ function decodeMap(
 }
 
 function decodeElement(context: Context, type: FieldType, json: Json, path: string): unknown {
-  if (json === null && type !== 'value') return report(context, path, 'null is not allowed here');
+  if (json === null && type !== 'value') return report(context, path, NULL_REFUSED);
   return decodeSingle(context, type, json, path);
 }
 
