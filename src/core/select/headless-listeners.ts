@@ -1,0 +1,62 @@
+// Headless services with TCP ports: the client picks an endpoint itself, so there is a listener for each endpoint's address
+// (spec-listeners §6.3). This is why a change of such endpoints changes listeners.
+
+import type { Port, Service } from '../model/service.ts';
+import { compareText } from '../object.ts';
+import { isIp } from '../proxy.ts';
+import type { Derivation, ProxyReader, Query } from '../reader.ts';
+import { endpointShards } from '../registry/endpoints.ts';
+import { NO_ADDRESS } from './service-addresses.ts';
+import { sidecarScope } from './sidecar-scope.ts';
+
+/** Argument `hostname|namespace|port name`: address lists of all endpoints, whatever their cluster, network or health. */
+const endpointBinds: Query<string, readonly (readonly string[])[]> = {
+  name: 'select/headlessEndpoints',
+  run: (reader, arg) => {
+    const [hostname = '', namespace = '', portName = ''] = arg.split('|');
+    const lists = reader
+      .get(endpointShards, `${hostname}|${namespace}`)
+      .flatMap(shard => shard.endpoints)
+      .filter(endpoint => endpoint.portName === portName)
+      .map(endpoint => endpoint.addresses);
+    return lists.sort((a, b) => compareText(a.join(','), b.join(',')));
+  },
+};
+
+/** The proxy's own first address if it is an endpoint of a headless service in its scope, else ''. So most proxies are alike. */
+const ownHeadlessAddress: Derivation<string> = {
+  name: 'own address among headless endpoints',
+  run: reader => {
+    const own = reader.facet('ips')[0] ?? '';
+    for (const egress of reader.get(sidecarScope, '').egressListeners) {
+      for (const service of egress.services) {
+        if (service.resolution !== 'Passthrough' || service.defaultAddress !== NO_ADDRESS) continue;
+        const shards = reader.get(endpointShards, `${service.hostname}|${service.namespace}`);
+        if (shards.some(shard => shard.endpoints.some(endpoint => endpoint.addresses[0] === own))) return own;
+      }
+    }
+    return '';
+  },
+};
+
+/**
+ * The binds of each listener; empty if the service has none. Undefined: the service is not one of endpoints at all (a ServiceEntry with
+ * resolution NONE), and gets one listener on the wildcard address.
+ */
+export function headlessBinds(
+  reader: ProxyReader,
+  service: Service,
+  port: Port,
+): readonly (readonly [string, ...string[]])[] | undefined {
+  const named = service.ports.find(candidate => candidate.port === port.port) ?? port;
+  const lists = reader.get(endpointBinds, `${service.hostname}|${service.namespace}|${named.name}`);
+  const selects = Object.keys(service.selector).length > 0;
+  if (service.registry !== 'Kubernetes' && lists.length === 0 && !selects) return undefined;
+  const usable: (readonly [string, ...string[]])[] = [];
+  for (const [first, ...others] of lists) {
+    if (first !== undefined && [first, ...others].every(isIp)) usable.push([first, ...others]);
+  }
+  if (usable.length === 0) return [];
+  const own = reader.derived(ownHeadlessAddress);
+  return usable.filter(([first]) => first !== own);
+}

@@ -1,0 +1,112 @@
+// What a sidecar accepts for its workload: one configuration for each target port, from the services of the workload or from the
+// Sidecar's ingress list (spec-listeners §4.1; Istio core/listener_inbound.go).
+
+import type { Port, Service } from '../model/service.ts';
+import { isIpv6 } from '../proxy.ts';
+import type { Derivation, ProxyReader, Query } from '../reader.ts';
+import { protocolOf } from '../registry/protocol.ts';
+import { serviceTargets } from '../registry/workload.ts';
+import type { IstioIngressListener, Sidecar } from '../schema/istio-types.gen.ts';
+import { isPrivilegedPort, isReservedPort, wildcards } from './listener-addresses.ts';
+import { inboundMtlsMode, type MtlsMode, portLevelMtlsPorts } from './peer-authentication.ts';
+import { meshMtls } from './proxy-capabilities.ts';
+import { interceptionMode, metadataText } from './proxy-config.ts';
+import { sidecarScope } from './sidecar-scope.ts';
+
+export interface InboundPort {
+  readonly targetPort: number;
+  readonly bind: string;
+  /** A listener of its own; else the chains are part of virtualInbound. */
+  readonly bindToPort: boolean;
+  /** Number, name and protocol of the service's port, or of the ingress entry. */
+  readonly port: Port;
+  /** Absent for an ingress entry of a Sidecar. */
+  readonly service?: Service;
+  /** Host in the operation names of traces. */
+  readonly traceHost: string;
+  /** The Sidecar that the port comes of. */
+  readonly config?: { readonly namespace: string; readonly name: string };
+}
+
+/** How a port treats TLS of the mesh; `refuse`: mTLS is demanded of a proxy that cannot do it. */
+export type InboundTls = MtlsMode | 'refuse';
+
+/** Ascending by target port. */
+export const inboundPorts: Query<'', readonly InboundPort[]> = {
+  name: 'select/inboundPorts',
+  run: reader => {
+    const sidecar = reader.get(sidecarScope, '').sidecar;
+    const ingress = (sidecar?.spec as Sidecar | undefined)?.ingress ?? [];
+    const fromIngress = ingress.length > 0;
+    const candidates = fromIngress ? ingressPorts(reader, sidecar?.name ?? '', ingress) : [];
+    if (!fromIngress || reader.feature('PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE')) {
+      const taken = new Set(candidates.map(candidate => candidate.targetPort));
+      candidates.push(...servicePorts(reader).filter(candidate => !taken.has(candidate.targetPort)));
+    }
+    const byPort = new Map<number, InboundPort>();
+    for (const candidate of candidates) {
+      if (!byPort.has(candidate.targetPort)) byPort.set(candidate.targetPort, candidate);
+    }
+    return [...byPort.values()].sort((a, b) => a.targetPort - b.targetPort);
+  },
+};
+
+/** In mode NONE a workload's own ports are reached without the proxy. */
+function servicePorts(reader: ProxyReader): readonly InboundPort[] {
+  if (interceptionMode(reader) === 'NONE') return [];
+  const bind = wildcards(reader)[0];
+  const ports: InboundPort[] = [];
+  for (const { service, port, targetPort } of reader.get(serviceTargets, '')) {
+    if (isReservedPort(reader, targetPort, true)) continue;
+    ports.push({ targetPort, bind, bindToPort: false, port, service, traceHost: service.hostname });
+  }
+  return ports;
+}
+
+function ingressPorts(reader: ProxyReader, sidecar: string, ingress: readonly IstioIngressListener[]): InboundPort[] {
+  const { namespace } = reader.get(sidecarScope, '');
+  const own = metadataText(reader, 'NAMESPACE') || namespace;
+  const ports: InboundPort[] = [];
+  for (const entry of ingress) {
+    const { number = 0, name = '', protocol = '' } = entry.port ?? {};
+    const bindToPort = entry.captureMode === 'NONE' || (entry.captureMode !== 'IPTABLES' && interceptionMode(reader) === 'NONE');
+    const bind = entry.bind || reader.derived(globalAddress) || wildcards(reader)[0];
+    if (bindToPort && isPrivilegedPort(reader, number)) continue;
+    if (bind === wildcards(reader)[0] && isReservedPort(reader, number, false)) continue;
+    ports.push({
+      targetPort: number,
+      bind,
+      bindToPort,
+      port: { port: number, name, protocol: protocolOf(protocol) },
+      traceHost: `${sidecar}.${namespace}`,
+      config: { namespace: own, name: sidecar },
+    });
+  }
+  return ports;
+}
+
+/** The first address of the proxy that is neither loopback nor link-local, multicast or unspecified. */
+const globalAddress: Derivation<string> = {
+  name: 'first global address',
+  run: reader => reader.facet('ips').find(isGlobalUnicast) ?? '',
+};
+
+function isGlobalUnicast(address: string): boolean {
+  if (isIpv6(address)) return !/^(::1?$|fe[89ab]|ff)/i.test(address);
+  const [first = 0, second = 0] = address.split('.').map(Number);
+  if (first === 0 || first === 127 || (first === 169 && second === 254)) return false;
+  return first < 224 || (first > 239 && address !== '255.255.255.255');
+}
+
+/** TLS of a target port; port 0 stands for all that are not configured. */
+export function inboundTls(reader: ProxyReader, targetPort: number): InboundTls {
+  const mode = reader.get(inboundMtlsMode, String(targetPort));
+  if (meshMtls(reader)) return mode;
+  return mode === 'STRICT' ? 'refuse' : 'DISABLE';
+}
+
+/** Ports with an mTLS mode of their own that no service or ingress entry covers, ascending. */
+export function uncoveredMtlsPorts(reader: ProxyReader): readonly number[] {
+  const covered = new Set(reader.get(inboundPorts, '').map(port => port.targetPort));
+  return reader.get(portLevelMtlsPorts, '').filter(port => !covered.has(port));
+}

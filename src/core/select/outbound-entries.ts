@@ -1,0 +1,110 @@
+// Outbound listeners while they are being laid over each other: what happens when two services want the same address and port
+// (spec-listeners §6.5; Istio core/listener.go, mergeTCPFilterChains).
+
+import type { Port, Service } from '../model/service.ts';
+import { compareText } from '../object.ts';
+import type { ChainPlan, TcpChainPlan } from './outbound-chains.ts';
+
+export interface OutboundListenerPlan {
+  /** The address that names the listener, then further ones. */
+  readonly binds: readonly [string, ...string[]];
+  readonly port: number;
+  readonly bindToPort: boolean;
+  /** The first service of the listener and its port: statistics, logs and some filters follow it. */
+  readonly service: Service;
+  readonly servicePort: Port;
+  readonly chains: readonly ChainPlan[];
+  /** The chains of other services that could not be told apart from those that are there. */
+  readonly conflicts: readonly string[];
+}
+
+export type EntryClass = 'HTTP' | 'TCP' | 'auto';
+
+export interface IncomingEntry {
+  readonly plan: OutboundListenerPlan;
+  readonly incoming: EntryClass;
+  /** The class that the entry has from then on: HTTP on the wildcard address is told from other traffic by inspection. */
+  readonly settled: EntryClass;
+  /** An HTTP proxy port takes the place of whatever is there. */
+  readonly replaces: boolean;
+}
+
+interface Entry {
+  plan: OutboundListenerPlan;
+  kind: EntryClass;
+  locked: boolean;
+}
+
+/** Protocols in which the server may speak first in its own way: they share a port with nothing else. */
+const exclusiveProtocols: readonly string[] = ['Mongo', 'MySQL'];
+
+export class OutboundEntries {
+  readonly #entries = new Map<string, Entry>();
+
+  /** From now on nothing is added to what is there: a catch-all listener only fills the gaps that the earlier ones left. */
+  lock(): void {
+    for (const entry of this.#entries.values()) entry.locked = true;
+  }
+
+  add(incoming: IncomingEntry): void {
+    const key = `${incoming.plan.binds[0]}_${incoming.plan.port}`;
+    const existing = this.#entries.get(key);
+    if (existing === undefined) {
+      this.#entries.set(key, { plan: incoming.plan, kind: incoming.settled, locked: false });
+      return;
+    }
+    if (existing.locked || excludes(existing, incoming)) return;
+    if (incoming.replaces || (incoming.incoming === 'auto' && existing.kind === 'HTTP')) {
+      existing.plan = incoming.plan;
+      existing.kind = incoming.settled;
+      return;
+    }
+    // HTTP beside HTTP needs no chain of its own: its hosts come with the routes.
+    if (incoming.incoming === 'HTTP' && existing.kind !== 'TCP') return;
+    if (incoming.incoming === 'auto' && existing.kind === 'auto') return;
+    existing.plan = merged(existing.plan, incoming.plan);
+    if (incoming.incoming !== existing.kind) existing.kind = 'auto';
+  }
+
+  /** Sorted by name of the listener. */
+  plans(): readonly OutboundListenerPlan[] {
+    return [...this.#entries].sort((a, b) => compareText(a[0], b[0])).map(([, entry]) => entry.plan);
+  }
+}
+
+function excludes(existing: Entry, incoming: IncomingEntry): boolean {
+  const there = existing.kind === 'auto' ? 'Unsupported' : existing.plan.servicePort.protocol;
+  const comes = incoming.plan.servicePort.protocol;
+  return there !== comes && (exclusiveProtocols.includes(there) || exclusiveProtocols.includes(comes));
+}
+
+function merged(existing: OutboundListenerPlan, incoming: OutboundListenerPlan): OutboundListenerPlan {
+  const chains = [...existing.chains];
+  const conflicts = [...existing.conflicts];
+  const taken = new Set(chains.map(matchOf));
+  for (const chain of incoming.chains) {
+    const match = matchOf(chain);
+    if (taken.has(match)) {
+      conflicts.push(
+        `${incoming.service.hostname}:${incoming.port} shares ${existing.binds[0]}:${existing.port} with ${existing.service.hostname}, which takes its traffic`,
+      );
+      continue;
+    }
+    taken.add(match);
+    chains.push(chain);
+  }
+  return { ...existing, chains, conflicts };
+}
+
+/** Two chains with equal text would take the same connections. */
+function matchOf(chain: ChainPlan): string {
+  if (chain.kind === 'http') return chain.sniffed ? 'inspected HTTP' : '';
+  const names = chain.serverNames.includes('*') ? [] : [...new Set(chain.serverNames)].sort(compareText);
+  const ranges = rangesOf(chain);
+  return names.length === 0 && ranges.length === 0 ? '' : `${names.join(',')}|${ranges.join(',')}`;
+}
+
+/** CIDR ranges that narrow the match; a range of all addresses does not. */
+export function rangesOf(chain: TcpChainPlan): readonly string[] {
+  return [...new Set(chain.cidrs.filter(cidr => !cidr.startsWith('0.0.0.0')))].sort(compareText);
+}

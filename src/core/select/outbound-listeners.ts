@@ -1,0 +1,169 @@
+// Which outbound listeners a sidecar has and which chains each holds: services are laid over each other on (bind, port)
+// (spec-listeners §6; Istio core/listener.go buildSidecarOutboundListeners).
+//
+// Plans only: nothing is generated here. The order of services decides conflicts, so the plan is computed as a whole; what is made of an
+// unchanged plan keeps its identity.
+
+import type { Port, Service } from '../model/service.ts';
+import type { ProxyReader, Query } from '../reader.ts';
+import { isHttp, isTcp, protocolOf } from '../registry/protocol.ts';
+import type { IstioEgressListener } from '../schema/istio-types.gen.ts';
+import { headlessBinds } from './headless-listeners.ts';
+import { isPrivilegedPort, isReservedPort, localhosts, wildcards } from './listener-addresses.ts';
+import { type BoundPort, type ChainPlan, tcpChains, tcpVirtualServices } from './outbound-chains.ts';
+import { type EntryClass, OutboundEntries, type OutboundListenerPlan } from './outbound-entries.ts';
+import { interceptionMode } from './proxy-config.ts';
+import { addressView, NO_ADDRESS, singleAddress } from './service-addresses.ts';
+import { type EgressListener, sidecarScope } from './sidecar-scope.ts';
+import type { ResolvedVirtualService } from './virtual-services.ts';
+
+/** Sorted by name of the listener. */
+export const outboundListenerPlans: Query<'', readonly OutboundListenerPlan[]> = {
+  name: 'select/outboundListenerPlans',
+  run: reader => {
+    const entries = new OutboundEntries();
+    for (const egress of reader.get(sidecarScope, '').egressListeners) addEgress(reader, entries, egress);
+    return entries.plans();
+  },
+};
+
+/** What an egress listener says about every port in it. */
+interface EgressView {
+  readonly spec: IstioEgressListener;
+  readonly bindToPort: boolean;
+  /** Empty: chosen for each service. */
+  readonly binds: readonly string[];
+  readonly virtualServices: readonly ResolvedVirtualService[];
+}
+
+const UNIX_PREFIX = 'unix://';
+
+function addEgress(reader: ProxyReader, entries: OutboundEntries, egress: EgressListener): void {
+  const spec = (egress.spec ?? {}) as IstioEgressListener;
+  const bind = spec.bind ?? '';
+  const bindToPort =
+    interceptionMode(reader) === 'NONE' || spec.captureMode === 'NONE' || bind.startsWith(UNIX_PREFIX);
+  const view: EgressView = {
+    spec,
+    bindToPort,
+    binds: bind !== '' ? [bind] : bindToPort ? localhosts(reader) : [],
+    virtualServices: tcpVirtualServices(egress.virtualServices),
+  };
+  const own = portOf(spec);
+  if (own === undefined) entries.lock();
+  for (const service of egress.services) {
+    for (const port of own === undefined ? service.ports : [own]) addPort(reader, entries, view, service, port);
+  }
+}
+
+function portOf(spec: IstioEgressListener): Port | undefined {
+  if (spec.port === undefined) return undefined;
+  const { number = 0, protocol = '', name = '' } = spec.port;
+  return { port: number, name, protocol: protocolOf(protocol) };
+}
+
+function classOf(port: Port): EntryClass | undefined {
+  if (isHttp(port.protocol)) return 'HTTP';
+  if (isTcp(port.protocol)) return 'TCP';
+  return port.protocol === 'UDP' ? undefined : 'auto';
+}
+
+function addPort(
+  reader: ProxyReader,
+  entries: OutboundEntries,
+  view: EgressView,
+  service: Service,
+  port: Port,
+): void {
+  const kind = classOf(port);
+  if (kind === undefined || service.resolution === 'Alias' || !canBind(reader, view, port, kind)) return;
+  if (kind === 'HTTP') {
+    const binds = nonEmpty(view.binds) ?? wildcards(reader);
+    entries.add(entryOf(reader, view, { service, port, cidrs: [], address: binds[0], wildcardBind: false }, binds, kind));
+    return;
+  }
+  const address = addressOf(reader, service);
+  const headless = view.binds.length === 0 && address === NO_ADDRESS && service.resolution === 'Passthrough';
+  const perEndpoint = headless ? headlessBinds(reader, service, port) : undefined;
+  if (perEndpoint !== undefined) {
+    for (const binds of perEndpoint) {
+      const bound: BoundPort = { service, port, cidrs: [], address: binds[0], wildcardBind: false };
+      entries.add(entryOf(reader, view, bound, binds, kind));
+    }
+    return;
+  }
+  const { binds, cidrs } = bindOf(reader, view, service, address);
+  const wildcardBind = isWildcardAddress(reader, address) && binds[0] === wildcards(reader)[0];
+  entries.add(entryOf(reader, view, { service, port, cidrs, address, wildcardBind }, binds, kind));
+}
+
+/** Spec-listeners §1.5: ports that the proxy keeps for itself or has no right to open. */
+function canBind(reader: ProxyReader, view: EgressView, port: Port, kind: EntryClass): boolean {
+  if (view.bindToPort && isPrivilegedPort(reader, port.port)) return false;
+  const [bind] = view.binds;
+  const anyAddress = bind === undefined ? kind === 'HTTP' : bind === wildcards(reader)[0];
+  return !(anyAddress && isReservedPort(reader, port.port, true));
+}
+
+/** The proxy's own wildcard stands for "no address" of a service that only an IPv6 proxy could not use otherwise. */
+function addressOf(reader: ProxyReader, service: Service): string {
+  const address = singleAddress(service, reader.derived(addressView));
+  const external = service.registry === 'External' && service.resolution !== 'Passthrough';
+  return address === NO_ADDRESS && external ? wildcards(reader)[0] : address;
+}
+
+function isWildcardAddress(reader: ProxyReader, address: string): boolean {
+  return address === NO_ADDRESS || address === wildcards(reader)[0];
+}
+
+interface Binding {
+  readonly binds: readonly [string, ...string[]];
+  readonly cidrs: readonly string[];
+}
+
+function bindOf(reader: ProxyReader, view: EgressView, service: Service, address: string): Binding {
+  const given = nonEmpty(view.binds);
+  const cidrs = address.includes('/') ? [address] : [];
+  if (given !== undefined) return { binds: given, cidrs };
+  if (cidrs.length > 0) return { binds: wildcards(reader), cidrs };
+  if (isWildcardAddress(reader, address)) return { binds: wildcards(reader), cidrs };
+  return { binds: [address, ...otherVips(reader, service, address)], cidrs };
+}
+
+/** A dual-stack proxy listens on every VIP of its cluster. */
+function otherVips(reader: ProxyReader, service: Service, address: string): readonly string[] {
+  if (reader.facet('ipMode') !== 'dual') return [];
+  return (service.clusterVips[reader.facet('clusterId')] ?? []).filter(vip => vip !== address);
+}
+
+function nonEmpty(list: readonly string[]): readonly [string, ...string[]] | undefined {
+  return list.length > 0 ? (list as readonly [string, ...string[]]) : undefined;
+}
+
+function entryOf(
+  reader: ProxyReader,
+  view: EgressView,
+  bound: BoundPort,
+  binds: readonly [string, ...string[]],
+  kind: EntryClass,
+): Parameters<OutboundEntries['add']>[0] {
+  const { service, port } = bound;
+  const wildcard = binds[0] === wildcards(reader)[0];
+  const proxyPort = port.protocol === 'HTTP_PROXY' && view.spec.port !== undefined;
+  const sniffed = kind === 'auto' || (kind === 'HTTP' && wildcard && !proxyPort);
+  const http: ChainPlan = { kind: 'http', sniffed, routeName: routeName(bound, binds[0], kind, wildcard) };
+  const chains: ChainPlan[] = kind === 'HTTP' ? [] : [...tcpChains(reader, bound, view.virtualServices)];
+  if (kind !== 'TCP') chains.push(http);
+  return {
+    plan: { binds, port: port.port, bindToPort: view.bindToPort, service, servicePort: port, chains, conflicts: [] },
+    incoming: kind,
+    settled: kind === 'HTTP' && sniffed ? 'auto' : kind,
+    replaces: proxyPort,
+  };
+}
+
+function routeName(bound: BoundPort, bind: string, kind: EntryClass, wildcard: boolean): string {
+  if (bound.port.port === 0) return bind;
+  if (kind === 'auto' && !wildcard) return `${bound.service.hostname}:${bound.port.port}`;
+  return String(bound.port.port);
+}

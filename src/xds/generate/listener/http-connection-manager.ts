@@ -1,0 +1,255 @@
+// HTTP connection managers (spec-listeners §7.2; Istio core/listener_builder.go, core/gateway.go, pilot/pkg/networking/util/proxy_headers.go).
+//
+// What all chains of one class of traffic have in common is one query (`hcmBase`), made once and shared; a chain adds its routes, its
+// statistics prefix and its filters.
+
+import { isObject, type JsonObject } from '../../../core/json.ts';
+import type { Generator } from '../../../core/memo.ts';
+import { compareText } from '../../../core/object.ts';
+import type { ProxyReader, Query } from '../../../core/reader.ts';
+import { gatewayTopology, metadataText, proxyHeaders } from '../../../core/select/proxy-config.ts';
+import { tracing } from '../../../core/select/tracing.ts';
+import type { TrafficClass } from '../../../core/select/traffic-class.ts';
+import { any } from '../../proto/any.ts';
+import {
+  ApiVersion,
+  type Filter,
+  type Http1ProtocolOptions,
+  type HttpConnectionManager,
+  HttpConnectionManager_ForwardClientCertDetails as ForwardDetails,
+  HttpConnectionManager_PathWithEscapedSlashesAction as EscapedSlashes,
+  HttpConnectionManager_ServerHeaderTransformation as ServerHeader,
+  type HttpFilter,
+  type RouteConfiguration,
+} from '../../proto/types.gen.ts';
+import { durationOf, ZERO_DURATION } from '../duration.ts';
+import { accessLogsOf, orNone } from './access-log.ts';
+import { cidrRange } from './cidr.ts';
+import { type HttpChainTraits, httpFilters } from './http-filters.ts';
+import { tracingGenerator } from './tracing.ts';
+
+const SERVER_NAME = 'istio-envoy';
+
+export interface HttpChain extends HttpChainTraits {
+  readonly statPrefix: string;
+  /** Name of the route configuration asked for over RDS, or the route configuration itself. */
+  readonly routes: string | RouteConfiguration;
+  /** The port speaks HTTP/2 (inbound only). */
+  readonly http2: boolean;
+  /** The chain serves as an HTTP proxy: absolute URLs are requests to others. */
+  readonly httpProxy?: boolean;
+}
+
+/** The network filter of an HTTP chain. */
+export function httpConnectionManager(reader: ProxyReader, chain: HttpChain): Filter {
+  return reader.make(hcmFilter, {
+    base: reader.get(hcmBase, chain.traffic),
+    filters: httpFilters(reader, chain),
+    statPrefix: chain.statPrefix,
+    routes: chain.routes,
+    http2: chain.http2,
+    httpProxy: chain.httpProxy === true,
+  });
+}
+
+const hcmFilter: Generator<
+  {
+    readonly base: HttpConnectionManager;
+    readonly filters: readonly HttpFilter[];
+    readonly statPrefix: string;
+    readonly routes: string | RouteConfiguration;
+    readonly http2: boolean;
+    readonly httpProxy: boolean;
+  },
+  Filter
+> = {
+  name: 'listener/httpConnectionManager',
+  run: ({ base, filters, statPrefix, routes, http2, httpProxy }) => ({
+    name: 'envoy.filters.network.http_connection_manager',
+    typedConfig: any('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
+      ...base,
+      statPrefix,
+      ...(typeof routes === 'string' ? { rds: rds(routes) } : { routeConfig: routes }),
+      httpFilters: filters,
+      http2ProtocolOptions: http2 ? {} : undefined,
+      httpProtocolOptions: httpProxy
+        ? { ...base.httpProtocolOptions, allowAbsoluteUrl: { value: true } }
+        : base.httpProtocolOptions,
+    }),
+  }),
+};
+
+function rds(routeConfigName: string): HttpConnectionManager['rds'] {
+  const configSource = { ads: {}, initialFetchTimeout: ZERO_DURATION, resourceApiVersion: ApiVersion.V3 };
+  return { configSource, routeConfigName };
+}
+
+/** Argument: the class of traffic. Everything that does not depend on the chain. */
+const hcmBase: Query<TrafficClass, HttpConnectionManager> = {
+  name: 'generate/hcmBase',
+  run: (reader, traffic) => {
+    const choice = reader.get(tracing, traffic);
+    const useRemoteAddress =
+      traffic === 'gateway' || (traffic === 'outbound' && reader.feature('PILOT_SIDECAR_USE_REMOTE_ADDRESS'));
+    const internal = useRemoteAddress || reader.feature('ENABLE_HCM_INTERNAL_NETWORKS');
+    return reader.make(hcmBaseGenerator, {
+      traffic,
+      headers: reader.derived(proxyHeaders),
+      topology: traffic === 'gateway' ? reader.derived(gatewayTopology) : undefined,
+      pathNormalization: normalizationOf(reader),
+      useRemoteAddress,
+      internalNetworks: internal ? internalNetworks(reader) : [],
+      continue100: reader.feature('ENABLE_100_CONTINUE_HEADERS'),
+      http10: reader.feature('PILOT_HTTP10') || metadataText(reader, 'HTTP10') === '1',
+      idleTimeout: metadataText(reader, 'IDLE_TIMEOUT'),
+      accessLog: reader.get(accessLogsOf, traffic).http,
+      tracing: choice.tracing === undefined ? undefined : reader.make(tracingGenerator, { spec: choice.tracing }),
+      sampleByRequestId: choice.useRequestIdForTraceSampling,
+    });
+  },
+};
+
+interface BaseInputs {
+  readonly traffic: TrafficClass;
+  readonly headers: JsonObject;
+  readonly topology: JsonObject | undefined;
+  readonly pathNormalization: string;
+  readonly useRemoteAddress: boolean;
+  /** `prefix/length`, sorted. */
+  readonly internalNetworks: readonly string[];
+  readonly continue100: boolean;
+  readonly http10: boolean;
+  readonly idleTimeout: string;
+  readonly accessLog: HttpConnectionManager['accessLog'];
+  readonly tracing: HttpConnectionManager['tracing'];
+  readonly sampleByRequestId: boolean;
+}
+
+const hcmBaseGenerator: Generator<BaseInputs, HttpConnectionManager> = {
+  name: 'listener/hcmBase',
+  run: inputs => {
+    const { traffic, headers } = inputs;
+    const idleTimeout = durationOf(inputs.idleTimeout);
+    const requestId = part(headers, 'requestId');
+    return {
+      streamIdleTimeout: ZERO_DURATION,
+      upgradeConfigs: [{ upgradeType: 'websocket' }],
+      proxy100Continue: inputs.continue100 ? true : undefined,
+      requestIdExtension: {
+        typedConfig: any('envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig', {
+          useRequestIdForTraceSampling: { value: inputs.sampleByRequestId },
+        }),
+      },
+      ...pathNormalization(inputs.pathNormalization),
+      useRemoteAddress: { value: inputs.useRemoteAddress },
+      internalAddressConfig:
+        inputs.internalNetworks.length === 0 ? undefined : { cidrRanges: inputs.internalNetworks.map(cidrRange) },
+      ...serverHeader(traffic, part(headers, 'server')),
+      generateRequestId: requestId.disabled === true ? { value: false } : undefined,
+      appendXForwardedPort: part(headers, 'xForwardedPort').enabled === true ? true : undefined,
+      httpProtocolOptions: http1Options(traffic, inputs.http10, headers.preserveHttp1HeaderCase === true),
+      commonHttpProtocolOptions: idleTimeout === undefined ? undefined : { idleTimeout },
+      ...clientCertificate(traffic, headers, inputs.topology ?? {}),
+      xffNumTrustedHops: trustedHops(inputs.topology),
+      accessLog: orNone(inputs.accessLog ?? []),
+      tracing: inputs.tracing,
+    };
+  },
+};
+
+function part(headers: JsonObject, name: string): JsonObject {
+  const value = headers[name];
+  return isObject(value) ? value : {};
+}
+
+function trustedHops(topology: JsonObject | undefined): number | undefined {
+  const hops = topology?.numTrustedProxies;
+  return typeof hops === 'number' && hops > 0 ? hops : undefined;
+}
+
+function serverHeader(traffic: TrafficClass, server: JsonObject): Partial<HttpConnectionManager> {
+  if (server.disabled === true) return { serverHeaderTransformation: ServerHeader.PASS_THROUGH };
+  if (typeof server.value === 'string' && server.value !== '') return { serverName: server.value };
+  return traffic === 'outbound' ? {} : { serverName: SERVER_NAME };
+}
+
+function http1Options(
+  traffic: TrafficClass,
+  acceptHttp10: boolean,
+  preserveCase: boolean,
+): Http1ProtocolOptions | undefined {
+  if (traffic !== 'gateway' && !acceptHttp10 && !preserveCase) return undefined;
+  return {
+    acceptHttp10: acceptHttp10 ? true : undefined,
+    headerKeyFormat: preserveCase ? { statefulFormatter: preserveCaseFormatter } : undefined,
+  };
+}
+
+const preserveCaseFormatter = {
+  name: 'preserve_case',
+  typedConfig: any('envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig', {}),
+};
+
+/** What is passed on of the client's certificate. A client-side proxy has none to speak of. */
+function clientCertificate(
+  traffic: TrafficClass,
+  headers: JsonObject,
+  topology: JsonObject,
+): Partial<HttpConnectionManager> {
+  if (traffic === 'outbound') return {};
+  if (traffic === 'inbound') {
+    const details = part(headers, 'setCurrentClientCertDetails');
+    return {
+      forwardClientCertDetails: forwardDetails(headers.forwardedClientCert) ?? ForwardDetails.APPEND_FORWARD,
+      setCurrentClientCertDetails: {
+        subject: { value: details.subject !== false },
+        uri: details.uri !== false ? true : undefined,
+        dns: details.dns !== false ? true : undefined,
+        cert: details.cert === true ? true : undefined,
+        chain: details.chain === true ? true : undefined,
+      },
+    };
+  }
+  const forward = forwardDetails(topology.forwardClientCertDetails) ?? ForwardDetails.SANITIZE_SET;
+  const says = forward === ForwardDetails.APPEND_FORWARD || forward === ForwardDetails.SANITIZE_SET;
+  return {
+    forwardClientCertDetails: forward,
+    setCurrentClientCertDetails: says ? { subject: { value: true }, cert: true, dns: true, uri: true } : undefined,
+  };
+}
+
+/** UNDEFINED and unknown texts leave the default. */
+function forwardDetails(value: unknown): ForwardDetails | undefined {
+  return typeof value === 'string' && Object.hasOwn(ForwardDetails, value)
+    ? ForwardDetails[value as keyof typeof ForwardDetails]
+    : undefined;
+}
+
+function normalizationOf(reader: ProxyReader): string {
+  const settings = reader.mesh('pathNormalization');
+  const value = isObject(settings) ? settings.normalization : undefined;
+  return typeof value === 'string' ? value : 'DEFAULT';
+}
+
+function pathNormalization(kind: string): Partial<HttpConnectionManager> {
+  const merge = kind === 'MERGE_SLASHES' || kind === 'DECODE_AND_MERGE_SLASHES';
+  return {
+    normalizePath: { value: kind !== 'NONE' },
+    mergeSlashes: merge ? true : undefined,
+    pathWithEscapedSlashesAction:
+      kind === 'DECODE_AND_MERGE_SLASHES' ? EscapedSlashes.UNESCAPE_AND_FORWARD : EscapedSlashes.KEEP_UNCHANGED,
+  };
+}
+
+/** Every `fromCidr` of the mesh's networks: addresses that count as internal. */
+function internalNetworks(reader: ProxyReader): readonly string[] {
+  const networks = reader.networks().networks;
+  const ranges = new Set<string>();
+  for (const network of isObject(networks) ? Object.values(networks) : []) {
+    const endpoints = isObject(network) && Array.isArray(network.endpoints) ? network.endpoints : [];
+    for (const endpoint of endpoints) {
+      if (isObject(endpoint) && typeof endpoint.fromCidr === 'string') ranges.add(endpoint.fromCidr);
+    }
+  }
+  return [...ranges].sort(compareText);
+}

@@ -1,0 +1,31 @@
+// The network filters of a TCP chain, and the one place where their order is written down
+// (spec-listeners §7.1; Istio core/networkfilter.go).
+
+import type { ProxyReader, Query } from '../../../core/reader.ts';
+import type { TrafficClass } from '../../../core/select/traffic-class.ts';
+import type { Filter } from '../../proto/types.gen.ts';
+import { networkMetadataExchange, statsFilters } from './istio-filters.ts';
+
+/** From the network to the upstream. */
+const networkFilterOrder = ['metadataExchange', 'stats'] as const;
+type Stage = (typeof networkFilterOrder)[number];
+
+/**
+ * Filters in front of the terminal ones. `exchange`: the proxy is the server of mesh mTLS on this chain, so that a peer may tell who it is.
+ */
+export function networkFilters(reader: ProxyReader, traffic: TrafficClass, exchange: boolean): readonly Filter[] {
+  return reader.get(networkFilterList, `${traffic}|${exchange}`);
+}
+
+/** Argument `traffic|exchange`. */
+const networkFilterList: Query<string, readonly Filter[]> = {
+  name: 'generate/networkFilters',
+  run: (reader, arg) => {
+    const [traffic, exchange] = arg.split('|') as [TrafficClass, string];
+    const stages: Readonly<Record<Stage, readonly Filter[]>> = {
+      metadataExchange: exchange === 'true' ? networkMetadataExchange(reader) : [],
+      stats: statsFilters(reader, traffic),
+    };
+    return networkFilterOrder.flatMap(stage => stages[stage]);
+  },
+};

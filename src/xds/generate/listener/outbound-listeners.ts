@@ -1,0 +1,265 @@
+// Outbound listeners of a sidecar, made of the plans of core/select/outbound-listeners.ts (spec-listeners §6.7), and the listener of the
+// HTTP proxy port (§6.9). Source: Istio core/listener.go.
+
+import type { Generator } from '../../../core/memo.ts';
+import { compareText } from '../../../core/object.ts';
+import type { ProxyReader, Query } from '../../../core/reader.ts';
+import type { Resource } from '../../../core/resource.ts';
+import type { Duration } from '../../../core/schema/duration.ts';
+import { isWildcard } from '../../../core/select/hosts.ts';
+import { localhosts, meshPort } from '../../../core/select/listener-addresses.ts';
+import type { ChainPlan, HttpChainPlan, TcpChainPlan } from '../../../core/select/outbound-chains.ts';
+import { type OutboundListenerPlan, rangesOf } from '../../../core/select/outbound-entries.ts';
+import { outboundListenerPlans } from '../../../core/select/outbound-listeners.ts';
+import { metadataText } from '../../../core/select/proxy-config.ts';
+import {
+  type CidrRange,
+  type Filter,
+  type FilterChain,
+  type FilterChainMatch,
+  type Listener,
+  type ListenerFilter,
+  TrafficDirection,
+} from '../../proto/types.gen.ts';
+import { durationOf, durationOfMs, ZERO_DURATION } from '../duration.ts';
+import { accessLogsOf } from './access-log.ts';
+import { plainHttp } from './alpn.ts';
+import { cidrRange } from './cidr.ts';
+import { httpConnectionManager } from './http-connection-manager.ts';
+import { httpInspector, tlsInspector } from './listener-filters.ts';
+import {
+  additionalAddresses,
+  configMetadata,
+  listenerAddress,
+  listenerName,
+  type SocketSettings,
+  socketFields,
+} from './listener-parts.ts';
+import { networkFilters } from './network-filters.ts';
+import { socketSettings } from './socket-settings.ts';
+import { terminalFilters } from './tcp-proxy.ts';
+import { fallthroughFilters } from './virtual-outbound.ts';
+
+/** Sorted by name, except that the HTTP proxy listener comes last. */
+export const outboundListeners: Query<'', readonly Resource<Listener>[]> = {
+  name: 'generate/outboundListeners',
+  run: reader => {
+    const listeners = reader.get(outboundListenerPlans, '').map(plan => outbound(reader, plan));
+    const proxy = httpProxyListener(reader);
+    return proxy === undefined ? listeners : [...listeners, proxy];
+  },
+};
+
+function outbound(reader: ProxyReader, plan: OutboundListenerPlan): Resource<Listener> {
+  const [bind, ...moreBinds] = plan.binds;
+  const chains = plan.chains.map(chain => chainOf(reader, plan, chain));
+  return reader.make(outboundListener, {
+    bind,
+    moreBinds,
+    port: plan.port,
+    bindToPort: plan.bindToPort,
+    chains,
+    fallthrough: chains.some(isMatchAll) ? undefined : fallthroughFilters(reader),
+    sniLookup: plan.chains.some(chain => chain.kind === 'tcp' && chain.dynamicHost !== ''),
+    detection: reader.mesh('protocolDetectionTimeout') as unknown as Duration | string | undefined,
+    conflicts: plan.conflicts,
+    ...socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
+  });
+}
+
+function chainOf(reader: ProxyReader, plan: OutboundListenerPlan, chain: ChainPlan): FilterChain {
+  return chain.kind === 'http' ? httpChain(reader, plan, chain) : tcpChain(reader, plan, chain);
+}
+
+function httpChain(reader: ProxyReader, plan: OutboundListenerPlan, chain: HttpChainPlan): FilterChain {
+  const { service, servicePort } = plan;
+  const dynamic = service.resolution === 'DynamicDNS' && isWildcard(service.hostname);
+  const hcm = httpConnectionManager(reader, {
+    traffic: 'outbound',
+    grpcWeb: servicePort.protocol === 'GRPC-Web',
+    dynamicForwardProxy: dynamic ? service.hostname : '',
+    statPrefix: `outbound_${listenerName(plan.binds[0], plan.port)};`,
+    routes: chain.routeName,
+    http2: false,
+  });
+  return reader.make(outboundChain, {
+    serverNames: [],
+    ranges: [],
+    alpn: chain.sniffed ? plainHttp(reader) : undefined,
+    filters: [hcm],
+    connectTimeoutMs: connectTimeoutMs(reader),
+    configNamespace: '',
+    configName: '',
+  });
+}
+
+function tcpChain(reader: ProxyReader, plan: OutboundListenerPlan, chain: TcpChainPlan): FilterChain {
+  const filters = [
+    ...networkFilters(reader, 'outbound', false),
+    ...terminalFilters(reader, chain.route, {
+      accessLog: reader.get(accessLogsOf, 'outbound').tcp,
+      protocol: plan.servicePort.protocol,
+      dynamicHost: chain.dynamicHost,
+      dynamicPort: plan.port,
+    }),
+  ];
+  return reader.make(outboundChain, {
+    serverNames: chain.serverNames.includes('*') ? [] : [...chain.serverNames].sort(compareText),
+    ranges: rangesOf(chain),
+    alpn: undefined,
+    filters,
+    connectTimeoutMs: connectTimeoutMs(reader),
+    configNamespace: chain.config?.namespace ?? '',
+    configName: chain.config?.name ?? '',
+  });
+}
+
+/** How long a transport socket of a chain may take to be ready; 0 for no limit. Of sidecars too, whatever the flag's name says. */
+export function connectTimeoutMs(reader: ProxyReader): number {
+  return reader.feature('PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT');
+}
+
+interface OutboundChainInputs {
+  readonly serverNames: readonly string[];
+  readonly ranges: readonly string[];
+  /** Present on chains for HTTP that is told from other traffic by inspection. */
+  readonly alpn: readonly string[] | undefined;
+  readonly filters: readonly Filter[];
+  readonly connectTimeoutMs: number;
+  readonly configNamespace: string;
+  readonly configName: string;
+}
+
+const outboundChain: Generator<OutboundChainInputs, FilterChain> = {
+  name: 'listener/outboundChain',
+  run: inputs => ({
+    filterChainMatch: matchOf(inputs),
+    filters: inputs.filters,
+    transportSocketConnectTimeout: inputs.connectTimeoutMs === 0 ? undefined : durationOfMs(inputs.connectTimeoutMs),
+    metadata:
+      inputs.configName === '' ? undefined : configMetadata('virtual-service', inputs.configNamespace, inputs.configName),
+  }),
+};
+
+/** Undefined: the chain takes everything. */
+function matchOf(inputs: OutboundChainInputs): FilterChainMatch | undefined {
+  const { serverNames, ranges, alpn } = inputs;
+  if (serverNames.length === 0 && ranges.length === 0 && alpn === undefined) return undefined;
+  const prefixRanges: readonly CidrRange[] = ranges.map(cidrRange);
+  return {
+    serverNames: serverNames.length === 0 ? undefined : serverNames,
+    prefixRanges: prefixRanges.length === 0 ? undefined : prefixRanges,
+    ...(alpn === undefined ? {} : { transportProtocol: 'raw_buffer', applicationProtocols: alpn }),
+  };
+}
+
+function isMatchAll(chain: FilterChain): boolean {
+  return chain.filterChainMatch === undefined;
+}
+
+interface OutboundListenerInputs extends SocketSettings {
+  readonly bind: string;
+  readonly moreBinds: readonly string[];
+  readonly port: number;
+  readonly bindToPort: boolean;
+  readonly chains: readonly FilterChain[];
+  /** Where connections go that no chain takes; absent if one takes all. */
+  readonly fallthrough: readonly Filter[] | undefined;
+  readonly sniLookup: boolean;
+  readonly detection: Duration | string | undefined;
+  readonly conflicts: readonly string[];
+}
+
+const outboundListener: Generator<OutboundListenerInputs, Resource<Listener>> = {
+  name: 'listener/outbound',
+  run: inputs => {
+    const { chains, filterChains, defaultFilterChain } = arrange(inputs);
+    const inspectors = inspectorsOf(chains, inputs.sniLookup);
+    const inspectsHttp = inspectors.includes(httpInspector);
+    const name = listenerName(inputs.bind, inputs.port);
+    const message: Listener = {
+      name,
+      address: listenerAddress(inputs.bind, inputs.port),
+      additionalAddresses: additionalAddresses(inputs.moreBinds, inputs.port),
+      trafficDirection: TrafficDirection.OUTBOUND,
+      bindToPort: inputs.bindToPort ? undefined : { value: false },
+      listenerFilters: inspectors,
+      continueOnListenerFiltersTimeout: true,
+      listenerFiltersTimeout: (inspectsHttp ? durationOf(inputs.detection) : undefined) ?? ZERO_DURATION,
+      filterChains,
+      defaultFilterChain,
+      ...socketFields({ ...inputs, maxConnectionsPerEvent: inputs.bindToPort ? inputs.maxConnectionsPerEvent : 0 }),
+    };
+    return { name, message, problems: inputs.conflicts.map(message => ({ path: '', message })) };
+  },
+};
+
+/** The chain that takes everything is the default one, unless it is the only one. */
+function arrange(inputs: OutboundListenerInputs): {
+  readonly chains: readonly FilterChain[];
+  readonly filterChains: readonly FilterChain[];
+  readonly defaultFilterChain: FilterChain | undefined;
+} {
+  const { chains, fallthrough } = inputs;
+  const narrow = chains.filter(chain => !isMatchAll(chain));
+  const all = chains.filter(isMatchAll).at(-1);
+  if (all !== undefined) {
+    return narrow.length === 0
+      ? { chains, filterChains: [all], defaultFilterChain: undefined }
+      : { chains, filterChains: narrow, defaultFilterChain: all };
+  }
+  return {
+    chains,
+    filterChains: narrow,
+    defaultFilterChain: { name: 'PassthroughFilterChain', filterChainMatch: {}, filters: fallthrough },
+  };
+}
+
+function inspectorsOf(chains: readonly FilterChain[], sniLookup: boolean): readonly ListenerFilter[] {
+  const filters: ListenerFilter[] = [];
+  if (sniLookup || chains.some(chain => (chain.filterChainMatch?.serverNames?.length ?? 0) > 0)) {
+    filters.push(tlsInspector);
+  }
+  if (chains.some(chain => (chain.filterChainMatch?.applicationProtocols?.length ?? 0) > 0)) {
+    filters.push(httpInspector);
+  }
+  return filters;
+}
+
+/** Applications that are told to use an HTTP proxy are served on a loopback port. */
+function httpProxyListener(reader: ProxyReader): Resource<Listener> | undefined {
+  const asked = metadataText(reader, 'HTTP_PROXY_PORT');
+  const port = /^[0-9]+$/.test(asked) ? Number(asked) : meshPort(reader, 'proxyHttpPort');
+  if (port === 0) return undefined;
+  const [bind, ...moreBinds] = localhosts(reader);
+  const hcm = httpConnectionManager(reader, {
+    traffic: 'outbound',
+    grpcWeb: false,
+    dynamicForwardProxy: '',
+    statPrefix: `outbound_${listenerName(bind, port)};`,
+    routes: 'http_proxy',
+    http2: false,
+    httpProxy: true,
+  });
+  const chain = reader.make(outboundChain, {
+    serverNames: [],
+    ranges: [],
+    alpn: undefined,
+    filters: [hcm],
+    connectTimeoutMs: connectTimeoutMs(reader),
+    configNamespace: '',
+    configName: '',
+  });
+  return reader.make(outboundListener, {
+    bind,
+    moreBinds,
+    port,
+    bindToPort: true,
+    chains: [chain],
+    fallthrough: undefined,
+    sniLookup: false,
+    detection: undefined,
+    conflicts: [],
+    ...socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
+  });
+}

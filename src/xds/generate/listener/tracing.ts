@@ -1,0 +1,219 @@
+// Tracing of an HTTP connection manager (spec-listeners §8.2; Istio core/tracing.go).
+
+import type { JsonObject } from '../../../core/json.ts';
+import type { Generator } from '../../../core/memo.ts';
+import { compareText } from '../../../core/object.ts';
+import type { TracerHeader, TracerSpec } from '../../../core/select/tracers.ts';
+import type { IstioTags, TracingSpec } from '../../../core/select/tracing.ts';
+import { any } from '../../proto/any.ts';
+import {
+  type AnyMessage,
+  type CustomTag,
+  type GrpcService,
+  type HeaderValueOption,
+  HeaderValueOption_HeaderAppendAction,
+  type HttpConnectionManager_Tracing,
+  type TypedExtensionConfig,
+  ZipkinConfig_CollectorEndpointVersion,
+  ZipkinConfig_TraceContextOption,
+} from '../../proto/types.gen.ts';
+import { durationOf } from '../duration.ts';
+import { orNone } from './access-log.ts';
+
+const FULL_SAMPLING = { value: 100 };
+const HTTP_COLLECTOR_TIMEOUT = { seconds: 5, nanos: 0 };
+
+export const tracingGenerator: Generator<{ readonly spec: TracingSpec }, HttpConnectionManager_Tracing> = {
+  name: 'listener/tracing',
+  run: ({ spec }) => ({
+    clientSampling: FULL_SAMPLING,
+    randomSampling: { value: spec.randomSampling },
+    overallSampling: FULL_SAMPLING,
+    maxPathTagLength: spec.maxPathTagLength === undefined ? undefined : { value: spec.maxPathTagLength },
+    customTags: orNone(customTags(spec)),
+    provider:
+      spec.tracer === undefined
+        ? undefined
+        : { name: `envoy.tracers.${spec.tracer.kind}`, typedConfig: tracerConfig(spec.tracer) },
+    spawnUpstreamSpan: spec.spawnUpstreamSpan ? { value: true } : undefined,
+    noContextPropagation: spec.noContextPropagation ? true : undefined,
+  }),
+};
+
+function customTags(spec: TracingSpec): readonly CustomTag[] {
+  const tags = spec.istioTags === undefined ? [] : istioTags(spec.istioTags);
+  for (const [tag, value] of Object.entries(spec.customTags)) {
+    const custom = customTag(tag, value);
+    if (custom !== undefined) tags.push(custom);
+  }
+  return tags.sort((a, b) => compareText(a.tag ?? '', b.tag ?? ''));
+}
+
+/** Dry-run results of authorization policies, as the RBAC filter leaves them in the request's metadata. */
+const dryRunTags: readonly (readonly [string, string])[] = [
+  ['allow_policy.name', 'istio_dry_run_allow_shadow_effective_policy_id'],
+  ['allow_policy.result', 'istio_dry_run_allow_shadow_engine_result'],
+  ['deny_policy.name', 'istio_dry_run_deny_shadow_effective_policy_id'],
+  ['deny_policy.result', 'istio_dry_run_deny_shadow_engine_result'],
+];
+
+function istioTags(values: IstioTags): CustomTag[] {
+  const literals: readonly (readonly [string, string])[] = [
+    ['istio.canonical_revision', values.revision],
+    ['istio.canonical_service', values.service],
+    ['istio.cluster_id', values.clusterId],
+    ['istio.mesh_id', values.meshId],
+    ['istio.namespace', values.namespace],
+  ];
+  return [
+    ...dryRunTags.map(([name, key]) => ({
+      tag: `istio.authorization.dry_run.${name}`,
+      metadata: { kind: { request: {} }, metadataKey: { key: 'envoy.filters.http.rbac', path: [{ key }] } },
+    })),
+    ...literals.map(([tag, value]) => ({ tag, literal: { value } })),
+  ];
+}
+
+/** A tag as written in Telemetry (or, without formatters, in ProxyConfig). */
+function customTag(tag: string, value: JsonObject): CustomTag | undefined {
+  const { literal, environment, header, formatter } = value as {
+    readonly [kind: string]: { readonly value?: string; readonly name?: string; readonly defaultValue?: string };
+  };
+  if (literal !== undefined) return { tag, literal: { value: literal.value } };
+  if (environment !== undefined) {
+    return { tag, environment: { name: environment.name, defaultValue: environment.defaultValue } };
+  }
+  if (header !== undefined) return { tag, requestHeader: { name: header.name, defaultValue: header.defaultValue } };
+  return formatter === undefined ? undefined : { tag, value: formatter.value };
+}
+
+function tracerConfig(tracer: TracerSpec): AnyMessage {
+  switch (tracer.kind) {
+    case 'zipkin':
+      return zipkinConfig(tracer);
+    case 'datadog':
+      return any('envoy.config.trace.v3.DatadogConfig', {
+        collectorCluster: tracer.cluster,
+        collectorHostname: tracer.hostname,
+        serviceName: tracer.serviceName,
+      });
+    case 'skywalking':
+      return any('envoy.config.trace.v3.SkyWalkingConfig', {
+        grpcService: { envoyGrpc: { clusterName: tracer.cluster, authority: tracer.hostname } },
+      });
+    case 'opentelemetry':
+      return openTelemetryConfig(tracer);
+  }
+}
+
+function zipkinConfig(tracer: TracerSpec & { readonly kind: 'zipkin' }): AnyMessage {
+  const common = {
+    traceId128bit: tracer.traceId128bit,
+    sharedSpanContext: { value: false },
+    collectorEndpointVersion: ZipkinConfig_CollectorEndpointVersion.HTTP_JSON,
+    traceContextOption: tracer.w3cPropagation ? ZipkinConfig_TraceContextOption.USE_B3_WITH_W3C_PROPAGATION : undefined,
+  };
+  if (tracer.form === 'cluster') {
+    return any('envoy.config.trace.v3.ZipkinConfig', {
+      ...common,
+      collectorCluster: tracer.cluster,
+      collectorEndpoint: tracer.path,
+      collectorHostname: tracer.hostname,
+    });
+  }
+  return any('envoy.config.trace.v3.ZipkinConfig', {
+    ...common,
+    collectorService: {
+      httpUri: {
+        uri: `http://${tracer.hostname}${tracer.path}`,
+        cluster: tracer.cluster,
+        timeout: durationOf(tracer.timeout) ?? HTTP_COLLECTOR_TIMEOUT,
+      },
+      requestHeadersToAdd: headersToAdd(tracer.headers),
+    },
+  });
+}
+
+function headersToAdd(headers: readonly TracerHeader[]): readonly HeaderValueOption[] | undefined {
+  return orNone(
+    headers.map(header => ({
+      appendAction: HeaderValueOption_HeaderAppendAction.OVERWRITE_IF_EXISTS_OR_ADD,
+      header: headerValue(header),
+    })),
+  );
+}
+
+/** A value from the proxy's environment is a format operator of Envoy's. */
+function headerValue(header: TracerHeader): { readonly key?: string; readonly value?: string } {
+  return { key: header.name, value: header.envName === undefined ? header.value : `%ENVIRONMENT(${header.envName})%` };
+}
+
+function openTelemetryConfig(tracer: TracerSpec & { readonly kind: 'opentelemetry' }): AnyMessage {
+  return any('envoy.config.trace.v3.OpenTelemetryConfig', {
+    serviceName: tracer.serviceName,
+    ...collectorService(tracer),
+    resourceDetectors: orNone(resourceDetectors(tracer)),
+    sampler: samplerConfig(tracer),
+  });
+}
+
+function collectorService(tracer: TracerSpec & { readonly kind: 'opentelemetry' }): {
+  readonly httpService?: object;
+  readonly grpcService?: GrpcService;
+} {
+  if (tracer.http !== undefined) {
+    const httpUri = {
+      uri: `${tracer.hostname}${tracer.http.path ?? ''}`,
+      cluster: tracer.cluster,
+      timeout: durationOf(tracer.http.timeout) ?? HTTP_COLLECTOR_TIMEOUT,
+    };
+    return { httpService: { httpUri, requestHeadersToAdd: headersToAdd(tracer.http.headers ?? []) } };
+  }
+  return {
+    grpcService: {
+      envoyGrpc: { clusterName: tracer.cluster, authority: tracer.hostname },
+      timeout: durationOf(tracer.grpc?.timeout),
+      initialMetadata: orNone((tracer.grpc?.initialMetadata ?? []).map(headerValue)),
+    },
+  };
+}
+
+function resourceDetectors(tracer: TracerSpec & { readonly kind: 'opentelemetry' }): readonly TypedExtensionConfig[] {
+  const detectors: TypedExtensionConfig[] = [];
+  if (tracer.environmentDetector) {
+    detectors.push({
+      name: 'envoy.tracers.opentelemetry.resource_detectors.environment',
+      typedConfig: any('envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig', {}),
+    });
+  }
+  if (tracer.dynatraceDetector) {
+    detectors.push({
+      name: 'envoy.tracers.opentelemetry.resource_detectors.dynatrace',
+      typedConfig: any('envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig', {}),
+    });
+  }
+  return detectors;
+}
+
+function samplerConfig(tracer: TracerSpec & { readonly kind: 'opentelemetry' }): TypedExtensionConfig | undefined {
+  const sampler = tracer.sampler;
+  if (sampler === undefined) return undefined;
+  const api = sampler.httpService;
+  const http = api?.http ?? tracer.http;
+  return {
+    name: 'envoy.tracers.opentelemetry.samplers.dynatrace',
+    typedConfig: any('envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig', {
+      tenant: sampler.tenant,
+      clusterId: sampler.clusterId,
+      rootSpansPerMinute: sampler.rootSpansPerMinute,
+      httpService: {
+        httpUri: {
+          cluster: tracer.samplerCluster,
+          uri: `${api?.service ?? tracer.hostname}${http?.path ?? ''}`,
+          timeout: durationOf(http?.timeout) ?? HTTP_COLLECTOR_TIMEOUT,
+        },
+        requestHeadersToAdd: headersToAdd(http?.headers ?? []),
+      },
+    }),
+  };
+}
