@@ -31,10 +31,12 @@ export function extraWildcards(reader: ProxyReader): readonly string[] {
   return reader.feature('ISTIO_DUAL_STACK') ? wildcards(reader).slice(1) : [];
 }
 
-/** A number of MeshConfig. */
-export function meshPort(reader: ProxyReader, field: string): number {
-  const value = reader.mesh(field);
-  return typeof value === 'number' ? value : 0;
+/** A port of MeshConfig. */
+export function meshPort(
+  reader: ProxyReader,
+  field: 'proxyListenPort' | 'proxyInboundListenPort' | 'proxyHttpPort',
+): number {
+  return reader.mesh(field);
 }
 
 const PRIVILEGED_PORT_MAX = 1023;

@@ -2,6 +2,7 @@
 
 import { clusters } from './cluster/resources.ts';
 import { endpointsOf } from './endpoint/resources.ts';
+import { listeners } from './listener/resources.ts';
 import { routeNamed } from './route/resources.ts';
 import type { ResourceSource } from './source.ts';
 
@@ -10,14 +11,6 @@ const PREFIX = 'type.googleapis.com/';
 export const resourceSources: readonly ResourceSource[] = [
   { url: `${PREFIX}envoy.config.cluster.v3.Cluster`, all: clusters },
   { url: `${PREFIX}envoy.config.endpoint.v3.ClusterLoadAssignment`, named: endpointsOf },
+  { url: `${PREFIX}envoy.config.listener.v3.Listener`, all: listeners },
   { url: `${PREFIX}envoy.config.route.v3.RouteConfiguration`, named: routeNamed },
 ];
-
-const byUrl: ReadonlyMap<string, ResourceSource> = new Map(
-  resourceSources.map(source => [source.url, source] as const),
-);
-
-/** Undefined: nothing is generated of this type. */
-export function resourceSource(url: string): ResourceSource | undefined {
-  return byUrl.get(url);
-}

@@ -92,10 +92,14 @@ function mongoFilter(statPrefix: string): Filter {
   };
 }
 
+/** An Envoy extension outside of the usual build, so its settings travel as a typed struct. */
 function mysqlFilter(statPrefix: string): Filter {
   return {
     name: 'envoy.filters.network.mysql_proxy',
-    typedConfig: any('envoy.extensions.filters.network.mysql_proxy.v3.MySQLProxy', { statPrefix }),
+    typedConfig: any('udpa.type.v1.TypedStruct', {
+      typeUrl: 'type.googleapis.com/envoy.extensions.filters.network.mysql_proxy.v3.MySQLProxy',
+      value: { stat_prefix: statPrefix },
+    }),
   };
 }
 

@@ -1,0 +1,87 @@
+// Where connections to a TCP or TLS server of a Gateway go: VirtualServices bound to the Gateway, or, for AUTO_PASSTHROUGH, the services
+// themselves by the SNI that mesh clients send (spec-listeners §10.3; Istio core/gateway.go).
+
+import type { ProxyReader } from '../reader.ts';
+import type { L4MatchAttributes, VirtualService } from '../schema/istio-types.gen.ts';
+import { sniDnatName } from './cluster-names.ts';
+import { destinationRule } from './destination-rules.ts';
+import type { MergedServer } from './gateways.ts';
+import { matches, subsetOf } from './hosts.ts';
+import { sidecarScope } from './sidecar-scope.ts';
+import { plainTcpRoute, ruleTcpRoute, type TcpRoute } from './tcp-routes.ts';
+import { type ResolvedVirtualService, virtualServicesFor } from './virtual-services.ts';
+
+export interface SniRoute {
+  readonly serverNames: readonly string[];
+  readonly route: TcpRoute;
+}
+
+/** The route of a TCP server, also of one that ends TLS: the first tcp rule that fits. */
+export function serverTcpRoute(reader: ProxyReader, merged: MergedServer): TcpRoute | undefined {
+  for (const vs of boundTo(reader, merged)) {
+    for (const rule of (vs.spec as VirtualService).tcp ?? []) {
+      const all = rule.match ?? [];
+      if (all.length > 0 && !all.some(match => fits(match, merged))) continue;
+      return ruleTcpRoute(reader, rule.route ?? [], declaredPort(merged), vs);
+    }
+  }
+  return undefined;
+}
+
+/** The routes of a PASSTHROUGH server: one for each tls match that fits. */
+export function passthroughRoutes(reader: ProxyReader, merged: MergedServer): readonly SniRoute[] {
+  const routes: SniRoute[] = [];
+  for (const vs of boundTo(reader, merged)) {
+    for (const rule of (vs.spec as VirtualService).tls ?? []) {
+      for (const match of rule.match ?? []) {
+        if (!fits(match, merged)) continue;
+        const route = ruleTcpRoute(reader, rule.route ?? [], declaredPort(merged), vs);
+        if (route !== undefined) routes.push({ serverNames: match.sniHosts ?? [], route });
+      }
+    }
+  }
+  return routes;
+}
+
+/** The routes of an AUTO_PASSTHROUGH server: every service of the mesh that its hosts cover, every port, every subset. */
+export function autoPassthroughRoutes(reader: ProxyReader, merged: MergedServer): readonly SniRoute[] {
+  const routes: SniRoute[] = [];
+  for (const service of reader.get(sidecarScope, '').services) {
+    if (service.meshExternal || !merged.sniHosts.some(host => subsetOf(service.hostname, host))) continue;
+    const rule = reader.get(destinationRule, `${service.hostname}|${service.namespace}|outbound`);
+    const subsets = ['', ...(rule?.spec.subsets ?? []).map(subset => subset.name ?? '')];
+    for (const port of service.ports) {
+      if (port.protocol === 'UDP') continue;
+      for (const subset of subsets) {
+        const name = sniDnatName(service.hostname, subset, port.port);
+        routes.push({ serverNames: [name], route: plainTcpRoute(reader, name) });
+      }
+    }
+  }
+  return routes;
+}
+
+/** VirtualServices of the server's Gateway with a host that the server serves, in their order. */
+function boundTo(reader: ProxyReader, merged: MergedServer): readonly ResolvedVirtualService[] {
+  const all = reader.get(virtualServicesFor, `${reader.facet('namespace')}|${merged.gatewayName}`);
+  return all.filter(vs => vs.hosts.some(host => serves(merged, host, vs.namespace)));
+}
+
+/** A server host with a namespace is for VirtualServices of that namespace. */
+function serves(merged: MergedServer, host: string, namespace: string): boolean {
+  return (merged.server.hosts ?? []).some(own => {
+    const slash = own.indexOf('/');
+    if (slash >= 0 && own.slice(0, slash) !== namespace) return false;
+    return matches(own.slice(slash + 1), host);
+  });
+}
+
+function fits(match: L4MatchAttributes, merged: MergedServer): boolean {
+  const gateways = match.gateways ?? [];
+  if (gateways.length > 0 && !gateways.includes(merged.gatewayName)) return false;
+  return match.port === undefined || match.port === 0 || match.port === declaredPort(merged);
+}
+
+function declaredPort(merged: MergedServer): number {
+  return merged.server.port?.number ?? 0;
+}

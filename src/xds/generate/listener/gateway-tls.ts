@@ -1,0 +1,187 @@
+// The server side of TLS on a gateway: certificates from secrets, files or the mesh (spec-listeners §10.4; Istio core/listener.go
+// BuildListenerTLSContext).
+
+import type { Generator } from '../../../core/memo.ts';
+import type { ProxyReader } from '../../../core/reader.ts';
+import { protocolOf } from '../../../core/registry/protocol.ts';
+import type { Server, ServerTLSSettings } from '../../../core/schema/istio-types.gen.ts';
+import { meshMtls } from '../../../core/select/proxy-capabilities.ts';
+import { metadataText } from '../../../core/select/proxy-config.ts';
+import { type TlsChoice, tlsChoice } from '../../../core/select/tls-versions.ts';
+import {
+  type CertificateValidationContext,
+  type CommonTlsContext,
+  type SdsSecretConfig,
+  type TlsParameters,
+  TlsParameters_TlsProtocol as TlsProtocol,
+  type TransportSocket,
+} from '../../proto/types.gen.ts';
+import { AGENT_SDS_CLUSTER, clusterSecret, credentialSecret } from '../sds.ts';
+import { orNone } from './access-log.ts';
+import { SERVER_HTTP, serverTcp } from './alpn.ts';
+import { type FileCertificates, fileCertificates, tlsSocket, workloadSecrets } from './mesh-tls.ts';
+
+/**
+ * Undefined: the proxy cannot serve this. Mesh certificates and certificates in files come from the agent, which a stock Envoy has not;
+ * it reads files itself, and what needs the mesh it must not serve.
+ */
+export function gatewayTlsSocket(reader: ProxyReader, server: Server): TransportSocket | undefined {
+  const tls = server.tls ?? {};
+  const agent = meshMtls(reader);
+  if (!agent && needsMesh(tls)) return undefined;
+  const choice = tlsChoice(reader, tls);
+  const http = ['HTTPS', 'HTTP'].includes(protocolOf(server.port?.protocol ?? ''));
+  return reader.make(gatewayTls, {
+    tls,
+    agent,
+    alpn: tls.mode === 'ISTIO_MUTUAL' && !http ? serverTcp(reader) : SERVER_HTTP,
+    ...choice,
+    ...fileCertificates(reader),
+    credentialSocket: metadataText(reader, 'credential') === 'true',
+  });
+}
+
+function needsMesh(tls: ServerTLSSettings): boolean {
+  return tls.mode === 'ISTIO_MUTUAL' || credentialNames(tls).some(name => name.startsWith('builtin://'));
+}
+
+interface GatewayTlsInputs extends TlsChoice, FileCertificates {
+  readonly tls: ServerTLSSettings;
+  readonly agent: boolean;
+  readonly alpn: readonly string[];
+  readonly credentialSocket: boolean;
+}
+
+const gatewayTls: Generator<GatewayTlsInputs, TransportSocket> = {
+  name: 'listener/gatewayTls',
+  run: inputs => {
+    const { tls } = inputs;
+    const required = tls.mode === 'MUTUAL' || tls.mode === 'ISTIO_MUTUAL';
+    const mesh = tls.mode === 'ISTIO_MUTUAL';
+    return tlsSocket(
+      {
+        alpnProtocols: inputs.alpn,
+        tlsParams: mesh ? undefined : tlsParameters(inputs),
+        ...(mesh ? meshContext(inputs) : userContext(inputs, required || tls.mode === 'OPTIONAL_MUTUAL')),
+      },
+      required,
+    );
+  },
+};
+
+function tlsParameters(choice: TlsChoice): TlsParameters | undefined {
+  const minimum = protocolVersion(choice.minVersion);
+  const maximum = protocolVersion(choice.maxVersion);
+  const ciphers = orNone(choice.ciphers);
+  const curves = orNone(choice.curves);
+  if ([minimum, maximum, ciphers, curves].every(part => part === undefined)) return undefined;
+  return {
+    tlsMinimumProtocolVersion: minimum,
+    tlsMaximumProtocolVersion: maximum,
+    cipherSuites: ciphers,
+    ecdhCurves: curves,
+  };
+}
+
+/** `TLSV1_2` as Envoy spells it. */
+function protocolVersion(version: string): TlsParameters['tlsMinimumProtocolVersion'] {
+  const name = version.replace('TLSV', 'TLSv');
+  return Object.hasOwn(TlsProtocol, name) ? TlsProtocol[name as keyof typeof TlsProtocol] : undefined;
+}
+
+function exactNames(tls: ServerTLSSettings): CertificateValidationContext {
+  return { matchSubjectAltNames: orNone((tls.subjectAltNames ?? []).map(exact => ({ exact }))) };
+}
+
+/** Workload certificates; clients of any trust domain, unless they are named. */
+function meshContext(inputs: GatewayTlsInputs): CommonTlsContext {
+  const secrets = workloadSecrets(inputs);
+  return {
+    tlsCertificateSdsSecretConfigs: [secrets.certificate],
+    combinedValidationContext: {
+      defaultValidationContext: exactNames(inputs.tls),
+      validationContextSdsSecretConfig: secrets.root,
+    },
+  };
+}
+
+function credentialNames(tls: ServerTLSSettings): readonly string[] {
+  if (tls.credentialNames !== undefined && tls.credentialNames.length > 0) return tls.credentialNames;
+  return tls.credentialName === undefined || tls.credentialName === '' ? [] : [tls.credentialName];
+}
+
+function userContext(inputs: GatewayTlsInputs, validates: boolean): CommonTlsContext {
+  const names = credentialNames(inputs.tls);
+  return names.length > 0 ? credentialContext(inputs, names, validates) : fileContext(inputs, validates);
+}
+
+function credentialContext(inputs: GatewayTlsInputs, names: readonly string[], validates: boolean): CommonTlsContext {
+  const { tls, credentialSocket } = inputs;
+  const certificates = names.map(name => credentialSecret(name, false, credentialSocket));
+  if (!validates) {
+    const named = (tls.subjectAltNames ?? []).length > 0;
+    return {
+      tlsCertificateSdsSecretConfigs: certificates,
+      validationContext: named ? exactNames(tls) : undefined,
+    };
+  }
+  return {
+    tlsCertificateSdsSecretConfigs: certificates,
+    combinedValidationContext: {
+      defaultValidationContext: {
+        ...exactNames(tls),
+        verifyCertificateSpki: orNone(tls.verifyCertificateSpki ?? []),
+        verifyCertificateHash: orNone(tls.verifyCertificateHash ?? []),
+      },
+      validationContextSdsSecretConfig: authority(tls, names[0]!, credentialSocket),
+    },
+  };
+}
+
+/** A secret named for the purpose, else the one that goes with the certificate. */
+function authority(tls: ServerTLSSettings, name: string, credentialSocket: boolean): SdsSecretConfig {
+  const own = tls.caCertCredentialName;
+  return own === undefined || own === ''
+    ? credentialSecret(name, true, credentialSocket)
+    : credentialSecret(own, false, credentialSocket);
+}
+
+interface CertificateFiles {
+  readonly chain: string;
+  readonly key: string;
+}
+
+function filesOf(tls: ServerTLSSettings): readonly CertificateFiles[] {
+  const several = tls.tlsCertificates ?? [];
+  const listed = several.length > 0 ? several : [tls];
+  return listed.map(files => ({ chain: files.serverCertificate ?? '', key: files.privateKey ?? '' }));
+}
+
+function fileContext(inputs: GatewayTlsInputs, validates: boolean): CommonTlsContext {
+  const { tls, agent } = inputs;
+  const ca = tls.caCertificates ?? (tls.tlsCertificates ?? []).map(files => files.caCertificates).find(file => file);
+  const base: CertificateValidationContext = {
+    ...exactNames(tls),
+    crl: tls.caCrl === undefined || tls.caCrl === '' ? undefined : { filename: tls.caCrl },
+  };
+  if (!agent) {
+    return {
+      tlsCertificates: filesOf(tls).map(({ chain, key }) => ({
+        certificateChain: { filename: chain },
+        privateKey: { filename: key },
+      })),
+      validationContext: validates ? { ...base, trustedCa: { filename: ca } } : undefined,
+    };
+  }
+  return {
+    tlsCertificateSdsSecretConfigs: filesOf(tls).map(({ chain, key }) =>
+      clusterSecret(`file-cert:${chain}~${key}`, AGENT_SDS_CLUSTER),
+    ),
+    combinedValidationContext: validates
+      ? {
+          defaultValidationContext: base,
+          validationContextSdsSecretConfig: clusterSecret(`file-root:${ca ?? ''}`, AGENT_SDS_CLUSTER),
+        }
+      : undefined,
+  };
+}
