@@ -69,7 +69,8 @@ function ingressPorts(reader: ProxyReader, sidecar: string, ingress: readonly Is
   const ports: InboundPort[] = [];
   for (const entry of ingress) {
     const { number = 0, name = '', protocol = '' } = entry.port ?? {};
-    const bindToPort = entry.captureMode === 'NONE' || (entry.captureMode !== 'IPTABLES' && interceptionMode(reader) === 'NONE');
+    const bindToPort =
+      entry.captureMode === 'NONE' || (entry.captureMode !== 'IPTABLES' && interceptionMode(reader) === 'NONE');
     const bind = entry.bind || reader.derived(globalAddress) || wildcards(reader)[0];
     if (bindToPort && isPrivilegedPort(reader, number)) continue;
     if (bind === wildcards(reader)[0] && isReservedPort(reader, number, false)) continue;

@@ -5,7 +5,14 @@ import { isObject } from '../json.ts';
 import { compareText } from '../object.ts';
 import type { Query } from '../reader.ts';
 import type { Metrics, MetricsOverrides } from '../schema/istio-types.gen.ts';
-import { defaultProviders, extensionProvider, modeMatches, providerNames, providersInScope, telemetryLevels } from './telemetry.ts';
+import {
+  defaultProviders,
+  extensionProvider,
+  modeMatches,
+  providerNames,
+  providersInScope,
+  telemetryLevels,
+} from './telemetry.ts';
 import { reportsAs, type TrafficClass } from './traffic-class.ts';
 
 export interface MetricOverride {

@@ -3,9 +3,9 @@
 
 import type { Port, Service } from '../model/service.ts';
 import type { ProxyReader } from '../reader.ts';
+import { isTls } from '../registry/protocol.ts';
 import { proxySelectedBy } from '../registry/workload.ts';
 import type { L4MatchAttributes, VirtualService } from '../schema/istio-types.gen.ts';
-import { isTls } from '../registry/protocol.ts';
 import { isWildcard, matches } from './hosts.ts';
 import { metadataText } from './proxy-config.ts';
 import { ruleTcpRoute, serviceTcpRoute, type TcpRoute } from './tcp-routes.ts';
@@ -91,7 +91,8 @@ function tlsChains(
         if (seen.has(key)) continue;
         seen.add(key);
         const route = ruleTcpRoute(reader, rule.route ?? [], bound.port.port, vs);
-        if (route !== undefined) chains.push({ kind: 'tcp', serverNames, cidrs, config: configOf(vs), route, dynamicHost: '' });
+        if (route !== undefined)
+          chains.push({ kind: 'tcp', serverNames, cidrs, config: configOf(vs), route, dynamicHost: '' });
       }
     }
   }

@@ -41,8 +41,7 @@ const UNIX_PREFIX = 'unix://';
 function addEgress(reader: ProxyReader, entries: OutboundEntries, egress: EgressListener): void {
   const spec = (egress.spec ?? {}) as IstioEgressListener;
   const bind = spec.bind ?? '';
-  const bindToPort =
-    interceptionMode(reader) === 'NONE' || spec.captureMode === 'NONE' || bind.startsWith(UNIX_PREFIX);
+  const bindToPort = interceptionMode(reader) === 'NONE' || spec.captureMode === 'NONE' || bind.startsWith(UNIX_PREFIX);
   const view: EgressView = {
     spec,
     bindToPort,
@@ -68,18 +67,14 @@ function classOf(port: Port): EntryClass | undefined {
   return port.protocol === 'UDP' ? undefined : 'auto';
 }
 
-function addPort(
-  reader: ProxyReader,
-  entries: OutboundEntries,
-  view: EgressView,
-  service: Service,
-  port: Port,
-): void {
+function addPort(reader: ProxyReader, entries: OutboundEntries, view: EgressView, service: Service, port: Port): void {
   const kind = classOf(port);
   if (kind === undefined || service.resolution === 'Alias' || !canBind(reader, view, port, kind)) return;
   if (kind === 'HTTP') {
     const binds = nonEmpty(view.binds) ?? wildcards(reader);
-    entries.add(entryOf(reader, view, { service, port, cidrs: [], address: binds[0], wildcardBind: false }, binds, kind));
+    entries.add(
+      entryOf(reader, view, { service, port, cidrs: [], address: binds[0], wildcardBind: false }, binds, kind),
+    );
     return;
   }
   const address = addressOf(reader, service);

@@ -53,7 +53,10 @@ function attaches(reader: ProxyReader, spec: Telemetry): boolean {
 }
 
 /** Providers named in `mesh.defaultProviders` for one of its lists. */
-export function defaultProviders(reader: ProxyReader, list: 'tracing' | 'metrics' | 'accessLogging'): readonly string[] {
+export function defaultProviders(
+  reader: ProxyReader,
+  list: 'tracing' | 'metrics' | 'accessLogging',
+): readonly string[] {
   const all = reader.mesh('defaultProviders');
   const names = isObject(all) ? all[list] : undefined;
   return Array.isArray(names) ? names.filter(name => typeof name === 'string') : [];
@@ -96,7 +99,8 @@ export function extensionProvider(reader: ProxyReader, name: string): JsonObject
   if (!Array.isArray(all)) return undefined;
   const wanted = name.toLowerCase();
   for (const provider of all) {
-    if (isObject(provider) && typeof provider.name === 'string' && provider.name.toLowerCase() === wanted) return provider;
+    if (isObject(provider) && typeof provider.name === 'string' && provider.name.toLowerCase() === wanted)
+      return provider;
   }
   return undefined;
 }

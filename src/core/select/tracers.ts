@@ -62,7 +62,8 @@ export function tracerSpec(reader: ProxyReader, provider: MeshConfig_ExtensionPr
   const limit = 'maxTagLength' in settings ? settings.maxTagLength : undefined;
   const collector: Collector = { ...found, maxTagLength: limit === 0 ? undefined : limit };
   if (provider.zipkin !== undefined) return zipkin(reader, provider.zipkin, collector);
-  if (provider.datadog !== undefined) return { ...collector, kind: 'datadog', serviceName: reader.facet('nodeCluster') };
+  if (provider.datadog !== undefined)
+    return { ...collector, kind: 'datadog', serviceName: reader.facet('nodeCluster') };
   if (provider.opentelemetry !== undefined) return openTelemetry(reader, provider.opentelemetry, collector);
   return { ...collector, kind: 'skywalking' };
 }

@@ -9,8 +9,8 @@ import { proxyLabels } from '../registry/workload.ts';
 import type { MeshConfig_ExtensionProvider, TelemetryTracing } from '../schema/istio-types.gen.ts';
 import { metadataText, proxyTracing } from './proxy-config.ts';
 import { defaultProviders, extensionProvider, modeMatches, providerNames, telemetryLevels } from './telemetry.ts';
-import type { TrafficClass } from './traffic-class.ts';
 import { atLeast, type TracerSpec, tracerSpec } from './tracers.ts';
+import type { TrafficClass } from './traffic-class.ts';
 
 export interface TracingSpec {
   /** Percent, 0 to 100. */

@@ -14,3 +14,12 @@ export const resourceSources: readonly ResourceSource[] = [
   { url: `${PREFIX}envoy.config.listener.v3.Listener`, all: listeners },
   { url: `${PREFIX}envoy.config.route.v3.RouteConfiguration`, named: routeNamed },
 ];
+
+const byUrl: ReadonlyMap<string, ResourceSource> = new Map(
+  resourceSources.map(source => [source.url, source] as const),
+);
+
+/** Undefined: nothing is generated of this type. */
+export function resourceSource(url: string): ResourceSource | undefined {
+  return byUrl.get(url);
+}

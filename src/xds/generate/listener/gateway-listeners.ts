@@ -31,7 +31,13 @@ import { MESH_ALL } from './alpn.ts';
 import { gatewayTlsSocket } from './gateway-tls.ts';
 import { httpConnectionManager } from './http-connection-manager.ts';
 import { proxyProtocol, tlsInspector } from './listener-filters.ts';
-import { additionalAddresses, listenerAddress, listenerName, type SocketSettings, socketFields } from './listener-parts.ts';
+import {
+  additionalAddresses,
+  listenerAddress,
+  listenerName,
+  type SocketSettings,
+  socketFields,
+} from './listener-parts.ts';
 import { networkFilters } from './network-filters.ts';
 import { connectTimeoutMs } from './outbound-listeners.ts';
 import { socketSettings } from './socket-settings.ts';
@@ -88,12 +94,7 @@ function listenerOf(
 }
 
 /** `used` collects the SNI hosts of passthrough routes: a second route for one of them could never be reached. */
-function groupChains(
-  reader: ProxyReader,
-  name: string,
-  group: ServerGroup,
-  used: Set<string>,
-): readonly FilterChain[] {
+function groupChains(reader: ProxyReader, name: string, group: ServerGroup, used: Set<string>): readonly FilterChain[] {
   const first = group.servers[0]!;
   // Plain HTTP servers of a port are one chain: their hosts come with the routes.
   if (isPlainHttp(first.server)) return [httpChain(reader, name, first, undefined)];

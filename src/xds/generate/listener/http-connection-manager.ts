@@ -13,14 +13,14 @@ import type { TrafficClass } from '../../../core/select/traffic-class.ts';
 import { any } from '../../proto/any.ts';
 import {
   ApiVersion,
+  HttpConnectionManager_PathWithEscapedSlashesAction as EscapedSlashes,
   type Filter,
+  HttpConnectionManager_ForwardClientCertDetails as ForwardDetails,
   type Http1ProtocolOptions,
   type HttpConnectionManager,
-  HttpConnectionManager_ForwardClientCertDetails as ForwardDetails,
-  HttpConnectionManager_PathWithEscapedSlashesAction as EscapedSlashes,
-  HttpConnectionManager_ServerHeaderTransformation as ServerHeader,
   type HttpFilter,
   type RouteConfiguration,
+  HttpConnectionManager_ServerHeaderTransformation as ServerHeader,
 } from '../../proto/types.gen.ts';
 import { durationOf, ZERO_DURATION } from '../duration.ts';
 import { accessLogsOf, orNone } from './access-log.ts';

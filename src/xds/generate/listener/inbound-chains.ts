@@ -78,8 +78,7 @@ export function portChains(reader: ProxyReader, port: InboundPort): readonly Fil
   const grpc = port.port.protocol === 'GRPC' || port.port.protocol === 'GRPC-Web';
   const target: InboundTarget = {
     cluster,
-    tcpStatPrefix:
-      port.service === undefined ? cluster : statName(pattern, cluster, port.service, port.port, '', 0),
+    tcpStatPrefix: port.service === undefined ? cluster : statName(pattern, cluster, port.service, port.port, '', 0),
     httpStatPrefix: `inbound_${name};`,
     protocol: port.port.protocol,
     routes: reader.make(inboundRoutes, {

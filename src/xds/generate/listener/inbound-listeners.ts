@@ -4,6 +4,7 @@
 import type { Generator } from '../../../core/memo.ts';
 import type { ProxyReader, Query } from '../../../core/reader.ts';
 import type { Resource } from '../../../core/resource.ts';
+import type { Duration } from '../../../core/schema/duration.ts';
 import { inboundPorts, uncoveredMtlsPorts } from '../../../core/select/inbound-listeners.ts';
 import { extraWildcards, meshPort, wildcards } from '../../../core/select/listener-addresses.ts';
 import { interceptionMode } from '../../../core/select/proxy-config.ts';
@@ -15,12 +16,17 @@ import {
   type ListenerFilter,
   TrafficDirection,
 } from '../../proto/types.gen.ts';
-import type { Duration } from '../../../core/schema/duration.ts';
 import { durationOf, ZERO_DURATION } from '../duration.ts';
 import { listenerAccessLogs } from './access-log.ts';
 import { passthroughChains, portChains } from './inbound-chains.ts';
 import { inboundInspectors, originalDestination, originalSource } from './listener-filters.ts';
-import { additionalAddresses, listenerAddress, listenerName, type SocketSettings, socketFields } from './listener-parts.ts';
+import {
+  additionalAddresses,
+  listenerAddress,
+  listenerName,
+  type SocketSettings,
+  socketFields,
+} from './listener-parts.ts';
 import { networkFilters } from './network-filters.ts';
 import { socketSettings } from './socket-settings.ts';
 import { blackHole } from './tcp-proxy.ts';

@@ -39,9 +39,7 @@ export function peerMetadata(reader: ProxyReader, traffic: TrafficClass): readon
   const headers = reader.derived(proxyHeaders).metadataExchangeHeaders as { readonly mode?: string } | undefined;
   const skipExternal = traffic !== 'inbound' && headers?.mode === 'IN_MESH';
   const side = traffic === 'inbound' ? 'downstream' : 'upstream';
-  return [
-    reader.make(peerExchange, { labels: reader.feature('PILOT_MX_ADDITIONAL_LABELS'), side, skipExternal }),
-  ];
+  return [reader.make(peerExchange, { labels: reader.feature('PILOT_MX_ADDITIONAL_LABELS'), side, skipExternal })];
 }
 
 /** Overrides the client's ALPN by what the mesh agreed on, for the HTTP version in use. */

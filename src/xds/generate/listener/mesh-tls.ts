@@ -13,7 +13,14 @@ import {
   TlsParameters_TlsProtocol as TlsProtocol,
   type TransportSocket,
 } from '../../proto/types.gen.ts';
-import { AGENT_SDS_CLUSTER, clusterSecret, FILE_SDS_CLUSTER, ROOT_SECRET, WORKLOAD_SECRET, workloadSecret } from '../sds.ts';
+import {
+  AGENT_SDS_CLUSTER,
+  clusterSecret,
+  FILE_SDS_CLUSTER,
+  ROOT_SECRET,
+  WORKLOAD_SECRET,
+  workloadSecret,
+} from '../sds.ts';
 import { SERVER_HTTP, serverTcp } from './alpn.ts';
 
 const defaultCiphers: readonly string[] = [
@@ -67,8 +74,7 @@ export function workloadSecrets(files: FileCertificates): {
 } {
   const source = files.fileSource ? FILE_SDS_CLUSTER : AGENT_SDS_CLUSTER;
   return {
-    certificate:
-      files.certificate === '' ? workloadSecret(WORKLOAD_SECRET) : clusterSecret(files.certificate, source),
+    certificate: files.certificate === '' ? workloadSecret(WORKLOAD_SECRET) : clusterSecret(files.certificate, source),
     root: files.root === '' ? workloadSecret(ROOT_SECRET) : clusterSecret(files.root, source),
   };
 }

@@ -137,7 +137,9 @@ const outboundChain: Generator<OutboundChainInputs, FilterChain> = {
     filters: inputs.filters,
     transportSocketConnectTimeout: inputs.connectTimeoutMs === 0 ? undefined : durationOfMs(inputs.connectTimeoutMs),
     metadata:
-      inputs.configName === '' ? undefined : configMetadata('virtual-service', inputs.configNamespace, inputs.configName),
+      inputs.configName === ''
+        ? undefined
+        : configMetadata('virtual-service', inputs.configNamespace, inputs.configName),
   }),
 };
 

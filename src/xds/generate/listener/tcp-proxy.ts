@@ -77,7 +77,9 @@ function tcpProxy(inputs: TerminalInputs): Filter {
     maxDownstreamConnectionDuration: durationOf(inputs.maxDuration),
     hashPolicy: inputs.hashSourceIp ? [{ sourceIp: {} }] : undefined,
     tunnelingConfig:
-      inputs.tunnelHost === '' ? undefined : { hostname: inputs.tunnelHost, usePost: inputs.tunnelPost ? true : undefined },
+      inputs.tunnelHost === ''
+        ? undefined
+        : { hostname: inputs.tunnelHost, usePost: inputs.tunnelPost ? true : undefined },
   };
   return {
     name: 'envoy.filters.network.tcp_proxy',

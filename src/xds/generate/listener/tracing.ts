@@ -183,13 +183,19 @@ function resourceDetectors(tracer: TracerSpec & { readonly kind: 'opentelemetry'
   if (tracer.environmentDetector) {
     detectors.push({
       name: 'envoy.tracers.opentelemetry.resource_detectors.environment',
-      typedConfig: any('envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig', {}),
+      typedConfig: any(
+        'envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig',
+        {},
+      ),
     });
   }
   if (tracer.dynatraceDetector) {
     detectors.push({
       name: 'envoy.tracers.opentelemetry.resource_detectors.dynatrace',
-      typedConfig: any('envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig', {}),
+      typedConfig: any(
+        'envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig',
+        {},
+      ),
     });
   }
   return detectors;
