@@ -7,7 +7,7 @@ import type { ProxyReader, Query } from '../../../core/reader.ts';
 import { proxyHeaders } from '../../../core/select/proxy-config.ts';
 import type { TrafficClass } from '../../../core/select/traffic-class.ts';
 import { any } from '../../proto/any.ts';
-import { DnsLookupFamily, type HttpFilter } from '../../proto/types.gen.ts';
+import { Cluster_DnsLookupFamily, type HttpFilter } from '../../proto/types.gen.ts';
 import { alpn, peerMetadata, statsFilters } from './istio-filters.ts';
 
 /** From the network to the upstream. */
@@ -103,7 +103,7 @@ function dynamicForwardProxyFilter(host: string): HttpFilter {
   return {
     name: 'envoy.filters.http.dynamic_forward_proxy',
     typedConfig: any('envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig', {
-      dnsCacheConfig: { name: `${host}_dfp_dns_cache`, dnsLookupFamily: DnsLookupFamily.V4_ONLY },
+      dnsCacheConfig: { name: `${host}_dfp_dns_cache`, dnsLookupFamily: Cluster_DnsLookupFamily.V4_ONLY },
     }),
   };
 }

@@ -7,7 +7,7 @@ import type { ProxyReader } from '../../../core/reader.ts';
 import { BLACK_HOLE_CLUSTER } from '../../../core/select/cluster-names.ts';
 import type { TcpRoute } from '../../../core/select/tcp-routes.ts';
 import { any } from '../../proto/any.ts';
-import { type AccessLog, DnsLookupFamily, type Filter, type TcpProxy } from '../../proto/types.gen.ts';
+import { type AccessLog, Cluster_DnsLookupFamily, type Filter, type TcpProxy } from '../../proto/types.gen.ts';
 import { durationOf } from '../duration.ts';
 import { orNone } from './access-log.ts';
 
@@ -122,7 +122,7 @@ function sniLookup(host: string, portValue: number): Filter {
   return {
     name: 'envoy.extensions.filters.network.sni_dynamic_forward_proxy',
     typedConfig: any('envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig', {
-      dnsCacheConfig: { name: `${host}_dfp_dns_cache`, dnsLookupFamily: DnsLookupFamily.V4_ONLY },
+      dnsCacheConfig: { name: `${host}_dfp_dns_cache`, dnsLookupFamily: Cluster_DnsLookupFamily.V4_ONLY },
       portValue,
     }),
   };
