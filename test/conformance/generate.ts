@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util';
 import { canonicalJson } from '../../src/core/json.ts';
 import { showOrigin, showProblem } from '../../src/core/problem.ts';
 import { Tracker } from '../../src/core/track.ts';
+import { collect } from '../../src/runtime/collect.ts';
 import { foldFacts, proxyFacts } from '../../src/runtime/offline.ts';
-import { collect } from './collect.ts';
 import { listCases, readCase } from './layout.ts';
 
 const usage = `Usage: npm run -s conformance:generate -- CASES OUT [--group GROUP …]

@@ -105,11 +105,11 @@ interface One {
 
 const clusterOf = {
   name: 'test/cluster',
-  run: ({ name, value }: One): Resource<unknown> => ({ name, message: { name, altStatName: value }, problems: [] }),
+  run: ({ name, value }: One): Resource<object> => ({ name, message: { name, altStatName: value }, problems: [] }),
 };
 const endpointsOf = {
   name: 'test/endpoints',
-  run: ({ name, value }: One): Resource<unknown> => ({
+  run: ({ name, value }: One): Resource<object> => ({
     name,
     message: { clusterName: name, endpoints: [{ priority: Number(value) }] },
     problems: [],
@@ -117,7 +117,7 @@ const endpointsOf = {
 };
 const routesOf = {
   name: 'test/routes',
-  run: ({ name, value }: One): Resource<unknown> => ({
+  run: ({ name, value }: One): Resource<object> => ({
     name,
     message: { name, virtualHosts: [{ name: value, domains: ['*'] }] },
     problems: [],
@@ -137,7 +137,7 @@ export const testSources: readonly ResourceSource[] = [
   { url: types.RDS, named: named('rds', routesOf) },
 ];
 
-function named(kind: string, generator: { readonly name: string; readonly run: (one: One) => Resource<unknown> }) {
+function named(kind: string, generator: { readonly name: string; readonly run: (one: One) => Resource<object> }) {
   return {
     name: `test/${kind}`,
     run: (reader: ProxyReader, name: string) => {

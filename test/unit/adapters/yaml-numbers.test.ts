@@ -4,7 +4,7 @@ import { parseDocuments } from '../../../src/adapters/file/parse.ts';
 function parsed(text: string): unknown {
   const result = parseDocuments('a.yaml', `v: ${text}`);
   if ('reason' in result) throw new Error(result.reason);
-  return (result.documents[0]?.value as { readonly v: unknown }).v;
+  return (result.documents[0]!.value as { readonly v: unknown }).v;
 }
 
 describe('plain scalars, as Kubernetes reads them', () => {

@@ -1,26 +1,23 @@
-// What a client of the conformance vectors asks for, in its order: clusters, the endpoints of those of type EDS, listeners, the
+// What a proxy asks for on one stream, in its order: clusters, the endpoints of those of type EDS, listeners, the
 // route configurations that they name, and the files that remain empty until their types are generated.
 
-import { isObject, type Json, type JsonObject } from '../../src/core/json.ts';
-import type { ProxyRecord } from '../../src/core/proxy.ts';
-import type { State } from '../../src/core/state.ts';
-import type { Tracker } from '../../src/core/track.ts';
-import { allOf, namedOf, resourceJson } from '../../src/runtime/offline.ts';
-import {
-  CDS,
-  ECDS,
-  EDS,
-  LDS,
-  NDS,
-  RDS,
-  SDS,
-  WORKLOAD_ADDRESS,
-  WORKLOAD_AUTHORIZATION,
-} from '../../src/xds/session/types.ts';
-import type { CaseProxy } from './layout.ts';
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import type { ProxyRecord } from '../core/proxy.ts';
+import type { State } from '../core/state.ts';
+import type { Tracker } from '../core/track.ts';
+import { CDS, ECDS, EDS, LDS, NDS, RDS, SDS, WORKLOAD_ADDRESS, WORKLOAD_AUTHORIZATION } from '../xds/session/types.ts';
+import { allOf, namedOf, resourceJson } from './offline.ts';
 
 /** File name without extension → the resources in it. */
 export type Collected = Readonly<Record<string, readonly Json[]>>;
+
+/** How a proxy asks. */
+export interface Asking {
+  /** A ztunnel: incremental, for workloads and authorizations. */
+  readonly delta?: boolean;
+  /** Proxyless gRPC: exactly these listeners and what they lead to. */
+  readonly watchLds?: readonly string[];
+}
 
 export interface Client {
   readonly tracker: Tracker;
@@ -30,7 +27,7 @@ export interface Client {
   readonly failed: (what: string, error: unknown) => void;
 }
 
-export function collect(client: Client, asked: CaseProxy): Collected {
+export function collect(client: Client, asked: Asking): Collected {
   if (asked.delta)
     return { wds: everything(client, WORKLOAD_ADDRESS), wads: everything(client, WORKLOAD_AUTHORIZATION) };
   if (asked.watchLds !== undefined) return proxyless(client, asked.watchLds);
