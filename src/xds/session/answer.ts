@@ -1,8 +1,10 @@
 // What the client makes of a response: ACK and NACK. A NACK changes nothing but what is known: the same content is not sent again
 // until something of the type changes, and then everything that was refused goes along, because a client may have dropped the whole
-// response for one bad resource. Rules: spec-events §6.1 rows 3, 6, 7, §6.3.
+// response for one bad resource. If something has changed already, and went out before the NACK came in, what was in the refused
+// response and in none since is due at once: there may be no other occasion. Rules: spec-events §6.1 rows 3, 6, 7, §6.3.
 
 import { noNames, UNANSWERED_MAX, type Unanswered, type Watch } from './session.ts';
+import { withDue } from './subscribe.ts';
 
 export function acknowledge(watch: Watch, nonce: string): Watch {
   const { before, at, after } = split(watch.unanswered, nonce);
@@ -23,7 +25,11 @@ export function refuse(watch: Watch, nonce: string, message: string): readonly [
   if (at === undefined) return [{ ...watch, lastError: message }, []];
   const doubtful = new Set(watch.doubtful);
   for (const answered of [...before, at]) for (const name of answered.names) doubtful.add(name);
-  return [{ ...watch, lastError: message, unanswered: after, doubtful }, [...at.names].sort()];
+  const refused: Watch = { ...watch, lastError: message, unanswered: after, doubtful };
+  return [
+    after.length === 0 ? refused : withDue(refused, { answer: false, names: left(doubtful, after) }),
+    [...at.names].sort(),
+  ];
 }
 
 /** One more response on its way; the oldest are taken together rather than remembered without bound. */
@@ -32,6 +38,10 @@ export function expectAnswer(unanswered: readonly Unanswered[], next: Unanswered
   if (all.length <= UNANSWERED_MAX) return all;
   const [first, second, ...rest] = all;
   return [{ nonce: second!.nonce, names: new Set([...first!.names, ...second!.names]) }, ...rest];
+}
+
+function left(doubtful: ReadonlySet<string>, later: readonly Unanswered[]): readonly string[] {
+  return [...doubtful].filter(name => !later.some(({ names }) => names.has(name)));
 }
 
 function split(unanswered: readonly Unanswered[], nonce: string) {

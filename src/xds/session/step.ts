@@ -124,7 +124,8 @@ function onRefused(session: Session, watch: Watch | undefined, request: ClientRe
   const message = error.length > NACK_MESSAGE_MAX ? `${error.slice(0, NACK_MESSAGE_MAX)}…` : error;
   const [after, sent] = refuse(watch, nonce, message);
   const nacked: SessionEffect = { kind: 'Nacked', typeUrl, nonce, message, sent, blamed: blamedNames(error, sent) };
-  return proceed(withWatch(session, typeUrl, after), [nacked]);
+  const wanted = session.wanted || after.due.names.size > 0;
+  return proceed({ ...withWatch(session, typeUrl, after), wanted }, [nacked]);
 }
 
 /** Does what can be done now: goes on with the view, or asks for one, or is done. */

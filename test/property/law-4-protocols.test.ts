@@ -1,0 +1,267 @@
+// Law 4: delta client = state-of-the-world client after quiescence. Two clients, one of each protocol, live through the same history of
+// changed sets, pushes, subscriptions, reconnects and slow reading, each answering (or refusing) in its own time. In the end both hold
+// what generation gives for their subscription: exactly, for types with a wildcard and for delta; for named types of state of the world
+// every resource that exists (the protocol has no words for one that is gone).
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Response, SessionEffect, Versions } from '../../src/xds/session/session.ts';
+import { CDS, EDS, LDS, RDS, rulesOf } from '../../src/xds/session/types.ts';
+import { type Config, World } from '../protocol/world.ts';
+import { parameters } from './seed.ts';
+
+const TYPES = [CDS, EDS, LDS, RDS] as const;
+const NAMES = ['a', 'b', 'c', 'd'] as const;
+/** A client refuses a response that has a resource of this version, all of it. */
+const BAD = 'bad';
+
+interface Answering {
+  readonly typeUrl: string;
+  readonly nonce: string;
+  readonly resources: Versions;
+  readonly removed: readonly string[];
+}
+
+/** A client by the book: what it was sent becomes what it holds when it gets round to it. */
+class TestClient {
+  readonly protocol: 'sotw' | 'delta';
+  readonly config: Config;
+  readonly holds = new Map<string, Map<string, string>>();
+  /** undefined: everything. */
+  readonly wants = new Map<string, Set<string> | undefined>();
+  /** Responses it has read and not yet answered. */
+  readonly inbox: Answering[] = [];
+  refusals = 0;
+  world: World;
+  #streams = 0;
+  #unread = 0;
+  #reading = true;
+  readonly #lastNonce = new Map<string, string>();
+
+  constructor(protocol: 'sotw' | 'delta', config: Config) {
+    this.protocol = protocol;
+    this.config = config;
+    this.world = new World(protocol, config, 'stream-0');
+  }
+
+  subscribe(typeUrl: string, names: readonly string[]): void {
+    const before = this.wants.get(typeUrl);
+    const known = this.wants.has(typeUrl);
+    const wildcard = rulesOf(typeUrl).wildcard;
+    this.wants.set(typeUrl, wildcard ? undefined : new Set(names));
+    if (wildcard && known) return;
+    if (this.protocol === 'sotw') return this.#ask(typeUrl, this.#lastNonce.get(typeUrl) ?? '');
+    const gone = [...(before ?? [])].filter(name => !names.includes(name));
+    for (const name of gone) this.holds.get(typeUrl)?.delete(name);
+    const added = names.filter(name => before?.has(name) !== true);
+    this.#send({ typeUrl, subscribe: known || !wildcard ? added : [], unsubscribe: gone, initial: new Map(), nonce: '' });
+  }
+
+  reconnect(): void {
+    this.world = new World(this.protocol, this.config, `stream-${++this.#streams}`);
+    this.inbox.length = 0;
+    this.#unread = 0;
+    this.#lastNonce.clear();
+    for (const [typeUrl, names] of this.wants) {
+      if (this.protocol === 'sotw') this.#ask(typeUrl, '');
+      else {
+        const initial = new Map(this.holds.get(typeUrl));
+        this.#send({ typeUrl, subscribe: [...(names ?? [])], unsubscribe: [], initial, nonce: '' });
+      }
+    }
+  }
+
+  push(): void {
+    this.#take(this.world.input({ kind: 'Push' }));
+  }
+
+  read(reading: boolean): void {
+    this.#reading = reading;
+    while (this.#reading && this.#unread > 0) {
+      this.#unread--;
+      this.#take(this.world.input({ kind: 'Sent' }));
+    }
+  }
+
+  /** Answers the oldest response that waits. */
+  answer(): void {
+    const one = this.inbox.shift();
+    if (one === undefined) return;
+    const { typeUrl, nonce } = one;
+    const refused = [...one.resources.values()].includes(BAD);
+    if (refused) this.refusals++;
+    else this.#apply(one);
+    this.#lastNonce.set(typeUrl, nonce);
+    const error = refused ? 'no' : undefined;
+    if (this.protocol === 'sotw') this.#ask(typeUrl, nonce, error);
+    else this.#send({ typeUrl, subscribe: [], unsubscribe: [], initial: new Map(), nonce, error });
+  }
+
+  settle(): void {
+    this.read(true);
+    while (this.inbox.length > 0) this.answer();
+  }
+
+  #apply({ typeUrl, resources, removed }: Answering): void {
+    const names = this.wants.get(typeUrl);
+    const whole = this.protocol === 'sotw' && rulesOf(typeUrl).wildcard;
+    const held = whole ? new Map<string, string>() : (this.holds.get(typeUrl) ?? new Map<string, string>());
+    // What was unsubscribed while the response was on its way is dropped.
+    for (const [name, version] of resources) if (names === undefined || names.has(name)) held.set(name, version);
+    for (const name of removed) held.delete(name);
+    this.holds.set(typeUrl, held);
+  }
+
+  #ask(typeUrl: string, nonce: string, error?: string): void {
+    const names = [...(this.wants.get(typeUrl) ?? [])];
+    for (const name of this.holds.get(typeUrl)?.keys() ?? []) {
+      if (this.wants.get(typeUrl) !== undefined && !names.includes(name)) this.holds.get(typeUrl)?.delete(name);
+    }
+    this.#take(this.world.input({ kind: 'Request', request: { protocol: 'sotw', typeUrl, names, nonce, error } }));
+  }
+
+  #send(request: {
+    readonly typeUrl: string;
+    readonly subscribe: readonly string[];
+    readonly unsubscribe: readonly string[];
+    readonly initial: Versions;
+    readonly nonce: string;
+    readonly error?: string | undefined;
+  }): void {
+    this.#take(this.world.input({ kind: 'Request', request: { protocol: 'delta', ...request } }));
+  }
+
+  #take(effects: readonly SessionEffect[]): void {
+    for (const effect of effects) {
+      if (effect.kind !== 'Respond') continue;
+      this.inbox.push(this.#received(effect));
+      if (this.#reading) this.#take(this.world.input({ kind: 'Sent' }));
+      else this.#unread++;
+    }
+  }
+
+  #received({ typeUrl, nonce, names, removed }: Response): Answering {
+    const set = this.world.view().sets.get(typeUrl) ?? new Map<string, string>();
+    return { typeUrl, nonce, removed, resources: new Map(names.map(name => [name, set.get(name) ?? 'missing'])) };
+  }
+}
+
+type Action =
+  | { readonly kind: 'set'; readonly typeUrl: string; readonly set: Versions; readonly push: boolean }
+  | { readonly kind: 'subscribe'; readonly typeUrl: string; readonly names: readonly string[] }
+  | { readonly kind: 'push' }
+  | { readonly kind: 'answer' | 'read' | 'stall' | 'reconnect'; readonly who: number };
+
+const version = fc.constantFrom('1', '2', '3', BAD);
+const type = fc.constantFrom(...TYPES);
+const who = fc.integer({ min: 0, max: 1 });
+const set = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...NAMES), version), { selector: ([name]) => name })
+  .map(pairs => new Map(pairs.sort(([a], [b]) => (a < b ? -1 : 1))));
+const action: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('set' as const), typeUrl: type, set, push: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('subscribe' as const),
+      typeUrl: type,
+      names: fc.subarray([...NAMES], { minLength: 1 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.constant({ kind: 'push' as const }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('answer' as const), who }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constantFrom('read' as const, 'stall' as const, 'reconnect' as const), who }),
+  },
+);
+
+function live(actions: readonly Action[]): readonly TestClient[] {
+  const config: Config = new Map(TYPES.map(typeUrl => [typeUrl, new Map<string, string>()]));
+  const clients = [new TestClient('sotw', config), new TestClient('delta', config)] as const;
+  for (const one of clients) for (const typeUrl of TYPES) one.subscribe(typeUrl, ['a', 'b']);
+  for (const act of actions) run(act, config, clients);
+  // Quiescence: nothing bad is left, everybody has been pushed to, has read, and has answered.
+  for (const [typeUrl, all] of config) {
+    for (const [name, held] of all) if (held === BAD) config.get(typeUrl)!.set(name, 'mended');
+  }
+  for (const one of clients) {
+    one.world.changed();
+    one.push();
+    one.settle();
+  }
+  return clients;
+}
+
+function run(act: Action, config: Config, clients: readonly [TestClient, TestClient]): void {
+  switch (act.kind) {
+    case 'set':
+      config.set(act.typeUrl, new Map(act.set));
+      for (const one of clients) one.world.changed();
+      if (act.push) for (const one of clients) one.push();
+      break;
+    case 'subscribe':
+      for (const one of clients) one.subscribe(act.typeUrl, act.names);
+      break;
+    case 'push':
+      for (const one of clients) one.push();
+      break;
+    case 'answer':
+      clients[act.who]!.answer();
+      break;
+    case 'reconnect':
+      clients[act.who]!.reconnect();
+      break;
+    case 'read':
+    case 'stall':
+      clients[act.who]!.read(act.kind === 'read');
+      break;
+  }
+}
+
+function expectedOf(client: TestClient, typeUrl: string): Versions {
+  const names = client.wants.get(typeUrl);
+  return client.world.expected(typeUrl, { wildcard: names === undefined, names: names ?? new Set() })!;
+}
+
+function check(clients: readonly TestClient[]): void {
+  const [sotw, delta] = clients as [TestClient, TestClient];
+  for (const typeUrl of TYPES) {
+    const expected = [...expectedOf(delta, typeUrl)];
+    expect([...(delta.holds.get(typeUrl) ?? [])].sort(), `delta ${typeUrl}`).toEqual(expected);
+    const held = [...(sotw.holds.get(typeUrl) ?? [])].sort();
+    const known = rulesOf(typeUrl).wildcard ? held : held.filter(([name]) => expected.some(([other]) => other === name));
+    expect(known, `sotw ${typeUrl}`).toEqual(expected);
+  }
+}
+
+describe('law 4: delta client = state-of-the-world client after quiescence', () => {
+  test('under arbitrary interleavings of changes, answers, refusals, reconnects, subscriptions and slow reading', () => {
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 60 }), actions => check(live(actions))),
+      parameters(1_500),
+    );
+  });
+
+  test('canary: a client that loses one response is caught', () => {
+    const [sotw, delta] = live([{ kind: 'set', typeUrl: CDS, set: new Map([['a', '1']]), push: true }]);
+    delta!.holds.get(CDS)?.delete('a');
+    expect(() => check([sotw!, delta!])).toThrow();
+  });
+
+  test('canary: the histories do contain refusals, removals on hold and responses that wait', () => {
+    let refusals = 0;
+    let onHold = 0;
+    fc.assert(
+      fc.property(fc.array(action, { minLength: 40, maxLength: 60 }), actions => {
+        const clients = live(actions);
+        refusals += clients[1]!.refusals;
+        onHold += clients[1]!.world.session.watches.get(CDS)?.onHold.size ?? 0;
+        return true;
+      }),
+      parameters(100),
+    );
+    expect(refusals).toBeGreaterThan(0);
+    expect(onHold).toBe(0);
+  });
+});
