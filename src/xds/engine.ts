@@ -12,7 +12,7 @@ import { type Provenance, Tracker } from '../core/track.ts';
 import type { ResourceSource } from './generate/source.ts';
 import { ResourceSet } from './resource-set.ts';
 
-type Made = readonly Resource<unknown>[];
+type Made = readonly Resource<object>[];
 
 interface Source {
   readonly url: string;

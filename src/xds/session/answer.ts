@@ -1,9 +1,10 @@
 // What the client makes of a response: ACK and NACK. A NACK changes nothing but what is known: the same content is not sent again
 // until something of the type changes, and then everything that was refused goes along, because a client may have dropped the whole
-// response for one bad resource. If something has changed already, and went out before the NACK came in, what was in the refused
-// response and in none since is due at once: there may be no other occasion. Rules: spec-events §6.1 rows 3, 6, 7, §6.3.
+// response for one bad resource. If something has changed already before the NACK came in (a later response went out, a name has gone or
+// is not watched any more), what was in the refused response and in none since is due at once: there may be no other occasion.
+// Rules: spec-events §6.1 rows 3, 6, 7, §6.3.
 
-import { noNames, UNANSWERED_MAX, type Unanswered, type Watch } from './session.ts';
+import { noNames, type Session, UNANSWERED_MAX, type Unanswered, type Watch } from './session.ts';
 import { withDue } from './subscribe.ts';
 
 export function acknowledge(watch: Watch, nonce: string): Watch {
@@ -20,16 +21,26 @@ export function acknowledge(watch: Watch, nonce: string): Watch {
 }
 
 /** The names of the refused response (empty if it is not known any more) and the watch that remembers it. */
-export function refuse(watch: Watch, nonce: string, message: string): readonly [Watch, readonly string[]] {
+export function refuse(
+  protocol: Session['protocol'],
+  watch: Watch,
+  nonce: string,
+  message: string,
+): readonly [Watch, readonly string[]] {
   const { before, at, after } = split(watch.unanswered, nonce);
   if (at === undefined) return [{ ...watch, lastError: message }, []];
   const doubtful = new Set(watch.doubtful);
-  for (const answered of [...before, at]) for (const name of answered.names) doubtful.add(name);
+  let changed = after.length > 0;
+  for (const answered of [...before, at]) {
+    for (const name of answered.names) {
+      // In a delta response a name that is not held was a removal; in one of state of the world it has gone since.
+      if (protocol === 'delta' ? watch.wildcard || watch.names.has(name) : watch.held.has(name)) doubtful.add(name);
+      else changed = true;
+    }
+  }
   const refused: Watch = { ...watch, lastError: message, unanswered: after, doubtful };
-  return [
-    after.length === 0 ? refused : withDue(refused, { answer: false, names: left(doubtful, after) }),
-    [...at.names].sort(),
-  ];
+  const sent = [...at.names].sort();
+  return [changed ? withDue(refused, { answer: false, names: left(doubtful, after) }) : refused, sent];
 }
 
 /** One more response on its way; the oldest are taken together rather than remembered without bound. */

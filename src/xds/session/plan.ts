@@ -37,6 +37,7 @@ export function plan(
         ? set
         : new Map([...set, ...[...onHold.keys()].map(name => [name, watch.held.get(name)!] as const)]),
     onHold,
+    doubtful: session.protocol === 'sotw' ? only(watch.doubtful, set) : watch.doubtful,
     due: nothingDue,
     upTo: stateSeq,
   };
@@ -60,10 +61,12 @@ function planSotw(
   const rules = rulesOf(typeUrl);
   const asked = due.answer || due.everything || due.names.size > 0;
   // Outside wildcard types a removal cannot be expressed: the client drops the resource with the cluster or listener that names it.
-  if (!asked && changed.length === 0 && (!rules.wildcard || leaving.length === 0)) return undefined;
+  // It is a change only if what has gone was refused: what was refused with it may be accepted now.
+  const gone = rules.wildcard ? leaving : leaving.filter(name => watch.doubtful.has(name));
+  if (!asked && changed.length === 0 && gone.length === 0) return undefined;
   const full = rules.wildcard || due.everything;
   const names = full ? [...set.keys()] : pick(set, changed, due.names, watch.doubtful);
-  if (names.length === 0 && rules.absence !== 'removed') return undefined;
+  if (names.length === 0 && (rules.absence !== 'removed' || (!asked && !full))) return undefined;
   return { names, removed: [], full, changed: due.everything ? names : changed };
 }
 
@@ -142,6 +145,11 @@ export function warmingAfter(session: Session, typeUrl: string, made: Plan, held
   const warming = new Set(session.warming);
   for (const name of made.names) warming.delete(name);
   return warming.size === 0 ? noNames : warming;
+}
+
+/** State of the world has no words for what is gone, so nothing can settle a doubt about it. */
+function only(doubtful: ReadonlySet<string>, set: Versions): ReadonlySet<string> {
+  return doubtful.size === 0 ? doubtful : new Set([...doubtful].filter(name => set.has(name)));
 }
 
 function pick(set: Versions, ...wanted: readonly Iterable<string>[]): readonly string[] {

@@ -122,7 +122,7 @@ function onRefused(session: Session, watch: Watch | undefined, request: ClientRe
   if (watch === undefined) return [session, []];
   const { typeUrl, nonce } = request;
   const message = error.length > NACK_MESSAGE_MAX ? `${error.slice(0, NACK_MESSAGE_MAX)}…` : error;
-  const [after, sent] = refuse(watch, nonce, message);
+  const [after, sent] = refuse(session.protocol, watch, nonce, message);
   const nacked: SessionEffect = { kind: 'Nacked', typeUrl, nonce, message, sent, blamed: blamedNames(error, sent) };
   const wanted = session.wanted || after.due.names.size > 0;
   return proceed({ ...withWatch(session, typeUrl, after), wanted }, [nacked]);

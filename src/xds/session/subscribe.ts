@@ -55,7 +55,9 @@ export function subscribeSotw(watch: Watch | undefined, request: SotwRequest): C
   const added = [...names].filter(name => !watch.names.has(name));
   const changed = keepWatched({ ...watch, names, wildcard, explicit });
   const asks = rules.wildcard || added.length > 0;
-  return { watch: asks ? withDue(changed, { answer: true, names: added }) : changed, asks };
+  return asks
+    ? { watch: withDue(changed, { answer: true, names: added }), asks }
+    : { watch: changed, asks: isDue(changed) };
 }
 
 /** Rows 4 and 6. A request with an expired nonce comes here too: what it subscribes to would be lost otherwise (Istio does lose it). */
@@ -99,19 +101,31 @@ function nextDelta(watch: Watch, request: DeltaRequest): Change {
   }
   const changed = keepWatched({ ...watch, names, wildcard, explicit: true });
   const asks = asked.size > 0 || (wildcard && !watch.wildcard);
-  return { watch: asks ? withDue(changed, { answer: true, names: asked }) : changed, asks };
+  return asks
+    ? { watch: withDue(changed, { answer: true, names: asked }), asks }
+    : { watch: changed, asks: isDue(changed) };
 }
 
-/** Forgets what is no longer watched: the client has dropped it, or will. */
+/**
+ * Forgets what is no longer watched: the client has dropped it, or will. If some of that was refused, it may have been the reason; what
+ * was refused with it is due then.
+ */
 function keepWatched(watch: Watch): Watch {
   if (watch.wildcard) return watch;
-  return {
+  const { names } = watch;
+  const doubtful = new Set([...watch.doubtful].filter(name => names.has(name)));
+  const kept: Watch = {
     ...watch,
-    held: only(watch.held, watch.names),
-    onHold: new Map([...watch.onHold].filter(([name]) => watch.names.has(name))),
-    doubtful: new Set([...watch.doubtful].filter(name => watch.names.has(name))),
-    due: { ...watch.due, names: new Set([...watch.due.names].filter(name => watch.names.has(name))) },
+    held: only(watch.held, names),
+    onHold: only(watch.onHold, names),
+    doubtful,
+    due: { ...watch.due, names: new Set([...watch.due.names].filter(name => names.has(name))) },
   };
+  return doubtful.size < watch.doubtful.size ? withDue(kept, { answer: false, names: doubtful }) : kept;
+}
+
+function isDue(watch: Watch): boolean {
+  return watch.due.names.size > 0;
 }
 
 export function withDue(watch: Watch, more: { readonly answer: boolean; readonly names: Iterable<string> }): Watch {

@@ -1,0 +1,119 @@
+// Law 5: PushRequest is a monoid; merging never loses a key, a reason or `full`, whatever the order, and stays bounded.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  CAUSE_BLOCKS_MAX,
+  causeRanges,
+  mergePushRequests,
+  noPush,
+  type PushRequest,
+  pushRequest,
+  type Reason,
+} from '../../src/core/push-request.ts';
+import { parameters } from './seed.ts';
+
+const reasons: readonly Reason[] = ['endpoint', 'config', 'service', 'global', 'secret', 'proxy'];
+
+interface Single {
+  readonly seq: number;
+  readonly reason: Reason;
+  readonly keys: readonly string[];
+  readonly full: boolean;
+  readonly forced: boolean;
+}
+
+const single: fc.Arbitrary<Single> = fc.record({
+  seq: fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 10_000_000 })),
+  reason: fc.constantFrom(...reasons),
+  keys: fc.array(fc.constantFrom('VirtualService/ns/a', 'ServiceEntry/ns/b', 'Secret/ns/c', 'Sidecar/ns/d'), {
+    maxLength: 3,
+  }),
+  full: fc.boolean(),
+  forced: fc.boolean(),
+});
+const singles = fc.array(single, { maxLength: 80 });
+
+function one({ seq, reason, keys, full, forced }: Single): PushRequest {
+  return pushRequest(seq, reason, keys, { full, forced });
+}
+
+function merged(all: readonly Single[], merge = mergePushRequests): PushRequest {
+  return all.map(one).reduce(merge, noPush);
+}
+
+function loses(all: readonly Single[], merge: typeof mergePushRequests): string | undefined {
+  const whole = merged(all, merge);
+  if (whole.full !== all.some(({ full }) => full)) return 'full';
+  if (whole.forced !== all.some(({ forced }) => forced)) return 'forced';
+  if ([...whole.configsUpdated].join() !== [...new Set(all.flatMap(({ keys }) => keys))].sort().join()) return 'keys';
+  for (const reason of reasons) {
+    if ((whole.reasons[reason] ?? 0) !== all.filter(other => other.reason === reason).length) return `reason ${reason}`;
+  }
+  if (whole.causes.count !== all.length) return 'the count of causes';
+  const ranges = causeRanges(whole.causes);
+  const uncovered = all.find(({ seq }) => !ranges.some(({ first, last }) => first <= seq && seq <= last));
+  return uncovered === undefined ? undefined : `cause ${uncovered.seq}`;
+}
+
+describe('law 5: PushRequest is a monoid', () => {
+  test('identity', () => {
+    fc.assert(
+      fc.property(singles, all => {
+        const request = merged(all);
+        expect(mergePushRequests(request, noPush)).toEqual(request);
+        expect(mergePushRequests(noPush, request)).toEqual(request);
+      }),
+      parameters(300),
+    );
+  });
+
+  test('associativity', () => {
+    fc.assert(
+      fc.property(singles, singles, singles, (a, b, c) => {
+        const [x, y, z] = [merged(a), merged(b), merged(c)];
+        expect(mergePushRequests(mergePushRequests(x, y), z)).toEqual(mergePushRequests(x, mergePushRequests(y, z)));
+      }),
+      parameters(500),
+    );
+  });
+
+  test('nothing is lost, and it stays bounded', () => {
+    fc.assert(
+      fc.property(singles, all => {
+        expect(loses(all, mergePushRequests)).toBeUndefined();
+        expect(merged(all).causes.blocks.length).toBeLessThanOrEqual(CAUSE_BLOCKS_MAX);
+      }),
+      parameters(500),
+    );
+  });
+
+  test('canary: a merge that keeps the newer keys alone, or forgets the older full, is caught', () => {
+    const forgetsKeys = (a: PushRequest, b: PushRequest): PushRequest => ({
+      ...mergePushRequests(a, b),
+      configsUpdated: b.configsUpdated,
+    });
+    const forgetsFull = (a: PushRequest, b: PushRequest): PushRequest => ({ ...mergePushRequests(a, b), full: b.full });
+    const two: readonly Single[] = [
+      { seq: 1, reason: 'config', keys: ['VirtualService/ns/a'], full: true, forced: false },
+      { seq: 2, reason: 'endpoint', keys: ['ServiceEntry/ns/b'], full: false, forced: false },
+    ];
+    expect(loses(two, mergePushRequests)).toBeUndefined();
+    expect(loses(two, forgetsKeys)).toBe('keys');
+    expect(loses(two, forgetsFull)).toBe('full');
+  });
+
+  test('canary: joining nearest ranges instead of aligned blocks is not associative', () => {
+    const nearest = (a: PushRequest, b: PushRequest): PushRequest => {
+      const blocks = [...new Set([...a.causes.blocks, ...b.causes.blocks])].sort((x, y) => x - y);
+      const bounded = blocks.length > 2 ? [blocks[0]!, blocks.at(-1)!] : blocks;
+      return { ...mergePushRequests(a, b), causes: { ...mergePushRequests(a, b).causes, blocks: bounded } };
+    };
+    const [x, y, z] = [1, 5, 3].map(seq => pushRequest(seq, 'config', [], { full: true }));
+    const bent = mergePushRequests(nearest(nearest(x!, y!), z!), nearest(x!, nearest(y!, z!)));
+    expect(bent.causes.count).toBe(6);
+    expect(nearest(nearest(x!, z!), y!).causes.blocks).not.toEqual(
+      mergePushRequests(mergePushRequests(x!, z!), y!).causes.blocks,
+    );
+  });
+});

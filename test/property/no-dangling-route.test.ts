@@ -1,0 +1,97 @@
+// A delta client never has a route to a cluster that it does not have, although every state removes clusters and moves routes at will:
+// clusters come before the routes that use them, and go after the routes that used them have been accepted.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CDS, RDS } from '../../src/xds/session/types.ts';
+import { TestClient } from '../protocol/test-client.ts';
+import type { Config } from '../protocol/world.ts';
+import { parameters } from './seed.ts';
+
+const CLUSTERS = ['a', 'b', 'c', 'd'] as const;
+
+type Action =
+  /** The clusters there are, and to which of them (by position) each route goes. */
+  | { readonly kind: 'set'; readonly clusters: readonly string[]; readonly routes: readonly number[] }
+  | { readonly kind: 'push' | 'answer' | 'read' | 'stall' | 'reconnect' };
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('set' as const),
+      clusters: fc.subarray([...CLUSTERS], { minLength: 1 }),
+      routes: fc.array(fc.nat(3), { minLength: 2, maxLength: 2 }),
+    }),
+  },
+  { weight: 3, arbitrary: fc.constant({ kind: 'push' as const }) },
+  { weight: 6, arbitrary: fc.constant({ kind: 'answer' as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom('read' as const, 'stall' as const, 'reconnect' as const) }),
+  },
+);
+
+/** A route is a resource whose version is the name of its cluster. */
+function apply(config: Config, { clusters, routes }: Action & { readonly kind: 'set' }): void {
+  config.set(CDS, new Map(clusters.map(name => [name, '1'])));
+  config.set(RDS, new Map(routes.map((to, i) => [`route-${i}`, clusters[to % clusters.length]!])));
+}
+
+function dangling(client: TestClient): readonly string[] {
+  const clusters = client.holds.get(CDS) ?? new Map<string, string>();
+  return [...(client.holds.get(RDS) ?? [])]
+    .filter(([, to]) => !clusters.has(to))
+    .map(([name, to]) => `${name} to ${to}`);
+}
+
+function live(actions: readonly Action[], look: (client: TestClient) => void): TestClient {
+  const config: Config = new Map();
+  apply(config, { kind: 'set', clusters: ['a', 'b'], routes: [0, 1] });
+  const client = new TestClient('delta', config);
+  client.subscribe(CDS, []);
+  client.subscribe(RDS, ['route-0', 'route-1']);
+  for (const act of actions) {
+    if (act.kind === 'set') {
+      apply(config, act);
+      client.world.changed();
+    } else if (act.kind === 'push') client.push();
+    else if (act.kind === 'answer') client.answer();
+    else if (act.kind === 'reconnect') client.reconnect();
+    else client.read(act.kind === 'read');
+    look(client);
+  }
+  client.push();
+  client.settle();
+  look(client);
+  return client;
+}
+
+describe('no dangling route', () => {
+  test('at no time, and in the end no cluster is left over', () => {
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 60 }), actions => {
+        const client = live(actions, now => expect(dangling(now)).toEqual([]));
+        expect([...(client.holds.get(CDS)?.keys() ?? [])].sort()).toEqual([...client.config.get(CDS)!.keys()].sort());
+      }),
+      parameters(1_500),
+    );
+  });
+
+  test('canary: without the wait for routes there would be one', () => {
+    const caught: string[] = [];
+    const moved: readonly Action[] = [
+      { kind: 'answer' },
+      { kind: 'answer' },
+      { kind: 'set', clusters: ['a'], routes: [0, 0] },
+      { kind: 'push' },
+    ];
+    const client = live(moved, now => {
+      const clusters = now.config.get(CDS)!;
+      // What a client would hold whose removals are not held back.
+      for (const [name, to] of now.holds.get(RDS) ?? []) if (!clusters.has(to)) caught.push(`${name} to ${to}`);
+    });
+    expect(caught).toEqual(['route-1 to b', 'route-1 to b']);
+    expect(dangling(client)).toEqual([]);
+  });
+});
