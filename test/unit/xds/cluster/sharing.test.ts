@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../src/core/json.ts';
+import { endpointsOf } from '../../../../src/xds/generate/endpoint/resources.ts';
+import { Scene, sidecarNode } from '../route/scene.ts';
+import { clustersOf, HTTP_PORT, rule, slice, workload } from './cluster-scene.ts';
+
+const COUNT = 12;
+
+function scene(): Scene {
+  const objects: JsonObject[] = [];
+  for (let i = 0; i < COUNT; i++) objects.push(...workload(`web${i}`, 'default', `10.0.1.${i + 1}`, [HTTP_PORT]));
+  const made = new Scene(objects);
+  made.connect('a', sidecarNode('default', { LABELS: { app: 'a' } }));
+  made.connect('b', sidecarNode('default', { LABELS: { app: 'b' } }));
+  return made;
+}
+
+const host = (i: number) => `outbound|80||web${i}.default.svc.cluster.local`;
+
+function changed(before: ReturnType<typeof clustersOf>, after: ReturnType<typeof clustersOf>): readonly string[] {
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].filter(name => before.get(name) !== after.get(name)).sort();
+}
+
+describe('clusters', () => {
+  it('are one object for proxies that see the same', () => {
+    const made = scene();
+    const forA = clustersOf(made, 'a');
+    const runs = made.tracker.stats.generated;
+    expect(changed(forA, clustersOf(made, 'b'))).toEqual([]);
+    expect(made.tracker.stats.generated).toBe(runs);
+  });
+
+  it('are made anew only for the service whose rule changes', () => {
+    const made = scene();
+    const before = clustersOf(made, 'a');
+    made.put(rule('web3', { trafficPolicy: { loadBalancer: { simple: 'RANDOM' } } }));
+    expect(changed(before, clustersOf(made, 'a'))).toEqual([host(3)]);
+  });
+
+  it('do not depend on endpoints of EDS services', () => {
+    const made = scene();
+    const before = clustersOf(made, 'a');
+    made.put({
+      ...slice('web3', 'default', '10.0.1.4', [HTTP_PORT]),
+      endpoints: [{ addresses: ['10.0.7.7'], conditions: {} }],
+    });
+    const after = clustersOf(made, 'a');
+    // The endpoint that left took its service account with it; nothing else may have moved.
+    expect(changed(before, after)).toEqual([host(3)]);
+    made.put({
+      ...slice('web3', 'default', '10.0.1.4', [HTTP_PORT]),
+      endpoints: [{ addresses: ['10.0.7.8'], conditions: {} }],
+    });
+    expect(changed(after, clustersOf(made, 'a'))).toEqual([]);
+  });
+
+  it('ignore a rule for a host that nobody has', () => {
+    const made = scene();
+    const before = clustersOf(made, 'a');
+    made.put(rule('nobody.example.com', { trafficPolicy: { loadBalancer: { simple: 'RANDOM' } } }));
+    expect(changed(before, clustersOf(made, 'a'))).toEqual([]);
+  });
+
+  it('of a rule for selected workloads differ between these and others', () => {
+    const made = scene();
+    const selector = { workloadSelector: { matchLabels: { app: 'a' } } };
+    made.put(rule('web3', { ...selector, trafficPolicy: { loadBalancer: { simple: 'RANDOM' } } }));
+    expect(changed(clustersOf(made, 'a'), clustersOf(made, 'b'))).toEqual([host(3)]);
+  });
+});
+
+describe('assignments', () => {
+  const assignmentOf = (made: Scene, connection: string, i: number) =>
+    made.tracker.get(made.state, made.state.proxies.get(connection), endpointsOf, host(i));
+
+  it('are one object for proxies that see the same, and change alone', () => {
+    const made = scene();
+    const three = assignmentOf(made, 'a', 3);
+    const four = assignmentOf(made, 'a', 4);
+    expect(assignmentOf(made, 'b', 3)).toBe(three);
+    made.put({ ...slice('web3', 'default', '10.0.1.4', [HTTP_PORT]), endpoints: [] });
+    expect(assignmentOf(made, 'a', 3)).not.toBe(three);
+    expect(assignmentOf(made, 'a', 4)).toBe(four);
+  });
+
+  it('are shared by proxies of different zones until localities matter', () => {
+    const made = scene();
+    const zoned = (zone: string): JsonObject => ({ ...sidecarNode('default'), locality: { region: 'r', zone } });
+    made.connect('east', zoned('east'));
+    made.connect('west', zoned('west'));
+    expect(assignmentOf(made, 'east', 3)).toBe(assignmentOf(made, 'west', 3));
+  });
+});
