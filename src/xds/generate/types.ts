@@ -3,6 +3,7 @@
 import { clusters } from './cluster/resources.ts';
 import { endpointsOf } from './endpoint/resources.ts';
 import { listeners } from './listener/resources.ts';
+import { nameTables } from './nametable/resources.ts';
 import { routeNamed } from './route/resources.ts';
 import type { ResourceSource } from './source.ts';
 
@@ -13,6 +14,7 @@ export const resourceSources: readonly ResourceSource[] = [
   { url: `${PREFIX}envoy.config.endpoint.v3.ClusterLoadAssignment`, named: endpointsOf },
   { url: `${PREFIX}envoy.config.listener.v3.Listener`, all: listeners },
   { url: `${PREFIX}envoy.config.route.v3.RouteConfiguration`, named: routeNamed },
+  { url: `${PREFIX}istio.networking.nds.v1.NameTable`, all: nameTables },
 ];
 
 const byUrl: ReadonlyMap<string, ResourceSource> = new Map(

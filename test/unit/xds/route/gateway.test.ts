@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../src/core/json.ts';
+import { httpService, istio, routerNode, Scene, service } from './scene.ts';
+
+const http = (number: number, hosts: readonly string[], more: JsonObject = {}): JsonObject => ({
+  port: { number, name: `http-${number}`, protocol: 'HTTP' },
+  hosts,
+  ...more,
+});
+const gateway = (name: string, servers: readonly JsonObject[], namespace = 'edge'): JsonObject =>
+  istio('Gateway', namespace, name, { selector: { istio: 'ingressgateway' }, servers });
+
+function virtualService(
+  name: string,
+  hosts: readonly string[],
+  rules: readonly JsonObject[],
+  meta: JsonObject = {},
+  gateways = ['edge/gw'],
+): JsonObject {
+  return istio('VirtualService', 'prod', name, { hosts, gateways, http: rules }, meta);
+}
+const to = (host: string, match?: JsonObject): JsonObject => ({
+  ...(match === undefined ? {} : { match: [match] }),
+  route: [{ destination: { host } }],
+});
+
+function scene(...objects: readonly JsonObject[]): Scene {
+  const made = new Scene([httpService('shop', 'prod', 8080, '10.96.0.1'), ...objects]);
+  made.connect('gw', routerNode('edge'));
+  return made;
+}
+
+function domains(made: Scene, route: string): unknown {
+  return made.route('gw', route).virtualHosts?.map(host => [host.name, host.domains]);
+}
+
+describe('a gateway', () => {
+  it('serves what server and VirtualService have in common, at the port of a single-port service', () => {
+    const made = scene(
+      gateway('gw', [http(80, ['*.example.com'])]),
+      virtualService('v', ['a.example.com', 'b.example.org'], [to('shop')]),
+    );
+    expect(domains(made, 'http.80')).toEqual([['a.example.com:80', ['a.example.com']]]);
+    expect(made.routes('gw', 'http.80', 'a.example.com:80')[0]?.route?.cluster).toBe(
+      'outbound|8080||shop.prod.svc.cluster.local',
+    );
+    expect(made.route('gw', 'http.80').ignorePortInHostMatching).toBe(true);
+  });
+
+  it('takes the narrower host of the two', () => {
+    const made = scene(gateway('gw', [http(80, ['a.example.com'])]), virtualService('v', ['*'], [to('shop')]));
+    expect(domains(made, 'http.80')).toEqual([['a.example.com:80', ['a.example.com']]]);
+  });
+
+  it('minds the namespace of a host', () => {
+    const made = scene(
+      gateway('gw', [http(80, ['prod/a.example.com', 'far/*'])]),
+      virtualService('v', ['a.example.com', 'b.example.com'], [to('shop')]),
+    );
+    expect(domains(made, 'http.80')).toEqual([['a.example.com:80', ['a.example.com']]]);
+  });
+
+  it('answers for a port without hosts, so that its listener does not wait', () => {
+    const made = scene(gateway('gw', [http(80, ['*'])]));
+    expect(made.route('gw', 'http.80').virtualHosts).toEqual([{ name: 'blackhole:80', domains: ['*'] }]);
+    expect(made.route('gw', 'http.81')).toEqual({ name: 'http.81', validateClusters: { value: false } });
+  });
+
+  it('joins VirtualServices on one host, the oldest first, and moves what matches everything to the end', () => {
+    const older = { creationTimestamp: '2026-01-01T00:00:00Z' };
+    const younger = { creationTimestamp: '2026-01-02T00:00:00Z' };
+    const made = scene(
+      gateway('gw', [http(80, ['*'])]),
+      virtualService('a-younger', ['a.example.com'], [to('new', { uri: { prefix: '/new' } })], younger),
+      virtualService('b-older', ['a.example.com'], [to('old', { uri: { prefix: '/old' } }), to('rest')], older),
+    );
+    const clusters = made
+      .routes('gw', 'http.80', 'a.example.com:80')
+      .map(route => route.route?.cluster?.split('|')[3]?.split('.')[0]);
+    expect(clusters).toEqual(['old', 'new', 'rest']);
+  });
+
+  it('serves the hosts of one VirtualService by one virtual host, unless told not to', () => {
+    const objects = [
+      httpService('shop', 'prod', 8080, '10.96.0.1'),
+      gateway('gw', [http(80, ['*'])]),
+      virtualService('v', ['b.example.com', 'a.example.com', 'www.example.com'], [to('shop')]),
+      virtualService('w', ['c.example.com'], [to('shop')]),
+    ];
+    const made = scene(...objects);
+    expect(domains(made, 'http.80')).toEqual([
+      ['c.example.com:80', ['c.example.com']],
+      ['www.example.com:80', ['www.example.com', 'a.example.com', 'b.example.com']],
+    ]);
+    const apart = new Scene(objects, { env: { PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION: 'false' } });
+    apart.connect('gw', routerNode('edge'));
+    expect(apart.route('gw', 'http.80').virtualHosts).toHaveLength(4);
+  });
+
+  it('redirects to TLS, also hosts that no VirtualService has', () => {
+    const tls = { httpsRedirect: true };
+    const made = scene(
+      gateway('gw', [http(80, ['a.example.com', 'prod/b.example.com'], { tls })]),
+      virtualService('v', ['a.example.com'], [to('shop')]),
+    );
+    expect(made.host('gw', 'http.80', 'a.example.com:80').requireTls).toBe(2);
+    const bare = made.host('gw', 'http.80', 'b.example.com:80');
+    expect([bare.requireTls, bare.routes]).toEqual([2, undefined]);
+  });
+
+  it('makes the routes of a VirtualService once for all servers of a route configuration', () => {
+    const target = service('gw', 'edge', {
+      clusterIP: '10.96.0.9',
+      selector: { istio: 'ingressgateway' },
+      ports: [
+        { name: 'http', port: 80, targetPort: 8080 },
+        { name: 'alt', port: 81, targetPort: 8080 },
+      ],
+    });
+    const made = scene(
+      target,
+      gateway('gw', [http(80, ['a.example.com']), http(81, ['b.example.com'])]),
+      virtualService('v', ['*.example.com'], [to('shop', { port: 80 }), to('other', { port: 81 })]),
+    );
+    expect(domains(made, 'http.8080')).toEqual([['a.example.com:80', ['a.example.com', 'b.example.com']]]);
+    expect(made.routes('gw', 'http.8080', 'a.example.com:80')).toHaveLength(1);
+  });
+
+  it('looks destinations up beside the VirtualService first', () => {
+    const two = service('two', 'prod', {
+      clusterIP: '10.96.0.3',
+      ports: [
+        { name: 'http', port: 1 },
+        { name: 'http-b', port: 2 },
+      ],
+    });
+    const made = scene(two, gateway('gw', [http(80, ['*'])]), virtualService('v', ['a.example.com'], [to('two')]));
+    expect(made.routes('gw', 'http.80', 'a.example.com:80')[0]?.route?.cluster).toBe(
+      'outbound|80||two.prod.svc.cluster.local',
+    );
+  });
+});

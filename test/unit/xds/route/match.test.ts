@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { isCatchAll, routeMatch } from '../../../../src/xds/generate/route/match.ts';
+
+describe('the path', () => {
+  it('is every path, without a word on case, when there is no match', () => {
+    expect(routeMatch(undefined, false)).toEqual({ prefix: '/' });
+  });
+
+  it.each([
+    [{ exact: '/a' }, { path: '/a' }],
+    [{ prefix: '/a' }, { prefix: '/a' }],
+    [{ regex: '/a.*' }, { safeRegex: { regex: '/a.*' } }],
+    [{}, { prefix: '/' }],
+  ])('%j becomes %j', (uri, path) => {
+    expect(routeMatch({ uri }, false)).toEqual({ ...path, caseSensitive: { value: true } });
+  });
+
+  it('may be matched without regard to case', () => {
+    expect(routeMatch({ uri: { exact: '/a' }, ignoreUriCase: true }, false).caseSensitive).toEqual({ value: false });
+  });
+
+  it('ends at a separator for Ingress and Gateway API', () => {
+    expect(routeMatch({ uri: { prefix: '/a/' } }, true).pathSeparatedPrefix).toBe('/a');
+    expect(routeMatch({ uri: { prefix: '/' } }, true).prefix).toBe('/');
+  });
+});
+
+describe('headers', () => {
+  it('are sorted by name, those of the request line last', () => {
+    const match = routeMatch(
+      {
+        scheme: { exact: 'https' },
+        authority: { prefix: 'shop' },
+        method: { exact: 'GET' },
+        headers: { 'x-b': { exact: '1' }, 'x-a': { regex: 'v.*' } },
+        withoutHeaders: { 'x-aa': { exact: 'no' }, 'x-c': {} },
+      },
+      false,
+    );
+    expect(match.headers).toEqual([
+      { name: 'x-a', stringMatch: { safeRegex: { regex: 'v.*' } } },
+      { name: 'x-aa', stringMatch: { exact: 'no' }, invertMatch: true, treatMissingHeaderAsEmpty: true },
+      { name: 'x-b', stringMatch: { exact: '1' } },
+      { name: 'x-c', presentMatch: true, invertMatch: true },
+      { name: ':method', stringMatch: { exact: 'GET' } },
+      { name: ':authority', stringMatch: { prefix: 'shop' } },
+      { name: ':scheme', stringMatch: { exact: 'https' } },
+    ]);
+  });
+
+  it('ask for presence with an empty match or a lone star, not with an empty text', () => {
+    const headers = { a: {}, b: { regex: '*' }, c: { exact: '' }, d: { regex: '.*' } };
+    expect(routeMatch({ headers }, false).headers).toEqual([
+      { name: 'a', presentMatch: true },
+      { name: 'b', presentMatch: true },
+      { name: 'c', stringMatch: { exact: '' } },
+      { name: 'd', stringMatch: { safeRegex: { regex: '.*' } } },
+    ]);
+  });
+});
+
+describe('query parameters', () => {
+  it('are sorted by name', () => {
+    const queryParams = { z: { exact: '1' }, a: {} };
+    expect(routeMatch({ queryParams }, false).queryParameters).toEqual([
+      { name: 'a', presentMatch: true },
+      { name: 'z', stringMatch: { exact: '1' } },
+    ]);
+  });
+});
+
+describe('claims of a JWT', () => {
+  const path = (key: string): unknown =>
+    routeMatch({ headers: { [key]: { exact: 'x' } } }, false).dynamicMetadata?.[0]?.path?.map(segment => segment.key);
+
+  it('are found by dots or by brackets, in any case of the prefix', () => {
+    expect(path('@request.auth.claims.a.b')).toEqual(['payload', 'a', 'b']);
+    expect(path('@Request.Auth.Claims[a][b.c]')).toEqual(['payload', 'a', 'b.c']);
+  });
+
+  it.each(['@request.auth.claims', '@request.auth.claims.', '@request.auth.claims[a', '@request.auth.claims[]'])(
+    'are not meant by %s, which is an ordinary header',
+    key => {
+      expect(path(key)).toBeUndefined();
+      expect(routeMatch({ headers: { [key]: { exact: 'x' } } }, false).headers).toHaveLength(1);
+    },
+  );
+
+  it('match a value or one of a list, and may be asked not to', () => {
+    const matcher = routeMatch({ withoutHeaders: { '@request.auth.claims.a': { exact: 'x' } } }, false)
+      .dynamicMetadata?.[0];
+    const value = { stringMatch: { exact: 'x' } };
+    expect(matcher).toEqual({
+      filter: 'envoy.filters.http.jwt_authn',
+      path: [{ key: 'payload' }, { key: 'a' }],
+      value: { orMatch: { valueMatchers: [{ listMatch: { oneOf: value } }, value] } },
+      invert: true,
+    });
+  });
+});
+
+describe('a catch-all', () => {
+  it.each([{ prefix: '/' }, { pathSeparatedPrefix: '/' }, { safeRegex: { regex: '.*' } }])('is %j', match => {
+    expect(isCatchAll(match)).toBe(true);
+    expect(isCatchAll({ ...match, headers: [{ name: 'x', presentMatch: true }] })).toBe(false);
+    expect(isCatchAll({ ...match, queryParameters: [{ name: 'x', presentMatch: true }] })).toBe(false);
+    expect(isCatchAll({ ...match, dynamicMetadata: [{ filter: 'f' }] })).toBe(false);
+  });
+
+  it.each([{ prefix: '/a' }, { path: '/' }, { safeRegex: { regex: '/.*' } }])('is not %j', match => {
+    expect(isCatchAll(match)).toBe(false);
+  });
+});

@@ -1,0 +1,262 @@
+// What the rules of a VirtualService become, one feature after the other, through the whole of generation.
+
+import { describe, expect, it } from 'vitest';
+import { istio, SHOP, shopRoutes, shopScene } from './scene.ts';
+
+const to = (
+  host: string,
+  more: Readonly<Record<string, never>> | object = {},
+): { readonly destination: { readonly host: string } } => ({
+  destination: { host },
+  ...more,
+});
+const clusterOf = (host: string, subset = ''): string => `outbound|8080|${subset}|${host}.prod.svc.cluster.local`;
+
+describe('rules', () => {
+  it('make a route for each match, named after rule and match, and stop at the first that matches everything', () => {
+    const routes = shopRoutes(
+      { name: 'first', match: [{ name: 'a', uri: { exact: '/a' } }, { uri: { exact: '/b' } }], route: [to('shop')] },
+      { match: [{ name: 'm', uri: { regex: '.*' } }], route: [to('shop')] },
+      { name: 'never', route: [to('shop')] },
+    );
+    expect(routes.map(route => route.name)).toEqual(['first.a', 'first', '.m']);
+  });
+
+  it('say which object they come from, and name their spans', () => {
+    const routes = shopRoutes(
+      { match: [{ uri: { exact: '/a' }, statPrefix: 'stats' }], route: [to('shop')] },
+      { match: [{ uri: { prefix: '/b' } }], route: [to('shop', { weight: 1 }), to('other', { weight: 1 })] },
+      { match: [{ uri: { regex: '/c.?' } }], redirect: { uri: '/d' } },
+    );
+    const config = '/apis/networking.istio.io/v1/namespaces/prod/virtual-service/shop';
+    expect(routes[0]?.metadata).toEqual({ filterMetadata: { istio: { config } } });
+    expect(routes[0]?.statPrefix).toBe('stats');
+    expect(routes.map(route => route.decorator?.operation)).toEqual([
+      'shop.prod.svc.cluster.local:8080/a',
+      'shop:8080/b*',
+      'shop:8080/c.?',
+    ]);
+  });
+
+  it('apply by port, gateway, source label and source namespace', () => {
+    const rule = (name: string, match: object): object => ({ name, match: [match], route: [to('shop')] });
+    const scene = shopScene([
+      rule('port', { port: 8080, uri: { exact: '/' } }),
+      rule('other-port', { port: 80, uri: { exact: '/' } }),
+      rule('mesh', { gateways: ['mesh'], sourceNamespace: 'far', uri: { exact: '/' } }),
+      rule('gateway', { gateways: ['gw'], uri: { exact: '/' } }),
+      rule('near', { sourceNamespace: 'prod', uri: { exact: '/' } }),
+      rule('far', { sourceNamespace: 'far', uri: { exact: '/' } }),
+    ] as never);
+    expect(scene.routes('client', '8080', SHOP).map(route => route.name)).toEqual(['port', 'mesh', 'near']);
+  });
+});
+
+describe('destinations', () => {
+  it('one is the cluster whatever its weight; of several those without weight are left out', () => {
+    const [one] = shopRoutes({ route: [to('shop', { weight: 0 })] });
+    expect(one?.route?.cluster).toBe(clusterOf('shop'));
+    const [many] = shopRoutes({
+      route: [
+        {
+          destination: { host: 'shop', subset: 'v1' },
+          weight: 80,
+          headers: { request: { set: { host: 'h', 'x-v': '1' } } },
+        },
+        { destination: { host: 'shop', subset: 'v2' }, weight: 20 },
+        { destination: { host: 'shop', subset: 'v3' }, weight: 0 },
+      ],
+    });
+    expect(many?.route?.weightedClusters?.clusters?.map(({ name, weight }) => [name, weight?.value])).toEqual([
+      [clusterOf('shop', 'v1'), 80],
+      [clusterOf('shop', 'v2'), 20],
+    ]);
+    const [first] = many?.route?.weightedClusters?.clusters ?? [];
+    expect(first?.hostRewriteLiteral).toBe('h');
+    expect(first?.requestHeadersToAdd?.map(({ header }) => header)).toEqual([{ key: 'x-v', value: '1' }]);
+    expect(many?.requestHeadersToAdd).toBeUndefined();
+  });
+
+  it('have the port that they name', () => {
+    const [route] = shopRoutes({ route: [{ destination: { host: 'shop', port: { number: 9 } } }] });
+    expect(route?.route?.cluster).toBe('outbound|9||shop.prod.svc.cluster.local');
+  });
+
+  it('lead on from an ExternalName to what it names', () => {
+    const alias = { type: 'ExternalName', externalName: 'real.example.com', ports: [{ name: 'http', port: 8080 }] };
+    const scene = shopScene(
+      [{ route: [to('alias')] }],
+      [{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'alias', namespace: 'prod' }, spec: alias }],
+    );
+    const known = istio('ServiceEntry', 'prod', 'real', {
+      hosts: ['real.example.com'],
+      ports: [{ number: 8080, name: 'http', protocol: 'HTTP' }],
+      resolution: 'DNS',
+    });
+    scene.put(known);
+    expect(scene.routes('client', '8080', SHOP)[0]?.route?.cluster).toBe('outbound|8080||real.example.com');
+  });
+});
+
+describe('times', () => {
+  it('are zero unless given, for gRPC too', () => {
+    const [none, some] = shopRoutes(
+      { match: [{ uri: { exact: '/a' } }], route: [to('shop')] },
+      { timeout: '1.5s', route: [to('shop')] },
+    );
+    expect(none?.route?.timeout).toEqual({ seconds: 0, nanos: 0 });
+    expect(some?.route?.timeout).toEqual({ seconds: 1, nanos: 500_000_000 });
+    expect(some?.route?.maxGrpcTimeout).toEqual(some?.route?.timeout);
+  });
+});
+
+describe('headers', () => {
+  it('are set, added and removed in order, those of the rule before those of its only destination', () => {
+    const [route] = shopRoutes({
+      headers: { request: { set: { b: '1', a: '2' }, add: { c: '3' }, remove: ['x', ':path'] } },
+      route: [to('shop', { headers: { request: { add: { d: '4' } }, response: { remove: ['server'] } } })],
+    });
+    expect(route?.requestHeadersToAdd).toEqual([
+      { header: { key: 'a', value: '2' }, appendAction: 2 },
+      { header: { key: 'b', value: '1' }, appendAction: 2 },
+      { header: { key: 'c', value: '3' } },
+      { header: { key: 'd', value: '4' } },
+    ]);
+    expect(route?.requestHeadersToRemove).toEqual(['x']);
+    expect(route?.responseHeadersToRemove).toEqual(['server']);
+  });
+
+  it('that name the host rewrite it: rewrite.authority, then the rule, then the destination', () => {
+    const destination = to('shop', { headers: { request: { set: { ':authority': 'destination' } } } });
+    const headers = { request: { add: { Host: 'rule' } } };
+    const literal = (rule: object): unknown => shopRoutes(rule as never)[0]?.route?.hostRewriteLiteral;
+    expect(literal({ route: [destination] })).toBe('destination');
+    expect(literal({ headers, route: [destination] })).toBe('rule');
+    expect(literal({ headers, rewrite: { authority: 'rewrite' }, route: [destination] })).toBe('rewrite');
+    expect(shopRoutes({ headers, route: [destination] })[0]?.requestHeadersToAdd).toBeUndefined();
+  });
+});
+
+describe('rewrites', () => {
+  it('replace the prefix, or by regex', () => {
+    const [prefix] = shopRoutes({ rewrite: { uri: '/new' }, route: [to('shop')] });
+    expect(prefix?.route?.prefixRewrite).toBe('/new');
+    const uriRegexRewrite = { match: '^/a/(.*)', rewrite: '/b/\\1' };
+    const [regex] = shopRoutes({ rewrite: { uriRegexRewrite }, route: [to('shop')] });
+    expect(regex?.route?.regexRewrite).toEqual({ pattern: { regex: '^/a/(.*)' }, substitution: '/b/\\1' });
+    expect(regex?.route?.prefixRewrite).toBeUndefined();
+  });
+
+  it('append the forwarded host where the proxy is told to', () => {
+    const mesh = { defaultConfig: { proxyHeaders: { xForwardedHost: { enabled: true } } } };
+    const appended = (rule: object): unknown =>
+      shopScene([rule as never], [], { mesh }).routes('client', '8080', SHOP)[0]?.route?.appendXForwardedHost;
+    expect(appended({ rewrite: { authority: 'x' }, route: [to('shop')] })).toBe(true);
+    expect(appended({ route: [to('shop')] })).toBeUndefined();
+  });
+});
+
+describe('mirrors', () => {
+  it('come with their share, the single one first; what mirrors nothing is left out', () => {
+    const [route] = shopRoutes({
+      route: [to('shop')],
+      mirror: { host: 'single', subset: 'v2' },
+      mirrors: [
+        { destination: { host: 'half' }, percentage: { value: 0.5 } },
+        { destination: { host: 'none' }, percentage: { value: 0 } },
+      ],
+    });
+    const policies = route?.route?.requestMirrorPolicies ?? [];
+    expect(policies.map(policy => [policy.cluster, policy.runtimeFraction?.defaultValue])).toEqual([
+      [clusterOf('single', 'v2'), { numerator: 100 }],
+      [clusterOf('half'), { numerator: 5000, denominator: 2 }],
+    ]);
+    expect(policies[0]?.traceSampled).toEqual({ value: false });
+  });
+});
+
+describe('faults and CORS', () => {
+  it('are configured on the route', () => {
+    const [route] = shopRoutes({
+      route: [to('shop')],
+      fault: {
+        delay: { fixedDelay: '7s', percentage: { value: 100 } },
+        abort: { grpcStatus: 'UNAVAILABLE', percentage: { value: 0.1 } },
+      },
+      corsPolicy: {
+        allowOrigins: [{ prefix: 'https://a' }],
+        allowMethods: ['GET', 'POST'],
+        maxAge: '90s',
+        allowCredentials: false,
+        unmatchedPreflights: 'IGNORE',
+      },
+    });
+    const configs = route?.typedPerFilterConfig;
+    expect(configs?.['envoy.filters.http.fault']).toEqual({
+      '@type': 'type.googleapis.com/envoy.extensions.filters.http.fault.v3.HTTPFault',
+      delay: { fixedDelay: { seconds: 7, nanos: 0 }, percentage: { numerator: 1_000_000, denominator: 2 } },
+      abort: { grpcStatus: 14, percentage: { numerator: 1000, denominator: 2 } },
+    });
+    expect(configs?.['envoy.filters.http.cors']).toEqual({
+      '@type': 'type.googleapis.com/envoy.extensions.filters.http.cors.v3.CorsPolicy',
+      allowOriginStringMatch: [{ prefix: 'https://a' }],
+      allowMethods: 'GET,POST',
+      maxAge: '90',
+      allowCredentials: { value: false },
+      filterEnabled: { defaultValue: { numerator: 100 } },
+      forwardNotMatchingPreflights: { value: false },
+    });
+  });
+});
+
+describe('direct responses', () => {
+  it('have a status and a body of text or bytes', () => {
+    const [text] = shopRoutes({ directResponse: { status: 418, body: { string: 'short and stout' } } });
+    expect(text?.directResponse).toEqual({ status: 418, body: { inlineString: 'short and stout' } });
+    const [bytes] = shopRoutes({ directResponse: { status: 200, body: { bytes: 'AAH/aGk=' } } });
+    expect(bytes?.directResponse?.body?.inlineBytes).toEqual(Uint8Array.of(0, 1, 255, 104, 105));
+  });
+});
+
+describe('hash policies', () => {
+  const hashed = (
+    trafficPolicy: object,
+    destination: object = { host: 'shop' },
+    subsets: readonly object[] = [],
+  ): unknown => {
+    const rule = istio('DestinationRule', 'prod', 'shop', { host: 'shop', trafficPolicy, subsets } as never);
+    const scene = shopScene([{ route: [{ destination }] }] as never, [rule]);
+    return scene.routes('client', '8080', SHOP)[0]?.route?.hashPolicy;
+  };
+  const by = (name: string): object => ({ loadBalancer: { consistentHash: { httpHeaderName: name } } });
+  const header = (headerName: string): object => ({ header: { headerName } });
+
+  it('are those of the destination, the more specific first', () => {
+    const ofPort = { ...by('top'), portLevelSettings: [{ port: { number: 8080 }, ...by('port') }] };
+    const subset = { name: 'v1', labels: { v: '1' }, trafficPolicy: by('subset') };
+    expect(hashed(by('top'))).toEqual([header('top')]);
+    expect(hashed(ofPort)).toEqual([header('top')]);
+    expect(hashed(ofPort, { host: 'shop', port: { number: 8080 } })).toEqual([header('port')]);
+    expect(hashed(ofPort, { host: 'shop', subset: 'v1', port: { number: 8080 } }, [subset])).toEqual([
+      header('subset'),
+    ]);
+  });
+
+  it('keep retries on the same host, unless the destination is one of several', () => {
+    const rule = istio('DestinationRule', 'prod', 'shop', { host: 'shop', trafficPolicy: by('x') as never });
+    const predicates = (route: readonly object[]): unknown =>
+      shopScene([{ route }] as never, [rule]).routes('client', '8080', SHOP)[0]?.route?.retryPolicy?.retryHostPredicate
+        ?.length;
+    expect(predicates([to('shop')])).toBeUndefined();
+    expect(predicates([to('shop', { weight: 1 }), to('other', { weight: 1 })])).toBe(1);
+  });
+
+  it('of a cookie, the source address and a query parameter', () => {
+    const policy = (consistentHash: object): unknown => hashed({ loadBalancer: { consistentHash } });
+    expect(policy({ httpCookie: { name: 'c', ttl: '0s', path: '/p' } })).toEqual([
+      { cookie: { name: 'c', ttl: { seconds: 0, nanos: 0 }, path: '/p' } },
+    ]);
+    expect(policy({ useSourceIp: true })).toEqual([{ connectionProperties: { sourceIp: true } }]);
+    expect(policy({ httpQueryParameterName: 'q' })).toEqual([{ queryParameter: { name: 'q' } }]);
+  });
+});
