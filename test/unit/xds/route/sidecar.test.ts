@@ -65,6 +65,22 @@ describe('a service without VirtualService', () => {
     expect(hostNames(scene([httpService('shop', 'prod', 80, '10.96.0.1')]), '8080')).toEqual(['allow_any']);
   });
 
+  it('is spread by the hash of its DestinationRule, and is retried on other hosts all the same', () => {
+    const by = (httpHeaderName: string): Parameters<typeof istio>[3] => ({
+      loadBalancer: { consistentHash: { httpHeaderName } },
+    });
+    const routeWith = (trafficPolicy: Parameters<typeof istio>[3]): unknown => {
+      const rule = istio('DestinationRule', 'prod', 'shop', { host: 'shop', trafficPolicy });
+      const made = scene([httpService('shop', 'prod', 8080, '10.96.0.1'), rule]);
+      const [route] = made.routes('client', '8080', 'shop.prod.svc.cluster.local:8080');
+      expect(route?.route?.retryPolicy?.retryHostPredicate).toHaveLength(1);
+      return route?.route?.hashPolicy;
+    };
+    const ofPort = { port: { number: 8080 }, ...by('port') };
+    expect(routeWith(by('top'))).toEqual([{ header: { headerName: 'top' } }]);
+    expect(routeWith({ ...by('top'), portLevelSettings: [ofPort] })).toEqual([{ header: { headerName: 'port' } }]);
+  });
+
   it('retries as the mesh says', () => {
     const mesh = { defaultHttpRetryPolicy: { attempts: 0 } };
     const made = scene([httpService('shop', 'prod', 8080, '10.96.0.1')], { mesh });
