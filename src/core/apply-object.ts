@@ -11,7 +11,7 @@ import type { Change } from './handlers/change.ts';
 import { changeHandler } from './handlers/handlers.ts';
 import { isObject, jsonEqual } from './json.ts';
 import type { IndexName, KindDefinition, KindName } from './kinds/kinds.ts';
-import { decodeMeta, type ObjectMeta } from './kinds/meta.ts';
+import { decodeMeta, namespaceOf, type ObjectMeta } from './kinds/meta.ts';
 import { definitionOf } from './kinds/registry.ts';
 import { compareText, configKey, kubernetesKey, type Obj, type ObjectRecord } from './object.ts';
 import { type Origin, type Problem, problem } from './problem.ts';
@@ -55,7 +55,7 @@ export function decodeRecord(
     return { object: 'object', problems: [problem('', 'expected an object with apiVersion and kind')] };
   const definition = definitionOf(raw.apiVersion, raw.kind);
   if (definition === undefined) return unknownKind(raw);
-  const meta = decodeMeta(raw, definition.clusterScoped);
+  const meta = decodeMeta(raw, definition);
   if (isLeft(meta)) return { object: definition.kind, problems: meta.left };
   const cluster = clusterOf(source);
   const key = keyFor(definition, cluster, meta.right.namespace, meta.right.name);
@@ -82,7 +82,12 @@ export function removeObject(state: State, event: DeleteEvent): Step {
   const { ref } = event;
   const definition = definitionOf(ref.apiVersion, ref.kind);
   if (definition === undefined) return [state, []];
-  const key = keyFor(definition, clusterOf(event.source), ref.namespace, ref.name);
+  const key = keyFor(
+    definition,
+    clusterOf(event.source),
+    namespaceOf(ref.namespace, definition.clusterScoped),
+    ref.name,
+  );
   const records = state.records.without(`${definition.kind}|${key}|${event.source}`);
   if (records === state.records) return [state, []];
   return settle({ ...state, records }, definition, key, event.seq, []);

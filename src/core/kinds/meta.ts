@@ -56,12 +56,20 @@ const decodeObjectMeta = makeDecoder<{ readonly ObjectMeta: DecodedMeta }>(schem
 /** The namespace of an object that names none, as kubectl has it. */
 export const DEFAULT_NAMESPACE = 'default';
 
-/** The metadata of an object, or all that is wrong with it. Total for any JSON. */
-export function decodeMeta(raw: RawObject, clusterScoped: boolean): Either<NonEmptyArray<Problem>, ObjectMeta> {
+/**
+ * The metadata of an object, or all that is wrong with it. Total for any JSON. Only what the projection of its kind keeps is looked at,
+ * so that two versions which differ elsewhere have equal metadata.
+ */
+export function decodeMeta(
+  raw: RawObject,
+  kind: { readonly clusterScoped: boolean; readonly project: (raw: RawObject) => JsonObject },
+): Either<NonEmptyArray<Problem>, ObjectMeta> {
+  const { clusterScoped } = kind;
   const shape = shapeProblem(raw);
   if (shape !== undefined) return left([shape]);
-  if (!isObject(raw.metadata)) return left([problem('metadata', 'is missing; expected an object with a name')]);
-  const decoded = decodeObjectMeta('ObjectMeta', raw.metadata, 'metadata', { ignoreUnknown: true });
+  const { metadata } = kind.project(raw);
+  if (!isObject(metadata)) return left([problem('metadata', 'is missing; expected an object with a name')]);
+  const decoded = decodeObjectMeta('ObjectMeta', metadata, 'metadata', { ignoreUnknown: true });
   if (isLeft(decoded)) return decoded;
   const meta = decoded.right;
   const value: ObjectMeta = {

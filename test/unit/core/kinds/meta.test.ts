@@ -1,0 +1,106 @@
+import { isLeft, isRight } from 'fp-ts/lib/Either.js';
+import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../../src/core/json.ts';
+import { DEPTH_MAX } from '../../../../src/core/kinds/limits.ts';
+import { decodeMeta, type ObjectMeta } from '../../../../src/core/kinds/meta.ts';
+import { definitions } from '../../../../src/core/kinds/registry.ts';
+import { parseTimestamp } from '../../../../src/core/kinds/time.ts';
+import { showProblem } from '../../../../src/core/problem.ts';
+
+function meta(metadata: Json, kind: 'Service' | 'Node' | 'WasmPlugin' = 'Service'): ObjectMeta | readonly string[] {
+  const decoded = decodeMeta({ metadata }, definitions[kind]);
+  return isRight(decoded) ? decoded.right : decoded.left.map(showProblem);
+}
+
+describe('metadata', () => {
+  test('given all of it, then what matters is kept', () => {
+    const metadata = {
+      name: 'reviews',
+      namespace: 'prod',
+      labels: { app: 'reviews' },
+      annotations: { 'networking.istio.io/exportTo': '.', 'kubectl.kubernetes.io/last-applied-configuration': '{}' },
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      resourceVersion: '7',
+      uid: 'u',
+    };
+    expect(meta(metadata)).toEqual({
+      namespace: 'prod',
+      name: 'reviews',
+      labels: { app: 'reviews' },
+      annotations: { 'networking.istio.io/exportTo': '.' },
+      creationTime: 1_767_225_600_000,
+      resourceVersion: '',
+      uid: '',
+    });
+  });
+  test('given no namespace, then a namespaced object is in default and a cluster-scoped one in none', () => {
+    expect(meta({ name: 'a' })).toMatchObject({ namespace: 'default' });
+    expect(meta({ name: 'a', namespace: 'prod' }, 'Node')).toMatchObject({ namespace: '' });
+  });
+  test('given a WasmPlugin, then its resourceVersion counts', () => {
+    expect(meta({ name: 'a', resourceVersion: '7' }, 'WasmPlugin')).toMatchObject({ resourceVersion: '7' });
+  });
+  test.each([undefined, null, 'yesterday', '2026-02-30T00:00:00Z', 7])(
+    'given the creation time %j, then it is 0 and never the time of arrival',
+    creationTimestamp => {
+      expect(meta({ name: 'a', creationTimestamp } as JsonObject)).toMatchObject({ creationTime: 0 });
+    },
+  );
+  test.each<[Json, string]>([
+    [undefined as unknown as Json, 'metadata: is missing; expected an object with a name'],
+    ['a', 'metadata: is missing; expected an object with a name'],
+    [{ namespace: 'prod' }, 'metadata.name: is missing'],
+    [{ name: 7 }, 'metadata.name: expected a string, found 7'],
+    [
+      { name: 'Reviews_1' },
+      'metadata.name: "Reviews_1" is not a name: expected lower case letters, digits, "-" and "."',
+    ],
+    [{ name: 'a'.repeat(254) }, 'metadata.name: is 254 characters long; at most 253 are allowed'],
+    [
+      { name: 'a', namespace: 'a/b' },
+      'metadata.namespace: "a/b" is not a namespace: expected at most 63 lower case letters, digits and "-"',
+    ],
+    [{ name: 'a', labels: ['x'] }, 'metadata.labels: expected an object, found a list'],
+    [{ name: 'a', labels: { 'a b': 'c' } }, 'metadata.labels: "a b" is not a label key: expected [prefix/]name'],
+  ])('given %j, then it is refused: %s', (metadata, problem) => {
+    expect(meta(metadata)).toContain(problem);
+  });
+  test('given an object that is nested too deep, then it is refused before anything recurses over it', () => {
+    const nested = (levels: number): Json => {
+      let value: Json = 'x';
+      for (let i = 0; i < levels; i += 1) value = { a: value };
+      return value;
+    };
+    const deep = decodeMeta({ metadata: { name: 'a' }, spec: nested(100_000) }, definitions.EnvoyFilter);
+    expect(isLeft(deep) && deep.left.map(showProblem)).toEqual([
+      `the object is nested more than ${DEPTH_MAX} levels deep`,
+    ]);
+    expect(isRight(decodeMeta({ metadata: { name: 'a' }, spec: nested(DEPTH_MAX - 1) }, definitions.EnvoyFilter))).toBe(
+      true,
+    );
+  });
+});
+
+describe('time', () => {
+  test.each([
+    ['1970-01-01T00:00:00Z', 0],
+    ['2000-02-29T12:30:15.25Z', 951_827_415_250],
+    ['2026-01-01T02:00:00+02:00', 1_767_225_600_000],
+    ['2025-12-31T19:00:00-05:00', 1_767_225_600_000],
+    ['1969-12-31T23:59:59.999Z', -1],
+    ['2026-01-01T00:00:00.123456789Z', 1_767_225_600_123],
+    ['9999-12-31T23:59:59Z', 253_402_300_799_000],
+  ])('%s is %d ms', (text, ms) => {
+    expect(parseTimestamp(text)).toBe(ms);
+  });
+  test.each([
+    '',
+    '2026-01-01',
+    '2026-13-01T00:00:00Z',
+    '1900-02-29T00:00:00Z',
+    '2026-01-01T24:00:00Z',
+    '2026-01-01T00:00:00',
+  ])('%j is not a time', text => {
+    expect(parseTimestamp(text)).toBeUndefined();
+  });
+});
