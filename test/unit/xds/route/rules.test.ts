@@ -113,7 +113,7 @@ describe('times', () => {
 describe('headers', () => {
   it('are set, added and removed in order, those of the rule before those of its only destination', () => {
     const [route] = shopRoutes({
-      headers: { request: { set: { b: '1', a: '2' }, add: { c: '3' }, remove: ['x', ':path'] } },
+      headers: { request: { set: { b: '1', a: '2' }, add: { c: '3' }, remove: ['x'] } },
       route: [to('shop', { headers: { request: { add: { d: '4' } }, response: { remove: ['server'] } } })],
     });
     expect(route?.requestHeadersToAdd).toEqual([
@@ -132,7 +132,7 @@ describe('headers', () => {
     const literal = (rule: object): unknown => shopRoutes(rule as never)[0]?.route?.hostRewriteLiteral;
     expect(literal({ route: [destination] })).toBe('destination');
     expect(literal({ headers, route: [destination] })).toBe('rule');
-    expect(literal({ headers, rewrite: { authority: 'rewrite' }, route: [destination] })).toBe('rewrite');
+    expect(literal({ rewrite: { authority: 'rewrite' }, route: [destination] })).toBe('rewrite');
     expect(shopRoutes({ headers, route: [destination] })[0]?.requestHeadersToAdd).toBeUndefined();
   });
 });
@@ -157,21 +157,36 @@ describe('rewrites', () => {
 });
 
 describe('mirrors', () => {
-  it('come with their share, the single one first; what mirrors nothing is left out', () => {
-    const [route] = shopRoutes({
-      route: [to('shop')],
-      mirror: { host: 'single', subset: 'v2' },
-      mirrors: [
-        { destination: { host: 'half' }, percentage: { value: 0.5 } },
-        { destination: { host: 'none' }, percentage: { value: 0 } },
-      ],
-    });
-    const policies = route?.route?.requestMirrorPolicies ?? [];
-    expect(policies.map(policy => [policy.cluster, policy.runtimeFraction?.defaultValue])).toEqual([
-      [clusterOf('single', 'v2'), { numerator: 100 }],
-      [clusterOf('half'), { numerator: 5000, denominator: 2 }],
+  const mirrored = (rule: object): unknown =>
+    shopRoutes({ route: [to('shop')], ...rule })[0]?.route?.requestMirrorPolicies?.map(policy => [
+      policy.cluster,
+      policy.runtimeFraction?.defaultValue,
     ]);
-    expect(policies[0]?.traceSampled).toEqual({ value: false });
+
+  it('come with their share; what mirrors nothing is left out', () => {
+    const half = { destination: { host: 'half' }, percentage: { value: 0.5 } };
+    const all = { destination: { host: 'all', subset: 'v2' } };
+    const none = { destination: { host: 'none' }, percentage: { value: 0 } };
+    expect(mirrored({ mirrors: [half, all, none] })).toEqual([
+      [clusterOf('half'), { numerator: 5000, denominator: 2 }],
+      [clusterOf('all', 'v2'), { numerator: 100 }],
+    ]);
+    expect(mirrored({ mirrors: [none] })).toBeUndefined();
+  });
+
+  it('may be one, with its share in one of two fields', () => {
+    const mirror = { host: 'copy' };
+    expect(mirrored({ mirror })).toEqual([[clusterOf('copy'), { numerator: 100 }]]);
+    expect(mirrored({ mirror, mirrorPercent: 20 })).toEqual([[clusterOf('copy'), { numerator: 20 }]]);
+    expect(mirrored({ mirror, mirrorPercentage: { value: 12.5 } })).toEqual([
+      [clusterOf('copy'), { numerator: 125_000, denominator: 2 }],
+    ]);
+  });
+
+  it('are not sampled for traces, and keep the host', () => {
+    const [policy] =
+      shopRoutes({ route: [to('shop')], mirror: { host: 'copy' } })[0]?.route?.requestMirrorPolicies ?? [];
+    expect([policy?.traceSampled, policy?.disableShadowHostSuffixAppend]).toEqual([{ value: false }, true]);
   });
 });
 

@@ -46,7 +46,12 @@ describe('sharing', () => {
         trafficPolicy: { loadBalancer: { simple: 'RANDOM' } },
       }),
     );
-    scene.put(istio('Gateway', 'prod', 'gw', { selector: { app: 'gw' }, servers: [] }));
+    scene.put(
+      istio('Gateway', 'prod', 'gw', {
+        selector: { app: 'gw' },
+        servers: [{ port: { number: 80, name: 'http', protocol: 'HTTP' }, hosts: ['*'] }],
+      }),
+    );
     expect(scene.resource('client', '8080')).toBe(before);
   });
 

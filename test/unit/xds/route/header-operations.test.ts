@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { headerOperations } from '../../../../src/xds/generate/route/header-operations.ts';
+
+describe('header operations', () => {
+  it('leave pseudo headers and the host alone, wherever they are named', () => {
+    const operations = {
+      set: { ':path': '/', a: '1' },
+      add: { HOST: 'x', ':method': 'GET' },
+      remove: ['Host', ':path', 'b'],
+    };
+    const made = headerOperations({ request: operations, response: operations });
+    expect(made.requestHeadersToAdd.map(({ header }) => header?.key)).toEqual(['a']);
+    expect(made.requestHeadersToRemove).toEqual(['b']);
+    expect(made.responseHeadersToAdd.map(({ header }) => header?.key)).toEqual(['a']);
+    expect(made.responseHeadersToRemove).toEqual(['b']);
+  });
+
+  it('rewrite the authority of requests: what is set before what is added, `:authority` before `host`', () => {
+    const authority = (set: Record<string, string>, add: Record<string, string> = {}): string =>
+      headerOperations({ request: { set, add } }).authority;
+    expect(authority({ host: 'h', ':authority': 'a' })).toBe('a');
+    expect(authority({ host: 'set' }, { ':authority': 'added' })).toBe('set');
+    expect(authority({}, { Host: 'added' })).toBe('added');
+    expect(authority({})).toBe('');
+    expect(headerOperations({ response: { set: { host: 'h' } } }).authority).toBe('');
+  });
+});
