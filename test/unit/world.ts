@@ -93,6 +93,7 @@ export function proxyOf(node: JsonObject, connection = 'test-1'): ProxyRecord {
     connection,
     connectedAt: 1,
     protocol: 'sotw',
+    node,
     facets,
     metadata: (node.metadata ?? {}) as JsonObject,
     extensions: undefined,
