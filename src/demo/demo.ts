@@ -156,7 +156,8 @@ async function startEnvoys(
   const nodes = (Array.isArray(value) ? value : []).filter(isObject);
   const started = await Promise.allSettled(
     nodes.map(({ name, node }) => {
-      const options = { binary: found.binary, name: String(name), node: node as JsonObject, xdsPort };
+      const log = join(sample, `envoy-${String(name)}.log`);
+      const options = { binary: found.binary, name: String(name), node: node as JsonObject, xdsPort, log };
       return startEnvoy({ ...options, protocol: name === 'productpage' ? 'delta' : 'sotw' });
     }),
   );

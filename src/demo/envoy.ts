@@ -3,7 +3,7 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,7 +13,7 @@ export const ENVOY_VERSION = '1.38.3';
 const FETCH_MS_MAX = 300_000;
 const START_MS_MAX = 20_000;
 const STOP_MS_MAX = 3_000;
-/** Kept of an Envoy's output, to be shown when it fails. */
+/** Shown of an Envoy's output when it fails. */
 const OUTPUT_CHARS_MAX = 64 * 1024;
 
 /** The binary, or why there is none. `PERIPLUS_ENVOY` names one of your own. */
@@ -62,13 +62,15 @@ export interface EnvoyOptions {
   /** Port of the control plane on loopback. */
   readonly xdsPort: number;
   readonly protocol: 'delta' | 'sotw';
+  /** File for its log and access log. */
+  readonly log: string;
 }
 
 export interface Envoy {
   readonly name: string;
   readonly adminPort: number;
-  /** The last of what it wrote. */
-  output(): string;
+  /** The last of what it wrote: its log and its access log. */
+  output(): Promise<string>;
   /** Resolves with the exit code when it ends. */
   readonly ended: Promise<number | null>;
   stop(): Promise<void>;
@@ -79,24 +81,22 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   const folder = await mkdtemp(join(tmpdir(), 'periplus-envoy-'));
   const adminFile = join(folder, 'admin');
   const args = ['--config-yaml', JSON.stringify(bootstrap(options)), '--admin-address-path', adminFile];
+  // A file and not a pipe: Envoy opens /dev/stdout again for its access log, which a pipe of node's (a socket) does not allow.
+  const log = await open(options.log, 'w');
   const child = spawn(options.binary, [...args, '--disable-hot-restart', '--concurrency', '1', '-l', 'warning'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', log.fd, log.fd],
   });
-  let output = '';
-  const keep = (chunk: Buffer): void => {
-    output = (output + chunk.toString('utf8')).slice(-OUTPUT_CHARS_MAX);
-  };
-  child.stdout.on('data', keep);
-  child.stderr.on('data', keep);
+  await log.close();
+  const output = (): Promise<string> => readFile(options.log, 'utf8').then(text => text.slice(-OUTPUT_CHARS_MAX));
   const ended = new Promise<number | null>(resolve => child.once('exit', code => resolve(code)));
   const adminPort = await waitForAdmin(adminFile, ended).catch(async (error: unknown) => {
     await stopChild(child, ended);
-    throw new Error(`Envoy ${options.name} did not start: ${String(error)}\n${output}`);
+    throw new Error(`Envoy ${options.name} did not start: ${String(error)}\n${await output()}`);
   });
   return {
     name: options.name,
     adminPort,
-    output: () => output,
+    output,
     ended,
     stop: async () => {
       await stopChild(child, ended);

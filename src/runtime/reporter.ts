@@ -35,7 +35,7 @@ export class Reporter {
     const shown = objects.slice(0, OBJECTS_SHOWN_MAX);
     const from =
       shown.length === 0 ? '' : `; made from ${shown.join(', ')}${objects.length > shown.length ? ', …' : ''}`;
-    this.#log('error', `${nack.connection} refused ${what}: ${nack.message}${from}`);
+    this.#log('error', `${nack.connection} refused ${what}: ${nack.message.trim()}${from}`);
   }
 
   async #verdict(effect: Effect & { readonly kind: 'Verdict' }): Promise<void> {

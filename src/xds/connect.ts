@@ -27,9 +27,10 @@ export function arrivalOf(
   if ('error' in facets) return facets;
   const connection = nameOf(facets.id);
   const facts: Unrecorded[] = [];
-  const digest = digestOfList(extensions);
-  if (digest !== undefined && !state.interned.has(digest)) {
-    facts.push({ source: XDS_SOURCE, kind: 'Interned', digest, value: extensions as Json });
+  const list = inOrder(extensions);
+  const digest = list === undefined ? undefined : hash('sha256', canonicalJson(list), 'hex');
+  if (list !== undefined && digest !== undefined && !state.interned.has(digest)) {
+    facts.push({ source: XDS_SOURCE, kind: 'Interned', digest, value: list });
   }
   facts.push({
     source: XDS_SOURCE,
@@ -43,6 +44,9 @@ export function arrivalOf(
   return { facets, facts, connection };
 }
 
-function digestOfList(value: Json | undefined): string | undefined {
-  return Array.isArray(value) && value.length > 0 ? hash('sha256', canonicalJson(value), 'hex') : undefined;
+/** Envoy lists its extensions in an order of its own, another one in every process. */
+function inOrder(value: Json | undefined): readonly Json[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const texts = value.map((item: Json) => [canonicalJson(item), item] as const);
+  return texts.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, item]) => item);
 }
