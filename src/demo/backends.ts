@@ -7,9 +7,8 @@ import { pageHtml } from './page.ts';
 export interface BackendPorts {
   readonly productpage: number;
   readonly details: number;
-  readonly reviewsV1: number;
-  readonly reviewsV2: number;
-  readonly reviewsV3: number;
+  /** The three versions share the port, each on an address of its own: 127.0.0.1, .2, .3. */
+  readonly reviews: number;
   readonly ratings: number;
 }
 
@@ -41,15 +40,27 @@ export interface Backends {
 }
 
 /** `egress`: the port of productpage's egress listener, by which details and reviews are called. */
-export async function startBackends(ports: BackendPorts, egress: number): Promise<Backends> {
-  const servers = await Promise.all([
-    listen(ports.details, (_, response) => answer(response, 200, DETAILS)),
-    listen(ports.ratings, (_, response) => answer(response, 200, RATINGS)),
-    listen(ports.reviewsV1, (_, response) => answer(response, 200, reviews('v1'))),
-    listen(ports.reviewsV2, (_, response) => answer(response, 200, reviews('v2', 'black'))),
-    listen(ports.reviewsV3, (_, response) => answer(response, 200, reviews('v3', 'red'))),
-    listen(ports.productpage, (incoming, response) => productpage(incoming, response, egress)),
+export async function startBackends(
+  ports: BackendPorts,
+  egress: number,
+  say: (line: string) => void,
+): Promise<Backends> {
+  const main = await Promise.all([
+    listen('127.0.0.1', ports.details, (_, response) => answer(response, 200, DETAILS)),
+    listen('127.0.0.1', ports.ratings, (_, response) => answer(response, 200, RATINGS)),
+    listen('127.0.0.1', ports.reviews, (_, response) => answer(response, 200, reviews('v1'))),
+    listen('127.0.0.1', ports.productpage, (incoming, response) => productpage(incoming, response, egress)),
   ]);
+  const further = await Promise.allSettled([
+    listen('127.0.0.2', ports.reviews, (_, response) => answer(response, 200, reviews('v2', 'black'))),
+    listen('127.0.0.3', ports.reviews, (_, response) => answer(response, 200, reviews('v3', 'red'))),
+  ]);
+  const servers = [...main, ...further.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))];
+  if (servers.length < main.length + further.length) {
+    say(
+      'reviews v2 and v3 cannot listen on 127.0.0.2 and .3 (macOS: `sudo ifconfig lo0 alias 127.0.0.2`, and .3); only v1 answers',
+    );
+  }
   return { stop: async () => void (await Promise.all(servers.map(close))) };
 }
 
@@ -97,11 +108,15 @@ function answer(response: ServerResponse, status: number, body: unknown): void {
   response.end(`${JSON.stringify(body)}\n`);
 }
 
-function listen(port: number, handle: (incoming: IncomingMessage, response: ServerResponse) => void): Promise<Server> {
+function listen(
+  host: string,
+  port: number,
+  handle: (incoming: IncomingMessage, response: ServerResponse) => void,
+): Promise<Server> {
   const server = createServer(handle);
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => resolve(server));
+    server.listen(port, host, () => resolve(server));
   });
 }
 

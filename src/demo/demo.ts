@@ -23,10 +23,8 @@ const PORTS = {
   egress: 9080,
   productpage: 29081,
   details: 29082,
-  reviewsV1: 29083,
-  reviewsV2: 29084,
-  reviewsV3: 29085,
-  ratings: 29086,
+  reviews: 29083,
+  ratings: 29084,
 } as const;
 
 const PAGE_MS_MAX = 15_000;
@@ -87,12 +85,11 @@ export async function startDemo(options: DemoOptions, log: Log, say: (line: stri
     {
       productpage: port('productpage'),
       details: port('details'),
-      reviewsV1: port('reviewsV1'),
-      reviewsV2: port('reviewsV2'),
-      reviewsV3: port('reviewsV3'),
+      reviews: port('reviews'),
       ratings: port('ratings'),
     },
     port('egress'),
+    say,
   );
   let plane: ControlPlane | undefined;
   try {
