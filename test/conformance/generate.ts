@@ -34,7 +34,13 @@ function main(): number {
     process.stderr.write(usage);
     return values.help === true ? 0 : 2;
   }
-  const cases = listCases(casesFolder, values.group ?? []);
+  let cases: readonly string[];
+  try {
+    cases = listCases(casesFolder, values.group ?? []);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 2;
+  }
   let failures = 0;
   cases.forEach((name, i) => {
     const report = (what: string, error: unknown): void => {

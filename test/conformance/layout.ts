@@ -2,7 +2,7 @@
 // proxies.yaml. A case becomes facts and nodes; nothing is generated here.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Unrecorded } from '../../src/core/event.ts';
 import { isObject, type JsonObject } from '../../src/core/json.ts';
 import { defaultSettings, settingsToJson } from '../../src/core/settings.ts';
@@ -25,7 +25,10 @@ export interface Case {
 
 /** `GROUP/CASE` of every case below `root`, sorted; of these groups only, if any are given. */
 export function listCases(root: string, groups: readonly string[]): readonly string[] {
-  const wanted = groups.length > 0 ? [...groups].sort() : folders(root);
+  const present = folders(root);
+  const missing = groups.filter(group => !present.includes(group));
+  if (missing.length > 0) throw new Error(`${root} has no group ${missing.join(', ')}; it has ${present.join(', ')}`);
+  const wanted = groups.length > 0 ? [...new Set(groups)].sort() : present;
   return wanted.flatMap(group => folders(join(root, group)).map(name => `${group}/${name}`));
 }
 
@@ -68,7 +71,7 @@ function optional(file: string): ReturnType<typeof singleDocument> | undefined {
 
 function folders(root: string): readonly string[] {
   return readdirSync(root, { withFileTypes: true })
-    .filter(entry => entry.isDirectory() && basename(entry.name) !== 'expected')
+    .filter(entry => entry.isDirectory())
     .map(entry => entry.name)
     .sort();
 }
