@@ -1,0 +1,119 @@
+// Snapshots: written in slices beside appends, read whole or not at all.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import type { Journal, SnapshotFact } from '../../../src/journal/journal.ts';
+import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
+import { SEGMENT_FACTS_MAX } from '../../../src/journal/snapshots.ts';
+import { added, all, openHere, temporaryDirectory, tickingClock } from './helpers.ts';
+
+const PLAIN = 'SuperSecretPlainText';
+
+function* facts(count: number): Generator<SnapshotFact> {
+  for (let index = 0; index < count; index += 1) {
+    yield { source: 'file/x', fact: { accepted: { kind: 'Service', n: index } } };
+  }
+}
+
+const implementations: readonly (readonly [string, () => Promise<Journal>])[] = [
+  ['sqlite', () => openHere(join(temporaryDirectory(), 'j.db'), { clock: tickingClock() })],
+  ['memory', async () => openMemoryJournal({ clock: tickingClock() })],
+];
+
+describe.each(implementations)('snapshots (%s)', (_name, open) => {
+  test('are read back as they were written, the newest at or below the seq asked for', async () => {
+    const journal = await open();
+    await journal.append([added('a'), added('b'), added('c')]);
+    const first = await journal.snapshots.write({ seq: 1, format: 3, facts: facts(SEGMENT_FACTS_MAX * 2 + 1) });
+    const second = await journal.snapshots.write({ seq: 3, format: 3, facts: [] });
+    expect(first).toMatchObject({ seq: 1, format: 3, facts: SEGMENT_FACTS_MAX * 2 + 1, segments: 3 });
+    expect(second.chain).toBe(journal.head().hash);
+    expect(await journal.snapshots.list()).toEqual([first, second]);
+    const read = await journal.snapshots.read(2);
+    expect(read).toMatchObject({ info: first, skipped: [] });
+    expect(await all(read!.facts)).toEqual([...facts(SEGMENT_FACTS_MAX * 2 + 1)]);
+    expect((await journal.snapshots.read())!.info).toEqual(second);
+    expect(await journal.snapshots.read(0)).toBeUndefined();
+    expect(await journal.verify()).toMatchObject({ ok: true, snapshots: 2 });
+  });
+
+  test('are replaced and dropped', async () => {
+    const journal = await open();
+    await journal.append([added('a')]);
+    await journal.snapshots.write({ seq: 1, format: 1, facts: facts(SEGMENT_FACTS_MAX * 40) });
+    const again = await journal.snapshots.write({ seq: 1, format: 1, facts: facts(2) });
+    expect(await journal.snapshots.list()).toEqual([again]);
+    expect(await all((await journal.snapshots.read())!.facts)).toHaveLength(2);
+    await journal.snapshots.drop(1);
+    expect(await journal.snapshots.list()).toEqual([]);
+    expect((await journal.verify()).ok).toBe(true);
+  });
+
+  test('need an event at their seq', async () => {
+    const journal = await open();
+    await journal.append([added('a')]);
+    for (const seq of [0, 2]) {
+      const writing = journal.snapshots.write({ seq, format: 1, facts: [] });
+      await expect(writing).rejects.toMatchObject({ code: 'no-such-seq', seq });
+    }
+  });
+
+  test('one whose facts break off leaves nothing, and the next one is whole', async () => {
+    const journal = await open();
+    await journal.append([added('a'), added('b')]);
+    function* breaking(): Generator<SnapshotFact> {
+      yield* facts(SEGMENT_FACTS_MAX + 1);
+      throw new Error('mine');
+    }
+    await expect(journal.snapshots.write({ seq: 1, format: 1, facts: breaking() })).rejects.toThrow('mine');
+    expect(await journal.snapshots.list()).toEqual([]);
+    expect((await journal.verify()).ok).toBe(true);
+    await journal.snapshots.write({ seq: 2, format: 1, facts: facts(1) });
+    expect(await all((await journal.snapshots.read())!.facts)).toEqual([...facts(1)]);
+  });
+
+  test('let appends through while they are being written', async () => {
+    const journal = await open();
+    await journal.append([added('a')]);
+    let segmentsDone = 0;
+    function* counting(): Generator<SnapshotFact> {
+      for (const fact of facts(SEGMENT_FACTS_MAX * 20)) {
+        segmentsDone += 1 / SEGMENT_FACTS_MAX;
+        yield fact;
+      }
+    }
+    const writing = journal.snapshots.write({ seq: 1, format: 1, facts: counting() });
+    await journal.append([added('b')]);
+    expect(segmentsDone).toBeLessThan(10);
+    await writing;
+    expect((await journal.verify()).ok).toBe(true);
+  });
+
+  test('seal private values at any depth', async () => {
+    const journal = await open();
+    await journal.append([added('a')]);
+    const fact = { refused: { beside: [{ kind: 'Secret', metadata: { name: 's' }, data: { k: PLAIN } }] } };
+    await journal.snapshots.write({ seq: 1, format: 1, facts: [{ source: 'x', fact }] });
+    expect(await all((await journal.snapshots.read())!.facts)).toEqual([{ source: 'x', fact }]);
+    expect(journal.keyCheck()).toBeDefined();
+    if (journal.path === 'memory') return;
+    for (const suffix of ['', '-wal']) expect(readFileSync(journal.path + suffix).includes(PLAIN)).toBe(false);
+  });
+});
+
+test('a damaged snapshot is passed over and named, the one before serves', async () => {
+  const file = join(temporaryDirectory(), 'j.db');
+  const journal = await openHere(file);
+  await journal.append([added('a'), added('b')]);
+  const older = await journal.snapshots.write({ seq: 1, format: 1, facts: facts(5) });
+  await journal.snapshots.write({ seq: 2, format: 1, facts: facts(SEGMENT_FACTS_MAX + 5) });
+  const db = new Database(file);
+  db.exec(`UPDATE snapshot_segment SET body = replace(body, '"n":3}', '"n":4}') WHERE seq = 2 AND number = 1`);
+  db.close();
+  const read = await journal.snapshots.read();
+  expect(read!.info).toEqual(older);
+  expect(read!.skipped).toMatchObject([{ kind: 'snapshot', seq: 2, column: 'snapshot_segment.body' }]);
+  expect((await journal.verify()).findings).toMatchObject([{ kind: 'snapshot', seq: 2 }]);
+});
