@@ -1,0 +1,126 @@
+// What verify says where the property tests are too blunt: the kind of each finding, and one finding for one fault.
+
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { chainHash, columnSums } from '../../../src/journal/chain.ts';
+import type { Verdict } from '../../../src/journal/journal.ts';
+import { openJournal } from '../../../src/journal/open.ts';
+import { VERIFY_FINDINGS_MAX } from '../../../src/journal/verify.ts';
+import { added, openHere, temporaryDirectory, tickingClock } from './helpers.ts';
+
+const EVENTS = 2_500;
+
+test.each<[string, (db: Database.Database) => void, object[]]>([
+  ['nothing', () => undefined, []],
+  ['a body', set("body = body || ' '", 7), [{ kind: 'changed', seq: 7, column: 'event.body' }]],
+  ['a source', set("source = 'file/other'", 7), [{ kind: 'changed', seq: 7, column: 'event.source' }]],
+  ['a time', set('time = time + 1', 7), [{ kind: 'changed', seq: 7, column: 'event.time' }]],
+  ['two columns', set("kind = 'Update', time = 0", 7), [{ kind: 'changed', seq: 7, column: 'event.time, event.kind' }]],
+  ['a hash', set('hash = zeroblob(32)', 7), [{ kind: 'changed', seq: 7, column: 'event.hash' }]],
+  ['the last hash', set('hash = zeroblob(32)', EVENTS), [{ seq: EVENTS, column: 'event.hash' }]],
+  ['a hash of another length', set("hash = x'00'", 7), [{ seq: 7, column: 'event.hash' }]],
+  ['the sums', set('sums = zeroblob(16)', 7), [{ kind: 'changed', seq: 7, column: 'event.sums' }]],
+  ['a row on the edge of a page', set("body = '{}'", 1_001), [{ seq: 1_001, column: 'event.body' }]],
+  ['one row gone', db => db.exec('DELETE FROM event WHERE seq = 9'), [{ kind: 'hole', seq: 9 }]],
+  ['rows gone', db => db.exec('DELETE FROM event WHERE seq BETWEEN 9 AND 1100'), [{ kind: 'hole', seq: 9 }]],
+  ['the first row gone', db => db.exec('DELETE FROM event WHERE seq = 1'), [{ kind: 'hole', seq: 1 }]],
+  ['the tail gone', db => db.exec('DELETE FROM event WHERE seq > 2400'), [{ kind: 'lost-tail', seq: 2_401 }]],
+  [
+    'a row moved away',
+    db => db.exec('UPDATE event SET seq = 99999 WHERE seq = 9'),
+    [
+      { kind: 'hole', seq: 9 },
+      { kind: 'changed', seq: 99_999, column: 'event.seq' },
+    ],
+  ],
+  [
+    'two rows swapped',
+    db =>
+      db.exec(
+        'UPDATE event SET seq = -9 WHERE seq = 9; UPDATE event SET seq = 9 WHERE seq = 10; UPDATE event SET seq = 10 WHERE seq = -9',
+      ),
+    [{ seq: 9 }, { seq: 10 }, { seq: 11 }],
+  ],
+  ['the recorded head', setMeta('head_hash', Buffer.alloc(32)), [{ kind: 'meta', column: 'meta.head_hash' }]],
+  ['the recorded seq', setMeta('head_seq', 100), [{ kind: 'meta', column: 'meta.head_seq', seq: 100 }]],
+  ['the recorded time', setMeta('head_time', 5), [{ kind: 'meta', column: 'meta.head_time' }]],
+])('%s', async (_what, damage, expected) => {
+  const verdict = await verdictAfter(damage);
+  expect(verdict.findings).toMatchObject(expected);
+  expect(verdict.ok).toBe(expected.length === 0);
+  expect(verdict.findings.every(({ message }) => message.length > 10)).toBe(true);
+});
+
+test('content changed together with its sums is still found', async () => {
+  const verdict = await verdictAfter(db => {
+    const row = db.prepare('SELECT time, source, kind FROM event WHERE seq = 7').get() as {
+      time: number;
+      source: string;
+      kind: string;
+    };
+    const sums = columnSums(row.time, row.source, row.kind, '{}');
+    db.prepare("UPDATE event SET body = '{}', sums = ? WHERE seq = 7").run(sums);
+  });
+  expect(verdict.findings).toMatchObject([{ kind: 'changed', seq: 7 }]);
+  expect(verdict.findings[0]!.message).toContain('its sums were adapted');
+});
+
+test('a time that goes back is found even if the chain is made to fit', async () => {
+  const verdict = await verdictAfter(db => {
+    const rows = db.prepare('SELECT seq, time, source, kind, body, hash FROM event WHERE seq >= 6').all() as {
+      seq: number;
+      time: number;
+      source: string;
+      kind: string;
+      body: string;
+      hash: Buffer;
+    }[];
+    let { hash } = rows[0]!;
+    const update = db.prepare('UPDATE event SET time = ?, sums = ?, hash = ? WHERE seq = ?');
+    for (const { seq, time, source, kind, body } of rows.slice(1)) {
+      const put = seq === 9 ? 1 : time;
+      hash = chainHash(hash, seq, put, source, kind, body);
+      update.run(put, columnSums(put, source, kind, body), hash, seq);
+    }
+    setMeta('head_hash', hash)(db);
+  });
+  expect(verdict.findings).toMatchObject([{ kind: 'time-went-back', seq: 9, column: 'event.time' }]);
+});
+
+test('many faults are cut off at a limit', async () => {
+  const verdict = await verdictAfter(db => db.exec("UPDATE event SET body = '{}'"));
+  expect(verdict.findings).toHaveLength(VERIFY_FINDINGS_MAX);
+});
+
+test('tells how far it is', async () => {
+  const journal = await openHere(join(temporaryDirectory(), 'j.db'));
+  await journal.append(Array.from({ length: EVENTS }, (_, index) => added(`s${index}`)));
+  const progress: (readonly [number, number])[] = [];
+  await journal.verify((done, of) => progress.push([done, of]));
+  expect(progress).toEqual([
+    [1_000, EVENTS],
+    [2_000, EVENTS],
+    [EVENTS, EVENTS],
+  ]);
+});
+
+async function verdictAfter(damage: (db: Database.Database) => void): Promise<Verdict> {
+  const path = join(temporaryDirectory(), 'j.db');
+  const journal = await openJournal(path, { durability: 'off', clock: tickingClock() });
+  await journal.append(Array.from({ length: EVENTS }, (_, index) => added(`s${index}`)));
+  await journal.close();
+  const db = new Database(path);
+  damage(db);
+  db.close();
+  const reader = await openHere(path, { readonly: true });
+  return reader.verify();
+}
+
+function set(assignment: string, seq: number): (db: Database.Database) => void {
+  return db => void db.prepare(`UPDATE event SET ${assignment} WHERE seq = ?`).run(seq);
+}
+
+function setMeta(key: string, value: number | Buffer): (db: Database.Database) => void {
+  return db => void db.prepare('UPDATE meta SET value = ? WHERE key = ?').run(value, key);
+}
