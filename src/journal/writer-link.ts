@@ -17,6 +17,7 @@ export class WriterLink {
   readonly #outstanding = new Map<number, Outstanding>();
   #worker: Promise<Worker> | undefined;
   #nextId = 1;
+  #closing = false;
 
   constructor(setup: WriterSetup) {
     this.#setup = setup;
@@ -64,12 +65,13 @@ export class WriterLink {
   #answered(worker: Worker, answer: WriterAnswer): void {
     this.#outstanding.get(answer.id)?.resolve(answer);
     this.#outstanding.delete(answer.id);
-    // An idle journal does not keep a process alive; one with something to write does.
-    if (this.#outstanding.size === 0) worker.unref();
+    // An idle journal does not keep a process alive; one with something to write, or one that is closing, does.
+    if (this.#outstanding.size === 0 && !this.#closing) worker.unref();
   }
 
   async close(): Promise<void> {
     if (this.#worker === undefined) return;
+    this.#closing = true;
     const worker = await this.#worker;
     worker.ref();
     const ended = new Promise<void>(resolve => worker.once('exit', () => resolve()));

@@ -1,7 +1,9 @@
 // The journal as a file: what is refused and how, the lock, reopening, writing that fails.
 
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { openJournal } from '../../../src/journal/open.ts';
@@ -215,6 +217,25 @@ test('what kill -9 leaves (a file and its write-ahead log) opens, for writing an
   const writer = await openHere(copy);
   expect(bySeq(await writer.append([added('c')]))).toEqual([3]);
   expect((await writer.verify()).ok).toBe(true);
+});
+
+test('a program that awaits close gets to its end, and one that forgets to close ends all the same', async () => {
+  const open = new URL('../../../src/journal/open.ts', import.meta.url).href;
+  const program = (end: string) => `
+    const { openJournal } = await import(${JSON.stringify(open)});
+    const journal = await openJournal(process.argv[1]);
+    await journal.append([{ source: 'x', kind: 'Synced' }]);
+    await journal.append([{ source: 'x', kind: 'Synced' }]);
+    ${end}
+    console.log('end at seq ' + journal.head().seq);`;
+  const run = (end: string) =>
+    execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program(end), path()], {
+      encoding: 'utf8',
+      cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+      timeout: 30_000,
+    });
+  for (let time = 0; time < 3; time += 1) expect(run('await journal.close();')).toBe('end at seq 2\n');
+  expect(run('')).toBe('end at seq 2\n');
 });
 
 async function closedJournal(events: number): Promise<string> {

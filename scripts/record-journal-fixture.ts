@@ -1,0 +1,135 @@
+// Writes a small history as an export, for journal/fixtures: `npx tsx scripts/record-journal-fixture.ts DIRECTORY`. What is committed there is
+// never made again (it proves that what an older release wrote still replays); this script is for the next format's first fixture.
+
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Unrecorded } from '../src/core/event.ts';
+import type { JsonObject } from '../src/core/json.ts';
+import { exportJournal } from '../src/journal/export.ts';
+import { openJournal } from '../src/journal/open.ts';
+
+const NAME = '0001-small-mesh';
+const MESH_STARTED = Date.UTC(2025, 0, 15, 9, 0, 0);
+const FILES = 'file/Kubernetes';
+
+const service = (name: string, port: number): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace: 'harbour', creationTimestamp: '2025-01-15T08:00:00Z' },
+  spec: {
+    clusterIP: `10.20.0.${port % 200}`,
+    selector: { app: name },
+    ports: [{ name: 'http', port, protocol: 'TCP' }],
+  },
+});
+
+const endpoints = (name: string, port: number, ...addresses: readonly string[]): JsonObject => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: `${name}-a`, namespace: 'harbour', labels: { 'kubernetes.io/service-name': name } },
+  addressType: 'IPv4',
+  endpoints: addresses.map(address => ({ addresses: [address], conditions: { ready: true } })),
+  ports: [{ name: 'http', port, protocol: 'TCP' }],
+});
+
+const route = (weight: number): JsonObject => ({
+  apiVersion: 'networking.istio.io/v1',
+  kind: 'VirtualService',
+  metadata: { name: 'pilots', namespace: 'harbour', creationTimestamp: '2025-01-15T08:30:00Z' },
+  spec: {
+    hosts: ['pilots'],
+    http: [
+      {
+        route: [
+          { destination: { host: 'pilots' }, weight },
+          { destination: { host: 'tugs' }, weight: 100 - weight },
+        ],
+      },
+    ],
+  },
+});
+
+const key: JsonObject = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  type: 'Opaque',
+  metadata: { name: 'quay', namespace: 'harbour', annotations: { note: 'äöü ☸ \u2028' } },
+  data: { token: Buffer.from('not a secret: part of a fixture').toString('base64') },
+};
+
+const add = (object: JsonObject, file: string): Unrecorded => ({
+  source: FILES,
+  kind: 'Add',
+  object,
+  origin: { file, line: 1, column: 1 },
+});
+
+const batches: readonly (readonly Unrecorded[])[] = [
+  [{ source: FILES, kind: 'MeshConfig', value: { accessLogFile: '/dev/stdout', trustDomain: 'cluster.local' } }],
+  [
+    add({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'harbour' } }, 'harbour.yaml'),
+    add(service('pilots', 8080), 'pilots.yaml'),
+    add(endpoints('pilots', 8080, '10.30.0.1', '10.30.0.2'), 'pilots.yaml'),
+    add(service('tugs', 8081), 'tugs.yaml'),
+    add(endpoints('tugs', 8081, '10.30.0.3'), 'tugs.yaml'),
+    add(key, 'quay.yaml'),
+    { source: FILES, kind: 'Synced' },
+  ],
+  [add(route(100), 'route.yaml')],
+  [{ source: FILES, kind: 'Malformed', origin: { file: 'broken.yaml', line: 3, column: 7 }, reasons: ['not YAML'] }],
+  [
+    {
+      source: 'xds',
+      kind: 'Interned',
+      digest: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+      value: {},
+    },
+    {
+      source: 'xds',
+      kind: 'ProxyConnected',
+      connection: 'sidecar~10.30.0.1~pilots-1.harbour~harbour.svc.cluster.local-1',
+      node: { id: 'sidecar~10.30.0.1~pilots-1.harbour~harbour.svc.cluster.local', metadata: { NAMESPACE: 'harbour' } },
+      protocol: 'delta',
+    },
+    {
+      source: 'xds',
+      kind: 'ProxySubscribed',
+      connection: 'sidecar~10.30.0.1~pilots-1.harbour~harbour.svc.cluster.local-1',
+      typeUrl: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
+      subscribe: ['*'],
+      unsubscribe: [],
+      wildcard: true,
+    },
+  ],
+  [{ ...add(route(40), 'route.yaml'), kind: 'Update' } as Unrecorded],
+  [{ ...add(route(140), 'route.yaml'), kind: 'Update' } as Unrecorded],
+  [
+    { source: FILES, kind: 'Malformed', origin: { file: 'broken.yaml' }, reasons: [] },
+    {
+      source: FILES,
+      kind: 'Delete',
+      ref: { apiVersion: 'v1', kind: 'Secret', namespace: 'harbour', name: 'quay' },
+    },
+    add(key, 'quay.yaml'),
+  ],
+];
+
+const directory = process.argv[2];
+if (directory === undefined) throw new Error('give the directory to write to');
+mkdirSync(directory, { recursive: true });
+const file = join(directory, `${NAME}.db`);
+let now = MESH_STARTED;
+const journal = await openJournal(file, {
+  clock: () => {
+    now += 250;
+    return now;
+  },
+});
+for (const batch of batches) await journal.append(batch);
+const text: string[] = [];
+for await (const line of exportJournal(journal, { redact: false })) text.push(`${line}\n`);
+const { seq, hash } = journal.head();
+await journal.close();
+writeFileSync(join(directory, `${NAME}.jsonl`), text.join(''), { flag: 'wx' });
+copyFileSync(`${file}.key`, join(directory, `${NAME}.key`));
+process.stdout.write(`${NAME}: ${seq} events, ${hash}\n`);

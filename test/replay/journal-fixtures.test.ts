@@ -1,0 +1,51 @@
+// Every recorded history in journal/fixtures is imported by this release with the chain it had when it was recorded, and read whole.
+// The heads are committed apart from the histories, so that neither can be changed alone.
+
+import { copyFileSync, createReadStream, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Event } from '../../src/core/event.ts';
+import { exportJournal } from '../../src/journal/export.ts';
+import { importJournal } from '../../src/journal/import.ts';
+import { openJournal } from '../../src/journal/open.ts';
+
+const FIXTURES = fileURLToPath(new URL('../../journal/fixtures/', import.meta.url));
+const heads = JSON.parse(readFileSync(join(FIXTURES, 'heads.json'), 'utf8')) as Record<
+  string,
+  { seq: number; hash: string }
+>;
+const names = readdirSync(FIXTURES).flatMap(file => (file.endsWith('.jsonl') ? [file.slice(0, -'.jsonl'.length)] : []));
+
+test('every fixture has its head recorded, and the other way round', () => {
+  expect(names.length).toBeGreaterThan(0);
+  expect(Object.keys(heads).sort()).toEqual([...names].sort());
+});
+
+test.each(names)('%s', async name => {
+  const directory = mkdtempSync(join(tmpdir(), 'periplus-fixture-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, 'j.db');
+  const text = join(FIXTURES, `${name}.jsonl`);
+  expect(await importJournal(path, linesOf(text), { durability: 'off' })).toMatchObject(heads[name]!);
+  if (existsSync(join(FIXTURES, `${name}.key`))) copyFileSync(join(FIXTURES, `${name}.key`), `${path}.key`);
+
+  const journal = await openJournal(path, { readonly: true });
+  onTestFinished(() => journal.close());
+  expect(await journal.verify()).toMatchObject({ ok: true, events: heads[name]!.seq });
+  const events: Event[] = [];
+  for await (const page of journal.read({ from: 1 })) events.push(...page);
+  expect(events.map(event => event.seq)).toEqual(events.map((_, index) => index + 1));
+  // Opened with the key that lies beside it: nothing is left sealed.
+  expect(JSON.stringify(events)).not.toContain('sealed:v1:');
+
+  const again: string[] = [];
+  for await (const line of exportJournal(journal, { redact: false })) again.push(`${line}\n`);
+  expect(again.join('')).toBe(readFileSync(text, 'utf8'));
+});
+
+function linesOf(path: string): AsyncIterable<string> {
+  return createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
+}
