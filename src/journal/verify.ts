@@ -82,8 +82,9 @@ async function verifyEvents(
 }
 
 function verifyRow(cursor: Cursor, row: RawRow): void {
-  const isNext = row.seq === cursor.expectedSeq && follows(cursor.previous, row);
-  if (row.seq < cursor.expectedSeq || (row.seq > cursor.headSeq && !isNext)) {
+  const beyond = row.seq > cursor.headSeq;
+  const belongs = !beyond || (row.seq === cursor.expectedSeq && follows(cursor.previous, row));
+  if (row.seq < cursor.expectedSeq || !belongs) {
     cursor.findings.push({
       kind: 'changed',
       seq: row.seq,
@@ -92,7 +93,7 @@ function verifyRow(cursor: Cursor, row: RawRow): void {
     });
     return;
   }
-  if (row.seq > cursor.headSeq && !cursor.beyondHead) {
+  if (beyond && !cursor.beyondHead) {
     cursor.beyondHead = true;
     cursor.findings.push(metaFinding(cursor.headSeq, 'head_seq', 'there are later events'));
   }
