@@ -21,5 +21,6 @@ export function checked<T>(value: T, rules: (value: T, report: Report) => void):
 
 /** A value as part of a message: quoted, shortened. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text);
+  const shown = text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
+  return `${JSON.stringify(shown)}`;
 }
