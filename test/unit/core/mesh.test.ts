@@ -1,4 +1,4 @@
-import { isRight } from 'fp-ts/lib/Either.js';
+import { type Either, isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../../src/core/event.ts';
 import {
@@ -10,7 +10,7 @@ import {
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { type MeshConfig, mergeMeshConfig, meshConfigOf, meshNetworksOf } from '../../../src/core/mesh.ts';
 import { defaultMeshConfig } from '../../../src/core/mesh-defaults.ts';
-import { showProblem } from '../../../src/core/problem.ts';
+import { type Problem, showProblem } from '../../../src/core/problem.ts';
 import type { Step } from '../../../src/core/reduce.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 
@@ -19,7 +19,7 @@ function effective(raw: Json): MeshConfig {
   if (isRight(read)) return read.right.value;
   throw new Error(read.left.map(showProblem).join('; '));
 }
-function problems(read: ReturnType<typeof meshConfigOf> | ReturnType<typeof meshNetworksOf>): readonly string[] {
+function problems(read: Either<readonly Problem[], unknown>): readonly string[] {
   return isRight(read) ? [] : read.left.map(showProblem);
 }
 
