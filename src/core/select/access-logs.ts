@@ -8,6 +8,7 @@ import { compareText } from '../object.ts';
 import type { ProxyReader, Query } from '../reader.ts';
 import type { AccessLogging, MeshConfig_ExtensionProvider } from '../schema/istio-types.gen.ts';
 import { providerCluster } from './provider-cluster.ts';
+import { atLeast } from './proxy-version.ts';
 import {
   defaultProviders,
   extensionProvider,
@@ -27,13 +28,14 @@ interface GrpcSink {
   readonly cluster: string;
   readonly authority?: string;
   readonly logName: string;
+  /** What the proxies found out about each other, to be sent with every entry. */
+  readonly filterStateObjects: readonly string[];
 }
 
 export type AccessLogSpec = { readonly filter?: string } & (
   | { readonly kind: 'file'; readonly path: string; readonly format: LogFormat; readonly omitEmptyValues: boolean }
   | ({
       readonly kind: 'http-als' | 'tcp-als';
-      readonly filterStateObjects?: readonly string[];
       readonly requestHeaders: readonly string[];
       readonly responseHeaders: readonly string[];
       readonly responseTrailers: readonly string[];
@@ -70,17 +72,19 @@ function fromMesh(reader: ProxyReader): readonly AccessLogSpec[] {
 function meshFormat(reader: ProxyReader): LogFormat {
   const format = reader.mesh('accessLogFormat');
   const text = typeof format === 'string' ? format : '';
-  if (reader.mesh('accessLogEncoding') !== 'JSON') return { kind: 'text', text };
+  if (reader.mesh('accessLogEncoding') !== 'JSON') return { kind: 'text', text: withNewline(text) };
   return { kind: 'json', labels: parseObject(text) };
 }
 
+const NO_LABELS: JsonObject = {};
+
 function parseObject(text: string): JsonObject {
-  if (text === '') return {};
+  if (text === '') return NO_LABELS;
   try {
     const value: Json = JSON.parse(text) as Json;
-    return isObject(value) ? value : {};
+    return isObject(value) ? value : NO_LABELS;
   } catch {
-    return {};
+    return NO_LABELS;
   }
 }
 
@@ -146,7 +150,6 @@ function ofProvider(reader: ProxyReader, definition: MeshConfig_ExtensionProvide
     return {
       kind: definition.envoyHttpAls ? 'http-als' : 'tcp-als',
       ...sink,
-      filterStateObjects: als.filterStateObjectsToLog?.length ? als.filterStateObjectsToLog : undefined,
       requestHeaders: definition.envoyHttpAls?.additionalRequestHeadersToLog ?? [],
       responseHeaders: definition.envoyHttpAls?.additionalResponseHeadersToLog ?? [],
       responseTrailers: definition.envoyHttpAls?.additionalResponseTrailersToLog ?? [],
@@ -156,7 +159,7 @@ function ofProvider(reader: ProxyReader, definition: MeshConfig_ExtensionProvide
   if (otel === undefined) return undefined;
   const sink = sinkOf(reader, otel, 'otel_envoy_accesslog');
   if (sink === undefined) return undefined;
-  return { kind: 'otel', ...sink, text: otel.logFormat?.text ?? '', labels: otel.logFormat?.labels ?? {} };
+  return { kind: 'otel', ...sink, text: otel.logFormat?.text ?? '', labels: otel.logFormat?.labels ?? NO_LABELS };
 }
 
 function fileLog(reader: ProxyReader, definition: MeshConfig_ExtensionProvider): AccessLogSpec {
@@ -164,8 +167,7 @@ function fileLog(reader: ProxyReader, definition: MeshConfig_ExtensionProvider):
   const path = provider.path === undefined || provider.path === '' ? DEFAULT_LOG_PATH : provider.path;
   const omitEmptyValues = provider.omitEmptyValues === true;
   const format = provider.logFormat;
-  const plain = format === undefined && !omitEmptyValues && path === DEFAULT_LOG_PATH;
-  if (definition.name === BUILT_IN_PROVIDER && plain) {
+  if (definition.name === BUILT_IN_PROVIDER && format === undefined && !omitEmptyValues) {
     return { kind: 'file', path, format: meshFormat(reader), omitEmptyValues };
   }
   if (format?.labels !== undefined) {
@@ -178,13 +180,37 @@ function withNewline(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
+const peerStateNames: readonly string[] = ['upstream_peer', 'downstream_peer'];
+const wasmPeerStateNames: readonly string[] = [
+  'wasm.upstream_peer',
+  'wasm.upstream_peer_id',
+  'wasm.downstream_peer',
+  'wasm.downstream_peer_id',
+];
+
+/** Metadata exchange keeps its findings under other names since proxy 1.24. */
+function peerState(reader: ProxyReader): readonly string[] {
+  return atLeast(reader, 1, 24) ? peerStateNames : wasmPeerStateNames;
+}
+
 function sinkOf(
   reader: ProxyReader,
-  provider: { readonly service?: string; readonly port?: number; readonly logName?: string },
+  provider: {
+    readonly service?: string;
+    readonly port?: number;
+    readonly logName?: string;
+    readonly filterStateObjectsToLog?: readonly string[];
+  },
   logName: string,
 ): GrpcSink | undefined {
   const found = providerCluster(reader, provider.service ?? '', provider.port ?? 0);
   if (found === undefined) return undefined;
   const name = provider.logName === undefined || provider.logName === '' ? logName : provider.logName;
-  return { cluster: found.cluster, authority: found.hostname, logName: name };
+  const own = provider.filterStateObjectsToLog ?? [];
+  return {
+    cluster: found.cluster,
+    authority: found.hostname,
+    logName: name,
+    filterStateObjects: own.length > 0 ? own : peerState(reader),
+  };
 }

@@ -10,6 +10,7 @@ import type {
 } from '../schema/istio-types.gen.ts';
 import { providerCluster } from './provider-cluster.ts';
 import { metadataText } from './proxy-config.ts';
+import { atLeast } from './proxy-version.ts';
 
 interface Collector {
   readonly cluster: string;
@@ -51,6 +52,7 @@ export interface TracerHeader {
   readonly envName?: string;
 }
 
+const NO_HEADERS: readonly TracerHeader[] = [];
 const ZIPKIN_PATH = '/api/v2/spans';
 
 /** Undefined: the provider does not trace, or its collector is no service of the mesh. */
@@ -82,7 +84,7 @@ function zipkin(
     w3cPropagation: w3c && atLeast(reader, 1, 28),
     form: atLeast(reader, 1, 29) ? 'service' : 'cluster',
     timeout: settings.timeout,
-    headers: settings.headers ?? [],
+    headers: settings.headers ?? NO_HEADERS,
   };
 }
 
@@ -128,9 +130,3 @@ const semanticServiceName: Derivation<string> = {
     );
   },
 };
-
-/** True if the proxy's Istio version is at least major.minor; unknown versions count as the newest. */
-export function atLeast(reader: ProxyReader, major: number, minor: number): boolean {
-  const [proxyMajor, proxyMinor] = reader.facet('version');
-  return proxyMajor > major || (proxyMajor === major && proxyMinor >= minor);
-}

@@ -8,8 +8,9 @@ import type { Derivation, ProxyReader, Query } from '../reader.ts';
 import { proxyLabels } from '../registry/workload.ts';
 import type { MeshConfig_ExtensionProvider, TelemetryTracing } from '../schema/istio-types.gen.ts';
 import { metadataText, proxyTracing } from './proxy-config.ts';
+import { atLeast } from './proxy-version.ts';
 import { defaultProviders, extensionProvider, modeMatches, providerNames, telemetryLevels } from './telemetry.ts';
-import { atLeast, type TracerSpec, tracerSpec } from './tracers.ts';
+import { type TracerSpec, tracerSpec } from './tracers.ts';
 import type { TrafficClass } from './traffic-class.ts';
 
 export interface TracingSpec {

@@ -85,11 +85,11 @@ function sinkOf(spec: AccessLogSpec, place: Place): AccessLog {
         }),
       };
     case 'http-als': {
-      const common = commonConfig(spec, spec.filterStateObjects ?? ['upstream_peer', 'downstream_peer']);
+      const common = commonConfig(spec);
       return httpAls(common, spec.requestHeaders, spec.responseHeaders, spec.responseTrailers);
     }
     case 'tcp-als':
-      return tcpAls(commonConfig(spec, spec.filterStateObjects ?? ['upstream_peer', 'downstream_peer']));
+      return tcpAls(commonConfig(spec));
     case 'otel':
       return otelAls(spec);
     case 'envoy-als':
@@ -121,15 +121,17 @@ function tcpAls(commonConfig: CommonGrpcAccessLogConfig): AccessLog {
   };
 }
 
-function commonConfig(
-  sink: { readonly cluster: string; readonly authority?: string; readonly logName: string },
-  filterStateObjectsToLog: readonly string[] | undefined,
-): CommonGrpcAccessLogConfig {
+function commonConfig(sink: {
+  readonly cluster: string;
+  readonly authority?: string;
+  readonly logName: string;
+  readonly filterStateObjects: readonly string[];
+}): CommonGrpcAccessLogConfig {
   return {
     logName: sink.logName,
     grpcService: { envoyGrpc: { clusterName: sink.cluster, authority: sink.authority } },
     transportApiVersion: ApiVersion.V3,
-    filterStateObjectsToLog,
+    filterStateObjectsToLog: sink.filterStateObjects,
   };
 }
 
@@ -144,8 +146,12 @@ const envoyAlsFilterState: readonly string[] = [
 
 /** `enableEnvoyAccessLogService`: one log name a place. */
 function envoyAls(place: Place): AccessLog {
-  const sink = { cluster: 'envoy_accesslog_service', logName: `${place}_envoy_accesslog` };
-  const common = commonConfig(sink, envoyAlsFilterState);
+  const sink = {
+    cluster: 'envoy_accesslog_service',
+    logName: `${place}_envoy_accesslog`,
+    filterStateObjects: envoyAlsFilterState,
+  };
+  const common = commonConfig(sink);
   return place === 'http' ? httpAls(common, [], [], []) : tcpAls(common);
 }
 
@@ -153,17 +159,22 @@ function otelAls(spec: AccessLogSpec & { readonly kind: 'otel' }): AccessLog {
   const text = spec.text === '' ? DEFAULT_TEXT_FORMAT : spec.text;
   const values = Object.keys(spec.labels)
     .sort(compareText)
-    .map(key => ({ key, value: { stringValue: String(spec.labels[key]) } }));
+    .map(key => ({ key, value: { stringValue: textOf(spec.labels[key]) } }));
   return {
     name: 'envoy.access_loggers.open_telemetry',
     typedConfig: any('envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig', {
-      commonConfig: commonConfig(spec, undefined),
+      commonConfig: commonConfig(spec),
       disableBuiltinLabels: true,
       body: { stringValue: text },
       attributes: values.length === 0 ? undefined : { values },
       formatters: formattersOf([text, ...Object.values(spec.labels)]),
     }),
   };
+}
+
+/** A label that is no text is sent empty. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function logFormat(format: LogFormat, omitEmptyValues: boolean): SubstitutionFormatString {

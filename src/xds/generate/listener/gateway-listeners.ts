@@ -145,6 +145,7 @@ function httpChain(
     traffic: 'gateway',
     grpcWeb: protocolOf(server.port?.protocol ?? '') === 'GRPC-Web',
     dynamicForwardProxy: '',
+    httpProxy: false,
     statPrefix: own === '' ? `outbound_${name};` : own,
     routes: merged.routeName,
     http2: false,

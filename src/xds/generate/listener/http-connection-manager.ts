@@ -36,8 +36,6 @@ export interface HttpChain extends HttpChainTraits {
   readonly routes: string | RouteConfiguration;
   /** The port speaks HTTP/2 (inbound only). */
   readonly http2: boolean;
-  /** The chain serves as an HTTP proxy: absolute URLs are requests to others. */
-  readonly httpProxy?: boolean;
 }
 
 /** The network filter of an HTTP chain. */
@@ -48,7 +46,7 @@ export function httpConnectionManager(reader: ProxyReader, chain: HttpChain): Fi
     statPrefix: chain.statPrefix,
     routes: chain.routes,
     http2: chain.http2,
-    httpProxy: chain.httpProxy === true,
+    httpProxy: chain.httpProxy,
   });
 }
 
@@ -251,5 +249,11 @@ function internalNetworks(reader: ProxyReader): readonly string[] {
       if (isObject(endpoint) && typeof endpoint.fromCidr === 'string') ranges.add(endpoint.fromCidr);
     }
   }
-  return [...ranges].sort(compareText);
+  return [...ranges].sort(byAddress);
+}
+
+function byAddress(a: string, b: string): number {
+  const [addressA = '', lengthA = ''] = a.split('/');
+  const [addressB = '', lengthB = ''] = b.split('/');
+  return compareText(addressA, addressB) || Number(lengthA) - Number(lengthB);
 }

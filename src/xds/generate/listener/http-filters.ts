@@ -32,21 +32,26 @@ export interface HttpChainTraits {
   readonly grpcWeb: boolean;
   /** Host of a DYNAMIC_DNS service with a wildcard host, else ''. */
   readonly dynamicForwardProxy: string;
+  /** The chain is an HTTP proxy, which can be asked for any host: metadata goes along in every case. */
+  readonly httpProxy: boolean;
 }
 
 export function httpFilters(reader: ProxyReader, traits: HttpChainTraits): readonly HttpFilter[] {
-  return reader.get(httpFilterList, `${traits.traffic}|${traits.grpcWeb}|${traits.dynamicForwardProxy}`);
+  return reader.get(
+    httpFilterList,
+    `${traits.traffic}|${traits.grpcWeb}|${traits.httpProxy}|${traits.dynamicForwardProxy}`,
+  );
 }
 
-/** Argument `traffic|grpcWeb|dynamicForwardProxy`. One list for all chains alike. */
+/** Argument `traffic|grpcWeb|httpProxy|dynamicForwardProxy`. One list for all chains alike. */
 const httpFilterList: Query<string, readonly HttpFilter[]> = {
   name: 'generate/httpFilters',
   run: (reader, arg) => {
-    const [traffic, grpcWeb, dynamicHost = ''] = arg.split('|') as [TrafficClass, string, string?];
+    const [traffic, grpcWeb, httpProxy, dynamicHost = ''] = arg.split('|') as [TrafficClass, string, string, string?];
     const client = traffic !== 'inbound';
     const persistent = client && reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER');
     const stages: Readonly<Record<Stage, readonly HttpFilter[]>> = {
-      peerMetadata: peerMetadata(reader, traffic),
+      peerMetadata: peerMetadata(reader, traffic, httpProxy === 'true'),
       grpcWeb: grpcWeb === 'true' ? [grpcWebFilter] : [],
       grpcStats: [grpcStatsFilter],
       alpn: client ? alpn(reader) : [],

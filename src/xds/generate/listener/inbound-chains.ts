@@ -135,6 +135,7 @@ function httpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[
     traffic: 'inbound',
     grpcWeb: target.protocol === 'GRPC-Web',
     dynamicForwardProxy: '',
+    httpProxy: false,
     statPrefix: target.httpStatPrefix,
     routes: target.routes,
     http2: isHttp2(target.protocol),

@@ -33,11 +33,11 @@ export function networkMetadataExchange(reader: ProxyReader): readonly Filter[] 
   return [reader.make(networkExchange, { labels: reader.feature('PILOT_MX_ADDITIONAL_LABELS') })];
 }
 
-/** The peer metadata filter of HTTP: a server looks at who calls it, a client at whom it calls. */
-export function peerMetadata(reader: ProxyReader, traffic: TrafficClass): readonly HttpFilter[] {
+/** The peer metadata filter of HTTP: a server looks at who calls it, a client at whom it calls. `always`: also those outside of the mesh. */
+export function peerMetadata(reader: ProxyReader, traffic: TrafficClass, always: boolean): readonly HttpFilter[] {
   if (!exchangesMetadata(reader)) return [];
   const headers = reader.derived(proxyHeaders).metadataExchangeHeaders as { readonly mode?: string } | undefined;
-  const skipExternal = traffic !== 'inbound' && headers?.mode === 'IN_MESH';
+  const skipExternal = !always && traffic !== 'inbound' && headers?.mode === 'IN_MESH';
   const side = traffic === 'inbound' ? 'downstream' : 'upstream';
   return [reader.make(peerExchange, { labels: reader.feature('PILOT_MX_ADDITIONAL_LABELS'), side, skipExternal })];
 }

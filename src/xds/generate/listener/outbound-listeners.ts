@@ -78,6 +78,7 @@ function httpChain(reader: ProxyReader, plan: OutboundListenerPlan, chain: HttpC
     traffic: 'outbound',
     grpcWeb: servicePort.protocol === 'GRPC-Web',
     dynamicForwardProxy: dynamic ? service.hostname : '',
+    httpProxy: false,
     statPrefix: `outbound_${listenerName(plan.binds[0], plan.port)};`,
     routes: chain.routeName,
     http2: false,
@@ -238,10 +239,10 @@ function httpProxyListener(reader: ProxyReader): Resource<Listener> | undefined 
     traffic: 'outbound',
     grpcWeb: false,
     dynamicForwardProxy: '',
+    httpProxy: true,
     statPrefix: `outbound_${listenerName(bind, port)};`,
     routes: 'http_proxy',
     http2: false,
-    httpProxy: true,
   });
   const chain = reader.make(outboundChain, {
     serverNames: [],
