@@ -1,0 +1,189 @@
+// Listeners of a gateway: HTTP, TLS that ends here, TLS that passes through, and what cannot be served.
+
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../src/core/json.ts';
+import type { DownstreamTlsContext, FilterChain } from '../../../../src/xds/proto/types.gen.ts';
+import { httpService, istio, routerNode } from '../route/scene.ts';
+import { filterNames, hcm, ListenerScene, tcpProxy } from './scene.ts';
+
+function gateway(name: string, servers: readonly JsonObject[], created = '2024-01-01T00:00:00Z'): JsonObject {
+  const meta = { creationTimestamp: created };
+  return istio('Gateway', 'edge', name, { selector: { istio: 'ingressgateway' }, servers }, meta);
+}
+
+function gatewayScene(objects: readonly JsonObject[], node: JsonObject = routerNode('edge')): ListenerScene {
+  const scene = new ListenerScene(objects);
+  scene.connect('gw', node);
+  return scene;
+}
+
+function tlsOf(chain: FilterChain | undefined): DownstreamTlsContext {
+  const config = chain?.transportSocket?.typedConfig;
+  if (config === undefined) throw new Error('the chain has no TLS context');
+  return config as DownstreamTlsContext;
+}
+
+const http = { port: { number: 8080, name: 'http', protocol: 'HTTP' }, hosts: ['*'] };
+const https = (tls: JsonObject, more: JsonObject = {}): JsonObject => ({
+  port: { number: 8443, name: 'https', protocol: 'HTTPS' },
+  hosts: ['a.example.com'],
+  tls,
+  ...more,
+});
+
+describe('HTTP', () => {
+  it('is one chain for all servers of a port', () => {
+    const scene = gatewayScene([gateway('one', [http]), gateway('two', [{ ...http, hosts: ['b.example.com'] }])]);
+    expect(scene.names('gw')).toEqual(['0.0.0.0_8080']);
+    const [chain, ...others] = scene.chains('gw', '0.0.0.0_8080');
+    expect(others).toEqual([]);
+    expect(chain?.filterChainMatch).toBeUndefined();
+    expect(hcm(chain)).toMatchObject({
+      rds: { routeConfigName: 'http.8080' },
+      serverName: 'istio-envoy',
+      useRemoteAddress: { value: true },
+    });
+  });
+
+  it('passes what the topology in front of it says', () => {
+    const node = routerNode('edge');
+    const topology = { numTrustedProxies: 2, forwardClientCertDetails: 'APPEND_FORWARD', proxyProtocol: {} };
+    const metadata = { ...(node.metadata as JsonObject), PROXY_CONFIG: { gatewayTopology: topology } };
+    const scene = gatewayScene([gateway('one', [http])], { ...node, metadata });
+    const listener = scene.listener('gw', '0.0.0.0_8080');
+    expect(hcm(listener.filterChains?.[0]).xffNumTrustedHops).toBe(2);
+    expect(listener.listenerFilters?.map(filter => filter.name)).toEqual(['envoy.filters.listener.proxy_protocol']);
+  });
+
+  it('does not open a privileged port without privileges', () => {
+    const node = routerNode('edge');
+    const metadata = { ...(node.metadata as JsonObject), UNPRIVILEGED_POD: 'true' };
+    const low = { ...http, port: { number: 80, name: 'http', protocol: 'HTTP' } };
+    expect(gatewayScene([gateway('one', [low])], { ...node, metadata }).names('gw')).toEqual([]);
+  });
+
+  it('says which server was refused on the port', () => {
+    const tcp = { port: { number: 8080, name: 'tcp', protocol: 'TCP' }, hosts: ['*'] };
+    const scene = gatewayScene([gateway('one', [http]), gateway('two', [tcp], '2024-01-02T00:00:00Z')]);
+    expect(scene.listenerResource('gw', '0.0.0.0_8080').problems[0]?.message).toContain('edge/two');
+  });
+});
+
+describe('TLS that ends at the gateway', () => {
+  it('has a chain for each server by SNI, with its certificate over ADS', () => {
+    const servers = [
+      https({ mode: 'SIMPLE', credentialName: 'cred-a' }),
+      https(
+        { mode: 'MUTUAL', credentialName: 'cred-b', subjectAltNames: ['client'] },
+        { hosts: ['b.example.com'], port: { number: 8443, name: 'https-b', protocol: 'HTTPS' } },
+      ),
+    ];
+    const chains = gatewayScene([gateway('g', servers)]).chains('gw', '0.0.0.0_8443');
+    expect(chains.map(chain => chain.filterChainMatch?.serverNames)).toEqual([['a.example.com'], ['b.example.com']]);
+    const [simple, mutual] = chains.map(tlsOf);
+    expect(simple?.requireClientCertificate).toEqual({ value: false });
+    expect(simple?.commonTlsContext?.tlsCertificateSdsSecretConfigs?.map(secret => secret.name)).toEqual([
+      'kubernetes://cred-a',
+    ]);
+    expect(mutual?.requireClientCertificate).toEqual({ value: true });
+    const validation = mutual?.commonTlsContext?.combinedValidationContext;
+    expect(validation?.validationContextSdsSecretConfig?.name).toBe('kubernetes://cred-b-cacert');
+    expect(validation?.defaultValidationContext?.matchSubjectAltNames).toEqual([{ exact: 'client' }]);
+  });
+
+  it('keeps to the versions and known cipher suites that the server names', () => {
+    const tls = {
+      mode: 'SIMPLE',
+      credentialName: 'c',
+      minProtocolVersion: 'TLSV1_2',
+      maxProtocolVersion: 'TLSV1_3',
+      cipherSuites: ['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
+    };
+    const [chain] = gatewayScene([gateway('g', [https(tls)])]).chains('gw', '0.0.0.0_8443');
+    expect(tlsOf(chain).commonTlsContext?.tlsParams).toMatchObject({
+      tlsMinimumProtocolVersion: 3,
+      tlsMaximumProtocolVersion: 4,
+      cipherSuites: ['ECDHE-RSA-AES128-GCM-SHA256'],
+    });
+  });
+
+  it('asks the agent for certificates in files, and lets a stock Envoy read them itself', () => {
+    const tls = { mode: 'SIMPLE', serverCertificate: '/certs/c.pem', privateKey: '/certs/k.pem' };
+    const objects = [gateway('g', [https(tls)])];
+    const withAgent = tlsOf(gatewayScene(objects).chains('gw', '0.0.0.0_8443')[0]);
+    expect(withAgent.commonTlsContext?.tlsCertificateSdsSecretConfigs?.[0]?.name).toBe(
+      'file-cert:/certs/c.pem~/certs/k.pem',
+    );
+    const stock = { ...routerNode('edge'), extensions: [{ name: 'envoy.filters.http.router' }] };
+    const alone = tlsOf(gatewayScene(objects, stock).chains('gw', '0.0.0.0_8443')[0]);
+    expect(alone.commonTlsContext?.tlsCertificates).toEqual([
+      { certificateChain: { filename: '/certs/c.pem' }, privateKey: { filename: '/certs/k.pem' } },
+    ]);
+  });
+
+  it('serves mesh mTLS only with an agent', () => {
+    const objects = [gateway('g', [https({ mode: 'ISTIO_MUTUAL' })])];
+    expect(gatewayScene(objects).names('gw')).toEqual(['0.0.0.0_8443']);
+    const stock = { ...routerNode('edge'), extensions: [{ name: 'envoy.filters.http.router' }] };
+    expect(gatewayScene(objects, stock).names('gw')).toEqual([]);
+  });
+});
+
+describe('TCP and TLS that passes through', () => {
+  const shop = httpService('shop', 'edge', 8080, '10.96.0.1');
+  const tcp = { port: { number: 9000, name: 'tcp', protocol: 'TCP' }, hosts: ['*'] };
+
+  it('has no listener while no VirtualService says where TCP goes', () => {
+    expect(gatewayScene([shop, gateway('g', [tcp])]).names('gw')).toEqual([]);
+    const vs = istio('VirtualService', 'edge', 'vs', {
+      hosts: ['*'],
+      gateways: ['g'],
+      tcp: [
+        { match: [{ port: 9001 }], route: [{ destination: { host: 'no' } }] },
+        { route: [{ destination: { host: 'shop' } }] },
+      ],
+    });
+    const [chain] = gatewayScene([shop, gateway('g', [tcp]), vs]).chains('gw', '0.0.0.0_9000');
+    expect(tcpProxy(chain).cluster).toBe('outbound|8080||shop.edge.svc.cluster.local');
+  });
+
+  it('has a chain for each SNI match, the first for a name', () => {
+    const server = {
+      port: { number: 8443, name: 'tls', protocol: 'TLS' },
+      hosts: ['*.example.com'],
+      tls: { mode: 'PASSTHROUGH' },
+    };
+    const match = (...sniHosts: readonly string[]): JsonObject => ({
+      match: [{ sniHosts }],
+      route: [{ destination: { host: 'shop', subset: `v${sniHosts.length}-${sniHosts[0]![0]}` } }],
+    });
+    const vs = istio('VirtualService', 'edge', 'vs', {
+      hosts: ['a.example.com', 'b.example.com'],
+      gateways: ['g'],
+      tls: [match('a.example.com'), match('b.example.com', 'a.example.com'), match('b.example.com')],
+    });
+    const chains = gatewayScene([shop, gateway('g', [server]), vs]).chains('gw', '0.0.0.0_8443');
+    expect(chains.map(chain => tcpProxy(chain).cluster)).toEqual([
+      'outbound|8080|v1-a|shop.edge.svc.cluster.local',
+      'outbound|8080|v1-b|shop.edge.svc.cluster.local',
+    ]);
+  });
+
+  it('passes mesh mTLS on by the SNI of the service, its port and its subset', () => {
+    const server = {
+      port: { number: 15443, name: 'tls', protocol: 'TLS' },
+      hosts: ['*.svc.cluster.local'],
+      tls: { mode: 'AUTO_PASSTHROUGH' },
+    };
+    const rule = istio('DestinationRule', 'edge', 'shop', {
+      host: 'shop',
+      subsets: [{ name: 'v1', labels: { v: '1' } }],
+    });
+    const chains = gatewayScene([shop, rule, gateway('g', [server])]).chains('gw', '0.0.0.0_15443');
+    expect(chains.map(chain => chain.filterChainMatch?.serverNames?.[0])).toEqual([
+      'outbound_.8080_._.shop.edge.svc.cluster.local',
+      'outbound_.8080_.v1_.shop.edge.svc.cluster.local',
+    ]);
+    expect(chains.map(filterNames)).toEqual([['envoy.filters.network.tcp_proxy'], ['envoy.filters.network.tcp_proxy']]);
+  });
+});

@@ -1,0 +1,176 @@
+// Inbound listeners: chains by protocol and mTLS mode, listener filters, and proxies that cannot do mesh mTLS.
+
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../src/core/json.ts';
+import type { FilterChain } from '../../../../src/xds/proto/types.gen.ts';
+import { filterNames, hcm, tcpProxy, workloadScene } from './scene.ts';
+
+const HTTP: JsonObject = { name: 'http', port: 80, targetPort: 8080 };
+const TCP: JsonObject = { name: 'tcp', port: 9000 };
+const AUTO: JsonObject = { name: 'any', port: 7000 };
+
+function peerAuthentication(namespace: string, spec: JsonObject): JsonObject {
+  const metadata = { name: 'default', namespace };
+  return { apiVersion: 'security.istio.io/v1', kind: 'PeerAuthentication', metadata, spec };
+}
+
+function strict(mode: string): JsonObject {
+  return peerAuthentication('prod', { mtls: { mode } });
+}
+
+const transports = (chains: readonly FilterChain[]): readonly string[] =>
+  chains.map(chain => {
+    const alpn = chain.filterChainMatch?.applicationProtocols?.[0] ?? '-';
+    return `${chain.filterChainMatch?.transportProtocol} ${alpn} ${chain.transportSocket === undefined ? 'plain' : 'mtls'}`;
+  });
+
+function portChains(scene: ReturnType<typeof workloadScene>, port: number): readonly FilterChain[] {
+  return scene.chains('app', 'virtualInbound').filter(chain => chain.filterChainMatch?.destinationPort?.value === port);
+}
+
+describe('inbound chains', () => {
+  it.each([
+    ['PERMISSIVE', ['tls istio mtls', 'raw_buffer - plain']],
+    ['STRICT', ['tls - mtls']],
+    ['DISABLE', ['raw_buffer - plain']],
+  ])('of HTTP with mode %s', (mode, expected) => {
+    expect(transports(portChains(workloadScene([HTTP], [strict(mode)]), 8080))).toEqual(expected);
+  });
+
+  it.each([
+    ['PERMISSIVE', ['tls istio mtls', 'tls - plain', 'raw_buffer - plain']],
+    ['STRICT', ['tls - mtls']],
+    ['DISABLE', ['raw_buffer - plain']],
+  ])('of TCP with mode %s', (mode, expected) => {
+    expect(transports(portChains(workloadScene([TCP], [strict(mode)]), 9000))).toEqual(expected);
+  });
+
+  it('of an unknown protocol tell HTTP from the rest', () => {
+    const chains = portChains(workloadScene([AUTO]), 7000);
+    expect(transports(chains)).toEqual([
+      'tls istio-http/1.0 mtls',
+      'raw_buffer http/1.1 plain',
+      'tls istio-peer-exchange mtls',
+      'raw_buffer - plain',
+      'tls - plain',
+    ]);
+    expect(chains.map(chain => filterNames(chain).at(-1))).toEqual([
+      'envoy.filters.network.http_connection_manager',
+      'envoy.filters.network.http_connection_manager',
+      'envoy.filters.network.tcp_proxy',
+      'envoy.filters.network.tcp_proxy',
+      'envoy.filters.network.tcp_proxy',
+    ]);
+  });
+
+  it('lead to the port of the workload, and name the service in the trace', () => {
+    const manager = hcm(portChains(workloadScene([HTTP]), 8080)[0]);
+    const host = manager.routeConfig?.virtualHosts?.[0];
+    expect(host?.name).toBe('inbound|http|80');
+    expect(host?.routes?.[0]?.route?.cluster).toBe('inbound|8080||');
+    expect(host?.routes?.[0]?.decorator?.operation).toBe('app.prod.svc.cluster.local:80/*');
+    expect(manager.statPrefix).toBe('inbound_0.0.0.0_8080;');
+  });
+
+  it('give the first of two services its say on a shared target port', () => {
+    const ports = [
+      { name: 'http', port: 80, targetPort: 8080 },
+      { name: 'tcp', port: 81, targetPort: 8080 },
+    ];
+    const chains = portChains(workloadScene(ports), 8080);
+    expect(chains.map(chain => filterNames(chain).at(-1))).toEqual([
+      'envoy.filters.network.http_connection_manager',
+      'envoy.filters.network.http_connection_manager',
+    ]);
+  });
+
+  it('hold a port level mode also where no service is', () => {
+    const policy = peerAuthentication('prod', {
+      selector: { matchLabels: { app: 'app' } },
+      portLevelMtls: { 6000: { mode: 'STRICT' } },
+    });
+    const chains = portChains(workloadScene([HTTP], [policy]), 6000);
+    expect(transports(chains)).toEqual(['tls istio-http/1.0 mtls', 'tls - mtls']);
+    expect(tcpProxy(chains[1]).cluster).toBe('InboundPassthroughCluster');
+  });
+});
+
+describe('inbound listener filters', () => {
+  it('inspect HTTP only where it is not known, and nothing on the port of the listener itself', () => {
+    const listener = workloadScene([HTTP]).listener('app', 'virtualInbound');
+    const [original, tls, http] = listener.listenerFilters ?? [];
+    expect(original?.name).toBe('envoy.filters.listener.original_dst');
+    expect(tls?.filterDisabled).toEqual({ destinationPortRange: { start: 15006, end: 15007 } });
+    expect(http?.filterDisabled?.orMatch?.rules).toEqual([
+      { destinationPortRange: { start: 8080, end: 8081 } },
+      { destinationPortRange: { start: 15006, end: 15007 } },
+    ]);
+  });
+
+  it('keep the address of the client in mode TPROXY', () => {
+    const scene = workloadScene([HTTP], [], {}, { INTERCEPTION_MODE: 'TPROXY' });
+    const listener = scene.listener('app', 'virtualInbound');
+    expect(listener.transparent).toEqual({ value: true });
+    expect(listener.listenerFilters?.[1]?.name).toBe('envoy.filters.listener.original_src');
+  });
+});
+
+describe('Sidecar ingress', () => {
+  it('replaces the ports of the services, each on an address of its own', () => {
+    const sidecar: JsonObject = {
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'Sidecar',
+      metadata: { name: 'in', namespace: 'prod' },
+      spec: {
+        ingress: [
+          { port: { number: 9999, protocol: 'TCP', name: 'tcp' }, defaultEndpoint: '127.0.0.1:1' },
+          {
+            port: { number: 7777, protocol: 'HTTP', name: 'http' },
+            bind: '127.0.0.1',
+            captureMode: 'NONE',
+            defaultEndpoint: '127.0.0.1:2',
+          },
+        ],
+      },
+    };
+    const scene = workloadScene([HTTP], [sidecar]);
+    expect(portChains(scene, 8080)).toEqual([]);
+    expect(portChains(scene, 9999)[0]?.name).toBe('10.1.0.7_9999');
+    expect(portChains(scene, 9999)[0]?.metadata?.filterMetadata?.istio).toEqual({
+      config: '/apis/networking.istio.io/v1/namespaces/prod/sidecar/in',
+    });
+    expect(scene.listener('app', '127.0.0.1_7777').bindToPort).toBeUndefined();
+  });
+});
+
+describe('stock Envoy', () => {
+  const extensions = [{ name: 'envoy.filters.http.router', category: 'envoy.filters.http' }];
+
+  function stock(more: readonly JsonObject[]): ReturnType<typeof workloadScene> {
+    const scene = workloadScene([HTTP], more, { mesh: { defaultProviders: { metrics: ['prometheus'] } } });
+    const node = {
+      id: 'sidecar~10.1.0.7~app.prod~prod.svc.cluster.local',
+      metadata: { NAMESPACE: 'prod', CLUSTER_ID: 'Kubernetes', LABELS: { app: 'app' } },
+      extensions,
+    };
+    scene.connect('app', node);
+    return scene;
+  }
+
+  it('gets none of Istio’s filters and nothing that waits for certificates of an agent', () => {
+    const json = stock([]).json('app');
+    expect(json).not.toMatch(/istio\.(metadata_exchange|stats|alpn)|sds-grpc|peer_metadata/);
+    expect(json).toContain('inbound|8080||');
+  });
+
+  it('has Istio’s filters and mesh mTLS where it is istio-proxy', () => {
+    const json = workloadScene([HTTP], [], { mesh: { defaultProviders: { metrics: ['prometheus'] } } }).json('app');
+    for (const part of ['istio.metadata_exchange', 'istio.stats', 'istio.alpn', 'sds-grpc'])
+      expect(json).toContain(part);
+  });
+
+  it('refuses rather than serves plaintext where mTLS is demanded', () => {
+    const scene = stock([strict('STRICT')]);
+    expect(scene.chains('app', 'virtualInbound').map(chain => chain.name)).toEqual(['virtualInbound-blackhole']);
+  });
+});

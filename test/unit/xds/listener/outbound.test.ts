@@ -1,0 +1,239 @@
+// Outbound listeners of a sidecar: where services get one, and what happens when two want the same address.
+
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../src/core/json.ts';
+import { istio } from '../route/scene.ts';
+import { APP_IP, clientScene, filterNames, hcm, httpService, service, tcpProxy } from './scene.ts';
+
+function portService(
+  name: string,
+  clusterIP: string,
+  portName: string,
+  port: number,
+  meta: JsonObject = {},
+): JsonObject {
+  return service(name, 'prod', { clusterIP, ports: [{ name: portName, port }], selector: { app: name } }, meta);
+}
+
+const CLUSTER = 'outbound|3306||db.prod.svc.cluster.local';
+
+describe('where listeners are', () => {
+  it('shares one wildcard listener among HTTP services of a port, told from other traffic by inspection', () => {
+    const scene = clientScene([
+      httpService('a', 'prod', 8080, '10.96.0.1'),
+      httpService('b', 'prod', 8080, '10.96.0.2'),
+    ]);
+    expect(scene.names('client')).toEqual(['0.0.0.0_8080', 'virtualInbound', 'virtualOutbound']);
+    const listener = scene.listener('client', '0.0.0.0_8080');
+    expect(listener.filterChains).toHaveLength(1);
+    expect(listener.filterChains?.[0]?.filterChainMatch).toEqual({
+      transportProtocol: 'raw_buffer',
+      applicationProtocols: ['http/1.1', 'h2c'],
+    });
+    expect(hcm(listener.filterChains?.[0]).rds?.routeConfigName).toBe('8080');
+    expect(tcpProxy(listener.defaultFilterChain).cluster).toBe('PassthroughCluster');
+    expect(listener.listenerFilters?.map(filter => filter.name)).toEqual(['envoy.filters.listener.http_inspector']);
+  });
+
+  it('gives a TCP service a listener on its address that takes everything', () => {
+    const scene = clientScene([portService('db', '10.96.0.3', 'tcp', 3306)]);
+    const [chain, ...others] = scene.chains('client', '10.96.0.3_3306');
+    expect(others).toEqual([]);
+    expect(chain?.filterChainMatch).toBeUndefined();
+    expect(tcpProxy(chain)).toMatchObject({ cluster: CLUSTER, statPrefix: CLUSTER });
+    expect(scene.listener('client', '10.96.0.3_3306').bindToPort).toEqual({ value: false });
+  });
+
+  it('inspects a port of unknown protocol on the address of its service, and routes by the host of the service', () => {
+    const scene = clientScene([portService('any', '10.96.0.4', 'whatever', 7000)]);
+    const listener = scene.listener('client', '10.96.0.4_7000');
+    expect(hcm(listener.filterChains?.[0]).rds?.routeConfigName).toBe('any.prod.svc.cluster.local:7000');
+    expect(tcpProxy(listener.defaultFilterChain).cluster).toBe('outbound|7000||any.prod.svc.cluster.local');
+  });
+
+  it('has no listener for UDP, nor for HTTP on a port that the proxy keeps for itself', () => {
+    const udp = service('dns', 'prod', { clusterIP: '10.96.0.5', ports: [{ name: 'dns', port: 53, protocol: 'UDP' }] });
+    const scene = clientScene(
+      [udp, httpService('health', 'prod', 15021, '10.96.0.6')],
+      {},
+      { ENVOY_STATUS_PORT: 15021 },
+    );
+    expect(scene.names('client')).toEqual(['virtualInbound', 'virtualOutbound']);
+  });
+
+  it('gives each endpoint of a headless TCP service its listener, except the proxy itself', () => {
+    const slice: JsonObject = {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: 'h-1', namespace: 'prod', labels: { 'kubernetes.io/service-name': 'h' } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['10.1.0.1'] }, { addresses: [APP_IP] }],
+      ports: [{ name: 'tcp', port: 9000 }],
+    };
+    const scene = clientScene([portService('h', 'None', 'tcp', 9000), slice]);
+    expect(scene.names('client')).toEqual([`${APP_IP}_9000`, 'virtualInbound', 'virtualOutbound']);
+  });
+});
+
+describe('conflicts on one address', () => {
+  const entry = (name: string, protocol: string, created: string): JsonObject =>
+    istio(
+      'ServiceEntry',
+      'prod',
+      name,
+      { hosts: [`${name}.example.com`], ports: [{ number: 9443, name: 'p', protocol }], resolution: 'DNS' },
+      { creationTimestamp: created },
+    );
+
+  it('tells TLS services without an address apart by SNI', () => {
+    const scene = clientScene([
+      entry('one', 'TLS', '2024-01-01T00:00:00Z'),
+      entry('two', 'TLS', '2024-01-02T00:00:00Z'),
+    ]);
+    const listener = scene.listener('client', '0.0.0.0_9443');
+    expect(listener.filterChains?.map(chain => chain.filterChainMatch?.serverNames)).toEqual([
+      ['one.example.com'],
+      ['two.example.com'],
+    ]);
+    expect(listener.defaultFilterChain?.name).toBe('PassthroughFilterChain');
+    expect(listener.listenerFilters?.map(filter => filter.name)).toEqual(['envoy.filters.listener.tls_inspector']);
+  });
+
+  it('lets the older of two TCP services without an address win, and says so', () => {
+    const scene = clientScene([
+      entry('younger', 'TCP', '2024-01-02T00:00:00Z'),
+      entry('older', 'TCP', '2024-01-01T00:00:00Z'),
+    ]);
+    const { message, problems } = scene.listenerResource('client', '0.0.0.0_9443');
+    expect(message.filterChains?.map(chain => tcpProxy(chain).cluster)).toEqual(['outbound|9443||older.example.com']);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.message).toContain('younger.example.com:9443');
+  });
+
+  it('adds the HTTP chain to a TCP listener on the wildcard address, whichever came first', () => {
+    for (const [http, tcp] of [
+      ['2024-01-01T00:00:00Z', '2024-01-02T00:00:00Z'],
+      ['2024-01-02T00:00:00Z', '2024-01-01T00:00:00Z'],
+    ] as const) {
+      const scene = clientScene([entry('web', 'HTTP', http), entry('raw', 'TCP', tcp)]);
+      const listener = scene.listener('client', '0.0.0.0_9443');
+      expect(listener.filterChains?.map(filterNames)).toEqual([['envoy.filters.network.http_connection_manager']]);
+      expect(tcpProxy(listener.defaultFilterChain).cluster).toBe('outbound|9443||raw.example.com');
+    }
+  });
+});
+
+describe('TCP and TLS rules of VirtualServices', () => {
+  const db = portService('db', '10.96.0.3', 'tcp', 3306);
+
+  it('splits by weight, without the weightless, under the name of the VirtualService', () => {
+    const route = [
+      { destination: { host: 'db', subset: 'v1' }, weight: 70 },
+      { destination: { host: 'db', subset: 'v2' }, weight: 30 },
+      { destination: { host: 'db', subset: 'v3' }, weight: 0 },
+    ];
+    const scene = clientScene([db, istio('VirtualService', 'prod', 'split', { hosts: ['db'], tcp: [{ route }] })]);
+    const [chain] = scene.chains('client', '10.96.0.3_3306');
+    expect(tcpProxy(chain)).toMatchObject({
+      statPrefix: 'split.prod',
+      weightedClusters: {
+        clusters: [
+          { name: 'outbound|3306|v1|db.prod.svc.cluster.local', weight: 70 },
+          { name: 'outbound|3306|v2|db.prod.svc.cluster.local', weight: 30 },
+        ],
+      },
+    });
+    expect(chain?.metadata?.filterMetadata?.istio).toEqual({
+      config: '/apis/networking.istio.io/v1/namespaces/prod/virtual-service/split',
+    });
+  });
+
+  it('keeps the default beside a rule for some subnets, and looks at source labels', () => {
+    const rule = (app: string): JsonObject => ({
+      match: [{ destinationSubnets: ['10.96.0.0/24'], sourceLabels: { app } }],
+      route: [{ destination: { host: 'db', subset: app } }],
+    });
+    const scene = clientScene([
+      db,
+      istio('VirtualService', 'prod', 'vs', { hosts: ['db'], tcp: [rule('other'), rule('client')] }),
+    ]);
+    const listener = scene.listener('client', '10.96.0.3_3306');
+    expect(listener.filterChains?.map(chain => tcpProxy(chain).cluster)).toEqual([
+      'outbound|3306|client|db.prod.svc.cluster.local',
+    ]);
+    expect(listener.filterChains?.[0]?.filterChainMatch?.prefixRanges).toEqual([
+      { addressPrefix: '10.96.0.0', prefixLen: { value: 24 } },
+    ]);
+    expect(tcpProxy(listener.defaultFilterChain).cluster).toBe(CLUSTER);
+  });
+
+  it('takes connection settings from the DestinationRule of the destination', () => {
+    const rule = istio('DestinationRule', 'prod', 'db', {
+      host: 'db',
+      trafficPolicy: {
+        connectionPool: { tcp: { idleTimeout: '90s', maxConnectionDuration: '10m' } },
+        loadBalancer: { consistentHash: { useSourceIp: true } },
+      },
+    });
+    const scene = clientScene([db, rule]);
+    expect(tcpProxy(scene.chains('client', '10.96.0.3_3306')[0])).toMatchObject({
+      idleTimeout: { seconds: 90, nanos: 0 },
+      maxDownstreamConnectionDuration: { seconds: 600, nanos: 0 },
+      hashPolicy: [{ sourceIp: {} }],
+    });
+  });
+});
+
+describe('Sidecar egress', () => {
+  const web = httpService('web', 'prod', 8080, '10.96.0.1');
+
+  it('binds a port of its own without interception, with one chain for everything', () => {
+    const egress = [
+      {
+        port: { number: 8080, protocol: 'HTTP', name: 'http' },
+        bind: '127.0.0.1',
+        captureMode: 'NONE',
+        hosts: ['./*'],
+      },
+    ];
+    const scene = clientScene(
+      [web, istio('Sidecar', 'prod', 'default', { egress })],
+      {},
+      { INTERCEPTION_MODE: 'NONE' },
+    );
+    expect(scene.names('client')).toEqual(['127.0.0.1_8080']);
+    const listener = scene.listener('client', '127.0.0.1_8080');
+    expect(listener.bindToPort).toBeUndefined();
+    expect(listener.defaultFilterChain).toBeUndefined();
+    expect(listener.filterChains?.map(chain => chain.filterChainMatch)).toEqual([undefined]);
+    expect(hcm(listener.filterChains?.[0]).rds?.routeConfigName).toBe('8080');
+  });
+
+  it('fills with a catch-all only the addresses that earlier entries left free', () => {
+    const egress = [
+      {
+        port: { number: 8080, protocol: 'TCP', name: 'tcp' },
+        bind: '0.0.0.0',
+        hosts: ['./web.prod.svc.cluster.local'],
+      },
+      { hosts: ['./*'] },
+    ];
+    const scene = clientScene([web, istio('Sidecar', 'prod', 'default', { egress })]);
+    const [chain] = scene.chains('client', '0.0.0.0_8080');
+    expect(filterNames(chain)).toEqual(['envoy.filters.network.tcp_proxy']);
+  });
+
+  it('ends what matches nothing where only the registry is allowed', () => {
+    const outboundTrafficPolicy = { mode: 'REGISTRY_ONLY' };
+    const scene = clientScene([istio('Sidecar', 'prod', 'default', { outboundTrafficPolicy })]);
+    const catchAll = scene.chains('client', 'virtualOutbound').at(-1);
+    expect(tcpProxy(catchAll).cluster).toBe('BlackHoleCluster');
+  });
+
+  it('serves an HTTP proxy on the loopback port that the proxy asks for', () => {
+    const scene = clientScene([], {}, { HTTP_PROXY_PORT: '15002' });
+    const manager = hcm(scene.chains('client', '127.0.0.1_15002')[0]);
+    expect(manager.rds?.routeConfigName).toBe('http_proxy');
+    expect(manager.httpProtocolOptions?.allowAbsoluteUrl).toEqual({ value: true });
+  });
+});
