@@ -2,19 +2,39 @@
 // other respects (subsets' labels, connection pools, …) changes no route.
 // Source: Istio pilot/pkg/networking/core/route/route.go (getHashForHTTPDestination); spec-routes-visibility §6, §10.10.
 
-import type { Query } from '../reader.ts';
-import type { LoadBalancerSettings_ConsistentHashLB, TrafficPolicy } from '../schema/istio-types.gen.ts';
+import type { ProxyReader, Query } from '../reader.ts';
+import type {
+  DestinationRule,
+  LoadBalancerSettings_ConsistentHashLB,
+  TrafficPolicy,
+} from '../schema/istio-types.gen.ts';
 import { destinationRule } from './destination-rules.ts';
+import { isWildcard, resolveShortName, subsetOf } from './hosts.ts';
 import { scopeService } from './sidecar-scope.ts';
 
 type Hash = LoadBalancerSettings_ConsistentHashLB;
+
+/** For whoever asks about many destinations: few rules hash, so most hosts need no look at the rules that apply to them. */
+export interface HashLookup {
+  /** An empty subset or an undefined port means that the destination names none; without a port, settings of a port do not count. */
+  of(host: string, subset: string, port: number | undefined): Hash | undefined;
+}
+
+export function hashLookup(reader: ProxyReader): HashLookup {
+  const { exact, wildcards } = reader.get(hashedHosts, '');
+  const mayHash = (host: string): boolean => exact.has(host) || wildcards.some(wildcard => subsetOf(host, wildcard));
+  return {
+    of: (host, subset, port) =>
+      mayHash(host) ? reader.get(hashInForce, `${host}|${subset}|${port ?? ''}`) : undefined,
+  };
+}
 
 /**
  * Argument `host|subset|port`; an empty port means that the destination names none, and then settings of a port do not count.
  * Precedence: the subset's port, the subset, the port, the rule. undefined for a host outside of the proxy's scope.
  */
-export const consistentHash: Query<string, Hash | undefined> = {
-  name: 'select/consistentHash',
+const hashInForce: Query<string, Hash | undefined> = {
+  name: 'select/hashInForce',
   run: (reader, arg) => {
     const [host = '', subset = '', portText = ''] = arg.split('|');
     const service = reader.get(scopeService, host);
@@ -31,4 +51,34 @@ function hashOf(policy: TrafficPolicy | undefined, port: number | undefined): Ha
   const ofPort =
     port === undefined ? undefined : policy?.portLevelSettings?.find(settings => settings.port?.number === port);
   return ofPort?.loadBalancer?.consistentHash ?? policy?.loadBalancer?.consistentHash;
+}
+
+interface HashedHosts {
+  readonly exact: ReadonlySet<string>;
+  readonly wildcards: readonly string[];
+}
+
+/** The hosts of all rules that hash anywhere, whether they apply to somebody or not. */
+const hashedHosts: Query<'', HashedHosts> = {
+  name: 'select/hashedHosts',
+  run: reader => {
+    const names = reader.get(hashedHostNames, '');
+    return { exact: new Set(names), wildcards: names.filter(isWildcard) };
+  },
+};
+
+/** A list of its own, so that a rule which changes without changing it changes nothing above. */
+const hashedHostNames: Query<'', readonly string[]> = {
+  name: 'select/hashedHostNames',
+  run: reader => {
+    const domain = reader.setting('domainSuffix');
+    const hashing = reader.objects('DestinationRule').filter(rule => hashesAnywhere(rule.spec));
+    return [...new Set(hashing.map(rule => resolveShortName(rule.spec.host ?? '', rule.namespace, domain)))].sort();
+  },
+};
+
+function hashesAnywhere(spec: DestinationRule): boolean {
+  const policies = [spec.trafficPolicy, ...(spec.subsets ?? []).map(subset => subset.trafficPolicy)];
+  const settings = policies.flatMap(policy => [policy, ...(policy?.portLevelSettings ?? [])]);
+  return settings.some(setting => setting?.loadBalancer?.consistentHash !== undefined);
 }

@@ -14,7 +14,7 @@ import type {
   LoadBalancerSettings_ConsistentHashLB,
   VirtualService,
 } from '../schema/istio-types.gen.ts';
-import { consistentHash } from './consistent-hash.ts';
+import { hashLookup } from './consistent-hash.ts';
 import { routeHeaderOptions } from './proxy-headers.ts';
 import type { ResolvedVirtualService } from './virtual-services.ts';
 
@@ -130,10 +130,11 @@ function routedDestinations(spec: VirtualService): readonly Destination[] {
 }
 
 function destinationHashes(reader: ProxyReader, destinations: readonly Destination[]): readonly DestinationHash[] {
-  const hashes: DestinationHash[] = [];
-  for (const key of new Set(destinations.map(destinationKey))) {
-    const hash = reader.get(consistentHash, key);
-    if (hash !== undefined) hashes.push([key, hash]);
+  const lookup = hashLookup(reader);
+  const hashes = new Map<string, LoadBalancerSettings_ConsistentHashLB>();
+  for (const destination of destinations) {
+    const hash = lookup.of(destination.host ?? '', destination.subset ?? '', destination.port?.number);
+    if (hash !== undefined) hashes.set(destinationKey(destination), hash);
   }
-  return hashes;
+  return [...hashes];
 }

@@ -3,18 +3,16 @@
 // Source: Istio pilot/pkg/networking/core/httproute.go (generateVirtualHostDomains, GenerateAltVirtualHosts); spec-routes-visibility §3.
 
 import type { Generator } from '../../../core/memo.ts';
+import type { Service } from '../../../core/model/service.ts';
 import { isIp, isIpv6 } from '../../../core/proxy.ts';
-import { NO_ADDRESS } from '../../../core/select/service-addresses.ts';
+import { type AddressView, allAddresses, frozenAddresses, NO_ADDRESS } from '../../../core/select/service-addresses.ts';
 import { shortForms } from './short-forms.ts';
 
 export interface DomainsInputs {
-  readonly hostname: string;
-  readonly aliases: readonly string[];
-  readonly addresses: readonly string[];
-  /** 0: domains without ports. Else each is followed by itself with this port. */
+  readonly service: Service;
+  readonly view: AddressView;
+  /** 0: domains without ports, of a service cut to one port. Else each is followed by itself with this port. */
   readonly withPort: number;
-  /** Names of pods below a headless service are served as well. */
-  readonly subdomains: boolean;
   /** DNS domain of the proxy, e.g. `default.svc.cluster.local`. */
   readonly dnsDomain: string;
   /** Names with a trailing dot are served as well. */
@@ -33,14 +31,17 @@ export const serviceDomains: Generator<DomainsInputs, Domains> = {
   run: inputs => {
     const domains: string[] = [];
     const derived: string[] = [];
-    for (const name of [inputs.hostname, ...inputs.aliases]) {
+    const { service, view } = inputs;
+    for (const name of [service.hostname, ...service.aliases.map(alias => alias.hostname)]) {
       domains.push(...withPort(name, inputs.withPort));
       const alternates = alternatesOf(name, inputs);
       domains.push(...alternates);
       derived.push(...alternates);
     }
-    if (inputs.subdomains) for (const domain of [...domains]) domains.push(`*.${domain}`);
-    for (const address of inputs.addresses) {
+    // Names of pods below a headless service are served as well.
+    const headless = service.resolution === 'Passthrough' && service.registry === 'Kubernetes';
+    if (headless) for (const domain of [...domains]) domains.push(`*.${domain}`);
+    for (const address of inputs.withPort === 0 ? frozenAddresses(service, view) : allAddresses(service, view)) {
       if (address !== '' && address !== NO_ADDRESS) domains.push(...withPort(address, inputs.withPort));
     }
     return { domains, derived };

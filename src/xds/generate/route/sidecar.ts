@@ -5,20 +5,17 @@ import type { Service } from '../../../core/model/service.ts';
 import { compareText } from '../../../core/object.ts';
 import type { Problem } from '../../../core/problem.ts';
 import type { ProxyReader } from '../../../core/reader.ts';
+import type { HTTPRetry } from '../../../core/schema/istio-types.gen.ts';
 import { outboundClusterName } from '../../../core/select/cluster-names.ts';
-import { consistentHash } from '../../../core/select/consistent-hash.ts';
-import { routeHeaderOptions } from '../../../core/select/proxy-headers.ts';
-import { addressView, allAddresses, frozenAddresses } from '../../../core/select/service-addresses.ts';
+import { type HashLookup, hashLookup } from '../../../core/select/consistent-hash.ts';
+import { type RouteHeaderOptions, routeHeaderOptions } from '../../../core/select/proxy-headers.ts';
+import { type AddressView, addressView } from '../../../core/select/service-addresses.ts';
 import { sidecarScope } from '../../../core/select/sidecar-scope.ts';
-import {
-  type SidecarVirtualHosts,
-  sidecarVirtualHosts,
-  type VirtualHostWrapper,
-} from '../../../core/select/sidecar-virtual-hosts.ts';
-import type { VirtualHost } from '../../proto/types.gen.ts';
+import { sidecarVirtualHosts, type VirtualHostWrapper } from '../../../core/select/sidecar-virtual-hosts.ts';
+import type { Route, VirtualHost } from '../../proto/types.gen.ts';
 import { catchAll } from './catch-all.ts';
 import { defaultRoutes } from './default-route.ts';
-import { asDomain, serviceDomains } from './domains.ts';
+import { asDomain, type Domains, serviceDomains } from './domains.ts';
 import { type HostCandidate, withoutDuplicates } from './duplicates.ts';
 import { virtualHost } from './virtual-host.ts';
 import { type GeneratedRoutes, virtualServiceRoutes } from './virtual-service-routes.ts';
@@ -26,6 +23,19 @@ import { type GeneratedRoutes, virtualServiceRoutes } from './virtual-service-ro
 export interface GeneratedVirtualHosts {
   readonly virtualHosts: readonly VirtualHost[];
   readonly problems: readonly Problem[];
+}
+
+/** What is the same for every virtual host of a route configuration, asked for once. */
+interface Context {
+  readonly reader: ProxyReader;
+  /** 0: all ports, and domains carry theirs. */
+  readonly buildPort: number;
+  readonly view: AddressView;
+  readonly dnsDomain: string;
+  readonly absoluteNames: boolean;
+  readonly hashes: HashLookup;
+  readonly retry: HTTPRetry | undefined;
+  readonly options: RouteHeaderOptions;
 }
 
 interface Candidate extends HostCandidate {
@@ -37,31 +47,41 @@ interface Candidate extends HostCandidate {
 export function sidecarRoute(reader: ProxyReader, routeName: string): GeneratedVirtualHosts | undefined {
   const selected = reader.get(sidecarVirtualHosts, routeName);
   if (selected === undefined) return undefined;
+  const context = contextOf(reader, selected.port);
   const problems: Problem[] = [];
-  const candidates: Candidate[] = [];
-  for (const wrapper of selected.wrappers) candidates.push(...candidatesOf(reader, wrapper, selected.port, problems));
+  const candidates = selected.wrappers.flatMap(wrapper => candidatesOf(context, wrapper, problems));
   const { kept, problems: conflicts } = withoutDuplicates(candidates, knownNames(selected.wrappers));
   problems.push(...conflicts);
   const hosts: VirtualHost[] = [];
   for (const { candidate, domains } of kept) {
     const shown =
       selected.port === 0 && candidate.port !== 80 ? domains.filter(domain => domain.includes(':')) : domains;
-    if (shown.length > 0) hosts.push(makeHost(reader, candidate, shown));
+    if (shown.length > 0) hosts.push(makeHost(context, candidate.name, shown, candidate.routes));
   }
   hosts.sort((a, b) => compareText(a.name ?? '', b.name ?? ''));
-  if (selected.name.sniffedHost !== undefined)
-    return { virtualHosts: sniffed(reader, routeName, selected, hosts), problems };
-  return { virtualHosts: [...hosts, catchAllHost(reader)], problems };
+  const virtualHosts =
+    selected.name.sniffedHost === undefined
+      ? [...hosts, catchAllHost(context)]
+      : sniffed(context, routeName, selected.name.sniffedHost, hosts);
+  return { virtualHosts, problems };
 }
 
-function candidatesOf(
-  reader: ProxyReader,
-  wrapper: VirtualHostWrapper,
-  buildPort: number,
-  problems: Problem[],
-): readonly Candidate[] {
+function contextOf(reader: ProxyReader, buildPort: number): Context {
+  return {
+    reader,
+    buildPort,
+    view: reader.derived(addressView),
+    dnsDomain: reader.facet('dnsDomain'),
+    absoluteNames: reader.feature('PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN'),
+    hashes: hashLookup(reader),
+    retry: reader.mesh('defaultHttpRetryPolicy'),
+    options: reader.derived(routeHeaderOptions),
+  };
+}
+
+function candidatesOf(context: Context, wrapper: VirtualHostWrapper, problems: Problem[]): readonly Candidate[] {
   const { port } = wrapper;
-  const shared = wrapper.routes === undefined ? undefined : reader.make(virtualServiceRoutes, wrapper.routes);
+  const shared = wrapper.routes === undefined ? undefined : context.reader.make(virtualServiceRoutes, wrapper.routes);
   problems.push(...(shared?.problems ?? []));
   const candidates: Candidate[] = [];
   for (const host of shared === undefined ? [] : wrapper.hosts) {
@@ -69,43 +89,30 @@ function candidatesOf(
     candidates.push({ name, port, domains: [asDomain(host)], derived: [], routes: shared!.routes });
   }
   for (const service of wrapper.services) {
-    const routes = shared ?? serviceRoutes(reader, service, port);
-    const { domains, derived } = domainsFor(reader, service, port, buildPort);
-    candidates.push({ name: `${asDomain(service.hostname)}:${port}`, port, domains, derived, routes: routes.routes });
+    const { routes } = shared ?? serviceRoutes(context, service.hostname, port);
+    const { domains, derived } = domainsFor(context, service, port);
+    candidates.push({ name: `${asDomain(service.hostname)}:${port}`, port, domains, derived, routes });
   }
   return candidates;
 }
 
-function serviceRoutes(reader: ProxyReader, service: Service, port: number): GeneratedRoutes {
-  return reader.make(defaultRoutes, {
-    hostname: service.hostname,
-    port,
-    hash: reader.get(consistentHash, `${service.hostname}||${port}`),
-    retry: reader.mesh('defaultHttpRetryPolicy'),
-  });
+function serviceRoutes({ reader, hashes, retry }: Context, hostname: string, port: number): GeneratedRoutes {
+  return reader.make(defaultRoutes, { hostname, port, hash: hashes.of(hostname, '', port), retry });
 }
 
-function domainsFor(
-  reader: ProxyReader,
-  service: Service,
-  port: number,
-  buildPort: number,
-): { readonly domains: readonly string[]; readonly derived: readonly string[] } {
-  const view = reader.derived(addressView);
-  return reader.make(serviceDomains, {
-    hostname: service.hostname,
-    aliases: service.aliases.map(alias => alias.hostname),
-    addresses: buildPort === 0 ? allAddresses(service, view) : frozenAddresses(service, view),
-    withPort: buildPort === 0 ? port : 0,
-    subdomains: service.resolution === 'Passthrough' && service.registry === 'Kubernetes',
-    dnsDomain: reader.facet('dnsDomain'),
-    absoluteNames: reader.feature('PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN'),
-  });
+function domainsFor(context: Context, service: Service, port: number): Domains {
+  const { view, dnsDomain, absoluteNames } = context;
+  const withPort = context.buildPort === 0 ? port : 0;
+  return context.reader.make(serviceDomains, { service, view, withPort, dnsDomain, absoluteNames });
 }
 
-function makeHost(reader: ProxyReader, { name, routes }: Candidate, domains: readonly string[]): VirtualHost {
-  const { attemptCount } = reader.derived(routeHeaderOptions);
-  return reader.make(virtualHost, { name, domains, routes, attemptCount, requireTls: false });
+function makeHost(
+  { reader, options }: Context,
+  name: string,
+  domains: readonly string[],
+  routes: readonly Route[],
+): VirtualHost {
+  return reader.make(virtualHost, { name, domains, routes, attemptCount: options.attemptCount, requireTls: false });
 }
 
 function knownNames(wrappers: readonly VirtualHostWrapper[]): ReadonlySet<string> {
@@ -118,32 +125,22 @@ function knownNames(wrappers: readonly VirtualHostWrapper[]): ReadonlySet<string
 
 /** A sniffed port is of one service, whatever a request calls it: its virtual host takes every domain. */
 function sniffed(
-  reader: ProxyReader,
+  context: Context,
   routeName: string,
-  { name }: SidecarVirtualHosts,
+  sniffedHost: string,
   hosts: readonly VirtualHost[],
 ): readonly VirtualHost[] {
-  const wanted = (domain: string): boolean => domain === routeName || domain === name.sniffedHost;
-  const found = hosts.filter(host => host.domains?.some(wanted));
+  const found = hosts.filter(host => host.domains?.some(domain => domain === routeName || domain === sniffedHost));
   const [only] = found;
   if (only === undefined || found.length > 1) return found;
-  return [
-    reader.make(virtualHost, {
-      name: only.name ?? '',
-      domains: ['*'],
-      routes: only.routes ?? [],
-      attemptCount: only.includeRequestAttemptCount === true,
-      requireTls: false,
-    }),
-  ];
+  return [makeHost(context, only.name ?? '', ['*'], only.routes ?? [])];
 }
 
-function catchAllHost(reader: ProxyReader): VirtualHost {
+function catchAllHost({ reader, options }: Context): VirtualHost {
   const { mode, egressProxy } = reader.get(sidecarScope, '').outboundTrafficPolicy;
-  const { attemptCount, appendXForwardedHost } = reader.derived(routeHeaderOptions);
   const egressCluster =
     egressProxy === undefined
       ? ''
       : outboundClusterName(egressProxy.host ?? '', egressProxy.subset ?? '', egressProxy.port?.number ?? 0);
-  return reader.make(catchAll, { allowAny: mode === 'ALLOW_ANY', egressCluster, attemptCount, appendXForwardedHost });
+  return reader.make(catchAll, { allowAny: mode === 'ALLOW_ANY', egressCluster, ...options });
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { serviceDomains } from '../../../../src/xds/generate/route/domains.ts';
+import type { Service } from '../../../../src/core/model/service.ts';
+import type { AddressView } from '../../../../src/core/select/service-addresses.ts';
+import { type DomainsInputs, serviceDomains } from '../../../../src/xds/generate/route/domains.ts';
 import { withoutDuplicates } from '../../../../src/xds/generate/route/duplicates.ts';
 import { shortForms } from '../../../../src/xds/generate/route/short-forms.ts';
 
@@ -20,21 +22,42 @@ describe('short forms', () => {
   });
 });
 
-const plain = {
+const base: Service = {
   hostname: 'a.example.com',
+  namespace: 'prod',
+  name: 'a.example.com',
+  objectName: 'a',
+  registry: 'External',
+  ports: [{ name: 'http', port: 80, protocol: 'HTTP' }],
+  resolution: 'ClientSideLB',
+  meshExternal: true,
+  defaultAddress: '0.0.0.0',
+  clusterVips: {},
+  labels: {},
+  selector: {},
+  exportTo: ['*'],
+  creationTime: 0,
+  serviceAccounts: [],
   aliases: [],
-  addresses: [],
-  withPort: 0,
-  subdomains: false,
-  dnsDomain: 'prod.svc.cluster.local',
-  absoluteNames: true,
+  externalAddresses: {},
+  trafficDistribution: 'Any',
+  nodeLocal: false,
+  publishNotReadyAddresses: false,
+  raceFirstTcpConnect: false,
+  passthroughTargetPorts: {},
 };
+const view: AddressView = { cluster: 'Kubernetes', ipMode: 'dual', bothFamilies: true, autoAllocated: false };
+
+function domainsOf(service: Partial<Service>, more: Partial<DomainsInputs> = {}): readonly string[] {
+  const dnsDomain = 'prod.svc.cluster.local';
+  const inputs = { service: { ...base, ...service }, view, withPort: 0, dnsDomain, absoluteNames: true, ...more };
+  return serviceDomains.run(inputs).domains;
+}
 
 describe('domains of a service', () => {
   it('are its names, then its addresses, with brackets where needed', () => {
-    const addresses = ['10.0.0.1', 'fd00::1', '0.0.0.0', ''];
-    const { domains } = serviceDomains.run({ ...plain, aliases: ['b.prod.svc.cluster.local'], addresses });
-    expect(domains).toEqual([
+    const aliases = [{ hostname: 'b.prod.svc.cluster.local', namespace: 'prod' }];
+    expect(domainsOf({ aliases, clusterVips: { Kubernetes: ['10.0.0.1', 'fd00::1'] } })).toEqual([
       'a.example.com',
       'a.example.com.',
       'b.prod.svc.cluster.local',
@@ -48,8 +71,7 @@ describe('domains of a service', () => {
   });
 
   it('are followed by themselves with the port where ports tell services apart', () => {
-    const { domains } = serviceDomains.run({ ...plain, withPort: 80, addresses: ['fd00::1'] });
-    expect(domains).toEqual([
+    expect(domainsOf({ defaultAddress: 'fd00::1' }, { withPort: 80 })).toEqual([
       'a.example.com',
       'a.example.com:80',
       'a.example.com.',
@@ -60,7 +82,7 @@ describe('domains of a service', () => {
   });
 
   it('have no trailing dot when that is switched off', () => {
-    expect(serviceDomains.run({ ...plain, absoluteNames: false }).domains).toEqual(['a.example.com']);
+    expect(domainsOf({}, { absoluteNames: false })).toEqual(['a.example.com']);
   });
 });
 
