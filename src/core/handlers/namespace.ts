@@ -3,6 +3,7 @@
 
 import { sameContent } from '../equal.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
+import { discovers } from '../registry/discovery.ts';
 import { NETWORK_LABEL } from '../registry/labels.ts';
 import { servicesOfEntry } from '../registry/service-entry.ts';
 import type { State } from '../state.ts';
@@ -17,6 +18,12 @@ export function namespaceHandler(before: State, after: State, change: Change): P
   if (isSystem && change.before?.labels[NETWORK_LABEL] !== change.after?.labels[NETWORK_LABEL]) {
     // Every endpoint of the cluster may be in another network now.
     return pushRequest(change.seq, 'networks', [], { full: true, forced: true });
+  }
+  const selectors = after.mesh.effective.discoverySelectors ?? [];
+  const was = discovers(selectors, change.before?.labels ?? {});
+  if (selectors.length > 0 && was !== discovers(selectors, change.after?.labels ?? {})) {
+    // All that the namespace holds comes or goes with it.
+    return pushRequest(change.seq, 'global', [], { full: true, forced: true });
   }
   if (sameContent(change.before?.annotations, change.after?.annotations)) return undefined;
   const comparison = compareStates(change.seq, before, after);
