@@ -207,6 +207,30 @@ describe('the name of a route configuration', () => {
     expect(front.slice(0, 2)).toEqual(['front.prod.svc.cluster.local', 'front.prod.svc.cluster.local:80']);
   });
 
+  it('of an egress listener has the services of that listener only', () => {
+    const port = (number: number, protocol: string): Parameters<typeof istio>[3] => ({
+      number,
+      protocol,
+      name: `p${number}`,
+    });
+    const egress = [
+      { port: port(8080, 'HTTP'), hosts: ['./shop.prod.svc.cluster.local'] },
+      { port: port(15080, 'HTTP_PROXY'), hosts: ['far/*'] },
+      { port: { protocol: 'HTTP', name: 'unix' }, bind: 'unix:///tmp/mesh.sock', hosts: ['far/*'] },
+      { hosts: ['./none.example.com'] },
+    ];
+    const made = scene([
+      httpService('shop', 'prod', 8080, '10.96.0.1'),
+      httpService('other', 'prod', 8080, '10.96.0.2'),
+      httpService('there', 'far', 9090, '10.96.0.3'),
+      istio('Sidecar', 'prod', 'default', { egress }),
+    ]);
+    expect(hostNames(made, '8080')).toEqual(['shop.prod.svc.cluster.local:8080', 'allow_any']);
+    expect(hostNames(made, '15080')).toEqual(['there.far.svc.cluster.local:9090', 'allow_any']);
+    expect(hostNames(made, 'unix:///tmp/mesh.sock')).toEqual(['there.far.svc.cluster.local:9090', 'allow_any']);
+    expect(hostNames(made, '9090')).toEqual(['allow_any']);
+  });
+
   it('that means nothing is answered with an empty configuration', () => {
     expect(scene([]).route('client', 'no such route')).toEqual({
       name: 'no such route',
