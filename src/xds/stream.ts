@@ -16,6 +16,7 @@ import type { XdsLimits } from './limits.ts';
 import type { ReceiptBook } from './receipts.ts';
 import type { ResourceSet } from './resource-set.ts';
 import {
+  CLUSTERS_WAIT_MS,
   type ClientRequest,
   openSession,
   type Response,
@@ -224,6 +225,11 @@ export class AdsStream {
         if (effect.kind === 'Acked') this.#note(effect.typeUrl, { blamed: [] });
         host.observe?.({ kind: effect.kind, typeUrl: effect.typeUrl });
         break;
+      case 'Wait': {
+        const { nonce } = effect;
+        host.clock.after(CLUSTERS_WAIT_MS, () => this.#put({ kind: 'Waited', nonce }));
+        break;
+      }
       case 'Debug':
         this.#debug(effect.typeUrl, effect.names);
         break;

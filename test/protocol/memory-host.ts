@@ -55,10 +55,19 @@ export class MemoryHost implements XdsHost {
   }
 
   /** Replaces the resources of a type, and pushes. */
-  async set(kind: 'cds' | 'eds' | 'rds', data: Readonly<Record<string, string>>): Promise<void> {
-    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: kind, namespace: 'ns' }, data };
-    await this.record([{ source: 'file/Kubernetes', kind: 'Add', object }]);
-    this.onPush(pushRequest(this.#state.seq, 'config', [`ConfigMap/ns/${kind}`], { full: true }));
+  set(kind: string, data: Readonly<Record<string, string>>): Promise<void> {
+    return this.setAll([[kind, data]]);
+  }
+
+  /** The same for several types at once. */
+  async setAll(changes: readonly (readonly [string, Readonly<Record<string, string>>])[]): Promise<void> {
+    const facts = changes.map(([kind, data]): Unrecorded => {
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: kind, namespace: 'ns' }, data };
+      return { source: 'file/Kubernetes', kind: 'Add', object };
+    });
+    await this.record(facts);
+    const keys = changes.map(([kind]) => `ConfigMap/ns/${kind}`);
+    this.onPush(pushRequest(this.#state.seq, 'config', keys, { full: true }));
   }
 
   state(): State {

@@ -7,11 +7,13 @@
 //   > CDS ack [N]                  ACK of the last response of the type, or of the n-th of the stream, with the names as they are
 //   > CDS nack [N] message…        NACK of the same
 //   slow / reads                   the client stops / goes on reading: responses are written, the callback waits
+//   timeout                        the wait for an answer is over
 //   reconnect                      a new stream; what the client holds is for the scenario to say
 // and what has to come out of the last such line, in order and completely:
 //   < CDS a=1 b=2 -c               a response: resources with versions, `-name` removed; `< CDS` alone is an empty one
 //   < subscribed CDS +a -b [wildcard]    the fact
 //   < nacked CDS blames a b        `blames nobody` if none
+//   < waits                        listeners and routes wait for the answer to the clusters
 //   < expired CDS   < settled   < debug TYPE names   < closed CODE
 // Types are short names; `-x` that nothing answers is written `< nothing`, which is the default.
 
@@ -68,6 +70,7 @@ class Runner {
   #world: World | undefined;
   #slow = false;
   #waiting = 0;
+  #waits = '';
   #streams = 0;
   readonly #nonces: string[] = [];
   readonly #last = new Map<string, string>();
@@ -85,6 +88,8 @@ class Runner {
         return [];
       case 'push':
         return this.#do({ kind: 'Push' });
+      case 'timeout':
+        return this.#do({ kind: 'Waited', nonce: this.#waits });
       case 'slow':
         this.#slow = true;
         return [];
@@ -135,7 +140,7 @@ class Runner {
   #show(effect: SessionEffect): string | undefined {
     switch (effect.kind) {
       case 'Respond': {
-        const set = this.#now.view().sets.get(effect.typeUrl);
+        const set = this.#now.evaluated.sets.get(effect.typeUrl);
         const resources = effect.names.map(name => `${name}=${set?.get(name) ?? '?'}`);
         return join(shortOf(effect.typeUrl), ...resources, ...effect.removed.map(name => `-${name}`));
       }
@@ -158,6 +163,9 @@ class Runner {
         return join('expired', shortOf(effect.typeUrl));
       case 'Debug':
         return join('debug', effect.typeUrl, ...effect.names);
+      case 'Wait':
+        this.#waits = effect.nonce;
+        return 'waits';
       case 'Settled':
         return 'settled';
       case 'Close':

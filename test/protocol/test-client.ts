@@ -141,7 +141,7 @@ export class TestClient {
   }
 
   #received({ typeUrl, nonce, names, removed }: Response): Answering {
-    const set = this.world.view().sets.get(typeUrl) ?? new Map<string, string>();
+    const set = this.world.evaluated.sets.get(typeUrl) ?? new Map<string, string>();
     return { typeUrl, nonce, removed, resources: new Map(names.map(name => [name, set.get(name) ?? 'missing'])) };
   }
 }

@@ -22,6 +22,8 @@ export type Config = Map<string, Map<string, string>>;
 export class World {
   session: Session;
   readonly config: Config;
+  /** What responses are made of. */
+  evaluated: View = { stateSeq: 0, sets: new Map() };
   readonly recorded = new Map<string, Recorded>();
   #seq = 1;
   #viewOf: (typeUrl: string, set: Versions) => Versions;
@@ -41,8 +43,10 @@ export class World {
       this.session = next;
       for (const effect of effects) {
         if (effect.kind === 'Subscribed') this.#record(effect);
-        if (effect.kind === 'Evaluate') inputs.push({ kind: 'Evaluated', ask: effect.ask, view: this.view() });
-        else shown.push(effect);
+        if (effect.kind === 'Evaluate') {
+          this.evaluated = this.view();
+          inputs.push({ kind: 'Evaluated', ask: effect.ask, view: this.evaluated });
+        } else shown.push(effect);
       }
     }
     return shown;

@@ -18,6 +18,11 @@ export interface Plan {
   readonly changed: readonly string[];
 }
 
+/** The client did not have some of it before. */
+export function bringsNew(made: Plan, heldBefore: Versions): boolean {
+  return made.changed.some(name => !heldBefore.has(name));
+}
+
 /** The response that is due, if any, and what the client then holds; nonces and unanswered responses are the caller's. */
 export function plan(
   session: Session,

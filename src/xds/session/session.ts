@@ -47,7 +47,9 @@ export type SessionInput =
   /** The evaluation failed (our own bug, reported elsewhere): what was due stays due until the next input asks again. */
   | { readonly kind: 'Failed'; readonly ask: number }
   /** The transport took the response: the write callback. */
-  | { readonly kind: 'Sent' };
+  | { readonly kind: 'Sent' }
+  /** `CLUSTERS_WAIT_MS` have passed since the `Wait` with that nonce. */
+  | { readonly kind: 'Waited'; readonly nonce: string };
 
 /** Carried out in this order. */
 export type SessionEffect =
@@ -75,6 +77,8 @@ export type SessionEffect =
   | { readonly kind: 'Evaluate'; readonly ask: number }
   /** Commit the receipt, then write. Never more than one until `Sent`. */
   | Response
+  /** Come back with `Waited` after `CLUSTERS_WAIT_MS`. */
+  | { readonly kind: 'Wait'; readonly nonce: string }
   | { readonly kind: 'Debug'; readonly typeUrl: string; readonly names: readonly string[] }
   /** Nothing is due and nothing is being written: the push is done with this client. */
   | { readonly kind: 'Settled' }
@@ -144,6 +148,8 @@ export interface Session {
   readonly view: View | undefined;
   readonly pending: readonly string[];
   readonly writing: boolean;
+  /** Listeners and routes wait for the answer to that CDS response: see step.ts. */
+  readonly waitingFor: string | undefined;
   readonly pushing: boolean;
 }
 
@@ -152,6 +158,8 @@ export const WATCHED_TYPES_MAX = 64;
 export const WATCHED_NAMES_MAX = 100_000;
 /** Responses of one type without an answer that are told apart; older ones are taken together. */
 export const UNANSWERED_MAX = 16;
+/** How long listeners and routes wait for a client to take note of new clusters. */
+export const CLUSTERS_WAIT_MS = 5_000;
 /** A client's message is kept up to this many characters. */
 export const NACK_MESSAGE_MAX = 4096;
 
@@ -172,6 +180,7 @@ export function openSession(protocol: 'sotw' | 'delta', stream: string): Session
     view: undefined,
     pending: [],
     writing: false,
+    waitingFor: undefined,
     pushing: false,
   };
 }

@@ -5,11 +5,15 @@
 // response at a time. A request that comes in between is answered from a newer view, which then replaces what is left of the old one,
 // so that routes are never sent from a newer state than the clusters before them. Later pushes only set a flag: a slow client has one
 // pending push, never a queue.
+//
+// New clusters: an Envoy warms them, which takes the endpoints that it then asks for. A route that came earlier would fail. So listeners
+// and routes wait until the CDS response is answered, by which time the request for endpoints has come and been answered too. Only a
+// client that has acknowledged clusters before is waited for, and not longer than CLUSTERS_WAIT_MS.
 
 import { unreachable } from '../../core/assert.ts';
 import { acknowledge, expectAnswer, refuse } from './answer.ts';
 import { blamedNames } from './blame.ts';
-import { plan, releaseDue, warmingAfter } from './plan.ts';
+import { bringsNew, plan, releaseDue, warmingAfter } from './plan.ts';
 import {
   type ClientRequest,
   NACK_MESSAGE_MAX,
@@ -24,7 +28,7 @@ import {
   withWatch,
 } from './session.ts';
 import { type Change, subscribeDelta, subscribeSotw } from './subscribe.ts';
-import { byPushOrder, DEBUG_PREFIX, HEALTH, rulesOf } from './types.ts';
+import { byPushOrder, CDS, DEBUG_PREFIX, HEALTH, LDS, RDS, rulesOf } from './types.ts';
 
 export type SessionStep = readonly [Session, readonly SessionEffect[]];
 
@@ -44,13 +48,17 @@ export function step(session: Session, input: SessionInput): SessionStep {
       return giveUp({ ...session, asking: false });
     case 'Sent':
       return proceed({ ...session, writing: false }, []);
+    case 'Waited':
+      if (session.waitingFor !== input.nonce) return [session, []];
+      return proceed({ ...session, waitingFor: undefined }, []);
     default:
       return unreachable(input);
   }
 }
 
-function onRequest(session: Session, request: ClientRequest): SessionStep {
+function onRequest(before: Session, request: ClientRequest): SessionStep {
   const { typeUrl } = request;
+  const session = typeUrl === CDS ? withAnswer(before, request.nonce) : before;
   if (typeUrl === '') return close(session, 'INVALID_ARGUMENT', 'a request without type_url');
   if (request.protocol !== session.protocol)
     return close(session, 'INVALID_ARGUMENT', `not a ${session.protocol} request`);
@@ -70,6 +78,12 @@ function onRequest(session: Session, request: ClientRequest): SessionStep {
   if (expired && request.protocol === 'sotw') return proceed(withWatch(session, typeUrl, answered), effects);
   const change = request.protocol === 'sotw' ? subscribeSotw(answered, request) : subscribeDelta(answered, request);
   return applyChange(session, typeUrl, change, effects);
+}
+
+/** A new state of the type (no nonce) ends the waiting as well. */
+function withAnswer(session: Session, nonce: string): Session {
+  const ends = session.waitingFor !== undefined && (nonce === session.waitingFor || nonce === '');
+  return ends ? { ...session, waitingFor: undefined } : session;
 }
 
 function applyChange(
@@ -138,9 +152,11 @@ function proceed(before: Session, effects: readonly SessionEffect[]): SessionSte
       session = { ...session, wanted: false, asking: true, asks, pending: [], view: undefined };
       done.push({ kind: 'Evaluate', ask: asks });
     } else if (session.pending.length > 0) {
-      const [next, response] = lookAt(session, session.pending[0]!);
+      const typeUrl = session.pending[0]!;
+      if (session.waitingFor !== undefined && (typeUrl === LDS || typeUrl === RDS)) break;
+      const [next, sending] = lookAt(session, typeUrl);
       session = { ...next, pending: session.pending.slice(1) };
-      if (response !== undefined) done.push(response);
+      done.push(...sending);
     } else {
       if (session.pushing) done.push({ kind: 'Settled' });
       session = { ...session, pushing: false, view: undefined };
@@ -156,29 +172,34 @@ function giveUp(session: Session): SessionStep {
   return [{ ...session, pushing: false }, session.pushing ? [{ kind: 'Settled' }] : []];
 }
 
-function lookAt(session: Session, typeUrl: string): readonly [Session, SessionEffect | undefined] {
+function lookAt(session: Session, typeUrl: string): SessionStep {
   const watch = session.watches.get(typeUrl);
   const set = session.view?.sets.get(typeUrl);
-  if (watch === undefined || session.view === undefined) return [session, undefined];
+  if (watch === undefined || session.view === undefined) return [session, []];
   const { stateSeq } = session.view;
   // A type that cannot be served: nothing is ever said of it, and nothing waits for it.
   if (set === undefined) {
-    return [withWatch(session, typeUrl, { ...watch, upTo: stateSeq, onHold: new Map(), due: nothingDue }), undefined];
+    return [withWatch(session, typeUrl, { ...watch, upTo: stateSeq, onHold: new Map(), due: nothingDue }), []];
   }
   const [after, made] = plan(session, typeUrl, watch, set, stateSeq);
-  if (made === undefined) return [withWatch(session, typeUrl, after), undefined];
+  if (made === undefined) return [withWatch(session, typeUrl, after), []];
   const responses = session.responses + 1;
   const nonce = `${session.stream}/${responses}`;
-  const names = new Set([...made.names, ...made.removed]);
-  const sent: Watch = { ...after, nonceSent: nonce, unanswered: expectAnswer(after.unanswered, { nonce, names }) };
-  const next = {
-    ...withWatch(session, typeUrl, sent),
+  const unanswered = expectAnswer(after.unanswered, { nonce, names: new Set([...made.names, ...made.removed]) });
+  const waits =
+    typeUrl === CDS &&
+    (session.waitingFor !== undefined || (watch.nonceAcked !== '' && bringsNew(made, watch.held))) &&
+    (session.watches.has(LDS) || session.watches.has(RDS));
+  const next: Session = {
+    ...withWatch(session, typeUrl, { ...after, nonceSent: nonce, unanswered }),
     responses,
     writing: true,
     warming: warmingAfter(session, typeUrl, made, after.held),
+    waitingFor: waits ? nonce : session.waitingFor,
   };
-  const { names: sending, removed, full } = made;
-  return [next, { kind: 'Respond', typeUrl, nonce, stateSeq, names: sending, removed, full }];
+  const { names, removed, full } = made;
+  const response: SessionEffect = { kind: 'Respond', typeUrl, nonce, stateSeq, names, removed, full };
+  return [next, waits ? [response, { kind: 'Wait', nonce }] : [response]];
 }
 
 function close(session: Session, code: 'INVALID_ARGUMENT' | 'RESOURCE_EXHAUSTED', message: string): SessionStep {
