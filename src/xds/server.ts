@@ -1,8 +1,8 @@
 // The ADS server: grpc-js below, sessions and the push schedule above, nothing decided in between. Messages are Buffers on both sides
 // (identity serializers): requests are decoded here, responses are concatenations of bytes that were encoded once.
 //
-// Checks before the first message, in istiod's order (spec-events §7.1): ready, rate of new streams. grpc-js measures say why writes are
-// counted by their callback and not by what `write` returns (docs/adr: back-pressure).
+// Checks before the first message, in istiod's order (spec-events §7.1): ready, rate of new streams. Writes are counted by their callback
+// and not by what `write` returns: docs/adr/0005.
 
 import {
   status as grpcStatus,

@@ -2,8 +2,11 @@
 // with endpoints sent again, it names the resource that it refuses, it comes back with what it has, and no request fails while routes and
 // clusters are exchanged under it. The resources are written out in ConfigMaps, as JSON; everything else is the real thing.
 
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json.ts';
@@ -137,12 +140,15 @@ async function rig(protocol: 'sotw' | 'delta', first: number): Promise<Rig> {
   await put(host, 'lds', { in: listener(port) });
   await put(host, 'rds', { http: route('web') });
   const id = 'sidecar~127.0.0.1~web.ns~ns.svc.cluster.local';
+  const folder = await mkdtemp(join(tmpdir(), 'periplus-ads-'));
+  closing.push(() => rm(folder, { recursive: true, force: true }));
   const envoy = await startEnvoy({
     binary: found.binary,
     name: protocol,
     node: { id, cluster: 'web.ns' },
     xdsPort,
     protocol,
+    log: join(folder, 'envoy.log'),
   });
   closing.push(() => envoy.stop());
   const ask = async (): Promise<string> => {

@@ -1,0 +1,153 @@
+// What the engine saves, and that it saves nothing that matters: equal proxies share sets, facts about proxies cost no generation, an
+// unchanged resource keeps its bytes, digests are of names and contents alone.
+
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { Engine } from '../../../src/xds/engine.ts';
+import { receiptsOf } from '../../../src/xds/receipts.ts';
+import { digestOf } from '../../../src/xds/resource-set.ts';
+import { CDS, EDS, LDS, RDS } from '../../../src/xds/session/types.ts';
+import { Gate, WriteWindow } from '../../../src/xds/write-window.ts';
+import { MemoryHost, testSources } from '../../protocol/memory-host.ts';
+
+const nodeOf = (name: string): JsonObject => ({ id: `sidecar~10.0.0.1~${name}.ns~ns.svc.cluster.local` });
+
+let host: MemoryHost;
+let engine: Engine;
+
+beforeEach(async () => {
+  host = new MemoryHost();
+  engine = new Engine(testSources);
+  await host.set('cds', { b: '1', a: '1' });
+  await host.set('eds', { a: '1', b: '1', c: '1' });
+  for (const connection of ['one', 'two']) {
+    await host.record([
+      { source: 'xds', kind: 'ProxyConnected', connection, node: nodeOf(connection), protocol: 'delta' },
+      {
+        source: 'xds',
+        kind: 'ProxySubscribed',
+        connection,
+        typeUrl: CDS,
+        subscribe: [],
+        unsubscribe: [],
+        wildcard: true,
+      },
+      {
+        source: 'xds',
+        kind: 'ProxySubscribed',
+        connection,
+        typeUrl: EDS,
+        subscribe: ['c', 'a', 'none'],
+        unsubscribe: [],
+        wildcard: false,
+      },
+    ]);
+  }
+});
+
+const setOf = (connection: string, typeUrl: string) => {
+  const proxy = host.state().proxies.get(connection)!;
+  return engine.resourcesFor(host.state(), proxy, typeUrl, proxy.subscriptions[typeUrl]!);
+};
+
+describe('engine', () => {
+  test('names in order, absent ones left out, types that are not generated undefined', () => {
+    expect([...setOf('one', CDS)!.versions.keys()]).toEqual(['a', 'b']);
+    expect([...setOf('one', EDS)!.versions.keys()]).toEqual(['a', 'c']);
+    const proxy = host.state().proxies.get('one')!;
+    expect(engine.resourcesFor(host.state(), proxy, LDS, { wildcard: true, names: [] })).toBeUndefined();
+    expect([...engine.viewOf(host.state(), proxy).keys()].sort()).toEqual([CDS, EDS].sort());
+    const named = engine.resourcesFor(host.state(), proxy, CDS, { wildcard: false, names: ['b', 'x'] });
+    expect([...named!.versions.keys()]).toEqual(['b']);
+    expect(engine.resourcesFor(host.state(), proxy, RDS, { wildcard: false, names: [] })!.size).toBe(0);
+  });
+
+  test('equal proxies share the set; a changed one keeps the bytes of what did not change', async () => {
+    const before = setOf('one', CDS)!;
+    expect(setOf('two', CDS)).toBe(before);
+    expect(setOf('two', EDS)).toBe(setOf('one', EDS));
+    await host.set('cds', { a: '1', b: '2' });
+    const after = setOf('one', CDS)!;
+    expect(after.resources.get('a')).toBe(before.resources.get('a'));
+    expect(after.versions.get('b')).not.toBe(before.versions.get('b'));
+    expect(setOf('one', EDS)!.digest).toBe(setOf('two', EDS)!.digest);
+  });
+
+  test('facts about proxies run no query', async () => {
+    setOf('one', CDS);
+    setOf('one', EDS);
+    const { runs, verifications } = engine.tracker.stats;
+    await host.record([{ source: 'xds', kind: 'ProxyNacked', connection: 'two', typeUrl: CDS, message: 'no' }]);
+    setOf('one', CDS);
+    setOf('two', EDS);
+    expect(engine.tracker.stats).toMatchObject({ runs, verifications });
+  });
+
+  test('a sweep changes nothing that is served', async () => {
+    const before = setOf('one', CDS)!.digest;
+    for (let i = 0; i < 4; i++) engine.sweep();
+    expect(setOf('one', CDS)!.digest).toBe(before);
+    await host.set('cds', { a: '9' });
+    expect(setOf('one', CDS)!.digest).not.toBe(before);
+  });
+
+  test('a digest is of names and versions, in name order', () => {
+    const versions = new Map([
+      ['a', '1'],
+      ['b', '2'],
+    ]);
+    expect(digestOf(versions)).toBe('0f39ea14af60849a2d08a529c7f2cba97ee952e58e2c78464bb62c71af904d9d');
+    expect(digestOf(new Map())).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+  });
+});
+
+describe('receipts', () => {
+  test('one for each type, state and digest; connections sorted, once each', () => {
+    const of = (connection: string, digest: string) => ({ connection, typeUrl: CDS, stateSeq: 7, digest, count: 2 });
+    const receipts = receiptsOf([of('b', 'x'), of('c', 'y'), of('a', 'x'), of('b', 'x')]);
+    expect(receipts.map(({ connections, digest }) => [connections, digest])).toEqual([
+      [['a', 'b'], 'x'],
+      [['c'], 'y'],
+    ]);
+  });
+});
+
+describe('windows', () => {
+  test('places are given in order, and back; a slow one gives its place away once', async () => {
+    const timers: (() => void)[] = [];
+    const clock = {
+      now: () => 0,
+      after: (_: number, run: () => void) => ({
+        cancel: () => timers.splice(timers.indexOf(run), 1),
+        at: timers.push(run),
+      }),
+    };
+    const window = new WriteWindow(clock, 1, 100);
+    const slow: string[] = [];
+    const first = await window.take(() => slow.push('first'));
+    const order: string[] = [];
+    const take = async (name: string): Promise<() => void> => {
+      const back = await window.take(() => slow.push(name));
+      order.push(name);
+      return back;
+    };
+    const second = take('second');
+    const third = take('third');
+    expect(window.taken).toBe(1);
+    timers.shift()!();
+    const back = await second;
+    expect([slow, order]).toEqual([['first'], ['second']]);
+    first();
+    await Promise.resolve();
+    expect(order).toEqual(['second']);
+    back();
+    (await third)();
+    expect(window.taken).toBe(0);
+  });
+
+  test('the gate spaces out and refuses when the queue is too long', () => {
+    const gate = new Gate(10, 250);
+    expect([gate.enter(0), gate.enter(0), gate.enter(0), gate.enter(0)]).toEqual([0, 100, 200, undefined]);
+    expect(gate.enter(1_000)).toBe(0);
+  });
+});

@@ -1,0 +1,130 @@
+// Corners of the session that no scenario gets to: limits, a failed evaluation, an answer that comes too late.
+
+import { describe, expect, test } from 'vitest';
+import { blamedNames } from '../../../../src/xds/session/blame.ts';
+import {
+  openSession,
+  type Session,
+  type SessionEffect,
+  type SessionInput,
+  UNANSWERED_MAX,
+  WATCHED_NAMES_MAX,
+  WATCHED_TYPES_MAX,
+} from '../../../../src/xds/session/session.ts';
+import { syncState } from '../../../../src/xds/session/status.ts';
+import { step } from '../../../../src/xds/session/step.ts';
+import { byPushOrder, CDS, ECDS, EDS, LDS, NDS, RDS, rulesOf, SDS } from '../../../../src/xds/session/types.ts';
+
+function run(session: Session, ...inputs: readonly SessionInput[]): readonly [Session, readonly SessionEffect[]] {
+  let now = session;
+  let last: readonly SessionEffect[] = [];
+  for (const input of inputs) [now, last] = step(now, input);
+  return [now, last];
+}
+
+const delta = (typeUrl: string, subscribe: readonly string[] = [], nonce = ''): SessionInput => ({
+  kind: 'Request',
+  request: { protocol: 'delta', typeUrl, subscribe, unsubscribe: [], initial: new Map(), nonce },
+});
+const evaluated = (ask: number, typeUrl: string, version: string) => ({
+  kind: 'Evaluated' as const,
+  ask,
+  view: { stateSeq: ask, sets: new Map([[typeUrl, new Map([['a', version]])]]) },
+});
+
+describe('step', () => {
+  test('a request without a type, or of the other protocol, closes the stream', () => {
+    expect(run(openSession('delta', 's'), delta(''))[1]).toMatchObject([{ kind: 'Close', code: 'INVALID_ARGUMENT' }]);
+    expect(run(openSession('sotw', 's'), delta(CDS))[1]).toMatchObject([{ kind: 'Close', code: 'INVALID_ARGUMENT' }]);
+  });
+
+  test('limits close the stream, one below them does not', () => {
+    const names = Array.from({ length: WATCHED_NAMES_MAX }, (_, i) => `n${i}`);
+    expect(run(openSession('delta', 's'), delta(EDS, names))[1]).toMatchObject([
+      { kind: 'Subscribed' },
+      { kind: 'Evaluate' },
+    ]);
+    expect(run(openSession('delta', 's'), delta(EDS, [...names, 'more']))[1]).toMatchObject([
+      { kind: 'Close', code: 'RESOURCE_EXHAUSTED' },
+    ]);
+    const types = Array.from({ length: WATCHED_TYPES_MAX }, (_, i) => delta(`type/${i}`));
+    expect(run(openSession('delta', 's'), ...types)[1]).toMatchObject([{ kind: 'Subscribed' }, { kind: 'Evaluate' }]);
+    expect(run(openSession('delta', 's'), ...types, delta('type/more'))[1]).toMatchObject([
+      { kind: 'Close', code: 'RESOURCE_EXHAUSTED' },
+    ]);
+  });
+
+  test('a failed evaluation ends the push, is not repeated by itself, and what was asked for is not forgotten', () => {
+    const [failed, effects] = run(openSession('delta', 's'), delta(CDS), { kind: 'Push' }, { kind: 'Failed', ask: 1 });
+    // The push came while the evaluation was under way, so there is one more.
+    expect(effects).toEqual([{ kind: 'Evaluate', ask: 2 }]);
+    const [again, settled] = run(failed, { kind: 'Failed', ask: 2 });
+    expect(settled).toEqual([{ kind: 'Settled' }]);
+    expect(run(again, { kind: 'Push' }, evaluated(3, CDS, '1'))[1]).toMatchObject([{ kind: 'Respond', names: ['a'] }]);
+  });
+
+  test('a view that was not asked for, or was asked for before the subscription changed, is not used', () => {
+    const [session] = run(openSession('delta', 's'), delta(RDS, ['a']), delta(RDS, ['b']));
+    expect(run(session, evaluated(1, RDS, '1'))[1]).toEqual([]);
+    expect(run(session, evaluated(2, RDS, '1'))[1]).toMatchObject([{ kind: 'Respond', names: ['a'] }]);
+    expect(run(session, { kind: 'Waited', nonce: 'never' })[1]).toEqual([]);
+  });
+
+  test('nonces are of the stream; unanswered responses are kept in bounded space', () => {
+    let [session] = run(openSession('delta', 'conn-7'), delta(CDS), evaluated(1, CDS, '0'), { kind: 'Sent' });
+    for (let i = 2; i <= 3 * UNANSWERED_MAX; i++) {
+      [session] = run(session, { kind: 'Push' }, evaluated(i, CDS, String(i)), { kind: 'Sent' });
+    }
+    const watch = session.watches.get(CDS)!;
+    expect(watch.nonceSent).toBe(`conn-7/${3 * UNANSWERED_MAX}`);
+    expect(watch.unanswered).toHaveLength(UNANSWERED_MAX);
+    expect(syncState(watch)).toBe('STALE');
+    const [answered] = run(session, delta(CDS, [], watch.nonceSent));
+    expect(answered.watches.get(CDS)!.unanswered).toEqual([]);
+    expect(syncState(answered.watches.get(CDS)!)).toBe('SYNCED');
+  });
+
+  test('an unchanged set costs nothing, by identity or by value', () => {
+    const first = evaluated(1, CDS, '1');
+    const [session] = run(openSession('delta', 's'), delta(CDS), first, { kind: 'Sent' }, { kind: 'Push' });
+    expect(run(session, { ...first, ask: 2 })[1]).toEqual([{ kind: 'Settled' }]);
+    expect(run(session, evaluated(2, CDS, '1'))[1]).toEqual([{ kind: 'Settled' }]);
+  });
+});
+
+describe('types', () => {
+  test('push order', () => {
+    const shuffled = [NDS, 'z/Unknown', ECDS, SDS, RDS, LDS, EDS, CDS, 'a/Unknown'];
+    expect(shuffled.sort(byPushOrder)).toEqual([CDS, EDS, LDS, RDS, SDS, 'a/Unknown', ECDS, NDS, 'z/Unknown']);
+    expect([CDS, EDS, LDS, RDS, SDS, ECDS, NDS].map(url => rulesOf(url).wildcard)).toEqual([
+      true,
+      false,
+      true,
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
+});
+
+describe('blame', () => {
+  const sent = ['outbound|80||a.ns', 'outbound|80||a.ns.svc', '0.0.0.0_80', 'x'];
+  test.each([
+    ['Error adding/updating cluster(s) outbound|80||a.ns: bad, outbound|80||a.ns.svc: worse', sent.slice(0, 2)],
+    ['Error adding/updating cluster(s) outbound|80||a.ns.svc: bad', ['outbound|80||a.ns.svc']],
+    ['Error adding/updating listener(s) 0.0.0.0_80: no such filter', ['0.0.0.0_80']],
+    ['Error adding/updating listener(s) 10.0.0.0_80: no such filter', []],
+    ['Error adding/updating listener(s) 0.0.0.0_8080: no such filter', []],
+    ['Only unique values for domains are permitted', []],
+    ["resource 'x' is bad.", ['x']],
+    ['about x.', ['x']],
+  ])('%s', (message, blamed) => {
+    expect(blamedNames(message, sent)).toEqual(blamed);
+  });
+
+  test('one resource needs no text', () => {
+    expect(blamedNames('no', ['a'])).toEqual(['a']);
+    expect(blamedNames('no', [])).toEqual([]);
+  });
+});
