@@ -39,6 +39,7 @@ export interface ServiceData {
 }
 
 interface Decoded {
+  readonly metadata?: { readonly name?: string };
   readonly spec?: {
     readonly type?: string;
     readonly clusterIP?: string;
@@ -60,6 +61,7 @@ export const service = kubernetesKind<'Service', Decoded>({
   kind: 'Service',
   group: '',
   versions: ['v1'],
+  metadata: [{ name: 'name', type: 'string' }],
   messages: {
     Object: [
       { name: 'spec', type: { message: 'Spec' } },
@@ -128,7 +130,13 @@ function flattenPort(port: Partial<ServicePortData>): ServicePortData {
   return { ...port, name: port.name ?? '', protocol: port.protocol ?? 'TCP', port: number, targetPort: target };
 }
 
-function checkService({ spec = {} }: Decoded, report: Report): void {
+function checkService({ metadata = {}, spec = {} }: Decoded, report: Report): void {
+  if (metadata.name?.includes('.')) {
+    report(
+      'metadata.name',
+      `${quoted(metadata.name)} is not the name of a Service: it becomes a host name and has no dots`,
+    );
+  }
   if (spec.type !== undefined && !TYPES.includes(spec.type)) {
     report('spec.type', `${quoted(spec.type)} is not a type of Service: expected one of ${TYPES.join(', ')}`);
   }

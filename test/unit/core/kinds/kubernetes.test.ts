@@ -100,6 +100,11 @@ describe('Service', () => {
   ])('given %j, then it is refused', (spec, problems) => {
     expect(problemsOf(service(spec))).toEqual(problems);
   });
+  test('given a name with dots, then it is refused', () => {
+    expect(problemsOf({ ...service({}), metadata: { name: 'a.b' } })).toEqual([
+      'metadata.name: "a.b" is not the name of a Service: it becomes a host name and has no dots',
+    ]);
+  });
   test('given a change of what is not read, then it is no change', () => {
     const project = definitions.Service.project;
     const before = service({ ports: [{ port: 80 }] });
