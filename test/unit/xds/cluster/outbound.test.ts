@@ -121,16 +121,16 @@ describe('discovery', () => {
     expect(message.originalDstLbConfig).toEqual({ upstreamPortOverride: { value: 8443 } });
   });
 
-  it('of DYNAMIC_DNS with a wildcard is a forward proxy for ports that carry a name', () => {
+  it('of DYNAMIC_DNS with a wildcard is a forward proxy', () => {
     const ports = [
       { number: 80, name: 'http', protocol: 'HTTP' },
-      { number: 9000, name: 'tcp', protocol: 'TCP' },
+      { number: 443, name: 'tls', protocol: 'TLS' },
     ];
     const dynamic = scene([entry({ hosts: ['*.example.com'], resolution: 'DYNAMIC_DNS', ports })]);
     const message = cluster(dynamic, 'p', 'outbound|80||*.example.com');
     expect(message.clusterType?.name).toBe('envoy.clusters.dynamic_forward_proxy');
     expect(message.commonLbConfig).toBeUndefined();
-    expect([...clustersOf(dynamic, 'p').keys()]).not.toContain('outbound|9000||*.example.com');
+    expect([...clustersOf(dynamic, 'p').keys()]).toContain('outbound|443||*.example.com');
   });
 
   it('becomes the original destination by PASSTHROUGH, without endpoints of its own', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/json.ts';
+import { outlierDetection } from '../../../../src/xds/generate/cluster/outlier-detection.ts';
 import { Cluster_LbPolicy } from '../../../../src/xds/proto/types.gen.ts';
 import { Scene, type SceneOptions, sidecarNode } from '../route/scene.ts';
 import { cluster, HTTP_PORT, httpOptions, rule, workload } from './cluster-scene.ts';
@@ -104,8 +105,7 @@ describe('outlier detection', () => {
   });
 
   it('tells errors of the own host apart only if asked', () => {
-    const quiet = policy({ outlierDetection: { consecutiveLocalOriginFailures: 3 } });
-    expect(quiet.outlierDetection).toEqual({ enforcingSuccessRate: { value: 0 } });
+    expect(outlierDetection({ consecutiveLocalOriginFailures: 3 })).toEqual({ enforcingSuccessRate: { value: 0 } });
     const split = { splitExternalLocalOriginErrors: true, consecutiveLocalOriginFailures: 3, minHealthPercent: 40 };
     const message = policy({ outlierDetection: split });
     expect(message.outlierDetection).toMatchObject({
