@@ -103,17 +103,26 @@ describe('law 5: PushRequest is a monoid', () => {
     expect(loses(two, forgetsFull)).toBe('full');
   });
 
-  test('canary: joining nearest ranges instead of aligned blocks is not associative', () => {
-    const nearest = (a: PushRequest, b: PushRequest): PushRequest => {
-      const blocks = [...new Set([...a.causes.blocks, ...b.causes.blocks])].sort((x, y) => x - y);
-      const bounded = blocks.length > 2 ? [blocks[0]!, blocks.at(-1)!] : blocks;
-      return { ...mergePushRequests(a, b), causes: { ...mergePushRequests(a, b).causes, blocks: bounded } };
+  test('canary: joining the nearest ranges, instead of aligned blocks, is not associative, and that is found', () => {
+    type Ranges = readonly (readonly [number, number])[];
+    const join = (a: Ranges, b: Ranges): Ranges => {
+      const ranges = [...a, ...b].sort(([x], [y]) => x - y).map(range => [...range] as [number, number]);
+      while (ranges.length > 2) {
+        const gaps = ranges.slice(1).map(([first], i) => first - ranges[i]![1]);
+        const at = gaps.indexOf(Math.min(...gaps));
+        ranges.splice(at, 2, [ranges[at]![0], Math.max(ranges[at]![1], ranges[at + 1]![1])]);
+      }
+      return ranges;
     };
-    const [x, y, z] = [1, 5, 3].map(seq => pushRequest(seq, 'config', [], { full: true }));
-    const bent = mergePushRequests(nearest(nearest(x!, y!), z!), nearest(x!, nearest(y!, z!)));
-    expect(bent.causes.count).toBe(6);
-    expect(nearest(nearest(x!, z!), y!).causes.blocks).not.toEqual(
-      mergePushRequests(mergePushRequests(x!, z!), y!).causes.blocks,
+    const seq = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 4 });
+    const of = (seqs: readonly number[]): Ranges => seqs.map((n): Ranges => [[n, n]]).reduce(join);
+    const found = fc.check(
+      fc.property(seq, seq, seq, (a, b, c) => {
+        const [x, y, z] = [of(a), of(b), of(c)];
+        expect(join(join(x, y), z)).toEqual(join(x, join(y, z)));
+      }),
+      parameters(1_000),
     );
+    expect(found.failed).toBe(true);
   });
 });
