@@ -148,12 +148,21 @@ export class JournalOnStore implements Journal {
     if (this.#poll !== undefined) return;
     let seen = this.#store.head().seq;
     this.#poll = setInterval(() => {
-      const head = this.#store.head().seq;
+      const head = this.#headOrUndefined();
       if (head === seen) return;
-      seen = head;
+      seen = head ?? seen;
       for (const follower of this.#followers) follower.committed();
     }, FOLLOW_POLL_MS);
     this.#poll.unref();
+  }
+
+  /** A head that cannot be read must not end the process from a timer: the followers find the fault when they read. */
+  #headOrUndefined(): number | undefined {
+    try {
+      return this.#store.head().seq;
+    } catch {
+      return undefined;
+    }
   }
 
   async verify(onProgress?: (done: number, of: number) => void): Promise<Verdict> {

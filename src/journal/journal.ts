@@ -138,7 +138,7 @@ export interface Snapshots {
 }
 
 export interface Follow {
-  /** Resolves when `onEvents` will not be called again. */
+  /** Resolves when `onEvents` will not be called again; so do not await it inside `onEvents`. */
   stop(): Promise<void>;
   /** Resolves after `stop` or `close`; rejects if reading failed or `onEvents` threw. */
   readonly done: Promise<void>;

@@ -51,12 +51,15 @@ export async function openSqliteStore(path: string, options: SqliteOptions): Pro
 }
 
 async function checkedStore(path: string, link: WriterLink, unlock: () => void): Promise<SqliteStore> {
-  const store = new SqliteStore(path, openForReading(path), link, unlock);
+  let db: Db | undefined;
   try {
+    db = openForReading(path);
+    const store = new SqliteStore(path, db, link, unlock);
     store.checkTail();
     return store;
   } catch (error) {
-    await store.close();
+    db?.close();
+    await link.close();
     throw error;
   }
 }
