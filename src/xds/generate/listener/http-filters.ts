@@ -10,9 +10,19 @@ import { any } from '../../proto/any.ts';
 import { Cluster_DnsLookupFamily, type HttpFilter } from '../../proto/types.gen.ts';
 import { alpn, peerMetadata, statsFilters } from './istio-filters.ts';
 
-/** From the network to the upstream. */
+/**
+ * From the network to the upstream. The whole order, so that a feature has its place before it exists: a stage that nothing fills is empty.
+ */
 const httpFilterOrder = [
   'peerMetadata',
+  'customAuthorization',
+  'authenticationExtensions',
+  'requestAuthentication',
+  'authorizationExtensions',
+  'authorization',
+  'statsExtensions',
+  'otherExtensions',
+  'inferencePool',
   'grpcWeb',
   'grpcStats',
   'alpn',
@@ -50,7 +60,7 @@ const httpFilterList: Query<string, readonly HttpFilter[]> = {
     const [traffic, grpcWeb, httpProxy, dynamicHost = ''] = arg.split('|') as [TrafficClass, string, string, string?];
     const client = traffic !== 'inbound';
     const persistent = client && reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER');
-    const stages: Readonly<Record<Stage, readonly HttpFilter[]>> = {
+    const stages: Readonly<Partial<Record<Stage, readonly HttpFilter[]>>> = {
       peerMetadata: peerMetadata(reader, traffic, httpProxy === 'true'),
       grpcWeb: grpcWeb === 'true' ? [grpcWebFilter] : [],
       grpcStats: [grpcStatsFilter],
@@ -62,7 +72,7 @@ const httpFilterList: Query<string, readonly HttpFilter[]> = {
       dynamicForwardProxy: dynamicHost === '' ? [] : [dynamicForwardProxyFilter(dynamicHost)],
       router: [router(reader)],
     };
-    return httpFilterOrder.flatMap(stage => stages[stage]);
+    return httpFilterOrder.flatMap(stage => stages[stage] ?? []);
   },
 };
 

@@ -6,8 +6,20 @@ import type { TrafficClass } from '../../../core/select/traffic-class.ts';
 import type { Filter } from '../../proto/types.gen.ts';
 import { networkMetadataExchange, statsFilters } from './istio-filters.ts';
 
-/** From the network to the upstream. */
-const networkFilterOrder = ['metadataExchange', 'stats'] as const;
+/**
+ * From the network to the terminal filters. The whole order, so that a feature has its place before it exists: a stage that nothing fills is
+ * empty.
+ */
+const networkFilterOrder = [
+  'metadataExchange',
+  'customAuthorization',
+  'authenticationExtensions',
+  'authorizationExtensions',
+  'authorization',
+  'statsExtensions',
+  'otherExtensions',
+  'stats',
+] as const;
 type Stage = (typeof networkFilterOrder)[number];
 
 /**
@@ -22,10 +34,10 @@ const networkFilterList: Query<string, readonly Filter[]> = {
   name: 'generate/networkFilters',
   run: (reader, arg) => {
     const [traffic, exchange] = arg.split('|') as [TrafficClass, string];
-    const stages: Readonly<Record<Stage, readonly Filter[]>> = {
+    const stages: Readonly<Partial<Record<Stage, readonly Filter[]>>> = {
       metadataExchange: exchange === 'true' ? networkMetadataExchange(reader) : [],
       stats: statsFilters(reader, traffic),
     };
-    return networkFilterOrder.flatMap(stage => stages[stage]);
+    return networkFilterOrder.flatMap(stage => stages[stage] ?? []);
   },
 };

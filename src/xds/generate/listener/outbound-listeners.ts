@@ -13,6 +13,7 @@ import { type OutboundListenerPlan, rangesOf } from '../../../core/select/outbou
 import { outboundListenerPlans } from '../../../core/select/outbound-listeners.ts';
 import { metadataText } from '../../../core/select/proxy-config.ts';
 import {
+  type AccessLog,
   type CidrRange,
   type Filter,
   type FilterChain,
@@ -44,34 +45,63 @@ import { fallthroughFilters } from './virtual-outbound.ts';
 export const outboundListeners: Query<'', readonly Resource<Listener>[]> = {
   name: 'generate/outboundListeners',
   run: reader => {
-    const listeners = reader.get(outboundListenerPlans, '').map(plan => outbound(reader, plan));
+    const shared = sharedParts(reader);
+    const listeners = reader.get(outboundListenerPlans, '').map(plan => outbound(reader, shared, plan));
     const proxy = httpProxyListener(reader);
     return proxy === undefined ? listeners : [...listeners, proxy];
   },
 };
 
-function outbound(reader: ProxyReader, plan: OutboundListenerPlan): Resource<Listener> {
+/** What every outbound listener of the proxy has in common, asked for once: there can be thousands of them. */
+interface SharedParts {
+  readonly networkFilters: readonly Filter[];
+  readonly fallthrough: readonly Filter[];
+  readonly tcpLog: readonly AccessLog[];
+  readonly plainHttp: readonly string[];
+  readonly connectTimeoutMs: number;
+  readonly detection: Duration | string | undefined;
+  readonly socket: SocketSettings;
+}
+
+function sharedParts(reader: ProxyReader): SharedParts {
+  return {
+    networkFilters: networkFilters(reader, 'outbound', false),
+    fallthrough: fallthroughFilters(reader),
+    tcpLog: reader.get(accessLogsOf, 'outbound').tcp,
+    plainHttp: plainHttp(reader),
+    connectTimeoutMs: connectTimeoutMs(reader),
+    detection: reader.mesh('protocolDetectionTimeout') as unknown as Duration | string | undefined,
+    socket: socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
+  };
+}
+
+function outbound(reader: ProxyReader, shared: SharedParts, plan: OutboundListenerPlan): Resource<Listener> {
   const [bind, ...moreBinds] = plan.binds;
-  const chains = plan.chains.map(chain => chainOf(reader, plan, chain));
+  const chains = plan.chains.map(chain => chainOf(reader, shared, plan, chain));
   return reader.make(outboundListener, {
     bind,
     moreBinds,
     port: plan.port,
     bindToPort: plan.bindToPort,
     chains,
-    fallthrough: chains.some(isMatchAll) ? undefined : fallthroughFilters(reader),
+    fallthrough: chains.some(isMatchAll) ? undefined : shared.fallthrough,
     sniLookup: plan.chains.some(chain => chain.kind === 'tcp' && chain.dynamicHost !== ''),
-    detection: reader.mesh('protocolDetectionTimeout') as unknown as Duration | string | undefined,
+    detection: shared.detection,
     conflicts: plan.conflicts,
-    ...socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
+    ...shared.socket,
   });
 }
 
-function chainOf(reader: ProxyReader, plan: OutboundListenerPlan, chain: ChainPlan): FilterChain {
-  return chain.kind === 'http' ? httpChain(reader, plan, chain) : tcpChain(reader, plan, chain);
+function chainOf(reader: ProxyReader, shared: SharedParts, plan: OutboundListenerPlan, chain: ChainPlan): FilterChain {
+  return chain.kind === 'http' ? httpChain(reader, shared, plan, chain) : tcpChain(reader, shared, plan, chain);
 }
 
-function httpChain(reader: ProxyReader, plan: OutboundListenerPlan, chain: HttpChainPlan): FilterChain {
+function httpChain(
+  reader: ProxyReader,
+  shared: SharedParts,
+  plan: OutboundListenerPlan,
+  chain: HttpChainPlan,
+): FilterChain {
   const { service, servicePort } = plan;
   const dynamic = service.resolution === 'DynamicDNS' && isWildcard(service.hostname);
   const hcm = httpConnectionManager(reader, {
@@ -86,19 +116,24 @@ function httpChain(reader: ProxyReader, plan: OutboundListenerPlan, chain: HttpC
   return reader.make(outboundChain, {
     serverNames: [],
     ranges: [],
-    alpn: chain.sniffed ? plainHttp(reader) : undefined,
+    alpn: chain.sniffed ? shared.plainHttp : undefined,
     filters: [hcm],
-    connectTimeoutMs: connectTimeoutMs(reader),
+    connectTimeoutMs: shared.connectTimeoutMs,
     configNamespace: '',
     configName: '',
   });
 }
 
-function tcpChain(reader: ProxyReader, plan: OutboundListenerPlan, chain: TcpChainPlan): FilterChain {
+function tcpChain(
+  reader: ProxyReader,
+  shared: SharedParts,
+  plan: OutboundListenerPlan,
+  chain: TcpChainPlan,
+): FilterChain {
   const filters = [
-    ...networkFilters(reader, 'outbound', false),
+    ...shared.networkFilters,
     ...terminalFilters(reader, chain.route, {
-      accessLog: reader.get(accessLogsOf, 'outbound').tcp,
+      accessLog: shared.tcpLog,
       protocol: plan.servicePort.protocol,
       dynamicHost: chain.dynamicHost,
       dynamicPort: plan.port,
@@ -109,7 +144,7 @@ function tcpChain(reader: ProxyReader, plan: OutboundListenerPlan, chain: TcpCha
     ranges: rangesOf(chain),
     alpn: undefined,
     filters,
-    connectTimeoutMs: connectTimeoutMs(reader),
+    connectTimeoutMs: shared.connectTimeoutMs,
     configNamespace: chain.config?.namespace ?? '',
     configName: chain.config?.name ?? '',
   });
