@@ -3,12 +3,12 @@
 // Rules: spec-events-pushes-protocol §2.6, §8.3; Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
 
 import { sameContent } from '../equal.ts';
-import type { Endpoint, EndpointShard } from '../model/service.ts';
 import { mergePushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import type { Reader } from '../reader.ts';
 import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
 import { servicesOfHost } from '../registry/services.ts';
 import { untrackedReader } from '../registry/untracked.ts';
+import { namedNetworkGateways } from '../select/network-gateways.ts';
 import type { State } from '../state.ts';
 
 export interface Comparison {
@@ -29,11 +29,18 @@ export function endpointRequest(comparison: Comparison, hostname: string, namesp
   const now = after.get(endpointShards, arg);
   const key = serviceKey(namespace, hostname);
   const accounts = !sameContent(before.get(serviceAccounts, arg), after.get(serviceAccounts, arg));
-  if (!accounts && sameContent(sendable(old), sendable(now))) return noPush;
+  // Istio keeps silent about endpoints that are unhealthy and new; here they count, for the mTLS mode of a cluster is guessed from all.
+  if (!accounts && sameContent(old, now)) return noPush;
   const full = old.length === 0 || accounts || isResolvedByProxy(after, hostname, namespace);
   const request = pushRequest(seq, 'endpoint', [key], { full });
   if (!isHeadless(after, hostname, namespace)) return request;
   return mergePushRequests(request, pushRequest(seq, 'headlessendpoint', [key], { full: true }));
+}
+
+/** Gateways of networks are services with an external address, or nodes: every endpoint behind them is reached through them. */
+export function gatewayRequest({ seq, before, after }: Comparison): PushRequest {
+  if (sameContent(before.get(namedNetworkGateways, ''), after.get(namedNetworkGateways, ''))) return noPush;
+  return pushRequest(seq, 'networks', [], { full: true, forced: true });
 }
 
 export function serviceKey(namespace: string, hostname: string): string {
@@ -48,15 +55,6 @@ export function orNothing(request: PushRequest): PushRequest | undefined {
 /** Merged in the order given. */
 export function mergeAll(requests: readonly PushRequest[]): PushRequest {
   return requests.reduce(mergePushRequests, noPush);
-}
-
-/** Unhealthy endpoints are left out when nobody is sent them, so that a pod that never gets ready pushes nothing. */
-function sendable(shards: readonly EndpointShard[]): readonly (readonly [string, readonly Endpoint[]])[] {
-  const shown = shards.map(({ provider, cluster, endpoints }): readonly [string, readonly Endpoint[]] => [
-    `${provider}/${cluster}`,
-    endpoints.filter(endpoint => endpoint.health !== 'UnHealthy' || endpoint.sendUnhealthy),
-  ]);
-  return shown.filter(([, endpoints]) => endpoints.length > 0);
 }
 
 /** Names that the proxy resolves stand in the cluster itself. */

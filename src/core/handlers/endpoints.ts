@@ -9,7 +9,7 @@ import { SERVICE_NAME_LABEL } from '../registry/slice-endpoints.ts';
 import { kubernetesHost } from '../select/hosts.ts';
 import type { State } from '../state.ts';
 import type { Change } from './change.ts';
-import { type Comparison, compareStates, endpointRequest, mergeAll, orNothing } from './comparison.ts';
+import { type Comparison, compareStates, endpointRequest, gatewayRequest, mergeAll, orNothing } from './comparison.ts';
 import { proxyRequest } from './proxy-workload.ts';
 import { selectingEntryRequests } from './selecting-entries.ts';
 
@@ -51,7 +51,7 @@ export function podHandler(before: State, after: State, change: Change): PushReq
   );
 }
 
-/** A node gives its pods their locality; what else changes on it concerns nobody. */
+/** A node gives its pods their locality, and may lead to the gateway of a network; what else changes on it concerns nobody. */
 export function nodeHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const node = change.after ?? change.before;
   if (node === undefined) return undefined;
@@ -70,6 +70,7 @@ export function nodeHandler(before: State, after: State, change: Change): PushRe
     mergeAll([
       requestFor(comparison, names),
       ...entries,
+      gatewayRequest(comparison),
       proxyRequest(after, change, proxy => ids.has(proxy.facets.id)),
     ]),
   );

@@ -28,9 +28,8 @@ export function namespaceHandler(before: State, after: State, change: Change): P
   if (sameContent(change.before?.annotations, change.after?.annotations)) return undefined;
   const comparison = compareStates(change.seq, before, after);
   const requests: PushRequest[] = [];
-  for (const { name, cluster } of comparison.after.objects('Service', `${namespace.cluster}/${namespace.name}/`)) {
-    const request = cluster === namespace.cluster ? serviceRequest(comparison, namespace.name, name) : undefined;
-    if (request !== undefined) requests.push(request);
+  for (const service of comparison.after.objects('Service', `${namespace.cluster}/${namespace.name}/`)) {
+    requests.push(serviceRequest(comparison, `${service.cluster}/${service.namespace}/${service.name}`));
   }
   for (const entry of comparison.after.objects('ServiceEntry', `${namespace.name}/`)) {
     const key = `${entry.namespace}/${entry.name}`;

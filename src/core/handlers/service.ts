@@ -1,35 +1,40 @@
-// serviceHandler: Kubernetes Services. The service of all clusters is compared before and after, so that a second cluster that brings
-// nothing new, or a status that nobody reads, pushes nothing.
+// serviceHandler: Kubernetes Services. The service of the changed cluster is compared before and after (proxies of that cluster serve by it,
+// the service of all clusters is made of it), so that a status or an annotation that nobody reads pushes nothing.
 // Rules: spec-events-pushes-protocol §2.4 (K1, K2, K13), §5 (alias rule); Istio pilot/pkg/serviceregistry/kube/controller/controller.go.
 
 import { sameContent } from '../equal.ts';
 import type { Service } from '../model/service.ts';
-import { type PushRequest, pushRequest } from '../push-request.ts';
-import { mergedService } from '../registry/kubernetes-service.ts';
+import { noPush, type PushRequest, pushRequest } from '../push-request.ts';
+import { kubernetesService } from '../registry/kubernetes-service.ts';
 import { servicesOfHost } from '../registry/services.ts';
 import type { State } from '../state.ts';
 import type { Change } from './change.ts';
-import { type Comparison, compareStates, endpointRequest, mergeAll, orNothing, serviceKey } from './comparison.ts';
+import {
+  type Comparison,
+  compareStates,
+  endpointRequest,
+  gatewayRequest,
+  mergeAll,
+  orNothing,
+  serviceKey,
+} from './comparison.ts';
 
 export function serviceHandler(before: State, after: State, change: Change): PushRequest | undefined {
-  const obj = change.after ?? change.before;
-  if (obj === undefined) return undefined;
-  return serviceRequest(compareStates(change.seq, before, after), obj.namespace, obj.name);
+  const comparison = compareStates(change.seq, before, after);
+  return orNothing(mergeAll([serviceRequest(comparison, change.key), gatewayRequest(comparison)]));
 }
 
-/** What has to be looked at because a Kubernetes service differs, or its endpoints do. */
-export function serviceRequest(comparison: Comparison, namespace: string, name: string): PushRequest | undefined {
-  const { seq } = comparison;
-  const old = comparison.before.get(mergedService, `${namespace}/${name}`);
-  const now = comparison.after.get(mergedService, `${namespace}/${name}`);
-  const hostname = (now ?? old)?.hostname;
-  if (hostname === undefined) return undefined;
-  if (sameContent(old, now)) return orNothing(endpointRequest(comparison, hostname, namespace));
+/** What has to be looked at because a Kubernetes service (`cluster/namespace/name`) differs, or its endpoints do. */
+export function serviceRequest(comparison: Comparison, key: string): PushRequest {
+  const old = comparison.before.get(kubernetesService, key);
+  const now = comparison.after.get(kubernetesService, key);
+  const service = now ?? old;
+  if (service === undefined) return noPush;
+  const { namespace, hostname } = service;
+  const endpoints = endpointRequest(comparison, hostname, namespace);
+  if (sameContent(old, now)) return endpoints;
   const keys = [serviceKey(namespace, hostname), ...targetKeys(comparison, old), ...targetKeys(comparison, now)];
-  return mergeAll([
-    pushRequest(seq, 'service', keys, { full: true }),
-    endpointRequest(comparison, hostname, namespace),
-  ]);
+  return mergeAll([pushRequest(comparison.seq, 'service', keys, { full: true }), endpoints]);
 }
 
 /** The services that an alias resolves to carry its name. */

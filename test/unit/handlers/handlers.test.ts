@@ -85,12 +85,6 @@ describe('endpoints', () => {
       `full endpoint ${WEB}`,
     );
   });
-  test('an endpoint that is unhealthy, and sent to nobody, is silent', () => {
-    const state = world([service('web'), one]);
-    expect(
-      pushOf(state, slice('web', [{ ip: '10.0.0.1' }, { ip: '10.0.0.2', ready: false, terminating: false }])),
-    ).toBe('-');
-  });
   test('headless: a full push beside it', () => {
     const state = world([service('web', { clusterIP: 'None' }), one]);
     expect(pushOf(state, two)).toBe(`full endpoint+headlessendpoint ${WEB}`);
@@ -144,6 +138,36 @@ describe('ServiceEntries and WorkloadEntries', () => {
     );
     expect(pushOf(state, workloadEntry('vm', { address: '1.1.1.1', labels: { app: 'x' } }))).toBe('-');
   });
+});
+
+describe('gateways of networks', () => {
+  const labels = { 'topology.istio.io/network': 'n2' };
+  const gateway = service(
+    'eastwest',
+    { type: 'LoadBalancer', ports: [{ name: 'tls', port: 15443 }], externalIPs: ['9.9.9.9'] },
+    { labels },
+  );
+  test('a labelled service with an address is everybody’s business, also one of another cluster', () => {
+    const { push } = put(world([]), gateway, 'remote');
+    expect(push).toMatchObject({ full: true, forced: true, reasons: { networks: 1, service: 1 } });
+  });
+  test('a node in front of one', () => {
+    const annotations = { 'traffic.istio.io/nodeSelector': '{"topology.kubernetes.io/region":"r"}' };
+    const nodePort = service(
+      'eastwest',
+      { type: 'NodePort', ports: [{ name: 'tls', port: 15443, nodePort: 30443 }] },
+      { labels, annotations },
+    );
+    const external = { ...node('n', 'r', 'z'), status: { addresses: [{ type: 'ExternalIP', address: '8.8.8.8' }] } };
+    expect(pushOf(world([nodePort]), external)).toBe('full networks');
+    expect(pushOf(world([nodePort]), node('n', 'r', 'z'))).toBe('-');
+  });
+});
+
+test('the target port of another cluster matters to the proxies there', () => {
+  const state = put(world([service('web')]), service('web'), 'remote').state;
+  const moved = service('web', { ports: [{ name: 'http', port: 80, targetPort: 9999 }] });
+  expect(asked(put(state, moved, 'remote'))).toBe(`full service ${WEB}`);
 });
 
 describe('the rest', () => {
