@@ -27,10 +27,10 @@ export function endpointRequest(comparison: Comparison, hostname: string, namesp
   const arg = `${hostname}|${namespace}`;
   const old = before.get(endpointShards, arg);
   const now = after.get(endpointShards, arg);
+  // Istio keeps silent about endpoints that are unhealthy and new; here they count, for the mTLS mode of a cluster is guessed from all.
+  if (sameContent(old, now)) return noPush;
   const key = serviceKey(namespace, hostname);
   const accounts = !sameContent(before.get(serviceAccounts, arg), after.get(serviceAccounts, arg));
-  // Istio keeps silent about endpoints that are unhealthy and new; here they count, for the mTLS mode of a cluster is guessed from all.
-  if (!accounts && sameContent(old, now)) return noPush;
   const full = old.length === 0 || accounts || isResolvedByProxy(after, hostname, namespace);
   const request = pushRequest(seq, 'endpoint', [key], { full });
   if (!isHeadless(after, hostname, namespace)) return request;
