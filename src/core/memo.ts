@@ -1,7 +1,7 @@
 // Generators and their memo: equal inputs give the identical output, for whichever proxy they were selected.
 //
-// Inputs are plain records whose elements are immutable references (or arrays or plain records of such, or scalars). They are
-// compared element by element: scalars by value, everything that was born in the state or in another memo by identity.
+// Inputs are plain records whose elements are immutable references, scalars, or arrays of such. They are compared element by element:
+// scalars and arrays by content, every other object by identity: it was born in the state, in a query or in another memo.
 
 export interface Generator<I extends object, O> {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface MadeCell {
   usedIn: number;
 }
 
-/** How deep plain arrays and records inside inputs are compared by content; below that by identity. */
+/** How deep arrays in inputs, and arrays and plain records in values, are compared by content; below that by identity. */
 const CONTENT_DEPTH = 3;
 
 export class InputMemo {
@@ -47,6 +47,7 @@ export class InputMemo {
   }
 
   #keyOf(value: unknown, depth: number): string {
+    if (typeof value === 'function') return `#${this.#idOf(value)};`;
     if (typeof value !== 'object' || value === null) return `${typeof value}:${String(value).length}:${String(value)};`;
     if (depth > 0 && Array.isArray(value)) return `[${value.map(item => this.#keyOf(item, depth - 1)).join('')}]`;
     if (depth === CONTENT_DEPTH) {
@@ -83,9 +84,15 @@ function sameTo(a: unknown, b: unknown, depth: number): boolean {
     if (!Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, i) => sameTo(item, b[i], depth - 1));
   }
-  if (Array.isArray(b) || a instanceof Map || a instanceof Set || b instanceof Map || b instanceof Set) return false;
+  if (Array.isArray(b) || !isPlain(a) || !isPlain(b)) return false;
   const left = Object.entries(a);
   if (left.length !== Object.keys(b).length) return false;
   const right = b as Readonly<Record<string, unknown>>;
   return left.every(([name, member]) => Object.hasOwn(right, name) && sameTo(member, right[name], depth - 1));
+}
+
+/** Of a Map, a Set or a class the members do not tell the content. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

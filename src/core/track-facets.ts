@@ -7,16 +7,37 @@ import type { Derivation, ProxyReader, Query } from './reader.ts';
 
 export type FacetValue = Json | undefined;
 
-export type Facet =
-  | { readonly kind: 'plain'; readonly id: string; readonly of: (proxy: ProxyRecord) => FacetValue }
-  | { readonly kind: 'derived'; readonly id: string; readonly derivation: Derivation<Json> };
+export interface PlainFacet {
+  readonly kind: 'plain';
+  readonly id: string;
+  readonly of: (proxy: ProxyRecord) => FacetValue;
+}
+/** Worked out from the state and the proxy, by a query of its own. */
+export interface DerivedFacet {
+  readonly kind: 'derived';
+  readonly id: string;
+  readonly derivation: Derivation<Json>;
+}
+export type Facet = PlainFacet | DerivedFacet;
+
+/** A value that stands for all equal ones. */
+interface Representative {
+  readonly text: string;
+  readonly value: FacetValue;
+  usedIn: number;
+}
+
+interface KnownFacet {
+  readonly facet: Facet;
+  usedIn: number;
+}
 
 export class FacetBook {
-  readonly #facets = new Map<string, Facet>();
-  readonly #queries = new Map<string, Query<string, Json>>();
-  #values = new Map<string, FacetValue>();
-  #older = new Map<string, FacetValue>();
-  readonly #texts = new WeakMap<object, FacetValue>();
+  readonly #facets = new Map<string, KnownFacet>();
+  readonly #queries = new WeakMap<Facet, Query<string, Json>>();
+  readonly #byText = new Map<string, Representative>();
+  readonly #byValue = new WeakMap<object, Representative>();
+  #generation = 1;
 
   node(name: keyof NodeFacets): Facet {
     return this.#facet(`node:${name}`, id => ({
@@ -42,40 +63,51 @@ export class FacetBook {
     return this.#facet(`derived:${derivation.name}`, id => ({ kind: 'derived', id, derivation }));
   }
 
-  queryOf(facet: Facet & { readonly kind: 'derived' }): Query<string, Json> {
-    const known = this.#queries.get(facet.id);
+  queryOf(facet: DerivedFacet): Query<string, Json> {
+    const known = this.#queries.get(facet);
     if (known !== undefined) return known;
     const query: Query<string, Json> = {
       name: facet.id,
       run: (reader: ProxyReader) => facet.derivation.run(reader),
     };
-    this.#queries.set(facet.id, query);
+    this.#queries.set(facet, query);
     return query;
   }
 
   /** Equal JSON values become one. Scalars are their own representatives. */
   intern(value: FacetValue): FacetValue {
     if (typeof value !== 'object' || value === null) return value;
-    const known = this.#texts.get(value);
-    if (known !== undefined) return known;
-    const text = canonicalJson(value);
-    const representative = this.#values.get(text) ?? this.#older.get(text) ?? value;
-    this.#values.set(text, representative);
-    this.#texts.set(value, representative);
-    return representative;
+    const known = this.#byValue.get(value);
+    if (known?.usedIn === this.#generation) return known.value;
+    const text = known?.text ?? canonicalJson(value);
+    // A value may outlive the memory of its text: it is then told the representative that others have found since, or is it again.
+    const now = this.#byText.get(text) ?? known ?? { text, value, usedIn: 0 };
+    now.usedIn = this.#generation;
+    this.#byText.set(text, now);
+    this.#byValue.set(value, now);
+    return now.value;
   }
 
-  /** Two generations: a value that nobody interned since the sweep before the last is forgotten. */
+  /** Counts as asked for: something that is kept rests on it. */
+  keep(facet: Facet, value: FacetValue): void {
+    const known = this.#facets.get(facet.id);
+    if (known?.facet === facet) known.usedIn = this.#generation;
+    const one = typeof value === 'object' && value !== null ? this.#byValue.get(value) : undefined;
+    if (one !== undefined) one.usedIn = this.#generation;
+  }
+
+  /** What was not asked for since the sweep before the last is forgotten. */
   sweep(): void {
-    this.#older = this.#values;
-    this.#values = new Map();
+    const oldest = this.#generation - 1;
+    for (const [text, { usedIn }] of this.#byText) if (usedIn < oldest) this.#byText.delete(text);
+    for (const [id, { usedIn }] of this.#facets) if (usedIn < oldest) this.#facets.delete(id);
+    this.#generation++;
   }
 
   #facet(id: string, make: (id: string) => Facet): Facet {
-    const known = this.#facets.get(id);
-    if (known !== undefined) return known;
-    const facet = make(id);
-    this.#facets.set(id, facet);
-    return facet;
+    const known = this.#facets.get(id) ?? { facet: make(id), usedIn: 0 };
+    known.usedIn = this.#generation;
+    this.#facets.set(id, known);
+    return known.facet;
   }
 }

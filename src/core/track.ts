@@ -9,37 +9,51 @@
 // Invariant: a query may look at nothing but its reader and its argument, a generator at nothing but its inputs.
 
 import { assert } from './assert.ts';
-import { canonicalJson, type Json } from './json.ts';
+import type { Json } from './json.ts';
 import { type Generator, InputMemo, type MadeCell, sameValue } from './memo.ts';
 import type { ProxyRecord } from './proxy.ts';
 import type { ProxyReader, Query, Reader } from './reader.ts';
 import type { State } from './state.ts';
-import { type Facet, FacetBook, type FacetValue } from './track-facets.ts';
+import { type DerivedFacet, type Facet, FacetBook, type FacetValue } from './track-facets.ts';
 import { type Read, readNow, readStillHolds } from './track-reads.ts';
+import { type Audience, Variants } from './track-variants.ts';
 
-/** Variants of one (query, argument) that are kept, one per distinct audience; past that the least recently used goes. */
-export const VARIANTS_MAX = 4096;
+/**
+ * Audiences of one (query, argument) that are kept; past that the value made longest ago goes. More than the proxies one instance
+ * serves: where every proxy has its own value, fewer than there are proxies would keep none of them until it is asked for again.
+ */
+export const VARIANTS_MAX = 65_536;
 
 interface QueryRead {
   readonly query: Query<string, unknown>;
   readonly arg: string;
   readonly seen: unknown;
-  readonly entry: Entry;
+  /** Where `seen` was found last, and its audience then. */
+  entry: Entry;
+  audience: Audience;
 }
 
+/** What adds to the audience of a value: a question of its own, or a call. */
+type Asked = Audience[number] | QueryRead;
+
 interface Entry {
-  readonly audience: readonly (readonly [Facet, FacetValue])[];
-  reads: readonly Read[];
-  calls: readonly QueryRead[];
-  made: readonly MadeCell[];
-  value: unknown;
+  audience: Audience;
+  readonly asked: readonly Asked[];
+  readonly reads: readonly Read[];
+  readonly calls: readonly QueryRead[];
+  readonly made: readonly MadeCell[];
+  readonly value: unknown;
+  /** Undefined: must be run again. */
   verifiedAt: State | undefined;
   usedIn: number;
 }
 
+/** The answer of no proxy at all: equal to none that a proxy gives. */
+const NO_PROXY: FacetValue = {};
+
 /** What is being run: collects the read set. */
 interface Frame {
-  readonly audience: Map<string, readonly [Facet, FacetValue]>;
+  readonly asked: Map<string, Asked>;
   readonly reads: Map<string, Read>;
   readonly calls: Map<string, QueryRead>;
   readonly made: Set<MadeCell>;
@@ -55,10 +69,11 @@ export interface TrackStats {
 
 export class Tracker {
   readonly stats: TrackStats = { runs: 0, hits: 0, verifications: 0, generated: 0 };
-  readonly #entries = new Map<string, Entry[]>();
+  readonly #variants = new Map<string, Variants<Entry>>();
+  /** Derived facets: a value for each proxy, found by connection. */
+  readonly #own = new Map<string, Entry>();
   readonly #facets = new FacetBook();
   readonly #made = new InputMemo();
-  readonly #stack: Frame[] = [];
   readonly #running = new Set<string>();
   #generation = 1;
 
@@ -89,6 +104,9 @@ export class Tracker {
       if (parts.length > 0) return;
       for (const read of entry.reads) for (const [key, hit] of read.objects()) (hit ? found : missed).add(key);
       for (const call of entry.calls) visit(call.entry);
+      for (const [facet] of entry.audience) {
+        if (facet.kind === 'derived' && proxy !== undefined) visit(this.#ensureOwn(state, proxy, facet));
+      }
     };
     visit(this.#ensure(state, proxy, query, arg));
     return { found: [...found].sort(), missed: [...missed].sort() };
@@ -96,61 +114,109 @@ export class Tracker {
 
   /** Forgets what nothing has used since the sweep before the last one. Call it now and then; it changes no value. */
   sweep(): void {
-    const roots = [...this.#entries.values()].flat().filter(entry => entry.usedIn >= this.#generation - 1);
-    const live = new Set<Entry>();
-    while (roots.length > 0) {
-      const entry = roots.pop()!;
-      if (live.has(entry)) continue;
-      live.add(entry);
-      for (const call of entry.calls) roots.push(call.entry);
-      for (const cell of entry.made) cell.usedIn = this.#generation;
+    const live = this.#live();
+    for (const [key, variants] of this.#variants) {
+      for (const entry of variants) if (!live.has(entry)) variants.delete(entry);
+      if (variants.size === 0) this.#variants.delete(key);
     }
-    for (const [key, variants] of this.#entries) {
-      const kept = variants.filter(entry => live.has(entry));
-      if (kept.length === 0) this.#entries.delete(key);
-      else if (kept.length < variants.length) this.#entries.set(key, kept);
-    }
+    for (const [key, entry] of this.#own) if (!live.has(entry)) this.#own.delete(key);
     this.#made.sweep(this.#generation);
     this.#facets.sweep();
     this.#generation++;
   }
 
+  /** What was used lately, with everything that it rests on. */
+  #live(): ReadonlySet<Entry> {
+    const live = new Set<Entry>();
+    const waiting: Entry[] = [];
+    const used = (entry: Entry): void => {
+      if (entry.usedIn >= this.#generation - 1) waiting.push(entry);
+    };
+    for (const variants of this.#variants.values()) for (const entry of variants) used(entry);
+    for (const entry of this.#own.values()) used(entry);
+    while (waiting.length > 0) {
+      const entry = waiting.pop()!;
+      if (live.has(entry)) continue;
+      live.add(entry);
+      for (const call of entry.calls) waiting.push(call.entry);
+      for (const cell of entry.made) cell.usedIn = this.#generation;
+      for (const [facet, value] of entry.audience) this.#facets.keep(facet, value);
+    }
+    return live;
+  }
+
   /** Memoised values held, for metrics and limits. */
   get size(): { readonly queries: number; readonly generated: number } {
-    let queries = 0;
-    for (const variants of this.#entries.values()) queries += variants.length;
+    let queries = this.#own.size;
+    for (const variants of this.#variants.values()) queries += variants.size;
     return { queries, generated: this.#made.size };
   }
 
   #ensure(state: State, proxy: ProxyRecord | undefined, query: Query<string, unknown>, arg: string): Entry {
     const key = `${query.name}\u0000${arg}`;
-    const variants = this.#entries.get(key);
-    const entry = variants?.find(candidate => this.#suits(state, proxy, candidate));
-    if (entry !== undefined) {
-      entry.usedIn = this.#generation;
-      if (entry.verifiedAt === state || this.#holds(state, proxy, entry)) {
-        entry.verifiedAt = state;
-        this.stats.hits++;
-        return entry;
-      }
+    let variants = this.#variants.get(key);
+    if (variants === undefined) {
+      variants = new Variants();
+      this.#variants.set(key, variants);
     }
-    return this.#run(state, proxy, query, arg, key, entry);
+    const ask = (facet: Facet): FacetValue => (proxy === undefined ? NO_PROXY : this.#facetValue(state, proxy, facet));
+    // Several may suit, when what is asked has changed with the state; what does not hold for this proxy holds for no other.
+    let stale: unknown;
+    for (let entry = variants.find(ask); entry !== undefined; entry = variants.find(ask)) {
+      if (this.#isCurrent(state, proxy, entry, variants)) return entry;
+      stale ??= entry.value;
+      variants.delete(entry);
+    }
+    const now = this.#run(state, proxy, query, arg, key, stale);
+    variants.put(now, VARIANTS_MAX);
+    return now;
   }
 
-  #suits(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
-    for (const [facet, value] of entry.audience) {
-      if (proxy === undefined || this.#facetValue(state, proxy, facet) !== value) return false;
-    }
+  /** A derived facet is a query of one proxy; only its value is seen by callers. */
+  #ensureOwn(state: State, proxy: ProxyRecord, facet: DerivedFacet): Entry {
+    const key = `${facet.id}\u0000${proxy.connection}`;
+    const entry = this.#own.get(key);
+    // The proxy behind a connection may be another one at the same state.
+    const suits = entry?.audience.every(([asked, value]) => this.#facetValue(state, proxy, asked) === value) === true;
+    if (suits && this.#isCurrent(state, proxy, entry!, undefined)) return entry!;
+    const now = this.#run(state, proxy, this.#facets.queryOf(facet), proxy.connection, key, entry?.value);
+    this.#own.set(key, now);
+    return now;
+  }
+
+  #isCurrent(
+    state: State,
+    proxy: ProxyRecord | undefined,
+    entry: Entry,
+    variants: Variants<Entry> | undefined,
+  ): boolean {
+    entry.usedIn = this.#generation;
+    if (entry.verifiedAt !== state && !this.#holds(state, proxy, entry, variants)) return false;
+    entry.verifiedAt = state;
+    this.stats.hits++;
     return true;
   }
 
-  #holds(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
+  /**
+   * Whether a run would read the same again. What was called may have come to the same value by asking the proxy something else: then
+   * the audience is that of now. Reads come before calls and calls are in order, so nothing is asked that a run would not ask.
+   */
+  #holds(state: State, proxy: ProxyRecord | undefined, entry: Entry, variants: Variants<Entry> | undefined): boolean {
     if (entry.verifiedAt === undefined) return false;
     this.stats.verifications++;
     for (const read of entry.reads) if (!readStillHolds(read, state)) return false;
     for (const call of entry.calls) {
-      if (this.#ensure(state, proxy, call.query, call.arg).value !== call.seen) return false;
+      const now = this.#ensure(state, proxy, call.query, call.arg);
+      if (now.value !== call.seen) return false;
+      call.entry = now;
+      if (now.audience === call.audience) continue;
+      call.audience = now.audience;
+      entry.verifiedAt = undefined;
     }
+    if (entry.verifiedAt !== undefined) return true;
+    variants?.delete(entry);
+    entry.audience = audienceOf(entry.asked);
+    variants?.put(entry, VARIANTS_MAX);
     return true;
   }
 
@@ -160,39 +226,30 @@ export class Tracker {
     query: Query<string, unknown>,
     arg: string,
     key: string,
-    previous: Entry | undefined,
+    previous: unknown,
   ): Entry {
     const runKey = `${key}\u0000${proxy?.connection ?? ''}`;
     assert(!this.#running.has(runKey), `query ${query.name}(${arg}) reads itself`);
-    const frame: Frame = { audience: new Map(), reads: new Map(), calls: new Map(), made: new Set() };
+    const frame: Frame = { asked: new Map(), reads: new Map(), calls: new Map(), made: new Set() };
     this.#running.add(runKey);
-    this.#stack.push(frame);
     let value: unknown;
     try {
       value = query.run(this.#reader(state, proxy, frame), arg);
       this.stats.runs++;
     } finally {
-      this.#stack.pop();
       this.#running.delete(runKey);
     }
-    if (previous !== undefined && sameValue(previous.value, value)) value = previous.value;
-    return this.#store(key, frame, value, state, previous);
-  }
-
-  #store(key: string, frame: Frame, value: unknown, state: State, previous: Entry | undefined): Entry {
-    const entry: Entry = {
-      audience: [...frame.audience.values()],
+    const asked = [...frame.asked.values()];
+    return {
+      audience: audienceOf(asked),
+      asked,
       reads: [...frame.reads.values()],
       calls: [...frame.calls.values()],
       made: [...frame.made],
-      value,
+      value: sameValue(previous, value) ? previous : value,
       verifiedAt: state,
       usedIn: this.#generation,
     };
-    const others = (this.#entries.get(key) ?? []).filter(other => other !== previous);
-    if (others.length >= VARIANTS_MAX) others.pop();
-    this.#entries.set(key, [entry, ...others]);
-    return entry;
   }
 
   #reader(state: State, proxy: ProxyRecord | undefined, frame: Frame): ProxyReader {
@@ -205,7 +262,7 @@ export class Tracker {
     const facet = (f: Facet): FacetValue => {
       assert(proxy !== undefined, `${f.id} of a proxy was asked for where there is none`);
       const value = this.#facetValue(state, proxy, f);
-      frame.audience.set(f.id, [f, value]);
+      frame.asked.set(f.id, [f, value]);
       return value;
     };
     return {
@@ -238,43 +295,35 @@ export class Tracker {
     query: Query<string, unknown>,
     arg: string,
   ): unknown {
+    const key = `${query.name}\u0000${arg}`;
+    const known = frame.calls.get(key);
+    if (known !== undefined) return known.seen;
     const entry = this.#ensure(state, proxy, query, arg);
-    for (const pair of entry.audience) frame.audience.set(pair[0].id, pair);
-    frame.calls.set(`${query.name}\u0000${arg}`, { query, arg, seen: entry.value, entry });
+    const call: QueryRead = { query, arg, seen: entry.value, entry, audience: entry.audience };
+    frame.calls.set(key, call);
+    frame.asked.set(key, call);
     return entry.value;
   }
 
-  /** Interned, so that equal facets are identical. A derived facet is a query of one proxy; only its value is seen by callers. */
+  /** Interned, so that equal facets are identical. */
   #facetValue(state: State, proxy: ProxyRecord, facet: Facet): FacetValue {
-    if (facet.kind !== 'derived') return this.#facets.intern(facet.of(proxy));
-    const query: Query<string, Json> = this.#facets.queryOf(facet);
-    return this.#facets.intern(this.#ensureOwn(state, proxy, query));
+    const value = facet.kind === 'derived' ? (this.#ensureOwn(state, proxy, facet).value as Json) : facet.of(proxy);
+    return this.#facets.intern(value);
   }
+}
 
-  /** Like #ensure for a query whose variants belong to single proxies: found by connection, not by scanning. */
-  #ensureOwn(state: State, proxy: ProxyRecord, query: Query<string, Json>): Json {
-    const key = `${query.name}\u0000${proxy.connection}`;
-    const entry = this.#entries.get(key)?.[0];
-    if (entry !== undefined) {
-      entry.usedIn = this.#generation;
-      if (entry.verifiedAt === state || (this.#suits(state, proxy, entry) && this.#holds(state, proxy, entry))) {
-        entry.verifiedAt = state;
-        return entry.value as Json;
-      }
-    }
-    const stale = this.#run(state, proxy, query, proxy.connection, key, entry);
-    return stale.value as Json;
+function audienceOf(asked: readonly Asked[]): Audience {
+  const audience = new Map<string, Audience[number]>();
+  for (const one of asked) {
+    const pairs = 'audience' in one ? one.audience : [one];
+    for (const pair of pairs) if (!audience.has(pair[0].id)) audience.set(pair[0].id, pair);
   }
+  return [...audience.values()];
 }
 
 export interface Provenance {
   readonly found: readonly string[];
   readonly missed: readonly string[];
-}
-
-/** Text of a value for messages about it. */
-export function showFacet(value: FacetValue): string {
-  return canonicalJson(value as Json);
 }
 
 export type { Reader };

@@ -1,0 +1,103 @@
+// The memoised values of one (query, argument): one for each audience, found by asking the proxy what the query asked it.
+//
+// A tree of questions: a query that got the same answers so far asks the same next, so a node mostly has one question, and finding the
+// value for one of thousands of proxies costs as many answers as the query asked for. Only an audience that changed with the state makes
+// a node ask two questions. Invariant: an entry hangs at the node that its audience leads to.
+
+import type { Facet, FacetValue } from './track-facets.ts';
+
+/** What was asked of the proxy and answered, in the order of the first asking. Answers are interned: equal is identical. */
+export type Audience = readonly (readonly [Facet, FacetValue])[];
+
+export interface Variant {
+  readonly audience: Audience;
+}
+
+interface Node<E> {
+  entry: E | undefined;
+  readonly answers: Map<Facet, Map<FacetValue, Node<E>>>;
+}
+
+export class Variants<E extends Variant> {
+  #root: Node<E> = emptyNode();
+  /** In the order in which they were put. */
+  readonly #all = new Set<E>();
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  [Symbol.iterator](): Iterator<E> {
+    return this.#all.values();
+  }
+
+  /** An entry whose audience answers as `ask` does. */
+  find(ask: (facet: Facet) => FacetValue): E | undefined {
+    return find(this.#root, ask);
+  }
+
+  /** Takes the place of an entry with the same audience. Past `max` the one put longest ago goes. */
+  put(entry: E, max: number): void {
+    let node = this.#root;
+    for (const [facet, answer] of entry.audience) node = childOf(node, facet, answer);
+    if (node.entry !== undefined) this.#all.delete(node.entry);
+    node.entry = entry;
+    this.#all.add(entry);
+    if (this.#all.size <= max) return;
+    for (const oldest of this.#all) {
+      this.delete(oldest);
+      return;
+    }
+  }
+
+  /** Must be called before the entry's audience changes. */
+  delete(entry: E): void {
+    if (!this.#all.delete(entry)) return;
+    remove(this.#root, entry, 0);
+  }
+}
+
+function emptyNode<E>(): Node<E> {
+  return { entry: undefined, answers: new Map() };
+}
+
+function find<E>(node: Node<E>, ask: (facet: Facet) => FacetValue): E | undefined {
+  if (node.entry !== undefined) return node.entry;
+  for (const [facet, children] of node.answers) {
+    const child = children.get(ask(facet));
+    const found = child === undefined ? undefined : find(child, ask);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function childOf<E>(node: Node<E>, facet: Facet, answer: FacetValue): Node<E> {
+  let children = node.answers.get(facet);
+  if (children === undefined) {
+    children = new Map();
+    node.answers.set(facet, children);
+  }
+  let child = children.get(answer);
+  if (child === undefined) {
+    child = emptyNode();
+    children.set(answer, child);
+  }
+  return child;
+}
+
+/** Prunes what nothing hangs at any more. */
+function remove<E extends Variant>(node: Node<E>, entry: E, depth: number): void {
+  const step = entry.audience[depth];
+  if (step === undefined) {
+    if (node.entry === entry) node.entry = undefined;
+    return;
+  }
+  const [facet, answer] = step;
+  const children = node.answers.get(facet);
+  const child = children?.get(answer);
+  if (children === undefined || child === undefined) return;
+  remove(child, entry, depth + 1);
+  if (child.entry !== undefined || child.answers.size > 0) return;
+  children.delete(answer);
+  if (children.size === 0) node.answers.delete(facet);
+}

@@ -1,0 +1,138 @@
+// The tracker is a memo and nothing else: whatever was asked before, of whichever state and proxy, and whatever was swept, a value is the
+// one that a run from scratch gives.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ProxyRecord } from '../../src/core/proxy.ts';
+import type { Query } from '../../src/core/reader.ts';
+import { emptyState, type State } from '../../src/core/state.ts';
+import { Tracker } from '../../src/core/track.ts';
+import { anyMoves, anyProgram, type Move, moved, type Program, proxyAt, queriesOf } from './query-programs.ts';
+import { parameters } from './seed.ts';
+
+/** Counterexamples found before, replayed first. */
+const FOUND: [Program, readonly Move[]][] = [
+  // What was called came to the same value, but by asking the proxy something that it had not asked before.
+  [
+    [
+      [
+        {
+          look: 'if',
+          test: { look: 'objects', prefix: 'b/', as: 'count' },
+          yes: { look: 'isIn', namespace: 'a' },
+        },
+      ],
+      [{ look: 'query', back: 0, as: 'value' }],
+    ],
+    [
+      { move: 'ask', fromTop: 0, proxy: 0 },
+      { move: 'put', key: 'b/one', label: 'x' },
+      { move: 'ask', fromTop: 0, proxy: 2 },
+      { move: 'ask', fromTop: 0, proxy: 0 },
+    ],
+  ],
+];
+
+type Ask = (state: State, proxy: ProxyRecord, query: Query<string, unknown>) => void;
+
+/** Plays the moves; `ask` is called at each question, with `sweep` in between. */
+function play(queries: readonly Query<string, unknown>[], moves: readonly Move[], ask: Ask, sweep: () => void): void {
+  let state = emptyState;
+  let before = state;
+  const nodes = [0, 1, 2];
+  for (const move of moves) {
+    if (move.move === 'ask') {
+      ask(
+        state,
+        proxyAt(move.proxy, nodes[move.proxy]!),
+        queries[queries.length - 1 - (move.fromTop % queries.length)]!,
+      );
+    } else if (move.move === 'node') nodes[move.connection] = move.node;
+    else if (move.move === 'sweep') sweep();
+    else if (move.move === 'back') [state, before] = [before, state];
+    else {
+      const next = moved(state, move);
+      if (next.objects !== state.objects || next.mesh !== state.mesh) before = state;
+      state = next;
+    }
+  }
+}
+
+function checked(queries: readonly Query<string, unknown>[], moves: readonly Move[]): void {
+  const tracker = new Tracker();
+  play(
+    queries,
+    moves,
+    (state, proxy, query) => {
+      expect(tracker.get(state, proxy, query, '')).toEqual(new Tracker().get(state, proxy, query, ''));
+    },
+    () => tracker.sweep(),
+  );
+}
+
+describe('tracked queries', () => {
+  it('give what a run from scratch gives, after any changes, by any proxies, with any sweeps', () => {
+    fc.assert(
+      fc.property(anyProgram, anyMoves, (program, moves) => checked(queriesOf(program), moves)),
+      parameters(2_500, FOUND),
+    );
+  });
+
+  it('say by provenance what a run from scratch says', () => {
+    fc.assert(
+      fc.property(anyProgram, anyMoves, (program, moves) => {
+        const tracker = new Tracker();
+        const ask: Ask = (state, proxy, query) => {
+          const scratch = new Tracker().provenance(state, proxy, query, '');
+          expect(tracker.provenance(state, proxy, query, '')).toEqual(scratch);
+        };
+        play(queriesOf(program), moves, ask, () => tracker.sweep());
+      }),
+      parameters(500),
+    );
+  });
+
+  it('are shared: proxies with equal nodes get the identical value, whenever they ask', () => {
+    fc.assert(
+      fc.property(anyProgram, anyMoves, (program, moves) => {
+        const tracker = new Tracker();
+        const ask: Ask = (state, proxy, query) => {
+          const twin = { ...structuredClone(proxy), connection: 'twin' };
+          expect(tracker.get(state, twin, query, '')).toBe(tracker.get(state, proxy, query, ''));
+        };
+        play(queriesOf(program), moves, ask, () => tracker.sweep());
+      }),
+      parameters(500),
+    );
+  });
+
+  it('bites: a query that reads the state behind the reader, and one that reads the proxy, are found', () => {
+    const found = (broken: (state: () => State, proxy: () => ProxyRecord) => unknown): boolean => {
+      let now = emptyState;
+      let asking = proxyAt(0, 0);
+      const query: Query<string, unknown> = {
+        name: 'broken',
+        run: reader => [
+          reader.object('PeerAuthentication', 'a/one'),
+          broken(
+            () => now,
+            () => asking,
+          ),
+        ],
+      };
+      const property = fc.property(anyMoves, moves => {
+        const tracker = new Tracker();
+        const ask: Ask = (state, proxy) => {
+          now = state;
+          asking = proxy;
+          expect(tracker.get(state, proxy, query, '')).toEqual(new Tracker().get(state, proxy, query, ''));
+        };
+        play([query], moves, ask, () => tracker.sweep());
+      });
+      return fc.check(property, { numRuns: 300, seed: 1 }).failed;
+    };
+    expect(found(() => 0)).toBe(false);
+    expect(found(state => state().objects.PeerAuthentication.size)).toBe(true);
+    expect(found((_, proxy) => proxy().facets.namespace)).toBe(true);
+  });
+});
