@@ -1,6 +1,6 @@
 // The pages of the HTTP addresses, by istiod's paths (spec-events-pushes-protocol §11). Secrets are left out, never shown.
 
-import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../core/json.ts';
 import { showOrigin, showProblem } from '../core/problem.ts';
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -152,8 +152,31 @@ function configDump({ world, engine }: DebugParts, proxyId: string | null): Answ
       resources: [...set.resources.values()].map(({ name, version, body }) => ({
         name,
         version,
-        resource: toProtoJson(typeNameOf(typeUrl), body),
+        resource: withoutPrivateKeys(toProtoJson(typeNameOf(typeUrl), body)),
       })),
     })),
   } as unknown as Json);
+}
+
+/** base64 of `[redacted]`, as istiod shows a key. */
+const REDACTED: JsonObject = { inlineBytes: 'W3JlZGFjdGVkXQ==' };
+/** Fields that hold, or refer inline to, something secret: of TlsCertificate, GenericSecret and TlsSessionTicketKeys. */
+const PRIVATE_FIELDS: ReadonlySet<string> = new Set([
+  'privateKey',
+  'password',
+  'pkcs12',
+  'genericSecret',
+  'sessionTicketKeys',
+]);
+
+/** The same with every private key replaced, wherever it stands: listeners and clusters may hold one inline. */
+export function withoutPrivateKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutPrivateKeys);
+  if (!isObject(value)) return value;
+  const shown: Record<string, Json> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    shown[name] = PRIVATE_FIELDS.has(name) && typeof member === 'object' ? REDACTED : withoutPrivateKeys(member);
+  }
+  return shown;
 }

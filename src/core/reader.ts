@@ -1,6 +1,7 @@
 // The tracked reader: the only way a query looks at the state and at a proxy. Everything asked for becomes part of its read set.
 
 import type { FeatureName, FeatureValue } from './features.ts';
+import type { VerifiedIdentity } from './identity.ts';
 import type { Json } from './json.ts';
 import type { Indexes, IndexName, KindName } from './kinds/kinds.ts';
 import type { Generator } from './memo.ts';
@@ -38,12 +39,14 @@ export interface Reader {
   make<I extends object, O>(generator: Generator<I, O>, inputs: I): O;
 }
 
-/** A reader for one proxy. Queries that never call these four are shared by everybody. */
+/** A reader for one proxy. Queries that never call these five are shared by everybody. */
 export interface ProxyReader extends Reader {
   facet<F extends keyof NodeFacets>(name: F): NodeFacets[F];
   /** A metadata value, as sent. */
   metadata(key: string): Json | undefined;
   /** True if the proxy has the extension compiled in, or lists none at all and so is taken for istio-proxy. */
   hasExtension(name: string): boolean;
+  /** What the proxy's certificate proves; undefined: nothing, or not what its node claims. */
+  identity(): VerifiedIdentity | undefined;
   derived<T extends Json>(derivation: Derivation<T>): T;
 }

@@ -1,6 +1,7 @@
 // Facets: the questions a query may ask about a proxy, one at a time. Values are interned by canonical text, so that "the same
 // answer" is `===` and an audience can be compared quickly.
 
+import { verifiedIdentity } from './identity.ts';
 import { canonicalJson, type Json } from './json.ts';
 import type { NodeFacets, ProxyRecord } from './proxy.ts';
 import type { Derivation, ProxyReader, Query } from './reader.ts';
@@ -56,6 +57,15 @@ export class FacetBook {
       kind: 'plain',
       id,
       of: proxy => proxy.extensions === undefined || proxy.extensions.has(name),
+    }));
+  }
+
+  /** Proven, not claimed. */
+  identity(): Facet {
+    return this.#facet('identity', id => ({
+      kind: 'plain',
+      id,
+      of: proxy => verifiedIdentity(proxy) as unknown as FacetValue,
     }));
   }
 

@@ -283,6 +283,7 @@ export class Tracker {
       facet: name => facet(this.#facets.node(name)) as never,
       metadata: name => facet(this.#facets.metadata(name)) as never,
       hasExtension: name => facet(this.#facets.extension(name)) as never,
+      identity: () => facet(this.#facets.identity()) as never,
       derived: derivation => facet(this.#facets.derived(derivation)) as never,
     };
   }

@@ -1,30 +1,42 @@
-// The first request of a stream: who is it, and which facts say so. Rules: spec-events §7.2. The list of extensions of a stock Envoy is
+// The first request of a stream: who is it, and which facts say so. Rules: spec-events §7.2, §7.4. The list of extensions of a stock Envoy is
 // 100 KB of JSON, equal for all of one build; it is recorded once and referred to by its hash.
 
 import { hash } from 'node:crypto';
 import type { Unrecorded } from '../core/event.ts';
-import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
-import { type NodeFacets, parseNode } from '../core/proxy.ts';
+import { verifiedIdentity } from '../core/identity.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../core/json.ts';
+import { metadataText, type NodeFacets, parseNode } from '../core/proxy.ts';
 import type { State } from '../core/state.ts';
 import { XDS_SOURCE } from './host.ts';
+
+export interface Refused {
+  readonly status: 'INVALID_ARGUMENT' | 'PERMISSION_DENIED';
+  readonly error: string;
+}
 
 export interface Arrival {
   readonly facets: NodeFacets;
   readonly facts: readonly Unrecorded[];
 }
 
-/** What to record for a proxy that connects, or why it cannot be served (gRPC INVALID_ARGUMENT). */
+/** What to record for a proxy that connects, or why it is not served. A proxy that proves nothing is served; one that proves to be another is not. */
 export function arrivalOf(
   state: State,
   node: JsonObject | undefined,
   protocol: 'sotw' | 'delta',
   identities: readonly string[],
   nameOf: (proxyId: string) => string,
-): (Arrival & { readonly connection: string }) | { readonly error: string } {
-  if (node === undefined) return { error: 'missing node information' };
+): (Arrival & { readonly connection: string }) | Refused {
+  if (node === undefined) return { status: 'INVALID_ARGUMENT', error: 'missing node information' };
   const { extensions, ...rest } = node;
   const facets = parseNode(rest);
-  if ('error' in facets) return facets;
+  if ('error' in facets) return { status: 'INVALID_ARGUMENT', error: facets.error };
+  const metadata = isObject(rest.metadata) ? rest.metadata : {};
+  if (identities.length > 0 && verifiedIdentity({ facets, metadata, identities }) === undefined) {
+    const claimed = `${facets.namespace}/${metadataText(metadata, 'SERVICE_ACCOUNT')}`;
+    const error = `authorization failed: no identities (${identities.join(', ')}) matched ${claimed}`;
+    return { status: 'PERMISSION_DENIED', error };
+  }
   const connection = nameOf(facets.id);
   const facts: Unrecorded[] = [];
   const list = inOrder(extensions);

@@ -26,6 +26,7 @@ interface Remembered {
   readonly config: State;
   readonly metadata: ProxyRecord['metadata'];
   readonly extensions: ProxyRecord['extensions'];
+  readonly identities: ProxyRecord['identities'];
   readonly sets: Map<string, { readonly subscription: Subscription; readonly set: ResourceSet }>;
 }
 
@@ -118,10 +119,17 @@ export class Engine {
   }
 
   #recall(config: State, proxy: ProxyRecord): Remembered {
-    const { facets, metadata, extensions } = proxy;
+    const { facets, metadata, extensions, identities } = proxy;
     const known = this.#remembered.get(facets);
-    if (known?.config === config && known.metadata === metadata && known.extensions === extensions) return known;
-    const remembered: Remembered = { config, metadata, extensions, sets: new Map() };
+    if (
+      known?.config === config &&
+      known.metadata === metadata &&
+      known.extensions === extensions &&
+      known.identities === identities
+    ) {
+      return known;
+    }
+    const remembered: Remembered = { config, metadata, extensions, identities, sets: new Map() };
     this.#remembered.set(facets, remembered);
     return remembered;
   }

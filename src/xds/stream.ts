@@ -30,7 +30,13 @@ import { HEALTH } from './session/types.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
 import type { WriteWindow } from './write-window.ts';
 
-export type EndCode = 'OK' | 'INVALID_ARGUMENT' | 'RESOURCE_EXHAUSTED' | 'UNAVAILABLE' | 'INTERNAL';
+export type EndCode =
+  | 'OK'
+  | 'INVALID_ARGUMENT'
+  | 'PERMISSION_DENIED'
+  | 'RESOURCE_EXHAUSTED'
+  | 'UNAVAILABLE'
+  | 'INTERNAL';
 
 /** The wire under a stream. After `end` nothing is called any more. */
 export interface Transport {
@@ -162,7 +168,7 @@ export class AdsStream {
     if (request.typeUrl === HEALTH) return false;
     const arrival = arrivalOf(host.state(), node, this.protocol, this.#identities, id => host.connectionName(id));
     if ('error' in arrival) {
-      this.end('INVALID_ARGUMENT', arrival.error);
+      this.end(arrival.status, arrival.error);
       return false;
     }
     await host.record(arrival.facts);

@@ -1,4 +1,4 @@
-// Text to base64 of its UTF-8 bytes, with nothing but the language: the pure core has neither Buffer nor TextEncoder.
+// Text to its UTF-8 bytes and their base64, and back to bytes, with nothing but the language: the pure core has neither Buffer nor TextEncoder.
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const REPLACEMENT = 0xfffd;
@@ -20,7 +20,7 @@ function digit(bits: number): string {
 }
 
 /** A lone surrogate becomes U+FFFD, as in every encoder. */
-function utf8(text: string): readonly number[] {
+export function utf8(text: string): readonly number[] {
   const bytes: number[] = [];
   for (const character of text) {
     const point = character.codePointAt(0) ?? REPLACEMENT;
@@ -35,4 +35,22 @@ function utf8(text: string): readonly number[] {
 
 function tail(code: number): number {
   return 0x80 | (code & 63);
+}
+
+/** The bytes of padded standard base64; characters outside the alphabet are passed over. */
+export function bytesOfBase64(text: string): Uint8Array {
+  const bytes = new Uint8Array(Math.floor((text.length * 3) / 4));
+  let length = 0;
+  let bits = 0;
+  let held = 0;
+  for (const character of text) {
+    const value = ALPHABET.indexOf(character);
+    if (value < 0) continue;
+    bits = ((bits << 6) | value) & 0xfff;
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    bytes[length++] = (bits >> held) & 0xff;
+  }
+  return bytes.slice(0, length);
 }

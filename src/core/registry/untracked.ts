@@ -32,6 +32,7 @@ export function untrackedReader(state: State): Reader {
     facet: noProxy,
     metadata: noProxy,
     hasExtension: noProxy,
+    identity: noProxy,
     derived: noProxy,
   };
   return reader;

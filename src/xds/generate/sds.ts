@@ -1,6 +1,7 @@
 // Where proxies fetch certificates from: the agent beside them, or this control plane over ADS.
 // Source: Istio pilot/pkg/security/model/authentication.go; spec-clusters §7.3, §7.4.
 
+import { CA_SUFFIX } from '../../core/select/credentials.ts';
 import { ApiConfigSource_ApiType, ApiVersion, type ConfigSource, type SdsSecretConfig } from '../proto/types.gen.ts';
 
 /** The bootstrap cluster of the agent's socket. */
@@ -12,7 +13,6 @@ export const CREDENTIAL_SDS_CLUSTER = 'sds-external';
 /** The workload certificate, and the roots of the mesh. */
 export const WORKLOAD_SECRET = 'default';
 export const ROOT_SECRET = 'ROOTCA';
-export const CA_SUFFIX = '-cacert';
 
 /** The workload certificate or the mesh's roots, from the agent; waited for without limit. */
 export function workloadSecret(name: typeof WORKLOAD_SECRET | typeof ROOT_SECRET): SdsSecretConfig {

@@ -5,6 +5,7 @@ import { endpointsOf } from './endpoint/resources.ts';
 import { listeners } from './listener/resources.ts';
 import { nameTables } from './nametable/resources.ts';
 import { routeNamed } from './route/resources.ts';
+import { secretNamed } from './secret/resources.ts';
 import type { ResourceSource } from './source.ts';
 
 const PREFIX = 'type.googleapis.com/';
@@ -14,6 +15,7 @@ export const resourceSources: readonly ResourceSource[] = [
   { url: `${PREFIX}envoy.config.endpoint.v3.ClusterLoadAssignment`, named: endpointsOf },
   { url: `${PREFIX}envoy.config.listener.v3.Listener`, all: listeners },
   { url: `${PREFIX}envoy.config.route.v3.RouteConfiguration`, named: routeNamed },
+  { url: `${PREFIX}envoy.extensions.transport_sockets.tls.v3.Secret`, named: secretNamed },
   { url: `${PREFIX}istio.networking.nds.v1.NameTable`, all: nameTables },
 ];
 

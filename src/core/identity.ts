@@ -1,0 +1,30 @@
+// Whom a proxy's certificate proves it to be. Without a verified identity a proxy gets no secrets.
+// Source: Istio pilot/pkg/xds/auth.go, pkg/spiffe; spec-events-pushes-protocol §7.4.
+
+import { metadataText, type ProxyRecord } from './proxy.ts';
+
+export interface VerifiedIdentity {
+  readonly namespace: string;
+  readonly serviceAccount: string;
+}
+
+type Claims = Pick<ProxyRecord, 'facets' | 'metadata' | 'identities'>;
+
+/** The first proven identity that agrees with what the node says of itself; the trust domain is not compared. */
+export function verifiedIdentity({ facets, metadata, identities }: Claims): VerifiedIdentity | undefined {
+  const account = metadataText(metadata, 'SERVICE_ACCOUNT');
+  for (const text of identities) {
+    const identity = parseSpiffe(text);
+    if (identity === undefined) continue;
+    if (facets.namespace !== '' && facets.namespace !== identity.namespace) continue;
+    if (account !== '' && account !== identity.serviceAccount) continue;
+    return identity;
+  }
+  return undefined;
+}
+
+/** `spiffe://<trust domain>/ns/<namespace>/sa/<service account>` */
+function parseSpiffe(text: string): VerifiedIdentity | undefined {
+  const [, namespace, serviceAccount] = /^spiffe:\/\/[^/]*\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(text) ?? [];
+  return namespace === undefined || serviceAccount === undefined ? undefined : { namespace, serviceAccount };
+}
