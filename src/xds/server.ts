@@ -247,6 +247,7 @@ function transportOf(call: Call): Transport {
 const grpcCode: Readonly<Record<EndCode, number>> = {
   OK: grpcStatus.OK,
   INVALID_ARGUMENT: grpcStatus.INVALID_ARGUMENT,
+  PERMISSION_DENIED: grpcStatus.PERMISSION_DENIED,
   RESOURCE_EXHAUSTED: grpcStatus.RESOURCE_EXHAUSTED,
   UNAVAILABLE: grpcStatus.UNAVAILABLE,
   INTERNAL: grpcStatus.INTERNAL,
