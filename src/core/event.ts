@@ -80,7 +80,7 @@ export interface EventRejected {
   readonly rejected: number;
   readonly reason: string;
 }
-/** The journal could not be written for a while; what happened meanwhile was served but not recorded. */
+/** The journal could not be written for a while: what follows, up to a time of recording, was acted on before it was recorded. */
 export interface GapRecorded {
   readonly kind: 'Gap';
   readonly reason: string;

@@ -87,6 +87,10 @@ export class JournalOnStore implements Journal {
     return this.#queue.append(batch.map(fact => encodeFact(fact, this.#vault)));
   }
 
+  asStored(facts: readonly Unrecorded[]): readonly Unrecorded[] {
+    return facts.map(fact => encodeFact(fact, this.#vault).fact);
+  }
+
   async *read(range: Range): AsyncGenerator<readonly Event[]> {
     this.#check('read');
     const from = this.#clampFrom(range.from);

@@ -158,6 +158,11 @@ export interface Journal {
    * every append that was queued behind it is rejected too, none of it is stored, and a later append is tried anew.
    */
   append(batch: readonly Unrecorded[]): Promise<readonly Event[]>;
+  /**
+   * The facts as `append` would hand them out, without storing them: what has to be folded while nothing can be stored must be what will
+   * be stored later. Faults: `unfit-fact`.
+   */
+  asStored(facts: readonly Unrecorded[]): readonly Unrecorded[];
   /** Pages of events in seq order, private values unsealed when the key is there. The chain is checked on the way (`damaged`). */
   read(range: Range): AsyncIterable<readonly Event[]>;
   /** As `read`, but as stored: for listing, exporting and looking into. The chain is not checked. */

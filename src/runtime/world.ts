@@ -1,10 +1,12 @@
 // The one writer: facts are appended, then folded, then their effects are handed on, in the order of the journal and never otherwise.
 //
-// When the journal cannot be written, serving goes on: facts are folded provisionally from the last durable state and kept; as soon as
-// writing works again a Gap fact and all of them are recorded, and the state is folded anew from there. With `strict` nothing moves until then.
+// When the journal cannot be written, serving goes on: a Gap fact and then whatever comes are folded provisionally and kept, and recorded
+// in that order as soon as writing works again. Nobody else writes, so they get the very seqs that they were folded with: a receipt of
+// the gap names a state that the journal has afterwards. With `strict` nothing moves until then.
 
+import { assert } from '../core/assert.ts';
 import type { Effect } from '../core/effect.ts';
-import type { Event, Fact, Unrecorded } from '../core/event.ts';
+import type { Event, Unrecorded } from '../core/event.ts';
 import { fold } from '../core/fold.ts';
 import { mergePushRequests, noPush, type PushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
@@ -34,6 +36,14 @@ export interface WorldListener {
 
 const noneRejected: ReadonlySet<number> = new Set();
 
+/** Since the journal could not be written. */
+interface Gap {
+  /** The last state that the journal can give back. */
+  readonly from: State;
+  /** To be recorded: the Gap fact, then everything that was folded on top of `from`. */
+  readonly unrecorded: Unrecorded[];
+}
+
 interface Queued {
   readonly news: (state: State) => readonly Unrecorded[];
   readonly resolve: (state: State) => void;
@@ -44,10 +54,7 @@ export class World {
   readonly #options: WorldOptions;
   readonly #listeners: WorldListener[] = [];
   #state: State;
-  /** The last state that the journal can give back, while writing fails. */
-  #durable: State | undefined;
-  #unrecorded: Unrecorded[] = [];
-  #since = 0;
+  #gap: Gap | undefined;
   #tail: Promise<unknown> = Promise.resolve();
   #queue: Queued[] = [];
   #stopped = false;
@@ -63,7 +70,7 @@ export class World {
 
   /** False while the journal cannot be written. */
   get durable(): boolean {
-    return this.#durable === undefined;
+    return this.#gap === undefined;
   }
 
   listen(listener: WorldListener): void {
@@ -87,68 +94,127 @@ export class World {
     });
   }
 
-  /** Waits for what is under way. Later facts are refused. */
+  /** Waits for what is under way, and tries once more to record what could not be. Later facts are refused. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#tail;
+    await this.#recover();
+    const lost = this.#gap?.unrecorded.length ?? 0;
+    if (lost > 0)
+      this.#options.log('error', `${lost - 1} facts are lost: they were acted on and could not be recorded`);
   }
 
   async #writeQueued(): Promise<void> {
     const queue = this.#queue;
     this.#queue = [];
+    const writing: { readonly queued: Queued; readonly facts: readonly Unrecorded[] }[] = [];
+    for (const queued of queue) {
+      try {
+        writing.push({ queued, facts: queued.news(this.#state) });
+      } catch (error) {
+        queued.reject(error);
+      }
+    }
     try {
-      const facts = queue.flatMap(({ news }) => news(this.#state));
-      if (facts.length > 0) await this.#write(facts);
-      for (const { resolve } of queue) resolve(this.#state);
+      await this.#write(writing.flatMap(({ facts }) => facts));
+      for (const { queued } of writing) queued.resolve(this.#state);
     } catch (error) {
-      for (const { reject } of queue) reject(error);
+      if (isFault(error, 'unfit-fact') && writing.length > 1) return this.#writeEach(writing);
+      for (const { queued } of writing) queued.reject(error);
+    }
+  }
+
+  /** Nothing of a batch is stored if one fact of it is unfit: whoever gave that one hears of it, and nobody else. */
+  async #writeEach(writing: readonly { readonly queued: Queued; readonly facts: readonly Unrecorded[] }[]) {
+    for (const { queued, facts } of writing) {
+      try {
+        await this.#write(facts);
+        queued.resolve(this.#state);
+      } catch (error) {
+        queued.reject(error);
+      }
     }
   }
 
   async #write(facts: readonly Unrecorded[]): Promise<void> {
+    if (facts.length === 0) return undefined;
     for (;;) {
-      if (this.#durable === undefined) {
-        try {
-          return await this.#foldAll(await this.#options.journal.append(facts));
-        } catch (error) {
-          if (!(error instanceof JournalFault) || error.code !== 'write-failed') throw error;
-          this.#lostTouch(error.message);
-        }
+      if (this.#gap === undefined) {
+        const events = await this.#append(facts);
+        if (events !== undefined) return this.#foldAll(events);
       }
       if (this.#stopped) throw new Error('the control plane is stopping');
-      if (!this.#options.strict && this.#unrecorded.length + facts.length <= UNRECORDED_MAX) {
-        this.#unrecorded.push(...facts);
-        return this.#foldAll(this.#provisional(facts));
+      const gap = this.#gap;
+      if (gap !== undefined && !this.#options.strict && gap.unrecorded.length + facts.length <= UNRECORDED_MAX) {
+        const stored = this.#options.journal.asStored(facts);
+        gap.unrecorded.push(...stored);
+        return this.#foldAll(this.#provisional(stored));
       }
       await new Promise<void>(resolve => this.#options.clock.after(RETRY_MS, resolve));
+      await this.#recover();
+    }
+  }
+
+  /** Undefined: the journal cannot be written. */
+  async #append(facts: readonly Unrecorded[]): Promise<readonly Event[] | undefined> {
+    try {
+      return await this.#options.journal.append(facts);
+    } catch (error) {
+      if (!isFault(error, 'write-failed')) throw error;
+      this.#lostTouch(error.message);
+      return undefined;
     }
   }
 
   #lostTouch(message: string): void {
-    this.#durable = this.#state;
-    this.#since = this.#options.clock.now();
-    const how = this.#options.strict ? 'nothing moves until it can' : 'serving goes on without a record';
-    this.#options.log('error', `the journal cannot be written (${message}); ${how}`);
-    this.#options.clock.after(RETRY_MS, () => this.#recover());
+    const { strict, journal, clock, log } = this.#options;
+    const how = strict ? 'nothing moves until it can' : 'serving goes on without a record';
+    log('error', `the journal cannot be written (${message}); ${how}`);
+    const gap: Unrecorded = {
+      source: 'runtime',
+      kind: 'Gap',
+      reason: 'the journal could not be written',
+      since: clock.now(),
+      lost: 0,
+    };
+    this.#gap = { from: this.#state, unrecorded: [...journal.asStored([gap])] };
+    if (!strict) this.#state = fold(this.#state, this.#provisional([gap])[0]!, noneRejected).state;
+    this.#tryLater();
   }
 
-  #recover(): void {
-    this.#tail = this.#tail.then(async () => {
-      const from = this.#durable;
-      if (from === undefined || this.#stopped) return;
-      const gap: Fact = { kind: 'Gap', reason: 'the journal could not be written', since: this.#since, lost: 0 };
-      try {
-        const events = await this.#options.journal.append([{ source: 'runtime', ...gap }, ...this.#unrecorded]);
-        this.#state = from;
-        this.#durable = undefined;
-        this.#unrecorded = [];
-        await this.#foldAll(events);
-        this.#options.log('info', `the journal can be written again; ${events.length - 1} facts were recorded late`);
-      } catch (error) {
-        this.#options.log('error', `the journal still cannot be written (${String(error)})`);
-        this.#options.clock.after(RETRY_MS, () => this.#recover());
-      }
+  #tryLater(): void {
+    this.#options.clock.after(RETRY_MS, () => {
+      this.#tail = this.#tail.then(async () => {
+        if (!this.#stopped) await this.#recover();
+        if (this.#gap !== undefined && !this.#stopped) this.#tryLater();
+      });
     });
+  }
+
+  async #recover(): Promise<void> {
+    const gap = this.#gap;
+    if (gap === undefined) return;
+    const { journal, log } = this.#options;
+    let events: readonly Event[];
+    try {
+      // Should the failed commit have taken effect after all, the seqs would be others than those that receipts name.
+      assert(journal.head().seq === gap.from.seq, 'the journal holds events that it said it had not written');
+      events = await journal.append(gap.unrecorded);
+    } catch (error) {
+      return log('error', `the journal still cannot be written (${error instanceof Error ? error.message : error})`);
+    }
+    this.#gap = undefined;
+    await this.#foldLate(gap.from, events);
+    log('info', `the journal can be written again; ${events.length - 1} facts were recorded late`);
+  }
+
+  /** The same events again, with the times they were recorded at. Their effects have been handed on. */
+  async #foldLate(from: State, events: readonly Event[]): Promise<void> {
+    const rejected = new Set(events.flatMap(event => (event.kind === 'Rejected' ? [event.rejected] : [])));
+    const { state, failures } = await this.#foldFrom(from, events, rejected);
+    this.#state = state;
+    for (const listener of this.#listeners) listener.onFolded(state, noPush, []);
+    await this.#write(failures);
   }
 
   /** Events that only this process knows, numbered on from the state. */
@@ -158,13 +224,20 @@ export class World {
   }
 
   async #foldAll(events: readonly Event[]): Promise<void> {
+    const { state, request, effects, failures } = await this.#foldFrom(this.#state, events, noneRejected);
+    this.#state = state;
+    for (const listener of this.#listeners) listener.onFolded(state, request, effects);
+    await this.#write(failures);
+  }
+
+  async #foldFrom(from: State, events: readonly Event[], rejected: ReadonlySet<number>) {
     const effects: Effect[] = [];
     let request = noPush;
-    let state = this.#state;
+    let state = from;
     const failures: Unrecorded[] = [];
     let sliceEnd = this.#options.clock.now() + FOLD_SLICE_MS;
     for (const event of events) {
-      const folded = fold(state, event, noneRejected);
+      const folded = fold(state, event, rejected);
       state = folded.state;
       if (folded.failure !== undefined) failures.push(this.#rejection(event, folded.failure));
       for (const effect of folded.effects) {
@@ -176,13 +249,15 @@ export class World {
         sliceEnd = this.#options.clock.now() + FOLD_SLICE_MS;
       }
     }
-    this.#state = state;
-    for (const listener of this.#listeners) listener.onFolded(this.#state, request, effects);
-    if (failures.length > 0) await this.#write(failures);
+    return { state, request, effects, failures };
   }
 
   #rejection(event: Event, reason: string): Unrecorded {
     this.#options.log('error', `event ${event.seq} (${event.kind}) could not be folded and is skipped: ${reason}`);
     return { source: 'runtime', kind: 'Rejected', rejected: event.seq, reason };
   }
+}
+
+function isFault(error: unknown, code: JournalFault['code']): error is JournalFault {
+  return error instanceof JournalFault && error.code === code;
 }
