@@ -14,6 +14,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          globalSetup: ['test/e2e/build.ts'],
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 600_000,

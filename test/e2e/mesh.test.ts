@@ -1,0 +1,145 @@
+// The main job with real Envoys: traffic flows, shifts, survives mistakes and the death of the control plane, and the journal tells it all again.
+
+import { createServer, type Server } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, Bookinfo, envoyOrSkip } from './bookinfo.ts';
+
+const binary = await envoyOrSkip();
+
+const failed = (answers: readonly Answer[]): readonly string[] =>
+  answers.filter(answer => answer.status !== 200).map(answer => `${answer.status} ${answer.body}`);
+const versions = (answers: readonly Answer[]): readonly string[] =>
+  [...new Set(answers.map(a => a.version ?? '?'))].sort();
+
+async function many(mesh: Bookinfo, count: number): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
+  for (let i = 0; i < count; i++) answers.push(await mesh.ask());
+  return answers;
+}
+
+/** Bytes of responses since the control plane started, by its metrics. */
+async function bytesSent(mesh: Bookinfo): Promise<number> {
+  const metrics = await mesh.monitoring('/metrics');
+  const sums = [...metrics.matchAll(/^pilot_xds_config_size_bytes_sum\{.*\} ([0-9.e+]+)$/gm)];
+  return sums.reduce((sum, match) => sum + Number(match[1]), 0);
+}
+
+describe.runIf(binary !== undefined)('a mesh served to real Envoys', () => {
+  let mesh: Bookinfo;
+  let second: Server | undefined;
+
+  beforeAll(async () => {
+    mesh = await Bookinfo.start(binary!, { ingressgateway: 'delta', productpage: 'delta' });
+  });
+  afterAll(async () => {
+    await mesh?.stop();
+    second?.closeAllConnections();
+    second?.close();
+  });
+
+  it('gateway → productpage → sidecar → reviews answers', async () => {
+    await mesh.until('a page', async () => (await mesh.ask()).status === 200);
+    const answers = await many(mesh, 20);
+    expect(failed(answers)).toEqual([]);
+    expect(versions(answers)).toEqual(['v1']);
+    expect((await mesh.ask('/')).body).toContain('served by reviews-v1');
+  });
+
+  it('every proxy has accepted what it was sent', async () => {
+    await mesh.until('SYNCED', async () => {
+      const { stdout } = await mesh.run('proxy-status', '--address', `127.0.0.1:${mesh.port(35014)}`);
+      return /ingressgateway/.test(stdout) && /productpage/.test(stdout) && !/ERROR|STALE/.test(stdout);
+    });
+    const status = JSON.parse(await mesh.monitoring('/debug/syncz')) as readonly {
+      types: Record<string, { status: string }>;
+    }[];
+    expect(status).toHaveLength(2);
+    for (const { types } of status)
+      for (const type of ['CDS', 'LDS', 'RDS']) expect(types[type]?.status).toBe('SYNCED');
+  });
+
+  it('changed weights shift all of the traffic, and no request fails meanwhile', async () => {
+    const during = await mesh.askWhile(async () => {
+      await mesh.edit('reviews.yaml', text =>
+        text
+          .replace('weight: 100', 'weight: 0')
+          .replace(/weight: 0$/m, 'weight: 0')
+          .replace(/(subset: v3.*\n\s+weight:) 0/, '$1 100'),
+      );
+      await mesh.until('v3', async () => versions(await many(mesh, 10)).join() === 'v3');
+    });
+    expect(failed(during)).toEqual([]);
+    expect(versions(await many(mesh, 30))).toEqual(['v3']);
+  });
+
+  it('a new endpoint is used, a removed one no longer', async () => {
+    second = createServer((_, response) => response.end(JSON.stringify({ title: 'the second details' })));
+    await new Promise<void>(resolve => second?.listen(mesh.port(29082), '127.0.0.4', resolve));
+    const pod = `---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: details-more, namespace: default, labels: {kubernetes.io/service-name: details}}
+addressType: IPv4
+ports: [{name: http, port: ${mesh.port(29082)}, protocol: TCP}]
+endpoints: [{addresses: [127.0.0.4], conditions: {ready: true}}]
+`;
+    const uses = async (): Promise<boolean> =>
+      (await many(mesh, 12)).some(answer => answer.body.includes('the second details'));
+    const during = await mesh.askWhile(async () => {
+      await mesh.edit('platform.yaml', text => `${text}${pod}`);
+      await mesh.until('the new endpoint is used', uses);
+    });
+    expect(failed(during)).toEqual([]);
+    await mesh.edit('platform.yaml', text => text.replace(pod, ''));
+    await mesh.until('the removed endpoint is not used', async () => !(await uses()));
+    expect((await many(mesh, 30)).filter(answer => answer.body.includes('the second details'))).toEqual([]);
+  });
+
+  it('an invalid VirtualService is refused with its place, and the route before it still serves', async () => {
+    await mesh.edit('reviews.yaml', text => text.replace(/weight: 100/, 'weight: -100'));
+    await mesh.until('the refusal is logged', async () =>
+      /reviews\.yaml:[0-9]+:[0-9]+: VirtualService\/default\/reviews is refused: spec\.http\[0\]/.test(mesh.log),
+    );
+    const answers = await many(mesh, 20);
+    expect(failed(answers)).toEqual([]);
+    expect(versions(answers)).toEqual(['v3']);
+    await mesh.edit('reviews.yaml', text => text.replace(/weight: -100/, 'weight: 100'));
+    await mesh.until('it is accepted again', async () => /reviews is accepted again/.test(mesh.log));
+  });
+
+  it('kill -9 and restart drop no request; the Envoys come back and are sent next to nothing', async () => {
+    const first = await bytesSent(mesh);
+    const during = await mesh.askWhile(async () => {
+      await mesh.endPlane('SIGKILL');
+      await new Promise(resolve => setTimeout(resolve, 500));
+      await mesh.startPlane();
+      await mesh.until(
+        'both are back',
+        async () => (JSON.parse(await mesh.monitoring('/debug/syncz')) as unknown[]).length === 2,
+      );
+      await new Promise(resolve => setTimeout(resolve, 1_000));
+    });
+    expect(failed(during)).toEqual([]);
+    expect(during.length).toBeGreaterThan(20);
+    expect(first).toBeGreaterThan(10_000);
+    expect(await bytesSent(mesh)).toBeLessThan(first / 10);
+  });
+
+  it('after the restart changes arrive as before', async () => {
+    await mesh.edit('reviews.yaml', text =>
+      text.replace(/(subset: v3.*\n\s+weight:) 100/, '$1 0').replace(/(subset: v1.*\n\s+weight:) 0/, '$1 100'),
+    );
+    await mesh.until('v1', async () => versions(await many(mesh, 10)).join() === 'v1');
+  });
+
+  it('SIGTERM stops it gracefully, and the journal reproduces every response byte for byte', async () => {
+    expect(await mesh.endPlane('SIGTERM')).toBe(0);
+    const verified = await mesh.run('journal', 'verify', '--journal', mesh.journal);
+    expect(verified).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok: /) });
+    const replayed = await mesh.run('replay', '--verify', '--journal', mesh.journal, '-o', 'json');
+    const report = JSON.parse(replayed.stdout) as { receipts: number; different: number; reproduced: number };
+    expect(report.different).toBe(0);
+    expect(report.receipts).toBeGreaterThan(10);
+    expect(replayed.code).toBe(0);
+  });
+});
