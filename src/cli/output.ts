@@ -4,6 +4,7 @@ import Table from 'cli-table3';
 import { stringify } from 'yaml';
 import { canonicalJson, type Json } from '../core/json.ts';
 import { JournalFault } from '../journal/fault.ts';
+import { StartFault } from '../runtime/start-fault.ts';
 
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
@@ -90,7 +91,8 @@ export function progress(label: string): {
 /** One line for stderr, and the exit code. */
 export function explainError(error: unknown): { readonly text: string; readonly exitCode: number } {
   if (error instanceof CliError) return { text: error.message, exitCode: error.exitCode };
-  if (error instanceof JournalFault) return { text: error.message, exitCode: EXIT.failed };
+  if (error instanceof JournalFault || error instanceof StartFault)
+    return { text: error.message, exitCode: EXIT.failed };
   const detail = error instanceof Error ? (error.stack ?? error.message) : canonicalJson(String(error));
   return { text: `unexpected failure, please report it: ${detail}`, exitCode: EXIT.failed };
 }

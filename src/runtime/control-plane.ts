@@ -30,8 +30,9 @@ import type { Clock } from './clock.ts';
 import { foldHistory } from './history.ts';
 import type { Log } from './log.ts';
 import { Reporter } from './reporter.ts';
-import type { ServeOptions } from './serve-options.ts';
+import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
 import { Snapshotter } from './snapshots.ts';
+import { StartFault } from './start-fault.ts';
 import { World } from './world.ts';
 
 /** How often what is memoised and no longer used is forgotten. */
@@ -94,8 +95,12 @@ async function start(
   closers.push(async () => clearInterval(timer));
 
   const ports = await openPorts(options, { world, journal, engine, xds, metrics, ready: () => ready }, log, closers);
-  await adapter.start(sinkOf(world, adapter.source));
   closers.push(() => adapter.stop());
+  await adapter.start(sinkOf(world, adapter.source)).catch((error: unknown) => {
+    throw new StartFault(
+      `--configDir ${options.configDir ?? ''}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
   ready = true;
   return { ports, world, xds, stop: closeAll };
 }
@@ -209,10 +214,22 @@ async function openPorts(
     closers.push(() => server.close());
     return server;
   };
-  const http = await open(options.httpAddr);
-  const monitoring = await open(options.monitoringAddr);
+  const http = await named('--httpAddr', options.httpAddr, open);
+  const monitoring = await named('--monitoringAddr', options.monitoringAddr, open);
   const { host, port } = options.grpcAddr;
   const bind = host === '' ? '0.0.0.0' : host.includes(':') ? `[${host}]` : host;
-  const grpc = await parts.xds.listen(`${bind}:${port}`, ServerCredentials.createInsecure());
+  const listen = (): Promise<number> => parts.xds.listen(`${bind}:${port}`, ServerCredentials.createInsecure());
+  const grpc = await named('--grpcAddr', options.grpcAddr, listen);
   return { grpc, http: http.port, monitoring: monitoring.port };
+}
+
+async function named<T>(flag: string, address: Address, open: (address: Address) => Promise<T>): Promise<T> {
+  try {
+    return await open(address);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartFault(
+      `${flag} ${showAddress(address)} cannot be listened on (${why}); is another control plane running?`,
+    );
+  }
 }

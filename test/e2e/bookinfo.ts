@@ -16,7 +16,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'dist/cli/main.js');
 const SAMPLE = join(ROOT, 'samples/bookinfo');
 /** Ports of the sample's files, then three for the control plane. */
-const WANTED = [28080, 9080, 29081, 29082, 29083, 29084, 35010, 35014, 38080];
+const WANTED = [28080, 9080, 29081, 29082, 29083, 29084, 25010, 25014, 28081];
 
 const READY_MS_MAX = 20_000;
 
@@ -67,6 +67,10 @@ export class Bookinfo {
     return this.ports.get(wanted) ?? wanted;
   }
 
+  get envoys(): readonly Envoy[] {
+    return this.#envoys;
+  }
+
   get journal(): string {
     return join(this.folder, 'journal.db');
   }
@@ -87,9 +91,16 @@ export class Bookinfo {
     await writeFile(this.config(file), after);
   }
 
+  /** Of reviews v1 and v3. */
+  weights(v1: number, v3: number): Promise<void> {
+    const set = (text: string, subset: string, weight: number): string =>
+      text.replace(new RegExp(`(subset: ${subset} \\}\\n\\s+weight:) [0-9]+`), `$1 ${weight}`);
+    return this.edit('reviews.yaml', text => set(set(text, 'v1', v1), 'v3', v3));
+  }
+
   async startPlane(): Promise<void> {
     const local = (port: number): string => `127.0.0.1:${this.port(port)}`;
-    const addresses = ['--grpcAddr', local(35010), '--monitoringAddr', local(35014), '--httpAddr', local(38080)];
+    const addresses = ['--grpcAddr', local(25010), '--monitoringAddr', local(25014), '--httpAddr', local(28081)];
     const files = ['--configDir', join(this.folder, 'config'), '--meshConfig', join(this.folder, 'mesh.yaml')];
     const child = spawn(process.execPath, [CLI, 'serve', ...files, ...addresses, '--journal', this.journal], {
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -101,13 +112,15 @@ export class Bookinfo {
     });
     await this.until(`the control plane is ready`, async () => {
       if (child.exitCode !== null) throw new Error(`the control plane ended: ${this.#log}`);
-      return (await fetch(`http://${local(38080)}/ready`)).ok;
+      return (await fetch(`http://${local(28081)}/ready`)).ok;
     });
   }
 
   async endPlane(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
     const child = this.#plane;
+    this.#plane = undefined;
     if (child === undefined) return null;
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
     const ended = new Promise<number | null>(resolve => child.once('exit', code => resolve(code)));
     child.kill(signal);
     return ended;
@@ -115,7 +128,7 @@ export class Bookinfo {
 
   /** One page of the monitoring address. */
   async monitoring(path: string): Promise<string> {
-    return (await fetch(`http://127.0.0.1:${this.port(35014)}${path}`)).text();
+    return (await fetch(`http://127.0.0.1:${this.port(25014)}${path}`)).text();
   }
 
   async run(...args: string[]): Promise<{ readonly code: number; readonly stdout: string }> {
@@ -192,7 +205,7 @@ export class Bookinfo {
     const { value } = singleDocument(file, await readFile(file, 'utf8'));
     for (const { name, node } of value as unknown as readonly { name: string; node: JsonObject }[]) {
       const log = join(this.folder, `envoy-${name}.log`);
-      const options = { binary: this.#envoyBinary, name, node, xdsPort: this.port(35010), log };
+      const options = { binary: this.#envoyBinary, name, node, xdsPort: this.port(25010), log };
       this.#envoys.push(await startEnvoy({ ...options, protocol: protocols[name] ?? 'delta' }));
     }
   }

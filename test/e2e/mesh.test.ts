@@ -47,7 +47,7 @@ describe.runIf(binary !== undefined)('a mesh served to real Envoys', () => {
 
   it('every proxy has accepted what it was sent', async () => {
     await mesh.until('SYNCED', async () => {
-      const { stdout } = await mesh.run('proxy-status', '--address', `127.0.0.1:${mesh.port(35014)}`);
+      const { stdout } = await mesh.run('proxy-status', '--address', `127.0.0.1:${mesh.port(25014)}`);
       return /ingressgateway/.test(stdout) && /productpage/.test(stdout) && !/ERROR|STALE/.test(stdout);
     });
     const status = JSON.parse(await mesh.monitoring('/debug/syncz')) as readonly {
@@ -126,9 +126,7 @@ endpoints: [{addresses: [127.0.0.4], conditions: {ready: true}}]
   });
 
   it('after the restart changes arrive as before', async () => {
-    await mesh.edit('reviews.yaml', text =>
-      text.replace(/(subset: v3.*\n\s+weight:) 100/, '$1 0').replace(/(subset: v1.*\n\s+weight:) 0/, '$1 100'),
-    );
+    await mesh.weights(100, 0);
     await mesh.until('v1', async () => versions(await many(mesh, 10)).join() === 'v1');
   });
 
