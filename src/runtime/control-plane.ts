@@ -6,17 +6,13 @@ import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
-import type { Adapter, Sink } from '../adapters/adapter.ts';
+import type { Adapter } from '../adapters/adapter.ts';
 import { FileAdapter } from '../adapters/file/file-adapter.ts';
 import { debugRoutes } from '../admin/debug.ts';
 import { type HttpServer, serveHttp } from '../admin/http.ts';
 import { Metrics } from '../admin/metrics.ts';
 import type { Effect } from '../core/effect.ts';
-import type { Fact, Unrecorded } from '../core/event.ts';
-import { jsonEqual } from '../core/json.ts';
-import { newsOf, newsOfList } from '../core/novelty.ts';
 import type { PushRequest } from '../core/push-request.ts';
-import { settingsToJson } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
@@ -27,13 +23,13 @@ import { xdsLimits } from '../xds/limits.ts';
 import { scheduleSettings } from '../xds/push/settings.ts';
 import { XdsServer } from '../xds/server.ts';
 import type { Clock } from './clock.ts';
-import { foldHistory } from './history.ts';
 import type { Log } from './log.ts';
 import { Reporter } from './reporter.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
 import { Snapshotter } from './snapshots.ts';
+import { sinkOf, startWorld } from './start.ts';
 import { StartFault } from './start-fault.ts';
-import { World } from './world.ts';
+import type { World } from './world.ts';
 
 /** How often what is memoised and no longer used is forgotten. */
 export const SWEEP_MS = 30_000;
@@ -105,7 +101,6 @@ async function start(
   return { ports, world, xds, stop: closeAll };
 }
 
-/** The journal folded, and what this start means recorded: the settings if they differ, and that no proxy is connected any more. */
 async function openWorld(
   options: ServeOptions,
   clock: Clock,
@@ -118,51 +113,17 @@ async function openWorld(
     keyFile: options.journalKey,
   });
   try {
-    const failed: Unrecorded[] = [];
-    const history = await foldHistory(journal, {
-      fromSnapshot: true,
-      onFailure: (seq, reason) => failed.push({ source: 'runtime', kind: 'Rejected', rejected: seq, reason }),
-    });
-    log(
-      'info',
-      `journal ${options.journal}: ${history.events} events folded up to ${history.state.seq}, from snapshot ${history.snapshot}`,
-    );
-    const world = new World({ journal, state: history.state, clock, strict: options.journalStrict, log });
-    await world.recordNews(state => [...failed, ...startFacts(state, options)]);
-    return { journal, world, snapshot: history.snapshot };
+    const { settings, journalStrict: strict } = options;
+    return { journal, ...(await startWorld(journal, { settings, strict, clock, log })) };
   } catch (error) {
     await journal.close();
     throw error;
   }
 }
 
-function startFacts(state: State, options: ServeOptions): readonly Unrecorded[] {
-  const facts: Unrecorded[] = [];
-  const settings = settingsToJson(options.settings);
-  if (state.seq === 0 || !jsonEqual(settingsToJson(state.settings), settings)) {
-    facts.push({ source: 'runtime', kind: 'Engine', settings });
-  }
-  for (const connection of state.proxies.keys()) {
-    facts.push({ source: 'xds', kind: 'ProxyDisconnected', connection, reason: 'the control plane was restarted' });
-  }
-  return facts;
-}
-
 function fileAdapter(options: ServeOptions, log: Log): Adapter {
   const { configDir, meshConfig, networksConfig, settings } = options;
   return new FileAdapter({ configDir, meshConfig, networksConfig, cluster: settings.clusterId, log });
-}
-
-function sinkOf(world: World, source: string): Sink {
-  const from = (facts: readonly Fact[]): readonly Unrecorded[] => facts.map(fact => ({ source, ...fact }));
-  return {
-    submit: async batch => {
-      await world.recordNews(state => from(newsOf(state, source, batch)));
-    },
-    relist: async (all, unreadable) => {
-      await world.recordNews(state => from([...newsOfList(state, source, all, unreadable), { kind: 'Synced' }]));
-    },
-  };
 }
 
 interface HostParts {

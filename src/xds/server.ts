@@ -1,8 +1,7 @@
 // The ADS server: grpc-js below, sessions and the push schedule above, nothing decided in between. Messages are Buffers on both sides
 // (identity serializers): requests are decoded here, responses are concatenations of bytes that were encoded once.
 //
-// Checks before the first message, in istiod's order (spec-events §7.1): ready, rate of new streams. Writes are counted by their callback
-// and not by what `write` returns: docs/adr/0005.
+// Writes are counted by their callback and not by what `write` returns: docs/adr/0005.
 
 import {
   status as grpcStatus,
@@ -16,13 +15,11 @@ import type { PushRequest } from '../core/push-request.ts';
 import { decodeDeltaDiscoveryRequest, decodeDiscoveryRequest } from './discovery.ts';
 import type { Engine } from './engine.ts';
 import type { XdsHost } from './host.ts';
+import { Hub } from './hub.ts';
 import type { XdsLimits } from './limits.ts';
 import type { ScheduleSettings } from './push/settings.ts';
-import { Pusher } from './pusher.ts';
-import { ReceiptBook } from './receipts.ts';
-import { AdsStream, type EndCode, type Incoming, type StreamContext, type Transport } from './stream.ts';
+import type { AdsStream, EndCode, Incoming, Transport } from './stream.ts';
 import type { ConnectionStatus } from './stream-status.ts';
-import { Gate, WriteWindow } from './write-window.ts';
 
 export interface XdsServerOptions {
   readonly host: XdsHost;
@@ -57,30 +54,12 @@ export const adsService = {
 export class XdsServer {
   readonly #options: XdsServerOptions;
   readonly #server: Server;
-  readonly #context: StreamContext;
-  readonly #pusher: Pusher;
-  readonly #gate: Gate;
-  readonly #streams = new Set<AdsStream>();
-  readonly #byConnection = new Map<string, AdsStream>();
-  #stopping = false;
-  #allGone: (() => void) | undefined;
+  readonly #hub: Hub;
 
   constructor(options: XdsServerOptions) {
-    const { host, engine, limits, schedule } = options;
     this.#options = options;
-    this.#pusher = new Pusher(host, schedule, connection => this.#byConnection.get(connection)?.push());
-    this.#gate = new Gate(limits.newStreamsPerSecond, limits.newStreamWaitMs);
-    this.#context = {
-      host,
-      engine,
-      limits,
-      receipts: new ReceiptBook(facts => host.record(facts)),
-      window: new WriteWindow(host.clock, limits.writesMax, limits.writeSlotMs),
-      onConnected: stream => this.#connected(stream),
-      onSettled: stream => this.#pusher.done(stream.connection),
-      onGone: stream => this.#gone(stream),
-    };
-    this.#server = new Server(serverOptions(limits));
+    this.#hub = new Hub(options);
+    this.#server = new Server(serverOptions(options.limits));
     this.#server.addService(adsService, {
       streamAggregatedResources: (call: Call) => void this.#accept(call, 'sotw'),
       deltaAggregatedResources: (call: Call) => void this.#accept(call, 'delta'),
@@ -96,68 +75,41 @@ export class XdsServer {
 
   /** Something changed: the schedule decides when who is looked at. */
   push(request: PushRequest): void {
-    if (!this.#stopping) this.#pusher.request(request);
+    this.#hub.push(request);
   }
 
   /** By connection name. */
   connections(): readonly ConnectionStatus[] {
-    return [...this.#byConnection]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, stream]) => stream.status())
-      .filter(status => status !== undefined);
+    return this.#hub.connections();
   }
 
   /** Idempotent; false if there is no such connection. The client will come back. */
   disconnect(connection: string): boolean {
-    const stream = this.#byConnection.get(connection);
-    stream?.end('OK', 'disconnected by request');
-    return stream !== undefined;
+    return this.#hub.disconnect(connection);
   }
 
-  /** Ends every stream, records that, and closes. Resolves after at most `graceMs`. */
+  /** Ends every stream, records that, and closes. Resolves after at most twice `graceMs`. */
   async stop(graceMs: number): Promise<void> {
-    this.#stopping = true;
-    this.#pusher.stop();
-    const gone = new Promise<void>(resolve => {
-      this.#allGone = resolve;
-    });
-    for (const stream of this.#streams) stream.end('UNAVAILABLE', 'the control plane is stopping');
-    if (this.#streams.size === 0) this.#allGone?.();
+    await this.#hub.stop(graceMs);
     const { clock } = this.#options.host;
-    let timer = clock.after(graceMs, () => this.#allGone?.());
-    await gone;
-    timer.cancel();
     await new Promise<void>(resolve => {
-      timer = clock.after(graceMs, () => {
+      const timer = clock.after(graceMs, () => {
         this.#server.forceShutdown();
         resolve();
       });
-      this.#server.tryShutdown(() => resolve());
+      this.#server.tryShutdown(() => {
+        timer.cancel();
+        resolve();
+      });
     });
-    timer.cancel();
   }
 
   async #accept(call: Call, protocol: Protocol): Promise<void> {
-    const { host, limits, identitiesOf } = this.#options;
     // An error event without a listener would end the process.
     call.on('error', () => undefined);
-    const transport = transportOf(call);
-    if (this.#stopping || !host.ready()) {
-      return transport.end('UNAVAILABLE', 'server is not ready to serve discovery information');
-    }
-    if (this.#streams.size >= limits.streamsMax) {
-      return transport.end('RESOURCE_EXHAUSTED', `more than ${limits.streamsMax} streams`);
-    }
-    const wait = this.#gate.enter(host.clock.now());
-    if (wait === undefined) {
-      return transport.end('RESOURCE_EXHAUSTED', 'request rate limit exceeded: too many new streams');
-    }
-    if (wait > 0) await new Promise<void>(resolve => host.clock.after(wait, resolve));
-    if (call.cancelled) return undefined;
-    const stream = new AdsStream(this.#context, protocol, transport, identitiesOf?.(call) ?? []);
-    this.#streams.add(stream);
-    this.#attach(call, stream);
-    return undefined;
+    const identities = this.#options.identitiesOf?.(call) ?? [];
+    const stream = await this.#hub.open(protocol, transportOf(call), identities, () => call.cancelled);
+    if (stream !== undefined) this.#attach(call, stream);
   }
 
   #attach(call: Call, stream: AdsStream): void {
@@ -174,21 +126,6 @@ export class XdsServer {
     call.on('end', () => stream.end('OK', 'closed by the client'));
     call.on('cancelled', () => stream.closed('cancelled'));
     call.on('error', error => stream.closed(error.message));
-  }
-
-  #connected(stream: AdsStream): void {
-    this.#byConnection.set(stream.connection, stream);
-    this.#pusher.connected(stream.connection);
-    this.#options.host.log('info', `${stream.connection} connected (${stream.protocol})`);
-  }
-
-  #gone(stream: AdsStream): void {
-    this.#streams.delete(stream);
-    if (this.#byConnection.delete(stream.connection)) {
-      this.#pusher.disconnected(stream.connection);
-      this.#options.host.log('info', `${stream.connection} disconnected`);
-    }
-    if (this.#streams.size === 0) this.#allGone?.();
   }
 }
 

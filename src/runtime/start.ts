@@ -1,0 +1,64 @@
+// From a journal to a world that can be served: the history folded, what this start means recorded, and the way in for what sources say.
+
+import type { Sink } from '../adapters/adapter.ts';
+import type { Fact, Unrecorded } from '../core/event.ts';
+import { jsonEqual } from '../core/json.ts';
+import { newsOf, newsOfList } from '../core/novelty.ts';
+import { type Settings, settingsToJson } from '../core/settings.ts';
+import type { State } from '../core/state.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Clock } from './clock.ts';
+import { foldHistory } from './history.ts';
+import type { Log } from './log.ts';
+import { World } from './world.ts';
+
+export interface StartOptions {
+  readonly settings: Settings;
+  readonly strict: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Folds from the newest snapshot and records what this start means: the settings if they differ, that no proxy is connected any more, and
+ * events that cannot be folded by this release. `snapshot`: its seq, 0 if there was none. Rejects with a JournalFault.
+ */
+export async function startWorld(
+  journal: Journal,
+  { settings, strict, clock, log }: StartOptions,
+): Promise<{ readonly world: World; readonly snapshot: number }> {
+  const failed: Unrecorded[] = [];
+  const { state, snapshot, events } = await foldHistory(journal, {
+    fromSnapshot: true,
+    onFailure: (seq, reason) => failed.push({ source: 'runtime', kind: 'Rejected', rejected: seq, reason }),
+  });
+  log('info', `journal ${journal.path}: ${events} events folded up to ${state.seq}, from snapshot ${snapshot}`);
+  const world = new World({ journal, state, clock, strict, log });
+  await world.recordNews(now => [...failed, ...startFacts(now, settings)]);
+  return { world, snapshot };
+}
+
+function startFacts(state: State, settings: Settings): readonly Unrecorded[] {
+  const facts: Unrecorded[] = [];
+  const wanted = settingsToJson(settings);
+  if (state.seq === 0 || !jsonEqual(settingsToJson(state.settings), wanted)) {
+    facts.push({ source: 'runtime', kind: 'Engine', settings: wanted });
+  }
+  for (const connection of state.proxies.keys()) {
+    facts.push({ source: 'xds', kind: 'ProxyDisconnected', connection, reason: 'the control plane was restarted' });
+  }
+  return facts;
+}
+
+/** Where an adapter puts what it finds: only what is news is recorded. */
+export function sinkOf(world: World, source: string): Sink {
+  const from = (facts: readonly Fact[]): readonly Unrecorded[] => facts.map(fact => ({ source, ...fact }));
+  return {
+    submit: async batch => {
+      await world.recordNews(state => from(newsOf(state, source, batch)));
+    },
+    relist: async (all, unreadable) => {
+      await world.recordNews(state => from([...newsOfList(state, source, all, unreadable), { kind: 'Synced' }]));
+    },
+  };
+}
