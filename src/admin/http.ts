@@ -1,5 +1,6 @@
 // The HTTP side of the control plane: readiness, metrics, version and debug pages, as routes of plain functions. Answers to GET and HEAD
-// only; a handler that fails gives 500 and a line in the log, never a crash.
+// only; a handler that fails gives 500 and a line in the log, never a crash. Debug pages show the whole configuration of the mesh, and
+// nobody has to log in: they answer peers on this machine alone (`kubectl port-forward` and `kubectl exec` are such peers).
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Json } from '../core/json.ts';
@@ -40,16 +41,18 @@ export async function serveHttp(
     { maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_MS_MAX },
     (request, response) => {
       if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, text('only GET\n', 405));
-      const url = new URL(request.url ?? '/', 'http://localhost');
-      const route = routes.get(url.pathname);
+      const { path, query } = targetOf(request.url ?? '/');
+      if (isLocalOnly(path) && !isLoopback(request.socket.remoteAddress))
+        return send(response, text('debug pages answer on the loopback address only\n', 403));
+      const route = routes.get(path);
       if (route === undefined)
         return send(response, text(`no such page; try one of\n${[...routes.keys()].sort().join('\n')}\n`, 404));
       Promise.resolve()
-        .then(() => route(url.searchParams))
+        .then(() => route(query))
         .then(
           answer => send(response, answer),
           (error: unknown) => {
-            onError(`${url.pathname}: ${error instanceof Error ? error.message : String(error)}`);
+            onError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
             send(response, text('internal error, see the log\n', 500));
           },
         );
@@ -67,6 +70,23 @@ export async function serveHttp(
         server.closeAllConnections();
       }),
   };
+}
+
+/** `/debug` and what is below it; istiod restricts the same pages (pilot/pkg/xds/debug.go, allowAuthenticatedOrLocalhost). */
+function isLocalOnly(path: string): boolean {
+  return path === '/debug' || path.startsWith('/debug/');
+}
+
+/** 127.0.0.0/8 and ::1, also as a socket of both families writes them (`::ffff:127.0.0.1`). */
+export function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && (address === '::1' || /^(::ffff:)?127\.[0-9]+\.[0-9]+\.[0-9]+$/i.test(address));
+}
+
+/** Split by hand: `new URL` throws for targets such as `//`, which anybody can send. */
+function targetOf(target: string): { readonly path: string; readonly query: URLSearchParams } {
+  const mark = target.indexOf('?');
+  if (mark < 0) return { path: target, query: new URLSearchParams() };
+  return { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)) };
 }
 
 function send(response: ServerResponse, answer: Answer): void {

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type HttpServer, isLoopback, type Route, serveHttp, text } from '../../../src/admin/http.ts';
+
+const routes = new Map<string, Route>([
+  ['/ready', () => text('ready\n')],
+  ['/debug', () => text('pages\n')],
+  ['/debug/configz', query => text(`configz of ${query.get('kind')}\n`)],
+  [
+    '/fails',
+    () => {
+      throw new Error('by intention');
+    },
+  ],
+]);
+
+describe('the HTTP side', () => {
+  let server: HttpServer | undefined;
+  const errors: string[] = [];
+
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+    errors.length = 0;
+  });
+
+  const start = async (host: string): Promise<number> => {
+    server = await serveHttp({ host, port: 0 }, routes, message => errors.push(message));
+    return server.port;
+  };
+
+  it('answers by path, with the query, and names the pages there are', async () => {
+    const at = `http://127.0.0.1:${await start('127.0.0.1')}`;
+    expect(await (await fetch(`${at}/debug/configz?kind=Pod`)).text()).toBe('configz of Pod\n');
+    const missing = await fetch(`${at}/nothing`);
+    expect(missing.status).toBe(404);
+    expect(await missing.text()).toContain('/debug/configz');
+    expect((await fetch(`${at}/ready`, { method: 'POST' })).status).toBe(405);
+  });
+
+  it('a page that fails is an answer and a line in the log', async () => {
+    const answer = await fetch(`http://127.0.0.1:${await start('127.0.0.1')}/fails`);
+    expect(answer.status).toBe(500);
+    expect(errors).toEqual(['/fails: by intention']);
+  });
+
+  it.each(['//', 'http://[', '/%', '/ready?%', '*'])('the target %s does no harm', async target => {
+    const port = await start('127.0.0.1');
+    const socket = createConnection(port, '127.0.0.1');
+    socket.end(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 [24]0/);
+    expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200);
+  });
+
+  it('debug pages are for this machine alone', async () => {
+    const port = await start('0.0.0.0');
+    const outside = Object.values(networkInterfaces())
+      .flatMap(addresses => addresses ?? [])
+      .find(address => address.family === 'IPv4' && !address.internal)?.address;
+    expect((await fetch(`http://127.0.0.1:${port}/debug/configz`)).status).toBe(200);
+    // A machine without a network has no other address to come from; the rule itself is tested below.
+    if (outside === undefined) return;
+    expect((await fetch(`http://${outside}:${port}/debug/configz`)).status).toBe(403);
+    expect((await fetch(`http://${outside}:${port}/debug`)).status).toBe(403);
+    expect((await fetch(`http://${outside}:${port}/ready`)).status).toBe(200);
+  });
+
+  it.each([
+    ['127.0.0.1', true],
+    ['127.8.9.10', true],
+    ['::1', true],
+    ['::ffff:127.0.0.1', true],
+    ['10.0.0.1', false],
+    ['::ffff:10.0.0.1', false],
+    ['2001:db8::1', false],
+    [undefined, false],
+  ])('%s is loopback: %s', (address, expected) => expect(isLoopback(address)).toBe(expected));
+});
