@@ -6,7 +6,14 @@ import type { Durability } from '../journal/journal.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { startControlPlane } from '../runtime/control-plane.ts';
 import { isLogLevel, type Log, makeLog } from '../runtime/log.ts';
-import { type Address, parseAddress, type ServeOptions, settingsFrom, showAddress } from '../runtime/serve-options.ts';
+import {
+  type Address,
+  parseAddress,
+  parseClusterAliases,
+  type ServeOptions,
+  settingsFrom,
+  showAddress,
+} from '../runtime/serve-options.ts';
 import { DEFAULT_JOURNAL } from './journal.ts';
 import { CliError, EXIT } from './output.ts';
 
@@ -19,6 +26,7 @@ interface Flags {
   readonly monitoringAddr: string;
   readonly domain: string;
   readonly clusterID: string;
+  readonly clusterAliases: string;
   readonly namespace: string;
   readonly shutdownDuration: string;
   readonly keepaliveMaxServerConnectionAge?: string;
@@ -42,6 +50,11 @@ export function serveCommand(): Command {
     .option('--monitoringAddr <addr>', 'address for /metrics, /version and /debug', ':15014')
     .option('--domain <suffix>', 'DNS domain suffix of the mesh', 'cluster.local')
     .option('--clusterID <id>', 'id of the cluster that the configuration belongs to', 'Kubernetes')
+    .option(
+      '--clusterAliases <pairs>',
+      'other names of clusters, alias=cluster,…: proxies may say them as their CLUSTER_ID',
+      '',
+    )
     .option('-n, --namespace <ns>', 'namespace of the control plane', process.env.POD_NAMESPACE ?? 'istio-system')
     .option('--shutdownDuration <duration>', 'how long a graceful stop may take', '10s')
     .option('--keepaliveMaxServerConnectionAge <duration>', 'end connections after this time, so that proxies spread')
@@ -104,6 +117,10 @@ function optionsOf(flags: Flags): ServeOptions {
   if (!isDurability(journalDurability)) {
     throw new CliError(`--journalDurability ${journalDurability}: expected full, normal or off`, EXIT.misuse);
   }
+  const clusterAliases = parseClusterAliases(flags.clusterAliases);
+  if (clusterAliases === undefined) {
+    throw new CliError(`--clusterAliases ${flags.clusterAliases}: expected alias=cluster,alias=cluster`, EXIT.misuse);
+  }
   const age = flags.keepaliveMaxServerConnectionAge;
   return {
     configDir: flags.configDir,
@@ -112,7 +129,10 @@ function optionsOf(flags: Flags): ServeOptions {
     grpcAddr: address('--grpcAddr', flags.grpcAddr),
     httpAddr: address('--httpAddr', flags.httpAddr),
     monitoringAddr: address('--monitoringAddr', flags.monitoringAddr),
-    settings: settingsFrom({ domainSuffix: domain, clusterId: clusterID, systemNamespace: namespace }, process.env),
+    settings: settingsFrom(
+      { domainSuffix: domain, clusterId: clusterID, systemNamespace: namespace, clusterAliases },
+      process.env,
+    ),
     journal: flags.journal,
     journalKey: flags.journalKey,
     journalDurability,

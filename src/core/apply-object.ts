@@ -2,22 +2,22 @@
 // handler of its kind what has to be pushed.
 //
 // Per key there is one record for each source that knows it; a refused version stands beside the accepted one, which stays in force.
-// Between sources a fixed precedence decides (config.ts order below), never the order of arrival (law 3).
+// Between sources a fixed precedence decides (in-force.ts), never the order of arrival (law 3).
 
 import { isLeft } from 'fp-ts/lib/Either.js';
 import type { Effect } from './effect.ts';
 import type { Event, RawObject } from './event.ts';
 import type { Change } from './handlers/change.ts';
 import { changeHandler } from './handlers/handlers.ts';
+import { inForce } from './in-force.ts';
 import { isObject, jsonEqual } from './json.ts';
-import type { IndexName, KindDefinition, KindName } from './kinds/kinds.ts';
+import type { KindDefinition } from './kinds/kinds.ts';
 import { decodeMeta, namespaceOf, type ObjectMeta } from './kinds/meta.ts';
 import { definitionOf } from './kinds/registry.ts';
-import { compareText, configKey, kubernetesKey, type Obj, type ObjectRecord } from './object.ts';
+import { configKey, kubernetesKey, type Obj, type ObjectRecord } from './object.ts';
 import { type Origin, type Problem, problem } from './problem.ts';
 import type { Step } from './reduce.ts';
 import type { State } from './state.ts';
-import type { Table } from './table.ts';
 
 type AddEvent = Event & { readonly kind: 'Add' | 'Update' };
 type DeleteEvent = Event & { readonly kind: 'Delete' };
@@ -114,49 +114,8 @@ function settle(state: State, definition: KindDefinition, key: string, seq: numb
   return [next, request === undefined ? effects : [...effects, { kind: 'Push', request }]];
 }
 
-function inForce(
-  state: State,
-  definition: KindDefinition,
-  key: string,
-): { readonly next: State; readonly before: Obj | undefined; readonly after: Obj | undefined } | undefined {
-  const { kind } = definition;
-  const before = state.objects[kind].get(key);
-  const after = winner(state, kind, key);
-  if (before === after) return undefined;
-  const table = after === undefined ? state.objects[kind].without(key) : state.objects[kind].with(key, after);
-  const indexes = reindex(state, definition, key, before, after);
-  return { next: { ...state, objects: { ...state.objects, [kind]: table }, indexes }, before, after };
-}
-
 function recordKey(record: ObjectRecord): string {
   return `${record.kind}|${record.key}|${record.source}`;
-}
-
-/** Sources in fixed precedence: by name of the adapter, then of the cluster; the first with an accepted version wins. */
-function winner(state: State, kind: KindName, key: string): Obj | undefined {
-  const records = state.records.range(`${kind}|${key}|`).filter(record => record.accepted !== undefined);
-  return [...records].sort((a, b) => compareText(a.source, b.source))[0]?.accepted;
-}
-
-function reindex(
-  state: State,
-  definition: KindDefinition,
-  key: string,
-  before: Obj | undefined,
-  after: Obj | undefined,
-): State['indexes'] {
-  const old = before === undefined ? {} : definition.indexes(before);
-  const now = after === undefined ? {} : definition.indexes(after);
-  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].sort() as IndexName[];
-  if (names.length === 0) return state.indexes;
-  const indexes: { [I in IndexName]: Table<Obj> } = { ...state.indexes };
-  for (const name of names) {
-    let table = indexes[name];
-    for (const entry of old[name] ?? []) table = table.without(`${entry}|${key}`);
-    if (after !== undefined) for (const entry of now[name] ?? []) table = table.with(`${entry}|${key}`, after);
-    indexes[name] = table;
-  }
-  return indexes;
 }
 
 function makeObject(definition: KindDefinition, cluster: string, meta: ObjectMeta, spec: Obj['spec']): Obj {

@@ -14,21 +14,88 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** The canonical text: sorted keys, no blanks, undefined members omitted. Numbers as ECMAScript writes them. */
 export function canonicalJson(value: Json | undefined): string {
-  if (value === undefined) return 'null';
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  const members: string[] = [];
-  for (const key of Object.keys(value).sort()) {
-    const member = value[key];
-    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`);
+  switch (typeof value) {
+    case 'string':
+      return quoted(value);
+    case 'number':
+      return Number.isFinite(value) ? `${value}` : 'null';
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'object':
+      return value === null ? 'null' : isArray(value) ? arrayText(value) : objectText(value);
+    default:
+      return 'null';
   }
-  return `{${members.join(',')}}`;
 }
 
+/** Whether the canonical texts are the same, without writing them. */
 export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  return canonicalJson(a) === canonicalJson(b);
+  if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) {
+    return Number.isNaN(a) && Number.isNaN(b);
+  }
+  if (isArray(a)) {
+    if (!isArray(b) || a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i++) if (!jsonEqual(a[i], b[i])) return false;
+    return true;
+  }
+  return !isArray(b) && membersEqual(a, b);
+}
+
+function arrayText(items: readonly Json[]): string {
+  if (items.length === 0) return '[]';
+  let text = '[';
+  for (let i = 0; i < items.length; i++) text += i === 0 ? canonicalJson(items[i]) : `,${canonicalJson(items[i])}`;
+  return `${text}]`;
+}
+
+function objectText(value: JsonObject): string {
+  let text = '{';
+  for (const key of sortedKeys(value)) {
+    const member = value[key];
+    if (member === undefined) continue;
+    if (text.length > 1) text += ',';
+    text += `${quoted(key)}:${canonicalJson(member)}`;
+  }
+  return `${text}}`;
+}
+
+/** Most objects have few members, and nearly sorted: insertion beats a general sort there. */
+const INSERTION_SORT_MAX = 24;
+
+function sortedKeys(value: JsonObject): readonly string[] {
+  const keys = Object.keys(value);
+  if (keys.length > INSERTION_SORT_MAX) return keys.sort();
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i]!;
+    let at = i;
+    while (at > 0 && keys[at - 1]! > key) {
+      keys[at] = keys[at - 1]!;
+      at--;
+    }
+    keys[at] = key;
+  }
+  return keys;
+}
+
+/** Text that JSON writes as it is: no quotes, backslashes, control characters or surrogates, of which the lone ones are escaped. */
+const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
+
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+function membersEqual(a: JsonObject, b: JsonObject): boolean {
+  let members = 0;
+  for (const key of Object.keys(a)) {
+    const member = a[key];
+    if (member === undefined) continue;
+    // An inherited member, such as `constructor`, is not one of the value.
+    if (!Object.hasOwn(b, key) || b[key] === undefined || !jsonEqual(member, b[key])) return false;
+    members++;
+  }
+  for (const key of Object.keys(b)) if (b[key] !== undefined) members--;
+  return members === 0;
 }
 
 function isArray(value: Json): value is readonly Json[] {

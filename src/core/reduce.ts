@@ -8,6 +8,7 @@ import type { Effect } from './effect.ts';
 import type { Event } from './event.ts';
 import { meshConfigHandler, meshNetworksHandler } from './handlers/mesh.ts';
 import { connectProxy, disconnectProxy, nackProxy, subscribeProxy } from './handlers/proxy.ts';
+import { withSettings } from './handlers/settings.ts';
 import { pushRequest } from './push-request.ts';
 import { settingsFromJson } from './settings.ts';
 import type { State } from './state.ts';
@@ -32,7 +33,7 @@ export function reduce(before: State, event: Event): Step {
       return meshNetworksHandler(state, event);
     case 'Engine':
       return [
-        { ...state, settings: settingsFromJson(event.settings) },
+        withSettings(state, settingsFromJson(event.settings)),
         [{ kind: 'Push', request: pushRequest(event.seq, 'global', [], { full: true, forced: true }) }],
       ];
     case 'Interned':

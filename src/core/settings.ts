@@ -13,6 +13,8 @@ export interface Settings {
   readonly systemNamespace: string;
   /** `REVISION`: objects labelled `istio.io/rev` with another value are not ours. */
   readonly revision: string;
+  /** `--clusterAliases`: alias → cluster; a proxy that says it is in an alias is in the cluster. */
+  readonly clusterAliases: Readonly<Record<string, string>>;
   /** Environment variables that are feature flags, as given. Defaults are in features.ts. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -22,25 +24,30 @@ export const defaultSettings: Settings = {
   clusterId: 'Kubernetes',
   systemNamespace: 'istio-system',
   revision: '',
+  clusterAliases: {},
   env: {},
 };
 
+/** Aliases are left out when there are none: journals that knew nothing of them say the same. */
 export function settingsToJson(settings: Settings): JsonObject {
-  return { ...settings };
+  const { clusterAliases, ...rest } = settings;
+  return Object.keys(clusterAliases).length === 0 ? rest : { ...rest, clusterAliases };
 }
 
 /** Total: what is absent or of another type keeps its default, so that journals of older releases still fold. */
 export function settingsFromJson(json: JsonObject): Settings {
   const text = (value: Json | undefined, fallback: string): string => (typeof value === 'string' ? value : fallback);
-  const env: Record<string, string> = {};
-  if (isObject(json.env)) {
-    for (const [name, value] of Object.entries(json.env)) if (typeof value === 'string') env[name] = value;
-  }
   return {
     domainSuffix: text(json.domainSuffix, defaultSettings.domainSuffix),
     clusterId: text(json.clusterId, defaultSettings.clusterId),
     systemNamespace: text(json.systemNamespace, defaultSettings.systemNamespace),
     revision: text(json.revision, defaultSettings.revision),
-    env,
+    clusterAliases: textsOf(json.clusterAliases),
+    env: textsOf(json.env),
   };
+}
+
+function textsOf(json: Json | undefined): Readonly<Record<string, string>> {
+  const members = isObject(json) ? Object.entries(json) : [];
+  return Object.fromEntries(members.filter((member): member is [string, string] => typeof member[1] === 'string'));
 }

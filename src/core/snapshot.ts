@@ -8,6 +8,7 @@ import { assert } from './assert.ts';
 import type { RawObject } from './event.ts';
 import { restoreMesh, restoreNetworks } from './handlers/mesh.ts';
 import { connectProxy } from './handlers/proxy.ts';
+import { withSettings } from './handlers/settings.ts';
 import { isObject, type Json, type JsonObject } from './json.ts';
 import type { Origin } from './problem.ts';
 import type { ProxyRecord } from './proxy.ts';
@@ -69,7 +70,7 @@ export function restoreFact(state: State, source: string, fact: JsonObject): Sta
     case 'Position':
       return { ...state, seq: Number(fact.seq), time: Number(fact.time) };
     case 'Engine':
-      return { ...state, settings: settingsFromJson(objectOf(fact.settings)) };
+      return withSettings(state, settingsFromJson(objectOf(fact.settings)));
     case 'MeshConfig':
       return restoreMesh(state, fact);
     case 'MeshNetworks':

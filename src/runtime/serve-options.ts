@@ -41,7 +41,7 @@ export function showAddress(address: Address): string {
 
 /** The settings to record: flags, and of the environment only what is a known feature flag. */
 export function settingsFrom(
-  flags: Pick<Settings, 'domainSuffix' | 'clusterId' | 'systemNamespace'>,
+  flags: Pick<Settings, 'domainSuffix' | 'clusterId' | 'systemNamespace'> & Partial<Pick<Settings, 'clusterAliases'>>,
   environment: Readonly<Record<string, string | undefined>>,
 ): Settings {
   const env: Record<string, string> = {};
@@ -50,4 +50,15 @@ export function settingsFrom(
     if (value !== undefined) env[name] = value;
   }
   return { ...defaultSettings, ...flags, revision: environment.REVISION ?? '', env };
+}
+
+/** `alias=cluster,alias=cluster`, as istiod's --clusterAliases; undefined if it is not of that form. */
+export function parseClusterAliases(text: string): Settings['clusterAliases'] | undefined {
+  const aliases: Record<string, string> = {};
+  for (const pair of text.split(',').filter(part => part !== '')) {
+    const [alias, cluster, ...more] = pair.split('=');
+    if (!alias || !cluster || more.length > 0) return undefined;
+    aliases[alias] = cluster;
+  }
+  return aliases;
 }

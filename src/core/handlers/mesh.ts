@@ -6,6 +6,7 @@ import { type Either, isLeft } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import type { Effect } from '../effect.ts';
 import type { Event } from '../event.ts';
+import { filtersDiffer, refilter } from '../in-force.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { type Accepted, type Applied, keepIdentity, meshConfigOf, meshNetworksOf } from '../mesh.ts';
 import { defaultMeshConfig, defaultMeshNetworks } from '../mesh-defaults.ts';
@@ -48,7 +49,7 @@ const meshNetworks: Reading<State['networks']['effective']> = {
 
 export function meshConfigHandler(state: State, event: Event & { readonly kind: 'MeshConfig' }): Step {
   const [mesh, effects] = applyValue(meshConfig, state.mesh, event);
-  return [{ ...state, mesh }, effects];
+  return [refiltered(state, { ...state, mesh }), effects];
 }
 
 export function meshNetworksHandler(state: State, event: Event & { readonly kind: 'MeshNetworks' }): Step {
@@ -56,9 +57,14 @@ export function meshNetworksHandler(state: State, event: Event & { readonly kind
   return [{ ...state, networks }, effects];
 }
 
+/** Whatever the filters of the mesh let in now. */
+export function refiltered(before: State, after: State): State {
+  return filtersDiffer(before, after) ? refilter(after) : after;
+}
+
 /** From a snapshot's `{value?, at, refused?: {raw, at, origin?}}`. Judged anew: what this release refuses is refused. */
 export function restoreMesh(state: State, fact: JsonObject): State {
-  return { ...state, mesh: restoreValue(meshConfig, state.mesh, fact) };
+  return refiltered(state, { ...state, mesh: restoreValue(meshConfig, state.mesh, fact) });
 }
 
 export function restoreNetworks(state: State, fact: JsonObject): State {

@@ -1,13 +1,14 @@
 // Facts about proxies: who is connected, what they watch, what they refused.
 
 import type { Event } from '../event.ts';
-import { isObject } from '../json.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { type ProxyRecord, parseNode, type Subscription } from '../proxy.ts';
 import type { Step } from '../reduce.ts';
+import type { Settings } from '../settings.ts';
 import type { State } from '../state.ts';
 
 export function connectProxy(state: State, event: Event & { readonly kind: 'ProxyConnected' }): Step {
-  const facets = parseNode(event.node);
+  const facets = facetsOf(state.settings, event.node);
   if ('error' in facets) return [state, []];
   const record: ProxyRecord = {
     connection: event.connection,
@@ -23,6 +24,15 @@ export function connectProxy(state: State, event: Event & { readonly kind: 'Prox
     nacks: {},
   };
   return [{ ...state, proxies: state.proxies.with(event.connection, record) }, []];
+}
+
+/** What follows from a node, with an alias of a cluster replaced by the cluster (istiod's --clusterAliases). */
+export function facetsOf(settings: Settings, node: JsonObject): ReturnType<typeof parseNode> {
+  const facets = parseNode(node);
+  if ('error' in facets) return facets;
+  const { clusterAliases } = settings;
+  const target = Object.hasOwn(clusterAliases, facets.clusterId) ? clusterAliases[facets.clusterId] : undefined;
+  return target === undefined ? facets : { ...facets, clusterId: target };
 }
 
 export function subscribeProxy(state: State, event: Event & { readonly kind: 'ProxySubscribed' }): Step {

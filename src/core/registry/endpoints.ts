@@ -6,7 +6,6 @@ import type { Endpoint, EndpointShard } from '../model/service.ts';
 import { byAge, compareText, type Obj } from '../object.ts';
 import type { Query, Reader } from '../reader.ts';
 import { kubernetesServiceOf } from '../select/hosts.ts';
-import { isDiscovered } from './discovery.ts';
 import { endpointsOfEntry } from './entry-endpoints.ts';
 import { kubernetesEndpoints } from './kubernetes-endpoints.ts';
 import { addressesOf } from './service-entry.ts';
@@ -36,7 +35,6 @@ export const endpointShards: Query<string, readonly EndpointShard[]> = {
 function clustersOf(reader: Reader, key: string): readonly string[] {
   return reader
     .indexed('servicesByName', key)
-    .filter(obj => isDiscovered(reader, obj))
     .map(obj => obj.cluster)
     .sort(compareText);
 }

@@ -5,7 +5,6 @@ import type { Endpoint, EndpointHealth } from '../model/service.ts';
 import { compareText, type Obj } from '../object.ts';
 import type { Query, Reader } from '../reader.ts';
 import type { ServicePort } from '../schema/istio-types.gen.ts';
-import { isDiscovered } from './discovery.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { type Labels, selects } from './labels.ts';
 import { containerPort, isEligible, isReady, podWorkload, type Workload } from './pods.ts';
@@ -26,7 +25,7 @@ export const endpointsOfEntry: Query<string, readonly Endpoint[]> = {
   run: (reader, arg) => {
     const [key = '', host = ''] = arg.split('|');
     const entry = reader.object('ServiceEntry', key);
-    if (entry === undefined || !isDiscovered(reader, entry)) return [];
+    if (entry === undefined) return [];
     const instances = instancesOf(reader, entry, host);
     const found: Endpoint[] = [];
     for (const port of entry.spec.ports ?? []) {

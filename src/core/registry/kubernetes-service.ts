@@ -7,7 +7,6 @@ import type { Query, Reader } from '../reader.ts';
 import { exportNames } from '../select/exports.ts';
 import { kubernetesHost } from '../select/hosts.ts';
 import { inClusterOrder, spiffeId } from './clusters.ts';
-import { isDiscovered } from './discovery.ts';
 import { kubernetesProtocol } from './protocol.ts';
 import { trafficDistributionOf } from './traffic-distribution.ts';
 
@@ -21,7 +20,7 @@ export const kubernetesService: Query<string, Service | undefined> = {
   name: 'registry/kubernetesService',
   run: (reader, key) => {
     const obj = reader.object('Service', key);
-    return obj === undefined || !isDiscovered(reader, obj) ? undefined : convert(reader, obj);
+    return obj === undefined ? undefined : convert(reader, obj);
   },
 };
 

@@ -9,7 +9,6 @@ import type { Query, Reader } from '../reader.ts';
 import type { ServiceEntry_Resolution } from '../schema/istio-types.gen.ts';
 import { exportNames } from '../select/exports.ts';
 import { aliasesOf } from './aliases.ts';
-import { isDiscovered } from './discovery.ts';
 import { NO_ADDRESS } from './kubernetes-service.ts';
 import { protocolOf } from './protocol.ts';
 import { trafficDistributionOf } from './traffic-distribution.ts';
@@ -30,7 +29,7 @@ export const servicesOfEntry: Query<string, readonly Service[]> = {
   name: 'registry/servicesOfEntry',
   run: (reader, key) => {
     const entry = reader.object('ServiceEntry', key);
-    if (entry === undefined || !isDiscovered(reader, entry)) return [];
+    if (entry === undefined) return [];
     const services: Service[] = [];
     for (const host of entry.spec.hosts ?? []) {
       for (const address of addressesOf(entry.spec.addresses ?? [])) {

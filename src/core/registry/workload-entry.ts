@@ -6,7 +6,6 @@ import { isIp } from '../proxy.ts';
 import type { Query, Reader } from '../reader.ts';
 import type { WorkloadEntry } from '../schema/istio-types.gen.ts';
 import { networkOf, spiffeId } from './clusters.ts';
-import { isDiscovered } from './discovery.ts';
 import { type Labels, localityOfLabels, TLS_MODE_LABEL, WORKLOAD_NAME_LABEL, withTopology } from './labels.ts';
 import type { Workload } from './pods.ts';
 
@@ -22,7 +21,7 @@ export const entryWorkload: Query<string, EntryWorkload | undefined> = {
   name: 'registry/entryWorkload',
   run: (reader, key) => {
     const obj = reader.object('WorkloadEntry', key);
-    if (obj === undefined || !isDiscovered(reader, obj) || !isHealthy(reader, obj)) return undefined;
+    if (obj === undefined || !isHealthy(reader, obj)) return undefined;
     return workloadOfEntry(reader, obj.spec, { ...obj.spec.labels, ...obj.labels }, obj.namespace, obj.name);
   },
 };

@@ -5,7 +5,6 @@
 import type { Generator } from '../memo.ts';
 import { byAge } from '../object.ts';
 import type { Query } from '../reader.ts';
-import { isDiscovered } from '../registry/discovery.ts';
 import { sameLabels } from '../registry/labels.ts';
 import type { DestinationRule } from '../schema/istio-types.gen.ts';
 import { isWildcard, mostSpecific, resolveShortName } from './hosts.ts';
@@ -49,7 +48,6 @@ export const rulePool: Query<string, RulePool> = {
     const privateByDefault = (reader.mesh('defaultDestinationRuleExportTo') ?? []).includes('.');
     const drafts = new Map<string, Draft[]>();
     for (const rule of [...reader.objects('DestinationRule', `${namespace}/`)].sort(inOrder)) {
-      if (!isDiscovered(reader, rule)) continue;
       const exportTo = exportOf(rule);
       if (!belongs(pool, namespace, exportTo, privateByDefault)) continue;
       const host = resolveShortName(rule.spec.host ?? '', namespace, domain);

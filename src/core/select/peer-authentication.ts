@@ -4,7 +4,6 @@
 
 import { byAge } from '../object.ts';
 import type { ProxyReader, Query, Reader } from '../reader.ts';
-import { isDiscovered } from '../registry/discovery.ts';
 import { type Labels, selects } from '../registry/labels.ts';
 import { proxySelectedBy } from '../registry/workload.ts';
 import type { PeerAuthentication_MutualTLS } from '../schema/istio-types.gen.ts';
@@ -69,10 +68,7 @@ function oldestGeneral(reader: Reader, namespace: string): Policy | undefined {
 }
 
 function policiesOf(reader: Reader, namespace: string): readonly Policy[] {
-  return reader
-    .objects('PeerAuthentication', `${namespace}/`)
-    .filter(obj => isDiscovered(reader, obj))
-    .sort(byAge);
+  return [...reader.objects('PeerAuthentication', `${namespace}/`)].sort(byAge);
 }
 
 function modeAt(policy: Policy | undefined, inherited: MtlsMode, port: number): MtlsMode {

@@ -5,7 +5,6 @@
 import type { Service } from '../model/service.ts';
 import { byAge } from '../object.ts';
 import type { ProxyReader, Query, Reader } from '../reader.ts';
-import { isDiscovered } from '../registry/discovery.ts';
 import { proxySelectedBy } from '../registry/workload.ts';
 import type { Destination } from '../schema/istio-types.gen.ts';
 import { type EgressListener, egressListener } from './egress-listener.ts';
@@ -112,10 +111,7 @@ function chosenSidecar(reader: ProxyReader, namespace: string): string {
 const sidecarsOf: Query<string, readonly ObjOf<'Sidecar'>[]> = {
   name: 'select/sidecars',
   run: (reader, namespace) => {
-    const all = reader
-      .objects('Sidecar', `${namespace}/`)
-      .filter(obj => isDiscovered(reader, obj))
-      .sort(byAge);
+    const all = [...reader.objects('Sidecar', `${namespace}/`)].sort(byAge);
     const hasSelector = (sidecar: ObjOf<'Sidecar'>): boolean => sidecar.spec.workloadSelector !== undefined;
     return [...all.filter(hasSelector), ...all.filter(sidecar => !hasSelector(sidecar))];
   },

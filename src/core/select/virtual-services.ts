@@ -4,7 +4,6 @@
 
 import { byAge } from '../object.ts';
 import type { Query, Reader } from '../reader.ts';
-import { isDiscovered } from '../registry/discovery.ts';
 import type { HTTPRoute } from '../schema/istio-types.gen.ts';
 import { mergeDelegate } from './delegates.ts';
 import { type Exports, exportsOf } from './exports.ts';
@@ -36,7 +35,7 @@ export const resolvedVirtualService: Query<string, ResolvedVirtualService | unde
   name: 'select/resolvedVirtualService',
   run: (reader, key) => {
     const obj = reader.object('VirtualService', key);
-    if (obj === undefined || isDelegate(obj) || !isDiscovered(reader, obj)) return undefined;
+    if (obj === undefined || isDelegate(obj)) return undefined;
     const spec = resolveSpec(reader, obj);
     return {
       obj,
@@ -102,7 +101,7 @@ function withDelegate(reader: Reader, route: HTTPRoute, namespace: string): read
   if (delegate === undefined) return [route];
   const owner = delegate.namespace || namespace;
   const leaf = reader.object('VirtualService', `${owner}/${delegate.name ?? ''}`);
-  if (leaf === undefined || !isDelegate(leaf) || !isDiscovered(reader, leaf)) return [];
+  if (leaf === undefined || !isDelegate(leaf)) return [];
   const exports = exportsOf(leaf.spec.exportTo, reader.mesh('defaultVirtualServiceExportTo'), owner);
   const visible = exports.open || exports.others.includes(namespace) || (exports.own && owner === namespace);
   if (!visible) return [];
