@@ -54,6 +54,13 @@ module.exports = {
       to: { path: '^src/(runtime|cli|admin|adapters|journal)/' },
     },
     {
+      name: 'nobody-imports-the-entry',
+      comment: 'src/index.ts is for embedders; inside, a file imports what it needs from where it is',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^src/index\\.ts$' },
+    },
+    {
       name: 'nobody-imports-the-cli',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/cli/' },

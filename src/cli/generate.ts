@@ -1,8 +1,8 @@
 // periplus generate: YAML in, xDS out, for the proxies of a file; no server, no journal.
 
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { Command } from 'commander';
+import { scanFolder } from '../adapters/file/scan.ts';
 import type { Unrecorded } from '../core/event.ts';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import { showOrigin, showProblem } from '../core/problem.ts';
@@ -56,7 +56,7 @@ export function generateCommand(): Command {
         }
       }
       for (const { origin, reasons } of state.malformed.values()) {
-        for (const reason of reasons) process.stderr.write(`${origin.file}: ${reason}\n`);
+        for (const reason of reasons) process.stderr.write(`${origin.file}:${reason}\n`);
       }
       printData(await generateAll(state, flags), format === 'json' ? 'json' : 'yaml');
     });
@@ -87,12 +87,10 @@ async function filesFacts(source: string, path: string): Promise<Unrecorded[]> {
   const info = await stat(path).catch(() => undefined);
   if (info === undefined) throw new CliError(`${path}: no such file or folder`);
   if (!info.isDirectory()) return [...objectFacts(source, path, await readFile(path))];
+  const { files, problems } = await scanFolder(path);
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
   const facts: Unrecorded[] = [];
-  for (const name of (await readdir(path, { recursive: true })).sort()) {
-    const file = join(path, name);
-    // The list of proxies may lie beside the objects; so may a mesh configuration, which is no object either.
-    facts.push(...objectFacts(source, file, await readFile(file)));
-  }
+  for (const file of files) facts.push(...objectFacts(source, file.path, await readFile(file.path)));
   return facts;
 }
 

@@ -26,7 +26,9 @@ export function objectFacts(source: string, file: string, bytes: Uint8Array): re
   const parsed = parseFile(file, bytes);
   const facts: Unrecorded[] = parsed.objects.map(({ object, origin }) => ({ source, kind: 'Add', object, origin }));
   if (parsed.malformed.length > 0) {
-    const reasons = parsed.malformed.map(({ origin, reason }) => `${showOrigin(origin)}: ${reason}`);
+    const reasons = parsed.malformed.map(
+      ({ origin, reason }) => `${origin.line ?? 1}:${origin.column ?? 1}: ${reason}`,
+    );
     facts.push({ source, kind: 'Malformed', origin: { file }, reasons });
   }
   return facts;

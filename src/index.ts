@@ -1,0 +1,35 @@
+// The package's entry, for programs that embed Periplus: fold a journal, ask what a proxy gets, watch a source of their own, run the
+// control plane. Nothing inside src imports this file (`.dependency-cruiser.cjs`); what is not named here may change at any release.
+//
+//   const { state } = fold(emptyState, event, new Set());                          // one event after the other
+//   const view = new Engine(resourceSources).viewOf(state, proxy);                 // what one proxy holds, encoded
+
+export type { Adapter, AdapterLog, Sink } from './adapters/adapter.ts';
+export type { Effect } from './core/effect.ts';
+export type { Event, EventHead, Fact, FactKind, ObjectRef, PushReceipt, RawObject, Unrecorded } from './core/event.ts';
+export { type Folded, fold } from './core/fold.ts';
+export { canonicalJson, type Json, type JsonObject, jsonEqual } from './core/json.ts';
+export { newsOf, newsOfList } from './core/novelty.ts';
+export { type Origin, type Problem, showOrigin, showProblem } from './core/problem.ts';
+export type { NodeFacets, ProxyRecord, Subscription } from './core/proxy.ts';
+export { mergePushRequests, noPush, type PushRequest, pushRequestMonoid } from './core/push-request.ts';
+export { reduce, type Step } from './core/reduce.ts';
+export { defaultSettings, type Settings, settingsFromJson, settingsToJson } from './core/settings.ts';
+export { restore, SNAPSHOT_FORMAT, type SourcedFact, snapshotOf } from './core/snapshot.ts';
+export { emptyState, type State } from './core/state.ts';
+export { type Provenance, Tracker } from './core/track.ts';
+export { exportJournal } from './journal/export.ts';
+export { JournalFault, type JournalFaultCode } from './journal/fault.ts';
+export { importJournal } from './journal/import.ts';
+export type { Durability, Head, Journal, Snapshot, StoredEvent, Verdict } from './journal/journal.ts';
+export { type MemoryOptions, openMemoryJournal } from './journal/memory-journal.ts';
+export { type OpenOptions, openJournal } from './journal/open.ts';
+export { type Clock, systemClock } from './runtime/clock.ts';
+export { type ControlPlane, startControlPlane } from './runtime/control-plane.ts';
+export { foldHistory, stateHash } from './runtime/history.ts';
+export { type Log, makeLog } from './runtime/log.ts';
+export { type Address, type ServeOptions, settingsFrom } from './runtime/serve-options.ts';
+export { type ReplayReport, replay } from './runtime/verify-receipts.ts';
+export { type EncodedResource, encodeMessage, encodeResource } from './xds/encode.ts';
+export { Engine } from './xds/engine.ts';
+export { resourceSources } from './xds/generate/types.ts';
