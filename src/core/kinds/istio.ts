@@ -1,20 +1,25 @@
 // What the kinds of Istio have in common: a `spec` that the generated schema decodes, rules of its own, and one store, the config cluster.
 //
 // Fields that the schema does not have are refused, as `kubectl apply` refuses them: a misspelt field that is silently dropped is a
-// route that silently does something else. So is null, as the API server refuses it.
+// route that silently does something else. So is all that the API server would refuse by the CRD.
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import { assert } from '../assert.ts';
 import type { RawObject } from '../event.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Obj } from '../object.ts';
 import { type Problem, problem } from '../problem.ts';
+import { checkConstraint } from '../schema/constraints.ts';
+import { PROBLEMS_MAX } from '../schema/decode.ts';
 import { decodeIstio } from '../schema/istio.ts';
+import { istioConstraints } from '../schema/istio-constraints.gen.ts';
 import type { IstioTypeMap } from '../schema/istio-types.gen.ts';
 import type { IndexEntries, KindDefinition, KindName, KindSpecs } from './kinds.ts';
 import { shapeProblem } from './limits.ts';
 import { projectMeta } from './meta.ts';
 import { checked, type Report } from './report.ts';
+import { checkIstioAnnotations } from './validate/annotations.ts';
 
 export interface IstioKind<K extends KindName, T extends keyof IstioTypeMap> {
   readonly kind: K;
@@ -62,13 +67,46 @@ function decodeIstioObject<K extends KindName, T extends keyof IstioTypeMap>(
   const unknown = Object.keys(raw).filter(key => !MEMBERS.includes(key));
   const [first, ...rest] = unknown.map(key => problem(key, `unknown field; expected one of ${MEMBERS.join(', ')}`));
   if (first !== undefined) return left([first, ...rest]);
-  const spec = decodeIstio(from.type, raw.spec, 'spec', { refuseNull: true });
-  if (isLeft(spec)) return spec;
-  const sound = checked(spec.right, (value, report) => from.rules?.(value, report, raw));
+  const spec = decodeIstio(from.type, raw.spec, 'spec');
+  const ruled = isLeft(spec) ? spec : checked(spec.right, (value, report) => checkRules(from, value, report, raw));
+  const sound = withMore(ruled, constraintProblems(from.kind, raw.spec));
   if (isLeft(sound) || from.status === undefined || raw.status === undefined || raw.status === null) return sound;
   const status = from.status.decode(raw.status);
   if (isLeft(status)) return status;
   return status.right === undefined ? sound : right({ ...sound.right, status: status.right });
+}
+
+/** What the API server would refuse by the CRD. */
+function constraintProblems(kind: KindName, spec: Json | undefined): readonly Problem[] {
+  const constraint = istioConstraints[kind];
+  assert(constraint !== undefined, `no constraints of ${kind}`);
+  if (spec === undefined) return constraint.required ? [problem('spec', 'is missing')] : [];
+  const problems: Problem[] = [];
+  checkConstraint(constraint.spec, spec, 'spec', (path, message) => {
+    if (problems.length < PROBLEMS_MAX) problems.push(problem(path, message));
+  });
+  return problems;
+}
+
+/** One problem a path is enough: the first is by what knows more. */
+function withMore<T>(
+  decoded: Either<NonEmptyArray<Problem>, T>,
+  more: readonly Problem[],
+): Either<NonEmptyArray<Problem>, T> {
+  const known: readonly Problem[] = isLeft(decoded) ? decoded.left : [];
+  const paths = new Set(known.map(({ path }) => path));
+  const [first, ...rest] = [...known, ...more.filter(({ path }) => !paths.has(path))].slice(0, PROBLEMS_MAX);
+  return first === undefined ? decoded : left([first, ...rest]);
+}
+
+function checkRules<K extends KindName, T extends keyof IstioTypeMap>(
+  from: IstioKind<K, T>,
+  spec: IstioTypeMap[T],
+  report: Report,
+  raw: RawObject,
+): void {
+  checkIstioAnnotations(from.kind, spec, raw, report);
+  from.rules?.(spec, report, raw);
 }
 
 function projectIstioObject<K extends KindName, T extends keyof IstioTypeMap>(
