@@ -67,8 +67,14 @@ const rules = new Map([
     { rule: 'portsNeedSelector' },
   ],
   ['self.all(key, 0 < int(key) && int(key) <= 65535)', { rule: 'keysPorts' }],
-  ['((has(self.operation) ? self.operation : "") == "UPSERT") ? (self.value != "") : true', { rule: 'upsertNeedsValue' }],
-  ['((has(self.operation) ? self.operation : "") == "REMOVE") ? !has(self.value) : true', { rule: 'removeWithoutValue' }],
+  [
+    '((has(self.operation) ? self.operation : "") == "UPSERT") ? (self.value != "") : true',
+    { rule: 'upsertNeedsValue' },
+  ],
+  [
+    '((has(self.operation) ? self.operation : "") == "REMOVE") ? !has(self.value) : true',
+    { rule: 'removeWithoutValue' },
+  ],
 ]);
 
 const AT_MOST_ONE = /^(\(has\(self\.\w+\) \? 1 : 0\)( \+ )?)+ <= 1$/;
@@ -133,7 +139,11 @@ function addRule(out, text, path) {
   if (exactlyOne !== undefined) out.exactlyOne = exactlyOne;
   for (const [key, value] of Object.entries(limits)) {
     const before = out[key];
-    out[key] = key.startsWith('min') ? Math.max(before ?? value, value) : key.startsWith('max') ? Math.min(before ?? value, value) : value;
+    out[key] = key.startsWith('min')
+      ? Math.max(before ?? value, value)
+      : key.startsWith('max')
+        ? Math.min(before ?? value, value)
+        : value;
   }
 }
 
@@ -142,7 +152,8 @@ function addExclusion(out, oneOf, path) {
   const [none, ...each] = oneOf;
   const names = each.map(({ required }) => required[0]);
   const negated = (none.not?.anyOf ?? []).map(({ required }) => required[0]);
-  if (negated.length === 0 || negated.join() !== names.join()) throw new Error(`${path}: a oneOf that is not understood`);
+  if (negated.length === 0 || negated.join() !== names.join())
+    throw new Error(`${path}: a oneOf that is not understood`);
   if (names.length > 1) out.atMostOne = [...(out.atMostOne ?? []), [...names].sort()];
 }
 

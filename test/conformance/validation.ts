@@ -96,7 +96,9 @@ function readLine(text: string, at: string): Line {
 /** What the fold would refuse the object for. */
 function judge(object: JsonObject): readonly string[] {
   const { effects } = foldFacts([{ source: 'file/Kubernetes', kind: 'Add', object }]);
-  return effects.flatMap(effect => (effect.kind === 'Verdict' && !effect.accepted ? effect.problems.map(showProblem) : []));
+  return effects.flatMap(effect =>
+    effect.kind === 'Verdict' && !effect.accepted ? effect.problems.map(showProblem) : [],
+  );
 }
 
 function summarise(rows: readonly Row[]): number {

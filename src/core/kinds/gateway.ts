@@ -57,6 +57,8 @@ function checkServer(server: Server, path: string, report: Report): void {
   }
   checkProtocol(port.protocol ?? '', `${path}.port.protocol`, report);
   if (server.bind === undefined || !isUnixAddress(server.bind)) checkPort(port.number, `${path}.port.number`, report);
+  else if (port.number) report(`${path}.port.number`, 'must be 0 for a server that is bound to a socket');
+  if (port.targetPort) report(`${path}.port.targetPort`, 'has no meaning on a Gateway');
   if (!port.name) report(`${path}.port.name`, 'is missing');
   checkTlsOfProtocol(server, path, report);
 }

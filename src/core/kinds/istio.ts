@@ -88,15 +88,20 @@ function constraintProblems(kind: KindName, spec: Json | undefined): readonly Pr
   return problems;
 }
 
-/** One problem a path is enough: the first is by what knows more. */
+/** Of two that say the same the first is enough: it is by what knows more, and often about a member of what the other is about. */
 function withMore<T>(
   decoded: Either<NonEmptyArray<Problem>, T>,
   more: readonly Problem[],
 ): Either<NonEmptyArray<Problem>, T> {
   const known: readonly Problem[] = isLeft(decoded) ? decoded.left : [];
-  const paths = new Set(known.map(({ path }) => path));
-  const [first, ...rest] = [...known, ...more.filter(({ path }) => !paths.has(path))].slice(0, PROBLEMS_MAX);
+  const news = more.filter(({ path }) => !known.some(earlier => isAtOrIn(earlier.path, path)));
+  const [first, ...rest] = [...known, ...news].slice(0, PROBLEMS_MAX);
   return first === undefined ? decoded : left([first, ...rest]);
+}
+
+/** Is `path` the outer one, or that of a member or element of it? */
+function isAtOrIn(path: string, outer: string): boolean {
+  return path.startsWith(outer) && /^(\[\d+\])?\.?[^.]*$/.test(path.slice(outer.length));
 }
 
 function checkRules<K extends KindName, T extends keyof IstioTypeMap>(

@@ -1,6 +1,11 @@
-// WasmPlugin: a Wasm filter. Decoded only; its resourceVersion counts, because it is part of what a proxy is sent.
+// WasmPlugin: a Wasm filter. Rules: Istio pkg/config/validation (ValidateWasmPlugin). Its resourceVersion counts, because it is part of what
+// a proxy is sent.
 
+import type { WasmPlugin } from '../schema/istio-types.gen.ts';
 import { istioKind } from './istio.ts';
+import type { Report } from './report.ts';
+import { checkModule, checkTrafficSelectors } from './validate/module.ts';
+import { checkPolicyTargets } from './validate/policy-targets.ts';
 
 export const wasmPlugin = istioKind({
   kind: 'WasmPlugin',
@@ -8,4 +13,11 @@ export const wasmPlugin = istioKind({
   versions: ['v1alpha1'],
   type: 'istio.extensions.v1alpha1.WasmPlugin',
   keepMeta: ['resourceVersion'],
+  rules: checkWasmPlugin,
 });
+
+function checkWasmPlugin(spec: WasmPlugin, report: Report): void {
+  checkPolicyTargets(spec, report);
+  checkModule(spec, 'spec', report);
+  checkTrafficSelectors(spec.match, report);
+}

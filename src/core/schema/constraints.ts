@@ -122,7 +122,9 @@ function checkObject(constraint: Constraint, json: JsonObject, path: string, rep
 function checkList(constraint: Constraint, list: readonly Json[], path: string, report: ReportConstraint): void {
   checkRange(constraint.minItems, constraint.maxItems, list.length, ' elements', path, report);
   const { items, keys } = constraint;
-  if (items !== undefined) list.forEach((element, i) => checkConstraint(items, element, `${path}[${i}]`, report));
+  if (items !== undefined) {
+    for (const [i, element] of list.entries()) checkConstraint(items, element, `${path}[${i}]`, report);
+  }
   if (keys === undefined) return;
   const seen = new Set<string>();
   list.forEach((element, i) => {

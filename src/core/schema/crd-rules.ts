@@ -17,7 +17,9 @@ const INTEGER = /^[+-]?\d+$/;
 const NANOS_PER_MS = 1_000_000;
 
 export const crdRules = {
-  keysWithoutWildcard: object(value => (keysOf(value).some(has('*')) ? 'wildcards are not supported in keys' : undefined)),
+  keysWithoutWildcard: object(value =>
+    keysOf(value).some(has('*')) ? 'wildcards are not supported in keys' : undefined,
+  ),
   keysNotEmpty: object(value => (keysOf(value).includes('') ? 'has an empty key' : undefined)),
   withoutWildcard: text(value => (value.includes('*') ? 'wildcards are not supported here' : undefined)),
   notEverything: text(value => (value === '*' ? '"*" is every host; expected one' : undefined)),
@@ -30,7 +32,9 @@ export const crdRules = {
     const url = parseRequestUri(value) ?? parseRequestUri(`http://${value}`);
     return allowedScheme(url, MODULE_SCHEMES, 'a URL with the scheme http, https, file or oci, or with none');
   }),
-  httpUrl: text(value => allowedScheme(parseRequestUri(value), ['http', 'https'], 'a URL with the scheme http or https')),
+  httpUrl: text(value =>
+    allowedScheme(parseRequestUri(value), ['http', 'https'], 'a URL with the scheme http or https'),
+  ),
   valueOrHost: object(({ value, valueFrom }) =>
     valueFrom === 'HOST' && value !== undefined ? 'value has no meaning with valueFrom HOST' : undefined,
   ),
@@ -56,7 +60,9 @@ export const crdRules = {
     address === undefined && network === undefined ? 'has no address: expected address or network' : undefined,
   ),
   socketWithoutPorts: object(({ address, ports }) =>
-    typeof address === 'string' && address.startsWith(UNIX) && ports !== undefined ? 'a socket has no ports' : undefined,
+    typeof address === 'string' && address.startsWith(UNIX) && ports !== undefined
+      ? 'a socket has no ports'
+      : undefined,
   ),
   socketAbsolute: text(value =>
     value.startsWith(UNIX) && !/^[/@]/.test(value.slice(UNIX.length))

@@ -14,8 +14,10 @@ import type { FieldType, Schema, SchemaEnum, SchemaField } from './schema.ts';
 export interface DecodeOptions {
   /** Skip fields that the schema does not have, as istiod does with objects from the API server. Unknown enum names stay problems. */
   readonly ignoreUnknown?: boolean;
-  /** A null is a problem, as for the API server, and not an absent field. Inside Struct and Value it stays what it is. */
-  readonly refuseNull?: boolean;
+  /** A null in a list or map is skipped, as istiod's decoder has it, and not a problem. */
+  readonly skipNull?: boolean;
+  /** Messages that an Any may hold though the schema does not have them; their fields are not looked at. */
+  readonly opaque?: (message: string) => boolean;
 }
 export type Decode<M> = <K extends keyof M & string>(
   type: K,
@@ -40,7 +42,8 @@ interface Context {
   readonly messages: ReadonlyMap<string, MessageIndex>;
   readonly enums: ReadonlyMap<string, EnumIndex>;
   readonly ignoreUnknown: boolean;
-  readonly refuseNull: boolean;
+  readonly skipNull: boolean;
+  readonly opaque: (message: string) => boolean;
   readonly problems: Problem[];
 }
 
@@ -53,10 +56,10 @@ export function makeDecoder<M>(schema: Schema): Decode<M> {
       messages,
       enums,
       ignoreUnknown: options?.ignoreUnknown ?? false,
-      refuseNull: options?.refuseNull ?? false,
+      skipNull: options?.skipNull ?? false,
+      opaque: options?.opaque ?? (() => false),
       problems: [],
     };
-    if (json === null && context.refuseNull) report(context, path, NULL_REFUSED);
     const value = json === undefined || json === null ? {} : decodeMessage(context, type, json, path);
     const [first, ...rest] = context.problems;
     if (first === undefined) return right(value as M[typeof type]);
@@ -94,7 +97,6 @@ function decodeMessage(context: Context, type: string, json: Json, path: string)
       if (!context.ignoreUnknown) report(context, at, 'unknown field');
       continue;
     }
-    if (value === null && context.refuseNull && field.type !== 'value') report(context, at, NULL_REFUSED);
     if (value === undefined || (value === null && field.type !== 'value')) continue;
     const earlier = givenAs.get(field.name);
     if (earlier !== undefined) report(context, at, `is the same field as \`${earlier}\`, which is also set`);
@@ -142,7 +144,7 @@ function decodeMap(
 }
 
 function decodeElement(context: Context, type: FieldType, json: Json, path: string): unknown {
-  if (json === null && type !== 'value') return report(context, path, NULL_REFUSED);
+  if (json === null && type !== 'value') return context.skipNull ? undefined : report(context, path, NULL_REFUSED);
   return decodeSingle(context, type, json, path);
 }
 
@@ -152,8 +154,21 @@ function decodeSingle(context: Context, type: FieldType, json: Json, path: strin
       ? decodeMessage(context, type.message, json, path)
       : decodeEnum(context, type.enum, json, path);
   }
+  if (type === 'any') return decodeAny(context, json, path);
   const decoded = decodeScalar(type, json);
   return 'expected' in decoded ? report(context, path, mismatch(decoded.expected, json)) : decoded.value;
+}
+
+/** protojson's form of google.protobuf.Any. A well-known type is written as its own JSON under `value`, and nothing is known of it here. */
+function decodeAny(context: Context, json: Json, path: string): unknown {
+  if (!isObject(json)) return report(context, path, mismatch('an object with @type', json));
+  const { '@type': url, ...rest } = json;
+  if (typeof url !== 'string')
+    return report(context, join(path, '@type'), 'is missing: expected the name of a message');
+  const name = url.slice(url.lastIndexOf('/') + 1);
+  if (context.messages.has(name)) decodeMessage(context, name, rest, path);
+  else if (!context.opaque(name)) report(context, join(path, '@type'), `${show(url)} names no message that is known`);
+  return json;
 }
 
 function decodeEnum(context: Context, type: string, json: Json, path: string): unknown {

@@ -9,6 +9,7 @@ export interface GoUrl {
   readonly port: string;
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const CONTROL = /[\0-\x1f\x7f]/;
 const SCHEME = /^([A-Za-z][A-Za-z0-9+\-.]*):/;
 const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/;

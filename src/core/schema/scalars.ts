@@ -28,7 +28,7 @@ const SPECIAL_FLOATS: ReadonlyMap<Json, number> = new Map<Json, number>([
 const TIMESTAMP = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-export function decodeScalar(type: ScalarType, json: Json): Decoded {
+export function decodeScalar(type: Exclude<ScalarType, 'any'>, json: Json): Decoded {
   switch (type) {
     case 'string':
       return typeof json === 'string' ? { value: json } : { expected: 'a string' };

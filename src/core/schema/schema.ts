@@ -5,7 +5,8 @@
  * What a value that is not a message looks like in JSON, and what it is decoded to:
  * string, bool: themselves; int32, uint32, int64, uint64: number or its decimal text → number; float, double: also "NaN", "Infinity", "-Infinity";
  * bytes: base64 (standard or URL alphabet) → padded standard base64; duration: Go's syntax ("1h30m", "0.5s") → Duration;
- * timestamp: RFC 3339 text → the same text; struct: an object, kept; value: anything, kept; intOrString: an int32 or a string, kept.
+ * timestamp: RFC 3339 text → the same text; struct: an object, kept; value: anything, kept;
+ * any: an object whose `@type` names a message of the schema, and whose other members are its fields → kept as it is; intOrString: an int32 or a string, kept.
  */
 export type ScalarType =
   | 'string'
@@ -21,6 +22,7 @@ export type ScalarType =
   | 'timestamp'
   | 'struct'
   | 'value'
+  | 'any'
   | 'intOrString';
 
 export type FieldType = ScalarType | { readonly message: string } | { readonly enum: string };

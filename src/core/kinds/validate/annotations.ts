@@ -25,5 +25,6 @@ export function checkIstioAnnotations(kind: string, spec: object, raw: RawObject
   const action = 'action' in spec ? spec.action : 'ALLOW';
   if (kind !== 'AuthorizationPolicy') report(path, 'is possible on an AuthorizationPolicy only');
   else if (action !== 'ALLOW' && action !== 'DENY') report(path, `does not go with action ${String(action)}`);
-  else if (typeof dryRun === 'string' && !BOOLEANS.includes(dryRun)) report(path, `${quoted(dryRun)} is neither true nor false`);
+  else if (typeof dryRun === 'string' && !BOOLEANS.includes(dryRun))
+    report(path, `${quoted(dryRun)} is neither true nor false`);
 }

@@ -111,7 +111,12 @@ describe('Gateway', () => {
     [server({ tls: { mode: 'SIMPLE', credentialName: 'c' } })],
     [server({ tls: { mode: 'PASSTHROUGH' }, hosts: ['*', './*.b.com', 'prod/c.com', '10.0.0.1'] })],
     [server({ port: plain, tls: { httpsRedirect: true } })],
-    [server({ port: { name: 'http', protocol: 'HTTP' }, bind: 'unix:///var/run/x.sock' })],
+    [server({ port: { number: 0, name: 'http', protocol: 'HTTP' }, bind: 'unix:///var/run/x.sock' })],
+    [
+      server({ port: { number: 80, name: 'http', protocol: 'HTTP', targetPort: 81 }, bind: 'unix:///var/run/x.sock' }),
+      'spec.servers[0].port.number: must be 0 for a server that is bound to a socket',
+      'spec.servers[0].port.targetPort: has no meaning on a Gateway',
+    ],
     [{}, 'spec.servers: is empty; expected at least one server'],
     [server({}), 'spec.servers[0].tls: is missing; a server of protocol HTTPS needs it'],
     [
