@@ -246,8 +246,6 @@ class Parser {
 
   fail(expected: string): never {
     const { kind, text, at } = this.peek();
-    throw new SyntaxProblem(
-      `expected ${expected} at ${at + 1}, found ${kind === 'end' ? 'the end' : quoted(text)}`,
-    );
+    throw new SyntaxProblem(`expected ${expected} at ${at + 1}, found ${kind === 'end' ? 'the end' : quoted(text)}`);
   }
 }
