@@ -85,14 +85,16 @@ function sameProjection(a: RawObject, b: RawObject): boolean {
   return jsonEqual(definition.project(a), definition.project(b));
 }
 
-function recordKeyOf(source: string, ref: ObjectRef | undefined): string | undefined {
+/** `Kind|key|source`, as in `State.records`; undefined for a kind unknown to Periplus. */
+export function recordKeyOf(source: string, ref: ObjectRef | undefined): string | undefined {
   const definition = ref === undefined ? undefined : definitionOf(ref.apiVersion, ref.kind);
   if (ref === undefined || definition === undefined) return undefined;
   const namespace = definition.clusterScoped ? '' : ref.namespace || 'default';
   return `${definition.kind}|${keyFor(definition, clusterOf(source), namespace, ref.name)}|${source}`;
 }
 
-function rawRef(raw: RawObject): ObjectRef | undefined {
+/** What an object calls itself; undefined if it does not say. */
+export function rawRef(raw: RawObject): ObjectRef | undefined {
   const meta = raw.metadata;
   if (typeof raw.apiVersion !== 'string' || typeof raw.kind !== 'string' || !isObject(meta)) return undefined;
   if (typeof meta.name !== 'string') return undefined;

@@ -30,6 +30,8 @@ export interface WorldOptions {
 }
 
 export interface WorldListener {
+  /** Right after each event, in journal order; `before` differs from the last `after` when a gap in the journal was mended. */
+  onEvent?(before: State, event: Event, after: State): void;
   /** After each batch, in journal order: the push requests of its events merged, and every other effect. */
   onFolded(state: State, request: PushRequest, effects: readonly Effect[]): void;
 }
@@ -238,6 +240,7 @@ export class World {
     let sliceEnd = this.#options.clock.now() + FOLD_SLICE_MS;
     for (const event of events) {
       const folded = fold(state, event, rejected);
+      for (const listener of this.#listeners) listener.onEvent?.(state, event, folded.state);
       state = folded.state;
       if (folded.failure !== undefined) failures.push(this.#rejection(event, folded.failure));
       for (const effect of folded.effects) {
