@@ -4,12 +4,16 @@ import fc from 'fast-check';
 import type { Event, Fact } from '../../src/core/event.ts';
 import type { Json, JsonObject } from '../../src/core/json.ts';
 import { anyObject } from './objects.ts';
+import { meshConfig, meshNetworks } from './worlds/edges.ts';
 
-export const CONNECTIONS = ['sidecar-1', 'sidecar-2', 'gateway-1'] as const;
+export const CONNECTIONS = ['sidecar-1', 'sidecar-2', 'sidecar-3', 'gateway-1', 'gateway-2'] as const;
 
 const SOURCES = ['file/Kubernetes', 'kube/Kubernetes', 'file/remote'] as const;
 
-/** Nodes of the connections: two sidecars of different namespaces, one of them on a plain Envoy, and a gateway. */
+/**
+ * Nodes of the connections: three sidecars of different namespaces, one of them on a plain Envoy that captures nothing, one with two
+ * addresses and in another cluster and network; two gateways, one of them on a plain Envoy.
+ */
 export const NODES: Readonly<Record<(typeof CONNECTIONS)[number], JsonObject>> = {
   'sidecar-1': {
     id: 'sidecar~10.1.0.1~alpha.prod~prod.svc.cluster.local',
@@ -31,11 +35,56 @@ export const NODES: Readonly<Record<(typeof CONNECTIONS)[number], JsonObject>> =
     cluster: 'gw.istio-system',
     metadata: { NAMESPACE: 'istio-system', CLUSTER_ID: 'Kubernetes', LABELS: { istio: 'ingressgateway' } },
   },
+  'sidecar-3': {
+    id: 'sidecar~10.1.0.4~gamma.prod~prod.svc.cluster.local',
+    cluster: 'gamma.prod',
+    locality: { region: 'r1', zone: 'r1-a' },
+    metadata: {
+      NAMESPACE: 'prod',
+      CLUSTER_ID: 'remote',
+      NETWORK: 'n1',
+      LABELS: { app: 'gamma', version: 'v2', 'security.istio.io/tlsMode': 'istio' },
+      INSTANCE_IPS: '10.1.0.4,fd00::4',
+      ISTIO_VERSION: '1.30.3',
+      INTERCEPTION_MODE: 'TPROXY',
+      DNS_CAPTURE: 'true',
+    },
+  },
+  'gateway-2': {
+    id: 'router~10.1.0.5~alpha.prod~prod.svc.cluster.local',
+    cluster: 'alpha.prod',
+    metadata: {
+      NAMESPACE: 'prod',
+      CLUSTER_ID: 'Kubernetes',
+      LABELS: { app: 'alpha', istio: 'ingressgateway' },
+      ROUTER_MODE: 'sni-dnat',
+      UNPRIVILEGED_POD: 'true',
+    },
+  },
 };
 
+const WITH_EXTENSIONS: readonly string[] = ['sidecar-2', 'gateway-2'];
 export const EXTENSIONS_DIGEST = 'plain-envoy';
+const EXTENSIONS: Json = [
+  { name: 'envoy.filters.http.router', category: 'envoy.filters.http' },
+  { name: 'envoy.filters.network.http_connection_manager', category: 'envoy.filters.network' },
+];
 
 const connection = fc.constantFrom(...CONNECTIONS);
+
+export function connected(c: (typeof CONNECTIONS)[number]): { readonly source: string } & Fact {
+  return {
+    source: 'xds',
+    kind: 'ProxyConnected',
+    connection: c,
+    node: NODES[c],
+    protocol: 'delta',
+    ...(WITH_EXTENSIONS.includes(c) ? { extensions: EXTENSIONS_DIGEST } : {}),
+  };
+}
+
+/** Some of the proxies, before anything else. */
+export const someConnected = fc.subarray([...CONNECTIONS], { minLength: 2 }).map(all => all.map(connected));
 
 const objectFact: fc.Arbitrary<Fact> = fc.oneof(
   { weight: 8, arbitrary: anyObject.map((object): Fact => ({ kind: 'Add', object })) },
@@ -50,15 +99,7 @@ const objectFact: fc.Arbitrary<Fact> = fc.oneof(
 );
 
 const proxyFact: fc.Arbitrary<Fact> = fc.oneof(
-  connection.map(
-    (c): Fact => ({
-      kind: 'ProxyConnected',
-      connection: c,
-      node: NODES[c],
-      protocol: 'delta',
-      ...(c === 'sidecar-2' ? { extensions: EXTENSIONS_DIGEST } : {}),
-    }),
-  ),
+  connection.map(connected),
   connection.map((c): Fact => ({ kind: 'ProxyDisconnected', connection: c, reason: 'closed' })),
   fc.tuple(connection, fc.subarray(['80', '9000', '5432'])).map(
     ([c, names]): Fact => ({
@@ -80,22 +121,28 @@ const proxyFact: fc.Arbitrary<Fact> = fc.oneof(
   ),
 );
 
+/** Flags that generation reads, and where the control plane runs. */
+const settings: fc.Arbitrary<JsonObject> = fc.constantFrom<JsonObject>(
+  {},
+  { domainSuffix: 'cluster.local', clusterId: 'Kubernetes', env: { PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES: 'true' } },
+  { env: { PILOT_HTTP10: 'true', ENABLE_HCM_INTERNAL_NETWORKS: 'true', PILOT_DISABLE_MX_ALPN: 'true' } },
+  { env: { ISTIO_DUAL_STACK: 'true', PILOT_SEND_UNHEALTHY_ENDPOINTS: 'true', ENABLE_TLS_ON_SIDECAR_INGRESS: 'true' } },
+  { env: { PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: 'true', PILOT_SCOPE_GATEWAY_TO_NAMESPACE: 'true' } },
+);
+
 const otherFact: fc.Arbitrary<Fact> = fc.oneof(
-  fc
-    .constantFrom<Json>(
-      null,
-      {},
-      { accessLogFile: '/dev/stdout' },
-      { outboundTrafficPolicy: { mode: 'REGISTRY_ONLY' } },
-      { accessLogFile: 7 },
-    )
-    .map((value): Fact => ({ kind: 'MeshConfig', value })),
-  fc.constant<Fact>({ kind: 'Synced' }),
-  fc.constant<Fact>({ kind: 'Interned', digest: EXTENSIONS_DIGEST, value: [{ name: 'envoy.filters.http.router' }] }),
-  fc.constantFrom<Fact>(
-    { kind: 'Malformed', origin: { file: 'a.yaml', line: 3 }, reasons: ['3:1: no'] },
-    { kind: 'Malformed', origin: { file: 'a.yaml' }, reasons: [] },
-  ),
+  { weight: 5, arbitrary: meshConfig.map((value): Fact => ({ kind: 'MeshConfig', value })) },
+  { weight: 2, arbitrary: meshNetworks.map((value): Fact => ({ kind: 'MeshNetworks', value })) },
+  { weight: 1, arbitrary: settings.map((value): Fact => ({ kind: 'Engine', settings: value })) },
+  { weight: 1, arbitrary: fc.constant<Fact>({ kind: 'Synced' }) },
+  { weight: 2, arbitrary: fc.constant<Fact>({ kind: 'Interned', digest: EXTENSIONS_DIGEST, value: EXTENSIONS }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Fact>(
+      { kind: 'Malformed', origin: { file: 'a.yaml', line: 3 }, reasons: ['3:1: no'] },
+      { kind: 'Malformed', origin: { file: 'a.yaml' }, reasons: [] },
+    ),
+  },
 );
 
 /** A fact with its source. */

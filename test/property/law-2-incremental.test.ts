@@ -1,0 +1,161 @@
+// Law 2: what a client holds through pushes equals what a fresh client gets. One engine lives through the history, is asked at any points,
+// by any of the connected proxies, and swept in between; proxies are told of a change only when the fold asked for a push.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Effect } from '../../src/core/effect.ts';
+import type { Event } from '../../src/core/event.ts';
+import { fold } from '../../src/core/fold.ts';
+import type { ProxyReader } from '../../src/core/reader.ts';
+import type { Resource } from '../../src/core/resource.ts';
+import { emptyState, type State } from '../../src/core/state.ts';
+import { Engine } from '../../src/xds/engine.ts';
+import { resourceSources } from '../../src/xds/generate/types.ts';
+import { CDS } from '../../src/xds/session/types.ts';
+import { anyFact, numbered, someConnected } from './facts.ts';
+import { allHoldings, freshEngine, type Holdings, holdingsOf, showHoldings } from './holdings.ts';
+import { parameters } from './seed.ts';
+
+/** What the runtime does after an event: wait for more, push to those that something changed for, check, forget. */
+type Then = 'wait' | 'push' | 'check' | 'sweep';
+interface Moment {
+  readonly event: Event;
+  readonly next: Then;
+}
+
+function anyMoments(maxLength: number): fc.Arbitrary<readonly Moment[]> {
+  const next = fc.oneof(
+    { weight: 9, arbitrary: fc.constant<Then>('wait') },
+    { weight: 3, arbitrary: fc.constant<Then>('push') },
+    { weight: 1, arbitrary: fc.constantFrom<Then>('sweep', 'check') },
+  );
+  return fc
+    .tuple(someConnected, fc.array(anyFact, { minLength: 5, maxLength, size: 'max' }))
+    .map(([first, facts]) => numbered([...first, ...facts]))
+    .chain(events => fc.tuple(...events.map(event => next.map((then): Moment => ({ event, next: then })))));
+}
+
+/** The proxies of a control plane: what each holds, and who has to be looked at again. */
+class Clients {
+  state: State = emptyState;
+  readonly #engine: Engine;
+  readonly #asks: (effect: Effect) => boolean;
+  readonly #held = new Map<string, Holdings>();
+  readonly #due = new Set<string>();
+
+  /** `asks`: whether an effect makes the proxies be looked at. */
+  constructor(engine: Engine, asks: (effect: Effect) => boolean) {
+    this.#engine = engine;
+    this.#asks = asks;
+  }
+
+  live({ event, next }: Moment): void {
+    const folded = fold(this.state, event, new Set());
+    this.state = folded.state;
+    if (folded.effects.some(this.#asks)) for (const connection of this.state.proxies.keys()) this.#due.add(connection);
+    if (event.kind === 'ProxyConnected') this.#due.add(event.connection);
+    if (next === 'push') this.push();
+    if (next === 'sweep') this.#engine.sweep();
+  }
+
+  push(): void {
+    for (const connection of this.#due) {
+      const proxy = this.state.proxies.get(connection);
+      if (proxy !== undefined) this.#held.set(connection, holdingsOf(this.#engine, this.state, proxy));
+    }
+    this.#due.clear();
+  }
+
+  held(): readonly string[] {
+    this.push();
+    const connected = [...this.state.proxies.keys()].map(
+      connection => [connection, this.#held.get(connection)!] as const,
+    );
+    return showHoldings(new Map(connected));
+  }
+}
+
+const everyPush = (effect: Effect): boolean => effect.kind === 'Push';
+
+/** Throws at the first check at which some proxy holds something else than it would get as a new client. */
+function checked(moments: readonly Moment[], asks = everyPush, makeEngine = freshEngine): void {
+  const clients = new Clients(makeEngine(), asks);
+  const check = (): void => expect(clients.held()).toEqual(showHoldings(allHoldings(clients.state, makeEngine())));
+  for (const moment of moments) {
+    clients.live(moment);
+    if (moment.next === 'check') check();
+  }
+  check();
+}
+
+/** Throws if something changed for a connected proxy although the fold asked nobody to look. */
+function checkedSilence(events: readonly Event[], asks = everyPush): void {
+  const engine = freshEngine();
+  let state = emptyState;
+  for (const event of events) {
+    const before = state;
+    const folded = fold(before, event, new Set());
+    state = folded.state;
+    if (folded.effects.some(asks) || sameInputs(before, state)) continue;
+    expect(showHoldings(allHoldings(state, engine))).toEqual(showHoldings(allHoldings(before, engine)));
+  }
+}
+
+/** Facts about proxies change nothing that is generated for others. */
+function sameInputs(a: State, b: State): boolean {
+  return (
+    a.objects === b.objects &&
+    a.settings === b.settings &&
+    a.mesh.effective === b.mesh.effective &&
+    a.networks.effective === b.networks.effective
+  );
+}
+
+const anyEvents = (maxLength: number): fc.Arbitrary<readonly Event[]> =>
+  anyMoments(maxLength).map(moments => moments.map(({ event }) => event));
+
+describe('law 2: incremental = from scratch', () => {
+  it('whatever the batches, whoever asks, whatever is swept in between', () => {
+    fc.assert(
+      fc.property(anyMoments(60), moments => checked(moments)),
+      parameters(50),
+    );
+  });
+
+  it('whatever nobody is told of changes nothing', () => {
+    fc.assert(
+      fc.property(anyEvents(60), events => checkedSilence(events)),
+      parameters(50),
+    );
+  });
+
+  it('bites: a push that is not asked for, and a cluster that depends on more than was read, are found', () => {
+    const found = (property: fc.IProperty<unknown>): boolean =>
+      fc.check(property, { numRuns: 50, seed: 1, endOnFailure: true }).failed;
+    const deaf = (effect: Effect): boolean => effect.kind === 'Push' && effect.request.reasons.endpoint === undefined;
+    expect(found(fc.property(anyEvents(60), events => checkedSilence(events, deaf)))).toBe(true);
+    const secretive = (): Engine => new SecretiveEngine();
+    expect(found(fc.property(anyMoments(60), moments => checked(moments, everyPush, secretive)))).toBe(true);
+  });
+});
+
+/** Its clusters have the number of Services in their name, which no query read. */
+class SecretiveEngine extends Engine {
+  constructor() {
+    const sources = resourceSources.map(source => {
+      const { all } = source;
+      if (source.url !== CDS || all === undefined) return source;
+      const run = (reader: ProxyReader): readonly Resource<object>[] =>
+        reader.get(all, '').map(made => ({ ...made, name: `${made.name} of ${this.services}` }));
+      return { ...source, all: { name: 'canary/clusters', run } };
+    });
+    super(sources);
+  }
+
+  services = 0;
+
+  override resourcesFor(...asked: Parameters<Engine['resourcesFor']>): ReturnType<Engine['resourcesFor']> {
+    this.services = asked[0].objects.Service.size;
+    return super.resourcesFor(...asked);
+  }
+}

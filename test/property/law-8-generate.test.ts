@@ -1,0 +1,95 @@
+// Law 8 for generation: whatever world is accepted, everything can be generated for every proxy, and what comes out are sound messages
+// that can be encoded.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Unrecorded } from '../../src/core/event.ts';
+import { definitionOf, kindNames } from '../../src/core/kinds/registry.ts';
+import type { State } from '../../src/core/state.ts';
+import { encodeResource } from '../../src/xds/encode.ts';
+import { typeNameOf } from '../../src/xds/proto/any.ts';
+import { CDS, EDS, LDS, NDS, RDS } from '../../src/xds/session/types.ts';
+import { verifyMessage } from '../../src/xds/wire/verify.ts';
+import { anyFact, numbered, someConnected } from './facts.ts';
+import { foldAll } from './folding.ts';
+import { freshEngine, type Message, messagesOf } from './holdings.ts';
+import { soundObject } from './objects.ts';
+import { parameters } from './seed.ts';
+
+const SOURCE = 'file/Kubernetes';
+
+/** A mesh that is up: proxies, and many objects with few mistakes. */
+const anyWorld: fc.Arbitrary<readonly Unrecorded[]> = fc
+  .tuple(
+    someConnected,
+    fc.array(
+      soundObject.map((object): Unrecorded => ({ source: SOURCE, kind: 'Add', object })),
+      { minLength: 5, maxLength: 60, size: 'max' },
+    ),
+    fc.array(anyFact, { maxLength: 10 }),
+  )
+  .map(([proxies, objects, others]) => [...proxies, ...objects, ...others]);
+
+function stateOf(facts: readonly Unrecorded[]): State {
+  return foldAll(numbered(facts)).state;
+}
+
+function messagesFor(state: State): readonly Message[] {
+  const engine = freshEngine();
+  return [...state.proxies.values()].flatMap(proxy => messagesOf(engine, state, proxy));
+}
+
+function mistakesIn({ typeUrl, name, message }: Message): readonly string[] {
+  return verifyMessage(typeNameOf(typeUrl), message).map(mistake => `${typeNameOf(typeUrl)} ${name}: ${mistake}`);
+}
+
+describe('law 8: whatever is accepted can be generated', () => {
+  it('for every proxy, as sound messages that can be encoded, with no name twice', () => {
+    fc.assert(
+      fc.property(anyWorld, facts => {
+        const state = stateOf(facts);
+        const engine = freshEngine();
+        for (const proxy of state.proxies.values()) {
+          const messages = messagesOf(engine, state, proxy);
+          expect(messages.flatMap(mistakesIn)).toEqual([]);
+          for (const { typeUrl, name, message } of messages) encodeResource(typeUrl, name, message);
+          const names = messages.map(({ typeUrl, name }) => `${typeUrl} ${name}`);
+          expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
+        }
+      }),
+      parameters(60),
+    );
+  });
+
+  it('and the worlds that say so are not empty: nearly all objects are accepted, every kind and every type is met', () => {
+    const objects = fc.sample(soundObject, { numRuns: 1_500, seed: 1 });
+    const accepted = objects.filter(
+      object => definitionOf(object.apiVersion, object.kind)!.decode(object)._tag === 'Right',
+    );
+    expect(accepted.length / objects.length).toBeGreaterThan(0.95);
+    const strangers = ['ConfigMap', 'TrafficExtension', 'WasmPlugin'];
+    const met = new Set(accepted.map(({ kind }) => kind));
+    expect(kindNames.filter(kind => !met.has(kind))).toEqual(strangers);
+    const made = new Set<string>();
+    const contents = new Set<string>();
+    for (const facts of fc.sample(anyWorld, { numRuns: 20, seed: 1 })) {
+      for (const { typeUrl, message } of messagesFor(stateOf(facts))) {
+        made.add(typeUrl);
+        for (const [, url] of JSON.stringify(message).matchAll(/"@type":"([^"]+)"/g)) contents.add(typeNameOf(url!));
+      }
+    }
+    expect([...made].sort()).toEqual([CDS, EDS, LDS, NDS, RDS].sort());
+    for (const content of ['HttpConnectionManager', 'TcpProxy', 'HTTPFault', 'Cors', 'UpstreamTlsContext', 'Router']) {
+      expect([...contents].filter(name => name.endsWith(`.${content}`))).not.toEqual([]);
+    }
+  });
+
+  it('bites: a message with a wrong member is found, at any depth', () => {
+    const [facts] = fc.sample(anyWorld, { numRuns: 1, seed: 1 });
+    const cluster = messagesFor(stateOf(facts!)).find(({ typeUrl }) => typeUrl === CDS)!;
+    const broken = (change: object): Message => ({ ...cluster, message: { ...cluster.message, ...change } });
+    expect(mistakesIn(broken({}))).toEqual([]);
+    expect(mistakesIn(broken({ connectTimeot: {} }))).toHaveLength(1);
+    expect(mistakesIn(broken({ connectTimeout: { seconds: '1', nanos: 0 } }))).toHaveLength(1);
+  });
+});
