@@ -4,6 +4,7 @@
 // Why not immer: drafting a container of thousands copies it (docs/adr/0001). immer is used for the small root above the tables.
 
 import * as sortedBtree from 'sorted-btree';
+import * as sortedBtreeDiff from 'sorted-btree/extended/diffAgainst.js';
 
 // A CommonJS module with a `default` export: Node's import hands out the exports object, a bundler or vitest the class itself.
 type Class = typeof sortedBtree.default.default;
@@ -12,6 +13,11 @@ const BTree = (
   typeof imported === 'function' ? imported : (imported as { readonly default: unknown }).default
 ) as Class;
 type Tree<V> = InstanceType<typeof sortedBtree.default.default<string, V>>;
+type Diff = typeof sortedBtreeDiff.default.default;
+const importedDiff: unknown = sortedBtreeDiff.default;
+const diffAgainst = (
+  typeof importedDiff === 'function' ? importedDiff : (importedDiff as { readonly default: unknown }).default
+) as Diff;
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -74,6 +80,17 @@ export class Table<V> {
 
   *values(): IterableIterator<V> {
     yield* this.#tree.values();
+  }
+
+  /** Keys whose value is not the identical one in both, in no particular order. O(differences · log n) if one was made from the other. */
+  keysUnlike(other: Table<V>): readonly string[] {
+    const keys: string[] = [];
+    if (other === this) return keys;
+    const note = (key: string): void => {
+      keys.push(key);
+    };
+    diffAgainst(this.#tree, other.#tree, note, note, note);
+    return keys;
   }
 
   /** The values whose key begins with `prefix`, in key order. O(log n + result). */

@@ -3,7 +3,8 @@
 // A *query* reads the state through a tracked reader. What it read (objects, ranges, mesh fields, flags, other queries; misses
 // included) is its read set; which facets of the proxy it asked for is its audience. A memoised value serves every proxy whose
 // facets are equal, and stays valid while every read gives the same value; a re-run that gives an equal value keeps the old identity,
-// so that nothing above it runs again. A *generator* is a pure function of its inputs, memoised by the identity of their elements.
+// so that nothing above it runs again. The read-set index (track-reads.ts) says which reads a change touches; what rests on them must be
+// run again, and what calls that, however far up, is in doubt until it is asked for and its calls are compared. A *generator* is a pure function of its inputs, memoised by the identity of their elements.
 // Incrementality, sharing and provenance follow from that; there is no second bookkeeping.
 //
 // Invariant: a query may look at nothing but its reader and its argument, a generator at nothing but its inputs.
@@ -15,7 +16,7 @@ import type { ProxyRecord } from './proxy.ts';
 import type { ProxyReader, Query, Reader } from './reader.ts';
 import type { State } from './state.ts';
 import { type DerivedFacet, type Facet, FacetBook, type FacetValue } from './track-facets.ts';
-import { type Read, readNow, readStillHolds } from './track-reads.ts';
+import { type Read, ReadIndex } from './track-reads.ts';
 import { type Audience, Variants } from './track-variants.ts';
 
 /**
@@ -36,15 +37,21 @@ interface QueryRead {
 /** What adds to the audience of a value: a question of its own, or a call. */
 type Asked = Audience[number] | QueryRead;
 
+/**
+ * `doubtful`: something that was called may have another value now. `stale`: something that was read has, or a call was found to; must be
+ * run again. Invariant: what calls an entry that is not current is not current either.
+ */
+type Standing = 'current' | 'doubtful' | 'stale';
+
 interface Entry {
   audience: Audience;
   readonly asked: readonly Asked[];
-  readonly reads: readonly Read[];
+  readonly reads: readonly Read<Entry>[];
   readonly calls: readonly QueryRead[];
+  readonly callers: Set<Entry>;
   readonly made: readonly MadeCell[];
   readonly value: unknown;
-  /** Undefined: must be run again. */
-  verifiedAt: State | undefined;
+  standing: Standing;
   usedIn: number;
 }
 
@@ -54,7 +61,7 @@ const NO_PROXY: FacetValue = {};
 /** What is being run: collects the read set. */
 interface Frame {
   readonly asked: Map<string, Asked>;
-  readonly reads: Map<string, Read>;
+  readonly reads: Set<Read<Entry>>;
   readonly calls: Map<string, QueryRead>;
   readonly made: Set<MadeCell>;
 }
@@ -69,6 +76,7 @@ export interface TrackStats {
 
 export class Tracker {
   readonly stats: TrackStats = { runs: 0, hits: 0, verifications: 0, generated: 0 };
+  readonly #index = new ReadIndex<Entry>();
   readonly #variants = new Map<string, Variants<Entry>>();
   /** Derived facets: a value for each proxy, found by connection. */
   readonly #own = new Map<string, Entry>();
@@ -79,6 +87,7 @@ export class Tracker {
 
   /** The value of a query for a proxy at a state. */
   get<A extends string, R>(state: State, proxy: ProxyRecord | undefined, query: Query<A, R>, arg: A): R {
+    this.#index.moveTo(state, overturn);
     return this.#ensure(state, proxy, query as Query<string, unknown>, arg).value as R;
   }
 
@@ -108,6 +117,7 @@ export class Tracker {
         if (facet.kind === 'derived' && proxy !== undefined) visit(this.#ensureOwn(state, proxy, facet));
       }
     };
+    this.#index.moveTo(state, overturn);
     visit(this.#ensure(state, proxy, query, arg));
     return { found: [...found].sort(), missed: [...missed].sort() };
   }
@@ -120,6 +130,8 @@ export class Tracker {
       if (variants.size === 0) this.#variants.delete(key);
     }
     for (const [key, entry] of this.#own) if (!live.has(entry)) this.#own.delete(key);
+    this.#index.sweep(entry => live.has(entry));
+    for (const entry of live) for (const caller of entry.callers) if (!live.has(caller)) entry.callers.delete(caller);
     this.#made.sweep(this.#generation);
     this.#facets.sweep();
     this.#generation++;
@@ -166,6 +178,7 @@ export class Tracker {
       if (this.#isCurrent(state, proxy, entry, variants)) return entry;
       stale ??= entry.value;
       variants.delete(entry);
+      unlink(entry);
     }
     const now = this.#run(state, proxy, query, arg, key, stale);
     variants.put(now, VARIANTS_MAX);
@@ -180,6 +193,7 @@ export class Tracker {
     const suits = entry?.audience.every(([asked, value]) => this.#facetValue(state, proxy, asked) === value) === true;
     if (suits && this.#isCurrent(state, proxy, entry!, undefined)) return entry!;
     const now = this.#run(state, proxy, this.#facets.queryOf(facet), proxy.connection, key, entry?.value);
+    if (entry !== undefined) unlink(entry);
     this.#own.set(key, now);
     return now;
   }
@@ -191,8 +205,13 @@ export class Tracker {
     variants: Variants<Entry> | undefined,
   ): boolean {
     entry.usedIn = this.#generation;
-    if (entry.verifiedAt !== state && !this.#holds(state, proxy, entry, variants)) return false;
-    entry.verifiedAt = state;
+    if (entry.standing !== 'current') {
+      if (!this.#holds(state, proxy, entry, variants)) {
+        entry.standing = 'stale';
+        return false;
+      }
+      entry.standing = 'current';
+    }
     this.stats.hits++;
     return true;
   }
@@ -202,18 +221,23 @@ export class Tracker {
    * the audience is that of now. Reads come before calls and calls are in order, so nothing is asked that a run would not ask.
    */
   #holds(state: State, proxy: ProxyRecord | undefined, entry: Entry, variants: Variants<Entry> | undefined): boolean {
-    if (entry.verifiedAt === undefined) return false;
+    if (entry.standing === 'stale') return false;
     this.stats.verifications++;
-    for (const read of entry.reads) if (!readStillHolds(read, state)) return false;
     for (const call of entry.calls) {
+      // The caller's audience has the callee's in it, so a value that is current for one is what the other would get.
+      if (call.entry.standing === 'current' && call.entry.audience === call.audience) continue;
       const now = this.#ensure(state, proxy, call.query, call.arg);
       if (now.value !== call.seen) return false;
-      call.entry = now;
+      if (now !== call.entry) {
+        call.entry.callers.delete(entry);
+        now.callers.add(entry);
+        call.entry = now;
+      }
       if (now.audience === call.audience) continue;
       call.audience = now.audience;
-      entry.verifiedAt = undefined;
+      entry.standing = 'stale';
     }
-    if (entry.verifiedAt !== undefined) return true;
+    if (entry.standing !== 'stale') return true;
     variants?.delete(entry);
     entry.audience = audienceOf(entry.asked);
     variants?.put(entry, VARIANTS_MAX);
@@ -230,7 +254,7 @@ export class Tracker {
   ): Entry {
     const runKey = `${key}\u0000${proxy?.connection ?? ''}`;
     assert(!this.#running.has(runKey), `query ${query.name}(${arg}) reads itself`);
-    const frame: Frame = { asked: new Map(), reads: new Map(), calls: new Map(), made: new Set() };
+    const frame: Frame = { asked: new Map(), reads: new Set(), calls: new Map(), made: new Set() };
     this.#running.add(runKey);
     let value: unknown;
     try {
@@ -240,23 +264,26 @@ export class Tracker {
       this.#running.delete(runKey);
     }
     const asked = [...frame.asked.values()];
-    return {
+    const entry: Entry = {
       audience: audienceOf(asked),
       asked,
-      reads: [...frame.reads.values()],
+      reads: [...frame.reads],
       calls: [...frame.calls.values()],
+      callers: new Set(),
       made: [...frame.made],
       value: sameValue(previous, value) ? previous : value,
-      verifiedAt: state,
+      standing: 'current',
       usedIn: this.#generation,
     };
+    for (const read of entry.reads) read.dependents.add(entry);
+    for (const call of entry.calls) call.entry.callers.add(entry);
+    return entry;
   }
 
   #reader(state: State, proxy: ProxyRecord | undefined, frame: Frame): ProxyReader {
-    const read = <T>(r: Read): T => {
-      const known = frame.reads.get(r.id);
-      if (known !== undefined) return known.seen as T;
-      frame.reads.set(r.id, r);
+    const index = this.#index;
+    const read = <T>(r: Read<Entry>): T => {
+      frame.reads.add(r);
       return r.seen as T;
     };
     const facet = (f: Facet): FacetValue => {
@@ -266,13 +293,13 @@ export class Tracker {
       return value;
     };
     return {
-      object: (kind, objectKey) => read(readNow.object(state, kind, objectKey)),
-      objects: (kind, prefix = '') => read(readNow.range(state, kind, prefix)),
-      indexed: (index, indexKey) => read(readNow.index(state, index, indexKey)),
-      mesh: field => read(readNow.mesh(state, field)),
-      networks: () => read(readNow.networks(state)),
-      setting: name => read(readNow.setting(state, name)),
-      feature: name => read(readNow.feature(state, name)),
+      object: (kind, objectKey) => read(index.object(state, kind, objectKey)),
+      objects: (kind, prefix = '') => read(index.range(state, kind, prefix)),
+      indexed: (name, indexKey) => read(index.index(state, name, indexKey)),
+      mesh: field => read(index.mesh(state, field)),
+      networks: () => read(index.networks(state)),
+      setting: name => read(index.setting(state, name)),
+      feature: name => read(index.feature(state, name)),
       get: (query, arg) => this.#call(state, proxy, frame, query as Query<string, unknown>, arg) as never,
       make: <I extends object, O>(generator: Generator<I, O>, inputs: I): O => {
         const { cell, fresh } = this.#made.make(generator as never, inputs, this.#generation);
@@ -311,6 +338,26 @@ export class Tracker {
     const value = facet.kind === 'derived' ? (this.#ensureOwn(state, proxy, facet).value as Json) : facet.of(proxy);
     return this.#facets.intern(value);
   }
+}
+
+/** An answer that the entry rests on is another one now. */
+function overturn(entry: Entry): void {
+  const before = entry.standing;
+  entry.standing = 'stale';
+  if (before !== 'current') return;
+  const waiting: Entry[] = [...entry.callers];
+  for (let caller = waiting.pop(); caller !== undefined; caller = waiting.pop()) {
+    if (caller.standing !== 'current') continue;
+    caller.standing = 'doubtful';
+    for (const further of caller.callers) waiting.push(further);
+  }
+}
+
+/** What has been found stale is told nothing any more; who called it is in doubt already. */
+function unlink(entry: Entry): void {
+  entry.standing = 'stale';
+  for (const read of entry.reads) read.dependents.delete(entry);
+  for (const call of entry.calls) call.entry.callers.delete(entry);
 }
 
 function audienceOf(asked: readonly Asked[]): Audience {
