@@ -51,12 +51,21 @@ interface Entry {
   readonly callers: Set<Entry>;
   readonly made: readonly MadeCell[];
   readonly value: unknown;
+  /** Where it is found; undefined: by connection. */
+  readonly home: Variants<Entry> | undefined;
   standing: Standing;
   usedIn: number;
 }
 
 /** The answer of no proxy at all: equal to none that a proxy gives. */
 const NO_PROXY: FacetValue = {};
+
+/** What a proxy answers at a state. */
+interface Answers {
+  readonly state: State;
+  readonly generation: number;
+  readonly values: Map<Facet, FacetValue>;
+}
 
 /** What is being run: collects the read set. */
 interface Frame {
@@ -81,6 +90,7 @@ export class Tracker {
   /** Derived facets: a value for each proxy, found by connection. */
   readonly #own = new Map<string, Entry>();
   readonly #facets = new FacetBook();
+  readonly #answers = new WeakMap<ProxyRecord, Answers>();
   readonly #made = new InputMemo();
   readonly #running = new Set<string>();
   #generation = 1;
@@ -173,14 +183,14 @@ export class Tracker {
     }
     const ask = (facet: Facet): FacetValue => (proxy === undefined ? NO_PROXY : this.#facetValue(state, proxy, facet));
     // Several may suit, when what is asked has changed with the state; what does not hold for this proxy holds for no other.
-    let stale: unknown;
+    let stale: Entry | undefined;
     for (let entry = variants.find(ask); entry !== undefined; entry = variants.find(ask)) {
-      if (this.#isCurrent(state, proxy, entry, variants)) return entry;
-      stale ??= entry.value;
+      if (this.#isCurrent(state, proxy, entry)) return entry;
+      stale ??= entry;
       variants.delete(entry);
       unlink(entry);
     }
-    const now = this.#run(state, proxy, query, arg, key, stale);
+    const now = this.#run(state, proxy, query, arg, key, variants, stale);
     variants.put(now, VARIANTS_MAX);
     return now;
   }
@@ -191,22 +201,18 @@ export class Tracker {
     const entry = this.#own.get(key);
     // The proxy behind a connection may be another one at the same state.
     const suits = entry?.audience.every(([asked, value]) => this.#facetValue(state, proxy, asked) === value) === true;
-    if (suits && this.#isCurrent(state, proxy, entry!, undefined)) return entry!;
-    const now = this.#run(state, proxy, this.#facets.queryOf(facet), proxy.connection, key, entry?.value);
+    if (suits && this.#isCurrent(state, proxy, entry!)) return entry!;
+    const query = this.#facets.queryOf(facet);
+    const now = this.#run(state, proxy, query, proxy.connection, key, undefined, entry);
     if (entry !== undefined) unlink(entry);
     this.#own.set(key, now);
     return now;
   }
 
-  #isCurrent(
-    state: State,
-    proxy: ProxyRecord | undefined,
-    entry: Entry,
-    variants: Variants<Entry> | undefined,
-  ): boolean {
+  #isCurrent(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
     entry.usedIn = this.#generation;
     if (entry.standing !== 'current') {
-      if (!this.#holds(state, proxy, entry, variants)) {
+      if (!this.#holds(state, proxy, entry)) {
         entry.standing = 'stale';
         return false;
       }
@@ -220,12 +226,11 @@ export class Tracker {
    * Whether a run would read the same again. What was called may have come to the same value by asking the proxy something else: then
    * the audience is that of now. Reads come before calls and calls are in order, so nothing is asked that a run would not ask.
    */
-  #holds(state: State, proxy: ProxyRecord | undefined, entry: Entry, variants: Variants<Entry> | undefined): boolean {
+  #holds(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
     if (entry.standing === 'stale') return false;
     this.stats.verifications++;
     for (const call of entry.calls) {
-      // The caller's audience has the callee's in it, so a value that is current for one is what the other would get.
-      if (call.entry.standing === 'current' && call.entry.audience === call.audience) continue;
+      if (this.#stands(state, proxy, call)) continue;
       const now = this.#ensure(state, proxy, call.query, call.arg);
       if (now.value !== call.seen) return false;
       if (now !== call.entry) {
@@ -238,10 +243,16 @@ export class Tracker {
       entry.standing = 'stale';
     }
     if (entry.standing !== 'stale') return true;
-    variants?.delete(entry);
-    entry.audience = audienceOf(entry.asked);
-    variants?.put(entry, VARIANTS_MAX);
+    entry.home?.delete(entry);
+    entry.audience = audienceOf(entry.asked, entry.audience);
+    entry.home?.put(entry, VARIANTS_MAX);
     return true;
+  }
+
+  /** The short way, without a search: the caller's audience has the callee's in it, so what is current for one is what the other gets. */
+  #stands(state: State, proxy: ProxyRecord | undefined, { entry, audience }: QueryRead): boolean {
+    if (entry.audience !== audience || entry.standing === 'stale') return false;
+    return entry.standing === 'current' || (this.#isCurrent(state, proxy, entry) && entry.audience === audience);
   }
 
   #run(
@@ -250,7 +261,8 @@ export class Tracker {
     query: Query<string, unknown>,
     arg: string,
     key: string,
-    previous: unknown,
+    home: Variants<Entry> | undefined,
+    previous: Entry | undefined,
   ): Entry {
     const runKey = `${key}\u0000${proxy?.connection ?? ''}`;
     assert(!this.#running.has(runKey), `query ${query.name}(${arg}) reads itself`);
@@ -265,13 +277,14 @@ export class Tracker {
     }
     const asked = [...frame.asked.values()];
     const entry: Entry = {
-      audience: audienceOf(asked),
+      audience: audienceOf(asked, previous?.audience),
       asked,
       reads: [...frame.reads],
       calls: [...frame.calls.values()],
       callers: new Set(),
       made: [...frame.made],
-      value: sameValue(previous, value) ? previous : value,
+      value: sameValue(previous?.value, value) ? previous?.value : value,
+      home,
       standing: 'current',
       usedIn: this.#generation,
     };
@@ -333,10 +346,18 @@ export class Tracker {
     return entry.value;
   }
 
-  /** Interned, so that equal facets are identical. */
+  /** Interned, so that equal facets are identical; asked for once a state, however many queries want to know. */
   #facetValue(state: State, proxy: ProxyRecord, facet: Facet): FacetValue {
-    const value = facet.kind === 'derived' ? (this.#ensureOwn(state, proxy, facet).value as Json) : facet.of(proxy);
-    return this.#facets.intern(value);
+    let known = this.#answers.get(proxy);
+    if (known?.state !== state || known.generation !== this.#generation) {
+      known = { state, generation: this.#generation, values: new Map() };
+      this.#answers.set(proxy, known);
+    }
+    if (known.values.has(facet)) return known.values.get(facet);
+    const raw = facet.kind === 'derived' ? (this.#ensureOwn(state, proxy, facet).value as Json) : facet.of(proxy);
+    const value = this.#facets.intern(raw);
+    known.values.set(facet, value);
+    return value;
   }
 }
 
@@ -360,13 +381,18 @@ function unlink(entry: Entry): void {
   for (const call of entry.calls) call.entry.callers.delete(entry);
 }
 
-function audienceOf(asked: readonly Asked[]): Audience {
+/** `before` itself if it says the same: callers then need not look at theirs. */
+function audienceOf(asked: readonly Asked[], before: Audience | undefined): Audience {
   const audience = new Map<string, Audience[number]>();
   for (const one of asked) {
     const pairs = 'audience' in one ? one.audience : [one];
     for (const pair of pairs) if (!audience.has(pair[0].id)) audience.set(pair[0].id, pair);
   }
-  return [...audience.values()];
+  const now = [...audience.values()];
+  const same =
+    before?.length === now.length &&
+    now.every(([facet, value], i) => before[i]![0] === facet && Object.is(before[i]![1], value));
+  return same ? before : now;
 }
 
 export interface Provenance {

@@ -5,7 +5,7 @@
 import type { Query } from '../reader.ts';
 import { proxySelectedBy } from '../registry/workload.ts';
 import { type MergedRule, matchingHost, type RuleEntry, rulePool } from './destination-rule-pools.ts';
-import { scopeService, sidecarScope } from './sidecar-scope.ts';
+import { scopeService, scopeSettings } from './sidecar-scope.ts';
 
 export type { MergedRule } from './destination-rule-pools.ts';
 
@@ -19,7 +19,7 @@ export const destinationRule: Query<string, MergedRule | undefined> = {
     const [hostname = '', , direction] = arg.split('|');
     const service = reader.get(scopeService, hostname);
     if (service === undefined) return undefined;
-    const { namespace } = reader.get(sidecarScope, '');
+    const { namespace } = reader.get(scopeSettings, '');
     const rules = reader.get(rulesForClient, `${namespace}|${service.namespace}|${hostname}`);
     let last: MergedRule | undefined;
     for (const rule of rules) {

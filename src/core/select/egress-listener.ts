@@ -25,6 +25,20 @@ export const egressListener: Query<string, EgressListener> = {
     const [namespace = '', key = '', index = ''] = arg.split('|');
     const spec = key === '' ? undefined : reader.object('Sidecar', key)?.spec.egress?.[Number(index)];
     const imports = importsOf(spec === undefined ? importEverything : (spec.hosts ?? []), namespace);
+    const virtualServices = reader
+      .get(virtualServicesFor, `${namespace}|mesh`)
+      .filter(vs => importsVirtualService(vs, imports));
+    return { spec, services: reader.get(egressServices, arg), virtualServices };
+  },
+};
+
+/** Argument as above. Apart from the listener, because VirtualServices change more often. */
+const egressServices: Query<string, readonly Service[]> = {
+  name: 'select/egressServices',
+  run: (reader, arg) => {
+    const [namespace = '', key = '', index = ''] = arg.split('|');
+    const spec = key === '' ? undefined : reader.object('Sidecar', key)?.spec.egress?.[Number(index)];
+    const imports = importsOf(spec === undefined ? importEverything : (spec.hosts ?? []), namespace);
     const port = listenerPort(spec);
     const imported: Service[] = [];
     for (const service of reader.get(visibleServices, namespace)) {
@@ -33,10 +47,7 @@ export const egressListener: Query<string, EgressListener> = {
       const cut = port === undefined ? service : cutToPorts(reader, service, [port]);
       if (cut !== undefined) imported.push(withImportedAliases(reader, cut, set));
     }
-    const virtualServices = reader
-      .get(virtualServicesFor, `${namespace}|mesh`)
-      .filter(vs => importsVirtualService(vs, imports));
-    return { spec, services: oneNamespaceEach(imported, namespace), virtualServices };
+    return oneNamespaceEach(imported, namespace);
   },
 };
 

@@ -7,7 +7,7 @@ import { sniDnatName } from './cluster-names.ts';
 import { destinationRule } from './destination-rules.ts';
 import type { MergedServer } from './gateways.ts';
 import { matches, subsetOf } from './hosts.ts';
-import { sidecarScope } from './sidecar-scope.ts';
+import { scopedServices } from './sidecar-scope.ts';
 import { plainTcpRoute, ruleTcpRoute, type TcpRoute } from './tcp-routes.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from './virtual-services.ts';
 
@@ -46,7 +46,7 @@ export function passthroughRoutes(reader: ProxyReader, merged: MergedServer): re
 /** The routes of an AUTO_PASSTHROUGH server: every service of the mesh that its hosts cover, every port, every subset. */
 export function autoPassthroughRoutes(reader: ProxyReader, merged: MergedServer): readonly SniRoute[] {
   const routes: SniRoute[] = [];
-  for (const service of reader.get(sidecarScope, '').services) {
+  for (const service of reader.get(scopedServices, '')) {
     if (service.meshExternal || !merged.sniHosts.some(host => subsetOf(service.hostname, host))) continue;
     const rule = reader.get(destinationRule, `${service.hostname}|${service.namespace}|outbound`);
     const subsets = ['', ...(rule?.spec.subsets ?? []).map(subset => subset.name ?? '')];

@@ -7,7 +7,7 @@ import { isIp } from '../proxy.ts';
 import type { Derivation, ProxyReader, Query } from '../reader.ts';
 import { endpointShards } from '../registry/endpoints.ts';
 import { NO_ADDRESS } from './service-addresses.ts';
-import { sidecarScope } from './sidecar-scope.ts';
+import { listenerServices } from './sidecar-scope.ts';
 
 /** Argument `hostname|namespace|port name`: address lists of all endpoints, whatever their cluster, network or health. */
 const endpointBinds: Query<string, readonly (readonly string[])[]> = {
@@ -28,15 +28,25 @@ const ownHeadlessAddress: Derivation<string> = {
   name: 'own address among headless endpoints',
   run: reader => {
     const own = reader.facet('ips')[0] ?? '';
-    for (const egress of reader.get(sidecarScope, '').egressListeners) {
-      for (const service of egress.services) {
-        if (service.resolution !== 'Passthrough' || service.defaultAddress !== NO_ADDRESS) continue;
-        const shards = reader.get(endpointShards, `${service.hostname}|${service.namespace}`);
-        if (shards.some(shard => shard.endpoints.some(endpoint => endpoint.addresses[0] === own))) return own;
-      }
+    for (const service of reader.get(headlessServices, '')) {
+      const shards = reader.get(endpointShards, `${service.hostname}|${service.namespace}`);
+      if (shards.some(shard => shard.endpoints.some(endpoint => endpoint.addresses[0] === own))) return own;
     }
     return '';
   },
+};
+
+/** Shared by all proxies of a scope: most scopes have few of them. */
+const headlessServices: Query<'', readonly Service[]> = {
+  name: 'select/headlessServices',
+  run: reader =>
+    reader
+      .get(listenerServices, '')
+      .flatMap(services =>
+        services.filter(
+          ({ resolution, defaultAddress }) => resolution === 'Passthrough' && defaultAddress === NO_ADDRESS,
+        ),
+      ),
 };
 
 /**

@@ -15,7 +15,7 @@ import { type CommonClusterInputs, commonClusterInputs, statName } from './clust
 import { inboundClusterName } from './cluster-names.ts';
 import { destinationRule } from './destination-rules.ts';
 import { metadataString, preservesHeaderCase } from './proxy-metadata.ts';
-import { sidecarScope } from './sidecar-scope.ts';
+import { scopeSettings } from './sidecar-scope.ts';
 import { policyOfPort } from './traffic-policy.ts';
 import { chooseUpstreamProtocol, type UpstreamProtocol } from './upstream-protocol.ts';
 
@@ -56,7 +56,7 @@ export function bindInputs(ipMode: IpMode, both: boolean): BindInputs {
 
 export function selectInboundClusters(reader: ProxyReader): readonly InboundClusterInputs[] {
   const targets = reader.get(serviceTargets, '');
-  const ingress = reader.get(sidecarScope, '').sidecar?.spec.ingress ?? [];
+  const ingress = reader.get(scopeSettings, '').sidecar?.spec.ingress ?? [];
   if (ingress.length === 0) {
     if (metadataString(reader, 'INTERCEPTION_MODE') === 'NONE') return [];
     return clustersOfTargets(reader, targets);
@@ -131,7 +131,7 @@ function inboundInputs(reader: ProxyReader, inbound: InboundPort): InboundCluste
   const rule =
     service === undefined ? undefined : reader.get(destinationRule, `${service.hostname}|${service.namespace}|inbound`);
   const policy = policyOfPort(rule?.spec.trafficPolicy, servicePort.port);
-  const sidecar = reader.get(sidecarScope, '').sidecar;
+  const sidecar = reader.get(scopeSettings, '').sidecar;
   const connectionPool = inbound.ownPool ?? sidecar?.spec.inboundConnectionPool ?? policy?.connectionPool;
   const protocol = chooseUpstreamProtocol({
     protocol: servicePort.protocol,

@@ -11,7 +11,7 @@ import { isPrivilegedPort, isReservedPort, wildcards } from './listener-addresse
 import { inboundMtlsMode, type MtlsMode, portLevelMtlsPorts } from './peer-authentication.ts';
 import { meshMtls } from './proxy-capabilities.ts';
 import { interceptionMode, metadataText } from './proxy-config.ts';
-import { sidecarScope } from './sidecar-scope.ts';
+import { scopeSettings } from './sidecar-scope.ts';
 
 export interface InboundPort {
   readonly targetPort: number;
@@ -35,7 +35,7 @@ export type InboundTls = MtlsMode | 'refuse';
 export const inboundPorts: Query<'', readonly InboundPort[]> = {
   name: 'select/inboundPorts',
   run: reader => {
-    const sidecar = reader.get(sidecarScope, '').sidecar;
+    const sidecar = reader.get(scopeSettings, '').sidecar;
     const ingress = (sidecar?.spec as Sidecar | undefined)?.ingress ?? [];
     const fromIngress = ingress.length > 0;
     const candidates = fromIngress ? ingressPorts(reader, sidecar?.name ?? '', ingress) : [];
@@ -64,7 +64,7 @@ function servicePorts(reader: ProxyReader): readonly InboundPort[] {
 }
 
 function ingressPorts(reader: ProxyReader, sidecar: string, ingress: readonly IstioIngressListener[]): InboundPort[] {
-  const { namespace } = reader.get(sidecarScope, '');
+  const { namespace } = reader.get(scopeSettings, '');
   const own = metadataText(reader, 'NAMESPACE') || namespace;
   const ports: InboundPort[] = [];
   for (const entry of ingress) {

@@ -6,7 +6,7 @@ import { isIp } from '../proxy.ts';
 import type { ProxyReader } from '../reader.ts';
 import { endpointShards } from '../registry/endpoints.ts';
 import { type AddressView, addressView, allAddresses, NO_ADDRESS } from './service-addresses.ts';
-import { sidecarScope } from './sidecar-scope.ts';
+import { listenerServices } from './sidecar-scope.ts';
 
 export interface NamedAddresses {
   readonly host: string;
@@ -26,7 +26,7 @@ export function namedAddresses(reader: ProxyReader): readonly NamedAddresses[] {
   const table = new Map<string, NamedAddresses>();
   if (reader.facet('type') !== 'sidecar') return [];
   const view = reader.derived(addressView);
-  for (const { services } of reader.get(sidecarScope, '').egressListeners) {
+  for (const services of reader.get(listenerServices, '')) {
     for (const service of services) addService(reader, table, service, view);
   }
   return [...table.values()];

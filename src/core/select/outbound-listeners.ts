@@ -22,9 +22,20 @@ export const outboundListenerPlans: Query<'', readonly OutboundListenerPlan[]> =
   name: 'select/outboundListenerPlans',
   run: reader => {
     const entries = new OutboundEntries();
-    for (const egress of reader.get(sidecarScope, '').egressListeners) addEgress(reader, entries, egress);
+    for (const egress of reader.get(tcpListeners, '')) addEgress(reader, entries, egress);
     return entries.plans();
   },
+};
+
+/** The egress listeners without VirtualServices that only concern HTTP: no listener depends on those. */
+const tcpListeners: Query<'', readonly EgressListener[]> = {
+  name: 'select/tcpListeners',
+  run: reader =>
+    reader.get(sidecarScope, '').egressListeners.map(({ spec, services, virtualServices }) => ({
+      spec,
+      services,
+      virtualServices: tcpVirtualServices(virtualServices),
+    })),
 };
 
 /** What an egress listener says about every port in it. */
@@ -46,7 +57,7 @@ function addEgress(reader: ProxyReader, entries: OutboundEntries, egress: Egress
     spec,
     bindToPort,
     binds: bind !== '' ? [bind] : bindToPort ? localhosts(reader) : [],
-    virtualServices: tcpVirtualServices(egress.virtualServices),
+    virtualServices: egress.virtualServices,
   };
   const own = portOf(spec);
   if (own === undefined) entries.lock();

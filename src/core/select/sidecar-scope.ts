@@ -41,6 +41,31 @@ export const sidecarScope: Query<'', SidecarScope> = {
   },
 };
 
+/**
+ * Parts of the scope. Whoever needs one of them asks for it and not for the scope: it keeps its identity when another part changes, so a
+ * changed VirtualService is no reason to look at clusters again.
+ */
+export const scopedServices: Query<'', readonly Service[]> = {
+  name: 'select/scopedServices',
+  run: reader => reader.get(sidecarScope, '').services,
+};
+
+export type ScopeSettings = Pick<SidecarScope, 'namespace' | 'sidecar' | 'outboundTrafficPolicy'>;
+
+export const scopeSettings: Query<'', ScopeSettings> = {
+  name: 'select/scopeSettings',
+  run: reader => {
+    const { namespace, sidecar, outboundTrafficPolicy } = reader.get(sidecarScope, '');
+    return { namespace, sidecar, outboundTrafficPolicy };
+  },
+};
+
+/** The services of each egress listener. */
+export const listenerServices: Query<'', readonly (readonly Service[])[]> = {
+  name: 'select/listenerServices',
+  run: reader => reader.get(sidecarScope, '').egressListeners.map(({ services }) => services),
+};
+
 /** Argument: a hostname. The service of that host in the scope of the current proxy. */
 export const scopeService: Query<string, Service | undefined> = {
   name: 'select/scopeService',
@@ -49,7 +74,7 @@ export const scopeService: Query<string, Service | undefined> = {
 
 const scopeIndex: Query<'', ReadonlyMap<string, Service>> = {
   name: 'select/scopeIndex',
-  run: reader => new Map(reader.get(sidecarScope, '').services.map(service => [service.hostname, service])),
+  run: reader => new Map(reader.get(scopedServices, '').map(service => [service.hostname, service])),
 };
 
 /** Argument `namespace|Sidecar key`, the key empty for the built-in default. */

@@ -8,7 +8,7 @@ import { statName } from './cluster-common.ts';
 import { BLACK_HOLE_CLUSTER, outboundClusterName, PASSTHROUGH_CLUSTER } from './cluster-names.ts';
 import { destinationRule } from './destination-rules.ts';
 import { metadataText } from './proxy-config.ts';
-import { scopeService, sidecarScope } from './sidecar-scope.ts';
+import { scopeService, scopeSettings } from './sidecar-scope.ts';
 
 export interface TcpRoute {
   /** Never empty; one cluster, or those of a split in order. */
@@ -40,7 +40,7 @@ export function plainTcpRoute(reader: ProxyReader, cluster: string): TcpRoute {
 
 /** Where connections go that match no service: by the outbound traffic policy of the scope (spec-listeners §3). */
 export function fallthroughRoute(reader: ProxyReader): TcpRoute {
-  const policy = reader.get(sidecarScope, '').outboundTrafficPolicy;
+  const policy = reader.get(scopeSettings, '').outboundTrafficPolicy;
   if (policy.mode !== 'ALLOW_ANY') return plainTcpRoute(reader, BLACK_HOLE_CLUSTER);
   const egress = policy.egressProxy as RouteDestination['destination'] | undefined;
   if (egress?.host === undefined || egress.host === '') return plainTcpRoute(reader, PASSTHROUGH_CLUSTER);

@@ -9,7 +9,7 @@ import { commonClusterInputs, metadataExchange } from '../../../core/select/clus
 import { bindInputs, selectInboundClusters } from '../../../core/select/inbound-cluster.ts';
 import { type OutboundSelection, selectOutboundClusters } from '../../../core/select/outbound-cluster.ts';
 import { metadataFlag, preservesHeaderCase } from '../../../core/select/proxy-metadata.ts';
-import { scopeService, sidecarScope } from '../../../core/select/sidecar-scope.ts';
+import { scopedServices, scopeService } from '../../../core/select/sidecar-scope.ts';
 import type { Cluster } from '../../proto/types.gen.ts';
 import { loadAssignment } from '../endpoint/assignment.ts';
 import { inboundCluster } from './inbound.ts';
@@ -26,7 +26,7 @@ export const clusters: Query<'', Clusters> = {
     const outbound: Resource<Cluster>[] = [];
     const sniDnat: Resource<Cluster>[] = [];
     const byName = reader.facet('type') === 'router' && hasAutoPassthrough(reader);
-    for (const { hostname, namespace } of reader.get(sidecarScope, '').services) {
+    for (const { hostname, namespace } of reader.get(scopedServices, '')) {
       outbound.push(...reader.get(clustersOfService, `${hostname}|${namespace}`));
       if (byName) sniDnat.push(...reader.get(sniDnatClustersOfService, `${hostname}|${namespace}`));
     }

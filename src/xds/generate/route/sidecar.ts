@@ -10,7 +10,7 @@ import { outboundClusterName } from '../../../core/select/cluster-names.ts';
 import { type HashLookup, hashLookup } from '../../../core/select/consistent-hash.ts';
 import { type RouteHeaderOptions, routeHeaderOptions } from '../../../core/select/proxy-headers.ts';
 import { type AddressView, addressView } from '../../../core/select/service-addresses.ts';
-import { sidecarScope } from '../../../core/select/sidecar-scope.ts';
+import { scopeSettings } from '../../../core/select/sidecar-scope.ts';
 import { sidecarVirtualHosts, type VirtualHostWrapper } from '../../../core/select/sidecar-virtual-hosts.ts';
 import type { Route, VirtualHost } from '../../proto/types.gen.ts';
 import { catchAll } from './catch-all.ts';
@@ -137,7 +137,7 @@ function sniffed(
 }
 
 function catchAllHost({ reader, options }: Context): VirtualHost {
-  const { mode, egressProxy } = reader.get(sidecarScope, '').outboundTrafficPolicy;
+  const { mode, egressProxy } = reader.get(scopeSettings, '').outboundTrafficPolicy;
   const egressCluster =
     egressProxy === undefined
       ? ''
