@@ -1,0 +1,72 @@
+// A memoised value with what it rests on and who rests on it, and how doubt travels from reads to callers.
+
+import type { MadeCell } from './memo.ts';
+import type { Query } from './reader.ts';
+import type { Read } from './track-reads.ts';
+import type { Audience, Variants } from './track-variants.ts';
+
+export interface QueryRead {
+  readonly query: Query<string, unknown>;
+  readonly arg: string;
+  readonly seen: unknown;
+  /** Where `seen` was found last, and its audience then. */
+  entry: Entry;
+  audience: Audience;
+}
+
+/** What adds to the audience of a value: a question of its own, or a call. */
+export type Asked = Audience[number] | QueryRead;
+
+/**
+ * `doubtful`: something that was called may have another value now. `stale`: something that was read has, or a call was found to; must be
+ * run again. Invariant: what calls an entry that is not current is not current either.
+ */
+export type Standing = 'current' | 'doubtful' | 'stale';
+
+export interface Entry {
+  audience: Audience;
+  readonly asked: readonly Asked[];
+  readonly reads: readonly Read<Entry>[];
+  readonly calls: readonly QueryRead[];
+  readonly callers: Set<Entry>;
+  readonly made: readonly MadeCell[];
+  readonly value: unknown;
+  /** Where it is found; undefined: by connection. */
+  readonly home: Variants<Entry> | undefined;
+  standing: Standing;
+  usedIn: number;
+}
+
+/** An answer that the entry rests on is another one now. */
+export function overturn(entry: Entry): void {
+  const before = entry.standing;
+  entry.standing = 'stale';
+  if (before !== 'current') return;
+  const waiting: Entry[] = [...entry.callers];
+  for (let caller = waiting.pop(); caller !== undefined; caller = waiting.pop()) {
+    if (caller.standing !== 'current') continue;
+    caller.standing = 'doubtful';
+    for (const further of caller.callers) waiting.push(further);
+  }
+}
+
+/** What has been found stale is told nothing any more; who called it is in doubt already. */
+export function unlink(entry: Entry): void {
+  entry.standing = 'stale';
+  for (const read of entry.reads) read.dependents.delete(entry);
+  for (const call of entry.calls) call.entry.callers.delete(entry);
+}
+
+/** `before` itself if it says the same: callers then need not look at theirs. */
+export function audienceOf(asked: readonly Asked[], before: Audience | undefined): Audience {
+  const audience = new Map<string, Audience[number]>();
+  for (const one of asked) {
+    const pairs = 'audience' in one ? one.audience : [one];
+    for (const pair of pairs) if (!audience.has(pair[0].id)) audience.set(pair[0].id, pair);
+  }
+  const now = [...audience.values()];
+  const same =
+    before?.length === now.length &&
+    now.every(([facet, value], i) => before[i]![0] === facet && Object.is(before[i]![1], value));
+  return same ? before : now;
+}
