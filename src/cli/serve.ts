@@ -126,6 +126,7 @@ function optionsOf(flags: Flags): ServeOptions {
     configDir: flags.configDir,
     meshConfig: flags.meshConfig,
     networksConfig: flags.networksConfig,
+    sharedMeshConfig: process.env.SHARED_MESH_CONFIG || undefined,
     grpcAddr: address('--grpcAddr', flags.grpcAddr),
     httpAddr: address('--httpAddr', flags.httpAddr),
     monitoringAddr: address('--monitoringAddr', flags.monitoringAddr),

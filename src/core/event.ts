@@ -50,15 +50,19 @@ export interface InputMalformed {
   readonly origin: Origin;
   readonly reasons: readonly string[];
 }
+/** Where a mesh configuration stands; absent: the file. */
+export type MeshLayer = 'configMap' | 'shared';
 /** MeshConfig as in the `mesh` key of the istio ConfigMap; null: the source is gone. */
 export interface MeshConfigSet {
   readonly kind: 'MeshConfig';
+  readonly layer?: MeshLayer;
   readonly value: Json;
   readonly origin?: Origin;
 }
 /** MeshNetworks as in the `meshNetworks` key; null: the source is gone. */
 export interface MeshNetworksSet {
   readonly kind: 'MeshNetworks';
+  readonly layer?: MeshLayer;
   readonly value: Json;
   readonly origin?: Origin;
 }

@@ -5,6 +5,7 @@
 
 import { type Either, isLeft, isRight, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import type { MeshLayer } from './event.ts';
 import { type Json, jsonEqual } from './json.ts';
 import { shapeProblem } from './kinds/limits.ts';
 import { checked } from './kinds/report.ts';
@@ -56,10 +57,9 @@ export type MeshConfig = DecodedMeshConfig & {
 /** The effective MeshNetworks: name of the network → what is in it and how to reach it. */
 export type MeshNetworks = { readonly networks: NonNullable<DecodedMeshNetworks['networks']> };
 
-/** The value in force, and beside it a newer one that was refused. */
-export interface Applied<T> {
-  readonly effective: T;
-  /** As received; undefined while no source said anything. */
+/** What one source said last that was accepted, and beside it a newer value that was refused. */
+export interface Word {
+  /** As received; undefined while the source said nothing. */
   readonly raw: Json | undefined;
   readonly at: number;
   readonly refused?: {
@@ -70,17 +70,51 @@ export interface Applied<T> {
   };
 }
 
+/** The value in force; the word of the file, and those of the sources beside it. */
+export interface Applied<T> extends Word {
+  readonly effective: T;
+  readonly others?: Readonly<Partial<Record<MeshLayer, Word>>>;
+}
+
 /** What a value comes to. Warnings are said to its author and change nothing: unknown fields, which Istio drops without a word. */
 export interface Accepted<T> {
   readonly value: T;
   readonly warnings: readonly Problem[];
 }
 
-/** The MeshConfig in force when a source says `raw`: merged over the defaults, or everything that is wrong with it. */
-export function meshConfigOf(raw: Json): Either<NonEmptyArray<Problem>, Accepted<MeshConfig>> {
+/** What each source says, as far as it was accepted. */
+export type Layers = Readonly<Partial<Record<MeshLayer | 'file', Json>>>;
+
+/**
+ * Defaults < shared < base, where base is the file or, if there is none, the ConfigMap. Each layer is valid alone; should two together not
+ * be, the base stands alone. (Istio pilot/pkg/bootstrap/mesh.go)
+ */
+export function combineMeshConfig({ file, configMap, shared }: Layers): MeshConfig {
+  const below = acceptedOver(shared, defaultMeshConfig) ?? defaultMeshConfig;
+  const base = file ?? configMap;
+  return acceptedOver(base, below) ?? acceptedOver(base, defaultMeshConfig) ?? below;
+}
+
+function acceptedOver(raw: Json | undefined, below: MeshConfig): MeshConfig | undefined {
+  const read = raw === undefined ? undefined : meshConfigOf(raw, below);
+  return read === undefined || isLeft(read) ? undefined : read.right.value;
+}
+
+/** Networks are never merged: the first source that says any is used alone. */
+export function combineMeshNetworks({ file, configMap, shared }: Layers): MeshNetworks {
+  const first = shared ?? file ?? configMap;
+  const read = first === undefined ? undefined : meshNetworksOf(first);
+  return read === undefined || isLeft(read) ? defaultMeshNetworks : read.right.value;
+}
+
+/** The MeshConfig in force when a source says `raw`: merged over those before it, or everything that is wrong with it. */
+export function meshConfigOf(
+  raw: Json,
+  below = defaultMeshConfig,
+): Either<NonEmptyArray<Problem>, Accepted<MeshConfig>> {
   const decoded = decodeLeniently('istio.mesh.v1alpha1.MeshConfig', raw);
   if (isLeft(decoded)) return decoded;
-  const merged = checked(mergeMeshConfig(defaultMeshConfig, decoded.right.value), checkMeshConfig);
+  const merged = checked(mergeMeshConfig(below, decoded.right.value), checkMeshConfig);
   return isLeft(merged) ? merged : right({ value: merged.right, warnings: decoded.right.warnings });
 }
 

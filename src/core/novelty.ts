@@ -3,8 +3,10 @@
 
 import { clusterOf, keyFor } from './apply-object.ts';
 import type { Fact, ObjectRef, RawObject } from './event.ts';
-import { isObject, jsonEqual } from './json.ts';
+import { wordOf } from './handlers/mesh.ts';
+import { isObject, type Json, jsonEqual } from './json.ts';
 import { definitionOf } from './kinds/registry.ts';
+import type { Word } from './mesh.ts';
 import type { State } from './state.ts';
 
 /** The facts of a batch that say something new, given what the state knows and what stands before them in the batch. */
@@ -66,12 +68,16 @@ function isNews(state: State, source: string, fact: Fact, ahead: Map<string, Raw
       return !jsonEqual(known?.reasons ?? [], fact.reasons);
     }
     case 'MeshConfig':
-      return !jsonEqual(state.mesh.refused?.raw ?? state.mesh.raw ?? null, fact.value);
+      return !jsonEqual(lastSaid(wordOf(state.mesh, fact.layer)), fact.value);
     case 'MeshNetworks':
-      return !jsonEqual(state.networks.refused?.raw ?? state.networks.raw ?? null, fact.value);
+      return !jsonEqual(lastSaid(wordOf(state.networks, fact.layer)), fact.value);
     default:
       return true;
   }
+}
+
+function lastSaid(word: Word): Json {
+  return word.refused?.raw ?? word.raw ?? null;
 }
 
 function knownRaw(state: State, key: string): RawObject | undefined {

@@ -33,6 +33,11 @@ export function* snapshotOf(state: State): IterableIterator<SourcedFact> {
     ['MeshNetworks', state.networks],
   ] as const) {
     yield ours(compact({ kind, at: value.at, value: value.raw, refused: value.refused as unknown as Json }));
+    for (const layer of ['configMap', 'shared'] as const) {
+      const word = value.others?.[layer];
+      if (word === undefined) continue;
+      yield ours(compact({ kind, layer, at: word.at, value: word.raw, refused: word.refused as unknown as Json }));
+    }
   }
   for (const record of state.records.values()) {
     yield {

@@ -92,7 +92,7 @@ async function start(
 
   const ports = await openPorts(options, { world, journal, engine, xds, metrics, ready: () => ready }, log, closers);
   closers.push(() => adapter.stop());
-  await adapter.start(sinkOf(world, adapter.source)).catch((error: unknown) => {
+  await adapter.start(sinkOf(world, adapter.source, options.sharedMeshConfig)).catch((error: unknown) => {
     throw new StartFault(
       `--configDir ${options.configDir ?? ''}: ${error instanceof Error ? error.message : String(error)}`,
     );

@@ -15,6 +15,8 @@ export interface ServeOptions {
   readonly configDir?: string;
   readonly meshConfig?: string;
   readonly networksConfig?: string;
+  /** Name of a ConfigMap of the system namespace whose mesh configuration lies below all others (SHARED_MESH_CONFIG). */
+  readonly sharedMeshConfig?: string;
   readonly grpcAddr: Address;
   readonly httpAddr: Address;
   readonly monitoringAddr: Address;

@@ -10,6 +10,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Clock } from './clock.ts';
 import { foldHistory } from './history.ts';
 import type { Log } from './log.ts';
+import { type Saying, withMeshFacts, withMeshFactsOfList } from './mesh-config-map.ts';
 import { World } from './world.ts';
 
 export interface StartOptions {
@@ -51,14 +52,18 @@ function startFacts(state: State, settings: Settings): readonly Unrecorded[] {
 }
 
 /** Where an adapter puts what it finds: only what is news is recorded. */
-export function sinkOf(world: World, source: string): Sink {
+export function sinkOf(world: World, source: string, sharedMeshConfig?: string): Sink {
+  const saying = (state: State): Saying => ({ state, source, shared: sharedMeshConfig });
   const from = (facts: readonly Fact[]): readonly Unrecorded[] => facts.map(fact => ({ source, ...fact }));
   return {
     submit: async batch => {
-      await world.recordNews(state => from(newsOf(state, source, batch)));
+      await world.recordNews(state => from(newsOf(state, source, withMeshFacts(saying(state), batch))));
     },
     relist: async (all, unreadable) => {
-      await world.recordNews(state => from([...newsOfList(state, source, all, unreadable), { kind: 'Synced' }]));
+      await world.recordNews(state => {
+        const list = withMeshFactsOfList(saying(state), all, unreadable);
+        return from([...newsOfList(state, source, list, unreadable), { kind: 'Synced' }]);
+      });
     },
   };
 }

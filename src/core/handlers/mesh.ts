@@ -5,11 +5,20 @@
 import { type Either, isLeft } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import type { Effect } from '../effect.ts';
-import type { Event } from '../event.ts';
+import type { Event, MeshLayer } from '../event.ts';
 import { filtersDiffer, refilter } from '../in-force.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
-import { type Accepted, type Applied, keepIdentity, meshConfigOf, meshNetworksOf } from '../mesh.ts';
-import { defaultMeshConfig, defaultMeshNetworks } from '../mesh-defaults.ts';
+import {
+  type Accepted,
+  type Applied,
+  combineMeshConfig,
+  combineMeshNetworks,
+  keepIdentity,
+  type Layers,
+  meshConfigOf,
+  meshNetworksOf,
+  type Word,
+} from '../mesh.ts';
 import type { Origin, Problem } from '../problem.ts';
 import { pushRequest, type Reason } from '../push-request.ts';
 import type { Step } from '../reduce.ts';
@@ -19,13 +28,14 @@ import type { State } from '../state.ts';
 interface Said {
   readonly seq: number;
   readonly value: Json;
+  readonly layer?: MeshLayer;
   readonly origin?: Origin;
 }
 /** How one of the two configurations is read; everything else is the same for both. */
 interface Reading<T extends object> {
   readonly object: string;
   readonly reason: Reason;
-  readonly fallback: T;
+  readonly combine: (layers: Layers) => T;
   readonly read: (raw: Json) => Either<NonEmptyArray<Problem>, Accepted<T>>;
   /** Takes over from the old value whatever says the same. */
   readonly keep: (old: T, now: T) => T;
@@ -34,15 +44,15 @@ interface Reading<T extends object> {
 const meshConfig: Reading<State['mesh']['effective']> = {
   object: 'MeshConfig',
   reason: 'global',
-  fallback: defaultMeshConfig,
-  read: meshConfigOf,
+  combine: combineMeshConfig,
+  read: raw => meshConfigOf(raw),
   keep: keepIdentity,
 };
 
 const meshNetworks: Reading<State['networks']['effective']> = {
   object: 'MeshNetworks',
   reason: 'networks',
-  fallback: defaultMeshNetworks,
+  combine: combineMeshNetworks,
   read: meshNetworksOf,
   keep: (old, now) => keepIdentity(old, { networks: keepIdentity(old.networks, now.networks) }),
 };
@@ -72,12 +82,13 @@ export function restoreNetworks(state: State, fact: JsonObject): State {
 }
 
 function restoreValue<T extends object>(reading: Reading<T>, applied: Applied<T>, fact: JsonObject): Applied<T> {
-  let next: Applied<T> = { ...applied, at: Number(fact.at) };
+  const layer = fact.layer === 'configMap' || fact.layer === 'shared' ? fact.layer : undefined;
+  let next = withWord(reading, applied, layer, { ...wordOf(applied, layer), at: Number(fact.at) });
   const { value, refused } = fact;
-  if (value !== undefined) [next] = applyValue(reading, next, { seq: Number(fact.at), value });
+  if (value !== undefined) [next] = applyValue(reading, next, { seq: Number(fact.at), value, layer });
   if (isObject(refused) && refused.raw !== undefined) {
     const origin = isObject(refused.origin) ? (refused.origin as unknown as Origin) : undefined;
-    [next] = applyValue(reading, next, { seq: Number(refused.at), value: refused.raw, origin });
+    [next] = applyValue(reading, next, { seq: Number(refused.at), value: refused.raw, layer, origin });
   }
   return next;
 }
@@ -87,28 +98,45 @@ function applyValue<T extends object>(
   applied: Applied<T>,
   said: Said,
 ): readonly [Applied<T>, readonly Effect[]] {
-  const gone = said.value === null;
-  const read = gone ? undefined : reading.read(said.value);
+  const { seq, value, layer, origin } = said;
+  const before = wordOf(applied, layer);
+  const read = value === null ? undefined : reading.read(value);
   if (read !== undefined && isLeft(read)) {
-    const refused = {
-      at: said.seq,
-      raw: said.value,
-      problems: read.left,
-      ...(said.origin === undefined ? {} : { origin: said.origin }),
-    };
-    return [{ ...applied, refused }, [verdict(reading.object, said.origin, false, read.left)]];
+    const refused = { at: seq, raw: value, problems: read.left, ...(origin === undefined ? {} : { origin }) };
+    const next = withWord(reading, applied, layer, { ...before, refused });
+    return [next, [verdict(reading.object, origin, false, read.left)]];
   }
-  const accepted = read?.right ?? { value: reading.fallback, warnings: [] };
-  const effective = reading.keep(applied.effective, accepted.value);
-  const next: Applied<T> = { effective, raw: gone ? undefined : said.value, at: said.seq };
+  const next = withWord(reading, applied, layer, { raw: value === null ? undefined : value, at: seq });
+  const warnings = read?.right.warnings ?? [];
   const effects: Effect[] = [];
-  if (applied.refused !== undefined || accepted.warnings.length > 0) {
-    effects.push(verdict(reading.object, said.origin, true, accepted.warnings));
+  if (before.refused !== undefined || warnings.length > 0) {
+    effects.push(verdict(reading.object, origin, true, warnings));
   }
-  if (effective !== applied.effective) {
-    effects.push({ kind: 'Push', request: pushRequest(said.seq, reading.reason, [], { full: true, forced: true }) });
+  if (next.effective !== applied.effective) {
+    effects.push({ kind: 'Push', request: pushRequest(seq, reading.reason, [], { full: true, forced: true }) });
   }
   return [next, effects];
+}
+
+/** What a source said so far. */
+export function wordOf(applied: Applied<unknown>, layer: MeshLayer | undefined): Word {
+  if (layer !== undefined) return applied.others?.[layer] ?? { raw: undefined, at: 0 };
+  const { raw, at, refused } = applied;
+  return { raw, at, ...(refused === undefined ? {} : { refused }) };
+}
+
+/** The value in force with that word; it depends on what the sources say now and never on the order in which they said it. */
+function withWord<T extends object>(
+  reading: Reading<T>,
+  applied: Applied<T>,
+  layer: MeshLayer | undefined,
+  word: Word,
+): Applied<T> {
+  const file = layer === undefined ? word : wordOf(applied, undefined);
+  const others = layer === undefined ? applied.others : { ...applied.others, [layer]: word };
+  const layers = { file: file.raw, configMap: others?.configMap?.raw, shared: others?.shared?.raw };
+  const effective = reading.keep(applied.effective, reading.combine(layers));
+  return { effective, ...file, ...(others === undefined ? {} : { others }) };
 }
 
 function verdict(object: string, origin: Origin | undefined, accepted: boolean, problems: readonly Problem[]): Effect {
