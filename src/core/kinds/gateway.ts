@@ -8,7 +8,6 @@ import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
 import { quoted, type Report } from './report.ts';
 import { checkIp, checkUnixAddress, isUnixAddress } from './validate/addresses.ts';
 import { checkNamespacedHost, isLabel } from './validate/hosts.ts';
-import { checkLabels } from './validate/labels.ts';
 import { checkPort, checkProtocol } from './validate/ports.ts';
 import { checkServerTls } from './validate/server-tls.ts';
 
@@ -25,7 +24,6 @@ function checkGateway(spec: Gateway, report: Report, raw: RawObject): void {
   if (typeof name === 'string' && name !== '' && !isLabel(name)) {
     report('metadata.name', `${quoted(name)} is not the name of a Gateway: expected no dots, at most 63 characters`);
   }
-  checkLabels(spec.selector ?? {}, 'spec.selector', report);
   const servers = spec.servers ?? [];
   if (servers.length === 0) report('spec.servers', 'is empty; expected at least one server');
   const portNames = new Set<string>();
@@ -71,7 +69,10 @@ function checkTlsOfProtocol(server: Server, path: string, report: Report): void 
     if (tls === undefined) report(`${path}.tls`, `is missing; a server of protocol ${text} needs it`);
   } else if (tls !== undefined) {
     const redirectOnly =
-      (tls.mode ?? 'PASSTHROUGH') === 'PASSTHROUGH' && !tls.caCertificates && !tls.privateKey && !tls.serverCertificate;
+      ['PASSTHROUGH', 'AUTO_PASSTHROUGH'].includes(tls.mode ?? 'PASSTHROUGH') &&
+      !tls.caCertificates &&
+      !tls.privateKey &&
+      !tls.serverCertificate;
     if (!isHttp(protocol)) report(`${path}.tls`, `has no meaning for protocol ${text}`);
     else if (!redirectOnly) report(`${path}.tls`, `protocol ${text} is plain text: expected httpsRedirect at most`);
   }

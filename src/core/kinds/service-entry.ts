@@ -2,6 +2,7 @@
 // Rules: Istio pkg/config/validation (ValidateServiceEntry).
 
 import type { RawObject } from '../event.ts';
+import { isObject } from '../json.ts';
 import { isHttp, isTls, protocolOf } from '../registry/protocol.ts';
 import type { ServiceEntry, ServicePort } from '../schema/istio-types.gen.ts';
 import { isWildcard } from '../select/hosts.ts';
@@ -48,7 +49,7 @@ function checkServiceEntry(spec: ServiceEntry, report: Report, raw: RawObject): 
     }
   });
   checkPorts(ports, report);
-  checkResolution(spec, report);
+  checkResolution(spec, raw, report);
   checkSeveralHosts(spec, report);
   checkExportTo(spec.exportTo, { namespace: namespaceOfRaw(raw), noneAllowed: true }, report);
 }
@@ -71,7 +72,7 @@ function checkPorts(ports: readonly ServicePort[], report: Report): void {
   });
 }
 
-function checkResolution(spec: ServiceEntry, report: Report): void {
+function checkResolution(spec: ServiceEntry, raw: RawObject, report: Report): void {
   const { hosts = [], ports = [], endpoints = [], resolution = 'NONE' } = spec;
   const portNames = new Set(ports.map(({ name = '' }) => name));
   if ((resolution === 'NONE' || resolution === 'DYNAMIC_DNS') && endpoints.length > 0) {
@@ -88,22 +89,28 @@ function checkResolution(spec: ServiceEntry, report: Report): void {
   if (resolution === 'DNS_ROUND_ROBIN' && endpoints.length > 1) {
     report('spec.endpoints', `has ${endpoints.length} entries; resolution DNS_ROUND_ROBIN allows one`);
   }
-  if ((resolution === 'DNS' || resolution === 'DNS_ROUND_ROBIN') && endpoints.length === 0 && !spec.workloadSelector) {
+  if ((resolution === 'DNS' || resolution === 'DNS_ROUND_ROBIN') && endpoints.length === 0) {
     hosts.forEach((host, i) => {
       checkFqdn(host, `spec.hosts[${i}]`, report);
     });
   }
-  if (resolution === 'DYNAMIC_DNS') checkDynamicDns(spec, report);
+  if (resolution === 'DYNAMIC_DNS') checkDynamicDns(spec, raw, report);
 }
 
 function checkAddressOfResolution(address: string, resolution: string, path: string, report: Report): void {
+  if (address === '' && resolution !== 'STATIC') report(path, 'is missing, and resolution by DNS needs it');
   if (isUnixAddress(address) && resolution !== 'STATIC') report(path, 'a socket needs resolution STATIC');
   if (address !== '' && !isUnixAddress(address) && resolution === 'STATIC' && !isIp(address)) {
     report(path, `${quoted(address)} is not an IP address, which resolution STATIC needs`);
   }
 }
 
-function checkDynamicDns({ hosts = [], ports = [] }: ServiceEntry, report: Report): void {
+function checkDynamicDns(spec: ServiceEntry, raw: RawObject, report: Report): void {
+  const { hosts = [], ports = [], addresses = [], location = 'MESH_EXTERNAL' } = spec;
+  if (addresses.length > 0) report('spec.addresses', 'has no meaning with resolution DYNAMIC_DNS');
+  if (location === 'MESH_INTERNAL' && usesWaypoint(raw)) {
+    report('spec.location', 'MESH_INTERNAL and resolution DYNAMIC_DNS do not go with a waypoint');
+  }
   hosts.forEach((host, i) => {
     if (!isWildcard(host))
       report(`spec.hosts[${i}]`, `${quoted(host)} is no wildcard, which resolution DYNAMIC_DNS needs`);
@@ -113,6 +120,12 @@ function checkDynamicDns({ hosts = [], ports = [] }: ServiceEntry, report: Repor
     const expected = `expected one of ${DYNAMIC_PROTOCOLS.join(', ')}`;
     report(`spec.ports[${i}].protocol`, `${quoted(protocol)} does not go with resolution DYNAMIC_DNS: ${expected}`);
   });
+}
+
+function usesWaypoint(raw: RawObject): boolean {
+  const labels = isObject(raw.metadata) && isObject(raw.metadata.labels) ? raw.metadata.labels : {};
+  const waypoint = labels['istio.io/use-waypoint'];
+  return typeof waypoint === 'string' && waypoint !== '' && waypoint.toLowerCase() !== 'none';
 }
 
 /** Of several hosts the proxy must be able to tell which one is meant: by the authority, or by SNI. */

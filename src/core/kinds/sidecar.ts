@@ -1,9 +1,11 @@
 // Sidecar: what a sidecar sees and how it listens. Rules: Istio pkg/config/validation (ValidateSidecar).
 
+import { isTls, protocolOf } from '../registry/protocol.ts';
 import type {
   IstioEgressListener,
   IstioIngressListener,
   OutboundTrafficPolicy,
+  ServerTLSSettings,
   Sidecar,
   SidecarPort,
 } from '../schema/istio-types.gen.ts';
@@ -41,7 +43,6 @@ function checkSidecar(spec: Sidecar, report: Report): void {
 
 function checkIngress(listener: IstioIngressListener, taken: Set<string>, path: string, report: Report): void {
   checkConnectionPool(listener.connectionPool, `${path}.connectionPool`, report);
-  checkServerTls(listener.tls, `${path}.tls`, report);
   const { port } = listener;
   if (port === undefined) {
     report(`${path}.port`, 'is missing');
@@ -50,8 +51,23 @@ function checkIngress(listener: IstioIngressListener, taken: Set<string>, path: 
   checkPortAndProtocol(port, path, report);
   checkPort(port.number, `${path}.port.number`, report);
   if (listener.bind) checkIp(listener.bind, `${path}.bind`, report);
+  if (listener.tls !== undefined) checkIngressTls(listener.tls, port, `${path}.tls`, report);
   takePort(`${port.number}`, taken, path, report);
   if (listener.defaultEndpoint) checkDefaultEndpoint(listener.defaultEndpoint, `${path}.defaultEndpoint`, report);
+}
+
+/** A part of what a Gateway can have: files for certificates, and an application that is asked in plain text. */
+function checkIngressTls(tls: ServerTLSSettings, port: SidecarPort, path: string, report: Report): void {
+  const { mode = 'PASSTHROUGH' } = tls;
+  const why = 'is not supported in a Sidecar';
+  for (const field of ['subjectAltNames', 'credentialNames', 'tlsCertificates'] as const) {
+    if ((tls[field] ?? []).length > 0) report(`${path}.${field}`, why);
+  }
+  if (tls.httpsRedirect) report(`${path}.httpsRedirect`, why);
+  if (tls.credentialName) report(`${path}.credentialName`, why);
+  if (mode === 'ISTIO_MUTUAL' || mode === 'AUTO_PASSTHROUGH') report(`${path}.mode`, `${mode} ${why}`);
+  if (!isTls(protocolOf(port.protocol ?? ''))) report(path, `has no meaning for protocol ${port.protocol ?? ''}`);
+  checkServerTls(tls, path, report);
 }
 
 /** The application beside the proxy: this pod, on some port, or a socket. */
@@ -108,6 +124,7 @@ function checkEgressPort(
 function checkPortAndProtocol(port: SidecarPort, path: string, report: Report): void {
   if (port.name && !isLabel(port.name)) report(`${path}.port.name`, `${quoted(port.name)} is not the name of a port`);
   if (port.protocol) checkProtocol(port.protocol, `${path}.port.protocol`, report);
+  if (port.targetPort) report(`${path}.port.targetPort`, 'has no meaning in a Sidecar');
 }
 
 function takePort(port: string, taken: Set<string>, path: string, report: Report): void {

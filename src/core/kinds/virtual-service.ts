@@ -3,13 +3,14 @@
 // Without hosts it is a delegate: a list of HTTP routes that another VirtualService takes in.
 
 import type { RawObject } from '../event.ts';
-import type { VirtualService } from '../schema/istio-types.gen.ts';
+import type { HTTPRoute, VirtualService } from '../schema/istio-types.gen.ts';
 import { matches } from '../select/hosts.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
 import { namespaceOfRaw } from './meta.ts';
 import { quoted, type Report } from './report.ts';
 import { isIp } from './validate/addresses.ts';
 import { checkExportTo } from './validate/export-to.ts';
+import { isClaim } from './validate/headers.ts';
 import { checkGatewayName, wildcardHostProblem } from './validate/hosts.ts';
 import { checkHttpRoute } from './validate/http-route.ts';
 import { checkTcpRoute, checkTlsRoute } from './validate/l4-route.ts';
@@ -31,7 +32,9 @@ function checkVirtualService(spec: VirtualService, report: Report, raw: RawObjec
   });
   checkHosts(hosts, gateways.length === 0 || gateways.includes('mesh'), report);
   if (http.length + tls.length + tcp.length === 0) report('spec', 'has no routes: expected http, tls or tcp');
+  const onGateway = gateways.length > 0 && !gateways.includes('mesh');
   http.forEach((route, i) => {
+    if (!onGateway) checkNoClaims(route, `spec.http[${i}]`, report);
     checkHttpRoute(route, delegate, `spec.http[${i}]`, report);
   });
   tls.forEach((route, i) => {
@@ -41,6 +44,15 @@ function checkVirtualService(spec: VirtualService, report: Report, raw: RawObjec
     checkTcpRoute(route, `spec.tcp[${i}]`, report);
   });
   checkExportTo(spec.exportTo, { namespace: namespaceOfRaw(raw) }, report);
+}
+
+/** Tokens are read by gateways before they route, by sidecars after. */
+function checkNoClaims({ match = [] }: HTTPRoute, path: string, report: Report): void {
+  match.forEach(({ headers = {}, withoutHeaders = {} }, i) => {
+    for (const name of [...Object.keys(headers), ...Object.keys(withoutHeaders)].filter(isClaim)) {
+      report(`${path}.match[${i}]`, `${quoted(name)}: routing by claims is possible on gateways only`);
+    }
+  });
 }
 
 function checkDelegate({ gateways = [], tls = [], tcp = [] }: VirtualService, report: Report): void {

@@ -2,7 +2,7 @@
 
 import type { ConnectionPoolSettings } from '../../schema/istio-types.gen.ts';
 import type { Report } from '../report.ts';
-import { checkDuration } from './durations.ts';
+import { checkDuration, milliseconds } from './durations.ts';
 
 export function checkConnectionPool(pool: ConnectionPoolSettings | undefined, path: string, report: Report): void {
   if (pool === undefined) return;
@@ -24,8 +24,16 @@ export function checkConnectionPool(pool: ConnectionPoolSettings | undefined, pa
   }
   if (tcp !== undefined) {
     checkCount(tcp.maxConnections, `${path}.tcp.maxConnections`, report);
-    for (const field of ['connectTimeout', 'maxConnectionDuration', 'idleTimeout'] as const) {
+    for (const field of ['connectTimeout', 'maxConnectionDuration'] as const) {
       checkDuration(tcp[field], `${path}.tcp.${field}`, report);
+    }
+    // Zero means no timeout.
+    const { idleTimeout } = tcp;
+    if (idleTimeout !== undefined && Math.trunc(milliseconds(idleTimeout)) !== 0) {
+      checkDuration(idleTimeout, `${path}.tcp.idleTimeout`, report);
+    }
+    for (const field of ['time', 'interval'] as const) {
+      checkDuration(tcp.tcpKeepalive?.[field], `${path}.tcp.tcpKeepalive.${field}`, report);
     }
   }
 }

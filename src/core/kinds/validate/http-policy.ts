@@ -4,7 +4,7 @@
 import type { CorsPolicy, HTTPFaultInjection, HTTPRetry, Percent } from '../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../report.ts';
 import { checkDuration, checkWholeSeconds } from './durations.ts';
-import { checkHeaderName } from './headers.ts';
+import { checkHeaderToken } from './headers.ts';
 import { checkStringMatch } from './string-match.ts';
 
 const GRPC_STATUSES: ReadonlySet<string> = new Set([
@@ -57,6 +57,20 @@ const METHODS: ReadonlySet<string> = new Set([
   'PUT',
   'TRACE',
 ]);
+const STATUSES: readonly (readonly [from: number, to: number])[] = [
+  [100, 103],
+  [200, 208],
+  [226, 226],
+  [300, 305],
+  [307, 308],
+  [400, 418],
+  [421, 426],
+  [428, 429],
+  [431, 431],
+  [451, 451],
+  [500, 508],
+  [510, 511],
+];
 /** Envoy counts shares in millionths. */
 const PERCENT_MIN = 0.0001;
 
@@ -91,7 +105,7 @@ function checkPercentage(percentage: Percent | undefined, path: string, report: 
 }
 
 export function checkStatus(status: number, path: string, report: Report): void {
-  if (status < 200 || status > 599) report(path, `${status} is not a status of HTTP: expected 200 to 599`);
+  if (status < 200 || status > 600) report(path, `${status} is not a status of HTTP: expected 200 to 600`);
 }
 
 export function checkRetries(retries: HTTPRetry | undefined, path: string, report: Report): void {
@@ -103,14 +117,18 @@ export function checkRetries(retries: HTTPRetry | undefined, path: string, repor
   }
   checkDuration(perTryTimeout, `${path}.perTryTimeout`, report);
   checkDuration(backoff, `${path}.backoff`, report);
-  for (const policy of retryOn === '' ? [] : retryOn.split(','))
-    checkRetryPolicy(policy.trim(), `${path}.retryOn`, report);
+  for (const policy of retryOn === '' ? [] : retryOn.split(',')) checkRetryPolicy(policy, `${path}.retryOn`, report);
 }
 
 function checkRetryPolicy(policy: string, path: string, report: Report): void {
   if (RETRY_POLICIES.has(policy)) return;
-  if (/^\d{1,9}$/.test(policy)) checkStatus(Number(policy), path, report);
-  else report(path, `${quoted(policy)} is neither a retry policy of Envoy, such as 5xx, nor a status of HTTP`);
+  if (isRegistered(Number(/^\d{3}$/.test(policy) ? policy : 0))) return;
+  report(path, `${quoted(policy)} is neither a retry policy of Envoy, such as 5xx, nor a status of HTTP`);
+}
+
+/** Is it in the list of the IANA, as far as Go knows it? */
+function isRegistered(status: number): boolean {
+  return STATUSES.some(([from, to]) => status >= from && status <= to);
 }
 
 export function checkCors(cors: CorsPolicy | undefined, path: string, report: Report): void {
@@ -129,7 +147,7 @@ export function checkCors(cors: CorsPolicy | undefined, path: string, report: Re
   });
   for (const list of ['allowHeaders', 'exposeHeaders'] as const) {
     (cors[list] ?? []).forEach((name, i) => {
-      if (name !== '*') checkHeaderName(name, `${path}.${list}[${i}]`, report);
+      if (name !== '*') checkHeaderToken(name, `${path}.${list}[${i}]`, report);
     });
   }
   checkWholeSeconds(cors.maxAge, `${path}.maxAge`, report);

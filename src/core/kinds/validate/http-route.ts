@@ -12,7 +12,7 @@ import type {
 import { quoted, type Report } from '../report.ts';
 import { checkDestination, checkWeights } from './destinations.ts';
 import { checkDuration } from './durations.ts';
-import { checkHeaderName, checkHeaderOperations, isAuthority } from './headers.ts';
+import { checkHeaderOperations, checkMatchedHeader, isAuthority } from './headers.ts';
 import { checkGatewayName, isLabel } from './hosts.ts';
 import { checkCors, checkFault, checkRetries, checkStatus } from './http-policy.ts';
 import { checkLabels } from './labels.ts';
@@ -73,15 +73,16 @@ function checkActions(route: HTTPRoute, inDelegate: boolean, path: string, repor
 }
 
 function checkMatch(match: HTTPMatchRequest, path: string, report: Report): void {
-  for (const field of ['uri', 'scheme', 'method', 'authority'] as const) {
+  checkStringMatch(match.uri, `${path}.uri`, report, true);
+  for (const field of ['scheme', 'method', 'authority'] as const) {
     checkStringMatch(match[field], `${path}.${field}`, report);
   }
   for (const field of ['headers', 'withoutHeaders', 'queryParams'] as const) {
     for (const [name, value] of Object.entries(match[field] ?? {})) {
       const at = `${path}.${field}[${name}]`;
-      checkStringMatch(value, at, report);
-      if (field !== 'queryParams') checkHeaderName(name, at, report, true);
-      else if (value.prefix === '') report(`${at}.prefix`, 'is empty; expected some text, or no match at all');
+      // A header that must not be there at all.
+      if (field !== 'withoutHeaders' || value.regex !== '*') checkStringMatch(value, at, report);
+      if (field !== 'queryParams') checkMatchedHeader(name, at, report);
     }
   }
   if (match.port) checkPort(match.port, `${path}.port`, report);
@@ -123,6 +124,7 @@ function checkRedirect(redirect: HTTPRedirect | undefined, path: string, report:
   if (redirectCode && (redirectCode < 300 || redirectCode > 399)) {
     report(`${path}.redirectCode`, `${redirectCode} is not a code of redirection: expected 300 to 399`);
   }
+  if (port) checkPort(port, `${path}.port`, report);
 }
 
 const BODY_LENGTH_MAX = 1024 * 1024;

@@ -9,9 +9,9 @@ import type {
 } from '../../schema/istio-types.gen.ts';
 import { subsetOf } from '../../select/hosts.ts';
 import { quoted, type Report } from '../report.ts';
-import { checkIpOrCidr } from './addresses.ts';
+import { checkIpOrCidr, isIp } from './addresses.ts';
 import { checkDestination, checkWeights } from './destinations.ts';
-import { checkGatewayName, isLabel, wildcardHostProblem } from './hosts.ts';
+import { checkGatewayName, wildcardHostProblem } from './hosts.ts';
 import { checkLabels } from './labels.ts';
 import { checkPort } from './ports.ts';
 
@@ -34,13 +34,14 @@ export function checkTlsRoute(route: TLSRoute, hosts: readonly string[], path: s
 export function checkTcpRoute(route: TCPRoute, path: string, report: Report): void {
   (route.match ?? []).forEach((match, i) => {
     const at = `${path}.match[${i}]`;
-    if (match.sourceSubnet) checkIpOrCidr(match.sourceSubnet, `${at}.sourceSubnet`, report);
     checkMatch(match, at, report);
   });
   checkRoute(route.route ?? [], path, report);
 }
 
 function checkSniHost(host: string, hosts: readonly string[], path: string, report: Report): void {
+  // Against the specification of SNI, but taken.
+  if (isIp(host)) return;
   const found = wildcardHostProblem(host);
   if (found !== undefined) report(path, found);
   else if (!hosts.some(of => subsetOf(host, of))) {
@@ -57,9 +58,6 @@ function checkMatch(match: TLSMatchAttributes | L4MatchAttributes, path: string,
   (match.gateways ?? []).forEach((gateway, i) => {
     checkGatewayName(gateway, `${path}.gateways[${i}]`, report);
   });
-  if (match.sourceNamespace && !isLabel(match.sourceNamespace)) {
-    report(`${path}.sourceNamespace`, `${quoted(match.sourceNamespace)} is not a namespace`);
-  }
 }
 
 function checkRoute(destinations: readonly RouteDestination[], path: string, report: Report): void {

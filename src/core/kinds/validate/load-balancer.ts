@@ -5,7 +5,7 @@ import type {
   LoadBalancerSettings_ConsistentHashLB,
   WarmupConfiguration,
 } from '../../schema/istio-types.gen.ts';
-import type { Report } from '../report.ts';
+import { quoted, type Report } from '../report.ts';
 import { checkDuration } from './durations.ts';
 import { checkLocalitySetting } from './locality.ts';
 
@@ -27,15 +27,26 @@ function checkConsistentHash(
 ): void {
   const cookie = hash?.httpCookie;
   if (cookie !== undefined && !cookie.name) report(`${path}.httpCookie.name`, 'is missing');
-  const size = hash?.maglev?.tableSize ?? 0;
-  if (size === 0) return;
+  const names = new Set<string>();
+  (cookie?.attributes ?? []).forEach(({ name = '' }, i) => {
+    const at = `${path}.httpCookie.attributes[${i}].name`;
+    if (name === '') report(at, 'is missing');
+    else if (names.has(name)) report(at, `${quoted(name)} is the name of an earlier attribute too`);
+    names.add(name);
+  });
+  if (hash?.minimumRingSize && (hash.maglev !== undefined || hash.ringHash !== undefined)) {
+    report(`${path}.minimumRingSize`, 'cannot stand beside maglev or ringHash');
+  }
+  const size = hash?.maglev === undefined ? undefined : (hash.maglev.tableSize ?? 0);
+  if (size === undefined) return;
   if (size >= MAGLEV_TABLE_MAX)
     report(`${path}.maglev.tableSize`, `${size} is too large: expected less than ${MAGLEV_TABLE_MAX}`);
   else if (!isPrime(size)) report(`${path}.maglev.tableSize`, `${size} is not a prime number`);
 }
 
+/** As Envoy sees it: 1 passes. */
 function isPrime(number: number): boolean {
-  if (number < 2) return false;
+  if (number < 1) return false;
   for (let divisor = 2; divisor * divisor <= number; divisor += 1) if (number % divisor === 0) return false;
   return true;
 }

@@ -4,6 +4,12 @@
 import type { LocalityLoadBalancerSetting } from '../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../report.ts';
 
+const TOPOLOGY_LABELS: readonly string[] = [
+  'topology.kubernetes.io/region',
+  'topology.kubernetes.io/zone',
+  'topology.istio.io/subzone',
+];
+
 export function checkLocalitySetting(
   setting: LocalityLoadBalancerSetting | undefined,
   path: string,
@@ -12,6 +18,10 @@ export function checkLocalitySetting(
   const distribute = setting?.distribute ?? [];
   const failover = setting?.failover ?? [];
   if (distribute.length > 0 && failover.length > 0) report(path, 'distribute cannot stand beside failover');
+  const topology = setting?.failoverPriority?.find(label => TOPOLOGY_LABELS.includes(label));
+  if (failover.length > 0 && topology !== undefined) {
+    report(`${path}.failoverPriority`, `${quoted(topology)} cannot stand beside failover`);
+  }
   distribute.forEach(({ from = '', to = {} }, i) => {
     checkShares(to, `${path}.distribute[${i}].to`, report);
     checkLocalities([from], `${path}.distribute[${i}].from`, report);

@@ -6,7 +6,7 @@
 import { RE2JS } from 're2js';
 import { quoted, type Report } from '../report.ts';
 
-export const REGEX_LENGTH_MAX = 4096;
+export const REGEX_LENGTH_MAX = 1024;
 /** Instructions, roughly: one a character or class, multiplied by the repetitions around it. */
 export const REGEX_SIZE_MAX = 20_000;
 

@@ -10,11 +10,11 @@ const CERTIFICATES_MAX = 2;
 export function checkServerTls(tls: ServerTLSSettings | undefined, path: string, report: Report): void {
   if (tls === undefined) return;
   const { mode = 'PASSTHROUGH' } = tls;
-  const files = tls.serverCertificate || tls.privateKey ? ['serverCertificate/privateKey'] : [];
+  const files = tls.serverCertificate && tls.privateKey ? ['serverCertificate/privateKey'] : [];
   const credentials = tls.credentialName ? ['credentialName'] : [];
   const lists = (['credentialNames', 'tlsCertificates'] as const).filter(field => (tls[field] ?? []).length > 0);
   if (mode === 'ISTIO_MUTUAL') {
-    for (const field of ['serverCertificate', 'privateKey', 'caCertificates', 'caCrl', 'credentialName'] as const) {
+    for (const field of ['serverCertificate', 'privateKey', 'caCertificates', 'credentialName'] as const) {
       if (tls[field]) report(`${path}.${field}`, 'has no meaning in mode ISTIO_MUTUAL');
     }
     for (const field of lists) report(`${path}.${field}`, 'has no meaning in mode ISTIO_MUTUAL');
@@ -29,11 +29,14 @@ export function checkServerTls(tls: ServerTLSSettings | undefined, path: string,
   }
   const sources = [...credentials, ...lists, ...files];
   if (sources.length > 1) report(path, `has several sources of certificates (${sources.join(', ')}); expected one`);
-  if (mode === 'SIMPLE' || mode === 'MUTUAL' || mode === 'OPTIONAL_MUTUAL') checkCertificates(tls, mode, path, report);
+  const terminating = mode === 'SIMPLE' || mode === 'MUTUAL' || mode === 'OPTIONAL_MUTUAL';
+  if (terminating && (tls.credentialName || (tls.credentialNames ?? []).length > 0)) return;
+  if (terminating) checkCertificates(tls, mode, path, report);
+  if (tls.caCrl && tls.credentialName) report(`${path}.caCrl`, 'cannot stand beside credentialName, which may have it');
+  if (tls.caCrl && mode === 'SIMPLE') report(`${path}.caCrl`, 'has no meaning in mode SIMPLE');
 }
 
 function checkCertificates(tls: ServerTLSSettings, mode: string, path: string, report: Report): void {
-  if (tls.credentialName || (tls.credentialNames ?? []).length > 0) return;
   const list = tls.tlsCertificates ?? [];
   const needed = `is missing; mode ${mode} needs it, or credentialName`;
   if (list.length === 0) {
@@ -46,5 +49,5 @@ function checkCertificates(tls: ServerTLSSettings, mode: string, path: string, r
       if (!certificate[field]) report(`${path}.tlsCertificates[${i}].${field}`, needed);
     }
   });
-  if (mode !== 'SIMPLE' && !tls.caCertificates && !tls.caCertCredentialName) report(`${path}.caCertificates`, needed);
+  if (mode !== 'SIMPLE' && !tls.caCertificates) report(`${path}.caCertificates`, needed);
 }

@@ -12,18 +12,23 @@ import { checkPort } from './ports.ts';
 
 export function checkTrafficPolicy(policy: TrafficPolicy | undefined, path: string, report: Report): void {
   if (policy === undefined) return;
-  if (Object.keys(policy).length === 0) report(path, 'is empty; expected at least one setting');
+  const { portLevelSettings = [], ...others } = policy;
+  if (Object.keys(others).length + portLevelSettings.length === 0) {
+    report(path, 'is empty; expected at least one setting');
+  }
+  if (policy.tunnel !== undefined && policy.proxyProtocol !== undefined) {
+    report(`${path}.proxyProtocol`, 'cannot stand beside tunnel');
+  }
   checkSettings(policy, path, report);
   checkTunnel(policy.tunnel, `${path}.tunnel`, report);
   const percent = policy.retryBudget?.percent;
   if (percent !== undefined && !(percent >= 0 && percent <= 100)) {
     report(`${path}.retryBudget.percent`, `${percent} is not a percentage: expected 0 to 100`);
   }
-  (policy.portLevelSettings ?? []).forEach((settings, i) => {
+  portLevelSettings.forEach((settings, i) => {
     const at = `${path}.portLevelSettings[${i}]`;
     const { port, ...rest } = settings;
     if (port === undefined) report(`${at}.port`, 'is missing; expected a port with a number');
-    else checkPort(port.number, `${at}.port.number`, report);
     if (Object.keys(rest).length === 0) report(at, 'is empty; expected at least one setting beside the port');
     checkSettings(rest, at, report);
   });

@@ -34,7 +34,6 @@ describe('the load balancer', () => {
       { consistentHash: { useSourceIp: true, maglev: { tableSize: 11 } } },
       { lbPolicy: Cluster_LbPolicy.MAGLEV, maglevLbConfig: { tableSize: { value: 11 } } },
     ],
-    [{ consistentHash: { useSourceIp: true, maglev: {} } }, { lbPolicy: Cluster_LbPolicy.MAGLEV }],
   ])('%j', (loadBalancer, expected) => {
     const { lbPolicy, ringHashLbConfig, maglevLbConfig } = policy({ loadBalancer });
     const made = { lbPolicy, ...(ringHashLbConfig && { ringHashLbConfig }), ...(maglevLbConfig && { maglevLbConfig }) };
