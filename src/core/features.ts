@@ -6,6 +6,7 @@ import type { Settings } from './settings.ts';
 
 /** The type of the default is the type of the flag. Durations are in milliseconds. */
 export const featureDefaults = {
+  COMPLIANCE_POLICY: '',
   DISABLE_SHADOW_HOST_SUFFIX: true,
   DISABLE_TRACK_REMAINING_CB_METRICS: true,
   ENABLE_100_CONTINUE_HEADERS: true,
@@ -16,6 +17,7 @@ export const featureDefaults = {
   ENABLE_TLS_ON_SIDECAR_INGRESS: false,
   ISTIO_DUAL_STACK: false,
   ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS: false,
+  LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES: false,
   MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP: 1,
   PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE: false,
   PILOT_DISABLE_MX_ALPN: false,

@@ -74,6 +74,8 @@ export interface Endpoint {
   readonly addresses: readonly string[];
   readonly port: number;
   readonly portName: string;
+  /** The number of the port, for endpoints of ServiceEntries; 0 where the name alone says which port it is. */
+  readonly servicePort: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly serviceAccount: string;
   /** `region/zone/subzone`, or empty. */

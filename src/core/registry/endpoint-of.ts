@@ -8,6 +8,8 @@ export interface EndpointParts {
   readonly addresses: readonly string[];
   readonly port: number;
   readonly portName: string;
+  /** See Endpoint. */
+  readonly servicePort: number;
   readonly workload: Omit<Workload, 'addresses'>;
   readonly weight: number;
   readonly health: EndpointHealth;
@@ -16,10 +18,11 @@ export interface EndpointParts {
 
 export const endpointOf: Generator<EndpointParts, Endpoint> = {
   name: 'registry/endpointOf',
-  run: ({ addresses, port, portName, workload, weight, health, sendUnhealthy }) => ({
+  run: ({ addresses, port, portName, servicePort, workload, weight, health, sendUnhealthy }) => ({
     addresses,
     port,
     portName,
+    servicePort,
     labels: workload.labels,
     serviceAccount: workload.serviceAccount,
     locality: workload.locality,

@@ -2,7 +2,7 @@
 // A ServiceEntry with the host of a Kubernetes service, in its namespace, adds its endpoints to that service.
 // Rules: spec-clusters-endpoints §11.4, §12, §7.1; Istio pilot/pkg/model/endpointshards.go.
 
-import type { Endpoint, EndpointShard } from '../model/service.ts';
+import type { Endpoint, EndpointShard, Port } from '../model/service.ts';
 import { byAge, compareText, type Obj } from '../object.ts';
 import type { Query, Reader } from '../reader.ts';
 import { kubernetesServiceOf } from '../select/hosts.ts';
@@ -30,6 +30,14 @@ export const endpointShards: Query<string, readonly EndpointShard[]> = {
     return shards;
   },
 };
+
+/**
+ * Whether an endpoint counts for a port where a cluster is made, as opposed to its EDS, which goes by the name: ports of ServiceEntries of one
+ * host are one if their numbers are, however they are called. Source: Istio pilot/pkg/model/endpointshards.go (CopyEndpoints).
+ */
+export function standsBehind(endpoint: Endpoint, port: Pick<Port, 'port' | 'name'>): boolean {
+  return endpoint.servicePort === 0 ? endpoint.portName === port.name : endpoint.servicePort === port.port;
+}
 
 /** Clusters that have the service, by name. */
 function clustersOf(reader: Reader, key: string): readonly string[] {

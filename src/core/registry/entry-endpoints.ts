@@ -37,6 +37,7 @@ export const endpointsOfEntry: Query<string, readonly Endpoint[]> = {
             addresses: workload.addresses,
             port: number,
             portName: port.name ?? '',
+            servicePort: port.number ?? 0,
             workload,
             weight,
             health,

@@ -54,6 +54,7 @@ function selectedEntries(reader: Reader, key: string): readonly Endpoint[] {
           addresses,
           port: target,
           portName: port.name,
+          servicePort: 0,
           workload,
           weight,
           health: 'Unset',

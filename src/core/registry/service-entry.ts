@@ -9,6 +9,8 @@ import type { Query, Reader } from '../reader.ts';
 import type { ServiceEntry_Resolution } from '../schema/istio-types.gen.ts';
 import { exportNames } from '../select/exports.ts';
 import { aliasesOf } from './aliases.ts';
+import { CANONICAL_NAME, CANONICAL_REVISION, canonicalService } from './canonical-service.ts';
+import { hashedAddresses } from './hashed-addresses.ts';
 import { NO_ADDRESS } from './kubernetes-service.ts';
 import { protocolOf } from './protocol.ts';
 import { trafficDistributionOf } from './traffic-distribution.ts';
@@ -81,7 +83,7 @@ function convert(reader: Reader, entry: Obj<'ServiceEntry'>, host: string, addre
     defaultAddress: address,
     clusterVips: {},
     ...autoAllocated(reader, entry, host),
-    labels: entry.labels,
+    labels: labelsOf(reader, entry),
     selector: spec.workloadSelector?.labels ?? {},
     exportTo: exportNames(spec.exportTo, reader.mesh('defaultServiceExportTo'), entry.namespace),
     creationTime: entry.creationTime,
@@ -91,9 +93,19 @@ function convert(reader: Reader, entry: Obj<'ServiceEntry'>, host: string, addre
     trafficDistribution: trafficDistributionOf(reader, entry, undefined),
     nodeLocal: false,
     publishNotReadyAddresses: false,
-    raceFirstTcpConnect: entry.annotations[CONNECT_STRATEGY] === 'RACE_FIRST_TCP_CONNECT',
+    raceFirstTcpConnect: entry.annotations[CONNECT_STRATEGY]?.toUpperCase() === 'RACE_FIRST_TCP_CONNECT',
     passthroughTargetPorts: resolution === 'Passthrough' ? targetPorts(entry) : {},
   };
+}
+
+/** With the flag, what is outside of the mesh is told apart in telemetry as if it were a canonical service. */
+function labelsOf(reader: Reader, entry: Obj<'ServiceEntry'>): Service['labels'] {
+  const { labels } = entry;
+  const external = (entry.spec.location ?? 'MESH_EXTERNAL') === 'MESH_EXTERNAL';
+  if (!external || !reader.feature('LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES')) return labels;
+  if (CANONICAL_NAME in labels && CANONICAL_REVISION in labels) return labels;
+  const { name, revision } = canonicalService(labels, entry.name);
+  return { ...labels, [CANONICAL_NAME]: name, [CANONICAL_REVISION]: revision };
 }
 
 function portsOf(entry: Obj<'ServiceEntry'>): readonly Port[] {
@@ -111,14 +123,19 @@ function targetPorts(entry: Obj<'ServiceEntry'>): Service['passthroughTargetPort
   return overrides;
 }
 
-/** Addresses that the allocator wrote to the status for this host. */
+/** Addresses that the allocator wrote to the status for this host; without it, those that follow from the name. */
 function autoAllocated(
   reader: Reader,
   entry: Obj<'ServiceEntry'>,
   host: string,
 ): Pick<Service, 'autoAllocatedV4' | 'autoAllocatedV6'> {
   const { spec, labels } = entry;
-  if (!reader.feature('PILOT_ENABLE_IP_AUTOALLOCATE') || labels[AUTO_ALLOCATE_LABEL] === 'false') return {};
+  if (!reader.feature('PILOT_ENABLE_IP_AUTOALLOCATE')) {
+    const hashed =
+      (spec.addresses ?? []).length > 0 ? undefined : reader.get(hashedAddresses, `${entry.namespace}/${host}`);
+    return hashed === undefined ? {} : { autoAllocatedV4: hashed.v4, autoAllocatedV6: hashed.v6 };
+  }
+  if (labels[AUTO_ALLOCATE_LABEL] === 'false') return {};
   if ((spec.resolution ?? 'NONE') === 'NONE' || (spec.addresses ?? []).length > 0) return {};
   const given = (spec.status?.addresses ?? []).filter(address => address.host === host);
   const values = given.map(address => address.value ?? '').filter(isIp);

@@ -126,7 +126,16 @@ function endpointsOfAddress(
   }
   const { sendUnhealthy } = traits;
   return ports.map(({ name, port }) =>
-    reader.make(endpointOf, { addresses, port, portName: name, workload, weight: 1, health, sendUnhealthy }),
+    reader.make(endpointOf, {
+      addresses,
+      port,
+      portName: name,
+      servicePort: 0,
+      workload,
+      weight: 1,
+      health,
+      sendUnhealthy,
+    }),
   );
 }
 

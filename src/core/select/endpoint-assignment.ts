@@ -8,7 +8,8 @@ import type { Endpoint, Port, Service } from '../model/service.ts';
 import type { IpMode } from '../proxy.ts';
 import { isIp } from '../proxy.ts';
 import type { ProxyReader } from '../reader.ts';
-import { endpointShards } from '../registry/endpoints.ts';
+import { CANONICAL_NAME, CANONICAL_REVISION } from '../registry/canonical-service.ts';
+import { endpointShards, standsBehind } from '../registry/endpoints.ts';
 import { proxyLabels, proxyLocality } from '../registry/workload.ts';
 import type { LocalityLoadBalancerSetting, Subset } from '../schema/istio-types.gen.ts';
 import { isClusterLocal } from './cluster-local.ts';
@@ -41,6 +42,13 @@ export interface NetworkInputs {
   readonly router: boolean;
 }
 
+/** What a service says of all its endpoints instead of themselves. */
+export interface DescribedAs {
+  readonly namespace: string;
+  /** Canonical name and revision, if it has them. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 export interface AssignmentInputs extends LocalityInputs, NetworkInputs {
   readonly clusterName: string;
   readonly endpoints: readonly Endpoint[];
@@ -48,6 +56,7 @@ export interface AssignmentInputs extends LocalityInputs, NetworkInputs {
   readonly mtls: readonly boolean[];
   readonly drainingLabel: string;
   readonly describesWorkloads: boolean;
+  readonly describedAs: DescribedAs | undefined;
   readonly dualStack: boolean;
   /** SNI-DNAT: endpoints without mTLS cannot be reached. */
   readonly onlyMtls: boolean;
@@ -79,11 +88,25 @@ export function selectAssignment(reader: ProxyReader, question: AssignmentQuesti
     drainingLabel: reader.feature('PILOT_DRAINING_LABEL'),
     describesWorkloads:
       reader.feature('PILOT_ENABLE_TELEMETRY_LABEL') && reader.feature('PILOT_ENDPOINT_TELEMETRY_LABEL'),
+    describedAs: describedAs(reader, service),
     dualStack: reader.feature('ISTIO_DUAL_STACK'),
     onlyMtls: question.sniDnat,
     ...networkInputs(reader, question.dns),
     ...localityInputs(reader, service, question.policy, endpoints),
   };
+}
+
+function describedAs(reader: ProxyReader, service: Service): DescribedAs | undefined {
+  if (!service.meshExternal || !reader.feature('LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES')) {
+    return undefined;
+  }
+  const { [CANONICAL_NAME]: name, [CANONICAL_REVISION]: revision } = service.labels;
+  const labels: Record<string, string> = {};
+  if (name !== undefined) {
+    labels[CANONICAL_NAME] = name;
+    labels[CANONICAL_REVISION] = revision ?? '';
+  }
+  return { namespace: service.namespace, labels };
 }
 
 function offersMtls(reader: ProxyReader, endpoint: Endpoint, ruleMode: string | undefined): boolean {
@@ -102,7 +125,7 @@ function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): re
   for (const shard of reader.get(endpointShards, `${service.hostname}|${service.namespace}`)) {
     if (!keep.cluster(shard.cluster)) continue;
     for (const endpoint of shard.endpoints) {
-      if (endpoint.portName !== port.name) continue;
+      if (question.dns ? !standsBehind(endpoint, port) : endpoint.portName !== port.name) continue;
       if (!labels.every(([name, value]) => endpoint.labels[name] === value)) continue;
       if (!question.dns && !hasUsableAddress(endpoint)) continue;
       if (keep.endpoint(endpoint)) found.push(endpoint);

@@ -9,12 +9,14 @@ import type { ProxyReader, Query } from '../reader.ts';
 import { servicesOfHost } from '../registry/services.ts';
 import { type MergedServer, mergedGateway } from './gateways.ts';
 import { bySpecificity, subsetOf } from './hosts.ts';
+import { sessionOf } from './persistent-session.ts';
 import {
   inferFrom,
   type RoutePlace,
   type VirtualServiceRoutesInputs,
   virtualServiceRoutesInputs,
 } from './route-inputs.ts';
+import { destinationsOf } from './scope-services.ts';
 import { scopeService } from './sidecar-scope.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from './virtual-services.ts';
 
@@ -26,6 +28,8 @@ export interface GatewayVirtualHost {
   /** Never empty; more than one where hosts with the same routes were joined. */
   readonly domains: readonly string[];
   readonly requireTls: boolean;
+  /** Of the service of that name, if there is one: see persistent-session.ts. */
+  readonly session: string;
   /** In order; empty for a host that only redirects to TLS. One object for each VirtualService and Gateway. */
   readonly routes: readonly VirtualServiceRoutesInputs[];
 }
@@ -58,6 +62,7 @@ interface OpenHost {
   readonly port: number;
   readonly domains: string[];
   requireTls: boolean;
+  readonly session: string;
   readonly routes: VirtualServiceRoutesInputs[];
 }
 
@@ -68,9 +73,16 @@ function addServer(
   made: Map<string, VirtualServiceRoutesInputs | undefined>,
 ): void {
   const requireTls = merged.server.tls?.httpsRedirect === true;
-  const open = (host: string): OpenHost => {
+  const open = (host: string, session: () => string): OpenHost => {
     const key = host.toLowerCase();
-    const known = hosts.get(key) ?? { host, port: declaredPort(merged), domains: [host], requireTls, routes: [] };
+    const known = hosts.get(key) ?? {
+      host,
+      port: declaredPort(merged),
+      domains: [host],
+      requireTls,
+      session: session(),
+      routes: [],
+    };
     if (requireTls) known.requireTls = true;
     hosts.set(key, known);
     return known;
@@ -83,10 +95,21 @@ function addServer(
     if (!made.has(key))
       made.set(key, virtualServiceRoutesInputs(reader, virtualService, placeOf(reader, merged, virtualService)));
     const routes = made.get(key);
-    if (routes !== undefined) for (const host of shared) open(host).routes.push(routes);
+    if (routes === undefined) continue;
+    for (const host of shared) open(host, () => sessionOfHost(reader, host, virtualService)).routes.push(routes);
   }
   // Istio leaves `namespace/` in these hosts, which gives a domain that nothing matches.
-  if (requireTls) for (const host of merged.server.hosts ?? []) open(host.slice(host.indexOf('/') + 1));
+  if (requireTls)
+    for (const host of merged.server.hosts ?? []) {
+      open(host.slice(host.indexOf('/') + 1), () => '');
+    }
+}
+
+/** Where the host is a service that the VirtualService itself sends requests to. */
+function sessionOfHost(reader: ProxyReader, host: string, virtualService: ResolvedVirtualService): string {
+  const name = host.toLowerCase();
+  if (!destinationsOf(virtualService, undefined).has(name)) return '';
+  return sessionOf(reader, destinationService(reader, name, virtualService.namespace));
 }
 
 function declaredPort(merged: MergedServer): number {
@@ -115,6 +138,7 @@ function placeOf(reader: ProxyReader, merged: MergedServer, virtualService: Reso
     port,
     https: merged.server.tls !== undefined,
     infer: host => inferFrom(destinationService(reader, host, virtualService.namespace), host, port),
+    service: host => destinationService(reader, host, virtualService.namespace),
   };
 }
 

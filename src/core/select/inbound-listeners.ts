@@ -1,12 +1,12 @@
 // What a sidecar accepts for its workload: one configuration for each target port, from the services of the workload or from the
 // Sidecar's ingress list (spec-listeners §4.1; Istio core/listener_inbound.go).
 
-import type { Port, Service } from '../model/service.ts';
+import type { Port, Protocol, Service } from '../model/service.ts';
 import { isIpv6 } from '../proxy.ts';
 import type { Derivation, ProxyReader, Query } from '../reader.ts';
 import { protocolOf } from '../registry/protocol.ts';
 import { serviceTargets } from '../registry/workload.ts';
-import type { IstioIngressListener, Sidecar } from '../schema/istio-types.gen.ts';
+import type { IstioIngressListener, ServerTLSSettings, Sidecar } from '../schema/istio-types.gen.ts';
 import { isPrivilegedPort, isReservedPort, wildcards } from './listener-addresses.ts';
 import { inboundMtlsMode, type MtlsMode, portLevelMtlsPorts } from './peer-authentication.ts';
 import { meshMtls } from './proxy-capabilities.ts';
@@ -22,6 +22,8 @@ export interface InboundPort {
   readonly port: Port;
   /** Absent for an ingress entry of a Sidecar. */
   readonly service?: Service;
+  /** TLS that the ingress entry asks for; the protocol is then what is inside of it. Used where the port has no mTLS. */
+  readonly tls?: ServerTLSSettings;
   /** Host in the operation names of traces. */
   readonly traceHost: string;
   /** The Sidecar that the port comes of. */
@@ -40,8 +42,8 @@ export const inboundPorts: Query<'', readonly InboundPort[]> = {
     const fromIngress = ingress.length > 0;
     const candidates = fromIngress ? ingressPorts(reader, sidecar?.name ?? '', ingress) : [];
     if (!fromIngress || reader.feature('PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE')) {
-      const taken = new Set(candidates.map(candidate => candidate.targetPort));
-      candidates.push(...servicePorts(reader).filter(candidate => !taken.has(candidate.targetPort)));
+      const taken = new Set(ingress.map(entry => entry.port?.number ?? 0));
+      candidates.push(...servicePorts(reader, fromIngress).filter(candidate => !taken.has(candidate.targetPort)));
     }
     const byPort = new Map<number, InboundPort>();
     for (const candidate of candidates) {
@@ -51,14 +53,15 @@ export const inboundPorts: Query<'', readonly InboundPort[]> = {
   },
 };
 
-/** In mode NONE a workload's own ports are reached without the proxy. */
-function servicePorts(reader: ProxyReader): readonly InboundPort[] {
-  if (interceptionMode(reader) === 'NONE') return [];
+/** In mode NONE the workload listens on these ports itself, so they are the proxy's only beside ingress entries that say otherwise. */
+function servicePorts(reader: ProxyReader, besideIngress: boolean): readonly InboundPort[] {
+  const bindToPort = interceptionMode(reader) === 'NONE';
+  if (bindToPort && !besideIngress) return [];
   const bind = wildcards(reader)[0];
   const ports: InboundPort[] = [];
   for (const { service, port, targetPort } of reader.get(serviceTargets, '')) {
-    if (isReservedPort(reader, targetPort, true)) continue;
-    ports.push({ targetPort, bind, bindToPort: false, port, service, traceHost: service.hostname });
+    if (isReservedPort(reader, targetPort, true) || (bindToPort && isPrivilegedPort(reader, targetPort))) continue;
+    ports.push({ targetPort, bind, bindToPort, port, service, traceHost: service.hostname });
   }
   return ports;
 }
@@ -69,6 +72,7 @@ function ingressPorts(reader: ProxyReader, sidecar: string, ingress: readonly Is
   const ports: InboundPort[] = [];
   for (const entry of ingress) {
     const { number = 0, name = '', protocol = '' } = entry.port ?? {};
+    const tls = reader.feature('ENABLE_TLS_ON_SIDECAR_INGRESS') ? entry.tls : undefined;
     const bindToPort =
       entry.captureMode === 'NONE' || (entry.captureMode !== 'IPTABLES' && interceptionMode(reader) === 'NONE');
     const bind = entry.bind || reader.derived(globalAddress) || wildcards(reader)[0];
@@ -78,12 +82,22 @@ function ingressPorts(reader: ProxyReader, sidecar: string, ingress: readonly Is
       targetPort: number,
       bind,
       bindToPort,
-      port: { port: number, name, protocol: protocolOf(protocol) },
+      port: {
+        port: number,
+        name,
+        protocol: tls === undefined ? protocolOf(protocol) : insideTls(protocolOf(protocol)),
+      },
+      tls,
       traceHost: `${sidecar}.${namespace}`,
       config: { namespace: own, name: sidecar },
     });
   }
   return ports;
+}
+
+function insideTls(protocol: Protocol): Protocol {
+  if (protocol === 'HTTPS') return 'HTTP';
+  return protocol === 'TLS' ? 'TCP' : protocol;
 }
 
 /** The first address of the proxy that is neither loopback nor link-local, multicast or unspecified. */

@@ -15,6 +15,7 @@ import type {
   VirtualService,
 } from '../schema/istio-types.gen.ts';
 import { hashLookup } from './consistent-hash.ts';
+import { sessionOf } from './persistent-session.ts';
 import { routeHeaderOptions } from './proxy-headers.ts';
 import type { ResolvedVirtualService } from './virtual-services.ts';
 
@@ -38,6 +39,10 @@ export interface VirtualServiceRoutesInputs {
   /** MeshConfig defaultHttpRetryPolicy. */
   readonly retry: HTTPRetry | undefined;
   readonly appendXForwardedHost: boolean;
+  /** Mirrored requests carry `-shadow` in their host. */
+  readonly shadowSuffix: boolean;
+  /** Sessions of the services that destinations lead to, by host as written; only those that have one. */
+  readonly sessions: readonly (readonly [host: string, session: string])[];
 }
 
 export interface RoutePlace {
@@ -47,6 +52,8 @@ export interface RoutePlace {
   readonly https: boolean;
   /** Where a destination host leads. */
   readonly infer: (host: string) => Omit<InferredDestinationOf, 'host'>;
+  /** The service that a destination host means here. */
+  readonly service: (host: string) => Service | undefined;
 }
 export interface InferredDestinationOf {
   readonly host: string;
@@ -75,9 +82,23 @@ export function virtualServiceRoutesInputs(
     }),
     hashes: destinationHashes(reader, destinations),
     retry: reader.mesh('defaultHttpRetryPolicy'),
+    sessions: sessionsOf(reader, hosts, place),
+    shadowSuffix: !reader.feature('DISABLE_SHADOW_HOST_SUFFIX'),
     appendXForwardedHost: reader.derived(routeHeaderOptions).appendXForwardedHost,
   };
 }
+
+function sessionsOf(
+  reader: ProxyReader,
+  hosts: readonly string[],
+  place: RoutePlace,
+): VirtualServiceRoutesInputs['sessions'] {
+  if (!reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER')) return noSessions;
+  const found = hosts.map((host): readonly [string, string] => [host, sessionOf(reader, place.service(host))]);
+  return found.filter(([, session]) => session !== '');
+}
+
+const noSessions: VirtualServiceRoutesInputs['sessions'] = [];
 
 export function destinationKey(destination: Destination): string {
   return `${destination.host ?? ''}|${destination.subset ?? ''}|${destination.port?.number ?? ''}`;

@@ -66,10 +66,13 @@ function alike(a: Service, b: Service): boolean {
   );
 }
 
-/** Host → ports that are named; undefined when some destination names none, and so means all. */
+/**
+ * Host → ports that are named; undefined when some destination names none, and so means all. Rules that are for clients of other namespaces
+ * only do not count; without `namespace` all do.
+ */
 export function destinationsOf(
   vs: ResolvedVirtualService,
-  namespace: string,
+  namespace: string | undefined,
 ): ReadonlyMap<string, readonly number[] | undefined> {
   const found = new Map<string, readonly number[] | undefined>();
   const add = (to: Destination | undefined): void => {
@@ -83,7 +86,7 @@ export function destinationsOf(
     }
   };
   for (const route of vs.spec.http ?? []) {
-    if (!appliesIn(route, namespace)) continue;
+    if (namespace !== undefined && !appliesIn(route, namespace)) continue;
     for (const to of route.route ?? []) add(to.destination);
     add(route.mirror);
     for (const mirror of route.mirrors ?? []) add(mirror.destination);

@@ -68,7 +68,13 @@ function wrappersOf(reader: ProxyReader, listener: EgressListener, port: number)
   const services = servicesOn(listener.services, port);
   const relevant = relevantVirtualServices(listener.virtualServices, services, port);
   const specific = mostSpecificVirtualService(listener.virtualServices);
-  const place: RoutePlace = { gateway: 'mesh', port, https: false, infer: host => infer(services, host, port) };
+  const place: RoutePlace = {
+    gateway: 'mesh',
+    port,
+    https: false,
+    infer: host => infer(services, host, port),
+    service: host => services.get(host),
+  };
   const wrappers: VirtualHostWrapper[] = [];
   const taken = new Set<Service>();
   for (const virtualService of relevant) {

@@ -8,7 +8,7 @@ import type { Port, Service } from '../model/service.ts';
 import type { Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
 import type { ProxyReader } from '../reader.ts';
-import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
+import { endpointShards, serviceAccounts, standsBehind } from '../registry/endpoints.ts';
 import type { ClientTLSSettings } from '../schema/istio-types.gen.ts';
 import { namespaceMtlsMode } from './peer-authentication.ts';
 import { istioFilters, meshMtls } from './proxy-capabilities.ts';
@@ -39,6 +39,8 @@ export interface UpstreamTlsInputs {
   readonly credentialSocket: boolean;
   readonly ecdhCurves: readonly string[];
   readonly cipherSuites: readonly string[];
+  /** COMPLIANCE_POLICY */
+  readonly compliance: string;
 }
 
 export interface UpstreamTlsChoice {
@@ -100,7 +102,7 @@ function takesMeshMtls(reader: ProxyReader, question: UpstreamTlsQuestion): bool
   if (service.resolution === 'Passthrough' || question.unmergedPassthrough) {
     const endpoints = reader
       .get(endpointShards, `${service.hostname}|${service.namespace}`)
-      .flatMap(shard => shard.endpoints.filter(endpoint => endpoint.portName === port.name));
+      .flatMap(shard => shard.endpoints.filter(endpoint => standsBehind(endpoint, port)));
     if (endpoints.length === 0 || endpoints.some(endpoint => endpoint.tlsMode === 'disabled')) return false;
   }
   return reader.get(namespaceMtlsMode, service.namespace) !== 'DISABLE';
@@ -121,6 +123,7 @@ function meshTls(
     conditional,
     http2: question.http2,
     peerExchange: exchange && istioFilters(reader),
+    compliance: reader.feature('COMPLIANCE_POLICY'),
     sni: sni === '' ? question.defaultSni : sni,
     subjectAltNames: settings?.subjectAltNames ?? accountsOf(reader, question),
   };
@@ -176,6 +179,7 @@ function originatedTls(
     credentialSocket: metadataFlag(reader, 'credential'),
     ecdhCurves: defaults?.ecdhCurves ?? [],
     cipherSuites: defaults?.cipherSuites ?? [],
+    compliance: reader.feature('COMPLIANCE_POLICY'),
   };
   return { inputs, autoSni, autoSanValidation, problems: [] };
 }
@@ -228,4 +232,5 @@ const emptyInputs: UpstreamTlsInputs = {
   credentialSocket: false,
   ecdhCurves: [],
   cipherSuites: [],
+  compliance: '',
 };

@@ -6,6 +6,7 @@ import type { ProxyReader, Query } from '../../../core/reader.ts';
 import type { Resource } from '../../../core/resource.ts';
 import { hasAutoPassthrough } from '../../../core/select/auto-passthrough.ts';
 import { commonClusterInputs, metadataExchange } from '../../../core/select/cluster-common.ts';
+import { servicesWithClusters } from '../../../core/select/gateway-services.ts';
 import { bindInputs, selectInboundClusters } from '../../../core/select/inbound-cluster.ts';
 import { type OutboundSelection, selectOutboundClusters } from '../../../core/select/outbound-cluster.ts';
 import { metadataFlag, preservesHeaderCase } from '../../../core/select/proxy-metadata.ts';
@@ -26,9 +27,11 @@ export const clusters: Query<'', Clusters> = {
     const outbound: Resource<Cluster>[] = [];
     const sniDnat: Resource<Cluster>[] = [];
     const byName = reader.facet('type') === 'router' && hasAutoPassthrough(reader);
-    for (const { hostname, namespace } of reader.get(scopedServices, '')) {
+    for (const { hostname, namespace } of servicesWithClusters(reader)) {
       outbound.push(...reader.get(clustersOfService, `${hostname}|${namespace}`));
-      if (byName) sniDnat.push(...reader.get(sniDnatClustersOfService, `${hostname}|${namespace}`));
+    }
+    for (const { hostname, namespace } of byName ? reader.get(scopedServices, '') : []) {
+      sniDnat.push(...reader.get(sniDnatClustersOfService, `${hostname}|${namespace}`));
     }
     const seen = new Set<string>();
     const others = [...reader.get(ownClusters, ''), ...sniDnat].filter(({ name }) => {

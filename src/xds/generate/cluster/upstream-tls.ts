@@ -15,6 +15,7 @@ import {
   TlsParameters_TlsProtocol,
   type TransportSocket,
 } from '../../proto/types.gen.ts';
+import { compliant } from '../compliance.ts';
 import {
   AGENT_SDS_CLUSTER,
   clusterSecret,
@@ -157,13 +158,14 @@ function names(subjectAltNames: readonly string[]): CertificateValidationContext
   return { matchSubjectAltNames: subjectAltNames.map((exact): StringMatcher => ({ exact })) };
 }
 
-function tlsParameters(inputs: UpstreamTlsInputs): TlsParameters {
-  return {
+function tlsParameters(inputs: UpstreamTlsInputs): TlsParameters | undefined {
+  const parameters: TlsParameters = {
     tlsMinimumProtocolVersion: TlsParameters_TlsProtocol.TLSv1_2,
     tlsMaximumProtocolVersion: TlsParameters_TlsProtocol.TLSv1_3,
     ...(inputs.cipherSuites.length === 0 ? {} : { cipherSuites: inputs.cipherSuites }),
     ...(inputs.ecdhCurves.length === 0 ? {} : { ecdhCurves: inputs.ecdhCurves }),
   };
+  return compliant(parameters, inputs.compliance);
 }
 
 function rawBuffer(name: string): TransportSocket {

@@ -3,6 +3,8 @@
 
 import type { JsonObject } from '../../../core/json.ts';
 import type { Endpoint } from '../../../core/model/service.ts';
+import { canonicalService } from '../../../core/registry/canonical-service.ts';
+import type { DescribedAs } from '../../../core/select/endpoint-assignment.ts';
 import type { NetworkGateway } from '../../../core/select/network-gateways.ts';
 import { type Address, HealthStatus, type LbEndpoint, type Metadata } from '../../proto/types.gen.ts';
 
@@ -10,6 +12,8 @@ export interface LbEndpointFacts {
   readonly drainingLabel: string;
   readonly describesWorkloads: boolean;
   readonly dualStack: boolean;
+  /** Endpoints of a service outside of the mesh are described as parts of it. */
+  readonly describedAs: DescribedAs | undefined;
 }
 
 const UNIX = 'unix://';
@@ -17,7 +21,10 @@ const UNIX = 'unix://';
 export function lbEndpoint(endpoint: Endpoint, mtls: boolean, facts: LbEndpointFacts): LbEndpoint {
   const [first = '', ...further] = endpoint.addresses;
   const healthStatus = healthOf(endpoint, facts.drainingLabel);
-  const metadata = metadataOf(mtls ? endpoint.tlsMode : '', facts.describesWorkloads ? workload(endpoint) : undefined);
+  const metadata = metadataOf(
+    mtls ? endpoint.tlsMode : '',
+    facts.describesWorkloads ? workload(endpoint, facts.describedAs) : undefined,
+  );
   return {
     endpoint: {
       address: addressOf(first, endpoint.port),
@@ -74,25 +81,9 @@ function metadataOf(tlsMode: string, description: string | undefined): Metadata 
 }
 
 /** `<workload>;<namespace>;<canonical name>;<canonical revision>;<cluster>`, for telemetry of peers that cannot introduce themselves. */
-function workload(endpoint: Endpoint): string {
-  const { labels } = endpoint;
-  const name = firstLabel(labels, canonicalName) ?? endpoint.workloadName;
-  const revision = firstLabel(labels, canonicalRevision) ?? '';
+function workload(endpoint: Endpoint, service: DescribedAs | undefined): string {
+  const labels = { ...endpoint.labels, ...service?.labels };
+  const { name, revision } = canonicalService(labels, endpoint.workloadName);
   const shown = revision === 'latest' ? '' : revision;
-  return `${endpoint.workloadName};${endpoint.namespace};${name};${shown};${endpoint.cluster}`;
-}
-
-const canonicalName: readonly string[] = ['service.istio.io/canonical-name', 'app.kubernetes.io/name', 'app'];
-const canonicalRevision: readonly string[] = [
-  'service.istio.io/canonical-revision',
-  'app.kubernetes.io/version',
-  'version',
-];
-
-function firstLabel(labels: Readonly<Record<string, string>>, names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const value = labels[name];
-    if (value !== undefined) return value;
-  }
-  return undefined;
+  return `${endpoint.workloadName};${service?.namespace ?? endpoint.namespace};${name};${shown};${endpoint.cluster}`;
 }

@@ -16,6 +16,7 @@ import {
   TlsParameters_TlsProtocol as TlsProtocol,
   type TransportSocket,
 } from '../../proto/types.gen.ts';
+import { compliant } from '../compliance.ts';
 import { AGENT_SDS_CLUSTER, clusterSecret, credentialSecret } from '../sds.ts';
 import { orNone } from './access-log.ts';
 import { SERVER_HTTP, serverTcp } from './alpn.ts';
@@ -26,11 +27,19 @@ import { type FileCertificates, fileCertificates, tlsSocket, workloadSecrets } f
  * it reads files itself, and what needs the mesh it must not serve.
  */
 export function gatewayTlsSocket(reader: ProxyReader, server: Server): TransportSocket | undefined {
-  const tls = server.tls ?? {};
+  const http = ['HTTPS', 'HTTP'].includes(protocolOf(server.port?.protocol ?? ''));
+  return serverTlsSocket(reader, server.tls ?? {}, http);
+}
+
+/** As gatewayTlsSocket; `http`: what is inside of the TLS is HTTP, which matters for mesh certificates only. */
+export function serverTlsSocket(
+  reader: ProxyReader,
+  tls: ServerTLSSettings,
+  http: boolean,
+): TransportSocket | undefined {
   const agent = meshMtls(reader);
   if (!agent && needsMesh(tls)) return undefined;
   const choice = tlsChoice(reader, tls);
-  const http = ['HTTPS', 'HTTP'].includes(protocolOf(server.port?.protocol ?? ''));
   return reader.make(gatewayTls, {
     tls,
     agent,
@@ -38,6 +47,7 @@ export function gatewayTlsSocket(reader: ProxyReader, server: Server): Transport
     ...choice,
     ...fileCertificates(reader),
     credentialSocket: metadataText(reader, 'credential') === 'true',
+    compliance: reader.feature('COMPLIANCE_POLICY'),
   });
 }
 
@@ -50,6 +60,7 @@ interface GatewayTlsInputs extends TlsChoice, FileCertificates {
   readonly agent: boolean;
   readonly alpn: readonly string[];
   readonly credentialSocket: boolean;
+  readonly compliance: string;
 }
 
 const gatewayTls: Generator<GatewayTlsInputs, TransportSocket> = {
@@ -61,7 +72,7 @@ const gatewayTls: Generator<GatewayTlsInputs, TransportSocket> = {
     return tlsSocket(
       {
         alpnProtocols: inputs.alpn,
-        tlsParams: mesh ? undefined : tlsParameters(inputs),
+        tlsParams: compliant(mesh ? undefined : tlsParameters(inputs), inputs.compliance),
         ...(mesh ? meshContext(inputs) : userContext(inputs, required || tls.mode === 'OPTIONAL_MUTUAL')),
       },
       required,

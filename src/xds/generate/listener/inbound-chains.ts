@@ -13,6 +13,7 @@ import type { Filter, FilterChain, RouteConfiguration, TransportSocket } from '.
 import { ZERO_DURATION } from '../duration.ts';
 import { accessLogsOf } from './access-log.ts';
 import { MESH_ALL, MESH_HTTP, MESH_TCP, plainHttp } from './alpn.ts';
+import { serverTlsSocket } from './gateway-tls.ts';
 import { httpConnectionManager } from './http-connection-manager.ts';
 import { networkMetadataExchange } from './istio-filters.ts';
 import { configMetadata, listenerName } from './listener-parts.ts';
@@ -91,7 +92,12 @@ export function portChains(reader: ProxyReader, port: InboundPort): readonly Fil
     tcpName: name,
     config: port.config,
   };
-  return chainsOf(reader, port.targetPort, inboundTls(reader, port.targetPort), target);
+  const mode = inboundTls(reader, port.targetPort);
+  if (port.tls === undefined || mode !== 'DISABLE') return chainsOf(reader, port.targetPort, mode, target);
+  const socket = serverTlsSocket(reader, port.tls, true);
+  if (socket === undefined) return [];
+  const carries = isHttp(target.protocol) ? 'http' : 'tcp';
+  return [chainOf(reader, port.targetPort, { transport: 'tls', mtls: false, carries }, socket, target)];
 }
 
 /**
@@ -116,18 +122,29 @@ function chainsOf(
   mode: InboundTls,
   target: InboundTarget,
 ): readonly FilterChain[] {
-  return rowsOf(reader, mode, target.protocol).map(row =>
-    reader.make(inboundChain, {
-      name: row.carries === 'http' ? target.httpName : target.tcpName,
-      destinationPort,
-      transport: row.transport,
-      alpn: row.alpn,
-      socket: row.mtls ? reader.get(meshTlsSocket, row.carries) : undefined,
-      filters: row.carries === 'http' ? httpStack(reader, target) : tcpStack(reader, target),
-      configNamespace: target.config?.namespace ?? '',
-      configName: target.config?.name ?? '',
-    }),
-  );
+  return rowsOf(reader, mode, target.protocol).map(row => {
+    const socket = row.mtls ? reader.get(meshTlsSocket, row.carries) : undefined;
+    return chainOf(reader, destinationPort, row, socket, target);
+  });
+}
+
+function chainOf(
+  reader: ProxyReader,
+  destinationPort: number,
+  row: Row,
+  socket: TransportSocket | undefined,
+  target: InboundTarget,
+): FilterChain {
+  return reader.make(inboundChain, {
+    name: row.carries === 'http' ? target.httpName : target.tcpName,
+    destinationPort,
+    transport: row.transport,
+    alpn: row.alpn,
+    socket,
+    filters: row.carries === 'http' ? httpStack(reader, target) : tcpStack(reader, target),
+    configNamespace: target.config?.namespace ?? '',
+    configName: target.config?.name ?? '',
+  });
 }
 
 function httpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[] {

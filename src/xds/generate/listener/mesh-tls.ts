@@ -13,6 +13,7 @@ import {
   TlsParameters_TlsProtocol as TlsProtocol,
   type TransportSocket,
 } from '../../proto/types.gen.ts';
+import { compliant } from '../compliance.ts';
 import {
   AGENT_SDS_CLUSTER,
   clusterSecret,
@@ -45,6 +46,7 @@ export const meshTlsSocket: Query<'http' | 'tcp', TransportSocket> = {
       ciphers: Array.isArray(ciphers) && ciphers.length > 0 ? (ciphers as readonly string[]) : defaultCiphers,
       trustDomains: reader.feature('PILOT_SKIP_VALIDATE_TRUST_DOMAIN') ? [] : trustDomains(reader),
       ...fileCertificates(reader),
+      compliance: reader.feature('COMPLIANCE_POLICY'),
     });
   },
 };
@@ -84,6 +86,7 @@ interface MeshTlsInputs extends FileCertificates {
   readonly tls13: boolean;
   readonly ciphers: readonly string[];
   readonly trustDomains: readonly string[];
+  readonly compliance: string;
 }
 
 const meshTls: Generator<MeshTlsInputs, TransportSocket> = {
@@ -96,11 +99,14 @@ const meshTls: Generator<MeshTlsInputs, TransportSocket> = {
     return tlsSocket(
       {
         alpnProtocols: inputs.alpn,
-        tlsParams: {
-          tlsMinimumProtocolVersion: inputs.tls13 ? TlsProtocol.TLSv1_3 : TlsProtocol.TLSv1_2,
-          tlsMaximumProtocolVersion: TlsProtocol.TLSv1_3,
-          cipherSuites: inputs.ciphers,
-        },
+        tlsParams: compliant(
+          {
+            tlsMinimumProtocolVersion: inputs.tls13 ? TlsProtocol.TLSv1_3 : TlsProtocol.TLSv1_2,
+            tlsMaximumProtocolVersion: TlsProtocol.TLSv1_3,
+            cipherSuites: inputs.ciphers,
+          },
+          inputs.compliance,
+        ),
         tlsCertificateSdsSecretConfigs: [secrets.certificate],
         combinedValidationContext: {
           defaultValidationContext: validation,

@@ -41,6 +41,7 @@ function makeHost(reader: ProxyReader, host: GatewayVirtualHost, problems: Set<P
     routes: catchAllsLast(routes),
     attemptCount,
     requireTls: host.requireTls,
+    session: host.session,
   });
 }
 

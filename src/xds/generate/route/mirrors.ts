@@ -5,20 +5,21 @@ import type { HTTPRoute, Percent } from '../../../core/schema/istio-types.gen.ts
 import type { FractionalPercent, RouteAction_RequestMirrorPolicy } from '../../proto/types.gen.ts';
 import { perHundred, perMillion } from './percent.ts';
 
-/** The one `mirror` first, then `mirrors`; what mirrors no request at all is left out. */
+/** `shadowSuffix`: hosts of copies end in `-shadow`. The one `mirror` first, then `mirrors`; what mirrors no request at all is left out. */
 export function mirrorPolicies(
   rule: HTTPRoute,
+  shadowSuffix: boolean,
   clusterOf: (destination: HTTPRoute['mirror']) => string,
 ): readonly RouteAction_RequestMirrorPolicy[] {
   const policies: RouteAction_RequestMirrorPolicy[] = [];
   if (rule.mirror !== undefined) {
     const share = percentage(rule.mirrorPercentage) ?? wholePercent(rule.mirrorPercent);
-    if (share !== 'none') policies.push(policy(clusterOf(rule.mirror), share));
+    if (share !== 'none') policies.push(policy(clusterOf(rule.mirror), share, shadowSuffix));
   }
   for (const mirror of rule.mirrors ?? []) {
     if (mirror.destination === undefined) continue;
     const share = percentage(mirror.percentage) ?? perHundred(100);
-    if (share !== 'none') policies.push(policy(clusterOf(mirror.destination), share));
+    if (share !== 'none') policies.push(policy(clusterOf(mirror.destination), share, shadowSuffix));
   }
   return policies;
 }
@@ -34,11 +35,15 @@ function wholePercent(percent: number | undefined): FractionalPercent | 'none' {
   return percent > 0 ? perHundred(percent) : 'none';
 }
 
-function policy(cluster: string, defaultValue: FractionalPercent): RouteAction_RequestMirrorPolicy {
+function policy(
+  cluster: string,
+  defaultValue: FractionalPercent,
+  shadowSuffix: boolean,
+): RouteAction_RequestMirrorPolicy {
   return {
     cluster,
     runtimeFraction: { defaultValue },
     traceSampled: { value: false },
-    disableShadowHostSuffixAppend: true,
+    ...(shadowSuffix ? {} : { disableShadowHostSuffixAppend: true }),
   };
 }

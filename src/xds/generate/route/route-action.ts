@@ -30,7 +30,7 @@ export function routeAction(given: RouteActionInputs): RouteAction {
   const destinations = rule.route ?? [];
   const hashes = destinations.map(({ destination }) => destinationHash(inputs, destination));
   const policies = hashes.flatMap(hash => (hash === undefined ? [] : (hashPolicy(hash) ?? [])));
-  const mirrors = mirrorPolicies(rule, destination => destinationCluster(inputs, destination));
+  const mirrors = mirrorPolicies(rule, inputs.shadowSuffix, destination => destinationCluster(inputs, destination));
   const retry = retryPolicy(rule.retries ?? inputs.retry, destinations.length === 1 && hashes[0] !== undefined);
   const timeout = rule.timeout ?? { seconds: 0, nanos: 0 };
   const notFound = RouteAction_ClusterNotFoundResponseCode.INTERNAL_SERVER_ERROR;

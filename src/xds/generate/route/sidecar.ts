@@ -1,6 +1,7 @@
 // The outbound route configuration of a sidecar: its virtual hosts, made one by one, without duplicates, by name, the catch-all last.
 // Source: Istio pilot/pkg/networking/core/httproute.go (buildSidecarOutboundHTTPRouteConfig); spec-routes-visibility §1-5.
 
+import type { Generator } from '../../../core/memo.ts';
 import type { Service } from '../../../core/model/service.ts';
 import { compareText } from '../../../core/object.ts';
 import type { Problem } from '../../../core/problem.ts';
@@ -8,6 +9,7 @@ import type { ProxyReader } from '../../../core/reader.ts';
 import type { HTTPRetry } from '../../../core/schema/istio-types.gen.ts';
 import { outboundClusterName } from '../../../core/select/cluster-names.ts';
 import { type HashLookup, hashLookup } from '../../../core/select/consistent-hash.ts';
+import { sessionOf } from '../../../core/select/persistent-session.ts';
 import { type RouteHeaderOptions, routeHeaderOptions } from '../../../core/select/proxy-headers.ts';
 import { type AddressView, addressView } from '../../../core/select/service-addresses.ts';
 import { scopeSettings } from '../../../core/select/sidecar-scope.ts';
@@ -41,6 +43,7 @@ interface Context {
 interface Candidate extends HostCandidate {
   readonly port: number;
   readonly routes: GeneratedRoutes['routes'];
+  readonly session: string;
 }
 
 /** undefined: a sidecar has no route configuration of this name. */
@@ -56,7 +59,7 @@ export function sidecarRoute(reader: ProxyReader, routeName: string): GeneratedV
   for (const { candidate, domains } of kept) {
     const shown =
       selected.port === 0 && candidate.port !== 80 ? domains.filter(domain => domain.includes(':')) : domains;
-    if (shown.length > 0) hosts.push(makeHost(context, candidate.name, shown, candidate.routes));
+    if (shown.length > 0) hosts.push(makeHost(context, candidate.name, shown, candidate.routes, candidate.session));
   }
   hosts.sort((a, b) => compareText(a.name ?? '', b.name ?? ''));
   const virtualHosts =
@@ -86,12 +89,13 @@ function candidatesOf(context: Context, wrapper: VirtualHostWrapper, problems: P
   const candidates: Candidate[] = [];
   for (const host of shared === undefined ? [] : wrapper.hosts) {
     const name = `${asDomain(host.toLowerCase())}:${port}`;
-    candidates.push({ name, port, domains: [asDomain(host)], derived: [], routes: shared!.routes });
+    candidates.push({ name, port, domains: [asDomain(host)], derived: [], routes: shared!.routes, session: '' });
   }
   for (const service of wrapper.services) {
     const { routes } = shared ?? serviceRoutes(context, service.hostname, port);
     const { domains, derived } = domainsFor(context, service, port);
-    candidates.push({ name: `${asDomain(service.hostname)}:${port}`, port, domains, derived, routes });
+    const session = sessionOf(context.reader, service);
+    candidates.push({ name: `${asDomain(service.hostname)}:${port}`, port, domains, derived, routes, session });
   }
   return candidates;
 }
@@ -111,8 +115,10 @@ function makeHost(
   name: string,
   domains: readonly string[],
   routes: readonly Route[],
+  session: string,
 ): VirtualHost {
-  return reader.make(virtualHost, { name, domains, routes, attemptCount: options.attemptCount, requireTls: false });
+  const { attemptCount } = options;
+  return reader.make(virtualHost, { name, domains, routes, attemptCount, requireTls: false, session });
 }
 
 function knownNames(wrappers: readonly VirtualHostWrapper[]): ReadonlySet<string> {
@@ -133,8 +139,13 @@ function sniffed(
   const found = hosts.filter(host => host.domains?.some(domain => domain === routeName || domain === sniffedHost));
   const [only] = found;
   if (only === undefined || found.length > 1) return found;
-  return [makeHost(context, only.name ?? '', ['*'], only.routes ?? [])];
+  return [context.reader.make(forEveryDomain, { only })];
 }
+
+const forEveryDomain: Generator<{ readonly only: VirtualHost }, VirtualHost> = {
+  name: 'route/forEveryDomain',
+  run: ({ only }) => ({ ...only, domains: ['*'] }),
+};
 
 function catchAllHost({ reader, options }: Context): VirtualHost {
   const { mode, egressProxy } = reader.get(scopeSettings, '').outboundTrafficPolicy;

@@ -3,6 +3,7 @@
 
 import type { Generator } from '../../../core/memo.ts';
 import { type Route, type VirtualHost, VirtualHost_TlsRequirementType } from '../../proto/types.gen.ts';
+import { sessionConfig } from './stateful-session.ts';
 
 export interface VirtualHostInputs {
   readonly name: string;
@@ -10,14 +11,17 @@ export interface VirtualHostInputs {
   readonly routes: readonly Route[];
   readonly attemptCount: boolean;
   readonly requireTls: boolean;
+  /** Of the service, if the host is one: see select/persistent-session.ts. */
+  readonly session: string;
 }
 
 export const virtualHost: Generator<VirtualHostInputs, VirtualHost> = {
   name: 'route/virtualHost',
-  run: ({ name, domains, routes, attemptCount, requireTls }) => ({
+  run: ({ name, domains, routes, attemptCount, requireTls, session }) => ({
     name,
     domains,
     ...(routes.length === 0 ? {} : { routes }),
+    ...(session === '' ? {} : { typedPerFilterConfig: sessionConfig(session) }),
     ...(requireTls ? { requireTls: VirtualHost_TlsRequirementType.ALL } : {}),
     ...(attemptCount ? { includeRequestAttemptCount: true } : {}),
   }),

@@ -5,6 +5,7 @@ import type { Generator } from '../../../core/memo.ts';
 import type { Obj } from '../../../core/object.ts';
 import { type Problem, problem } from '../../../core/problem.ts';
 import type { HTTPMatchRequest, HTTPRoute } from '../../../core/schema/istio-types.gen.ts';
+import { sessionAmong } from '../../../core/select/persistent-session.ts';
 import type { VirtualServiceRoutesInputs } from '../../../core/select/route-inputs.ts';
 import type { ResolvedVirtualService } from '../../../core/select/virtual-services.ts';
 import type { AnyMessage, Metadata, Route, RouteMatch } from '../../proto/types.gen.ts';
@@ -16,6 +17,7 @@ import { type HeaderOperations, headerFields, headerOperations, joinOperations }
 import { isCatchAll, routeMatch } from './match.ts';
 import { redirectAction } from './redirect.ts';
 import { routeAction } from './route-action.ts';
+import { sessionConfig } from './stateful-session.ts';
 
 export interface GeneratedRoutes {
   /** Never empty. */
@@ -59,7 +61,7 @@ function oneRoute(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute, requested
     metadata: configMetadata(virtualService.obj),
     decorator: routeDecorator(match, action.route, virtualService.name, inputs.port),
     ...headerFields(operations),
-    ...filterConfigs(rule),
+    ...filterConfigs(inputs, rule),
     ...(requested?.statPrefix === undefined || requested.statPrefix === '' ? {} : { statPrefix: requested.statPrefix }),
   };
 }
@@ -94,11 +96,18 @@ function operationsOf(rule: HTTPRoute): HeaderOperations {
   return joinOperations(ofRule, headerOperations(rule.route[0]?.headers));
 }
 
-function filterConfigs(rule: HTTPRoute): Pick<Route, 'typedPerFilterConfig'> {
-  const configs: Record<string, AnyMessage> = {};
+function filterConfigs(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): Pick<Route, 'typedPerFilterConfig'> {
+  const configs: Record<string, AnyMessage> = { ...sessionConfig(routeSession(inputs, rule)) };
   if (rule.fault !== undefined) configs[FAULT_FILTER] = faultConfig(rule.fault);
   if (rule.corsPolicy !== undefined) configs[CORS_FILTER] = corsConfig(rule.corsPolicy);
   return Object.keys(configs).length === 0 ? {} : { typedPerFilterConfig: configs };
+}
+
+function routeSession(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): string {
+  if (inputs.sessions.length === 0 || rule.redirect !== undefined || rule.directResponse !== undefined) return '';
+  const sessions = new Map(inputs.sessions);
+  const used = (rule.route ?? []).filter(({ weight }, _, all) => all.length === 1 || (weight ?? 0) !== 0);
+  return sessionAmong(used.map(({ destination }) => sessions.get(destination?.host ?? '') ?? ''));
 }
 
 /** Tells whoever reads the proxy's configuration which object made the route. */

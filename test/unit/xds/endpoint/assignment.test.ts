@@ -10,6 +10,7 @@ function endpoint(address: string, over: Partial<Endpoint> = {}): Endpoint {
     addresses: [address],
     port: 80,
     portName: 'http',
+    servicePort: 0,
     labels: {},
     serviceAccount: '',
     locality: '',
@@ -31,6 +32,7 @@ function endpoint(address: string, over: Partial<Endpoint> = {}): Endpoint {
 function run(endpoints: readonly Endpoint[], over: Partial<AssignmentInputs> = {}): ClusterLoadAssignment {
   return loadAssignment.run({
     clusterName: 'c',
+    describedAs: undefined,
     endpoints,
     mtls: endpoints.map(() => true),
     drainingLabel: 'istio.io/draining',
