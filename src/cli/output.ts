@@ -93,8 +93,21 @@ export function explainError(error: unknown): { readonly text: string; readonly 
   if (error instanceof CliError) return { text: error.message, exitCode: error.exitCode };
   if (error instanceof JournalFault || error instanceof StartFault)
     return { text: error.message, exitCode: EXIT.failed };
+  if (isSystemError(error)) return { text: explainSystemError(error), exitCode: EXIT.failed };
   const detail = error instanceof Error ? (error.stack ?? error.message) : canonicalJson(String(error));
   return { text: `unexpected failure, please report it: ${detail}`, exitCode: EXIT.failed };
+}
+
+/** What the operating system refused: a file that is not there, an address in use. Not a failure of ours, so without a stack. */
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && typeof error.syscall === 'string';
+}
+
+/** `ENOENT: no such file or directory, open 'x'` → `x: no such file or directory`. */
+function explainSystemError(error: NodeJS.ErrnoException): string {
+  if (error.path === undefined) return error.message;
+  const words = /^[A-Z0-9]+: ([^,]+)/.exec(error.message)?.[1] ?? error.message;
+  return `${error.path}: ${words}`;
 }
 
 export function parseFormat(text: string): OutputFormat {
