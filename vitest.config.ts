@@ -7,8 +7,15 @@ export default defineConfig({
         test: {
           name: 'default',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'node_modules/**', 'dist/**'],
+          exclude: ['test/e2e/**', 'test/long/**', 'node_modules/**', 'dist/**'],
           testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: ['test/long/**/*.test.ts'],
+          testTimeout: 3_600_000,
         },
       },
       {

@@ -7,7 +7,7 @@ import { canonicalJson, type Json, type JsonObject } from '../../src/core/json.t
 import type { KindDefinition } from '../../src/core/kinds/kinds.ts';
 import { decodeMeta } from '../../src/core/kinds/meta.ts';
 import { definitionOf, definitions, kindNames } from '../../src/core/kinds/registry.ts';
-import { anyObject } from './objects.ts';
+import { anyObject } from '../../src/testing/objects.ts';
 import { parameters } from './seed.ts';
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;

@@ -9,10 +9,10 @@ import { fold } from '../../src/core/fold.ts';
 import type { ProxyReader } from '../../src/core/reader.ts';
 import type { Resource } from '../../src/core/resource.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
+import { anyFact, numbered, someConnected } from '../../src/testing/facts.ts';
 import { Engine } from '../../src/xds/engine.ts';
 import { resourceSources } from '../../src/xds/generate/types.ts';
 import { CDS } from '../../src/xds/session/types.ts';
-import { anyFact, numbered, someConnected } from './facts.ts';
 import { allHoldings, freshEngine, type Holdings, holdingsOf, showHoldings } from './holdings.ts';
 import { parameters } from './seed.ts';
 

@@ -6,7 +6,7 @@ import type { Event } from '../../src/core/event.ts';
 import { restore, type SourcedFact, snapshotOf } from '../../src/core/snapshot.ts';
 import type { State } from '../../src/core/state.ts';
 import { stateHash } from '../../src/runtime/history.ts';
-import { anyHistory, numbered } from './facts.ts';
+import { anyHistory, numbered } from '../../src/testing/facts.ts';
 import { foldAll } from './folding.ts';
 import { parameters } from './seed.ts';
 

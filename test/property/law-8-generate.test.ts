@@ -6,14 +6,14 @@ import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../src/core/event.ts';
 import { definitionOf, kindNames } from '../../src/core/kinds/registry.ts';
 import type { State } from '../../src/core/state.ts';
+import { anyFact, numbered, someConnected } from '../../src/testing/facts.ts';
+import { soundObject } from '../../src/testing/objects.ts';
 import { encodeResource } from '../../src/xds/encode.ts';
 import { typeNameOf } from '../../src/xds/proto/any.ts';
 import { CDS, EDS, LDS, NDS, RDS } from '../../src/xds/session/types.ts';
 import { verifyMessage } from '../../src/xds/wire/verify.ts';
-import { anyFact, numbered, someConnected } from './facts.ts';
 import { foldAll } from './folding.ts';
 import { freshEngine, type Message, messagesOf } from './holdings.ts';
-import { soundObject } from './objects.ts';
 import { parameters } from './seed.ts';
 
 const SOURCE = 'file/Kubernetes';

@@ -7,9 +7,9 @@ import { fold } from '../../src/core/fold.ts';
 import type { Json, JsonObject } from '../../src/core/json.ts';
 import { kindNames } from '../../src/core/kinds/registry.ts';
 import { emptyState } from '../../src/core/state.ts';
-import { anyFact, anyHistory, numbered } from './facts.ts';
+import { anyFact, anyHistory, numbered } from '../../src/testing/facts.ts';
+import { anyObject } from '../../src/testing/objects.ts';
 import { foldAll } from './folding.ts';
-import { anyObject } from './objects.ts';
 import { parameters } from './seed.ts';
 
 const API_VERSIONS = [

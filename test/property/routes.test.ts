@@ -7,11 +7,11 @@ import { canonicalJson, type Json } from '../../src/core/json.ts';
 import { mergedGateway } from '../../src/core/select/gateways.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
 import { Tracker } from '../../src/core/track.ts';
+import { anyFact, CONNECTIONS, NODES, numbered } from '../../src/testing/facts.ts';
 import { nameTables } from '../../src/xds/generate/nametable/resources.ts';
 import { routeNamed } from '../../src/xds/generate/route/resources.ts';
 import type { RouteConfiguration } from '../../src/xds/proto/types.gen.ts';
 import { verifyMessage } from '../../src/xds/wire/verify.ts';
-import { anyFact, CONNECTIONS, NODES, numbered } from './facts.ts';
 import { foldAll } from './folding.ts';
 import { parameters } from './seed.ts';
 

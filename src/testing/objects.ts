@@ -1,7 +1,7 @@
 // Arbitrary objects of every kind that generation reads, mostly valid: the parts are in worlds/.
 
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../src/core/json.ts';
+import type { Json, JsonObject } from '../core/json.ts';
 import { edgeObject } from './worlds/edges.ts';
 import { kubernetesObject } from './worlds/kubernetes.ts';
 import { destinationRule, policyObject } from './worlds/policies.ts';

@@ -1,0 +1,100 @@
+// What happens to controllers and must not matter: a crash in the middle, a source that goes back in time, states that were never seen.
+// Each operator makes another run of a history; after `settle`, when every source has said once more what holds, the result has to be that
+// of a state which was told nothing else (laws 2, 3 and 6 at once). The three perturbations find most bugs of controllers.
+
+import type { Fact, Unrecorded } from '../core/event.ts';
+import { fold } from '../core/fold.ts';
+import type { JsonObject } from '../core/json.ts';
+import { newsOfList, rawRef, recordKeyOf } from '../core/novelty.ts';
+import { restore, snapshotOf } from '../core/snapshot.ts';
+import { emptyState, type State } from '../core/state.ts';
+
+/** A run: facts as they come, a restart from a snapshot, or a complete list by a source, of which only the differences become facts. */
+export type Step =
+  | { readonly kind: 'fact'; readonly fact: Unrecorded }
+  | { readonly kind: 'restart' }
+  | { readonly kind: 'relist'; readonly source: string; readonly objects: readonly JsonObject[] };
+
+/** Source → the objects that it has, by key. */
+export type Sources = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
+
+const noneRejected: ReadonlySet<number> = new Set();
+
+export function plain(facts: readonly Unrecorded[]): readonly Step[] {
+  return facts.map(fact => ({ kind: 'fact', fact }));
+}
+
+/** The process dies after `at` facts and starts from a snapshot of what it knew. */
+export function crashed(facts: readonly Unrecorded[], at: number): readonly Step[] {
+  return [...plain(facts.slice(0, at)), { kind: 'restart' }, ...plain(facts.slice(at))];
+}
+
+/** After `at` facts the source lists what it had after `back` of them (a stale replica, a restored backup), and then goes on. */
+export function backInTime(facts: readonly Unrecorded[], source: string, at: number, back: number): readonly Step[] {
+  const objects = [
+    ...(saidBy(facts.slice(0, Math.min(at, back)))
+      .get(source)
+      ?.values() ?? []),
+  ];
+  return [...plain(facts.slice(0, at)), { kind: 'relist', source, objects }, ...plain(facts.slice(at))];
+}
+
+/** A watcher that was away: of the facts about one object by one source only the last is seen, and those that `seen` lets through. */
+export function missed(facts: readonly Unrecorded[], seen: (index: number) => boolean): readonly Step[] {
+  const last = new Map<string, number>();
+  facts.forEach((fact, index) => {
+    const key = keyOf(fact);
+    if (key !== undefined) last.set(key, index);
+  });
+  return plain(
+    facts.filter((fact, index) => {
+      const key = keyOf(fact);
+      return key === undefined || last.get(key) === index || seen(index);
+    }),
+  );
+}
+
+/** What each source has in the end. */
+export function saidBy(facts: readonly Unrecorded[]): Sources {
+  const sources = new Map<string, Map<string, JsonObject>>();
+  for (const fact of facts) {
+    const key = keyOf(fact);
+    const objects = sources.get(fact.source) ?? new Map<string, JsonObject>();
+    sources.set(fact.source, objects);
+    if (key === undefined) continue;
+    if (fact.kind === 'Add' || fact.kind === 'Update') objects.set(key, fact.object);
+    else objects.delete(key);
+  }
+  return sources;
+}
+
+export function run(steps: readonly Step[], from: State = emptyState): State {
+  return steps.reduce((state, step) => {
+    if (step.kind === 'restart') return restore([...snapshotOf(state)]);
+    if (step.kind === 'fact') return folded(state, step.fact);
+    const all = step.objects.map((object): Fact => ({ kind: 'Add', object }));
+    return newsOfList(state, step.source, all, []).reduce(
+      (at: State, fact) => folded(at, { source: step.source, ...fact }),
+      state,
+    );
+  }, from);
+}
+
+/** Every source says once more all that it has. */
+export function settle(state: State, sources: Sources): State {
+  const lists = [...sources].map(
+    ([source, objects]): Step => ({ kind: 'relist', source, objects: [...objects.values()] }),
+  );
+  return run(lists, state);
+}
+
+function folded(state: State, fact: Unrecorded): State {
+  const { state: next, failure } = fold(state, { ...fact, seq: state.seq + 1, time: state.time }, noneRejected);
+  if (failure !== undefined) throw new Error(`${fact.kind} could not be folded: ${failure}`);
+  return next;
+}
+
+function keyOf(fact: Unrecorded): string | undefined {
+  if (fact.kind === 'Delete') return recordKeyOf(fact.source, fact.ref);
+  return fact.kind === 'Add' || fact.kind === 'Update' ? recordKeyOf(fact.source, rawRef(fact.object)) : undefined;
+}

@@ -1,0 +1,93 @@
+// Perturbations: whatever happened on the way, when all sources have said what holds, the state is that of one that was told nothing else.
+// Compared are the objects in force, the indexes, and everything that connected proxies would hold.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Unrecorded } from '../../src/core/event.ts';
+import { canonicalJson, type Json } from '../../src/core/json.ts';
+import { emptyState, type State } from '../../src/core/state.ts';
+import { foldFacts } from '../../src/runtime/offline.ts';
+import { anyFact, connected } from '../../src/testing/facts.ts';
+import { soundObject } from '../../src/testing/objects.ts';
+import { backInTime, crashed, missed, plain, run, type Step, saidBy, settle } from '../../src/testing/perturbations.ts';
+import { allHoldings, showHoldings } from './holdings.ts';
+import { parameters } from './seed.ts';
+
+const SOURCES = ['file/Kubernetes', 'kube/Kubernetes', 'file/remote'] as const;
+
+/** Objects of sources: what is refused alone would leave what stood before it in force, and depend on what was seen. */
+const objectFact: fc.Arbitrary<Unrecorded> = anyFact
+  .filter(({ kind }) => kind === 'Add' || kind === 'Delete')
+  .filter(fact => foldFacts([fact]).effects.every(effect => effect.kind !== 'Verdict' || effect.accepted));
+const sound: fc.Arbitrary<Unrecorded> = fc
+  .tuple(fc.constantFrom(...SOURCES), soundObject)
+  .map(([source, object]): Unrecorded => ({ source, kind: 'Add', object }))
+  .filter(fact => foldFacts([fact]).effects.every(effect => effect.kind !== 'Verdict' || effect.accepted));
+const facts = fc.array(fc.oneof(objectFact, sound), { maxLength: 60 });
+
+/** Objects in force by kind and key, and the keys of the indexes. */
+function tables(state: State): string {
+  const objects = Object.values(state.objects).map(table => [...table.values()]);
+  const indexes = Object.values(state.indexes).map(table => [...table.keys()]);
+  return canonicalJson([objects, indexes] as unknown as Json);
+}
+
+function held(state: State): readonly string[] {
+  const proxies = (['sidecar-1', 'sidecar-3', 'gateway-1'] as const).map(connected);
+  return showHoldings(allHoldings(foldFacts(proxies, state).state));
+}
+
+function comesOut(all: readonly Unrecorded[], steps: readonly Step[], withXds: boolean): void {
+  const sources = saidBy(all);
+  const settled = settle(run(steps), sources);
+  const scratch = settle(emptyState, sources);
+  expect(tables(settled)).toBe(tables(scratch));
+  if (withXds) expect(held(settled)).toEqual(held(scratch));
+}
+
+const perturbation = fc
+  .tuple(facts, fc.nat(), fc.nat(), fc.constantFrom(...SOURCES), fc.infiniteStream(fc.boolean()))
+  .map(([all, a, b, source, seen]) => {
+    const at = a % (all.length + 1);
+    const kept = [...seen.take(all.length)];
+    return { all, at, back: b % (at + 1), source, seen: (index: number): boolean => kept[index] === true };
+  });
+
+describe.each([
+  ['the tables', false, 150],
+  ['xDS', true, 8],
+] as const)('settled result = from scratch: %s', (_, withXds, runs) => {
+  it('after a crash in the middle', () => {
+    fc.assert(
+      fc.property(perturbation, ({ all, at }) => comesOut(all, crashed(all, at), withXds)),
+      parameters(runs),
+    );
+  });
+
+  it('after a source went back in time', () => {
+    fc.assert(
+      fc.property(perturbation, ({ all, at, back, source }) =>
+        comesOut(all, backInTime(all, source, at, back), withXds),
+      ),
+      parameters(runs),
+    );
+  });
+
+  it('when states between were missed', () => {
+    fc.assert(
+      fc.property(perturbation, ({ all, seen }) => comesOut(all, missed(all, seen), withXds)),
+      parameters(runs),
+    );
+  });
+});
+
+it('bites: a run that forgets deletions is found', () => {
+  const forgetful = fc.check(
+    fc.property(perturbation, ({ all }) => {
+      const state = run(plain(all.filter(({ kind }) => kind !== 'Delete')));
+      return tables(state) === tables(settle(emptyState, saidBy(all)));
+    }),
+    { numRuns: 200, seed: 1 },
+  );
+  expect(forgetful.failed).toBe(true);
+});
