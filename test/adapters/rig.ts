@@ -1,0 +1,234 @@
+// Law 9: what every adapter is put through. A source is changed in all the ways sources change, while the adapter looks, while it does
+// not, and with its words said twice or between those of another source; what the fold then holds must be what the source holds, and the
+// same as for somebody who begins with the source as it is now. Each check gives what is wrong, so that a canary can be told apart.
+
+import type { Adapter, Sink } from '../../src/adapters/adapter.ts';
+import type { Fact, RawObject } from '../../src/core/event.ts';
+import { fold } from '../../src/core/fold.ts';
+import { canonicalJson, type Json } from '../../src/core/json.ts';
+import { newsOf, newsOfList } from '../../src/core/novelty.ts';
+import { emptyState, type State } from '../../src/core/state.ts';
+
+/** A source that the rig can change, and adapters that watch it. */
+export interface Source {
+  /** `undefined` removes. Names are those of `objects` below. */
+  set(name: string, object: RawObject | undefined): Promise<void>;
+  open(): Adapter;
+}
+
+/** How long an adapter may take to see what changed. */
+export const SETTLE_MS_MAX = 5_000;
+const POLL_MS = 10;
+const noneRejected: ReadonlySet<number> = new Set();
+
+/** The sink of the runtime without a journal: facts that are news are folded, and kept to be folded again elsewhere. */
+export class FoldingSink implements Sink {
+  readonly source: string;
+  readonly facts: Fact[] = [];
+  readonly #twice: boolean;
+  state: State;
+
+  constructor(source: string, options: { readonly state?: State; readonly twice?: boolean } = {}) {
+    this.source = source;
+    this.state = options.state ?? emptyState;
+    this.#twice = options.twice ?? false;
+  }
+
+  async submit(batch: readonly Fact[]): Promise<void> {
+    for (let i = 0; i < (this.#twice ? 2 : 1); i++) this.#fold(newsOf(this.state, this.source, batch));
+  }
+
+  async relist(all: readonly Fact[], unreadable: readonly string[]): Promise<void> {
+    for (let i = 0; i < (this.#twice ? 2 : 1); i++) this.#fold(newsOfList(this.state, this.source, all, unreadable));
+  }
+
+  #fold(facts: readonly Fact[]): void {
+    this.facts.push(...facts);
+    this.state = foldAll(
+      this.state,
+      facts.map(fact => ({ source: this.source, fact })),
+    );
+  }
+}
+
+interface Said {
+  readonly source: string;
+  readonly fact: Fact;
+}
+
+function foldAll(state: State, said: readonly Said[]): State {
+  let now = state;
+  for (const { source, fact } of said) {
+    now = fold(now, { seq: now.seq + 1, time: now.seq + 1, source, ...fact }, noneRejected).state;
+  }
+  return now;
+}
+
+/** What a state holds, without when it came: every record of every source, and which of them is in force. */
+export function holdings(state: State): readonly string[] {
+  const records = [...state.records.values()].map(({ source, kind, key, raw, refused }) =>
+    canonicalJson({ source, kind, key, raw, refused: refused?.raw } as Json),
+  );
+  const inForce = Object.entries(state.objects).flatMap(([kind, table]) =>
+    [...table.values()].map(object => canonicalJson({ kind, object } as unknown as Json)),
+  );
+  return [...records, ...inForce].sort();
+}
+
+const service = (name: string, port: number): RawObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace: 'default' },
+  spec: { clusterIP: `10.0.0.${port % 250}`, ports: [{ name: 'http', port }] },
+});
+
+const route = (name: string, host: string): RawObject => ({
+  apiVersion: 'networking.istio.io/v1',
+  kind: 'VirtualService',
+  metadata: { name, namespace: 'default' },
+  spec: { hosts: [name], http: [{ route: [{ destination: { host } }] }] },
+});
+
+type Step = readonly [name: string, object: RawObject | undefined];
+
+const beginning: readonly Step[] = [
+  ['a', service('a', 80)],
+  ['b', service('b', 81)],
+  ['route', route('shop', 'a')],
+];
+/** Updates, removes, adds, takes back, and says again what is there already. */
+const changes: readonly Step[] = [
+  ['a', service('a', 8080)],
+  ['b', undefined],
+  ['c', service('c', 82)],
+  ['route', route('shop', 'c')],
+  ['c', service('c', 82)],
+  ['d', service('d', 83)],
+  ['d', undefined],
+];
+
+function contents(...steps: readonly (readonly Step[])[]): ReadonlyMap<string, RawObject> {
+  const now = new Map<string, RawObject>();
+  for (const [name, object] of steps.flat()) {
+    if (object === undefined) now.delete(name);
+    else now.set(name, object);
+  }
+  return now;
+}
+
+async function apply(source: Source, steps: readonly Step[]): Promise<void> {
+  for (const [name, object] of steps) await source.set(name, object);
+}
+
+/** Waits until the sink's source holds `wanted`; gives what differs if it never does. */
+async function settle(
+  sink: FoldingSink,
+  wanted: ReadonlyMap<string, RawObject>,
+  ms: number,
+): Promise<readonly string[]> {
+  const expected = [...wanted.values()].map(object => canonicalJson(object)).sort();
+  const until = Date.now() + ms;
+  for (;;) {
+    const held = [...sink.state.records.values()].map(({ raw, refused }) => canonicalJson(refused?.raw ?? raw)).sort();
+    if (canonicalJson(held) === canonicalJson(expected)) return [];
+    if (Date.now() > until) {
+      const missing = expected.filter(text => !held.includes(text)).map(text => `missing: ${text}`);
+      return [...missing, ...held.filter(text => !expected.includes(text)).map(text => `not in the source: ${text}`)];
+    }
+    await new Promise(resolve => setTimeout(resolve, POLL_MS));
+  }
+}
+
+async function watching<T>(source: Source, sink: FoldingSink, during: () => Promise<T>): Promise<T> {
+  const adapter = source.open();
+  try {
+    await adapter.start(sink);
+    return await during();
+  } finally {
+    await adapter.stop();
+  }
+}
+
+/** Somebody who begins now. */
+async function fromScratch(source: Source, name: string): Promise<State> {
+  const sink = new FoldingSink(name);
+  await watching(source, sink, async () => undefined);
+  return sink.state;
+}
+
+async function sameAsFromScratch(source: Source, sink: FoldingSink): Promise<readonly string[]> {
+  const fresh = holdings(await fromScratch(source, sink.source));
+  return canonicalJson(holdings(sink.state)) === canonicalJson(fresh) ? [] : ['differs from a beginning from scratch'];
+}
+
+/** Add, update and delete while the adapter looks; `twice`: everything it says is delivered twice. */
+export async function liveChanges(
+  source: Source,
+  name: string,
+  twice: boolean,
+  ms = SETTLE_MS_MAX,
+): Promise<readonly string[]> {
+  const sink = new FoldingSink(name, { twice });
+  await apply(source, beginning);
+  const wrong = await watching(source, sink, async () => {
+    const listed = await settle(sink, contents(beginning), ms);
+    const wrongAtEachStep: string[] = [];
+    for (let i = 1; i <= changes.length; i++) {
+      await apply(source, changes.slice(i - 1, i));
+      wrongAtEachStep.push(...(await settle(sink, contents(beginning, changes.slice(0, i)), ms)));
+    }
+    return [...listed, ...wrongAtEachStep];
+  });
+  return [...wrong, ...(await sameAsFromScratch(source, sink))];
+}
+
+/** Everything changes while nobody looks: the next list says the differences, deletions included, and nothing else. */
+export async function relistAfterGap(source: Source, name: string, ms = SETTLE_MS_MAX): Promise<readonly string[]> {
+  await apply(source, beginning);
+  const before = await fromScratch(source, name);
+  await apply(source, changes);
+  const sink = new FoldingSink(name, { state: before });
+  const wrong = await watching(source, sink, () => settle(sink, contents(beginning, changes), ms));
+  const said = sink.facts.filter(fact => fact.kind !== 'Synced').length;
+  const surplus = said === 4 ? [] : [`${said} facts for 4 differences: ${sink.facts.map(fact => fact.kind).join(' ')}`];
+  return [...wrong, ...surplus, ...(await sameAsFromScratch(source, sink))];
+}
+
+/** Nothing changed: listing again says nothing. */
+export async function resync(source: Source, name: string): Promise<readonly string[]> {
+  await apply(source, beginning);
+  const sink = new FoldingSink(name, { state: await fromScratch(source, name) });
+  await watching(source, sink, async () => undefined);
+  return sink.facts.filter(fact => fact.kind !== 'Synced').map(fact => `says ${fact.kind} though nothing changed`);
+}
+
+/** Two sources with some of the same objects: whoever speaks first, and however their words alternate, the end is the same. */
+export async function reorderedSources(
+  one: Source,
+  other: Source,
+  names: readonly [string, string],
+): Promise<readonly string[]> {
+  await apply(one, beginning);
+  await apply(other, [
+    ['route', route('shop', 'elsewhere')],
+    ['a', service('a', 90)],
+  ]);
+  const said: (readonly Said[])[] = [];
+  for (const [source, name] of [
+    [one, names[0]],
+    [other, names[1]],
+  ] as const) {
+    const sink = new FoldingSink(name);
+    await watching(source, sink, async () => undefined);
+    said.push(sink.facts.map(fact => ({ source: name, fact })));
+  }
+  const [a, b] = [said[0] ?? [], said[1] ?? []];
+  const alternating = a.flatMap((fact, i) => [...(b[i] === undefined ? [] : [b[i]]), fact]);
+  const orders = [
+    [...a, ...b],
+    [...b, ...a],
+    [...alternating, ...b.slice(a.length)],
+  ];
+  const ends = orders.map(order => canonicalJson(holdings(foldAll(emptyState, order))));
+  return new Set(ends).size === 1 ? [] : ['the end depends on the order between sources'];
+}
