@@ -29,7 +29,9 @@ export function applyObject(state: State, event: AddEvent): Step {
   const shown = `${definition.kind}/${record.key}`;
   const next: State = { ...state, records: state.records.with(recordKey(record), record) };
   if (record.refused !== undefined) return [next, [verdict(event.origin, shown, record.refused.problems)]];
-  const effects = before?.refused === undefined ? [] : [verdict(event.origin, shown, [])];
+  const notYet = record.accepted === before?.accepted ? [] : notYetProblems(definition);
+  const said = before?.refused !== undefined || notYet.length > 0;
+  const effects = said ? [verdict(event.origin, shown, notYet, true)] : [];
   return settle(next, definition, record.key, event.seq, effects);
 }
 
@@ -132,6 +134,12 @@ function unknownKind(raw: RawObject): Undecodable {
   return { object, problems: [problem('', `${object} is not a kind that Periplus knows; the object is ignored`)] };
 }
 
-function verdict(origin: Origin | undefined, object: string, problems: readonly Problem[]): Effect {
-  return { kind: 'Verdict', object, origin, accepted: problems.length === 0, problems };
+/** What the author of an accepted object should know. */
+function notYetProblems({ kind, objectKind = kind, notYet }: KindDefinition): readonly Problem[] {
+  if (notYet === undefined) return [];
+  return [problem('', `accepted, but Periplus does not act on ${objectKind} yet: ${notYet}`)];
+}
+
+function verdict(origin: Origin | undefined, object: string, problems: readonly Problem[], accepted = false): Effect {
+  return { kind: 'Verdict', object, origin, accepted, problems };
 }

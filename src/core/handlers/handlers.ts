@@ -52,6 +52,21 @@ export function changeHandler(before: State, after: State, change: Change): Push
     case 'ConfigMap':
       return configMapHandler(after, change);
     case 'WorkloadGroup':
+    // Nothing is generated from these yet (`notYet` of their definitions).
+    case 'BackendTLSPolicy':
+    case 'GRPCRoute':
+    case 'GatewayClass':
+    case 'HTTPRoute':
+    case 'InferencePool':
+    case 'Ingress':
+    case 'IngressClass':
+    case 'KubernetesGateway':
+    case 'ListenerSet':
+    case 'ReferenceGrant':
+    case 'TCPRoute':
+    case 'TLSRoute':
+    case 'UDPRoute':
+    case 'XBackendTrafficPolicy':
       return undefined;
     default:
       return unreachable(kind);

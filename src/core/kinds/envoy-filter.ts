@@ -20,6 +20,7 @@ export const envoyFilter = istioKind({
   versions: ['v1alpha3'],
   type: 'istio.networking.v1alpha3.EnvoyFilter',
   rules: checkEnvoyFilter,
+  notYet: 'nothing is patched',
 });
 
 type ApplyTo = Exclude<NonNullable<Patch['applyTo']>, 'INVALID'>;

@@ -34,6 +34,7 @@ export interface IstioKind<K extends KindName, T extends keyof IstioTypeMap> {
   /** Members of metadata that matter for this kind alone. */
   readonly keepMeta?: readonly string[];
   readonly indexes?: (obj: Obj<K>) => IndexEntries;
+  readonly notYet?: string;
 }
 type StatusDecoder = (status: Json) => Either<NonEmptyArray<Problem>, JsonObject | undefined>;
 
@@ -55,6 +56,7 @@ export function istioKind<K extends KindName, T extends keyof IstioTypeMap>(from
     decode: raw => decodeIstioObject(from, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
     project: raw => projectIstioObject(from, raw),
     indexes: obj => from.indexes?.(obj) ?? {},
+    ...(from.notYet === undefined ? {} : { notYet: from.notYet }),
   };
 }
 

@@ -30,6 +30,19 @@ import type {
 import type { ConfigMapData } from './config-map.ts';
 import type { EndpointSliceData } from './endpoint-slice.ts';
 import type { EndpointsData } from './endpoints.ts';
+import type {
+  BackendTlsPolicySpec,
+  BackendTrafficPolicySpec,
+  GatewayClassSpec,
+  GrpcRouteSpec,
+  HttpRouteSpec,
+  InferencePoolSpec,
+  KubernetesGatewaySpec,
+  L4RouteSpec,
+  ListenerSetSpec,
+  ReferenceGrantSpec,
+} from './gateway-api.ts';
+import type { IngressClassSpec, IngressSpec } from './ingress.ts';
 import type { NamespaceData } from './namespace.ts';
 import type { NodeData } from './node.ts';
 import type { PodData } from './pod.ts';
@@ -59,6 +72,22 @@ export interface KindSpecs {
   readonly WorkloadEntry: WorkloadEntry & { readonly status?: Pick<IstioStatus, 'conditions'> };
   readonly WorkloadGroup: WorkloadGroup;
 
+  readonly BackendTLSPolicy: BackendTlsPolicySpec;
+  readonly GRPCRoute: GrpcRouteSpec;
+  readonly GatewayClass: GatewayClassSpec;
+  readonly HTTPRoute: HttpRouteSpec;
+  readonly InferencePool: InferencePoolSpec;
+  readonly Ingress: IngressSpec;
+  readonly IngressClass: IngressClassSpec;
+  /** The Gateway of the Gateway API; `Gateway` is Istio's. */
+  readonly KubernetesGateway: KubernetesGatewaySpec;
+  readonly ListenerSet: ListenerSetSpec;
+  readonly ReferenceGrant: ReferenceGrantSpec;
+  readonly TCPRoute: L4RouteSpec;
+  readonly TLSRoute: L4RouteSpec;
+  readonly UDPRoute: L4RouteSpec;
+  readonly XBackendTrafficPolicy: BackendTrafficPolicySpec;
+
   readonly ConfigMap: ConfigMapData;
   readonly EndpointSlice: EndpointSliceData;
   readonly Endpoints: EndpointsData;
@@ -72,6 +101,10 @@ export type KindName = keyof KindSpecs;
 
 export interface KindDefinition<K extends KindName = KindName> {
   readonly kind: K;
+  /** What objects call the kind, where two kinds of different groups have one name; `kind` when absent. */
+  readonly objectKind?: string;
+  /** Accepted, but nothing acts on it yet: what does not come of it. Said once for each change of an object. */
+  readonly notYet?: string;
   /** Empty for the core group of Kubernetes. */
   readonly group: string;
   /** Served versions, the storage version first. All decode alike unless the definition says otherwise. */

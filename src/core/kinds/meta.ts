@@ -131,6 +131,13 @@ function projectAnnotations(annotations: Json | undefined): Json | undefined {
   return kept.length === 0 ? undefined : (Object.fromEntries(kept) as JsonObject);
 }
 
+const MEANINGFUL: readonly string[] = [
+  'istio.io/',
+  'gateway.networking.k8s.io/',
+  'kubernetes.io/ingress.class',
+  'ingressclass.kubernetes.io/',
+];
+
 function isMeaningful(annotation: string): boolean {
-  return annotation.includes('istio.io/') || annotation.includes('gateway.networking.k8s.io/');
+  return MEANINGFUL.some(part => annotation.includes(part));
 }

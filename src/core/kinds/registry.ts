@@ -8,6 +8,21 @@ import { endpointSlice } from './endpoint-slice.ts';
 import { endpoints } from './endpoints.ts';
 import { envoyFilter } from './envoy-filter.ts';
 import { gateway } from './gateway.ts';
+import {
+  backendTlsPolicy,
+  backendTrafficPolicy,
+  gatewayClass,
+  grpcRoute,
+  httpRoute,
+  inferencePool,
+  kubernetesGateway,
+  listenerSet,
+  referenceGrant,
+  tcpRoute,
+  tlsRoute,
+  udpRoute,
+} from './gateway-api.ts';
+import { ingress, ingressClass } from './ingress.ts';
 import type { Indexes, IndexName, KindDefinition, KindName } from './kinds.ts';
 import { namespace } from './namespace.ts';
 import { node } from './node.ts';
@@ -28,6 +43,20 @@ import { workloadGroup } from './workload-group.ts';
 
 export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   AuthorizationPolicy: authorizationPolicy,
+  BackendTLSPolicy: backendTlsPolicy,
+  GRPCRoute: grpcRoute,
+  GatewayClass: gatewayClass,
+  HTTPRoute: httpRoute,
+  InferencePool: inferencePool,
+  KubernetesGateway: kubernetesGateway,
+  ListenerSet: listenerSet,
+  ReferenceGrant: referenceGrant,
+  TCPRoute: tcpRoute,
+  TLSRoute: tlsRoute,
+  UDPRoute: udpRoute,
+  XBackendTrafficPolicy: backendTrafficPolicy,
+  Ingress: ingress,
+  IngressClass: ingressClass,
   ConfigMap: configMap,
   DestinationRule: destinationRule,
   EndpointSlice: endpointSlice,
@@ -73,9 +102,9 @@ export const indexNames: readonly IndexName[] = (Object.keys(indexMeanings) as I
 const byApiVersionAndKind: ReadonlyMap<string, KindDefinition> = new Map(
   kindNames.flatMap(name => {
     const definition: KindDefinition = definitions[name];
-    const { group, versions, kind } = definition;
+    const { group, versions, kind, objectKind = kind } = definition;
     return versions.map((version): [string, KindDefinition] => [
-      `${group === '' ? version : `${group}/${version}`} ${kind}`,
+      `${group === '' ? version : `${group}/${version}`} ${objectKind}`,
       definition,
     ]);
   }),

@@ -17,9 +17,9 @@ export function problemsOf(object: JsonObject): readonly string[] {
 
 /** An object of a kind with this spec, in namespace `prod`, named `a`. */
 export function withSpec(kind: KindName, spec: JsonObject): JsonObject {
-  const { group, versions } = definitions[kind];
+  const { group, versions, objectKind } = definitions[kind];
   const apiVersion = group === '' ? `${versions[0]}` : `${group}/${versions[0]}`;
-  return { apiVersion, kind, metadata: { name: 'a', namespace: 'prod' }, spec };
+  return { apiVersion, kind: objectKind ?? kind, metadata: { name: 'a', namespace: 'prod' }, spec };
 }
 
 export function decodedOf<K extends KindName>(kind: K, object: JsonObject): KindSpecs[K] {

@@ -1,0 +1,58 @@
+// What the kinds of configuration that are not Istio's have in common (Gateway API, Ingress): a hand-written schema of what Periplus reads
+// of the spec. Fields it does not name are let through and kept in the projection, because what reads them may come later and must find
+// them in old journals; wrong types of fields that it names are problems.
+
+import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
+import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import type { RawObject } from '../event.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { Problem } from '../problem.ts';
+import { makeDecoder } from '../schema/decode.ts';
+import type { SchemaMessage } from '../schema/schema.ts';
+import type { KindDefinition, KindName, KindSpecs } from './kinds.ts';
+import { shapeProblem } from './limits.ts';
+import { projectMeta } from './meta.ts';
+
+export interface ConfigKind<K extends KindName> {
+  readonly kind: K;
+  readonly objectKind?: string;
+  readonly group: string;
+  readonly versions: readonly string[];
+  readonly clusterScoped?: boolean;
+  /** `Spec` is the spec; the others are parts of it. */
+  readonly messages: Readonly<Record<string, SchemaMessage>>;
+  readonly notYet?: string;
+}
+
+export function configKind<K extends KindName>(from: ConfigKind<K>): KindDefinition<K> {
+  const { kind, objectKind, group, versions, clusterScoped = false, messages, notYet } = from;
+  const decode = makeDecoder<{ readonly Object: { readonly spec?: KindSpecs[K] } }>({
+    messages: { ...messages, Object: [{ name: 'spec', type: { message: 'Spec' } }] },
+    enums: {},
+  });
+  const decodeObject = (raw: RawObject): Either<NonEmptyArray<Problem>, KindSpecs[K]> => {
+    const shape = shapeProblem(raw);
+    if (shape !== undefined) return left([shape]);
+    const decoded = decode('Object', raw, '', { ignoreUnknown: true });
+    return isLeft(decoded) ? decoded : right(decoded.right.spec ?? ({} as KindSpecs[K]));
+  };
+  return {
+    kind,
+    group,
+    versions,
+    clusterScoped,
+    store: 'config',
+    decode: decodeObject,
+    project,
+    indexes: () => ({}),
+    ...(objectKind === undefined ? {} : { objectKind }),
+    ...(notYet === undefined ? {} : { notYet }),
+  };
+}
+
+function project(raw: RawObject): JsonObject {
+  const projection: { [key: string]: Json | undefined } = {};
+  for (const key of ['apiVersion', 'kind', 'spec']) if (raw[key] !== undefined) projection[key] = raw[key];
+  if (raw.metadata !== undefined) projection.metadata = projectMeta(raw.metadata);
+  return projection;
+}

@@ -1,0 +1,77 @@
+// Kinds that are known and accepted but not acted on: their schema, and what their authors are told.
+
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/core/json.ts';
+import { definitionOf } from '../../../../src/core/kinds/registry.ts';
+import { foldFacts } from '../../../../src/runtime/offline.ts';
+import { decodedOf, problemsOf, withSpec } from './verdict.ts';
+
+const source = 'file/Kubernetes';
+const policy = (spec: JsonObject): JsonObject => withSpec('AuthorizationPolicy', spec);
+
+describe('what comes of nothing is said once for each change', () => {
+  const warning = 'accepted, but Periplus does not act on AuthorizationPolicy yet: nothing is enforced';
+  const add = (object: JsonObject): { readonly source: string; readonly kind: 'Add'; readonly object: JsonObject } => ({
+    source,
+    kind: 'Add',
+    object,
+  });
+  test('when it is added, again when it changes, not when it stays the same', () => {
+    const { effects } = foldFacts([add(policy({})), add(policy({})), add(policy({ action: 'AUDIT' }))]);
+    const verdicts = effects.filter(effect => effect.kind === 'Verdict');
+    expect(verdicts).toEqual(
+      [1, 2].map(() => ({
+        kind: 'Verdict',
+        object: 'AuthorizationPolicy/prod/a',
+        origin: undefined,
+        accepted: true,
+        problems: [{ path: '', message: warning }],
+      })),
+    );
+  });
+  test('a refused version and the accepted one after it are two verdicts', () => {
+    const { effects } = foldFacts([add(policy({ action: 'x' })), add(policy({}))]);
+    expect(effects.flatMap(effect => (effect.kind === 'Verdict' ? [effect.accepted] : []))).toEqual([false, true]);
+  });
+  test('nothing is said of kinds that are acted on', () => {
+    const { effects } = foldFacts([add(withSpec('PeerAuthentication', {}))]);
+    expect(effects.filter(effect => effect.kind === 'Verdict')).toEqual([]);
+  });
+});
+
+describe('the Gateway API', () => {
+  test('its Gateway is not that of Istio', () => {
+    expect(definitionOf('gateway.networking.k8s.io/v1', 'Gateway')?.kind).toBe('KubernetesGateway');
+    expect(definitionOf('networking.istio.io/v1', 'Gateway')?.kind).toBe('Gateway');
+  });
+  test('served versions decode alike', () => {
+    const route = withSpec('HTTPRoute', { hostnames: ['a.com'], rules: [{ backendRefs: [{ name: 'a', port: 80 }] }] });
+    const beta = { ...route, apiVersion: 'gateway.networking.k8s.io/v1beta1' };
+    expect(problemsOf(beta)).toEqual([]);
+    expect(decodedOf('HTTPRoute', beta)).toEqual(decodedOf('HTTPRoute', route));
+  });
+  test('fields that are not read are let through, and kept', () => {
+    const gateway = withSpec('KubernetesGateway', { listeners: [{ name: 'http', port: 80, future: {} }], more: 1 });
+    expect(problemsOf(gateway)).toEqual([]);
+    expect(definitionOf(gateway.apiVersion, gateway.kind)?.project(gateway)).toEqual(gateway);
+  });
+  test.each<[Parameters<typeof withSpec>, string]>([
+    [
+      ['KubernetesGateway', { listeners: [{ port: 'x' }] }],
+      'spec.listeners[0].port: expected an integer, found the string "x"',
+    ],
+    [
+      ['GRPCRoute', { rules: [{ matches: [{ method: [] }] }] }],
+      'spec.rules[0].matches[0].method: expected an object, found a list',
+    ],
+    [['TLSRoute', { hostnames: 'a' }], 'spec.hostnames: expected a list, found the string "a"'],
+    [['BackendTLSPolicy', { validation: { hostname: 1 } }], 'spec.validation.hostname: expected a string, found 1'],
+    [['ReferenceGrant', { from: {} }], 'spec.from: expected a list, found an object'],
+    [
+      ['Ingress', { rules: [{ http: { paths: [{ path: 1 }] } }] }],
+      'spec.rules[0].http.paths[0].path: expected a string, found 1',
+    ],
+  ])('given %j, then %s', ([kind, spec], problem) => {
+    expect(problemsOf(withSpec(kind, spec))).toEqual([problem]);
+  });
+});
