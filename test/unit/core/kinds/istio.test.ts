@@ -17,7 +17,7 @@ describe('kinds', () => {
     expect(definitionOf('v1', 'Service')?.store).toBe('kubernetes');
     expect(definitionOf('discovery.k8s.io/v1', 'EndpointSlice')?.kind).toBe('EndpointSlice');
     expect(definitionOf('networking.istio.io/v7', 'Gateway')).toBeUndefined();
-    expect(definitionOf('gateway.networking.k8s.io/v1', 'Gateway')).toBeUndefined();
+    expect(definitionOf('gateway.networking.k8s.io/v9', 'Gateway')).toBeUndefined();
     expect(definitionOf(null, 7)).toBeUndefined();
   });
   test('carry their own name', () => {
