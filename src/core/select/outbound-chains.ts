@@ -134,6 +134,7 @@ function plainChains(
 ): readonly TcpChainPlan[] {
   const chains: TcpChainPlan[] = [];
   const port = bound.port.port;
+  let covered = false;
   for (const vs of virtualServices) {
     for (const rule of (vs.spec as VirtualService).tcp ?? []) {
       const matching = (rule.match ?? []).filter(match => applies(reader, match, port));
@@ -147,9 +148,11 @@ function plainChains(
       }
       const cidrs = matching.flatMap(match => match.destinationSubnets ?? []);
       chains.push({ kind: 'tcp', serverNames: [], cidrs, route, dynamicHost: '' });
-      if (sameSet(cidrs, bound.cidrs)) return chains;
+      if (sameSet(cidrs, bound.cidrs)) covered = true;
     }
   }
+  // A chain with the match of the service's own would make Envoy refuse the listener.
+  if (covered) return chains;
   const route = serviceTcpRoute(reader, bound.service, port);
   chains.push({ kind: 'tcp', serverNames: [], cidrs: bound.cidrs, route, dynamicHost: '' });
   return chains;

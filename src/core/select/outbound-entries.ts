@@ -1,6 +1,7 @@
 // Outbound listeners while they are being laid over each other: what happens when two services want the same address and port
 // (spec-listeners §6.5; Istio core/listener.go, mergeTCPFilterChains).
 
+import ipaddr from 'ipaddr.js';
 import type { Port, Service } from '../model/service.ts';
 import { compareText } from '../object.ts';
 import type { ChainPlan, TcpChainPlan } from './outbound-chains.ts';
@@ -100,11 +101,24 @@ function merged(existing: OutboundListenerPlan, incoming: OutboundListenerPlan):
 function matchOf(chain: ChainPlan): string {
   if (chain.kind === 'http') return chain.sniffed ? 'inspected HTTP' : '';
   const names = chain.serverNames.includes('*') ? [] : [...new Set(chain.serverNames)].sort(compareText);
-  const ranges = rangesOf(chain);
+  const ranges = [...new Set(rangesOf(chain).map(maskedRange))].sort(compareText);
   return names.length === 0 && ranges.length === 0 ? '' : `${names.join(',')}|${ranges.join(',')}`;
 }
 
 /** CIDR ranges that narrow the match; a range of all addresses does not. */
 export function rangesOf(chain: TcpChainPlan): readonly string[] {
-  return [...new Set(chain.cidrs.filter(cidr => !cidr.startsWith('0.0.0.0')))].sort(compareText);
+  return chain.cidrs.filter(cidr => !cidr.startsWith('0.0.0.0')).sort(compareText);
+}
+
+/** True for a chain that takes every connection; one for the range of all addresses is told apart, as Istio does. */
+export function takesAll(chain: TcpChainPlan): boolean {
+  return (chain.serverNames.length === 0 || chain.serverNames.includes('*')) && chain.cidrs.length === 0;
+}
+
+/** Two ways to write one range: 10.1.2.3/8 is 10.0.0.0/8. */
+function maskedRange(range: string): string {
+  if (!ipaddr.isValidCIDR(range)) return range;
+  const [base, bits] = ipaddr.parseCIDR(range);
+  const network = base.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
+  return `${network.networkAddressFromCIDR(range).toString()}/${bits}`;
 }

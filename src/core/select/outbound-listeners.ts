@@ -132,7 +132,8 @@ function bindOf(reader: ProxyReader, view: EgressView, service: Service, address
   const cidrs = address.includes('/') ? [address] : [];
   if (given !== undefined) return { binds: given, cidrs };
   if (cidrs.length > 0) return { binds: wildcards(reader), cidrs };
-  if (isWildcardAddress(reader, address)) return { binds: wildcards(reader), cidrs };
+  const external = service.registry === 'External';
+  if (external && isWildcardAddress(reader, address)) return { binds: wildcards(reader), cidrs };
   return { binds: [address, ...otherVips(reader, service, address)], cidrs };
 }
 

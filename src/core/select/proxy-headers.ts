@@ -1,9 +1,9 @@
 // The part of a proxy's ProxyConfig.proxyHeaders that shows in routes: two booleans, so that proxies with other settings share routes.
-// The ProxyConfig is the one the agent sent (metadata PROXY_CONFIG), else the mesh's default; they are not merged here.
 // Source: Istio pilot/pkg/networking/core/httproute.go, GetProxyHeaders; spec-routes-visibility §2, §5.
 
-import { isObject, type Json } from '../json.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import type { Derivation } from '../reader.ts';
+import { proxyHeaders } from './proxy-config.ts';
 
 export type RouteHeaderOptions = {
   /** Requests carry x-envoy-attempt-count; off with attemptCount.disabled. */
@@ -15,9 +15,7 @@ export type RouteHeaderOptions = {
 export const routeHeaderOptions: Derivation<RouteHeaderOptions> = {
   name: 'select/routeHeaderOptions',
   run: reader => {
-    const sent = reader.metadata('PROXY_CONFIG');
-    const config: unknown = isObject(sent) ? sent : reader.mesh('defaultConfig');
-    const headers = isObject(config) ? config.proxyHeaders : undefined;
+    const headers = reader.derived(proxyHeaders);
     return {
       attemptCount: !isTrue(headers, 'attemptCount', 'disabled'),
       appendXForwardedHost: isTrue(headers, 'xForwardedHost', 'enabled'),
@@ -25,7 +23,7 @@ export const routeHeaderOptions: Derivation<RouteHeaderOptions> = {
   },
 };
 
-function isTrue(headers: Json | undefined, part: string, field: string): boolean {
-  const value = isObject(headers) ? headers[part] : undefined;
+function isTrue(headers: JsonObject, part: string, field: string): boolean {
+  const value = headers[part];
   return isObject(value) && value[field] === true;
 }

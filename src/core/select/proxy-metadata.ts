@@ -1,7 +1,7 @@
 // Node metadata as Istio reads it: booleans and numbers count as their text.
 
-import { isObject } from '../json.ts';
 import type { ProxyReader } from '../reader.ts';
+import { proxyHeaders } from './proxy-config.ts';
 
 /** The value as text; empty if it is absent or not a scalar. */
 export function metadataString(reader: ProxyReader, key: string): string {
@@ -16,7 +16,5 @@ export function metadataFlag(reader: ProxyReader, key: string): boolean {
 
 /** The case of HTTP/1.1 header names is to be kept: the proxy's own ProxyConfig if it sent one, else the mesh's default. */
 export function preservesHeaderCase(reader: ProxyReader): boolean {
-  const own = reader.metadata('PROXY_CONFIG');
-  if (isObject(own)) return isObject(own.proxyHeaders) && own.proxyHeaders.preserveHttp1HeaderCase === true;
-  return reader.mesh('defaultConfig')?.proxyHeaders?.preserveHttp1HeaderCase === true;
+  return reader.derived(proxyHeaders).preserveHttp1HeaderCase === true;
 }

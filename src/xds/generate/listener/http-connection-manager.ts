@@ -68,6 +68,8 @@ const hcmFilter: Generator<
       ...base,
       statPrefix,
       ...(typeof routes === 'string' ? { rds: rds(routes) } : { routeConfig: routes }),
+      // The HTTP proxy port is for clients beside the proxy, whatever is said of others.
+      useRemoteAddress: httpProxy ? { value: false } : base.useRemoteAddress,
       httpFilters: filters,
       http2ProtocolOptions: http2 ? {} : undefined,
       httpProtocolOptions: httpProxy

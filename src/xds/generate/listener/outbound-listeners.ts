@@ -9,7 +9,7 @@ import type { Duration } from '../../../core/schema/duration.ts';
 import { isWildcard } from '../../../core/select/hosts.ts';
 import { localhosts, meshPort } from '../../../core/select/listener-addresses.ts';
 import type { ChainPlan, HttpChainPlan, TcpChainPlan } from '../../../core/select/outbound-chains.ts';
-import { type OutboundListenerPlan, rangesOf } from '../../../core/select/outbound-entries.ts';
+import { type OutboundListenerPlan, rangesOf, takesAll } from '../../../core/select/outbound-entries.ts';
 import { outboundListenerPlans } from '../../../core/select/outbound-listeners.ts';
 import { metadataText } from '../../../core/select/proxy-config.ts';
 import {
@@ -114,6 +114,7 @@ function httpChain(
     http2: false,
   });
   return reader.make(outboundChain, {
+    matchesAll: !chain.sniffed,
     serverNames: [],
     ranges: [],
     alpn: chain.sniffed ? shared.plainHttp : undefined,
@@ -140,6 +141,7 @@ function tcpChain(
     }),
   ];
   return reader.make(outboundChain, {
+    matchesAll: takesAll(chain),
     serverNames: chain.serverNames.includes('*') ? [] : [...chain.serverNames].sort(compareText),
     ranges: rangesOf(chain),
     alpn: undefined,
@@ -156,6 +158,7 @@ export function connectTimeoutMs(reader: ProxyReader): number {
 }
 
 interface OutboundChainInputs {
+  readonly matchesAll: boolean;
   readonly serverNames: readonly string[];
   readonly ranges: readonly string[];
   /** Present on chains for HTTP that is told from other traffic by inspection. */
@@ -179,10 +182,10 @@ const outboundChain: Generator<OutboundChainInputs, FilterChain> = {
   }),
 };
 
-/** Undefined: the chain takes everything. */
+/** Undefined: the chain takes everything. An empty match does too, but is no default chain. */
 function matchOf(inputs: OutboundChainInputs): FilterChainMatch | undefined {
   const { serverNames, ranges, alpn } = inputs;
-  if (serverNames.length === 0 && ranges.length === 0 && alpn === undefined) return undefined;
+  if (inputs.matchesAll) return undefined;
   const prefixRanges: readonly CidrRange[] = ranges.map(cidrRange);
   return {
     serverNames: serverNames.length === 0 ? undefined : serverNames,
@@ -280,6 +283,7 @@ function httpProxyListener(reader: ProxyReader): Resource<Listener> | undefined 
     http2: false,
   });
   const chain = reader.make(outboundChain, {
+    matchesAll: true,
     serverNames: [],
     ranges: [],
     alpn: undefined,

@@ -237,3 +237,40 @@ describe('Sidecar egress', () => {
     expect(manager.httpProtocolOptions?.allowAbsoluteUrl).toEqual({ value: true });
   });
 });
+
+describe('ranges of addresses', () => {
+  const db = portService('db', '10.96.0.3', 'tcp', 3306);
+  const rules = (...subnets: readonly string[]): JsonObject =>
+    istio('VirtualService', 'prod', 'db', {
+      hosts: ['db'],
+      tcp: [{ match: [{ destinationSubnets: [...subnets] }], route: [{ destination: { host: 'db' } }] }],
+    });
+
+  it('one for all addresses is a match of its own, beside the chain of the service', () => {
+    const listener = clientScene([db, rules('0.0.0.0/0')]).listener('client', '10.96.0.3_3306');
+    expect(listener.filterChains?.map(chain => chain.filterChainMatch)).toEqual([{}]);
+    expect(tcpProxy(listener.defaultFilterChain).cluster).toBe(CLUSTER);
+  });
+
+  it('that are one range however they are written do not meet in a listener', () => {
+    const entry = (name: string, address: string): JsonObject =>
+      istio('ServiceEntry', 'prod', name, {
+        hosts: [`${name}.test`],
+        addresses: [address],
+        ports: [{ number: 3306, name: 'tcp', protocol: 'TCP' }],
+        resolution: 'NONE',
+      });
+    const scene = clientScene([entry('a', '10.1.2.3/8'), entry('b', '10.0.0.0/8')]);
+    const chains = scene.chains('client', '0.0.0.0_3306');
+    expect(chains.map(chain => tcpProxy(chain).cluster)).toEqual(['outbound|3306||a.test']);
+  });
+});
+
+describe('the HTTP proxy port', () => {
+  it('never takes the address of the client for the remote one', () => {
+    const env = { PILOT_SIDECAR_USE_REMOTE_ADDRESS: 'true' };
+    const scene = clientScene([httpService('a', 'prod', 8080, '10.96.0.1')], { env, mesh: { proxyHttpPort: 15002 } });
+    expect(hcm(scene.chains('client', '127.0.0.1_15002')[0]).useRemoteAddress).toEqual({ value: false });
+    expect(hcm(scene.chains('client', '0.0.0.0_8080')[0]).useRemoteAddress).toEqual({ value: true });
+  });
+});
