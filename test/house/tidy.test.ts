@@ -1,6 +1,6 @@
 // Words that have no place: impurity in the pure folders, unfinished business anywhere, files too long to read.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -86,6 +86,13 @@ describe('tidiness', () => {
       .filter(entry => entry.isDirectory())
       .map(entry => relative(root, join(entry.parentPath, entry.name)));
     expect(folders.filter(folder => !map.includes(`\`${folder}/\``))).toEqual([]);
+  });
+
+  it('every test that ARCHITECTURE.md names is there', () => {
+    const map = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+    const named = [...map.matchAll(/`(test\/[^`]+\.ts)`/g)].map(match => match[1]!);
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter(path => !existsSync(join(root, path)))).toEqual([]);
   });
 
   it('bites', () => {
