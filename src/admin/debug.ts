@@ -50,7 +50,15 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
 }
 
 function registerGauges({ world, engine, xds, metrics }: DebugParts): void {
-  metrics.gauge('pilot_xds', 'Connected proxies.', () => xds.connections().length);
+  metrics.gaugeBy('pilot_xds', 'Connected proxies, by the version that they say.', 'version', () => {
+    const count = new Map<string, number>();
+    for (const { facets } of xds.connections()) count.set(versionOf(facets), (count.get(versionOf(facets)) ?? 0) + 1);
+    return count;
+  });
+  metrics.gauge('pilot_services', 'Services of Kubernetes and ServiceEntries in force.', () => {
+    const { Service, ServiceEntry } = world.state.objects;
+    return Service.size + ServiceEntry.size;
+  });
   metrics.gauge('pilot_virt_services', 'VirtualServices in force.', () => world.state.objects.VirtualService.size);
   metrics.gauge('periplus_journal_seq', 'Last event that is folded.', () => world.state.seq);
   metrics.gauge('periplus_journal_durable', '0 while the journal cannot be written.', () => (world.durable ? 1 : 0));
@@ -62,6 +70,12 @@ function registerGauges({ world, engine, xds, metrics }: DebugParts): void {
   );
   metrics.gauge('periplus_generated', 'Generators run since the start.', () => engine.tracker.stats.generated);
   metrics.gauge('periplus_memo_queries', 'Memoised query values held.', () => engine.tracker.size.queries);
+  metrics.gauge('periplus_memo_generated', 'Memoised generator values held.', () => engine.tracker.size.generated);
+  metrics.gauge(
+    'periplus_selector_verifications',
+    'Memoised values whose calls were compared since the start.',
+    () => engine.tracker.stats.verifications,
+  );
 }
 
 function syncz(parts: DebugParts, status: ConnectionStatus): JsonObject {
@@ -78,10 +92,15 @@ function connection({ connection: proxy, facets, protocol, connectedAt }: Connec
     connection: proxy,
     proxy_type: facets.type,
     cluster_id: facets.clusterId,
-    istio_version: facets.version[0] === 65_535 ? '' : facets.version.join('.'),
+    istio_version: versionOf(facets),
     protocol,
     connectedAt: new Date(connectedAt).toISOString(),
   };
+}
+
+/** Empty: it says none. */
+function versionOf({ version }: ConnectionStatus['facets']): string {
+  return version[0] === 65_535 ? '' : version.join('.');
 }
 
 function typeStatus(parts: DebugParts, state: State, status: ConnectionStatus, type: TypeStatus): JsonObject {

@@ -1,10 +1,14 @@
 // Prometheus metrics by istiod's names (pilot/pkg/xds/monitoring.go, pilot/pkg/model/push_context.go), and our own counters beside them.
 
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { XdsObservation } from '../xds/host.ts';
 import { rulesOf } from '../xds/session/types.ts';
+import { VERSION } from './version.ts';
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 3, 5, 10, 20, 30];
+/** How finely stalls of the event loop are told apart. */
+const LAG_RESOLUTION_MS = 10;
 const BYTES = [1, 1e4, 1e6, 4e6, 1e7, 4e7];
 
 export class Metrics {
@@ -35,6 +39,28 @@ export class Metrics {
   );
   readonly #size = this.#histogram('pilot_xds_config_size_bytes', 'Bytes of a response, by type.', BYTES, ['type']);
 
+  readonly #rejectsOf: ReadonlyMap<string, Counter> = new Map(
+    ['cds', 'eds', 'lds', 'rds'].map(type => [
+      type,
+      this.#counter(`pilot_xds_${type}_reject`, `Responses of ${type.toUpperCase()} that proxies refused.`, []),
+    ]),
+  );
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+    this.#constant('pilot_info', 'Version of the control plane.', { version: VERSION });
+    this.#constant('istio_build', 'Build of the component.', { component: 'pilot', tag: VERSION });
+    const started = performance.now();
+    this.gauge('istiod_uptime_seconds', 'Seconds since the start.', () => (performance.now() - started) / 1_000);
+    const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+    lag.enable();
+    this.gauge('periplus_loop_lag_max_seconds', 'Longest stall of the event loop since the last scrape.', () => {
+      const seconds = Math.max(0, lag.max / 1e9 - LAG_RESOLUTION_MS / 1_000);
+      lag.reset();
+      return seconds;
+    });
+  }
+
   observe(event: XdsObservation): void {
     switch (event.kind) {
       case 'Sent':
@@ -43,6 +69,7 @@ export class Metrics {
         break;
       case 'Nacked':
         this.#rejects.inc({ type: typeName(event.typeUrl) });
+        this.#rejectsOf.get(typeName(event.typeUrl))?.inc();
         break;
       case 'Expired':
         this.#expired.inc({ type: typeName(event.typeUrl) });
@@ -75,6 +102,24 @@ export class Metrics {
         this.set(value());
       },
     });
+  }
+
+  /** A value for each label value at the time of asking. */
+  gaugeBy(name: string, help: string, label: string, values: () => ReadonlyMap<string, number>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [key, value] of values()) this.set({ [label]: key }, value);
+      },
+    });
+  }
+
+  #constant(name: string, help: string, labels: Readonly<Record<string, string>>): void {
+    new Gauge({ name, help, labelNames: Object.keys(labels), registers: [this.registry] }).set({ ...labels }, 1);
   }
 
   #counter(name: string, help: string, labelNames: string[]): Counter {

@@ -57,18 +57,28 @@ export interface DeltaDiscoveryResponseParts {
 
 /** An encoded DiscoveryResponse. */
 export function discoveryResponse(parts: DiscoveryResponseParts): Buffer {
-  return Buffer.concat([
+  return Buffer.concat(discoveryPieces(parts));
+}
+
+/** Its bytes in order, without copying the frames. */
+export function discoveryPieces(parts: DiscoveryResponseParts): readonly Buffer[] {
+  return [
     framedString(1, parts.versionInfo),
     ...parts.frames,
     framedString(4, parts.typeUrl),
     framedString(5, parts.nonce),
     controlPlane(6, parts.controlPlane),
-  ]);
+  ];
 }
 
 /** An encoded DeltaDiscoveryResponse. */
 export function deltaDiscoveryResponse(parts: DeltaDiscoveryResponseParts): Buffer {
-  return Buffer.concat([
+  return Buffer.concat(deltaDiscoveryPieces(parts));
+}
+
+/** Its bytes in order, without copying the frames. */
+export function deltaDiscoveryPieces(parts: DeltaDiscoveryResponseParts): readonly Buffer[] {
+  return [
     framedString(1, parts.systemVersionInfo),
     ...parts.frames,
     framedString(4, parts.typeUrl),
@@ -76,7 +86,7 @@ export function deltaDiscoveryResponse(parts: DeltaDiscoveryResponseParts): Buff
     // An empty name is a name, and repeated fields keep it.
     ...parts.removed.map(name => framed(6, Buffer.from(name, 'utf8'))),
     controlPlane(7, parts.controlPlane),
-  ]);
+  ];
 }
 
 function controlPlane(fieldNumber: number, identifier: string | undefined): Buffer {

@@ -35,6 +35,26 @@ type Protocol = 'sotw' | 'delta';
 
 const SERVICE = '/envoy.service.discovery.v3.AggregatedDiscoveryService';
 const identity = (bytes: Buffer): Buffer => bytes;
+
+/**
+ * A response that has not been put together: grpc-js asks a serialized message for its length and has it copied behind the frame header
+ * (server-interceptors.js, serializeMessage), so the pieces are copied once, there. Everything else sees a Buffer.
+ */
+class Pieces {
+  readonly #pieces: readonly Buffer[];
+  readonly byteLength: number;
+
+  constructor(pieces: readonly Buffer[]) {
+    this.#pieces = pieces;
+    this.byteLength = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  }
+
+  copy(target: Buffer, at: number): number {
+    let end = at;
+    for (const piece of this.#pieces) end += piece.copy(target, end);
+    return end - at;
+  }
+}
 const bidi = (path: string) => ({
   path,
   requestStream: true,
@@ -167,6 +187,9 @@ function transportOf(call: Call): Transport {
   return {
     send: (message, done) => {
       call.write(message, done);
+    },
+    sendPieces: (pieces, done) => {
+      call.write(new Pieces(pieces) as unknown as Buffer, done);
     },
     end: (code, message) => {
       if (code === 'OK') call.end();

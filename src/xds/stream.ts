@@ -9,7 +9,7 @@ import type { JsonObject } from '../core/json.ts';
 import type { NodeFacets } from '../core/proxy.ts';
 import { arrivalOf } from './connect.ts';
 import { debugFrame } from './debug-frame.ts';
-import { deltaDiscoveryResponse, discoveryResponse } from './discovery.ts';
+import { deltaDiscoveryPieces, deltaDiscoveryResponse, discoveryPieces, discoveryResponse } from './discovery.ts';
 import type { Engine } from './engine.ts';
 import { type DebugResource, XDS_SOURCE, type XdsHost } from './host.ts';
 import type { XdsLimits } from './limits.ts';
@@ -42,6 +42,8 @@ export type EndCode =
 export interface Transport {
   /** `done`: the transport took the message, or failed. */
   send(message: Buffer, done: (error?: Error | null) => void): void;
+  /** As `send` of the concatenation; a transport that has this spares a copy of every response. */
+  sendPieces?(pieces: readonly Buffer[], done: (error?: Error | null) => void): void;
   end(code: EndCode, message: string): void;
   /** Stop and go on reading requests. */
   pause(): void;
@@ -279,27 +281,33 @@ export class AdsStream {
       if (this.#ended) return giveBack();
       await receipts.commit({ connection, typeUrl, stateSeq, digest: set.digest, count: set.size });
       if (this.#ended) return giveBack();
-      const message = this.#encode(response, set);
+      const pieces = this.#pieces(response, set);
       this.#note(typeUrl, { version: set.digest, stateSeq, sentAt: host.clock.now() });
-      this.#transport.send(message, error => {
+      const sent = (error?: Error | null): void => {
         giveBack();
-        if (error !== undefined && error !== null) return this.closed(error.message);
-        host.observe?.({ kind: 'Sent', typeUrl, bytes: message.length, resources: response.names.length });
+        if (error !== undefined && error !== null) {
+          this.closed(error.message);
+          return;
+        }
+        const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+        host.observe?.({ kind: 'Sent', typeUrl, bytes, resources: response.names.length });
         this.#put({ kind: 'Sent' });
-      });
+      };
+      if (this.#transport.sendPieces === undefined) this.#transport.send(Buffer.concat(pieces), sent);
+      else this.#transport.sendPieces(pieces, sent);
     } catch (error) {
       giveBack();
       this.#fail(error);
     }
   }
 
-  #encode(response: Response, set: ResourceSet): Buffer {
+  #pieces(response: Response, set: ResourceSet): readonly Buffer[] {
     const { typeUrl, nonce, removed } = response;
     const version = set.digest.slice(0, VERSION_LENGTH);
     const chosen = response.names.map(name => set.resources.get(name)!);
     return this.protocol === 'sotw'
-      ? discoveryResponse({ versionInfo: version, typeUrl, nonce, frames: chosen.map(made => made.sotwFrame) })
-      : deltaDiscoveryResponse({
+      ? discoveryPieces({ versionInfo: version, typeUrl, nonce, frames: chosen.map(made => made.sotwFrame) })
+      : deltaDiscoveryPieces({
           systemVersionInfo: version,
           typeUrl,
           nonce,

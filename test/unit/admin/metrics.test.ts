@@ -1,0 +1,42 @@
+// The metrics page: istiod's names, and values that follow what is observed.
+
+import { describe, expect, it } from 'vitest';
+import { Metrics } from '../../../src/admin/metrics.ts';
+
+const CDS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
+
+async function page(metrics: Metrics): Promise<readonly string[]> {
+  return (await metrics.registry.metrics()).split('\n');
+}
+
+describe('metrics', () => {
+  it('count what is observed, refusals also by type', async () => {
+    const metrics = new Metrics();
+    metrics.observe({ kind: 'Sent', typeUrl: CDS, bytes: 10, resources: 1 });
+    metrics.observe({ kind: 'Nacked', typeUrl: CDS });
+    const lines = await page(metrics);
+    expect(lines).toContain('pilot_xds_pushes{type="cds"} 1');
+    expect(lines).toContain('pilot_total_xds_rejects{type="cds"} 1');
+    expect(lines).toContain('pilot_xds_cds_reject 1');
+    expect(lines).toContain('pilot_xds_eds_reject 0');
+  });
+
+  it('ask for gauges when they are read, and forget labels that are gone', async () => {
+    const metrics = new Metrics();
+    let proxies = new Map([['1.30.3', 2]]);
+    metrics.gaugeBy('pilot_xds', 'Proxies.', 'version', () => proxies);
+    expect(await page(metrics)).toContain('pilot_xds{version="1.30.3"} 2');
+    proxies = new Map([['1.29.0', 1]]);
+    const lines = await page(metrics);
+    expect(lines).toContain('pilot_xds{version="1.29.0"} 1');
+    expect(lines.some(line => line.includes('1.30.3'))).toBe(false);
+  });
+
+  it('have the version, the process and the loop', async () => {
+    const text = (await page(new Metrics())).join('\n');
+    for (const name of ['pilot_info{', 'istio_build{', 'istiod_uptime_seconds ', 'process_resident_memory_bytes ']) {
+      expect(text).toContain(`\n${name}`);
+    }
+    expect(text).toMatch(/\nperiplus_loop_lag_max_seconds \d/);
+  });
+});
