@@ -34,13 +34,18 @@ function oldestFirst(reader: ProxyReader, namespace: string): readonly Obj<'Prox
 
 /** Of several, the oldest counts most; environment variables are merged by name. */
 function over(config: ProxyConfig, objects: readonly Obj<'ProxyConfig'>[]): ProxyConfig {
-  return [...objects].reverse().reduce((below, { spec: { concurrency, environmentVariables, image } }) => {
-    const proxyMetadata = { ...below.proxyMetadata, ...environmentVariables };
-    return {
+  let merged = config;
+  for (const { spec } of [...objects].reverse()) {
+    const { concurrency, environmentVariables, image } = spec;
+    const below = merged;
+    merged = {
       ...below,
       ...(concurrency === undefined ? {} : { concurrency }),
-      ...(environmentVariables === undefined ? {} : { proxyMetadata }),
+      ...(environmentVariables === undefined
+        ? {}
+        : { proxyMetadata: { ...below.proxyMetadata, ...environmentVariables } }),
       ...(image === undefined ? {} : { image }),
     };
-  }, config);
+  }
+  return merged;
 }
