@@ -4,6 +4,7 @@ import type { RawObject } from '../event.ts';
 import type { DestinationRule } from '../schema/istio-types.gen.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
 import { namespaceOfRaw } from './meta.ts';
+import { destinationRuleReferences } from './references.ts';
 import { quoted, type Report } from './report.ts';
 import { checkSubsetName } from './validate/destinations.ts';
 import { checkExportTo } from './validate/export-to.ts';
@@ -18,6 +19,7 @@ export const destinationRule = istioKind({
   versions: NETWORKING_VERSIONS,
   type: 'istio.networking.v1alpha3.DestinationRule',
   rules: checkDestinationRule,
+  references: destinationRuleReferences,
 });
 
 function checkDestinationRule(spec: DestinationRule, report: Report, raw: RawObject): void {

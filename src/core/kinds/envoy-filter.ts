@@ -10,6 +10,7 @@ import type {
   EnvoyFilter_EnvoyConfigObjectPatch as Patch,
 } from '../schema/istio-types.gen.ts';
 import { istioKind, NETWORKING } from './istio.ts';
+import { policyReferences } from './references.ts';
 import { quoted, type Report } from './report.ts';
 import { checkRegex } from './validate/regex.ts';
 import { checkSelector } from './validate/selectors.ts';
@@ -21,6 +22,7 @@ export const envoyFilter = istioKind({
   type: 'istio.networking.v1alpha3.EnvoyFilter',
   rules: checkEnvoyFilter,
   notYet: 'nothing is patched',
+  references: policyReferences,
 });
 
 type ApplyTo = Exclude<NonNullable<Patch['applyTo']>, 'INVALID'>;

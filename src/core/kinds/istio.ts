@@ -18,6 +18,7 @@ import type { IstioTypeMap } from '../schema/istio-types.gen.ts';
 import type { IndexEntries, KindDefinition, KindName, KindSpecs } from './kinds.ts';
 import { shapeProblem } from './limits.ts';
 import { projectMeta } from './meta.ts';
+import type { Reference } from './references.ts';
 import { checked, type Report } from './report.ts';
 import { checkIstioAnnotations } from './validate/annotations.ts';
 
@@ -34,6 +35,7 @@ export interface IstioKind<K extends KindName, T extends keyof IstioTypeMap> {
   /** Members of metadata that matter for this kind alone. */
   readonly keepMeta?: readonly string[];
   readonly indexes?: (obj: Obj<K>) => IndexEntries;
+  readonly references?: (obj: Obj<K>) => readonly Reference[];
   readonly notYet?: string;
 }
 type StatusDecoder = (status: Json) => Either<NonEmptyArray<Problem>, JsonObject | undefined>;
@@ -56,6 +58,7 @@ export function istioKind<K extends KindName, T extends keyof IstioTypeMap>(from
     decode: raw => decodeIstioObject(from, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
     project: raw => projectIstioObject(from, raw),
     indexes: obj => from.indexes?.(obj) ?? {},
+    ...(from.references === undefined ? {} : { references: from.references }),
     ...(from.notYet === undefined ? {} : { notYet: from.notYet }),
   };
 }

@@ -46,6 +46,7 @@ import type { IngressClassSpec, IngressSpec } from './ingress.ts';
 import type { NamespaceData } from './namespace.ts';
 import type { NodeData } from './node.ts';
 import type { PodData } from './pod.ts';
+import type { Reference } from './references.ts';
 import type { SecretData } from './secret.ts';
 import type { ServiceData } from './service.ts';
 
@@ -121,6 +122,8 @@ export interface KindDefinition<K extends KindName = KindName> {
   readonly project: (object: RawObject) => JsonObject;
   /** Secondary index entries of an object: index name → keys under which it is found. (A method: it is called with its own kind only.) */
   indexes(obj: Obj<K>): IndexEntries;
+  /** What the object refers to, as written; absent for kinds that refer to nothing. */
+  references?(obj: Obj<K>): readonly Reference[];
 }
 export type IndexEntries = Readonly<Partial<Record<IndexName, readonly string[]>>>;
 

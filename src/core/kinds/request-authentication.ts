@@ -3,6 +3,7 @@
 import { parseUrl } from '../schema/go-url.ts';
 import type { JWTRule, RequestAuthentication } from '../schema/istio-types.gen.ts';
 import { istioKind, SECURITY, SECURITY_VERSIONS } from './istio.ts';
+import { policyReferences } from './references.ts';
 import { quoted, type Report } from './report.ts';
 import { checkDuration } from './validate/durations.ts';
 import { checkHeaderName } from './validate/headers.ts';
@@ -17,6 +18,7 @@ export const requestAuthentication = istioKind({
   type: 'istio.security.v1beta1.RequestAuthentication',
   rules: checkRequestAuthentication,
   notYet: 'no token is looked at',
+  references: policyReferences,
 });
 
 function checkRequestAuthentication(spec: RequestAuthentication, report: Report): void {

@@ -7,6 +7,7 @@ import type { HTTPRoute, VirtualService } from '../schema/istio-types.gen.ts';
 import { matches } from '../select/hosts.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
 import { namespaceOfRaw } from './meta.ts';
+import { virtualServiceReferences } from './references.ts';
 import { quoted, type Report } from './report.ts';
 import { isIp } from './validate/addresses.ts';
 import { checkExportTo } from './validate/export-to.ts';
@@ -21,6 +22,7 @@ export const virtualService = istioKind({
   versions: NETWORKING_VERSIONS,
   type: 'istio.networking.v1alpha3.VirtualService',
   rules: checkVirtualService,
+  references: virtualServiceReferences,
 });
 
 function checkVirtualService(spec: VirtualService, report: Report, raw: RawObject): void {

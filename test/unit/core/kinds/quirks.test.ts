@@ -1,0 +1,92 @@
+// What JSON and YAML of Kubernetes may look like: integers or strings, booleans that are words, base64, durations, numbers as text, null.
+
+import { describe, expect, test } from 'vitest';
+import { parseDocuments } from '../../../../src/adapters/file/parse.ts';
+import type { JsonObject } from '../../../../src/core/json.ts';
+import { decodedOf, problemsOf, withSpec } from './verdict.ts';
+
+const service = (port: JsonObject): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'a', namespace: 'prod' },
+  spec: { ports: [{ port: 80, ...port }] },
+});
+
+describe('integers or strings', () => {
+  test.each([8080, 'http'])('a target port may be %j', targetPort => {
+    expect(decodedOf('Service', service({ targetPort })).ports[0]?.targetPort).toBe(targetPort);
+  });
+  test.each([1.5, true, { a: 1 }])('a target port may not be %j', targetPort => {
+    expect(problemsOf(service({ targetPort }))).toHaveLength(1);
+  });
+});
+
+describe('the API server takes no number for a text and no text for a number', () => {
+  const rule = (trafficPolicy: JsonObject): readonly string[] =>
+    problemsOf(withSpec('DestinationRule', { host: 'a', trafficPolicy }));
+  test.each<[JsonObject, readonly string[]]>([
+    [{ connectionPool: { tcp: { maxConnections: 5 } } }, []],
+    [
+      { connectionPool: { tcp: { maxConnections: '5' } } },
+      ['spec.trafficPolicy.connectionPool.tcp.maxConnections: expected an integer, found the string "5"'],
+    ],
+    [{ outlierDetection: { consecutive5xxErrors: null } }, []],
+    [
+      { outlierDetection: { interval: null } },
+      ['spec.trafficPolicy.outlierDetection.interval: null is not allowed here'],
+    ],
+    [{ outlierDetection: { interval: '1.5s' } }, []],
+    [{ outlierDetection: { interval: '1h2m3s4ms' } }, []],
+    [
+      { outlierDetection: { interval: 5 } },
+      ['spec.trafficPolicy.outlierDetection.interval: expected a duration such as 5s, 100ms or 1h30m, found 5'],
+    ],
+    [
+      { outlierDetection: { interval: '5' } },
+      [
+        'spec.trafficPolicy.outlierDetection.interval: expected a duration such as 5s, 100ms or 1h30m, found the string "5"',
+      ],
+    ],
+    [
+      { tls: { mode: 'simple' } },
+      ['spec.trafficPolicy.tls.mode: expected one of DISABLE, SIMPLE, MUTUAL, ISTIO_MUTUAL, found the string "simple"'],
+    ],
+    [{ tls: { mode: 1 } }, ['spec.trafficPolicy.tls.mode: expected a string, found 1']],
+    [{ outlier_detection: {} }, ['spec.trafficPolicy.outlier_detection: unknown field']],
+  ])('given %j, then %j', (policy, problems) => {
+    expect(rule(policy)).toEqual(problems);
+  });
+});
+
+describe('base64', () => {
+  const secret = (value: string): JsonObject => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'a', namespace: 'prod' },
+    data: { k: value },
+  });
+  test.each(['', 'YQ==', 'YWI='])('%j is some', value => {
+    expect(problemsOf(secret(value))).toEqual([]);
+  });
+  test.each(['a', '%', 'YQ=x'])('%j is none', value => {
+    expect(problemsOf(secret(value))).toHaveLength(1);
+  });
+});
+
+/** kubectl and istiod read YAML 1.1, where more words are booleans than in 1.2. */
+test.each([
+  ['true', true],
+  ['yes', true],
+  ['on', true],
+  ['Off', false],
+  ['n', false],
+  ['"yes"', 'yes'],
+  ['1s', '1s'],
+  ['012', 10],
+  ['1_000', 1000],
+  ['0x1F', 31],
+  ['~', null],
+])('YAML: %s is %j', (text, value) => {
+  const parsed = parseDocuments('a.yaml', `a: ${text}`);
+  expect('documents' in parsed ? parsed.documents.map(document => document.value) : parsed).toEqual([{ a: value }]);
+});
