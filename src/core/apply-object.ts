@@ -22,7 +22,8 @@ import type { State } from './state.ts';
 type AddEvent = Event & { readonly kind: 'Add' | 'Update' };
 type DeleteEvent = Event & { readonly kind: 'Delete' };
 
-export function applyObject(state: State, event: AddEvent): Step {
+/** `ask`: whether the handler of the kind is asked what to push; the state is the same either way. */
+export function applyObject(state: State, event: AddEvent, ask: boolean): Step {
   const outcome = decodeRecord(state, event.source, event.object, event.origin, event.seq);
   if ('problems' in outcome) return [state, [verdict(event.origin, outcome.object, outcome.problems)]];
   const { record, definition, before } = outcome;
@@ -32,7 +33,7 @@ export function applyObject(state: State, event: AddEvent): Step {
   const notYet = record.accepted === before?.accepted ? [] : notYetProblems(definition);
   const said = before?.refused !== undefined || notYet.length > 0;
   const effects = said ? [verdict(event.origin, shown, notYet, true)] : [];
-  return settle(next, definition, record.key, event.seq, effects);
+  return settle(next, definition, record.key, event.seq, effects, ask);
 }
 
 interface DecodedRecord {
@@ -80,7 +81,7 @@ export function putInForce(state: State, outcome: DecodedRecord | Undecodable): 
   return inForce(next, definition, record.key)?.next ?? next;
 }
 
-export function removeObject(state: State, event: DeleteEvent): Step {
+export function removeObject(state: State, event: DeleteEvent, ask: boolean): Step {
   const { ref } = event;
   const definition = definitionOf(ref.apiVersion, ref.kind);
   if (definition === undefined) return [state, []];
@@ -92,7 +93,7 @@ export function removeObject(state: State, event: DeleteEvent): Step {
   );
   const records = state.records.without(`${definition.kind}|${key}|${event.source}`);
   if (records === state.records) return [state, []];
-  return settle({ ...state, records }, definition, key, event.seq, []);
+  return settle({ ...state, records }, definition, key, event.seq, [], ask);
 }
 
 /** The table key of an object. */
@@ -107,10 +108,18 @@ export function clusterOf(source: string): string {
 }
 
 /** Puts in force what now has precedence under a key, and lets the kind's handler compare before and after. */
-function settle(state: State, definition: KindDefinition, key: string, seq: number, effects: readonly Effect[]): Step {
+function settle(
+  state: State,
+  definition: KindDefinition,
+  key: string,
+  seq: number,
+  effects: readonly Effect[],
+  ask: boolean,
+): Step {
   const settled = inForce(state, definition, key);
   if (settled === undefined) return [state, effects];
   const { next, before, after } = settled;
+  if (!ask) return [next, effects];
   const change: Change = { seq, kind: definition.kind, key, before, after };
   const request = changeHandler(state, next, change);
   return [next, request === undefined ? effects : [...effects, { kind: 'Push', request }]];

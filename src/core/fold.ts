@@ -13,12 +13,12 @@ export interface Folded {
   readonly failure?: string;
 }
 
-/** `rejected`: seqs that the journal says were rejected. */
-export function fold(state: State, event: Event, rejected: ReadonlySet<number>): Folded {
+/** `rejected`: seqs that the journal says were rejected. `ask`: whether effects are wanted (reduce.ts). */
+export function fold(state: State, event: Event, rejected: ReadonlySet<number>, ask = true): Folded {
   const skipped: State = { ...state, seq: event.seq, time: event.time };
   if (rejected.has(event.seq)) return { state: skipped, effects: [] };
   try {
-    const [next, effects] = reduce(state, event);
+    const [next, effects] = reduce(state, event, ask);
     return { state: next, effects };
   } catch (error) {
     return { state: skipped, effects: [], failure: error instanceof Error ? error.message : String(error) };

@@ -15,14 +15,15 @@ import type { State } from './state.ts';
 
 export type Step = readonly [State, readonly Effect[]];
 
-export function reduce(before: State, event: Event): Step {
+/** With `ask` false no handler is asked what objects' changes push: for restoring a state from its history, where nobody is to be served. */
+export function reduce(before: State, event: Event, ask = true): Step {
   const state: State = { ...before, seq: event.seq, time: event.time };
   switch (event.kind) {
     case 'Add':
     case 'Update':
-      return applyObject(state, event);
+      return applyObject(state, event, ask);
     case 'Delete':
-      return removeObject(state, event);
+      return removeObject(state, event, ask);
     case 'Synced':
       return [{ ...state, synced: state.synced.with(event.source, event.seq) }, []];
     case 'Malformed':

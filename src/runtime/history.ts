@@ -39,7 +39,7 @@ export async function foldHistory(journal: Journal, options: HistoryOptions): Pr
   const rejected = await rejectedIn(journal, from);
   for await (const page of journal.read({ from, to })) {
     for (const event of page) {
-      const folded = fold(state, event, rejected);
+      const folded = fold(state, event, rejected, options.onEvent !== undefined);
       if (folded.failure !== undefined) options.onFailure?.(event.seq, folded.failure);
       const wait = options.onEvent?.(state, event, folded.state, folded.effects);
       state = folded.state;

@@ -23,9 +23,16 @@ function measure(json: Json | undefined, depth: number, counter: { values: numbe
   if (counter.values > VALUES_MAX) return 'large';
   if (typeof json !== 'object' || json === null) return undefined;
   if (depth >= DEPTH_MAX) return 'deep';
-  const members = isObject(json) ? Object.values(json) : json;
-  for (const member of members) {
-    const found = measure(member, depth + 1, counter);
+  if (isObject(json)) {
+    // Every object of every event comes here: no list of the members is made.
+    for (const key in json) {
+      const found = measure(json[key], depth + 1, counter);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  for (let i = 0; i < json.length; i++) {
+    const found = measure(json[i], depth + 1, counter);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -9,7 +9,7 @@ import type { State } from '../state.ts';
 
 /** Values are kept as long as the reader is, so make one for each comparison and let it go. */
 export function untrackedReader(state: State): Reader {
-  const known = new Map<string, unknown>();
+  const known = new Map<string, Map<string, unknown>>();
   const noProxy = (): never => {
     throw new AssertionFailed('a query without a proxy asked for one');
   };
@@ -22,10 +22,14 @@ export function untrackedReader(state: State): Reader {
     setting: name => state.settings[name],
     feature: name => featureOf(state.settings, name),
     get: <A extends string, R>(query: Query<A, R>, arg: A): R => {
-      const id = `${query.name}\u0000${arg}`;
-      if (known.has(id)) return known.get(id) as R;
+      let values = known.get(query.name);
+      if (values === undefined) {
+        values = new Map();
+        known.set(query.name, values);
+      }
+      if (values.has(arg)) return values.get(arg) as R;
       const value = query.run(reader, arg);
-      known.set(id, value);
+      values.set(arg, value);
       return value;
     },
     make: (generator, inputs) => generator.run(inputs),
