@@ -76,8 +76,8 @@ export function chooseUpstreamTls(reader: ProxyReader, question: UpstreamTlsQues
   const files = metadataFiles(reader);
   const external = question.service.meshExternal && reader.feature('PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES');
   if (files !== undefined && !external) {
-    const { subjectAltNames, sni } = settings;
-    return originatedTls(reader, question, { ...files, mode: 'MUTUAL', subjectAltNames, sni });
+    const { subjectAltNames, sni, insecureSkipVerify } = settings;
+    return originatedTls(reader, question, { ...files, mode: 'MUTUAL', subjectAltNames, sni, insecureSkipVerify });
   }
   if (mode === 'MUTUAL') return originatedTls(reader, question, settings);
   return meshTls(reader, question, false, settings);
