@@ -113,10 +113,10 @@ function reindex(
   for (const name of Object.keys({ ...old, ...now }).sort() as IndexName[]) {
     indexes ??= { ...state.indexes };
     const kept = new Set(now[name] ?? []);
-    let table = indexes[name];
-    for (const entry of old[name] ?? []) if (!kept.has(entry)) table = table.without(`${entry}|${key}`);
-    if (after !== undefined) for (const entry of kept) table = table.with(`${entry}|${key}`, after);
-    indexes[name] = table;
+    const gone = (old[name] ?? []).filter(entry => !kept.has(entry)).map(entry => `${entry}|${key}`);
+    if (gone.length === 0 && kept.size === 0) continue;
+    const entries = after === undefined ? [] : [...kept].map(entry => [`${entry}|${key}`, after] as const);
+    indexes[name] = indexes[name].changed(gone, entries);
   }
   return indexes ?? state.indexes;
 }

@@ -19,7 +19,7 @@ const diffAgainst = (
   typeof importedDiff === 'function' ? importedDiff : (importedDiff as { readonly default: unknown }).default
 ) as Diff;
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const compare = (a: string, b: string): number => (a < b ? -1 : a === b ? 0 : 1);
 
 export class Table<V> {
   readonly #tree: Tree<V>;
@@ -58,6 +58,14 @@ export class Table<V> {
 
   withAll(entries: Iterable<readonly [string, V]>): Table<V> {
     const next = this.#tree.clone();
+    for (const [key, value] of entries) next.set(key, value);
+    return new Table(next);
+  }
+
+  /** First the deletions, then the entries, in one new version. */
+  changed(deletions: Iterable<string>, entries: Iterable<readonly [string, V]>): Table<V> {
+    const next = this.#tree.clone();
+    for (const key of deletions) next.delete(key);
     for (const [key, value] of entries) next.set(key, value);
     return new Table(next);
   }

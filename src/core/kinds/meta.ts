@@ -67,7 +67,8 @@ export function decodeMeta(
   const { clusterScoped } = kind;
   const shape = shapeProblem(raw);
   if (shape !== undefined) return left([shape]);
-  const { metadata } = kind.project(raw);
+  const { apiVersion, kind: kindName } = raw;
+  const { metadata } = kind.project({ apiVersion, kind: kindName, metadata: raw.metadata });
   if (!isObject(metadata)) return left([problem('metadata', 'is missing; expected an object with a name')]);
   const decoded = decodeObjectMeta('ObjectMeta', metadata, 'metadata', { ignoreUnknown: true });
   if (isLeft(decoded)) return decoded;

@@ -59,13 +59,12 @@ export interface Topology {
 /** Labels with those of the topology, which everything that selects workloads by label may use. A network label is never replaced. */
 export function withTopology(labels: Labels, { cluster, locality, node, network }: Topology): Labels {
   const { region, zone, subzone } = splitLocality(locality);
-  return {
-    ...labels,
-    ...(region === '' ? {} : { [REGION_LABEL]: region }),
-    ...(zone === '' ? {} : { [ZONE_LABEL]: zone }),
-    ...(subzone === '' ? {} : { [SUBZONE_LABEL]: subzone }),
-    ...(cluster === '' ? {} : { [CLUSTER_LABEL]: cluster }),
-    ...(node === '' ? {} : { [HOSTNAME_LABEL]: node }),
-    ...(network === '' || labels[NETWORK_LABEL] ? {} : { [NETWORK_LABEL]: network }),
-  };
+  const all: Record<string, string> = { ...labels };
+  if (region !== '') all[REGION_LABEL] = region;
+  if (zone !== '') all[ZONE_LABEL] = zone;
+  if (subzone !== '') all[SUBZONE_LABEL] = subzone;
+  if (cluster !== '') all[CLUSTER_LABEL] = cluster;
+  if (node !== '') all[HOSTNAME_LABEL] = node;
+  if (network !== '' && !labels[NETWORK_LABEL]) all[NETWORK_LABEL] = network;
+  return all;
 }

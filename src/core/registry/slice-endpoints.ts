@@ -37,12 +37,12 @@ export const endpointsOfSlice: Query<string, readonly Endpoint[]> = {
     const service = slice?.labels[SERVICE_NAME_LABEL];
     if (slice === undefined || service === undefined || !isUsable(slice)) return [];
     const traits = reader.get(traitsOf, `${slice.cluster}/${slice.namespace}/${service}`);
+    const ports = slice.spec.ports.map(port => ({ name: port.name, port: port.port ?? 0 }));
     const found: Endpoint[] = [];
     for (const endpoint of slice.spec.endpoints) {
       const health = healthOf(endpoint.conditions, traits);
       for (const address of endpoint.addresses) {
         const where = { cluster: slice.cluster, namespace: slice.namespace, address, targetRef: endpoint.targetRef };
-        const ports = slice.spec.ports.map(port => ({ name: port.name, port: port.port ?? 0 }));
         found.push(...endpointsOfAddress(reader, where, ports, health, traits));
       }
     }
