@@ -12,27 +12,29 @@ export const SNAPSHOTS_KEPT = 4;
 export class Snapshotter {
   readonly #journal: Journal;
   readonly #log: Log;
+  readonly #every: number;
   #last: number;
   #writing: Promise<void> = Promise.resolve();
   #busy = false;
 
-  /** `last`: seq of the newest snapshot there is. */
-  constructor(journal: Journal, last: number, log: Log) {
+  /** `last`: seq of the newest snapshot there is. `every`: events between two. */
+  constructor(journal: Journal, last: number, log: Log, every = SNAPSHOT_EVENTS) {
     this.#journal = journal;
     this.#last = last;
     this.#log = log;
+    this.#every = every;
   }
 
   /** Call after each fold, with a state that the journal can give back. */
   consider(state: State): void {
-    if (this.#busy || state.seq - this.#last < SNAPSHOT_EVENTS) return;
+    if (this.#busy || state.seq - this.#last < this.#every) return;
     this.#start(state);
   }
 
   /** At the end: whatever has come since the last one. */
   async finish(state: State): Promise<void> {
     await this.#writing;
-    if (state.seq - this.#last >= SNAPSHOT_EVENTS / 4) this.#start(state);
+    if (state.seq - this.#last >= this.#every / 4) this.#start(state);
     await this.#writing;
   }
 
