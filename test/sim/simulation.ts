@@ -6,11 +6,11 @@
 import fc from 'fast-check';
 import type { Fact } from '../../src/core/event.ts';
 import type { Json, JsonObject } from '../../src/core/json.ts';
+import { CONNECTIONS, NODES } from '../../src/testing/facts.ts';
+import { anyObject } from '../../src/testing/objects.ts';
 import { Engine } from '../../src/xds/engine.ts';
 import { resourceSources } from '../../src/xds/generate/types.ts';
 import { EDS, RDS } from '../../src/xds/session/types.ts';
-import { CONNECTIONS, NODES } from '../property/facts.ts';
-import { anyObject } from '../property/objects.ts';
 import { SimClient } from './client.ts';
 import { decodeResponse } from './contents.ts';
 import { type Canary, SimControlPlane } from './control-plane.ts';
@@ -233,6 +233,8 @@ class Simulation {
     }
     plane.kill();
     this.#clock.clear();
+    // A write that had reached the disk is done, whoever asked for it: committed, and acknowledged to nobody.
+    await settle();
     for (const client of this.#clients) {
       client.wire?.cutOff('the control plane is gone');
       client.wire = undefined;
@@ -412,7 +414,6 @@ class Simulation {
   }
 
   #note(what: string): void {
-    if (process.env.SIM_TRACE !== undefined) process.stderr.write(`${this.#step}: ${what}\n`);
     this.#trace.push(`${this.#step} @${this.#clock.now() % 10_000_000}: ${what}`);
     if (this.#trace.length > TRACE_MAX) this.#trace.shift();
   }
