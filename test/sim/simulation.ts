@@ -3,11 +3,7 @@
 // (every message delivered, every timer fired, the disk in order) everybody holds what fresh generation gives, and at the end the journal
 // explains all of it.
 
-import fc from 'fast-check';
-import type { Fact } from '../../src/core/event.ts';
-import type { Json, JsonObject } from '../../src/core/json.ts';
 import { CONNECTIONS, NODES } from '../../src/testing/facts.ts';
-import { anyObject } from '../../src/testing/objects.ts';
 import { Engine } from '../../src/xds/engine.ts';
 import { resourceSources } from '../../src/xds/generate/types.ts';
 import { EDS, RDS } from '../../src/xds/session/types.ts';
@@ -16,6 +12,7 @@ import { decodeResponse } from './contents.ts';
 import { type Canary, SimControlPlane } from './control-plane.ts';
 import { type Fate, Platter } from './disk.ts';
 import { FakeClock, settle } from './fake-clock.ts';
+import { Folder } from './folder.ts';
 import { checkHeld, checkJournal, checkRemovals, LawBroken, Receipts } from './laws.ts';
 import { Random } from './random.ts';
 import { Wire } from './wire.ts';
@@ -37,17 +34,9 @@ export interface Outcome {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Objects that a run has to choose from. */
-const OBJECTS = 40;
 const TRACE_MAX = 40;
 /** Rounds after which a run that does not come to rest is broken. */
 const ROUNDS_MAX = 5_000;
-const MESHES: readonly Json[] = [
-  {},
-  { accessLogFile: '/dev/stdout' },
-  { outboundTrafficPolicy: { mode: 'REGISTRY_ONLY' } },
-  { accessLogFile: 7 },
-];
 const EXTRA_NAMES = [
   '80',
   '9000',
@@ -67,13 +56,11 @@ class Simulation {
   readonly #clock = new FakeClock();
   readonly #platter = new Platter();
   readonly #receipts = new Receipts(this.#platter);
-  readonly #pool: readonly JsonObject[];
   readonly #clients: readonly SimClient[];
-  readonly #folder = new Map<string, JsonObject>();
+  readonly #folder: Folder;
   readonly #trace: string[] = [];
   readonly #counts: Record<string, number> = {};
   readonly #strict: boolean;
-  #mesh: Json = null;
   #plane: SimControlPlane | undefined;
   #boots = 0;
   #step = 0;
@@ -87,7 +74,7 @@ class Simulation {
   constructor(options: RunOptions) {
     this.#options = options;
     this.#random = new Random(options.seed);
-    this.#pool = fc.sample(anyObject, { seed: options.seed, numRuns: OBJECTS });
+    this.#folder = new Folder(options.seed, this.#random);
     this.#strict = options.canary === undefined && this.#random.chance(0.15);
     const nodes = CONNECTIONS.filter(() => this.#random.chance(0.6));
     const chosen = nodes.length === 0 ? [CONNECTIONS[0]] : nodes;
@@ -101,7 +88,6 @@ class Simulation {
 
   async run(): Promise<Outcome> {
     try {
-      for (let i = 0; i < OBJECTS / 2; i++) this.#put(this.#random.pick(this.#pool));
       await this.#boot();
       await this.#saying;
       for (const client of this.#clients) this.#connect(client);
@@ -143,7 +129,7 @@ class Simulation {
       [5, () => this.#toggleClient()],
       [3, () => this.#toggleSlow()],
       [2, () => this.#toggleName()],
-      [2, () => this.#say('relist', () => this.#plane!.relist(this.#all()))],
+      [2, () => this.#say('relist', () => this.#plane!.relist(this.#folder.all()))],
       [2, () => this.#toggleDisk()],
       [1.5, () => this.#restart()],
       [0.7, () => this.#rest('in between')],
@@ -153,38 +139,11 @@ class Simulation {
 
   // --- the world outside -------------------------------------------------------------------------------------------
 
-  #put(object: JsonObject): void {
-    this.#folder.set(keyOf(object), object);
-  }
-
-  #all(): readonly Fact[] {
-    const facts: Fact[] = [...this.#folder.values()].map(object => ({ kind: 'Add', object }));
-    return [...facts, { kind: 'MeshConfig', value: this.#mesh }];
-  }
-
   #change(): void {
-    const batch: Fact[] = [];
-    for (let i = 0; i <= this.#random.int(3); i++) {
-      const object = this.#random.pick(this.#pool);
-      const held = this.#folder.get(keyOf(object));
-      if (this.#random.chance(0.05)) {
-        this.#mesh = this.#random.pick(MESHES);
-        batch.push({ kind: 'MeshConfig', value: this.#mesh });
-      } else if (held !== undefined && this.#random.chance(0.5)) {
-        this.#folder.delete(keyOf(object));
-        batch.push({ kind: 'Delete', ref: refOf(object) });
-      } else {
-        this.#put(object);
-        batch.push({ kind: 'Add', object });
-      }
-    }
-    const what = batch.map(
-      fact =>
-        `${fact.kind} ${fact.kind === 'Add' ? keyOf(fact.object) : fact.kind === 'Delete' ? `${fact.ref.kind}/${fact.ref.namespace}/${fact.ref.name}` : ''}`,
-    );
+    const { batch, what } = this.#folder.change();
     // A change that nobody notices: the next relist finds it.
-    if (this.#random.chance(0.1)) this.#note(`unnoticed: ${what.join(', ')}`);
-    else this.#say(what.join(', '), () => this.#plane!.submit(batch, this.#options.canary));
+    if (this.#random.chance(0.1)) this.#note(`unnoticed: ${what}`);
+    else this.#say(what, () => this.#plane!.submit(batch, this.#options.canary));
   }
 
   #say(what: string, run: () => Promise<void>): void {
@@ -213,7 +172,7 @@ class Simulation {
       log: message => this.#note(`  log: ${message}`),
     });
     this.#plane = plane;
-    this.#saying = plane.relist(this.#all()).catch(error => this.#heard(error));
+    this.#saying = plane.relist(this.#folder.all()).catch(error => this.#heard(error));
   }
 
   async #restart(): Promise<void> {
@@ -355,7 +314,7 @@ class Simulation {
     this.#note(`rest ${when}`);
     this.#resting = true;
     this.#diskFails = false;
-    this.#saying = this.#saying.then(() => this.#plane!.relist(this.#all())).catch(error => this.#heard(error));
+    this.#saying = this.#saying.then(() => this.#plane!.relist(this.#folder.all())).catch(error => this.#heard(error));
     for (const client of this.#clients) {
       // A refusal leaves a client with what it had; only a new stream, or a change, mends that.
       if (client.refused.size > 0 && this.#random.chance(0.7)) {
@@ -417,15 +376,4 @@ class Simulation {
     this.#trace.push(`${this.#step} @${this.#clock.now() % 10_000_000}: ${what}`);
     if (this.#trace.length > TRACE_MAX) this.#trace.shift();
   }
-}
-
-function keyOf(object: JsonObject): string {
-  const { namespace, name } = object.metadata as JsonObject;
-  return `${String(object.kind)}/${String(namespace ?? '')}/${String(name)}`;
-}
-
-function refOf(object: JsonObject): { apiVersion: string; kind: string; namespace: string; name: string } {
-  const { namespace, name } = object.metadata as JsonObject;
-  const text = (value: Json | undefined): string => (value === undefined ? '' : String(value));
-  return { apiVersion: text(object.apiVersion), kind: text(object.kind), namespace: text(namespace), name: text(name) };
 }
