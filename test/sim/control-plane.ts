@@ -77,7 +77,7 @@ export class SimControlPlane {
     world.listen({
       onFolded: (state, request) => {
         this.#remember(state);
-        if (options.canary !== 'push-lost' || ++pushes % 4 !== 0) this.hub.push(request);
+        if (options.canary !== 'push-lost' || ++pushes % 2 !== 0) this.hub.push(request);
         if (world.durable) this.#snapshotter.consider(state);
         if (state.seq % 64 === 0) engine.sweep();
       },
