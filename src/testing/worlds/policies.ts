@@ -115,7 +115,10 @@ const trafficPolicy: Shape = both(
     proxyProtocol: fc.constantFrom<Json>({ version: 'V1' }, { version: 'V2' }),
     retryBudget: fc.constant<Json>({ percent: 25, minRetryConcurrency: 5 }),
   }),
-).filter(found => Object.keys(found).length > 0);
+)
+  .filter(found => Object.keys(found).length > 0)
+  // Istio lets only one of the two stand.
+  .map(found => (found.tunnel === undefined ? found : { ...found, proxyProtocol: undefined }));
 
 export const destinationRule: Shape = istio(
   'networking',
