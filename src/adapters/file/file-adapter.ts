@@ -143,7 +143,18 @@ export class FileAdapter implements Adapter {
         const fact = difference(winnersBefore.get(key), winners.get(key));
         if (fact !== undefined) batch.push(fact);
       }
-      if (batch.length > 0) await sink.submit(batch);
+      if (batch.length > 0) await this.#submit(sink, path, batch, before.get(path));
+    }
+  }
+
+  /** What cannot be recorded holds up nobody else: the file counts as not yet read and is tried again at the next look. */
+  async #submit(sink: Sink, path: string, batch: readonly Fact[], before: KnownFile | undefined): Promise<void> {
+    try {
+      await sink.submit(batch);
+    } catch (error) {
+      this.#failed(error);
+      if (before === undefined) this.#files.delete(path);
+      else this.#files.set(path, { ...before, stamp: '' });
     }
   }
 
@@ -232,6 +243,10 @@ export class FileAdapter implements Adapter {
       return [{ kind, value: null, origin: { file: path } }, cleared(path)];
     }
     const value = await readSingle(path, found.size);
+    if ((await findFile(path))?.stamp !== stamp) {
+      this.#wakeUp();
+      return [];
+    }
     this.#single.set(path, { stamp, ok: !('reason' in value) });
     if ('reason' in value) return [{ kind: 'Malformed', origin: value.origin, reasons: [value.reason] }];
     return [{ kind, value: value.value, origin: { file: path } }, ...(known?.ok === false ? [cleared(path)] : [])];

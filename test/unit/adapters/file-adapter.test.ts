@@ -120,6 +120,24 @@ describe('the file adapter', () => {
     expect(sink.batches.flat().map(fact => fact.kind)).toEqual(['Update']);
   });
 
+  it('a change that cannot be recorded holds up no other file, and is tried again', async () => {
+    await put('a.yaml', namespace('a'));
+    await put('b.yaml', namespace('b'));
+    const sink = await start();
+    const submit = sink.submit.bind(sink);
+    sink.submit = batch =>
+      JSON.stringify(batch).includes('unfit') ? Promise.reject(new Error('unfit')) : submit(batch);
+    await put('a.yaml', namespace('a', '{x: unfit}'));
+    await put('b.yaml', namespace('b', '{x: "2"}'));
+    await sink.until(s => JSON.stringify(s.objects.get('Namespace/b')).includes('"2"'));
+    expect(log.join()).toMatch(/unfit/);
+    sink.submit = submit;
+    await put('c.yaml', namespace('c'));
+    await sink.until(
+      s => JSON.stringify(s.objects.get('Namespace/a')).includes('unfit') && s.objects.has('Namespace/c'),
+    );
+  });
+
   it('mesh config: absent, there, broken, mended', async () => {
     const file = join(folder, 'mesh');
     const sink = await start({ meshConfig: file });
