@@ -1,0 +1,32 @@
+// Group by group, no fewer cases come out as istiod's than conformance.json says. Needs the vectors beside the project, and Python.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fallen, readRecord, type Score, score } from '../conformance/scoring.ts';
+import { findVectors } from '../conformance/vectors.ts';
+
+const vectors = findVectors();
+if ('missing' in vectors) {
+  if (process.env.PERIPLUS_REQUIRE_ALL === '1') throw new Error(vectors.missing);
+  process.stderr.write(`test/e2e/conformance.test.ts did NOT run: ${vectors.missing}\n`);
+}
+const record = readRecord();
+
+describe.runIf(!('missing' in vectors))('conformance with istiod', () => {
+  let result: Score;
+
+  beforeAll(async () => {
+    if ('missing' in vectors) return;
+    result = await score(vectors, { groups: [], skipKinds: record.skipKinds, show: 1_000 });
+  });
+
+  it.each(Object.keys(record.passing))('%s: no fewer cases pass than recorded', group => {
+    const row = result.groups.find(one => one.group === group);
+    const differences = result.differences.filter(line => line.startsWith(`${group}/`));
+    expect(row?.cases, `the vectors have no ${group}`).toBeGreaterThan(0);
+    expect(fallen(row === undefined ? [] : [row], record), differences.join('\n')).toEqual([]);
+  });
+
+  it('generates something for every case', () => {
+    expect(result.failures).toEqual([]);
+  });
+});
