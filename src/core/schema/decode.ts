@@ -2,14 +2,17 @@
 // at a time. Lenient where protojson is (both names of a field, numbers as text, enum numbers, null for absent), strict everywhere else.
 //
 // Only presence that the JSON has is in the result: no defaults are filled in. Map entries are sorted by key, so equal objects decode alike.
+//
+// A schema is compiled once, a message when it is first met, into one function a field: every object of every event comes through here, so
+// nothing is looked up by name that can be known before, and a path is written only for a problem.
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import { assert } from '../assert.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { type Problem, problem } from '../problem.ts';
-import { decodeScalar } from './scalars.ts';
-import type { FieldType, Schema, SchemaEnum, SchemaField } from './schema.ts';
+import { decodeScalar, type Mismatch } from './scalars.ts';
+import type { FieldType, ScalarType, Schema, SchemaField } from './schema.ts';
 
 export interface DecodeOptions {
   /** Skip fields that the schema does not have, as istiod does with objects from the API server. Unknown enum names stay problems. */
@@ -31,162 +34,283 @@ export const PROBLEMS_MAX = 100;
 const SHOWN_LENGTH_MAX = 40;
 const NULL_REFUSED = 'null is not allowed here';
 
-interface MessageIndex {
-  readonly byName: ReadonlyMap<string, SchemaField>;
-}
-interface EnumIndex {
-  readonly numbers: SchemaEnum;
-  readonly names: ReadonlyMap<number, string>;
-}
+/** A member's name, an element's index, or a key of a map in brackets. */
+type Segment = string | number;
+
 interface Context {
-  readonly messages: ReadonlyMap<string, MessageIndex>;
-  readonly enums: ReadonlyMap<string, EnumIndex>;
   readonly ignoreUnknown: boolean;
   readonly skipNull: boolean;
-  readonly opaque: (message: string) => boolean;
+  readonly opaque: ((message: string) => boolean) | undefined;
+  /** Where the container stands that is being read. */
+  readonly path: Segment[];
   readonly problems: Problem[];
+}
+
+/** The decoded value; undefined if a problem was reported instead. `at` is the last segment of the path, which is not in the context yet. */
+type Read = (context: Context, json: Json, at: Segment) => unknown;
+
+interface Field {
+  readonly name: string;
+  /** The other name under which it may be given. */
+  readonly other: string | undefined;
+  readonly keepsNull: boolean;
+  /** A bit for its oneof, counted in its message; 0 for none. */
+  readonly group: number;
+  readonly read: Read;
+}
+/** Filled in when the message is first met: messages hold each other. */
+interface Message {
+  fields: ReadonlyMap<string, Field> | undefined;
+  readonly schema: readonly SchemaField[];
+}
+interface Compiler {
+  readonly messages: ReadonlyMap<string, Message>;
+  readonly schema: Schema;
 }
 
 /** `M` maps the full names of the schema's messages to the types of their decoded form. An absent object is an empty one. */
 export function makeDecoder<M>(schema: Schema): Decode<M> {
-  const messages = new Map(Object.entries(schema.messages).map(([name, fields]) => [name, indexMessage(fields)]));
-  const enums = new Map(Object.entries(schema.enums).map(([name, numbers]) => [name, indexEnum(numbers)]));
+  const messages = new Map(
+    Object.entries(schema.messages).map(([name, fields]): [string, Message] => [
+      name,
+      { fields: undefined, schema: fields },
+    ]),
+  );
+  const compiler: Compiler = { messages, schema };
   return (type, json, path, options) => {
+    if (json === undefined || json === null) return right({} as M[typeof type]);
     const context: Context = {
-      messages,
-      enums,
       ignoreUnknown: options?.ignoreUnknown ?? false,
       skipNull: options?.skipNull ?? false,
-      opaque: options?.opaque ?? (() => false),
+      opaque: options?.opaque,
+      path: [],
       problems: [],
     };
-    const value = json === undefined || json === null ? {} : decodeMessage(context, type, json, path);
-    const [first, ...rest] = context.problems;
-    if (first === undefined) return right(value as M[typeof type]);
-    return left([first, ...rest]);
+    const value = readMessage(compiler, messageOf(compiler, type), context, json, path);
+    if (context.problems.length === 0) return right(value as M[typeof type]);
+    return left(context.problems as unknown as NonEmptyArray<Problem>);
   };
 }
 
-function indexMessage(fields: readonly SchemaField[]): MessageIndex {
-  const byName = new Map<string, SchemaField>();
-  for (const field of fields) {
-    byName.set(field.name, field);
-    if (field.protoName !== undefined) byName.set(field.protoName, field);
+function messageOf({ messages }: Compiler, name: string): Message {
+  const message = messages.get(name);
+  assert(message !== undefined, `no message ${name} in the schema`);
+  return message;
+}
+
+function fieldsOf(compiler: Compiler, message: Message): ReadonlyMap<string, Field> {
+  const fields = new Map<string, Field>();
+  const groups = new Map<string, number>();
+  for (const field of message.schema) {
+    const { name, protoName, oneof } = field;
+    if (oneof !== undefined && !groups.has(oneof)) groups.set(oneof, 1 << groups.size);
+    const compiled = {
+      name,
+      keepsNull: field.type === 'value',
+      group: oneof === undefined ? 0 : groups.get(oneof)!,
+      read: fieldReader(compiler, field),
+    };
+    fields.set(name, { ...compiled, other: protoName });
+    if (protoName !== undefined) fields.set(protoName, { ...compiled, other: name });
   }
-  return { byName };
+  assert(groups.size < 31, 'more oneofs in a message than bits');
+  message.fields = fields;
+  return fields;
 }
 
-function indexEnum(numbers: SchemaEnum): EnumIndex {
-  const names = new Map<number, string>();
-  for (const [name, number] of Object.entries(numbers)) if (!names.has(number)) names.set(number, name);
-  return { numbers, names };
-}
-
-function decodeMessage(context: Context, type: string, json: Json, path: string): JsonLike | undefined {
-  const index = context.messages.get(type);
-  assert(index !== undefined, `no message ${type} in the schema`);
-  if (!isObject(json)) return report(context, path, mismatch('an object', json));
+function readMessage(
+  compiler: Compiler,
+  message: Message,
+  context: Context,
+  json: Json,
+  at: Segment,
+): JsonLike | undefined {
+  if (!isObject(json)) return mismatch(context, 'an object', json, at);
+  const fields = message.fields ?? fieldsOf(compiler, message);
   const out: Record<string, unknown> = {};
-  const givenAs = new Map<string, string>();
-  const groups = new Map<string, string>();
+  let groups = 0;
+  context.path.push(at);
   for (const key of Object.keys(json)) {
     const value = json[key];
-    const at = join(path, key);
-    const field = index.byName.get(key);
+    const field = fields.get(key);
     if (field === undefined) {
-      if (!context.ignoreUnknown) report(context, at, 'unknown field');
+      if (!context.ignoreUnknown) report(context, 'unknown field', memberPath(context, key));
       continue;
     }
-    if (value === undefined || (value === null && field.type !== 'value')) continue;
-    const earlier = givenAs.get(field.name);
-    if (earlier !== undefined) report(context, at, `is the same field as \`${earlier}\`, which is also set`);
-    givenAs.set(field.name, key);
-    if (field.oneof !== undefined) {
-      const other = groups.get(field.oneof);
-      if (other !== undefined && earlier === undefined) report(context, at, `cannot be set together with \`${other}\``);
-      groups.set(field.oneof, key);
+    if (value === undefined || (value === null && !field.keepsNull)) continue;
+    const again = field.other !== undefined && Object.hasOwn(out, field.name);
+    if (again) report(context, `is the same field as \`${field.other}\`, which is also set`, memberPath(context, key));
+    if (field.group !== 0) {
+      if ((groups & field.group) !== 0 && !again) reportTwo(context, fields, json, key);
+      groups |= field.group;
     }
-    const decoded = decodeField(context, field, value, at);
-    if (decoded !== undefined) out[field.name] = decoded;
+    out[field.name] = field.read(context, value, key);
   }
+  context.path.pop();
   return out;
 }
 
 type JsonLike = Readonly<Record<string, unknown>>;
 
-function decodeField(context: Context, field: SchemaField, json: Json, path: string): unknown {
-  if (field.map !== undefined) return decodeMap(context, field, field.map, json, path);
-  if (field.repeated) {
-    if (!isArray(json)) return report(context, path, mismatch('a list', json));
-    return json.map((element, i) => decodeElement(context, field.type, element, `${path}[${i}]`));
-  }
-  return decodeSingle(context, field.type, json, path);
+/** Of the fields of a oneof another was set before `key`. */
+function reportTwo(context: Context, fields: ReadonlyMap<string, Field>, json: JsonObject, key: string): void {
+  const { group } = fields.get(key)!;
+  const keys = Object.keys(json);
+  const earlier = keys.slice(0, keys.indexOf(key)).filter(name => {
+    const value = json[name];
+    const field = fields.get(name);
+    return field?.group === group && value !== undefined && (value !== null || field.keepsNull);
+  });
+  report(context, `cannot be set together with \`${earlier.at(-1)}\``, memberPath(context, key));
 }
 
-function decodeMap(
-  context: Context,
-  field: SchemaField,
-  keyType: 'string' | 'uint32',
-  json: Json,
-  path: string,
-): unknown {
-  if (!isObject(json)) return report(context, path, mismatch('an object', json));
-  const entries = Object.keys(json)
-    .sort()
-    .map((key): readonly [string, unknown] => {
-      const at = `${path}[${key}]`;
-      const keyed = decodeScalar(keyType, key);
-      if ('expected' in keyed) report(context, at, `the key must be ${keyed.expected}`);
-      return [key, decodeElement(context, field.type, json[key] ?? null, at)];
-    });
-  // Not by assignment: a key may be `__proto__`.
-  return Object.fromEntries(entries);
+function fieldReader(compiler: Compiler, field: SchemaField): Read {
+  const read = typeReader(compiler, field.type);
+  if (field.map !== undefined) return mapReader(field.map, elementReader(field.type, read));
+  return field.repeated ? listReader(elementReader(field.type, read)) : read;
 }
 
-function decodeElement(context: Context, type: FieldType, json: Json, path: string): unknown {
-  if (json === null && type !== 'value') return context.skipNull ? undefined : report(context, path, NULL_REFUSED);
-  return decodeSingle(context, type, json, path);
-}
-
-function decodeSingle(context: Context, type: FieldType, json: Json, path: string): unknown {
+function typeReader(compiler: Compiler, type: FieldType): Read {
   if (typeof type === 'object') {
-    return 'message' in type
-      ? decodeMessage(context, type.message, json, path)
-      : decodeEnum(context, type.enum, json, path);
+    if ('enum' in type) return enumReader(compiler, type.enum);
+    const message = messageOf(compiler, type.message);
+    return (context, json, at) => readMessage(compiler, message, context, json, at);
   }
-  if (type === 'any') return decodeAny(context, json, path);
-  const decoded = decodeScalar(type, json);
-  return 'expected' in decoded ? report(context, path, mismatch(decoded.expected, json)) : decoded.value;
+  return type === 'any' ? anyReader(compiler) : scalarReader(type);
+}
+
+function listReader(element: Read): Read {
+  return (context, json, at) => {
+    if (!isArray(json)) return mismatch(context, 'a list', json, at);
+    const out: unknown[] = [];
+    context.path.push(at);
+    for (let i = 0; i < json.length; i++) out.push(element(context, json[i]!, i));
+    context.path.pop();
+    return out;
+  };
+}
+
+function mapReader(keyType: 'string' | 'uint32', element: Read): Read {
+  return (context, json, at) => {
+    if (!isObject(json)) return mismatch(context, 'an object', json, at);
+    const out: Record<string, unknown> = {};
+    context.path.push(at);
+    for (const key of sortedKeys(json)) {
+      if (keyType === 'uint32') checkKey(context, keyType, key);
+      const value = element(context, json[key] ?? null, `[${key}]`);
+      if (key === '__proto__') Object.defineProperty(out, key, { value, ...PLAIN_MEMBER });
+      else out[key] = value;
+    }
+    context.path.pop();
+    return out;
+  };
+}
+
+/** A key may be `__proto__`, which cannot be assigned to. */
+const PLAIN_MEMBER = { enumerable: true, configurable: true, writable: true };
+
+function sortedKeys(json: JsonObject): readonly string[] {
+  const keys = Object.keys(json);
+  // Most are stored in order: a sort would only copy.
+  for (let i = 1; i < keys.length; i++) if (keys[i - 1]! > keys[i]!) return keys.sort();
+  return keys;
+}
+
+function checkKey(context: Context, keyType: ScalarType & 'uint32', key: string): void {
+  const keyed = decodeScalar(keyType, key);
+  if ('expected' in keyed) report(context, `the key must be ${keyed.expected}`, pathOf(context, `[${key}]`));
+}
+
+/** Of a list or a map, where null is no absence. */
+function elementReader(type: FieldType, read: Read): Read {
+  if (type === 'value') return read;
+  return (context, json, at) => {
+    if (json !== null) return read(context, json, at);
+    return context.skipNull ? undefined : report(context, NULL_REFUSED, pathOf(context, at));
+  };
+}
+
+/** The frequent ones at once; what they do not take may still be right in another form. */
+function scalarReader(type: Exclude<ScalarType, 'any'>): Read {
+  const any: Read = (context, json, at) => {
+    const decoded = decodeScalar(type, json);
+    return 'value' in decoded ? decoded.value : mismatch(context, (decoded as Mismatch).expected, json, at);
+  };
+  switch (type) {
+    case 'string':
+    case 'intOrString':
+      return (context, json, at) => (typeof json === 'string' ? json : any(context, json, at));
+    case 'bool':
+      return (context, json, at) => (typeof json === 'boolean' ? json : any(context, json, at));
+    case 'uint32':
+    case 'int32':
+      return (context, json, at) =>
+        typeof json === 'number' && json > 0 && (json | 0) === json ? json : any(context, json, at);
+    case 'value':
+      return (_context, json) => json;
+    default:
+      return any;
+  }
+}
+
+function enumReader(compiler: Compiler, type: string): Read {
+  const numbers = compiler.schema.enums[type];
+  assert(numbers !== undefined, `no enum ${type} in the schema`);
+  const known = new Set(Object.keys(numbers));
+  const names = new Map<number, string>();
+  for (const [name, number] of Object.entries(numbers)) if (!names.has(number)) names.set(number, name);
+  return (context, json, at) => {
+    if (typeof json === 'string' && known.has(json)) return json;
+    const name = typeof json === 'number' ? names.get(json) : undefined;
+    return name ?? mismatch(context, `one of ${[...known].join(', ')}`, json, at);
+  };
 }
 
 /** protojson's form of google.protobuf.Any. A well-known type is written as its own JSON under `value`, and nothing is known of it here. */
-function decodeAny(context: Context, json: Json, path: string): unknown {
-  if (!isObject(json)) return report(context, path, mismatch('an object with @type', json));
-  const { '@type': url, ...rest } = json;
-  if (typeof url !== 'string')
-    return report(context, join(path, '@type'), 'is missing: expected the name of a message');
-  const name = url.slice(url.lastIndexOf('/') + 1);
-  if (context.messages.has(name)) decodeMessage(context, name, rest, path);
-  else if (!context.opaque(name)) report(context, join(path, '@type'), `${show(url)} names no message that is known`);
-  return json;
+function anyReader(compiler: Compiler): Read {
+  return (context, json, at) => {
+    if (!isObject(json)) return mismatch(context, 'an object with @type', json, at);
+    const { '@type': url, ...rest } = json;
+    const urlPath = (): string => join(pathOf(context, at), '@type');
+    if (typeof url !== 'string') return report(context, 'is missing: expected the name of a message', urlPath());
+    const name = url.slice(url.lastIndexOf('/') + 1);
+    const message = compiler.messages.get(name);
+    if (message !== undefined) readMessage(compiler, message, context, rest, at);
+    else if (context.opaque?.(name) !== true) {
+      report(context, `${show(url)} names no message that is known`, urlPath());
+    }
+    return json;
+  };
 }
 
-function decodeEnum(context: Context, type: string, json: Json, path: string): unknown {
-  const index = context.enums.get(type);
-  assert(index !== undefined, `no enum ${type} in the schema`);
-  if (typeof json === 'string' && Object.hasOwn(index.numbers, json)) return json;
-  const name = typeof json === 'number' ? index.names.get(json) : undefined;
-  return name ?? report(context, path, mismatch(`one of ${Object.keys(index.numbers).join(', ')}`, json));
-}
-
-function report(context: Context, path: string, message: string): undefined {
+function report(context: Context, message: string, path: string): undefined {
   if (context.problems.length < PROBLEMS_MAX) context.problems.push(problem(path, message));
   else if (context.problems.length === PROBLEMS_MAX) context.problems.push(problem('', 'there are more problems'));
   return undefined;
 }
 
-function mismatch(expected: string, found: Json): string {
-  return `expected ${expected}, found ${show(found)}`;
+function mismatch(context: Context, expected: string, found: Json, at: Segment): undefined {
+  return report(context, `expected ${expected}, found ${show(found)}`, pathOf(context, at));
+}
+
+function pathOf(context: Context, at: Segment): string {
+  let path = '';
+  for (const segment of [...context.path, at]) path = extend(path, segment);
+  return path;
+}
+
+/** Of a member with any name, brackets too. */
+function memberPath(context: Context, key: string): string {
+  return join(context.path.reduce<string>(extend, ''), key);
+}
+
+function extend(path: string, segment: Segment): string {
+  if (typeof segment === 'number') return `${path}[${segment}]`;
+  return segment.startsWith('[') ? `${path}${segment}` : join(path, segment);
+}
+
+function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
 }
 
 function show(json: Json): string {
@@ -195,10 +319,6 @@ function show(json: Json): string {
   if (typeof json !== 'string') return `${json}`;
   const text = json.length > SHOWN_LENGTH_MAX ? `${json.slice(0, SHOWN_LENGTH_MAX)}…` : json;
   return `the string ${JSON.stringify(text)}`;
-}
-
-function join(path: string, key: string): string {
-  return path === '' ? key : `${path}.${key}`;
 }
 
 function isArray(json: Json | JsonObject): json is readonly Json[] {
