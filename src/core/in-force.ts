@@ -89,9 +89,11 @@ function isOurs(state: State, obj: Obj): boolean {
 }
 
 function isOfRevision(state: State, obj: Obj): boolean {
+  // A Gateway of the Gateway API is told by its revision's tags whose it is, when something is made of it.
+  if (definitions[obj.kind].store !== 'config' || obj.kind === 'KubernetesGateway') return true;
   const label = obj.labels[REVISION_LABEL];
   const { revision } = state.settings;
-  return label === undefined || revision === '' || label === revision || definitions[obj.kind].store !== 'config';
+  return label === undefined || revision === '' || label === revision;
 }
 
 function isDiscovered(state: State, obj: Obj): boolean {

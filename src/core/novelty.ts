@@ -12,7 +12,7 @@ import type { State } from './state.ts';
 /** The facts of a batch that say something new, given what the state knows and what stands before them in the batch. */
 export function newsOf(state: State, source: string, batch: readonly Fact[]): readonly Fact[] {
   const ahead = new Map<string, RawObject | undefined>();
-  return batch.filter(fact => isNews(state, source, fact, ahead));
+  return batch.filter(fact => isNews(state, source, fact, ahead)).map(trimmed);
 }
 
 /**
@@ -74,6 +74,13 @@ function isNews(state: State, source: string, fact: Fact, ahead: Map<string, Raw
     default:
       return true;
   }
+}
+
+/** Of some kinds only the projection is worth keeping. */
+function trimmed(fact: Fact): Fact {
+  if (fact.kind !== 'Add' && fact.kind !== 'Update') return fact;
+  const definition = definitionOf(fact.object.apiVersion, fact.object.kind);
+  return definition?.trim === undefined ? fact : { ...fact, object: definition.project(fact.object) };
 }
 
 function lastSaid(word: Word): Json {

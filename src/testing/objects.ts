@@ -1,9 +1,11 @@
-// Arbitrary objects of every kind that generation reads, mostly valid: the parts are in worlds/.
+// Arbitrary objects of every kind that Periplus knows, mostly valid: the parts are in worlds/.
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../core/json.ts';
 import { edgeObject } from './worlds/edges.ts';
+import { gatewayApiObject } from './worlds/gateway-api.ts';
 import { kubernetesObject } from './worlds/kubernetes.ts';
+import { platformObject } from './worlds/platform.ts';
 import { destinationRule, policyObject } from './worlds/policies.ts';
 import { name, namespace, type Shape } from './worlds/pools.ts';
 import { virtualService } from './worlds/routes.ts';
@@ -33,6 +35,8 @@ export const soundObject: Shape = fc
     { weight: 6, arbitrary: destinationRule },
     { weight: 8, arbitrary: edgeObject },
     { weight: 4, arbitrary: policyObject },
+    { weight: 2, arbitrary: gatewayApiObject },
+    { weight: 2, arbitrary: platformObject },
   )
   .map(withoutUndefined);
 

@@ -1,7 +1,9 @@
-// configHandler: Istio's own kinds. A change of one is a full push with the object as its key.
+// configHandler: Istio's own kinds. A change that can matter (needsPush) is a full push with the object as its key.
 // Whether anything comes of it is the tracker's business: a query that reads nothing of what changed is not run again.
-// Rules: spec-events-pushes-protocol §2.3 (C1-C3, C6); Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers).
+// Rules: spec-events-pushes-protocol §2.3 (C1-C3, C6); Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers),
+// pilot/pkg/model/config_compare.go.
 
+import { sameContent } from '../equal.ts';
 import type { Obj } from '../object.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
@@ -9,7 +11,7 @@ import type { Change } from './change.ts';
 
 export function configHandler(change: Change): PushRequest | undefined {
   const obj = change.after ?? change.before;
-  if (obj === undefined) return undefined;
+  if (obj === undefined || !needsPush(change)) return undefined;
   const { kind, namespace, name } = obj;
   // Istio knows a WasmPlugin only as the TrafficExtension that it makes of it.
   const key =
@@ -19,8 +21,25 @@ export function configHandler(change: Change): PushRequest | undefined {
   return pushRequest(change.seq, 'config', [key], { full: true });
 }
 
+/**
+ * False for an update whose spec is the same, and whose labels and annotations are nobody's but the author's. Age counts, other than in
+ * Istio: of two objects that meet the older one wins.
+ */
+export function needsPush({ before, after }: Change): boolean {
+  if (before === undefined || after === undefined) return true;
+  if (before.creationTime !== after.creationTime || !sameContent(before.spec, after.spec)) return true;
+  // Kept of a WasmPlugin alone, which hands it on to the proxies.
+  if (before.resourceVersion !== after.resourceVersion) return true;
+  return [before.labels, before.annotations, after.labels, after.annotations].some(isIstios);
+}
+
+function isIstios(keys: Readonly<Record<string, string>>): boolean {
+  return Object.keys(keys).some(key => key.includes('istio.io'));
+}
+
 /** A VirtualService without hosts is a delegate: what changes are the roots that name it. */
 export function virtualServiceHandler(state: State, change: Change): PushRequest | undefined {
+  if (!needsPush(change)) return undefined;
   const keys: string[] = [];
   for (const obj of [change.before, change.after] as readonly (Obj<'VirtualService'> | undefined)[]) {
     if (obj === undefined) continue;

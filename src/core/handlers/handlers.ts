@@ -8,6 +8,7 @@ import type { Change } from './change.ts';
 import { configHandler, virtualServiceHandler } from './config.ts';
 import { endpointSliceHandler, endpointsHandler, nodeHandler, podHandler } from './endpoints.ts';
 import { namespaceHandler } from './namespace.ts';
+import { revisionTagHandler } from './revision-tag.ts';
 import { configMapHandler, secretHandler } from './secret.ts';
 import { serviceHandler } from './service.ts';
 import { serviceEntryHandler } from './service-entry.ts';
@@ -51,7 +52,21 @@ export function changeHandler(before: State, after: State, change: Change): Push
       return secretHandler(change);
     case 'ConfigMap':
       return configMapHandler(after, change);
+    case 'MutatingWebhookConfiguration':
+    case 'ValidatingWebhookConfiguration':
+      return revisionTagHandler(change);
     case 'WorkloadGroup':
+    // Nothing of what proxies are sent is made of these.
+    case 'CertificateSigningRequest':
+    case 'ClusterTrustBundle':
+    case 'CustomResourceDefinition':
+    case 'DaemonSet':
+    case 'Deployment':
+    case 'HorizontalPodAutoscaler':
+    case 'Lease':
+    case 'PodDisruptionBudget':
+    case 'ServiceAccount':
+    case 'StatefulSet':
     // Nothing is generated from these yet (`notYet` of their definitions).
     case 'BackendTLSPolicy':
     case 'GRPCRoute':
@@ -63,6 +78,8 @@ export function changeHandler(before: State, after: State, change: Change): Push
     case 'KubernetesGateway':
     case 'ListenerSet':
     case 'ReferenceGrant':
+    case 'ServiceExport':
+    case 'ServiceImport':
     case 'TCPRoute':
     case 'TLSRoute':
     case 'UDPRoute':

@@ -18,10 +18,13 @@ import {
   orNothing,
   serviceKey,
 } from './comparison.ts';
+import { revisionTagHandler } from './revision-tag.ts';
 
 export function serviceHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const comparison = compareStates(change.seq, before, after);
-  return orNothing(mergeAll([serviceRequest(comparison, change.key), gatewayRequest(comparison)]));
+  const namespace = (change.after ?? change.before)?.namespace;
+  const tag = namespace === after.settings.systemNamespace ? revisionTagHandler(change) : undefined;
+  return orNothing(mergeAll([serviceRequest(comparison, change.key), gatewayRequest(comparison), tag ?? noPush]));
 }
 
 /** What has to be looked at because a Kubernetes service (`cluster/namespace/name`) differs, or its endpoints do. */

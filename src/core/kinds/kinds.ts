@@ -27,6 +27,7 @@ import type {
   WorkloadEntry,
   WorkloadGroup,
 } from '../schema/istio-types.gen.ts';
+import type { ClusterTrustBundleData } from './cluster-trust-bundle.ts';
 import type { ConfigMapData } from './config-map.ts';
 import type { EndpointSliceData } from './endpoint-slice.ts';
 import type { EndpointsData } from './endpoints.ts';
@@ -43,12 +44,15 @@ import type {
   ReferenceGrantSpec,
 } from './gateway-api.ts';
 import type { IngressClassSpec, IngressSpec } from './ingress.ts';
+import type { MetadataOnly } from './metadata-only.ts';
+import type { ServiceImportData } from './multi-cluster-services.ts';
 import type { NamespaceData } from './namespace.ts';
 import type { NodeData } from './node.ts';
 import type { PodData } from './pod.ts';
 import type { Reference } from './references.ts';
 import type { SecretData } from './secret.ts';
 import type { ServiceData } from './service.ts';
+import type { WebhookConfigurationData } from './webhook-configuration.ts';
 
 /**
  * Decoded content by kind. Istio kinds: the spec as istio-types.gen.ts has it (presence kept: an absent field is undefined), for two of
@@ -97,6 +101,21 @@ export interface KindSpecs {
   readonly Pod: PodData;
   readonly Secret: SecretData;
   readonly Service: ServiceData;
+
+  readonly CertificateSigningRequest: MetadataOnly;
+  readonly ClusterTrustBundle: ClusterTrustBundleData;
+  readonly CustomResourceDefinition: MetadataOnly;
+  readonly DaemonSet: MetadataOnly;
+  readonly Deployment: MetadataOnly;
+  readonly HorizontalPodAutoscaler: MetadataOnly;
+  readonly Lease: MetadataOnly;
+  readonly MutatingWebhookConfiguration: WebhookConfigurationData;
+  readonly PodDisruptionBudget: MetadataOnly;
+  readonly ServiceAccount: MetadataOnly;
+  readonly ServiceExport: MetadataOnly;
+  readonly ServiceImport: ServiceImportData;
+  readonly StatefulSet: MetadataOnly;
+  readonly ValidatingWebhookConfiguration: WebhookConfigurationData;
 }
 export type KindName = keyof KindSpecs;
 
@@ -120,6 +139,8 @@ export interface KindDefinition<K extends KindName = KindName> {
    * the projection of a projection is itself. Decoding the object or its projection gives the same.
    */
   readonly project: (object: RawObject) => JsonObject;
+  /** Only the projection is journalled: the rest is large, or changes all the time, and is never going to be read. */
+  readonly trim?: true;
   /** Secondary index entries of an object: index name → keys under which it is found. (A method: it is called with its own kind only.) */
   indexes(obj: Obj<K>): IndexEntries;
   /** What the object refers to, as written; absent for kinds that refer to nothing. */

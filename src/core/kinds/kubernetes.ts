@@ -32,6 +32,8 @@ export interface KubernetesKind<K extends KindName, D> {
   /** Narrows what the schema projects, e.g. to the conditions that matter. */
   readonly narrow?: (projection: JsonObject) => JsonObject;
   readonly indexes?: (obj: Obj<K>) => IndexEntries;
+  readonly trim?: true;
+  readonly notYet?: string;
 }
 
 /** `D` is the type of the decoded message `Object`. */
@@ -60,6 +62,8 @@ export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>
       return from.narrow?.(projection) ?? projection;
     },
     indexes: obj => from.indexes?.(obj) ?? {},
+    ...(from.trim === undefined ? {} : { trim: from.trim }),
+    ...(from.notYet === undefined ? {} : { notYet: from.notYet }),
   };
 }
 

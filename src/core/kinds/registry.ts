@@ -2,6 +2,7 @@
 
 import type { Json } from '../json.ts';
 import { authorizationPolicy } from './authorization-policy.ts';
+import { clusterTrustBundle } from './cluster-trust-bundle.ts';
 import { configMap } from './config-map.ts';
 import { destinationRule } from './destination-rule.ts';
 import { endpointSlice } from './endpoint-slice.ts';
@@ -24,6 +25,18 @@ import {
 } from './gateway-api.ts';
 import { ingress, ingressClass } from './ingress.ts';
 import type { Indexes, IndexName, KindDefinition, KindName } from './kinds.ts';
+import {
+  certificateSigningRequest,
+  customResourceDefinition,
+  daemonSet,
+  deployment,
+  horizontalPodAutoscaler,
+  lease,
+  podDisruptionBudget,
+  serviceAccount,
+  statefulSet,
+} from './metadata-only.ts';
+import { serviceExport, serviceImport } from './multi-cluster-services.ts';
 import { namespace } from './namespace.ts';
 import { node } from './node.ts';
 import { peerAuthentication } from './peer-authentication.ts';
@@ -38,6 +51,7 @@ import { telemetry } from './telemetry.ts';
 import { trafficExtension } from './traffic-extension.ts';
 import { virtualService } from './virtual-service.ts';
 import { wasmPlugin } from './wasm-plugin.ts';
+import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from './webhook-configuration.ts';
 import { workloadEntry } from './workload-entry.ts';
 import { workloadGroup } from './workload-group.ts';
 
@@ -79,6 +93,20 @@ export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   WasmPlugin: wasmPlugin,
   WorkloadEntry: workloadEntry,
   WorkloadGroup: workloadGroup,
+  CertificateSigningRequest: certificateSigningRequest,
+  ClusterTrustBundle: clusterTrustBundle,
+  CustomResourceDefinition: customResourceDefinition,
+  DaemonSet: daemonSet,
+  Deployment: deployment,
+  HorizontalPodAutoscaler: horizontalPodAutoscaler,
+  Lease: lease,
+  MutatingWebhookConfiguration: mutatingWebhookConfiguration,
+  PodDisruptionBudget: podDisruptionBudget,
+  ServiceAccount: serviceAccount,
+  ServiceExport: serviceExport,
+  ServiceImport: serviceImport,
+  StatefulSet: statefulSet,
+  ValidatingWebhookConfiguration: validatingWebhookConfiguration,
 };
 
 /** Sorted. */

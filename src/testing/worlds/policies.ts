@@ -246,6 +246,25 @@ const envoyFilter: Shape = istio(
   }),
 ).map(found => ({ ...found, apiVersion: 'networking.istio.io/v1alpha3' }));
 
+const module: Shape = both(
+  all({ url: fc.constantFrom('https://a.test/filter.wasm', 'file:///opt/filter.wasm') }),
+  some({ pluginName: fc.constant('p'), pluginConfig: fc.constant<Json>({ a: 1 }) }),
+);
+const wasmPlugin: Shape = extension('WasmPlugin', both(module, some({ phase: fc.constantFrom('AUTHN', 'STATS') })));
+const trafficExtension: Shape = extension(
+  'TrafficExtension',
+  fc.oneof(all({ wasm: module }), fc.constant<JsonObject>({ lua: { inlineCode: 'function envoy_on_request(h) end' } })),
+);
+
+/** A change of its resourceVersion is a change of a WasmPlugin. */
+function extension(kind: string, what: Shape): Shape {
+  const spec = both(all({ selector: matchSelector }), what, some({ priority: few }));
+  return istio('extensions', kind, spec, { resourceVersion: fc.constantFrom('1', '2') }).map(found => ({
+    ...found,
+    apiVersion: 'extensions.istio.io/v1alpha1',
+  }));
+}
+
 export const policyObject: Shape = fc.oneof(
   { weight: 5, arbitrary: peerAuthentication },
   { weight: 1, arbitrary: requestAuthentication },
@@ -253,4 +272,6 @@ export const policyObject: Shape = fc.oneof(
   { weight: 1, arbitrary: telemetry },
   { weight: 1, arbitrary: proxyConfig },
   { weight: 1, arbitrary: envoyFilter },
+  { weight: 1, arbitrary: wasmPlugin },
+  { weight: 1, arbitrary: trafficExtension },
 );

@@ -87,6 +87,16 @@ export function object(
   return fc.tuple(meta, rest).map(([found, body]) => ({ apiVersion, kind, metadata: found as JsonObject, ...body }));
 }
 
+/** The same in no namespace. */
+export function clusterWide(shape: Shape): Shape {
+  return shape.map(
+    ({ metadata, ...rest }): JsonObject => ({
+      ...rest,
+      metadata: { ...(metadata as JsonObject), namespace: undefined },
+    }),
+  );
+}
+
 export function istio(
   group: string,
   kind: string,

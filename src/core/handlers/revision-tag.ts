@@ -1,0 +1,19 @@
+// Revision tags: webhook configurations, and services of the control plane's namespace, say by their labels which revision a tag means.
+// Rules: spec-events-pushes-protocol §2.3 (C10); Istio pkg/revisions/tag_watcher.go.
+
+import { speaksOfTags } from '../kinds/webhook-configuration.ts';
+import type { Obj } from '../object.ts';
+import { type PushRequest, pushRequest } from '../push-request.ts';
+import type { Change } from './change.ts';
+
+export function revisionTagHandler(change: Change): PushRequest | undefined {
+  const { before, after } = change;
+  if (meaningOf(before) === meaningOf(after)) return undefined;
+  return pushRequest(change.seq, 'tag', [], { full: true, forced: true });
+}
+
+/** What an object says of tags, as a text; empty if it has no say. */
+function meaningOf(obj: Obj | undefined): string {
+  if (obj === undefined || !speaksOfTags(obj)) return '';
+  return `${obj.labels['istio.io/tag'] ?? ''} ${obj.labels['istio.io/rev'] ?? ''} ${obj.name}`;
+}

@@ -1,0 +1,99 @@
+// Arbitrary objects of the kinds that surround a mesh: what a cluster and a gateway's deployment consist of, and what speaks of revisions.
+
+import fc from 'fast-check';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { all, clusterWide, ip, name, object, type Shape, some } from './pools.ts';
+
+const PEM = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+
+const configMap: Shape = object(
+  'v1',
+  'ConfigMap',
+  fc.constantFrom<JsonObject>(
+    { data: { 'ca.crt': PEM } },
+    { data: { cacert: PEM, other: '' } },
+    { data: { a: 'b' } },
+    {},
+  ),
+  { name: fc.constantFrom('credential', 'credential-cacert', 'settings') },
+);
+
+/** Only their metadata matters; what else they say changes all the time. */
+const [deployment, daemonSet, statefulSet] = ['Deployment', 'DaemonSet', 'StatefulSet'].map(kind =>
+  object('apps/v1', kind, all({ spec: all({ replicas: fc.constantFrom(1, 2) }) })),
+) as [Shape, Shape, Shape];
+const serviceAccount: Shape = object('v1', 'ServiceAccount', some({ automountServiceAccountToken: fc.boolean() }), {
+  name: fc.constantFrom('default', 'robot'),
+});
+const autoscaler: Shape = object(
+  'autoscaling/v2',
+  'HorizontalPodAutoscaler',
+  all({ spec: all({ maxReplicas: fc.constantFrom(2, 9) }) }),
+);
+const disruptionBudget: Shape = object('policy/v1', 'PodDisruptionBudget', all({ spec: fc.constant<Json>({}) }));
+const lease: Shape = object(
+  'coordination.k8s.io/v1',
+  'Lease',
+  all({ spec: all({ holderIdentity: name, leaseTransitions: fc.nat({ max: 3 }) }) }),
+);
+const signingRequest: Shape = clusterWide(
+  object('certificates.k8s.io/v1', 'CertificateSigningRequest', all({ spec: all({ signerName: name }) })),
+);
+const trustBundle: Shape = clusterWide(
+  object(
+    'certificates.k8s.io/v1beta1',
+    'ClusterTrustBundle',
+    all({ spec: all({ signerName: fc.constantFrom('', 'istio.io/istiod-ca'), trustBundle: fc.constant(PEM) }) }),
+  ),
+);
+const resourceDefinition: Shape = clusterWide(
+  object('apiextensions.k8s.io/v1', 'CustomResourceDefinition', all({ spec: all({ group: name }) }), {
+    name: fc.constantFrom('virtualservices.networking.istio.io', 'gateways.gateway.networking.k8s.io'),
+    annotations: some({ 'gateway.networking.k8s.io/bundle-version': fc.constantFrom('v1.4.0', 'v1.5.1') }),
+  }),
+);
+
+const webhooks: Shape = all({
+  webhooks: fc.constantFrom<Json>([], [{ name: 'w', failurePolicy: 'Ignore', clientConfig: { caBundle: btoa(PEM) } }]),
+});
+const tagLabels: Shape = some({
+  'istio.io/rev': fc.constantFrom('default', 'canary'),
+  'istio.io/tag': fc.constantFrom('default', 'prod'),
+});
+const mutatingWebhook: Shape = clusterWide(
+  object('admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration', webhooks, {
+    name: fc.constantFrom('istio-revision-tag-default', 'istio-sidecar-injector'),
+    labels: tagLabels,
+  }),
+);
+const validatingWebhook: Shape = clusterWide(
+  object('admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration', webhooks, {
+    name: fc.constantFrom('istiod-default-validator', 'other'),
+    labels: tagLabels,
+  }),
+);
+
+const serviceExport: Shape = object('multicluster.x-k8s.io/v1alpha1', 'ServiceExport', fc.constant<JsonObject>({}));
+const serviceImport: Shape = object(
+  'multicluster.x-k8s.io/v1alpha1',
+  'ServiceImport',
+  all({ spec: all({ type: fc.constant('ClusterSetIP'), ips: fc.array(ip, { maxLength: 2 }) as fc.Arbitrary<Json> }) }),
+);
+
+export const platformObject: Shape = fc.oneof(
+  { weight: 3, arbitrary: configMap },
+  { weight: 1, arbitrary: deployment },
+  { weight: 1, arbitrary: daemonSet },
+  { weight: 1, arbitrary: statefulSet },
+  { weight: 1, arbitrary: serviceAccount },
+  { weight: 1, arbitrary: autoscaler },
+  { weight: 1, arbitrary: disruptionBudget },
+  { weight: 1, arbitrary: lease },
+  { weight: 1, arbitrary: signingRequest },
+  { weight: 1, arbitrary: trustBundle },
+  { weight: 1, arbitrary: resourceDefinition },
+  { weight: 2, arbitrary: mutatingWebhook },
+  { weight: 1, arbitrary: validatingWebhook },
+  { weight: 1, arbitrary: serviceExport },
+  { weight: 1, arbitrary: serviceImport },
+);
