@@ -1,27 +1,23 @@
 // Configuration from files: a folder of Istio and Kubernetes objects, a MeshConfig file and a MeshNetworks file, all of them hot.
 //
-// Watching only wakes us; what changed is found by looking (path, inode, size, times), so rename-over, symlink swaps and lost events come to
-// the same. One file's changes are one batch. Nothing is lost to a bad edit: while a file has a document that cannot be read, objects that
-// were in it and are not any more are kept. The same object in two files: the first file by path has it.
+// Watching only wakes us and says which file to look at; what changed is found by looking (path, inode, size, times), so rename-over, symlink
+// swaps and lost events come to the same. A file that was moved into place is whole and is read at once; one that is being written to is left
+// alone until it has been quiet for a while. One file's changes are one batch. Nothing is lost to a bad edit: while a file has a document that
+// cannot be read, objects that were in it and are not any more are kept. The same object in two files: the first file by path has it.
 
+import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
-import { type FSWatcher, watch } from 'chokidar';
+import { basename, dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Fact } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import type { Origin } from '../../core/problem.ts';
 import type { Adapter, AdapterLog, Sink } from '../adapter.ts';
+import { type FolderEvent, FolderWatch } from './folder-watch.ts';
+import { Holdings, type KnownFile } from './holdings.ts';
 import { locateInText } from './locate.ts';
-import {
-  FILE_BYTES_MAX,
-  identity,
-  type ParsedFile,
-  type ParsedObject,
-  parseDocuments,
-  parseFile,
-  tooLarge,
-} from './parse.ts';
-import { FOLDER_DEPTH_MAX, type FoundFile, findFile, scanFolder } from './scan.ts';
+import { FILE_BYTES_MAX, identity, type ParsedObject, parseDocuments, parseFile, tooLarge } from './parse.ts';
+import { type FoundFile, findFile, isWanted, scanFolder } from './scan.ts';
 
 export interface FileAdapterOptions {
   /** `--configDir` */
@@ -32,30 +28,32 @@ export interface FileAdapterOptions {
   readonly networksConfig?: string;
   /** The registry that the objects belong to. */
   readonly cluster: string;
+  /** Default: QUIET_MS. */
+  readonly quietMs?: number;
   readonly log: AdapterLog;
 }
 
-/** Quiet time after the last event before looking, as in Istio's file controller. */
+/** Quiet time after the last event before looking at what is being written to, as in Istio's file controller. */
 export const QUIET_MS = 50;
 /** Looks now and then without being woken: some file systems give no events. */
 export const RESCAN_MS = 30_000;
 /** Remembered reports of objects that stand in two files. */
 const REPORTS_MAX = 1_000;
 
-interface KnownFile {
-  readonly stamp: string;
-  readonly objects: ReadonlyMap<string, ParsedObject>;
-  readonly malformed: ParsedFile['malformed'];
-}
-
 export class FileAdapter implements Adapter {
   readonly source: string;
   readonly #options: FileAdapterOptions;
-  readonly #files = new Map<string, KnownFile>();
+  readonly #holdings = new Holdings((key, used, ignored) => this.#reportTwice(key, used, ignored));
   readonly #reported = new Set<string>();
   readonly #single = new Map<string, { stamp: string; ok: boolean }>();
+  readonly #folderWatch: FolderWatch;
+  readonly #singleWatch: FolderWatch;
+  #folders: ReadonlySet<string> = new Set();
+  /** Files to look at; `moved`: nobody has written to it since it appeared. */
+  readonly #touched = new Map<string, 'moved' | 'written'>();
+  /** Not known which: look at everything. */
+  #anything = false;
   #sink: Sink | undefined;
-  readonly #watchers: FSWatcher[] = [];
   #wake: NodeJS.Timeout | undefined;
   #rescan: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -63,36 +61,29 @@ export class FileAdapter implements Adapter {
   constructor(options: FileAdapterOptions) {
     this.#options = options;
     this.source = `file/${options.cluster}`;
+    this.#folderWatch = new FolderWatch(event => this.#told(event), options.log);
+    this.#singleWatch = new FolderWatch(() => this.#wakeUp(), options.log);
   }
 
   async start(sink: Sink): Promise<void> {
     this.#sink = sink;
-    const { configDir, meshConfig, networksConfig } = this.#options;
-    // A mesh config file is watched by its folder, which may be any: not what lies below it.
-    const singles = [meshConfig, networksConfig].filter(isText).map(path => dirname(path));
-    await Promise.all([this.#watch([configDir].filter(isText), FOLDER_DEPTH_MAX), this.#watch(singles, 0)]);
     await this.#list();
-    this.#rescan = setInterval(() => this.#wakeUp(), RESCAN_MS);
+    this.#rescan = setInterval(() => {
+      this.#anything = true;
+      this.#wakeUp();
+    }, RESCAN_MS);
     this.#rescan.unref();
   }
 
-  /** Resolves when the watcher has looked around: until then it takes what appears for what was there before, and stays silent. */
-  async #watch(paths: readonly string[], depth: number): Promise<void> {
-    if (paths.length === 0) return;
-    const watcher = watch([...paths], { ignoreInitial: true, atomic: false, ignorePermissionErrors: true, depth });
-    this.#watchers.push(watcher);
-    watcher.on('all', () => this.#wakeUp());
-    watcher.on('raw', () => this.#wakeUp());
-    watcher.on('error', error => this.#options.log('warn', `watching files: ${String(error)}`));
-    await new Promise<void>(resolve => watcher.once('ready', () => resolve()));
-  }
-
   async stop(): Promise<void> {
+    this.#sink = undefined;
     clearTimeout(this.#wake);
     clearInterval(this.#rescan);
-    await Promise.all(this.#watchers.map(watcher => watcher.close()));
-    this.#sink = undefined;
+    this.#folderWatch.close();
+    this.#singleWatch.close();
     await this.#looking;
+    this.#folderWatch.close();
+    this.#singleWatch.close();
   }
 
   async locate(origin: Origin, path: string): Promise<Origin | undefined> {
@@ -100,11 +91,31 @@ export class FileAdapter implements Adapter {
     return bytes === undefined ? undefined : locateInText(origin, new TextDecoder().decode(bytes), path);
   }
 
+  #told({ folder, name, moved }: FolderEvent): void {
+    // Beside the folders there are those that links lead to, and names that begin with a dot, which links lead through.
+    if (name === undefined || name.startsWith('.') || !this.#folders.has(folder)) {
+      this.#anything = true;
+      this.#wakeUp();
+      return;
+    }
+    const path = join(folder, name);
+    if (moved && isWanted(name) && this.#touched.get(path) !== 'written') {
+      this.#touched.set(path, 'moved');
+      this.#lookSoon(() => this.#lookAtMoved());
+    } else {
+      this.#touched.set(path, 'written');
+      this.#wakeUp();
+    }
+  }
+
   #wakeUp(): void {
     clearTimeout(this.#wake);
-    this.#wake = setTimeout(() => {
-      this.#looking = this.#looking.then(() => this.#look()).catch((error: unknown) => this.#failed(error));
-    }, QUIET_MS);
+    if (this.#sink === undefined) return;
+    this.#wake = setTimeout(() => this.#lookSoon(() => this.#look()), this.#options.quietMs ?? QUIET_MS);
+  }
+
+  #lookSoon(look: () => Promise<void>): void {
+    this.#looking = this.#looking.then(look).catch((error: unknown) => this.#failed(error));
   }
 
   #failed(error: unknown): void {
@@ -117,74 +128,145 @@ export class FileAdapter implements Adapter {
   /** Everything, once: the start. */
   async #list(): Promise<void> {
     const facts: Fact[] = [...(await this.#lookAtSingles())];
-    const changed = await this.#changedFiles();
-    for (const path of changed) facts.push(...malformedFacts(path, undefined, this.#files.get(path)));
-    for (const [, object] of this.#winners()) facts.push({ kind: 'Add', object: object.object, origin: object.origin });
-    const unreadable = [...this.#files].filter(([, file]) => file.malformed.length > 0).map(([path]) => path);
+    for (const [path, file] of await this.#changedFiles()) {
+      this.#holdings.put(path, file);
+      facts.push(...malformedFacts(path, undefined, file));
+    }
+    for (const { object, origin } of this.#holdings.winners()) facts.push({ kind: 'Add', object, origin });
+    const unreadable = this.#holdings.paths().filter(path => this.#holdings.get(path)!.malformed.length > 0);
     await this.#sink?.relist(facts, unreadable);
   }
 
-  /** What changed since the last look: one batch a file. */
+  /** What changed since the last look. */
   async #look(): Promise<void> {
-    const sink = this.#sink;
-    if (sink === undefined) return;
+    if (this.#sink === undefined) return;
     const singles = await this.#lookAtSingles();
-    if (singles.length > 0) await sink.submit(singles);
-    const before = new Map(this.#files);
-    const winnersBefore = this.#winners();
-    const changed = await this.#changedFiles();
-    const winners = this.#winners();
+    if (singles.length > 0) await this.#sink.submit(singles);
+    const touched = [...this.#touched.keys()].sort();
+    const anything = this.#anything || touched.some(path => this.#folders.has(path) || isFolder(path));
+    this.#anything = false;
+    this.#touched.clear();
+    await this.#take(anything ? await this.#changedFiles() : await this.#changedOf(touched));
+  }
+
+  /** Files that were moved into place. One that turns out to be gone, empty or being written to is left for `#look`. */
+  async #lookAtMoved(): Promise<void> {
+    const changed = new Map<string, KnownFile>();
+    for (const [path, how] of [...this.#touched]) {
+      if (how !== 'moved') continue;
+      const file = await findFile(path);
+      const read = file === undefined || file.size === 0 ? undefined : await this.#read(file);
+      // Whoever wrote to it before we read has been reported by now.
+      await nextTurn();
+      if (this.#touched.get(path) !== 'moved') continue;
+      if (read === undefined || file?.target !== undefined) {
+        this.#touched.set(path, 'written');
+        this.#wakeUp();
+      } else {
+        this.#touched.delete(path);
+        if (this.#holdings.get(path)?.stamp !== read.stamp) changed.set(path, read);
+      }
+    }
+    await this.#take(changed);
+  }
+
+  /** One batch a file. Of an object that moved from file to file the first file by path tells. */
+  async #take(changed: ReadonlyMap<string, KnownFile | undefined>): Promise<void> {
+    const paths = [...changed.keys()].sort();
+    const before = new Map(paths.map(path => [path, this.#holdings.get(path)] as const));
+    const keys = new Map(paths.map(path => [path, keysOf(before.get(path), changed.get(path))] as const));
+    const winners = new Map<string, ParsedObject | undefined>();
+    for (const key of [...keys.values()].flat()) winners.set(key, this.#holdings.winner(key));
+    for (const path of paths) this.#holdings.put(path, changed.get(path));
     const told = new Set<string>();
-    for (const path of changed) {
-      const batch: Fact[] = [...malformedFacts(path, before.get(path), this.#files.get(path))];
-      for (const key of keysOf(before.get(path), this.#files.get(path))) {
+    for (const path of paths) {
+      const batch: Fact[] = [...malformedFacts(path, before.get(path), changed.get(path))];
+      for (const key of keys.get(path)!) {
         if (told.has(key)) continue;
         told.add(key);
-        const fact = difference(winnersBefore.get(key), winners.get(key));
+        const fact = difference(winners.get(key), this.#holdings.winner(key));
         if (fact !== undefined) batch.push(fact);
       }
-      if (batch.length > 0) await this.#submit(sink, path, batch, before.get(path));
+      if (batch.length > 0) await this.#submit(path, batch, before.get(path));
     }
   }
 
   /** What cannot be recorded holds up nobody else: the file counts as not yet read and is tried again at the next look. */
-  async #submit(sink: Sink, path: string, batch: readonly Fact[], before: KnownFile | undefined): Promise<void> {
+  async #submit(path: string, batch: readonly Fact[], before: KnownFile | undefined): Promise<void> {
     try {
-      await sink.submit(batch);
+      await this.#sink?.submit(batch);
     } catch (error) {
       this.#failed(error);
-      if (before === undefined) this.#files.delete(path);
-      else this.#files.set(path, { ...before, stamp: '' });
+      this.#anything = true;
+      this.#holdings.put(path, before === undefined ? undefined : { ...before, stamp: '' });
     }
   }
 
-  /** Reads files that are new or have another stamp, forgets those that are gone; the paths that changed, sorted. */
-  async #changedFiles(): Promise<readonly string[]> {
+  /** All files that are new, have another stamp or are gone. */
+  async #changedFiles(): Promise<ReadonlyMap<string, KnownFile | undefined>> {
+    this.#watchSingles();
     const { configDir } = this.#options;
-    if (configDir === undefined) return [];
-    const { files, problems } = await scanFolder(configDir);
+    const changed = new Map<string, KnownFile | undefined>();
+    if (!isText(configDir)) return changed;
+    const seen = new Set<string>();
+    const { files, folders, problems } = await scanFolder(configDir, folder => {
+      seen.add(folder.path);
+      this.#folders = new Set([...this.#folders, folder.path]);
+      this.#folderWatch.follow(folder);
+    });
     for (const text of problems) this.#options.log('warn', `${text}; what was read there before is kept`);
-    const changed: string[] = [];
+    this.#followTargets(files, seen);
     for (const file of files) {
-      const known = this.#files.get(file.path);
-      if (known?.stamp === file.stamp) continue;
-      const read = await this.#read(file, known);
-      if (read === undefined) continue;
-      this.#files.set(file.path, read);
-      changed.push(file.path);
+      const read = this.#holdings.get(file.path)?.stamp === file.stamp ? undefined : await this.#read(file);
+      if (read !== undefined) changed.set(file.path, read);
     }
+    if (problems.length > 0) return changed;
+    this.#folders = folders;
+    this.#folderWatch.only(seen);
     const present = new Set(files.map(file => file.path));
-    if (problems.length === 0) {
-      for (const path of [...this.#files.keys()].sort()) {
-        if (present.has(path)) continue;
-        this.#files.delete(path);
-        changed.push(path);
-      }
-    }
-    return changed.sort();
+    for (const path of this.#holdings.paths()) if (!present.has(path)) changed.set(path, undefined);
+    return changed;
   }
 
-  async #read(file: FoundFile, known: KnownFile | undefined): Promise<KnownFile | undefined> {
+  /** What a link leads to is written to in another folder. */
+  #followTargets(files: readonly FoundFile[], seen: Set<string>): void {
+    for (const { target } of files) {
+      if (target === undefined || seen.has(target)) continue;
+      seen.add(target);
+      this.#follow(this.#folderWatch, target);
+    }
+  }
+
+  #follow(folderWatch: FolderWatch, path: string): void {
+    const inode = statSync(path, { throwIfNoEntry: false })?.ino;
+    if (inode !== undefined) folderWatch.follow({ path, inode });
+  }
+
+  /** By its folder, which may be any: not what lies below it. */
+  #watchSingles(): void {
+    for (const path of [this.#options.meshConfig, this.#options.networksConfig].filter(isText)) {
+      this.#follow(this.#singleWatch, dirname(path));
+    }
+  }
+
+  async #changedOf(paths: readonly string[]): Promise<ReadonlyMap<string, KnownFile | undefined>> {
+    const changed = new Map<string, KnownFile | undefined>();
+    for (const path of paths) {
+      const known = this.#holdings.get(path);
+      const file = isWanted(basename(path)) ? await findFile(path) : undefined;
+      if (file === undefined) {
+        if (known !== undefined) changed.set(path, undefined);
+        continue;
+      }
+      const read = known?.stamp === file.stamp ? undefined : await this.#read(file);
+      if (read !== undefined) changed.set(path, read);
+    }
+    return changed;
+  }
+
+  /** Undefined: it is gone, or was written to meanwhile and will be looked at again. */
+  async #read(file: FoundFile): Promise<KnownFile | undefined> {
+    const known = this.#holdings.get(file.path);
     if (file.size > FILE_BYTES_MAX) {
       const malformed = [{ origin: { file: file.path }, reason: tooLarge(file.size) }];
       return { stamp: file.stamp, objects: known?.objects ?? new Map(), malformed };
@@ -193,6 +275,7 @@ export class FileAdapter implements Adapter {
     if (bytes === undefined) return undefined;
     // Written while we read: another event is on its way, and a half-written file must not count as a deletion.
     if ((await findFile(file.path))?.stamp !== file.stamp) {
+      this.#touched.set(file.path, 'written');
       this.#wakeUp();
       return undefined;
     }
@@ -200,19 +283,6 @@ export class FileAdapter implements Adapter {
     const objects = new Map(parsed.malformed.length > 0 ? known?.objects : []);
     for (const object of parsed.objects) objects.set(identity(object.ref), object);
     return { stamp: file.stamp, objects, malformed: parsed.malformed };
-  }
-
-  /** identity → the object that counts: of several files the first by path. */
-  #winners(): ReadonlyMap<string, ParsedObject> {
-    const winners = new Map<string, ParsedObject>();
-    for (const path of [...this.#files.keys()].sort()) {
-      for (const [key, object] of this.#files.get(path)!.objects) {
-        const first = winners.get(key);
-        if (first === undefined) winners.set(key, object);
-        else this.#reportTwice(key, first.origin.file, path);
-      }
-    }
-    return winners;
   }
 
   /** Once for each pair of files, not at every look. */
@@ -291,6 +361,10 @@ function difference(before: ParsedObject | undefined, after: ParsedObject | unde
 
 function keysOf(a: KnownFile | undefined, b: KnownFile | undefined): readonly string[] {
   return [...new Set([...(a?.objects.keys() ?? []), ...(b?.objects.keys() ?? [])])].sort();
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function isText(value: string | undefined): value is string {

@@ -25,7 +25,9 @@ afterEach(async () => {
 });
 
 async function start(
-  options: { readonly configDir?: string; readonly meshConfig?: string } = { configDir: folder },
+  options: { readonly configDir?: string; readonly meshConfig?: string; readonly quietMs?: number } = {
+    configDir: folder,
+  },
 ): Promise<RecordingSink> {
   const sink = new RecordingSink();
   adapter = new FileAdapter({ ...options, cluster: 'Kubernetes', log: (_, message) => log.push(message) });
@@ -68,6 +70,47 @@ describe('the file adapter', () => {
     await sink.until(s => s.objects.size === 0);
     await put('b.yaml', namespace('b'));
     await sink.until(s => s.objects.has('Namespace/b'));
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'reads at once what was moved into place, and not yet what is written to',
+    async () => {
+      await put('a.yaml', namespace('a'));
+      await put('b.yaml', namespace('b'));
+      const sink = await start({ configDir: folder, quietMs: 3_600_000 });
+      const move = async (name: string, text: string): Promise<void> => {
+        await put('..elsewhere', text);
+        await rename(join(folder, '..elsewhere'), join(folder, name));
+      };
+      await put('a.yaml', namespace('written-over'));
+      await put('new.yaml', namespace('half'));
+      await move('b.yaml', namespace('moved'));
+      await sink.until(s => s.objects.has('Namespace/moved'));
+      await move('c.yaml', namespace('c'));
+      await sink.until(s => s.objects.has('Namespace/c'));
+      expect([...sink.objects.keys()].sort()).toEqual(['Namespace/a', 'Namespace/c', 'Namespace/moved']);
+    },
+  );
+
+  it('sees what appears in a new folder, and what is written where a link leads', async () => {
+    await mkdir(join(folder, 'watched'));
+    const elsewhere = await mkdtemp(join(tmpdir(), 'periplus-linked-'));
+    try {
+      await writeFile(join(elsewhere, 'real.yaml'), namespace('linked'));
+      await symlink(join(elsewhere, 'real.yaml'), join(folder, 'link.yaml'));
+      const sink = await start();
+      await mkdir(join(folder, 'watched/deeper'));
+      await put('watched/deeper/d.yaml', namespace('deep'));
+      await sink.until(s => s.objects.has('Namespace/deep'));
+      await put('watched/deeper/d.yaml', namespace('deeper'));
+      await sink.until(s => s.objects.has('Namespace/deeper') && !s.objects.has('Namespace/deep'));
+      await writeFile(join(elsewhere, 'real.yaml'), namespace('changed'));
+      await sink.until(s => s.objects.has('Namespace/changed'));
+      await rm(join(folder, 'watched'), { recursive: true });
+      await sink.until(s => !s.objects.has('Namespace/deeper'));
+    } finally {
+      await rm(elsewhere, { recursive: true });
+    }
   });
 
   it('sees a ConfigMap mount swap its data', async () => {

@@ -1,0 +1,64 @@
+// What was read from which file, and of which file an object counts: of several that hold the same object the first by path. Kept by object,
+// so that the change of a file is compared with the objects of that file only.
+
+import type { ParsedFile, ParsedObject } from './parse.ts';
+
+export interface KnownFile {
+  readonly stamp: string;
+  readonly objects: ReadonlyMap<string, ParsedObject>;
+  readonly malformed: ParsedFile['malformed'];
+}
+
+export class Holdings {
+  readonly #files = new Map<string, KnownFile>();
+  /** Identity of an object → paths of the files that hold it, sorted. */
+  readonly #holders = new Map<string, readonly string[]>();
+  /** Told of an object that stands in two files: the file that counts, and the other. */
+  readonly #twice: (key: string, used: string, ignored: string) => void;
+
+  constructor(twice: (key: string, used: string, ignored: string) => void) {
+    this.#twice = twice;
+  }
+
+  get(path: string): KnownFile | undefined {
+    return this.#files.get(path);
+  }
+
+  /** Sorted. */
+  paths(): readonly string[] {
+    return [...this.#files.keys()].sort();
+  }
+
+  /** Every object that counts, by identity. */
+  *winners(): Iterable<ParsedObject> {
+    for (const key of [...this.#holders.keys()].sort()) yield this.winner(key)!;
+  }
+
+  winner(key: string): ParsedObject | undefined {
+    const first = this.#holders.get(key)?.[0];
+    return first === undefined ? undefined : this.#files.get(first)!.objects.get(key);
+  }
+
+  /** Undefined: the file is gone. */
+  put(path: string, file: KnownFile | undefined): void {
+    const before = this.#files.get(path);
+    if (file === undefined) this.#files.delete(path);
+    else this.#files.set(path, file);
+    for (const key of before?.objects.keys() ?? []) if (file?.objects.has(key) !== true) this.#release(key, path);
+    for (const key of file?.objects.keys() ?? []) this.#hold(key, path);
+  }
+
+  #release(key: string, path: string): void {
+    const left = (this.#holders.get(key) ?? []).filter(holder => holder !== path);
+    if (left.length === 0) this.#holders.delete(key);
+    else this.#holders.set(key, left);
+  }
+
+  #hold(key: string, path: string): void {
+    const holders = this.#holders.get(key) ?? [];
+    if (holders.includes(path)) return;
+    const now = [...holders, path].sort();
+    this.#holders.set(key, now);
+    for (const ignored of now.slice(1)) this.#twice(key, now[0]!, ignored);
+  }
+}
