@@ -10,7 +10,7 @@ import type { Event, RawObject } from './event.ts';
 import type { Change } from './handlers/change.ts';
 import { changeHandler } from './handlers/handlers.ts';
 import { inForce } from './in-force.ts';
-import { isObject, jsonEqual } from './json.ts';
+import { canonicalJson, isObject, jsonEqual } from './json.ts';
 import type { KindDefinition } from './kinds/kinds.ts';
 import { decodeMeta, namespaceOf, type ObjectMeta } from './kinds/meta.ts';
 import { definitionOf } from './kinds/registry.ts';
@@ -139,7 +139,10 @@ function sameObject(old: Obj | undefined, now: Obj): Obj {
 }
 
 function unknownKind(raw: RawObject): Undecodable {
-  const object = `${String(raw.apiVersion)} ${String(raw.kind)}`;
+  // Either may be anything, even an object that cannot be made a text.
+  const object = [raw.apiVersion, raw.kind]
+    .map(part => (typeof part === 'string' ? part : canonicalJson(part ?? null)))
+    .join(' ');
   return { object, problems: [problem('', `${object} is not a kind that Periplus knows; the object is ignored`)] };
 }
 

@@ -2,7 +2,7 @@
 // of the spec. Fields it does not name are let through and kept in the projection, because what reads them may come later and must find
 // them in old journals; wrong types of fields that it names are problems.
 
-import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
+import { type Either, isLeft, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import type { RawObject } from '../event.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -10,7 +10,6 @@ import type { Problem } from '../problem.ts';
 import { makeDecoder } from '../schema/decode.ts';
 import type { SchemaMessage } from '../schema/schema.ts';
 import type { KindDefinition, KindName, KindSpecs } from './kinds.ts';
-import { shapeProblem } from './limits.ts';
 import { projectMeta } from './meta.ts';
 
 export interface ConfigKind<K extends KindName> {
@@ -31,8 +30,6 @@ export function configKind<K extends KindName>(from: ConfigKind<K>): KindDefinit
     enums: {},
   });
   const decodeObject = (raw: RawObject): Either<NonEmptyArray<Problem>, KindSpecs[K]> => {
-    const shape = shapeProblem(raw);
-    if (shape !== undefined) return left([shape]);
     const decoded = decode('Object', raw, '', { ignoreUnknown: true });
     return isLeft(decoded) ? decoded : right(decoded.right.spec ?? ({} as KindSpecs[K]));
   };

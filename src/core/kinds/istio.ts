@@ -16,7 +16,6 @@ import { decodeIstio } from '../schema/istio.ts';
 import { istioConstraints } from '../schema/istio-constraints.gen.ts';
 import type { IstioTypeMap } from '../schema/istio-types.gen.ts';
 import type { IndexEntries, KindDefinition, KindName, KindSpecs } from './kinds.ts';
-import { shapeProblem } from './limits.ts';
 import { projectMeta } from './meta.ts';
 import type { Reference } from './references.ts';
 import { checked, type Report } from './report.ts';
@@ -55,6 +54,7 @@ export function istioKind<K extends KindName, T extends keyof IstioTypeMap>(from
     versions: from.versions,
     clusterScoped: false,
     store: 'config',
+    ...(from.keepMeta === undefined ? {} : { keepMeta: from.keepMeta }),
     decode: raw => decodeIstioObject(from, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
     project: raw => projectIstioObject(from, raw),
     indexes: obj => from.indexes?.(obj) ?? {},
@@ -67,11 +67,8 @@ function decodeIstioObject<K extends KindName, T extends keyof IstioTypeMap>(
   from: IstioKind<K, T>,
   raw: RawObject,
 ): Either<NonEmptyArray<Problem>, unknown> {
-  const shape = shapeProblem(raw);
-  if (shape !== undefined) return left([shape]);
-  const unknown = Object.keys(raw).filter(key => !MEMBERS.includes(key));
-  const [first, ...rest] = unknown.map(key => problem(key, `unknown field; expected one of ${MEMBERS.join(', ')}`));
-  if (first !== undefined) return left([first, ...rest]);
+  const unknown = unknownMembers(raw);
+  if (unknown !== undefined) return left(unknown);
   const spec = decodeIstio(from.type, raw.spec, 'spec');
   const ruled = isLeft(spec) ? spec : checked(spec.right, (value, report) => checkRules(from, value, report, raw));
   const sound = withMore(ruled, constraintProblems(from.kind, raw.spec));
@@ -79,6 +76,14 @@ function decodeIstioObject<K extends KindName, T extends keyof IstioTypeMap>(
   const status = from.status.decode(raw.status);
   if (isLeft(status)) return status;
   return status.right === undefined ? sound : right({ ...sound.right, status: status.right });
+}
+
+function unknownMembers(raw: RawObject): NonEmptyArray<Problem> | undefined {
+  const problems: Problem[] = [];
+  for (const key in raw) {
+    if (!MEMBERS.includes(key)) problems.push(problem(key, `unknown field; expected one of ${MEMBERS.join(', ')}`));
+  }
+  return problems.length === 0 ? undefined : (problems as unknown as NonEmptyArray<Problem>);
 }
 
 /** What the API server would refuse by the CRD. */
@@ -98,6 +103,7 @@ function withMore<T>(
   decoded: Either<NonEmptyArray<Problem>, T>,
   more: readonly Problem[],
 ): Either<NonEmptyArray<Problem>, T> {
+  if (more.length === 0) return decoded;
   const known: readonly Problem[] = isLeft(decoded) ? decoded.left : [];
   const news = more.filter(({ path }) => !known.some(earlier => isAtOrIn(earlier.path, path)));
   const [first, ...rest] = [...known, ...news].slice(0, PROBLEMS_MAX);

@@ -132,7 +132,9 @@ export interface KindDefinition<K extends KindName = KindName> {
   readonly clusterScoped: boolean;
   /** `config`: keyed namespace/name, taken from the config cluster only. `kubernetes`: keyed cluster/namespace/name. */
   readonly store: 'config' | 'kubernetes';
-  /** Decode and validate; every problem found, with its path. Total. */
+  /** Members of metadata that its projection keeps for this kind alone. */
+  readonly keepMeta?: readonly string[];
+  /** Decode and validate; every problem found, with its path. Total for any JSON of a sound shape, which decodeMeta sees to (limits.ts). */
   readonly decode: (object: RawObject) => Either<NonEmptyArray<Problem>, KindSpecs[K]>;
   /**
    * The part of the raw object whose change matters; what is outside is not journalled and pushes nothing. Total, and idempotent:

@@ -3,7 +3,7 @@
 //
 // Defaults that the API server fills in are filled in here too, so that an object in a file means what it means in a cluster.
 
-import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
+import { type Either, isLeft, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import type { RawObject } from '../event.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
@@ -12,7 +12,6 @@ import type { Problem } from '../problem.ts';
 import { makeDecoder } from '../schema/decode.ts';
 import type { Schema, SchemaField, SchemaMessage } from '../schema/schema.ts';
 import type { IndexEntries, KindDefinition, KindName, KindSpecs } from './kinds.ts';
-import { shapeProblem } from './limits.ts';
 import { projectMeta } from './meta.ts';
 import { checked, type Report } from './report.ts';
 
@@ -43,8 +42,6 @@ export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>
   const schema: Schema = { messages: { ...messages, Metadata: from.metadata ?? [], Object: whole }, enums: {} };
   const decode = makeDecoder<{ readonly Object: D }>(schema);
   const decodeObject = (raw: RawObject): Either<NonEmptyArray<Problem>, KindSpecs[K]> => {
-    const shape = shapeProblem(raw);
-    if (shape !== undefined) return left([shape]);
     const decoded = decode('Object', raw, '', { ignoreUnknown: true });
     if (isLeft(decoded)) return decoded;
     const sound = checked(decoded.right, (value, report) => from.rules?.(value, report));

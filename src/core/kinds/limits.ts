@@ -1,7 +1,7 @@
 // What an object may look like at all, before any schema: a hostile or broken one is refused here, so that nothing further in can be
 // made to recurse or to work without bound. Sizes of documents and files are the adapters' limits.
 
-import { isObject, type Json } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { type Problem, problem } from '../problem.ts';
 
 /** Deeper than any CRD; far from the depth at which recursion over JSON overflows the stack. */
@@ -23,17 +23,24 @@ function measure(json: Json | undefined, depth: number, counter: { values: numbe
   if (counter.values > VALUES_MAX) return 'large';
   if (typeof json !== 'object' || json === null) return undefined;
   if (depth >= DEPTH_MAX) return 'deep';
-  if (isObject(json)) {
-    // Every object of every event comes here: no list of the members is made.
-    for (const key in json) {
-      const found = measure(json[key], depth + 1, counter);
+  // Every object of every event comes here: no list of the members is made, and a text costs no call.
+  const inner = depth + 1;
+  if (Array.isArray(json)) {
+    for (let i = 0; i < json.length; i++) {
+      const found = typeof json[i] === 'string' ? count(counter) : measure(json[i] as Json, inner, counter);
       if (found !== undefined) return found;
     }
     return undefined;
   }
-  for (let i = 0; i < json.length; i++) {
-    const found = measure(json[i], depth + 1, counter);
+  const members = json as JsonObject;
+  for (const key in members) {
+    const found = typeof members[key] === 'string' ? count(counter) : measure(members[key], inner, counter);
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+function count(counter: { values: number }): 'large' | undefined {
+  counter.values += 1;
+  return counter.values > VALUES_MAX ? 'large' : undefined;
 }

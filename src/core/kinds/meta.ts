@@ -2,17 +2,18 @@
 //
 // Names and namespaces become parts of keys and of resource names, so they are held to Kubernetes' syntax here, once.
 
-import { type Either, isLeft, left } from 'fp-ts/lib/Either.js';
+import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import type { RawObject } from '../event.ts';
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isObject, type Json } from '../json.ts';
 import { type Problem, problem } from '../problem.ts';
 import { makeDecoder } from '../schema/decode.ts';
 import type { Schema } from '../schema/schema.ts';
+import type { KindDefinition } from './kinds.ts';
 import { shapeProblem } from './limits.ts';
 import { checked, quoted, type Report } from './report.ts';
 import { parseTimestamp } from './time.ts';
-import { checkAnnotationKey, checkLabels } from './validate/labels.ts';
+import { checkAnnotationKey, checkLabels, isLabelKey, isLabelValue } from './validate/labels.ts';
 import { isDns1123Label, isDns1123Subdomain, NAME_LENGTH_MAX, NAMESPACE_LENGTH_MAX } from './validate/names.ts';
 
 export interface ObjectMeta {
@@ -60,24 +61,65 @@ export const DEFAULT_NAMESPACE = 'default';
  * The metadata of an object, or all that is wrong with it. Total for any JSON. Only what the projection of its kind keeps is looked at,
  * so that two versions which differ elsewhere have equal metadata.
  */
-export function decodeMeta(
-  raw: RawObject,
-  kind: { readonly clusterScoped: boolean; readonly project: (raw: RawObject) => JsonObject },
-): Either<NonEmptyArray<Problem>, ObjectMeta> {
-  const { clusterScoped } = kind;
+export function decodeMeta(raw: RawObject, kind: MetaRules): Either<NonEmptyArray<Problem>, ObjectMeta> {
   const shape = shapeProblem(raw);
   if (shape !== undefined) return left([shape]);
-  const { apiVersion, kind: kindName } = raw;
-  const { metadata } = kind.project({ apiVersion, kind: kindName, metadata: raw.metadata });
+  const sound = soundMeta(raw.metadata, kind);
+  return sound === undefined ? examineMeta(raw.metadata, kind) : right(sound);
+}
+
+type MetaRules = Pick<KindDefinition, 'clusterScoped' | 'keepMeta'>;
+
+const NOTHING: Readonly<Record<string, string>> = {};
+
+/** The metadata of a sound object, straight away; undefined when there is more to say. Whatever it returns examineMeta would return too. */
+function soundMeta(metadata: Json | undefined, { clusterScoped, keepMeta }: MetaRules): ObjectMeta | undefined {
+  if (!isObject(metadata)) return undefined;
+  const { name, namespace, creationTimestamp, resourceVersion, uid } = metadata;
+  if (typeof name !== 'string' || !isDns1123Subdomain(name)) return undefined;
+  if (namespace !== undefined && typeof namespace !== 'string') return undefined;
+  const owner = namespaceOf(namespace, clusterScoped);
+  if (owner !== '' && !isDns1123Label(owner)) return undefined;
+  const labels = soundLabels(metadata.labels);
+  // Of annotations few matter, and most objects that have them have none that does.
+  const annotations = projectAnnotations(metadata.annotations);
+  if (labels === undefined || annotations !== undefined) return undefined;
+  return {
+    namespace: owner,
+    name,
+    labels,
+    annotations: NOTHING,
+    creationTime: typeof creationTimestamp === 'string' ? (parseTimestamp(creationTimestamp) ?? 0) : 0,
+    resourceVersion:
+      typeof resourceVersion === 'string' && keepMeta?.includes('resourceVersion') ? resourceVersion : '',
+    uid: typeof uid === 'string' && keepMeta?.includes('uid') ? uid : '',
+  };
+}
+
+/** The labels as they are, if they are sound and sorted by key. */
+function soundLabels(labels: Json | undefined): Readonly<Record<string, string>> | undefined {
+  if (labels === undefined) return NOTHING;
+  if (!isObject(labels)) return undefined;
+  let last = '';
+  for (const key of Object.keys(labels)) {
+    const value = labels[key];
+    if (typeof value !== 'string' || key < last || !isLabelKey(key) || !isLabelValue(value)) return undefined;
+    last = key;
+  }
+  return labels as Readonly<Record<string, string>>;
+}
+
+function examineMeta(given: Json | undefined, kind: MetaRules): Either<NonEmptyArray<Problem>, ObjectMeta> {
+  const metadata = projectMeta(given, kind.keepMeta);
   if (!isObject(metadata)) return left([problem('metadata', 'is missing; expected an object with a name')]);
   const decoded = decodeObjectMeta('ObjectMeta', metadata, 'metadata', { ignoreUnknown: true });
   if (isLeft(decoded)) return decoded;
   const meta = decoded.right;
   const value: ObjectMeta = {
-    namespace: namespaceOf(meta.namespace, clusterScoped),
+    namespace: namespaceOf(meta.namespace, kind.clusterScoped),
     name: meta.name ?? '',
-    labels: meta.labels ?? {},
-    annotations: meta.annotations ?? {},
+    labels: meta.labels ?? NOTHING,
+    annotations: meta.annotations ?? NOTHING,
     creationTime: typeof meta.creationTimestamp === 'string' ? (parseTimestamp(meta.creationTimestamp) ?? 0) : 0,
     resourceVersion: typeof meta.resourceVersion === 'string' ? meta.resourceVersion : '',
     uid: typeof meta.uid === 'string' ? meta.uid : '',
@@ -126,10 +168,17 @@ export function projectMeta(metadata: Json | undefined, keep: readonly string[] 
   return kept;
 }
 
+/** undefined: no annotation that matters. */
 function projectAnnotations(annotations: Json | undefined): Json | undefined {
   if (!isObject(annotations)) return annotations;
-  const kept = Object.entries(annotations).filter(([key]) => isMeaningful(key));
-  return kept.length === 0 ? undefined : (Object.fromEntries(kept) as JsonObject);
+  const kept: { [key: string]: Json | undefined } = {};
+  let some = false;
+  for (const key of Object.keys(annotations)) {
+    if (!isMeaningful(key)) continue;
+    kept[key] = annotations[key];
+    some = true;
+  }
+  return some ? kept : undefined;
 }
 
 const MEANINGFUL: readonly string[] = [

@@ -2,8 +2,9 @@
 // exclusions and rules that CRDs add in CEL. Checked on the object as received; the data is generated (istio-constraints.gen.ts).
 //
 // Unlike decode.ts, which is as lenient as protojson, this is as strict as the API server: `"80"` is no number, and null only where it may be.
+// As there, each constraint is compiled once, when it is first met, and a path is written only for a problem.
 
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
 import { type CrdRule, crdRules } from './crd-rules.ts';
 
 export interface Constraint {
@@ -38,27 +39,52 @@ export interface Constraint {
 
 export type ReportConstraint = (path: string, message: string) => void;
 
-const patterns = new Map<string, RegExp>();
+/** A member's name, an element's index, or a key of a free object in brackets. */
+type Segment = string | number;
+interface Context {
+  /** Where the value stands that is being checked. */
+  readonly path: Segment[];
+  readonly report: ReportConstraint;
+}
+type Check = (context: Context, json: Json) => void;
+
+const compiled = new WeakMap<Constraint, Check>();
 const SHOWN_MAX = 40;
 
 /** Reports everything that is wrong with `json`. Total for any JSON: it goes as deep as the constraint does. */
 export function checkConstraint(constraint: Constraint, json: Json, path: string, report: ReportConstraint): void {
-  if (json === null) {
-    if (constraint.nullable !== true) report(path, 'null is not allowed here');
-    return;
-  }
-  if (!isOfType(constraint.type, json)) {
-    report(path, `expected ${NAMES[constraint.type]}, found ${show(json)}`);
-    return;
-  }
-  if (typeof json === 'string') checkString(constraint, json, path, report);
-  else if (typeof json === 'number') checkRange(constraint.minimum, constraint.maximum, json, '', path, report);
-  else if (isObject(json)) checkObject(constraint, json, path, report);
-  else if (Array.isArray(json)) checkList(constraint, json as readonly Json[], path, report);
-  for (const rule of constraint.rules ?? []) {
-    const found = crdRules[rule](json);
-    if (found !== undefined) report(path, found);
-  }
+  checkOf(constraint)({ path: [path], report }, json);
+}
+
+/** Constraints hold no cycles: they are written out, equal parts shared. */
+function checkOf(constraint: Constraint): Check {
+  const known = compiled.get(constraint);
+  if (known !== undefined) return known;
+  const check = compile(constraint);
+  compiled.set(constraint, check);
+  return check;
+}
+
+function compile(constraint: Constraint): Check {
+  const { type, nullable = false } = constraint;
+  const content = contentCheck(constraint);
+  const rules = (constraint.rules ?? []).map(rule => crdRules[rule]);
+  const isOfType = TYPES[type];
+  return (context, json) => {
+    if (json === null) {
+      if (!nullable) say(context, 'null is not allowed here');
+      return;
+    }
+    if (!isOfType(json)) {
+      say(context, `expected ${NAMES[type]}, found ${show(json)}`);
+      return;
+    }
+    content?.(context, json);
+    for (const rule of rules) {
+      const found = rule(json);
+      if (found !== undefined) say(context, found);
+    }
+  };
 }
 
 const NAMES = {
@@ -70,88 +96,155 @@ const NAMES = {
   array: 'a list',
 } as const;
 
-function isOfType(type: Constraint['type'], json: Json): boolean {
-  if (type === 'integer') return Number.isInteger(json);
-  if (type === 'array') return Array.isArray(json);
-  if (type === 'object') return isObject(json);
-  return typeof json === type;
-}
+const TYPES: Readonly<Record<Constraint['type'], (json: Json) => boolean>> = {
+  string: json => typeof json === 'string',
+  integer: json => Number.isInteger(json),
+  number: json => typeof json === 'number',
+  boolean: json => typeof json === 'boolean',
+  object: isObject,
+  array: json => Array.isArray(json),
+};
 
-function checkString(constraint: Constraint, text: string, path: string, report: ReportConstraint): void {
-  if (constraint.enum !== undefined && !constraint.enum.includes(text)) {
-    report(path, `expected one of ${constraint.enum.filter(name => name !== '').join(', ')}, found ${show(text)}`);
-  }
-  if (constraint.minLength !== undefined || constraint.maxLength !== undefined) {
-    const length = [...text].length;
-    if (constraint.minLength === 1 && length === 0) report(path, 'is empty');
-    else if (constraint.maxLength === 0 && length > 0) report(path, 'must not be set');
-    else checkRange(constraint.minLength, constraint.maxLength, length, ' characters', path, report);
-  }
-  if (constraint.pattern !== undefined && !patternOf(constraint.pattern).test(text)) {
-    report(path, `${show(text)} does not match ${constraint.pattern}`);
-  }
-}
-
-function checkObject(constraint: Constraint, json: JsonObject, path: string, report: ReportConstraint): void {
-  const keys = Object.keys(json);
-  checkRange(constraint.minProperties, constraint.maxProperties, keys.length, ' members', path, report);
-  for (const name of constraint.required ?? []) {
-    if (json[name] === undefined) report(join(path, name), 'is missing');
-  }
-  for (const group of constraint.atMostOne ?? []) {
-    const set = group.filter(name => json[name] !== undefined);
-    if (set.length > 1) report(path, `only one of ${group.join(', ')} can be set`);
-  }
-  for (const group of constraint.exactlyOne ?? []) {
-    const set = group.filter(name => json[name] !== undefined);
-    if (set.length !== 1) report(path, `exactly one of ${group.join(', ')} must be set`);
-  }
-  const { properties, values } = constraint;
-  for (const key of keys) {
-    const value = json[key];
-    if (value === undefined) continue;
-    if (values !== undefined) checkConstraint(values, value, `${path}[${key}]`, report);
-    else if (properties !== undefined) {
-      const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
-      if (property === undefined) report(join(path, key), 'unknown field');
-      else checkConstraint(property, value, join(path, key), report);
+/** What is looked at once the type is right. */
+function contentCheck(constraint: Constraint): Check | undefined {
+  switch (constraint.type) {
+    case 'string':
+      return stringCheck(constraint) as Check | undefined;
+    case 'integer':
+    case 'number': {
+      const { minimum, maximum } = constraint;
+      if (minimum === undefined && maximum === undefined) return undefined;
+      return (context, json) => checkRange(context, minimum, maximum, json as number, '');
     }
+    case 'object':
+      return objectCheck(constraint) as Check;
+    case 'array':
+      return listCheck(constraint) as Check;
+    case 'boolean':
+      return undefined;
   }
 }
 
-function checkList(constraint: Constraint, list: readonly Json[], path: string, report: ReportConstraint): void {
-  checkRange(constraint.minItems, constraint.maxItems, list.length, ' elements', path, report);
-  const { items, keys } = constraint;
-  if (items !== undefined) {
-    for (const [i, element] of list.entries()) checkConstraint(items, element, `${path}[${i}]`, report);
-  }
-  if (keys === undefined) return;
+function stringCheck(constraint: Constraint): ((context: Context, text: string) => void) | undefined {
+  const { minLength, maxLength } = constraint;
+  const names = constraint.enum && new Set(constraint.enum);
+  const measured = minLength !== undefined || maxLength !== undefined;
+  const pattern = constraint.pattern === undefined ? undefined : new RegExp(constraint.pattern, 'u');
+  if (names === undefined && !measured && pattern === undefined) return undefined;
+  return (context, text) => {
+    if (names !== undefined && !names.has(text)) {
+      say(context, `expected one of ${[...names].filter(name => name !== '').join(', ')}, found ${show(text)}`);
+    }
+    if (measured) checkLength(context, minLength, maxLength, text);
+    if (pattern !== undefined && !pattern.test(text))
+      say(context, `${show(text)} does not match ${constraint.pattern}`);
+  };
+}
+
+function checkLength(context: Context, min: number | undefined, max: number | undefined, text: string): void {
+  // A code point takes one or two code units: most texts need not be counted.
+  const units = text.length;
+  if ((min === undefined || units >= 2 * min) && (max === undefined || units <= max)) return;
+  const length = [...text].length;
+  if (min === 1 && length === 0) say(context, 'is empty');
+  else if (max === 0 && length > 0) say(context, 'must not be set');
+  else checkRange(context, min, max, length, ' characters');
+}
+
+function objectCheck(constraint: Constraint): (context: Context, json: JsonObject) => void {
+  const { minProperties, maxProperties, required = [] } = constraint;
+  const groups = [
+    ...(constraint.atMostOne ?? []).map(names => ({ names, exactly: false })),
+    ...(constraint.exactlyOne ?? []).map(names => ({ names, exactly: true })),
+  ];
+  const checkMembers = membersCheck(constraint);
+  return (context, json) => {
+    const keys = Object.keys(json);
+    checkRange(context, minProperties, maxProperties, keys.length, ' members');
+    for (const name of required) if (json[name] === undefined) sayMember(context, name, 'is missing');
+    for (const { names, exactly } of groups) {
+      let set = 0;
+      for (const name of names) if (json[name] !== undefined) set++;
+      if (exactly && set !== 1) say(context, `exactly one of ${names.join(', ')} must be set`);
+      else if (set > 1) say(context, `only one of ${names.join(', ')} can be set`);
+    }
+    checkMembers?.(context, json, keys);
+  };
+}
+
+/** Undefined: an object may hold anything. */
+function membersCheck({
+  properties,
+  values,
+}: Constraint): ((context: Context, json: JsonObject, keys: readonly string[]) => void) | undefined {
+  const value = values && checkOf(values);
+  const members = properties && new Map(Object.entries(properties).map(([name, one]) => [name, checkOf(one)]));
+  if (value === undefined && members === undefined) return undefined;
+  return (context, json, keys) => {
+    for (const key of keys) {
+      const member = json[key];
+      if (member === undefined) continue;
+      const check = value ?? members?.get(key);
+      if (check === undefined) {
+        sayMember(context, key, 'unknown field');
+        continue;
+      }
+      context.path.push(value === undefined ? key : `[${key}]`);
+      check(context, member);
+      context.path.pop();
+    }
+  };
+}
+
+function listCheck(constraint: Constraint): (context: Context, list: readonly Json[]) => void {
+  const { minItems, maxItems, keys } = constraint;
+  const item = constraint.items && checkOf(constraint.items);
+  return (context, list) => {
+    checkRange(context, minItems, maxItems, list.length, ' elements');
+    for (let i = 0; item !== undefined && i < list.length; i++) {
+      context.path.push(i);
+      item(context, list[i]!);
+      context.path.pop();
+    }
+    if (keys !== undefined && list.length > 1) checkIdentities(context, keys, list);
+  };
+}
+
+function checkIdentities(context: Context, keys: readonly string[], list: readonly Json[]): void {
   const seen = new Set<string>();
   list.forEach((element, i) => {
-    const identity = keys.map(key => (isObject(element) ? String(element[key]) : '')).join('\n');
-    if (seen.has(identity)) report(`${path}[${i}]`, `has the same ${keys.join(', ')} as an earlier element`);
+    const identity = keys.map(key => (isObject(element) ? canonicalJson(element[key]) : '')).join('\n');
+    if (seen.has(identity)) {
+      context.report(`${pathOf(context)}[${i}]`, `has the same ${keys.join(', ')} as an earlier element`);
+    }
     seen.add(identity);
   });
 }
 
 function checkRange(
+  context: Context,
   min: number | undefined,
   max: number | undefined,
   value: number,
   unit: string,
-  path: string,
-  report: ReportConstraint,
 ): void {
-  if (min !== undefined && value < min) report(path, `is ${value}${unit}; expected at least ${min}`);
-  if (max !== undefined && value > max) report(path, `is ${value}${unit}; at most ${max} allowed`);
+  if (min !== undefined && value < min) say(context, `is ${value}${unit}; expected at least ${min}`);
+  if (max !== undefined && value > max) say(context, `is ${value}${unit}; at most ${max} allowed`);
 }
 
-function patternOf(pattern: string): RegExp {
-  const known = patterns.get(pattern);
-  if (known !== undefined) return known;
-  const compiled = new RegExp(pattern, 'u');
-  patterns.set(pattern, compiled);
-  return compiled;
+function say(context: Context, message: string): void {
+  context.report(pathOf(context), message);
+}
+
+function sayMember(context: Context, key: string, message: string): void {
+  context.report(join(pathOf(context), key), message);
+}
+
+function pathOf({ path }: Context): string {
+  return path.reduce<string>((text, segment) => {
+    if (typeof segment === 'number') return `${text}[${segment}]`;
+    return segment.startsWith('[') ? `${text}${segment}` : join(text, segment);
+  }, '');
 }
 
 function show(json: Json): string {

@@ -8,7 +8,8 @@ const NAME_LENGTH_MAX = 63;
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 export function checkLabels(labels: Readonly<Record<string, string>>, path: string, report: Report): void {
-  for (const [key, value] of Object.entries(labels)) {
+  for (const key of Object.keys(labels)) {
+    const value = labels[key]!;
     if (!isLabelKey(key)) report(path, `${quoted(key)} is not a label key: expected [prefix/]name`);
     if (!isLabelValue(value)) {
       report(
@@ -25,10 +26,10 @@ export function checkAnnotationKey(key: string, path: string, report: Report): v
 }
 
 export function isLabelKey(key: string): boolean {
-  const parts = key.split('/');
-  if (parts.length > 2) return false;
-  const name = parts.at(-1) ?? '';
-  if (parts.length === 2 && !isDns1123Subdomain(parts[0] ?? '')) return false;
+  const slash = key.indexOf('/');
+  if (slash >= 0 && !isDns1123Subdomain(key.slice(0, slash))) return false;
+  // A second slash is none of the letters of a name.
+  const name = slash < 0 ? key : key.slice(slash + 1);
   return name.length <= NAME_LENGTH_MAX && NAME.test(name);
 }
 
