@@ -1,0 +1,172 @@
+// What an HTTP connection manager does with a request: it cleans path and authority, looks up the route configuration and the virtual host, takes
+// the first route that matches, and does what it says. A fault that the route injects may answer first.
+
+import {
+  type HttpConnectionManager,
+  RedirectAction_RedirectResponseCode as RedirectCode,
+  type Route,
+  type RouteConfiguration,
+  VirtualHost_TlsRequirementType as TlsRequirement,
+  type VirtualHost,
+} from '../xds/proto/types.gen.ts';
+import { cleanAuthority } from './authority.ts';
+import type { Exchange, Known } from './exchange.ts';
+import { faulty } from './fault.ts';
+import { forward } from './forward.ts';
+import { headersOf } from './header-matcher.ts';
+import { cleanPath } from './path.ts';
+import type { Branch } from './prediction.ts';
+import type { HttpRequest, TlsHello } from './question.ts';
+import { redirectTo } from './rewrite.ts';
+import { matchRoute } from './route-match.ts';
+import { end, fork, step, type Trail, unmodelled } from './trail.ts';
+import type { Hints } from './upstream.ts';
+import { chooseVirtualHost } from './virtual-host.ts';
+
+/** Filters that neither answer nor reroute what an ordinary request asks. Faults are modelled apart. */
+const BYSTANDERS =
+  /^(istio\.metadata_exchange|istio\.alpn|istio\.stats|istio_authn|envoy\.filters\.http\.(alpn|cors|fault|router|grpc_stats|grpc_web|set_filter_state|peer_metadata|istio_stats|header_to_metadata|health_check|upstream_codec|stateful_session)|envoy\.(cors|fault|router))$/;
+
+/** `terminated`: the TLS that the filter chain ended, if it did. `port`: where the connection goes to. */
+export function serve(
+  trail: Trail,
+  known: Known,
+  hcm: HttpConnectionManager,
+  given: HttpRequest,
+  terminated: TlsHello | undefined,
+  hints: Hints,
+  port: number,
+): readonly Branch[] {
+  const on = (hcm.httpFilters ?? [])
+    .filter(filter => !BYSTANDERS.test(filter.name ?? '') && filter.disabled !== true)
+    .reduce((so, filter) => unmodelled(so, filter.name ?? ''), trail);
+  const cleaned = clean(hcm, given, port);
+  if ('status' in cleaned) return end(on, { kind: 'answered', status: cleaned.status, why: 'the path is refused' });
+  const scheme = schemeOf(hcm, given, terminated);
+  const exchange: Exchange = {
+    known,
+    hcm,
+    request: cleaned,
+    headers: headersOf(cleaned, scheme),
+    scheme,
+    tls: terminated,
+    hints: { ...hints, named: cleaned.authority },
+  };
+  return routed(on, exchange);
+}
+
+function clean(
+  hcm: HttpConnectionManager,
+  given: HttpRequest,
+  port: number,
+): HttpRequest | { readonly status: number } {
+  const authority = cleanAuthority(hcm, given.authority, port);
+  if (given.path === undefined && given.method === 'CONNECT') return { ...given, authority };
+  const path = cleanPath(hcm, given.path ?? '/');
+  return typeof path === 'string' ? { ...given, authority, path } : path;
+}
+
+/** x-forwarded-proto is believed of a proxy before; at the edge the connection says. */
+function schemeOf(hcm: HttpConnectionManager, request: HttpRequest, tls: TlsHello | undefined): 'http' | 'https' {
+  const own = tls === undefined ? 'http' : 'https';
+  if (hcm.useRemoteAddress?.value === true) return own;
+  const [, said] = Object.entries(request.headers ?? {}).find(([n]) => n.toLowerCase() === 'x-forwarded-proto') ?? [];
+  return said === 'https' || said === 'http' ? said : own;
+}
+
+function routed(trail: Trail, exchange: Exchange): readonly Branch[] {
+  const { hcm, known, headers, request } = exchange;
+  const name = hcm.rds?.routeConfigName ?? hcm.routeConfig?.name ?? '';
+  const config = hcm.rds === undefined ? hcm.routeConfig : known.routes.get(name);
+  if (config === undefined) {
+    const why = hcm.rds === undefined ? 'scoped routes' : `route configuration ${name} was not given`;
+    return end(trail, { kind: 'unknown', why });
+  }
+  const on = step(trail, 'route configuration', name, hcm.rds === undefined ? 'is inline' : 'comes by RDS');
+  const chosen = chooseVirtualHost(config, headers);
+  if (chosen === undefined) {
+    const nowhere = step(on, 'virtual host', '', `no domain matches ${request.authority}`);
+    return end(nowhere, { kind: 'answered', status: 404, why: `no virtual host for ${request.authority}` });
+  }
+  const { host, domain } = chosen;
+  const there = step(on, 'virtual host', host.name ?? '', `its domain ${domain} matches ${request.authority}`);
+  if (needsTls(host, exchange)) {
+    const location = redirectTo({ httpsRedirect: true }, request, {}, exchange.scheme);
+    return end(there, { kind: 'answered', status: 301, why: 'the virtual host requires TLS', location });
+  }
+  return firstRoute(there, exchange, config, host);
+}
+
+/** A request from outside is one that does not say of itself that it is internal. */
+function needsTls({ requireTls }: VirtualHost, { scheme, headers }: Exchange): boolean {
+  if (scheme === 'https') return false;
+  if (requireTls === TlsRequirement.ALL) return true;
+  return requireTls === TlsRequirement.EXTERNAL_ONLY && headers.get('x-envoy-internal') !== 'true';
+}
+
+/** First match wins; what a fraction lets by goes on to the next. */
+function firstRoute(
+  trail: Trail,
+  exchange: Exchange,
+  config: RouteConfiguration,
+  host: VirtualHost,
+): readonly Branch[] {
+  const branches: Branch[] = [];
+  const passedOver: string[] = [];
+  let left = trail;
+  for (const [i, route] of (host.routes ?? []).entries()) {
+    const name = route.name || `#${i}`;
+    const matched = matchRoute(route.match ?? {}, exchange.headers, exchange.tls);
+    if ('unlike' in matched) {
+      passedOver.push(`${name}: ${matched.unlike}`);
+      continue;
+    }
+    const on = step(left, 'route', name, 'is the first that matches', [...passedOver]);
+    if ('unmodelled' in matched) {
+      return [...branches, ...end(on, { kind: 'unknown', why: `${matched.unmodelled} of route ${name}` })];
+    }
+    branches.push(...act(fork(on, matched.share), exchange, config, host, route));
+    if (matched.share === 1) return branches;
+    passedOver.push(`${name}: fraction`);
+    left = fork(left, 1 - matched.share);
+  }
+  const nowhere = step(left, 'route', '', 'none matches', passedOver);
+  const { request } = exchange;
+  return [
+    ...branches,
+    ...end(nowhere, { kind: 'answered', status: 404, why: `no route for ${request.method ?? 'GET'} ${request.path}` }),
+  ];
+}
+
+const STATUS_OF = {
+  [RedirectCode.MOVED_PERMANENTLY]: 301,
+  [RedirectCode.FOUND]: 302,
+  [RedirectCode.SEE_OTHER]: 303,
+  [RedirectCode.TEMPORARY_REDIRECT]: 307,
+  [RedirectCode.PERMANENT_REDIRECT]: 308,
+} as const;
+
+function act(
+  trail: Trail,
+  exchange: Exchange,
+  config: RouteConfiguration,
+  host: VirtualHost,
+  route: Route,
+): readonly Branch[] {
+  const { redirect, directResponse, route: action } = route;
+  return faulty(trail, exchange, config, host, route, (on, delay) => {
+    if (redirect !== undefined) {
+      const location = redirectTo(redirect, exchange.request, route.match ?? {}, exchange.scheme);
+      const status = STATUS_OF[redirect.responseCode ?? RedirectCode.MOVED_PERMANENTLY];
+      return end(on, { kind: 'answered', status, why: 'the route redirects', location });
+    }
+    if (directResponse !== undefined) {
+      return end(on, { kind: 'answered', status: directResponse.status ?? 0, why: 'the route answers itself' });
+    }
+    if (action !== undefined) return forward(on, exchange, config, host, route, action, delay);
+    if (route.nonForwardingAction !== undefined) {
+      return end(on, { kind: 'unknown', why: 'a route that is for servers without a proxy' });
+    }
+    return end(on, { kind: 'unknown', why: 'a route without an action that is modelled' });
+  });
+}

@@ -1,0 +1,22 @@
+// The entry `periplus/oracle`: what would Envoy do with this connection? For invariants of your own mesh: docs/guides/oracle.md.
+
+export type { Socket } from './address.ts';
+export { explain, showOutcome } from './explain.ts';
+export type { CapturePorts } from './listener.ts';
+export { type Oracle, oracleOf } from './oracle.ts';
+export type {
+  Answered,
+  Branch,
+  ChosenEndpoint,
+  Closed,
+  Forwarded,
+  Mirror,
+  Outcome,
+  Prediction,
+  Stage,
+  Step,
+  Stuck,
+  Transport,
+  Unknown,
+} from './prediction.ts';
+export type { Arrival, Connection, HttpRequest, ProxyConfig, TlsHello } from './question.ts';

@@ -1,0 +1,54 @@
+// What the oracle is asked: what one proxy holds, and a connection that reaches it.
+
+import type { Cluster, ClusterLoadAssignment, Listener, RouteConfiguration } from '../xds/proto/types.gen.ts';
+import type { Socket } from './address.ts';
+
+/** All that decides where a proxy sends traffic, as it was sent by xDS. */
+export interface ProxyConfig {
+  readonly listeners: readonly Listener[];
+  readonly routes: readonly RouteConfiguration[];
+  readonly clusters: readonly Cluster[];
+  readonly endpoints: readonly ClusterLoadAssignment[];
+}
+
+/**
+ * How a connection comes to the proxy: taken by interception on its way out of the workload, or on its way in, or addressed to the proxy
+ * itself (a gateway, or a sidecar without interception).
+ */
+export type Arrival = 'outbound' | 'inbound' | 'direct';
+
+export interface Connection {
+  readonly arrives: Arrival;
+  /** Where the client believes to connect to. */
+  readonly destination: Socket;
+  /** Default: an address that is neither the proxy's own nor in any range. */
+  readonly source?: Socket;
+  /** The client begins with a TLS handshake; what follows is said inside. */
+  readonly tls?: TlsHello;
+  /** What is said: an HTTP request. Without it, bytes that are not HTTP. */
+  readonly http?: HttpRequest;
+  /** The client waits for the server to speak first, as MySQL's does. Not with `tls` or `http`. */
+  readonly serverFirst?: boolean;
+}
+
+export interface TlsHello {
+  /** Server name indication. */
+  readonly sni?: string;
+  /** Application protocols offered, in the client's order. */
+  readonly alpn?: readonly string[];
+  /** The URI in the certificate that the client presents, such as spiffe://cluster.local/ns/a/sa/b. */
+  readonly certificate?: string;
+}
+
+export interface HttpRequest {
+  /** Default GET. */
+  readonly method?: string;
+  /** The Host or :authority header, with a port where the client sends one. */
+  readonly authority: string;
+  /** With the query. Default `/`; a CONNECT has none. */
+  readonly path?: string;
+  /** Names in any case; several values of one header joined with commas. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default HTTP/1.1. */
+  readonly version?: '1.0' | '1.1' | '2';
+}
