@@ -44,6 +44,16 @@ module.exports = {
       to: { path: '^src/', pathNot: ['^src/core/', '^src/adapters/adapter\\.ts$', '^src/adapters/$1/'] },
     },
     {
+      name: 'history-asks',
+      comment: 'history reads journals and generates; it knows the core, the journal, xds and what runs offline, never a server',
+      severity: 'error',
+      from: { path: '^src/history/' },
+      to: {
+        path: '^src/',
+        pathNot: ['^src/(core|history|journal|xds)/', '^src/runtime/(history|offline|collect)\\.ts$'],
+      },
+    },
+    {
       name: 'only-the-journal-opens-sqlite',
       severity: 'error',
       from: { pathNot: '^src/journal/' },

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { appendFigures, foldFigures, replayFigures } from './folding.ts';
 import { generationFigures, heapFigures } from './generation.ts';
+import { historyFigures } from './history.ts';
 import type { Figure, Figures } from './measure.ts';
 import { BASELINE, readBaseline, report, table } from './report.ts';
 
@@ -12,6 +13,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   fold: foldFigures,
   replay: replayFigures,
   append: appendFigures,
+  history: historyFigures,
   'generate-100': () => generationFigures(100),
   'generate-1000': () => generationFigures(1_000),
 };

@@ -1,8 +1,14 @@
 // The pages of the HTTP addresses, by istiod's paths (spec-events-pushes-protocol §11). Secrets are left out, never shown.
 
-import { canonicalJson, isObject, type Json, type JsonObject } from '../core/json.ts';
+import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
 import { showOrigin, showProblem } from '../core/problem.ts';
 import type { State } from '../core/state.ts';
+import { configDump as dumpOfProxy } from '../history/config-dump.ts';
+import type { History } from '../history/history.ts';
+import { HistoryFault } from '../history/history-fault.ts';
+import { resolvePosition } from '../history/position.ts';
+import { withoutPrivateKeys } from '../history/private-fields.ts';
+import { proxyNamed } from '../history/proxies.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Engine } from '../xds/engine.ts';
 import { typeNameOf } from '../xds/proto/any.ts';
@@ -16,6 +22,8 @@ import { VERSION } from './version.ts';
 export interface DebugParts {
   readonly world: { readonly state: State; readonly durable: boolean };
   readonly journal: Journal;
+  /** The same journal, to travel in. */
+  readonly history: History;
   readonly engine: Engine;
   readonly xds: XdsServer;
   readonly metrics: Metrics;
@@ -43,7 +51,7 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
     ['/debug/configz', () => json(configz(parts.world.state))],
     ['/debug/mesh', () => json(parts.world.state.mesh.effective as unknown as Json)],
     ['/debug/journalz', () => json(journalz(parts))],
-    ['/debug/config_dump', query => configDump(parts, query.get('proxyID'))],
+    ['/debug/config_dump', query => configDump(parts, query)],
   ];
   const list = routes.map(([path]) => path).sort();
   return new Map([...routes, ['/debug/list', () => json(list)], ['/debug', () => text(`${list.join('\n')}\n`)]]);
@@ -157,13 +165,17 @@ function journalz({ world, journal }: DebugParts): Json {
   };
 }
 
-function configDump({ world, engine }: DebugParts, proxyId: string | null): Answer {
+/** With `at`, a position as `--at` takes it: what the proxy held then, of the journal; else what its subscriptions hold now. */
+async function configDump(parts: DebugParts, query: URLSearchParams): Promise<Answer> {
+  const proxyId = query.get('proxyID');
   if (proxyId === null || proxyId === '')
     return text('proxyID is missing: /debug/config_dump?proxyID=<pod>.<namespace>\n', 400);
-  const { state } = world;
+  const at = query.get('at');
+  if (at !== null) return asked(() => configDumpAt(parts.history, proxyId, at));
+  const { state } = parts.world;
   const proxy = [...state.proxies.values()].find(candidate => candidate.connection.includes(proxyId));
   if (proxy === undefined) return text(`no connected proxy matches ${canonicalJson(proxyId)}\n`, 404);
-  const configs = [...engine.viewOf(state, proxy)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const configs = [...parts.engine.viewOf(state, proxy)].sort(([a], [b]) => (a < b ? -1 : 1));
   return json({
     proxy: proxy.connection,
     configs: configs.map(([typeUrl, set]) => ({
@@ -177,25 +189,17 @@ function configDump({ world, engine }: DebugParts, proxyId: string | null): Answ
   } as unknown as Json);
 }
 
-/** base64 of `[redacted]`, as istiod shows a key. */
-const REDACTED: JsonObject = { inlineBytes: 'W3JlZGFjdGVkXQ==' };
-/** Fields that hold, or refer inline to, something secret: of TlsCertificate, GenericSecret and TlsSessionTicketKeys. */
-const PRIVATE_FIELDS: ReadonlySet<string> = new Set([
-  'privateKey',
-  'password',
-  'pkcs12',
-  'genericSecret',
-  'sessionTicketKeys',
-]);
+async function configDumpAt(history: History, proxyId: string, at: string): Promise<Json> {
+  const state = await history.at(await resolvePosition(history.journal, at));
+  return dumpOfProxy(history.tracker, state, proxyNamed(state, proxyId)) as unknown as Json;
+}
 
-/** The same with every private key replaced, wherever it stands: listeners and clusters may hold one inline. */
-export function withoutPrivateKeys(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutPrivateKeys);
-  if (!isObject(value)) return value;
-  const shown: Record<string, Json> = {};
-  for (const [name, member] of Object.entries(value)) {
-    if (member === undefined) continue;
-    shown[name] = PRIVATE_FIELDS.has(name) && typeof member === 'object' ? REDACTED : withoutPrivateKeys(member);
+/** What a history cannot answer is the asker's to mend. */
+async function asked(answer: () => Promise<Json>): Promise<Answer> {
+  try {
+    return json(await answer());
+  } catch (error) {
+    if (error instanceof HistoryFault) return text(`${error.message}\n`, 404);
+    throw error;
   }
-  return shown;
 }

@@ -3,6 +3,7 @@
 import Table from 'cli-table3';
 import { stringify } from 'yaml';
 import { canonicalJson, type Json } from '../core/json.ts';
+import { HistoryFault } from '../history/history-fault.ts';
 import { JournalFault } from '../journal/fault.ts';
 import { StartFault } from '../runtime/start-fault.ts';
 
@@ -91,7 +92,7 @@ export function progress(label: string): {
 /** One line for stderr, and the exit code. */
 export function explainError(error: unknown): { readonly text: string; readonly exitCode: number } {
   if (error instanceof CliError) return { text: error.message, exitCode: error.exitCode };
-  if (error instanceof JournalFault || error instanceof StartFault)
+  if (error instanceof JournalFault || error instanceof StartFault || error instanceof HistoryFault)
     return { text: error.message, exitCode: EXIT.failed };
   if (isSystemError(error)) return { text: explainSystemError(error), exitCode: EXIT.failed };
   const detail = error instanceof Error ? (error.stack ?? error.message) : canonicalJson(String(error));

@@ -19,6 +19,7 @@ import type {
   Head,
   Journal,
   Range,
+  ReadRange,
   RecordsRange,
   Snapshots,
   StoredEvent,
@@ -91,13 +92,15 @@ export class JournalOnStore implements Journal {
     return facts.map(fact => encodeFact(fact, this.#vault).fact);
   }
 
-  async *read(range: Range): AsyncGenerator<readonly Event[]> {
+  async *read(range: ReadRange): AsyncGenerator<readonly Event[]> {
     this.#check('read');
     const from = this.#clampFrom(range.from);
     let previous = this.#hashBefore(from);
     for await (const rows of this.#pages(range)) {
       previous = checkChain(previous, rows, this.path);
-      yield rows.map(row => decodeEvent(row, this.#vault));
+      const { wanted } = range;
+      const chosen = wanted === undefined ? rows : rows.filter(({ seq }) => wanted(seq));
+      yield chosen.map(row => decodeEvent(row, this.#vault));
     }
   }
 

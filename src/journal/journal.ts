@@ -61,6 +61,11 @@ export interface StoredEvent {
   readonly hash: string;
 }
 
+export interface ReadRange extends Range {
+  /** Events that are not wanted are left out, and cost neither parsing nor unsealing; the chain is checked over them, too. */
+  readonly wanted?: (seq: number) => boolean;
+}
+
 export interface RecordsRange extends Range {
   /**
    * `sealed` (default): bodies exactly as stored and hashed. `redacted`: private values replaced by placeholders; `hash` then is
@@ -164,7 +169,7 @@ export interface Journal {
    */
   asStored(facts: readonly Unrecorded[]): readonly Unrecorded[];
   /** Pages of events in seq order, private values unsealed when the key is there. The chain is checked on the way (`damaged`). */
-  read(range: Range): AsyncIterable<readonly Event[]>;
+  read(range: ReadRange): AsyncIterable<readonly Event[]>;
   /** As `read`, but as stored: for listing, exporting and looking into. The chain is not checked. */
   records(range: RecordsRange): AsyncIterable<readonly StoredEvent[]>;
   /** Every committed event from `from` on, once, in order, now and in future; waits while `onEvents` returns a pending promise. */

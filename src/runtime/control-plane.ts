@@ -14,6 +14,7 @@ import { Metrics } from '../admin/metrics.ts';
 import type { Effect } from '../core/effect.ts';
 import type { PushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
+import { History } from '../history/history.ts';
 import type { Journal } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
 import { Engine } from '../xds/engine.ts';
@@ -86,11 +87,20 @@ async function start(
       if (world.durable) snapshotter.consider(state);
     },
   });
-  const timer = setInterval(() => engine.sweep(), SWEEP_MS);
+  const history = new History(journal);
+  const timer = setInterval(() => {
+    engine.sweep();
+    history.tracker.sweep();
+  }, SWEEP_MS);
   timer.unref();
   closers.push(async () => clearInterval(timer));
 
-  const ports = await openPorts(options, { world, journal, engine, xds, metrics, ready: () => ready }, log, closers);
+  const ports = await openPorts(
+    options,
+    { world, journal, history, engine, xds, metrics, ready: () => ready },
+    log,
+    closers,
+  );
   closers.push(() => adapter.stop());
   await adapter.start(sinkOf(world, adapter.source, options.sharedMeshConfig)).catch((error: unknown) => {
     throw new StartFault(

@@ -51,7 +51,8 @@ export async function foldHistory(journal: Journal, options: HistoryOptions): Pr
   return { state, snapshot: start?.seq ?? 0, events };
 }
 
-async function readSnapshot(journal: Journal, atMost: number): Promise<State | undefined> {
+/** The state of the newest intact snapshot up to `atMost`; undefined: there is none that this release can read. */
+export async function readSnapshot(journal: Journal, atMost: number): Promise<State | undefined> {
   const snapshot = await journal.snapshots.read(atMost);
   if (snapshot === undefined || snapshot.info.format > SNAPSHOT_FORMAT) return undefined;
   let state = emptyState;
@@ -61,8 +62,8 @@ async function readSnapshot(journal: Journal, atMost: number): Promise<State | u
   return state;
 }
 
-/** `Rejected` facts stand after the events they name. */
-async function rejectedIn(journal: Journal, from: number): Promise<ReadonlySet<number>> {
+/** The seqs that are skipped. `Rejected` facts stand after the events they name. */
+export async function rejectedIn(journal: Journal, from: number): Promise<ReadonlySet<number>> {
   const rejected = new Set<number>();
   for await (const page of journal.records({ from })) {
     for (const record of page) {

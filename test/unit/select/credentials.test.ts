@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withoutPrivateKeys } from '../../../src/admin/debug.ts';
+import { withoutPrivateKeys } from '../../../src/history/private-fields.ts';
 import { verifiedIdentity } from '../../../src/core/identity.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { base64OfText, bytesOfBase64, utf8 } from '../../../src/core/kinds/base64.ts';

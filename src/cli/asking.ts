@@ -1,0 +1,70 @@
+// Where the answers of reading commands come from: a journal file, also one that a running control plane writes, or that control plane
+// itself, over its debug pages. The options are the same for all of them.
+
+import type { Command } from 'commander';
+import type { Json } from '../core/json.ts';
+import { type History, openHistory } from '../history/history.ts';
+import { POSITION_HELP, resolvePosition } from '../history/position.ts';
+import { CliError, progress } from './output.ts';
+
+/** How long the control plane may take to answer. */
+export const ANSWER_MS_MAX = 10_000;
+const DEFAULT_ADDRESS = 'localhost:15014';
+
+export const AT_HELP = `A position is ${POSITION_HELP}.`;
+
+export interface Asking {
+  readonly journal?: string;
+  readonly at?: string;
+  readonly address: string;
+}
+
+export function withAskingOptions(command: Command): Command {
+  return command
+    .option('-j, --journal <file>', 'ask this journal instead of a running control plane')
+    .option('--at <position>', 'as it was at an event or a time; default: now')
+    .option('--address <host:port>', 'monitoring address of the control plane', DEFAULT_ADDRESS);
+}
+
+/** Opens a journal for the time of `use`; folding that takes long shows how far it is. */
+export async function withHistory<T>(path: string, use: (history: History) => Promise<T>): Promise<T> {
+  const line = progress('folding the journal');
+  const history = await openHistory(path, { onProgress: line.show });
+  try {
+    return await use(history);
+  } finally {
+    line.end();
+    await history.close();
+  }
+}
+
+/** The seq that the option means; without it the head. */
+export async function positionOf(history: History, at: string | undefined): Promise<number> {
+  return at === undefined ? history.head().seq : resolvePosition(history.journal, at);
+}
+
+/** The JSON of a page of the running control plane. Its own words if it says no. */
+export async function askServer(
+  address: string,
+  path: string,
+  query: Readonly<Record<string, string | undefined>> = {},
+): Promise<Json> {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const search = given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+  const url = `http://${address}${path}${search}`;
+  let answer: Response;
+  try {
+    answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+  } catch {
+    throw new CliError(
+      `no control plane answers at ${address}; is \`periplus serve\` running? --address HOST:PORT names another one, --journal FILE asks a journal`,
+    );
+  }
+  const text = await answer.text();
+  if (!answer.ok) throw new CliError(text.trim() === '' ? `${url} answered ${answer.status}` : text.trim());
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new CliError(`${url} is not JSON: is this the monitoring address of Periplus?`);
+  }
+}

@@ -1,0 +1,65 @@
+// The commands put together, and how a run of them ends: errors become one line on stderr and an exit code.
+
+import { Command, CommanderError } from 'commander';
+import { VERSION } from '../admin/version.ts';
+import { demoCommand } from './demo.ts';
+import { generateCommand } from './generate.ts';
+import { journalCommand } from './journal.ts';
+import { EXIT, explainError } from './output.ts';
+import { proxyConfigCommand } from './proxy-config.ts';
+import { proxyStatusCommand } from './proxy-status.ts';
+import { replayCommand } from './replay.ts';
+import { serveCommand } from './serve.ts';
+
+export function program(): Command {
+  const main = new Command('periplus')
+    .description(
+      'An Istio control plane that keeps a journal: serve a mesh, and replay what happened to the very same bytes.',
+    )
+    .version(VERSION, '-V, --version')
+    .showHelpAfterError('(add --help for what can be said here)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  periplus serve --configDir ./mesh                     serve the YAML below ./mesh to Envoys on :15010
+  periplus proxy-status                                 who is connected, and has everyone what was sent
+  periplus proxy-config route productpage --at 14:03    the routes of a proxy, now or at any time before
+  periplus generate -f ./mesh --proxies proxies.yaml    what would these proxies get, without a server
+  periplus replay --verify                              fold the journal again and reproduce every response sent
+  periplus journal ls --tail 20                         what happened last`,
+    );
+  const commands = [
+    serveCommand,
+    generateCommand,
+    replayCommand,
+    journalCommand,
+    proxyStatusCommand,
+    proxyConfigCommand,
+    demoCommand,
+  ];
+  for (const command of commands) main.addCommand(command());
+  exitByError(main);
+  return main;
+}
+
+/** Sets process.exitCode. */
+export async function run(args: readonly string[]): Promise<void> {
+  try {
+    await program().parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.misuse;
+      return;
+    }
+    const { text, exitCode } = explainError(error);
+    process.stderr.write(`periplus: ${text}\n`);
+    process.exitCode = exitCode;
+  }
+}
+
+/** Misuse is an error like any other, with its own exit code, for every command. */
+function exitByError(command: Command): void {
+  command.exitOverride();
+  for (const child of command.commands) exitByError(child);
+}

@@ -1,0 +1,206 @@
+// periplus proxy-config: what a proxy holds, now or at any position of the journal, in istioctl's tables or whole.
+
+import { Command } from 'commander';
+import { isObject, type Json } from '../core/json.ts';
+import { type ConfigDump, configDump } from '../history/config-dump.ts';
+import { proxyNamed } from '../history/proxies.ts';
+import { clusterRows, endpointRows, listenerRows, routeRows } from '../history/rows.ts';
+import { CDS, EDS, LDS, RDS, SDS } from '../xds/session/types.ts';
+import { type Asking, AT_HELP, askServer, positionOf, withAskingOptions, withHistory } from './asking.ts';
+import { CliError, parseFormat, print, printData, printTable } from './output.ts';
+
+/** Domains of a virtual host that a table shows; -o json has all. */
+const DOMAINS_SHOWN_MAX = 2;
+
+interface Flags extends Asking {
+  readonly output: string;
+  readonly fqdn?: string;
+  readonly port?: string;
+  readonly subset?: string;
+  readonly direction?: string;
+  readonly name?: string;
+  readonly cluster?: string;
+}
+
+interface Part {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly typeUrls: readonly string[];
+  readonly what: string;
+  readonly options: readonly (readonly [flag: string, text: string])[];
+  readonly show: (dump: ConfigDump, flags: Flags) => void;
+}
+
+const parts: readonly Part[] = [
+  {
+    name: 'cluster',
+    aliases: ['clusters', 'c'],
+    typeUrls: [CDS],
+    what: 'clusters',
+    options: [
+      ['--fqdn <host>', 'only clusters of this service'],
+      ['--port <port>', 'only of this port'],
+      ['--subset <name>', 'only of this subset'],
+      ['--direction <direction>', 'inbound or outbound'],
+    ],
+    show: showClusters,
+  },
+  {
+    name: 'listener',
+    aliases: ['listeners', 'l'],
+    typeUrls: [LDS],
+    what: 'listeners with their filter chains',
+    options: [['--port <port>', 'only listeners of this port']],
+    show: showListeners,
+  },
+  {
+    name: 'route',
+    aliases: ['routes', 'r'],
+    typeUrls: [RDS],
+    what: 'route configurations with their virtual hosts and routes',
+    options: [['--name <route>', 'only this route configuration']],
+    show: showRoutes,
+  },
+  {
+    name: 'endpoint',
+    aliases: ['endpoints', 'ep'],
+    typeUrls: [EDS],
+    what: 'endpoints of the clusters',
+    options: [
+      ['--cluster <name>', 'only of this cluster'],
+      ['--port <port>', 'only with this port'],
+    ],
+    show: showEndpoints,
+  },
+  {
+    name: 'all',
+    aliases: ['a'],
+    typeUrls: [CDS, EDS, LDS, RDS, SDS],
+    what: 'everything',
+    options: [],
+    show: (dump, flags) => {
+      showClusters(dump, flags);
+      print('');
+      showListeners(dump, flags);
+      print('');
+      showRoutes(dump, flags);
+      print('');
+      showEndpoints(dump, flags);
+    },
+  },
+];
+
+export function proxyConfigCommand(): Command {
+  const command = new Command('proxy-config')
+    .alias('pc')
+    .description('show what a proxy holds: of a running control plane, or of a journal at any position');
+  for (const part of parts) command.addCommand(partCommand(part));
+  return command.addHelpText(
+    'after',
+    `
+Examples:
+  periplus proxy-config cluster productpage-v1.default
+  periplus proxy-config route productpage --name 9080 --at 14:03
+  periplus proxy-config endpoint productpage --journal incident.db --at head~10 -o json`,
+  );
+}
+
+function partCommand(part: Part): Command {
+  const command = new Command(part.name)
+    .aliases(part.aliases)
+    .description(`${part.what} of a proxy`)
+    .argument('<proxy>', 'its pod, pod.namespace, or connection');
+  withAskingOptions(command);
+  for (const [flag, text] of part.options) command.option(flag, text);
+  return command
+    .option('-o, --output <format>', 'table, json or yaml', 'table')
+    .addHelpText('after', `\n${AT_HELP}\nThe tables have istioctl's columns; json and yaml hold every field.`)
+    .action(async (proxy: string, flags: Flags) => {
+      const format = parseFormat(flags.output);
+      const dump = await dumpOfProxy(proxy, flags);
+      if (format === 'table') return part.show(dump, flags);
+      const kept = dump.configs.filter(({ typeUrl }) => part.typeUrls.includes(typeUrl));
+      const wanted = (name: string): boolean => isWanted(part, name, flags);
+      const resources = kept.flatMap(config => config.resources.filter(({ name }) => wanted(name)));
+      return printData(resources.map(({ resource }) => resource) as unknown as Json, format);
+    });
+}
+
+async function dumpOfProxy(proxy: string, flags: Flags): Promise<ConfigDump> {
+  if (flags.journal === undefined) {
+    const dump = await askServer(flags.address, '/debug/config_dump', { proxyID: proxy, at: flags.at ?? 'head' });
+    if (isObject(dump) && Array.isArray(dump.configs)) return dump as unknown as ConfigDump;
+    throw new CliError(`${flags.address} did not answer with a config dump: is it Periplus?`);
+  }
+  return withHistory(flags.journal, async history => {
+    const state = await history.at(await positionOf(history, flags.at));
+    return configDump(history.tracker, state, proxyNamed(state, proxy));
+  });
+}
+
+function isWanted(part: Part, name: string, flags: Flags): boolean {
+  if (part.name === 'route') return flags.name === undefined || name === flags.name;
+  if (part.name === 'endpoint') return flags.cluster === undefined || name === flags.cluster;
+  if (part.name === 'listener') return flags.port === undefined || name.endsWith(`_${flags.port}`);
+  if (part.name === 'cluster') return matchesCluster(name, flags);
+  return true;
+}
+
+function matchesCluster(name: string, { fqdn, port, subset, direction }: Flags): boolean {
+  const [way = '', number = '', set = '', host = name] = name.split('|');
+  return (
+    (fqdn === undefined || host === fqdn) &&
+    (port === undefined || number === port) &&
+    (subset === undefined || set === subset) &&
+    (direction === undefined || way === direction)
+  );
+}
+
+function showClusters(dump: ConfigDump, flags: Flags): void {
+  const rows = clusterRows(dump).filter(row => matchesCluster(row.name, flags));
+  printTable(
+    ['SERVICE FQDN', 'PORT', 'SUBSET', 'DIRECTION', 'TYPE', 'DESTINATION RULE'],
+    rows.map(row => [
+      row.fqdn,
+      row.port === 0 ? '-' : String(row.port),
+      row.subset || '-',
+      row.direction || '-',
+      row.type,
+      row.destinationRule,
+    ]),
+  );
+}
+
+function showListeners(dump: ConfigDump, flags: Flags): void {
+  const rows = listenerRows(dump).filter(row => flags.port === undefined || String(row.port) === flags.port);
+  printTable(
+    ['ADDRESSES', 'PORT', 'MATCH', 'DESTINATION'],
+    rows.map(row => [row.address, String(row.port), row.match, row.destination]),
+  );
+}
+
+function showRoutes(dump: ConfigDump, flags: Flags): void {
+  const rows = routeRows(dump).filter(row => flags.name === undefined || row.route === flags.name);
+  printTable(
+    ['NAME', 'VHOST NAME', 'DOMAINS', 'MATCH', 'VIRTUAL SERVICE'],
+    rows.map(row => [row.route, row.virtualHost, domainsText(row.domains), row.match, row.virtualService]),
+  );
+}
+
+function domainsText(domains: readonly string[]): string {
+  const shown = domains.slice(0, DOMAINS_SHOWN_MAX).join(', ');
+  const more = domains.length - DOMAINS_SHOWN_MAX;
+  return more > 0 ? `${shown} + ${more} more...` : shown;
+}
+
+function showEndpoints(dump: ConfigDump, flags: Flags): void {
+  const rows = endpointRows(dump).filter(
+    row =>
+      (flags.cluster === undefined || row.cluster === flags.cluster) &&
+      (flags.port === undefined || row.endpoint.endsWith(`:${flags.port}`)),
+  );
+  printTable(
+    ['ENDPOINT', 'STATUS', 'CLUSTER'],
+    rows.map(row => [row.endpoint, row.status, row.cluster]),
+  );
+}

@@ -1,0 +1,61 @@
+// What a proxy holds, as JSON that people and programs can read: canonical protojson, every Any expanded, nothing private in it. The same
+// shape as the page /debug/config_dump of a running control plane, so that whoever reads one can read the other.
+
+import type { Json, JsonObject } from '../core/json.ts';
+import type { ProxyRecord } from '../core/proxy.ts';
+import type { Resource } from '../core/resource.ts';
+import type { State } from '../core/state.ts';
+import type { Tracker } from '../core/track.ts';
+import { encodeResource } from '../xds/encode.ts';
+import { typeNameOf } from '../xds/proto/any.ts';
+import { toProtoJson } from '../xds/wire/protojson.ts';
+import { type Holdings, holdingsOf } from './holdings.ts';
+import { withoutPrivateKeys } from './private-fields.ts';
+
+export interface DumpedResource {
+  readonly name: string;
+  /** Hash of the content. */
+  readonly version: string;
+  readonly resource: JsonObject;
+}
+
+export interface ConfigDump {
+  /** Connection, as the journal has it. */
+  readonly proxy: string;
+  readonly configs: readonly { readonly typeUrl: string; readonly resources: readonly DumpedResource[] }[];
+}
+
+export function configDump(tracker: Tracker, state: State, proxy: ProxyRecord): ConfigDump {
+  return dumpOf(proxy.connection, holdingsOf(tracker, state, proxy));
+}
+
+export function dumpOf(proxy: string, holdings: Holdings): ConfigDump {
+  const configs = [...holdings].map(([typeUrl, held]) => ({
+    typeUrl,
+    resources: [...held.values()].map(resource => ({
+      name: resource.name,
+      version: encodeResource(typeUrl, resource.name, resource.message).version,
+      resource: shownJson(typeUrl, resource),
+    })),
+  }));
+  return { proxy, configs: configs.filter(({ resources }) => resources.length > 0) };
+}
+
+const shown = new WeakMap<object, JsonObject>();
+
+/** As a client would decode it, without what is private. Made once for each resource, however many proxies and positions share it. */
+export function shownJson(typeUrl: string, resource: Resource<object>): JsonObject {
+  const before = shown.get(resource.message);
+  if (before !== undefined) return before;
+  const { body } = encodeResource(typeUrl, resource.name, resource.message);
+  const any = toProtoJson('google.protobuf.Any', body) as Json;
+  const json = withoutPrivateKeys(any) as JsonObject;
+  shown.set(resource.message, json);
+  return json;
+}
+
+/** `Cluster` of `type.googleapis.com/envoy.config.cluster.v3.Cluster`. */
+export function shortType(typeUrl: string): string {
+  const name = typeNameOf(typeUrl);
+  return name.slice(name.lastIndexOf('.') + 1);
+}

@@ -1,0 +1,107 @@
+// What a proxy holds once it has settled at a state: clusters and listeners, and whatever these name (endpoints, routes, secrets), found as
+// Envoy finds it. Not the recorded subscriptions: those lag behind a change, and a what-if has none at all.
+
+import { isObject } from '../core/json.ts';
+import type { ProxyRecord } from '../core/proxy.ts';
+import type { Resource } from '../core/resource.ts';
+import type { State } from '../core/state.ts';
+import type { Tracker } from '../core/track.ts';
+import { resourceSource } from '../xds/generate/types.ts';
+import { CDS, EDS, LDS, NDS, RDS, SDS } from '../xds/session/types.ts';
+
+/** Resources by name, in name order. */
+export type HeldOfType = ReadonlyMap<string, Resource<object>>;
+
+/** By type URL, in the order in which they are pushed. */
+export type Holdings = ReadonlyMap<string, HeldOfType>;
+
+/** The types that proxy-config, explain and diff speak of, in the order in which they are pushed. */
+export const HELD_TYPES: readonly string[] = [CDS, EDS, LDS, RDS, SDS, NDS];
+
+/** Equal holdings share their resources by identity: comparing two positions of one tracker costs what differs. */
+export function holdingsOf(tracker: Tracker, state: State, proxy: ProxyRecord): Holdings {
+  const clusters = all(tracker, state, proxy, CDS);
+  const listeners = all(tracker, state, proxy, LDS);
+  const wanted = { endpoints: new Set<string>(), routes: new Set<string>(), secrets: new Set<string>() };
+  for (const { message } of [...clusters, ...listeners]) {
+    const names = namesIn(message);
+    for (const name of names.endpoints) wanted.endpoints.add(name);
+    for (const name of names.routes) wanted.routes.add(name);
+    for (const name of names.secrets) wanted.secrets.add(name);
+  }
+  const capture = proxy.metadata.DNS_CAPTURE;
+  return new Map([
+    [CDS, byName(clusters)],
+    [EDS, named(tracker, state, proxy, EDS, wanted.endpoints)],
+    [LDS, byName(listeners)],
+    [RDS, named(tracker, state, proxy, RDS, wanted.routes)],
+    [SDS, named(tracker, state, proxy, SDS, wanted.secrets)],
+    [NDS, capture === true || capture === 'true' ? byName(all(tracker, state, proxy, NDS)) : new Map()],
+  ]);
+}
+
+function all(tracker: Tracker, state: State, proxy: ProxyRecord, url: string): readonly Resource<object>[] {
+  const query = resourceSource(url)?.all;
+  return query === undefined ? [] : tracker.get(state, proxy, query, '');
+}
+
+function named(
+  tracker: Tracker,
+  state: State,
+  proxy: ProxyRecord,
+  url: string,
+  names: ReadonlySet<string>,
+): HeldOfType {
+  const query = resourceSource(url)?.named;
+  if (query === undefined) return new Map();
+  const found = [...names].map(name => tracker.get(state, proxy, query, name));
+  return byName(found.filter(resource => resource !== undefined));
+}
+
+/** Of several with one name the first counts. */
+function byName(resources: readonly Resource<object>[]): HeldOfType {
+  const found = new Map<string, Resource<object>>();
+  for (const resource of [...resources].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))) {
+    if (!found.has(resource.name)) found.set(resource.name, resource);
+  }
+  return found;
+}
+
+interface Named {
+  readonly endpoints: readonly string[];
+  readonly routes: readonly string[];
+  readonly secrets: readonly string[];
+}
+
+/** envoy.config.cluster.v3.Cluster.DiscoveryType.EDS */
+const TYPE_EDS = 3;
+/** A message is never changed after it was made. */
+const known = new WeakMap<object, Named>();
+
+/** The resources of other types that a cluster or listener asks for on the same stream. */
+export function namesIn(message: object): Named {
+  const before = known.get(message);
+  if (before !== undefined) return before;
+  const routes = new Set<string>();
+  const secrets = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) for (const item of value) visit(item);
+    else if (isObject(value)) {
+      if (isObject(value.rds) && typeof value.rds.routeConfigName === 'string') routes.add(value.rds.routeConfigName);
+      if (isObject(value.sdsConfig) && value.sdsConfig.ads !== undefined && typeof value.name === 'string') {
+        secrets.add(value.name);
+      }
+      for (const member of Object.values(value)) if (typeof member === 'object') visit(member);
+    }
+  };
+  visit(message);
+  const { type, name, edsClusterConfig } = message as {
+    readonly type?: unknown;
+    readonly name?: string;
+    readonly edsClusterConfig?: { readonly serviceName?: string };
+  };
+  const endpoints = type === TYPE_EDS ? [edsClusterConfig?.serviceName || (name ?? '')] : [];
+  const names = { endpoints, routes: [...routes], secrets: [...secrets] };
+  known.set(message, names);
+  return names;
+}

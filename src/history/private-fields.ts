@@ -1,0 +1,26 @@
+// Private keys never leave in the clear: generated resources hold those of gateways, and whatever shows a resource hides them first.
+
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
+
+/** base64 of `[redacted]`, as istiod shows a key. */
+const REDACTED: JsonObject = { inlineBytes: 'W3JlZGFjdGVkXQ==' };
+/** Fields that hold, or refer inline to, something secret: of TlsCertificate, GenericSecret and TlsSessionTicketKeys. */
+const PRIVATE_FIELDS: ReadonlySet<string> = new Set([
+  'privateKey',
+  'password',
+  'pkcs12',
+  'genericSecret',
+  'sessionTicketKeys',
+]);
+
+/** The same with every private key replaced, wherever it stands: listeners and clusters may hold one inline. */
+export function withoutPrivateKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutPrivateKeys);
+  if (!isObject(value)) return value;
+  const shown: Record<string, Json> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    shown[name] = PRIVATE_FIELDS.has(name) && typeof member === 'object' ? REDACTED : withoutPrivateKeys(member);
+  }
+  return shown;
+}

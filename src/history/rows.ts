@@ -1,0 +1,230 @@
+// The one-line views of what a proxy holds, with istioctl's columns (istio istioctl/pkg/writer/envoy/configdump: cluster.go, listener.go,
+// route.go, and the endpoint writer). Made from the JSON of a config dump, so a journal and a running control plane give the same tables.
+
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
+import type { ConfigDump } from './config-dump.ts';
+
+export interface ClusterRow {
+  readonly name: string;
+  readonly fqdn: string;
+  /** 0: not named after a service. */
+  readonly port: number;
+  readonly subset: string;
+  /** Empty: not named after a service. */
+  readonly direction: string;
+  readonly type: string;
+  /** `name.namespace`; empty: none. */
+  readonly destinationRule: string;
+}
+
+export interface ListenerRow {
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+  readonly match: string;
+  readonly destination: string;
+}
+
+export interface RouteRow {
+  readonly route: string;
+  readonly virtualHost: string;
+  readonly domains: readonly string[];
+  readonly match: string;
+  /** `name.namespace`; empty: none. */
+  readonly virtualService: string;
+}
+
+export interface EndpointRow {
+  /** `address:port` */
+  readonly endpoint: string;
+  readonly status: string;
+  readonly weight: number;
+  readonly cluster: string;
+}
+
+function resourcesOf(dump: ConfigDump, typeUrl: string): readonly JsonObject[] {
+  const found = dump.configs.find(config => config.typeUrl === typeUrl);
+  return found === undefined ? [] : found.resources.map(({ resource }) => resource);
+}
+
+/** By FQDN, port, subset, direction. */
+export function clusterRows(dump: ConfigDump): readonly ClusterRow[] {
+  const rows = resourcesOf(dump, CDS).map((cluster): ClusterRow => {
+    const name = textOf(cluster.name);
+    const parts = name.split('|');
+    const named = parts.length === 4;
+    return {
+      name,
+      fqdn: named ? parts[3]! : name,
+      port: named ? Number(parts[1]) : 0,
+      subset: named ? parts[2]! : '',
+      direction: named ? parts[0]! : '',
+      type: clusterType(cluster),
+      destinationRule: configOf(cluster, 'destination-rule'),
+    };
+  });
+  return rows.sort(
+    (a, b) =>
+      compare(a.fqdn, b.fqdn) || a.port - b.port || compare(a.subset, b.subset) || compare(a.direction, b.direction),
+  );
+}
+
+function clusterType(cluster: JsonObject): string {
+  if (isObject(cluster.clusterType)) return textOf(cluster.clusterType.name);
+  return textOf(cluster.type) || 'STATIC';
+}
+
+/** By address and port; the chains of a listener in their order. */
+export function listenerRows(dump: ConfigDump): readonly ListenerRow[] {
+  const listeners = resourcesOf(dump, LDS).map(listener => {
+    const socket = at(listener, 'address', 'socketAddress');
+    return { listener, address: textOf(at(socket, 'address')), port: Number(at(socket, 'portValue') ?? 0) };
+  });
+  listeners.sort((a, b) => a.port - b.port || compare(a.address, b.address));
+  return listeners.flatMap(({ listener, address, port }) => {
+    const fallback = isObject(listener.defaultFilterChain) ? [listener.defaultFilterChain] : [];
+    return [...objectsIn(listener.filterChains), ...fallback].map(chain => ({
+      name: textOf(listener.name),
+      address,
+      port,
+      match: chainMatch(chain),
+      destination: destinationOf(chain),
+    }));
+  });
+}
+
+function chainMatch(chain: JsonObject): string {
+  const match = isObject(chain.filterChainMatch) ? chain.filterChainMatch : {};
+  const parts: string[] = [];
+  const servers = textsIn(match.serverNames);
+  if (servers.length > 0) parts.push(`SNI: ${servers.join(',')}`);
+  if (textOf(match.transportProtocol) !== '') parts.push(`Trans: ${textOf(match.transportProtocol)}`);
+  const protocols = textsIn(match.applicationProtocols);
+  if (protocols.length > 0) parts.push(`App: ${protocols.join(',')}`);
+  const ranges = objectsIn(match.prefixRanges).map(
+    range => `${textOf(range.addressPrefix)}/${String(range.prefixLen ?? 0)}`,
+  );
+  if (ranges.length > 0) parts.push(`Addr: ${ranges.join(',')}`);
+  if (match.destinationPort !== undefined) parts.push(`Port: ${String(match.destinationPort)}`);
+  return parts.length === 0 ? 'ALL' : parts.join('; ');
+}
+
+/** The route, cluster or clusters that a filter chain leads to. */
+function destinationOf(chain: JsonObject): string {
+  for (const { typedConfig } of objectsIn(chain.filters)) {
+    if (!isObject(typedConfig)) continue;
+    const { rds, routeConfig, cluster, weightedClusters } = typedConfig;
+    if (isObject(rds)) return `Route: ${textOf(rds.routeConfigName)}`;
+    if (isObject(routeConfig)) return `Inline Route: ${inlineHosts(routeConfig)}`;
+    if (typeof cluster === 'string') return cluster.includes('|') ? `Cluster: ${cluster}` : cluster;
+    if (isObject(weightedClusters)) {
+      return `Clusters: ${objectsIn(weightedClusters.clusters)
+        .map(({ name, weight }) => `${textOf(name)} (${String(weight ?? 0)})`)
+        .join(', ')}`;
+    }
+  }
+  return '-';
+}
+
+function inlineHosts(route: JsonObject): string {
+  return objectsIn(route.virtualHosts)
+    .map(host => textOf(host.name))
+    .join(', ');
+}
+
+/** By route configuration; virtual hosts and routes in their order. */
+export function routeRows(dump: ConfigDump): readonly RouteRow[] {
+  return resourcesOf(dump, RDS).flatMap(configuration =>
+    objectsIn(configuration.virtualHosts).flatMap(host => {
+      const routes = objectsIn(host.routes);
+      const row = (match: string, virtualService: string): RouteRow => ({
+        route: textOf(configuration.name),
+        virtualHost: textOf(host.name),
+        domains: textsIn(host.domains),
+        match,
+        virtualService,
+      });
+      if (routes.length === 0) return [row('-', '')];
+      return routes.map(route => row(matchText(route.match), configOf(route, 'virtual-service')));
+    }),
+  );
+}
+
+/** As istioctl writes a match: `/*` for everything, `/path*` for a prefix; further conditions are counted. */
+export function matchText(match: Json | undefined): string {
+  if (!isObject(match)) return '';
+  const path =
+    typeof match.prefix === 'string'
+      ? `${match.prefix}*`
+      : typeof match.path === 'string'
+        ? match.path
+        : typeof match.pathSeparatedPrefix === 'string'
+          ? `PathPrefix:${match.pathSeparatedPrefix}`
+          : isObject(match.safeRegex)
+            ? `regex ${textOf(match.safeRegex.regex)}`
+            : '';
+  const headers = objectsIn(match.headers).length + objectsIn(match.queryParameters).length;
+  return headers === 0 ? path : `${path} (and ${headers} more ${headers === 1 ? 'condition' : 'conditions'})`;
+}
+
+/** By cluster, then as they stand in the assignment. Clusters that hold their endpoints themselves are among them. */
+export function endpointRows(dump: ConfigDump): readonly EndpointRow[] {
+  const assignments = resourcesOf(dump, EDS).map(assignment => [textOf(assignment.clusterName), assignment] as const);
+  for (const cluster of resourcesOf(dump, CDS)) {
+    if (isObject(cluster.loadAssignment)) assignments.push([textOf(cluster.name), cluster.loadAssignment]);
+  }
+  return assignments
+    .sort(([a], [b]) => compare(a, b))
+    .flatMap(([cluster, assignment]) =>
+      objectsIn(assignment.endpoints).flatMap(locality =>
+        objectsIn(locality.lbEndpoints).map(endpoint => ({
+          endpoint: addressOf(at(endpoint, 'endpoint', 'address')),
+          status: textOf(endpoint.healthStatus) || 'UNKNOWN',
+          weight: Number(endpoint.loadBalancingWeight ?? 1),
+          cluster,
+        })),
+      ),
+    );
+}
+
+function addressOf(address: Json | undefined): string {
+  const socket = at(address, 'socketAddress');
+  if (isObject(socket)) {
+    const host = textOf(socket.address);
+    return `${host.includes(':') ? `[${host}]` : host}:${String(socket.portValue ?? 0)}`;
+  }
+  const pipe = at(address, 'pipe', 'path');
+  if (typeof pipe === 'string') return `unix://${pipe}`;
+  const inner = at(address, 'envoyInternalAddress', 'serverListenerName');
+  return typeof inner === 'string' ? `envoy://${inner}` : '-';
+}
+
+/** `name.namespace` of the object of that kind that istiod's metadata convention names: filter_metadata.istio.config. */
+export function configOf(resource: JsonObject, kind: string): string {
+  const config = at(resource, 'metadata', 'filterMetadata', 'istio', 'config');
+  const found = typeof config === 'string' ? /\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(config) : null;
+  return found !== null && found[2] === kind ? `${found[3]}.${found[1]}` : '';
+}
+
+export function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
+  let found = value;
+  for (const key of path) found = isObject(found) ? found[key] : undefined;
+  return found;
+}
+
+export function objectsIn(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function textsIn(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,135 @@
+// The state at any position is the fold of the journal up to there, however it is come by: from the start, from a checkpoint with the events
+// between left out that others replaced, from a snapshot, in any order of asking.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Event, Unrecorded } from '../../src/core/event.ts';
+import { SNAPSHOT_FORMAT, snapshotOf } from '../../src/core/snapshot.ts';
+import type { State } from '../../src/core/state.ts';
+import { Checkpoints } from '../../src/history/checkpoints.ts';
+import { History } from '../../src/history/history.ts';
+import { resolvePosition } from '../../src/history/position.ts';
+import type { Journal, ReadRange } from '../../src/journal/journal.ts';
+import { openMemoryJournal } from '../../src/journal/memory-journal.ts';
+import { stateHash } from '../../src/runtime/history.ts';
+import { anyHistory } from '../../src/testing/facts.ts';
+import { foldAll } from '../property/folding.ts';
+import { parameters } from '../property/seed.ts';
+
+const START = Date.UTC(2026, 2, 11, 9, 0, 0);
+
+async function journalOf(events: readonly Unrecorded[], stepMs = 1_000): Promise<Journal> {
+  let now = START - stepMs;
+  const journal = await openMemoryJournal({
+    clock: () => {
+      now += stepMs;
+      return now;
+    },
+  });
+  for (const { source, ...event } of events) {
+    const { seq: _seq, time: _time, ...fact } = event as Unrecorded & Partial<Event>;
+    await journal.append([{ source, ...fact } as Unrecorded]);
+  }
+  return journal;
+}
+
+async function everyState(journal: Journal): Promise<readonly string[]> {
+  const hashes: string[] = [];
+  const events: Event[] = [];
+  for await (const page of journal.read({ from: 1 })) events.push(...page);
+  for (let seq = 0; seq <= events.length; seq++) hashes.push(stateHash(foldAll(events.slice(0, seq)).state));
+  return hashes;
+}
+
+/** Sees that every position is as it should be, in an order that goes to and fro. */
+async function visitAll(history: History, hashes: readonly string[]): Promise<readonly number[]> {
+  const wrong: number[] = [];
+  const order = [hashes.length - 1, ...hashes.keys(), ...[...hashes.keys()].reverse()];
+  for (const seq of order) if (stateHash(await history.at(seq)) !== hashes[seq]) wrong.push(seq);
+  return wrong;
+}
+
+describe('history', () => {
+  test('any position, in any order, is the fold up to there', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyHistory(40), fc.integer({ min: 1, max: 4 }), async (events, spacing) => {
+        const journal = await journalOf(events);
+        const history = new History(journal, { checkpoints: new Checkpoints(4, spacing * 2) });
+        expect(await visitAll(history, await everyState(journal))).toEqual([]);
+      }),
+      parameters(25),
+    );
+  });
+
+  test('also beside snapshots', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyHistory(30), fc.nat(), async (events, where) => {
+        const journal = await journalOf(events);
+        const hashes = await everyState(journal);
+        const { seq } = journal.head();
+        const at = seq === 0 ? 0 : 1 + (where % seq);
+        if (at > 0) {
+          const facts = snapshotOf(await new History(journal).at(at));
+          await journal.snapshots.write({ seq: at, format: SNAPSHOT_FORMAT, facts });
+        }
+        expect(await visitAll(new History(journal, { checkpoints: new Checkpoints(2, 4) }), hashes)).toEqual([]);
+      }),
+      parameters(15),
+    );
+  });
+
+  test('bites: leaving out an event too many is found', async () => {
+    const journal = await journalOf(fc.sample(anyHistory(60), { numRuns: 1, seed: 7 })[0]!);
+    const hashes = await everyState(journal);
+    const forgetful: Journal = Object.create(journal, {
+      head: { value: () => journal.head() },
+      base: { value: () => journal.base() },
+      snapshots: { value: journal.snapshots },
+      records: { value: journal.records.bind(journal) },
+      read: { value: (range: ReadRange) => journal.read({ ...range, wanted: seq => seq % 5 !== 0 }) },
+    }) as Journal;
+    expect((await visitAll(new History(forgetful), hashes)).length).toBeGreaterThan(0);
+  });
+
+  test('checkpoints stay few and evenly spaced', () => {
+    const checkpoints = new Checkpoints(8, 10);
+    for (let seq = 1; seq <= 1_000; seq++) checkpoints.consider({ seq } as State);
+    expect(checkpoints.size).toBeLessThanOrEqual(8);
+    expect(checkpoints.spacing).toBe(160);
+    expect(checkpoints.before(999)?.seq).toBe(960);
+    expect(checkpoints.before(159)).toBeUndefined();
+  });
+});
+
+describe('positions', () => {
+  const facts: readonly Unrecorded[] = Array.from({ length: 60 }, (_, i) => ({
+    source: 'runtime',
+    kind: 'TimerFired',
+    name: `t${i}`,
+  }));
+
+  test.each([
+    ['17', 17],
+    ['head', 60],
+    ['head~3', 57],
+    ['-10m', 50],
+    ['-90s', 58],
+    ['09:10', 11],
+    ['9:10:30', 11],
+    ['2026-03-11T09:10:00Z', 11],
+    ['2026-03-11 09:10', 11],
+    ['2026-03-11T10:10+01:00', 11],
+    ['2027-01-01', 60],
+  ])('%s', async (text, seq) => {
+    expect(await resolvePosition(await journalOf(facts, 60_000), text)).toBe(seq);
+  });
+
+  test.each([
+    ['61', /goes from 0 to 60/],
+    ['08:00', /begins at 2026-03-11T09:00:00.000Z; nothing is known of 2026-03-11T08:00/],
+    ['yesterday', /is no position; one is/],
+    ['25:00', /is no position/],
+  ])('%s is refused', async (text, message) => {
+    await expect(journalOf(facts, 60_000).then(journal => resolvePosition(journal, text))).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,77 @@
+// `periplus proxy-config` on the recorded samples; what it prints is kept in golden/.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSamples, type Samples } from './fixtures.ts';
+import { periplus } from './running.ts';
+
+let samples: Samples;
+beforeAll(async () => {
+  samples = await openSamples('subset-outage', 'bookinfo-day');
+});
+afterAll(() => samples.remove());
+
+const golden = (name: string): string => `golden/${name}.txt`;
+
+describe('proxy-config on a journal', () => {
+  test.each(['cluster', 'listener', 'route', 'endpoint', 'all'])('%s of productpage during the outage', async part => {
+    const { code, out, err } = await periplus(
+      'proxy-config',
+      part,
+      'productpage',
+      '-j',
+      samples.path('subset-outage'),
+      '--at',
+      '10:20',
+    );
+    expect([code, err]).toEqual([0, '']);
+    await expect(out).toMatchFileSnapshot(golden(`proxy-config-${part}`));
+  });
+
+  test('the cluster of the subset is there before and gone after', async () => {
+    const at = (position: string): Promise<{ readonly out: string }> =>
+      periplus(
+        'pc',
+        'c',
+        'productpage-v1.shop',
+        '-j',
+        samples.path('subset-outage'),
+        '--at',
+        position,
+        '--fqdn',
+        'reviews.shop.svc.cluster.local',
+        '--subset',
+        'v3',
+      );
+    expect((await at('10:11')).out).toContain('reviews.shop');
+    expect((await at('10:13')).out).not.toContain('reviews.shop.svc');
+  });
+
+  test('json has every field, of the resources asked for', async () => {
+    const { out } = await periplus(
+      'pc',
+      'route',
+      'productpage',
+      '-j',
+      samples.path('subset-outage'),
+      '--name',
+      '9080',
+      '-o',
+      'json',
+    );
+    const routes = JSON.parse(out) as readonly { readonly name: string; readonly virtualHosts: readonly unknown[] }[];
+    expect(routes.map(({ name }) => name)).toEqual(['9080']);
+    expect(routes[0]?.virtualHosts.length).toBeGreaterThan(3);
+  });
+
+  test('who is not there is told who is', async () => {
+    const journal = samples.path('bookinfo-day');
+    const missing = await periplus('pc', 'c', 'nobody', '-j', journal);
+    expect([missing.code, missing.out]).toEqual([1, '']);
+    expect(missing.err).toBe(
+      'periplus: no proxy nobody is connected at position 97; connected are ingressgateway.istio-system, productpage-v1.shop\n',
+    );
+    const early = await periplus('pc', 'c', 'productpage', '-j', journal, '--at', '7:00');
+    expect(early.code).toBe(1);
+    expect(early.err).toMatch(/begins at 2026-03-10T08:00:/);
+  });
+});
