@@ -32,9 +32,9 @@ export async function historyFigures(): Promise<Figures> {
     const heap = heapUsed() - before;
     await history.close();
     return {
-      'history: first visit to the end of 1M events': milliseconds(cold),
-      'history: any position of 1M events, median': milliseconds(visits[VISITS / 2]!),
-      'history: any position of 1M events, longest': milliseconds(visits.at(-1)!),
+      'history: first visit to the end of a million events': milliseconds(cold),
+      'history: some position of a million, median': milliseconds(visits[VISITS / 2]!),
+      'history: some position of a million, longest': milliseconds(visits.at(-1)!),
       'history: states kept': megabytes(heap),
     };
   } finally {

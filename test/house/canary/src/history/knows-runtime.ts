@@ -1,0 +1,1 @@
+export { index } from '../runtime/imports-entry.ts';
