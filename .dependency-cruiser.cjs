@@ -45,7 +45,8 @@ module.exports = {
     },
     {
       name: 'history-asks',
-      comment: 'history reads journals and generates; it knows the core, the journal, xds and what runs offline, never a server',
+      comment:
+        'history reads journals and generates; it knows the core, the journal, xds and what runs offline, never a server',
       severity: 'error',
       from: { path: '^src/history/' },
       to: {

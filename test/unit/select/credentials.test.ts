@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { withoutPrivateKeys } from '../../../src/history/private-fields.ts';
 import { verifiedIdentity } from '../../../src/core/identity.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { base64OfText, bytesOfBase64, utf8 } from '../../../src/core/kinds/base64.ts';
 import type { State } from '../../../src/core/state.ts';
 import { Tracker } from '../../../src/core/track.ts';
+import { withoutPrivateKeys } from '../../../src/history/private-fields.ts';
 import { secretNamed } from '../../../src/xds/generate/secret/resources.ts';
 import { inCluster, nodeOf, proxyOf, world } from '../world.ts';
 
