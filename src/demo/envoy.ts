@@ -80,7 +80,8 @@ export interface Envoy {
 export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   const folder = await mkdtemp(join(tmpdir(), 'periplus-envoy-'));
   const adminFile = join(folder, 'admin');
-  const args = ['--config-yaml', JSON.stringify(bootstrap(options)), '--admin-address-path', adminFile];
+  const config = bootstrap({ ...options, admin: { port: 0 }, xds: { port: options.xdsPort } });
+  const args = ['--config-yaml', JSON.stringify(config), '--admin-address-path', adminFile];
   // A file and not a pipe: Envoy opens /dev/stdout again for its access log, which a pipe of node's (a socket) does not allow.
   const log = await open(options.log, 'w');
   const child = spawn(options.binary, [...args, '--disable-hot-restart', '--concurrency', '1', '-l', 'warning'], {
@@ -126,9 +127,20 @@ async function stopChild(child: ChildProcess, ended: Promise<number | null>): Pr
   clearTimeout(kill);
 }
 
-function bootstrap(options: EnvoyOptions): JsonObject {
+/** On loopback, or a socket in the file system, which is the same in every network namespace. */
+export type LocalAddress = { readonly port: number } | { readonly pipe: string };
+
+export interface BootstrapOptions {
+  readonly node: JsonObject;
+  readonly protocol: 'delta' | 'sotw';
+  readonly admin: LocalAddress;
+  /** Of the control plane. */
+  readonly xds: LocalAddress;
+}
+
+/** envoy.config.bootstrap.v3.Bootstrap of a stock Envoy: everything comes over ADS. */
+export function bootstrap({ node, protocol, admin, xds }: BootstrapOptions): JsonObject {
   const ads = { resource_api_version: 'V3', ads: {} };
-  const loopback = (port: number): JsonObject => ({ socket_address: { address: '127.0.0.1', port_value: port } });
   const http2 = {
     'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
       '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
@@ -136,11 +148,11 @@ function bootstrap(options: EnvoyOptions): JsonObject {
     },
   };
   return {
-    node: options.node,
-    admin: { address: loopback(0) },
+    node,
+    admin: { address: addressJson(admin) },
     dynamic_resources: {
       ads_config: {
-        api_type: options.protocol === 'delta' ? 'DELTA_GRPC' : 'GRPC',
+        api_type: protocol === 'delta' ? 'DELTA_GRPC' : 'GRPC',
         transport_api_version: 'V3',
         grpc_services: [{ envoy_grpc: { cluster_name: 'xds-grpc' } }],
         set_node_on_first_message_only: true,
@@ -157,10 +169,15 @@ function bootstrap(options: EnvoyOptions): JsonObject {
           typed_extension_protocol_options: http2,
           load_assignment: {
             cluster_name: 'xds-grpc',
-            endpoints: [{ lb_endpoints: [{ endpoint: { address: loopback(options.xdsPort) } }] }],
+            endpoints: [{ lb_endpoints: [{ endpoint: { address: addressJson(xds) } }] }],
           },
         },
       ],
     },
   };
+}
+
+function addressJson(address: LocalAddress): JsonObject {
+  if ('pipe' in address) return { pipe: { path: address.pipe } };
+  return { socket_address: { address: '127.0.0.1', port_value: address.port } };
 }

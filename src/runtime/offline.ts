@@ -78,13 +78,13 @@ export function proxyFacts(connection: string, node: JsonObject): readonly Unrec
     node: rest,
     ...(Array.isArray(extensions) ? { extensions: digest } : {}),
     protocol: 'sotw',
-    identities: identities(rest),
+    identities: claimedIdentities(rest),
   });
   return facts;
 }
 
-/** The identity that the proxy's own workload certificate would have. */
-function identities(node: JsonObject): readonly string[] {
+/** The identity that the proxy's own workload certificate would have; none if its metadata does not say. */
+export function claimedIdentities(node: JsonObject): readonly string[] {
   const metadata = isObject(node.metadata) ? node.metadata : {};
   const { NAMESPACE: namespace, SERVICE_ACCOUNT: account } = metadata;
   if (typeof namespace !== 'string' || typeof account !== 'string') return [];

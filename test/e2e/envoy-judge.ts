@@ -1,0 +1,137 @@
+// A judge of what Periplus sends: a stock Envoy in a network namespace of its own connects as a given proxy, over a socket in the file
+// system. It has accepted when it is live (so everything it was sent is warm: clusters have their endpoints, listeners their routes and
+// secrets), when no type was refused, and when nothing waits to be accepted. Fields that Envoy does not know count as refused.
+
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ServerCredentials } from '@grpc/grpc-js';
+import type { Unrecorded } from '../../src/core/event.ts';
+import type { JsonObject } from '../../src/core/json.ts';
+import { bootstrap } from '../../src/demo/envoy.ts';
+import { claimedIdentities } from '../../src/runtime/offline.ts';
+import { Engine } from '../../src/xds/engine.ts';
+import type { ResourceSource } from '../../src/xds/generate/source.ts';
+import { resourceSources } from '../../src/xds/generate/types.ts';
+import { defaultXdsLimits } from '../../src/xds/limits.ts';
+import { defaultScheduleSettings } from '../../src/xds/push/settings.ts';
+import { XdsServer } from '../../src/xds/server.ts';
+import { MemoryHost } from '../protocol/memory-host.ts';
+import { inNewNamespace } from './namespaces.ts';
+
+const POLL_MS = 100;
+const LOG_CHARS_MAX = 2_000;
+/** `server.state` of a live Envoy. */
+const LIVE = 0;
+
+export interface JudgeOptions {
+  readonly binary: string;
+  readonly facts: readonly Unrecorded[];
+  /** envoy.config.core.v3.Node in protojson; Envoy adds its extensions. */
+  readonly node: JsonObject;
+  readonly protocol: 'delta' | 'sotw';
+  /** How long Envoy may take to become live. */
+  readonly liveMsMax: number;
+  /** Files that Envoy finds on its disk: path → content. */
+  readonly files?: ReadonlyMap<string, string>;
+  /** Types, by their short name, of which something is asked for that does not exist: nobody answers. */
+  readonly unanswered?: ReadonlySet<string>;
+  /** Other generators than Periplus's own. */
+  readonly sources?: readonly ResourceSource[];
+}
+
+/** What Envoy has against it, a sentence each; none: accepted. */
+export async function judge(options: JudgeOptions): Promise<readonly string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'periplus-judge-'));
+  const host = new MemoryHost();
+  await host.record(options.facts);
+  const server = new XdsServer({
+    host,
+    engine: new Engine(options.sources ?? resourceSources),
+    limits: defaultXdsLimits,
+    schedule: defaultScheduleSettings,
+    identitiesOf: () => claimedIdentities(options.node),
+  });
+  host.onPush = request => server.push(request);
+  const sockets = { xds: { pipe: join(folder, 'xds') }, admin: { pipe: join(folder, 'admin') } };
+  await server.listen(`unix:${sockets.xds.pipe}`, ServerCredentials.createInsecure());
+  const log = await open(join(folder, 'log'), 'w');
+  const config = bootstrap({ node: options.node, protocol: options.protocol, ...sockets });
+  const flags = ['--disable-hot-restart', '--concurrency', '1', '-l', 'warning', '--reject-unknown-dynamic-fields'];
+  const [command, args] = inNewNamespace(
+    [options.binary, '--config-yaml', JSON.stringify(config), ...flags],
+    await disk(join(folder, 'disk'), options.files ?? new Map()),
+  );
+  const envoy = spawn(command, args, { stdio: ['ignore', log.fd, log.fd] });
+  const ended = new Promise<void>(resolve => envoy.once('exit', () => resolve()));
+  try {
+    const complaint = await untilLive(sockets.admin.pipe, server, options, () => envoy.exitCode !== null);
+    const refused = host.nacks.map(nack => `refuses ${nack.typeUrl} ${nack.resources.join(', ')}: ${nack.message}`);
+    const output = complaint === undefined ? '' : (await readFile(join(folder, 'log'), 'utf8')).slice(-LOG_CHARS_MAX);
+    return [...refused, ...(complaint === undefined ? [] : [`${complaint}\n${output}`])];
+  } finally {
+    envoy.kill('SIGKILL');
+    await ended;
+    await log.close();
+    await server.stop(0);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The folder that holds the files; undefined if there are none. */
+async function disk(folder: string, files: ReadonlyMap<string, string>): Promise<string | undefined> {
+  for (const [path, content] of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+  return files.size === 0 ? undefined : folder;
+}
+
+/** Undefined when Envoy is live and has answered everything; else what it lacks when the time is over. */
+async function untilLive(
+  admin: string,
+  server: XdsServer,
+  { liveMsMax, unanswered }: JudgeOptions,
+  isOver: () => boolean,
+): Promise<string | undefined> {
+  const end = Date.now() + liveMsMax;
+  for (;;) {
+    const stats = await statsOf(admin);
+    const types = server.connections()[0]?.types ?? [];
+    const asked = types.filter(type => !unanswered?.has(type.short));
+    const waiting = asked.filter(type => type.sync !== 'SYNCED' && type.sync !== 'ERROR').map(type => type.short);
+    if (stats.get('server.state') === LIVE && types.length > 0 && waiting.length === 0) return stillWarming(stats);
+    if (isOver()) return 'Envoy ended';
+    if (Date.now() > end) {
+      return `not live after ${liveMsMax} ms; not accepted: ${waiting.join(', ') || '-'}; ${stillWarming(stats) ?? ''}`;
+    }
+    await new Promise(resolve => setTimeout(resolve, POLL_MS));
+  }
+}
+
+function stillWarming(stats: ReadonlyMap<string, number>): string | undefined {
+  const names = ['cluster_manager.warming_clusters', 'listener_manager.total_listeners_warming'];
+  const warming = names.filter(name => stats.get(name) !== 0).map(name => `${name} ${stats.get(name)}`);
+  return warming.length === 0 ? undefined : `still warming: ${warming.join(', ')}`;
+}
+
+/** Gauges and counters by name; none while the admin socket is not there. */
+function statsOf(admin: string): Promise<ReadonlyMap<string, number>> {
+  const path = '/stats?filter=^(server.state|.*warming_clusters|.*listeners_warming)$';
+  return new Promise(resolve => {
+    const request = get({ socketPath: admin, path }, response => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => {
+        const pairs = [...text.matchAll(/^(\S+): ([0-9]+)$/gm)];
+        resolve(new Map(pairs.map(([, name, value]) => [name ?? '', Number(value)] as const)));
+      });
+    });
+    request.on('error', () => resolve(new Map()));
+  });
+}

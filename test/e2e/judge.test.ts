@@ -1,0 +1,138 @@
+// Envoy as a judge: for every sidecar and gateway of the conformance vectors a stock Envoy accepts what Periplus sends it. Needs the vectors
+// beside the project, an Envoy, root and Linux.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Unrecorded } from '../../src/core/event.ts';
+import { isObject, type Json } from '../../src/core/json.ts';
+import type { ProxyReader } from '../../src/core/reader.ts';
+import { findEnvoy } from '../../src/demo/envoy.ts';
+import type { ResourceSource } from '../../src/xds/generate/source.ts';
+import { resourceSources } from '../../src/xds/generate/types.ts';
+import { CDS, EDS, LDS } from '../../src/xds/session/types.ts';
+import { type CaseProxy, listCases, readCase } from '../conformance/layout.ts';
+import { findVectors } from '../conformance/vectors.ts';
+import { makeCertificates } from './certificates.ts';
+import { judge } from './envoy-judge.ts';
+import { whyNoNamespaces } from './namespaces.ts';
+
+const GROUPS = [
+  ...['bookinfo', 'combinations', 'destinationrule', 'dns', 'gateway', 'mesh-config', 'multinetwork', 'peerauth'],
+  ...['samples', 'serviceentry', 'sidecar', 'sidecar-basic', 'version-skew', 'virtualservice', 'workloadentry'],
+];
+const LIVE_MS_MAX = 60_000;
+/** A mistake shows in this time. */
+const CANARY_MS_MAX = 8_000;
+
+const vectors = findVectors();
+const found = await findEnvoy(line => process.stderr.write(`${line}\n`));
+const missing =
+  ('missing' in vectors ? vectors.missing : undefined) ??
+  ('missing' in found ? found.missing : undefined) ??
+  whyNoNamespaces();
+if (missing !== undefined) {
+  if (process.env.PERIPLUS_REQUIRE_ALL === '1') throw new Error(missing);
+  process.stderr.write(`test/e2e/judge.test.ts did NOT run: ${missing}\n`);
+}
+const binary = 'binary' in found ? found.binary : '';
+const root = 'cases' in vectors ? vectors.cases : '';
+const certificates = makeCertificates('periplus e2e');
+
+/** Types of which istiod, too, left a question of this proxy unanswered. */
+function unanswered(folder: string, proxy: string): ReadonlySet<string> {
+  const file = join(folder, 'expected', proxy, 'no-response.json');
+  if (!existsSync(file)) return new Set();
+  return new Set(Object.keys(JSON.parse(readFileSync(file, 'utf8')) as object).map(type => type.toUpperCase()));
+}
+
+/** Certificates for the files that the configuration names: a stock Envoy reads them itself. */
+function filesNamedIn(facts: readonly Unrecorded[]): ReadonlyMap<string, string> {
+  const contents: Readonly<Record<string, string>> = {
+    caCertificates: certificates.certificate,
+    clientCertificate: certificates.certificate,
+    serverCertificate: certificates.certificate,
+    privateKey: certificates.privateKey,
+    caCrl: certificates.revocations,
+  };
+  const files = new Map<string, string>();
+  const walk = (value: Json): void => {
+    if (Array.isArray(value)) for (const member of value) walk(member);
+    if (!isObject(value)) return;
+    for (const [key, member] of Object.entries(value)) {
+      const content = contents[key];
+      if (content !== undefined && typeof member === 'string' && member.startsWith('/')) files.set(member, content);
+      else if (member !== undefined) walk(member);
+    }
+  };
+  for (const fact of facts) walk(fact as unknown as Json);
+  return files;
+}
+
+/** Envoys without an agent: no ztunnels, no proxyless clients. */
+const isEnvoy = (proxy: CaseProxy): boolean => !proxy.delta && proxy.watchLds === undefined;
+
+describe.runIf(missing === undefined)('a stock Envoy accepts what it is sent', () => {
+  const cases = missing === undefined ? listCases(root, GROUPS) : [];
+
+  it.concurrent.each(cases.map((name, index) => [name, index] as const))('%s', async (name, index) => {
+    const folder = join(root, name);
+    const { facts, proxies } = readCase(folder);
+    for (const [i, proxy] of proxies.filter(isEnvoy).entries()) {
+      const complaints = await judge({
+        binary,
+        facts,
+        node: proxy.node,
+        protocol: (index + i) % 2 === 0 ? 'delta' : 'sotw',
+        liveMsMax: LIVE_MS_MAX,
+        files: filesNamedIn(facts),
+        unanswered: unanswered(folder, proxy.name),
+      });
+      expect(complaints.join('\n'), proxy.name).toBe('');
+    }
+  });
+
+  it('judges all of them', () => {
+    for (const group of GROUPS) expect(readdirSync(join(root, group)).length, group).toBeGreaterThan(0);
+    expect(cases.length).toBeGreaterThan(300);
+  });
+});
+
+describe.runIf(missing === undefined)('the judge bites', () => {
+  const folder = join(root, 'sidecar-basic');
+  const [first = ''] = missing === undefined ? readdirSync(folder).sort() : [];
+  const given = missing === undefined ? readCase(join(folder, first)) : { facts: [], proxies: [] };
+  const [proxy] = given.proxies.filter(isEnvoy);
+
+  /** The resources as they are, and one more. */
+  const with1 = (url: string, name: string, message: object): readonly ResourceSource[] =>
+    resourceSources.map(source => {
+      const { all } = source;
+      if (source.url !== url || all === undefined) return source;
+      const run = (reader: ProxyReader, arg: '') => [...all.run(reader, arg), { name, message, problems: [] }];
+      return { url, all: { name: `${all.name}/one-more`, run } };
+    });
+  const judged = (protocol: 'delta' | 'sotw', sources: readonly ResourceSource[]): Promise<readonly string[]> =>
+    judge({ binary, facts: given.facts, node: proxy?.node ?? {}, protocol, liveMsMax: CANARY_MS_MAX, sources });
+
+  it.each(['delta', 'sotw'] as const)('on a cluster that Envoy refuses (%s)', async protocol => {
+    const nowhere = { address: { socketAddress: { address: 'nowhere', portValue: 1 } } };
+    const loadAssignment = { clusterName: 'bad', endpoints: [{ lbEndpoints: [{ endpoint: nowhere }] }] };
+    const cluster = { name: 'bad', connectTimeout: { seconds: 1, nanos: 0 }, loadAssignment };
+    const complaints = await judged(protocol, with1(CDS, 'bad', cluster));
+    expect(complaints.join('\n')).toMatch(/refuses .*Cluster bad: .*malformed IP address: nowhere/s);
+  });
+
+  it('on two listeners that want one port', async () => {
+    const address = { socketAddress: { address: '0.0.0.0', portValue: 15_001 } };
+    const complaints = await judged('delta', with1(LDS, 'second', { name: 'second', address, filterChains: [{}] }));
+    expect(complaints.join('\n')).toMatch(/refuses .*Listener .*second/s);
+  });
+
+  it('on clusters whose endpoints never come', async () => {
+    const sources = resourceSources.map(source =>
+      source.url === EDS ? { url: EDS, named: { name: 'e2e/silence', run: () => undefined } } : source,
+    );
+    expect((await judged('sotw', sources)).join('\n')).toMatch(/not live after/);
+  });
+});
