@@ -25,6 +25,7 @@ const POLL_MS = 100;
 const LOG_CHARS_MAX = 2_000;
 /** `server.state` of a live Envoy. */
 const LIVE = 0;
+const warmingNames = ['cluster_manager.warming_clusters', 'listener_manager.total_listeners_warming'];
 
 export interface JudgeOptions {
   readonly binary: string;
@@ -89,7 +90,7 @@ async function disk(folder: string, files: ReadonlyMap<string, string>): Promise
   return files.size === 0 ? undefined : folder;
 }
 
-/** Undefined when Envoy is live and has answered everything; else what it lacks when the time is over. */
+/** Undefined when Envoy is live, has answered everything and warms nothing; else what it lacks when the time is over. */
 async function untilLive(
   admin: string,
   server: XdsServer,
@@ -102,19 +103,16 @@ async function untilLive(
     const types = server.connections()[0]?.types ?? [];
     const asked = types.filter(type => !unanswered?.has(type.short));
     const waiting = asked.filter(type => type.sync !== 'SYNCED' && type.sync !== 'ERROR').map(type => type.short);
-    if (stats.get('server.state') === LIVE && types.length > 0 && waiting.length === 0) return stillWarming(stats);
+    const warming = warmingNames.filter(name => stats.get(name) !== 0).map(name => `${name} ${stats.get(name)}`);
+    const isLive = stats.get('server.state') === LIVE;
+    if (isLive && types.length > 0 && waiting.length === 0 && warming.length === 0) return undefined;
     if (isOver()) return 'Envoy ended';
     if (Date.now() > end) {
-      return `not live after ${liveMsMax} ms; not accepted: ${waiting.join(', ') || '-'}; ${stillWarming(stats) ?? ''}`;
+      const state = isLive ? 'live' : 'not live';
+      return `${state} after ${liveMsMax} ms; not accepted: ${waiting.join(', ') || '-'}; ${warming.join(', ')}`;
     }
     await new Promise(resolve => setTimeout(resolve, POLL_MS));
   }
-}
-
-function stillWarming(stats: ReadonlyMap<string, number>): string | undefined {
-  const names = ['cluster_manager.warming_clusters', 'listener_manager.total_listeners_warming'];
-  const warming = names.filter(name => stats.get(name) !== 0).map(name => `${name} ${stats.get(name)}`);
-  return warming.length === 0 ? undefined : `still warming: ${warming.join(', ')}`;
 }
 
 /** Gauges and counters by name; none while the admin socket is not there. */
