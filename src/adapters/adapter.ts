@@ -1,7 +1,8 @@
 // What every adapter is: something that watches one source and says facts. It knows nothing of the journal, of other adapters or of
 // xDS; what is new and what is not is decided behind the sink, against what the journal already holds.
 
-import type { Fact } from '../core/event.ts';
+import type { Fact, ObjectRef } from '../core/event.ts';
+import type { KindName } from '../core/kinds/kinds.ts';
 import type { Origin } from '../core/problem.ts';
 
 export interface Sink {
@@ -12,6 +13,21 @@ export interface Sink {
    * Delete, except objects whose origin is a file in `unreadable` (they stay as they were). Followed by a Synced fact.
    */
   relist(all: readonly Fact[], unreadable: readonly string[]): Promise<void>;
+  /**
+   * As `relist`, for all the source has of some kinds; objects of other kinds stay, and so do those of `kept`, which are there but cannot
+   * be taken as they are. No Synced fact follows: a source that lists kind by kind submits it when every kind has been listed.
+   */
+  relistKinds(kinds: readonly KindName[], all: readonly Fact[], kept?: readonly ObjectRef[]): Promise<void>;
+}
+
+/** How a source is doing, for readiness and debug pages. */
+export interface SourceStatus {
+  /** Everything has been listed once since the start. */
+  readonly synced: boolean;
+  /** Kinds that have not been listed yet. Sorted. */
+  readonly waiting: readonly string[];
+  /** What is wrong right now, in words. Sorted. */
+  readonly troubles: readonly string[];
 }
 
 export interface Adapter {
@@ -20,6 +36,7 @@ export interface Adapter {
   /** Resolves when the source has been listed once. Later changes go to the sink until `stop`. */
   start(sink: Sink): Promise<void>;
   stop(): Promise<void>;
+  status(): SourceStatus;
   /** Where in the source a path inside an object stands, for messages; undefined if that cannot be said. */
   locate?(origin: Origin, path: string): Promise<Origin | undefined>;
 }

@@ -27,16 +27,21 @@ export interface DebugParts {
   readonly engine: Engine;
   readonly xds: XdsServer;
   readonly metrics: Metrics;
-  readonly ready: () => boolean;
+  readonly sources: {
+    readonly readiness: () => { readonly ready: boolean; readonly text: string };
+    readonly report: () => readonly {
+      readonly source: string;
+      readonly synced: boolean;
+      readonly troubles: readonly string[];
+    }[];
+  };
 }
 
 export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
   registerGauges(parts);
   const routes: (readonly [string, Route])[] = [
-    [
-      '/ready',
-      () => (parts.ready() ? text('ready\n') : text('not ready: the configuration has not been read yet\n', 503)),
-    ],
+    ['/ready', () => readiness(parts)],
+    ['/debug/sourcesz', () => json(parts.sources.report() as unknown as Json)],
     [
       '/metrics',
       async () => ({
@@ -57,7 +62,26 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
   return new Map([...routes, ['/debug/list', () => json(list)], ['/debug', () => text(`${list.join('\n')}\n`)]]);
 }
 
-function registerGauges({ world, engine, xds, metrics }: DebugParts): void {
+function readiness({ sources }: DebugParts): Answer {
+  const { ready, text: body } = sources.readiness();
+  return text(body, ready ? 200 : 503);
+}
+
+function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): void {
+  const bySource = (value: (report: ReturnType<DebugParts['sources']['report']>[number]) => number) => () =>
+    new Map(sources.report().map(report => [report.source, value(report)]));
+  metrics.gaugeBy(
+    'periplus_source_synced',
+    '1 once everything of a source has been listed since the start.',
+    'source',
+    bySource(({ synced }) => (synced ? 1 : 0)),
+  );
+  metrics.gaugeBy(
+    'periplus_source_troubles',
+    'What is wrong with a source right now, by number; /debug/sourcesz has the words.',
+    'source',
+    bySource(({ troubles }) => troubles.length),
+  );
   metrics.gaugeBy('pilot_xds', 'Connected proxies, by the version that they say.', 'version', () => {
     const count = new Map<string, number>();
     for (const { facets } of xds.connections()) count.set(versionOf(facets), (count.get(versionOf(facets)) ?? 0) + 1);

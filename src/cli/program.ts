@@ -8,6 +8,7 @@ import { journalCommand } from './journal.ts';
 import { EXIT, explainError } from './output.ts';
 import { proxyConfigCommand } from './proxy-config.ts';
 import { proxyStatusCommand } from './proxy-status.ts';
+import { recordCommand } from './record.ts';
 import { replayCommand } from './replay.ts';
 import { serveCommand } from './serve.ts';
 
@@ -23,6 +24,8 @@ export function program(): Command {
       `
 Examples:
   periplus serve --configDir ./mesh                     serve the YAML below ./mesh to Envoys on :15010
+  periplus serve --kubeconfig ~/.kube/config            serve what a cluster has
+  periplus record --kubeconfig ~/.kube/config           journal a cluster, beside the control plane that serves it
   periplus proxy-status                                 who is connected, and has everyone what was sent
   periplus proxy-config route productpage --at 14:03    the routes of a proxy, now or at any time before
   periplus generate -f ./mesh --proxies proxies.yaml    what would these proxies get, without a server
@@ -31,6 +34,7 @@ Examples:
     );
   const commands = [
     serveCommand,
+    recordCommand,
     generateCommand,
     replayCommand,
     journalCommand,

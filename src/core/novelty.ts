@@ -5,8 +5,10 @@ import { clusterOf, keyFor } from './apply-object.ts';
 import type { Fact, ObjectRef, RawObject } from './event.ts';
 import { wordOf } from './handlers/mesh.ts';
 import { isObject, type Json, jsonEqual } from './json.ts';
+import type { KindName } from './kinds/kinds.ts';
 import { definitionOf } from './kinds/registry.ts';
 import type { Word } from './mesh.ts';
+import type { ObjectRecord } from './object.ts';
 import type { State } from './state.ts';
 
 /** The facts of a batch that say something new, given what the state knows and what stands before them in the batch. */
@@ -25,25 +27,54 @@ export function newsOfList(
   all: readonly Fact[],
   unreadable: readonly string[],
 ): readonly Fact[] {
+  const gone = unlisted(state.records.values(), source, keysListed(source, all), unreadable);
+  const files = new Set(all.flatMap(fact => (fact.kind === 'Malformed' ? [fact.origin.file] : [])));
+  for (const [key, { origin }] of state.malformed.entries()) {
+    if (key.startsWith(`${source}|`) && !files.has(origin.file)) gone.push({ kind: 'Malformed', origin, reasons: [] });
+  }
+  return [...newsOf(state, source, all), ...gone];
+}
+
+/** As above for what a source has of some kinds: objects of other kinds and of `kept` stay, and nothing is said of files. */
+export function newsOfKinds(
+  state: State,
+  source: string,
+  kinds: readonly KindName[],
+  all: readonly Fact[],
+  kept: readonly ObjectRef[] = [],
+): readonly Fact[] {
+  const listed = keysListed(source, all);
+  for (const ref of kept) listed.add(recordKeyOf(source, ref) ?? '');
+  const gone = kinds.flatMap(kind => unlisted(state.records.range(`${kind}|`), source, listed, []));
+  return [...newsOf(state, source, all), ...gone];
+}
+
+function keysListed(source: string, all: readonly Fact[]): Set<string> {
   const listed = new Set<string>();
   for (const fact of all) {
     if (fact.kind !== 'Add' && fact.kind !== 'Update') continue;
     const key = recordKeyOf(source, rawRef(fact.object));
     if (key !== undefined) listed.add(key);
   }
+  return listed;
+}
+
+/** A Delete for each record of the source that is not listed. */
+function unlisted(
+  records: Iterable<ObjectRecord>,
+  source: string,
+  listed: ReadonlySet<string>,
+  unreadable: readonly string[],
+): Fact[] {
   const gone: Fact[] = [];
-  for (const record of state.records.values()) {
+  for (const record of records) {
     if (record.source !== source || listed.has(`${record.kind}|${record.key}|${source}`)) continue;
     const origin = record.refused?.origin ?? record.origin;
     if (origin !== undefined && unreadable.includes(origin.file)) continue;
     const ref = rawRef(record.raw ?? record.refused?.raw ?? {});
     if (ref !== undefined) gone.push({ kind: 'Delete', ref });
   }
-  const files = new Set(all.flatMap(fact => (fact.kind === 'Malformed' ? [fact.origin.file] : [])));
-  for (const [key, { origin }] of state.malformed.entries()) {
-    if (key.startsWith(`${source}|`) && !files.has(origin.file)) gone.push({ kind: 'Malformed', origin, reasons: [] });
-  }
-  return [...newsOf(state, source, all), ...gone];
+  return gone;
 }
 
 function isNews(state: State, source: string, fact: Fact, ahead: Map<string, RawObject | undefined>): boolean {

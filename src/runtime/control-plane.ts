@@ -7,10 +7,10 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
 import type { Adapter } from '../adapters/adapter.ts';
-import { FileAdapter } from '../adapters/file/file-adapter.ts';
 import { debugRoutes } from '../admin/debug.ts';
 import { type HttpServer, serveHttp } from '../admin/http.ts';
 import { Metrics } from '../admin/metrics.ts';
+import { VERSION } from '../admin/version.ts';
 import type { Effect } from '../core/effect.ts';
 import type { PushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
@@ -23,12 +23,14 @@ import type { Nack, XdsHost } from '../xds/host.ts';
 import { xdsLimits } from '../xds/limits.ts';
 import { scheduleSettings } from '../xds/push/settings.ts';
 import { XdsServer } from '../xds/server.ts';
+import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { Reporter } from './reporter.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
 import { Snapshotter } from './snapshots.ts';
-import { sinkOf, startWorld } from './start.ts';
+import { Sources } from './sources.ts';
+import { type Started, sinkOf, startWorld } from './start.ts';
 import { StartFault } from './start-fault.ts';
 import type { World } from './world.ts';
 
@@ -39,6 +41,7 @@ export interface ControlPlane {
   readonly ports: { readonly grpc: number; readonly http: number; readonly monitoring: number };
   readonly world: World;
   readonly xds: XdsServer;
+  readonly sources: Sources;
   /** Ends every stream, writes what is under way, closes. Idempotent. */
   stop(): Promise<void>;
 }
@@ -64,18 +67,18 @@ async function start(
   closers: (() => Promise<unknown>)[],
   closeAll: () => Promise<void>,
 ): Promise<ControlPlane> {
-  const { journal, world, snapshot } = await openWorld(options, clock, log);
+  const adapters = await openAdapters(options, clock, log, VERSION);
+  const { journal, world, snapshot, asOf } = await openWorld(options, clock, log);
   closers.push(() => journal.close());
   const snapshotter = new Snapshotter(journal, snapshot, log);
   closers.push(() => snapshotter.finish(world.state));
   closers.push(() => world.stop());
 
-  const adapter = fileAdapter(options, log);
-  const reporter = new Reporter(log, [adapter]);
+  const sources = new Sources({ adapters, state: world.state, asOf, clock, log });
+  const reporter = new Reporter(log, adapters);
   const metrics = new Metrics();
   const engine = new Engine(resourceSources);
-  let ready = world.state.synced.has(adapter.source);
-  const host = xdsHost({ world, clock, log, metrics, reporter, engine, ready: () => ready });
+  const host = xdsHost({ world, clock, log, metrics, reporter, engine, ready: () => sources.ready });
   const limits = { ...xdsLimits(process.env, availableParallelism()), connectionAgeMsMax: options.maxConnectionAgeMs };
   const xds = new XdsServer({ host, engine, limits, schedule: scheduleSettings(process.env) });
   closers.push(() => xds.stop(options.shutdownMs));
@@ -95,27 +98,47 @@ async function start(
   timer.unref();
   closers.push(async () => clearInterval(timer));
 
-  const ports = await openPorts(
-    options,
-    { world, journal, history, engine, xds, metrics, ready: () => ready },
-    log,
-    closers,
-  );
-  closers.push(() => adapter.stop());
-  await adapter.start(sinkOf(world, adapter.source, options.sharedMeshConfig)).catch((error: unknown) => {
-    throw new StartFault(
-      `--configDir ${options.configDir ?? ''}: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  });
-  ready = true;
-  return { ports, world, xds, stop: closeAll };
+  const ports = await openPorts(options, { world, journal, history, engine, xds, metrics, sources }, log, closers);
+  closers.push(() => sources.stop());
+  await startSources(options, { adapters, sources, world, log });
+  return { ports, world, xds, sources, stop: closeAll };
 }
 
-async function openWorld(
-  options: ServeOptions,
+/** Resolves when files have been read; a source that may be away for a while is waited for by nobody but `/ready`. */
+export async function startSources(
+  options: AdapterOptions & { readonly sharedMeshConfig?: string },
+  { adapters, sources, world, log }: SourceParts,
+): Promise<void> {
+  for (const adapter of adapters) {
+    const started = sources.start(adapter, sinkOf(world, adapter.source, options.sharedMeshConfig));
+    if (adapter.source.startsWith('file/')) {
+      await started.catch((error: unknown) => {
+        throw new StartFault(
+          `--configDir ${options.configDir ?? ''}: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      });
+    } else started.catch((error: unknown) => log('info', `${adapter.source}: ${String(error)}`));
+  }
+}
+
+/** What a journal is opened with. */
+export type JournalOptions = Pick<
+  ServeOptions,
+  'settings' | 'journal' | 'journalKey' | 'journalDurability' | 'journalStrict'
+>;
+
+export interface SourceParts {
+  readonly adapters: readonly Adapter[];
+  readonly sources: Sources;
+  readonly world: World;
+  readonly log: Log;
+}
+
+export async function openWorld(
+  options: JournalOptions,
   clock: Clock,
   log: Log,
-): Promise<{ readonly journal: Journal; readonly world: World; readonly snapshot: number }> {
+): Promise<Started & { readonly journal: Journal }> {
   await mkdir(dirname(options.journal), { recursive: true });
   const journal = await openJournal(options.journal, {
     clock: () => clock.now(),
@@ -129,11 +152,6 @@ async function openWorld(
     await journal.close();
     throw error;
   }
-}
-
-function fileAdapter(options: ServeOptions, log: Log): Adapter {
-  const { configDir, meshConfig, networksConfig, settings } = options;
-  return new FileAdapter({ configDir, meshConfig, networksConfig, cluster: settings.clusterId, log });
 }
 
 interface HostParts {

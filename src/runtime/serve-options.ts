@@ -3,6 +3,7 @@
 import { featureDefaults } from '../core/features.ts';
 import { defaultSettings, type Settings } from '../core/settings.ts';
 import type { Durability } from '../journal/journal.ts';
+import type { AdapterOptions } from './adapters.ts';
 
 export interface Address {
   /** Empty: all interfaces. */
@@ -11,16 +12,12 @@ export interface Address {
   readonly port: number;
 }
 
-export interface ServeOptions {
-  readonly configDir?: string;
-  readonly meshConfig?: string;
-  readonly networksConfig?: string;
+export interface ServeOptions extends AdapterOptions {
   /** Name of a ConfigMap of the system namespace whose mesh configuration lies below all others (SHARED_MESH_CONFIG). */
   readonly sharedMeshConfig?: string;
   readonly grpcAddr: Address;
   readonly httpAddr: Address;
   readonly monitoringAddr: Address;
-  readonly settings: Settings;
   readonly journal: string;
   readonly journalKey?: string;
   readonly journalDurability: Durability;

@@ -3,7 +3,7 @@
 import type { Sink } from '../adapters/adapter.ts';
 import type { Fact, Unrecorded } from '../core/event.ts';
 import { jsonEqual } from '../core/json.ts';
-import { newsOf, newsOfList } from '../core/novelty.ts';
+import { newsOf, newsOfKinds, newsOfList } from '../core/novelty.ts';
 import { type Settings, settingsToJson } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -20,14 +20,19 @@ export interface StartOptions {
   readonly log: Log;
 }
 
+export interface Started {
+  readonly world: World;
+  readonly snapshot: number;
+  /** Milliseconds since the epoch; 0 for a new journal. */
+  readonly asOf: number;
+}
+
 /**
  * Folds from the newest snapshot and records what this start means: the settings if they differ, that no proxy is connected any more, and
- * events that cannot be folded by this release. `snapshot`: its seq, 0 if there was none. Rejects with a JournalFault.
+ * events that cannot be folded by this release. `snapshot`: its seq, 0 if there was none; `asOf`: when the journal was last written.
+ * Rejects with a JournalFault.
  */
-export async function startWorld(
-  journal: Journal,
-  { settings, strict, clock, log }: StartOptions,
-): Promise<{ readonly world: World; readonly snapshot: number }> {
+export async function startWorld(journal: Journal, { settings, strict, clock, log }: StartOptions): Promise<Started> {
   const failed: Unrecorded[] = [];
   const { state, snapshot, events } = await foldHistory(journal, {
     fromSnapshot: true,
@@ -36,7 +41,7 @@ export async function startWorld(
   log('info', `journal ${journal.path}: ${events} events folded up to ${state.seq}, from snapshot ${snapshot}`);
   const world = new World({ journal, state, clock, strict, log });
   await world.recordNews(now => [...failed, ...startFacts(now, settings)]);
-  return { world, snapshot };
+  return { world, snapshot, asOf: state.time };
 }
 
 function startFacts(state: State, settings: Settings): readonly Unrecorded[] {
@@ -63,6 +68,12 @@ export function sinkOf(world: World, source: string, sharedMeshConfig?: string):
       await world.recordNews(state => {
         const list = withMeshFactsOfList(saying(state), all, unreadable);
         return from([...newsOfList(state, source, list, unreadable), { kind: 'Synced' }]);
+      });
+    },
+    relistKinds: async (kinds, all, kept) => {
+      await world.recordNews(state => {
+        const list = kinds.includes('ConfigMap') ? withMeshFactsOfList(saying(state), all, []) : all;
+        return from(newsOfKinds(state, source, kinds, list, kept));
       });
     },
   };

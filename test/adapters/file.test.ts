@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Adapter, Sink } from '../../src/adapters/adapter.ts';
 import { FileAdapter } from '../../src/adapters/file/file-adapter.ts';
 import type { Fact } from '../../src/core/event.ts';
-import { liveChanges, relistAfterGap, reorderedSources, resync, type Source } from './rig.ts';
+import { liveChanges, relistAfterGap, reorderedSources, resync, type Source, wrapped } from './rig.ts';
 
 const EAST = 'file/east';
 /** A canary need not wait long for what never comes. */
@@ -31,7 +31,7 @@ async function folderSource(cluster: string, wrap: (sink: Sink) => Sink = sink =
     },
     open: (): Adapter => {
       const adapter = new FileAdapter({ configDir: folder, cluster, log: () => undefined });
-      return { source: adapter.source, start: sink => adapter.start(wrap(sink)), stop: () => adapter.stop() };
+      return wrapped(adapter, wrap);
     },
   };
 }
@@ -59,6 +59,7 @@ describe('canary: the rig finds an adapter that', () => {
   const changing = (change: (facts: readonly Fact[]) => readonly Fact[]) => (sink: Sink) => ({
     submit: (batch: readonly Fact[]) => sink.submit(change(batch)),
     relist: (all: readonly Fact[], unreadable: readonly string[]) => sink.relist(change(all), unreadable),
+    relistKinds: sink.relistKinds,
   });
   const without = (kind: Fact['kind']) => changing(facts => facts.filter(fact => fact.kind !== kind));
 

@@ -3,10 +3,11 @@
 // same as for somebody who begins with the source as it is now. Each check gives what is wrong, so that a canary can be told apart.
 
 import type { Adapter, Sink } from '../../src/adapters/adapter.ts';
-import type { Fact, RawObject } from '../../src/core/event.ts';
+import type { Fact, ObjectRef, RawObject } from '../../src/core/event.ts';
 import { fold } from '../../src/core/fold.ts';
 import { canonicalJson, type Json } from '../../src/core/json.ts';
-import { newsOf, newsOfList } from '../../src/core/novelty.ts';
+import type { KindName } from '../../src/core/kinds/kinds.ts';
+import { newsOf, newsOfKinds, newsOfList } from '../../src/core/novelty.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
 
 /** A source that the rig can change, and adapters that watch it. */
@@ -14,6 +15,16 @@ export interface Source {
   /** `undefined` removes. Names are those of `objects` below. */
   set(name: string, object: RawObject | undefined): Promise<void>;
   open(): Adapter;
+}
+
+/** The adapter, with something between it and its sink. */
+export function wrapped(adapter: Adapter, wrap: (sink: Sink) => Sink): Adapter {
+  return {
+    source: adapter.source,
+    start: sink => adapter.start(wrap(sink)),
+    stop: () => adapter.stop(),
+    status: () => adapter.status(),
+  };
 }
 
 /** How long an adapter may take to see what changed. */
@@ -40,6 +51,10 @@ export class FoldingSink implements Sink {
 
   async relist(all: readonly Fact[], unreadable: readonly string[]): Promise<void> {
     for (let i = 0; i < (this.#twice ? 2 : 1); i++) this.#fold(newsOfList(this.state, this.source, all, unreadable));
+  }
+
+  async relistKinds(kinds: readonly KindName[], all: readonly Fact[], kept: readonly ObjectRef[] = []): Promise<void> {
+    for (let i = 0; i < (this.#twice ? 2 : 1); i++) this.#fold(newsOfKinds(this.state, this.source, kinds, all, kept));
   }
 
   #fold(facts: readonly Fact[]): void {

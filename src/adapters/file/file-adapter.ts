@@ -12,7 +12,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Fact } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import type { Origin } from '../../core/problem.ts';
-import type { Adapter, AdapterLog, Sink } from '../adapter.ts';
+import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
 import { type FolderEvent, FolderWatch } from './folder-watch.ts';
 import { Holdings, type KnownFile } from './holdings.ts';
 import { locateInText } from './locate.ts';
@@ -57,6 +57,7 @@ export class FileAdapter implements Adapter {
   #wake: NodeJS.Timeout | undefined;
   #rescan: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
+  #listed = false;
 
   constructor(options: FileAdapterOptions) {
     this.#options = options;
@@ -68,6 +69,7 @@ export class FileAdapter implements Adapter {
   async start(sink: Sink): Promise<void> {
     this.#sink = sink;
     await this.#list();
+    this.#listed = true;
     this.#rescan = setInterval(() => {
       this.#anything = true;
       this.#wakeUp();
@@ -84,6 +86,10 @@ export class FileAdapter implements Adapter {
     await this.#looking;
     this.#folderWatch.close();
     this.#singleWatch.close();
+  }
+
+  status(): SourceStatus {
+    return { synced: this.#listed, waiting: [], troubles: [] };
   }
 
   async locate(origin: Origin, path: string): Promise<Origin | undefined> {

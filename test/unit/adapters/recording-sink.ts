@@ -3,6 +3,7 @@
 import type { Sink } from '../../../src/adapters/adapter.ts';
 import type { Fact } from '../../../src/core/event.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
+import type { KindName } from '../../../src/core/kinds/kinds.ts';
 
 export class RecordingSink implements Sink {
   readonly batches: (readonly Fact[])[] = [];
@@ -17,6 +18,13 @@ export class RecordingSink implements Sink {
   async relist(all: readonly Fact[], unreadable: readonly string[]): Promise<void> {
     this.lists.push({ all, unreadable });
     this.objects.clear();
+    this.#keep(all);
+  }
+
+  async relistKinds(kinds: readonly KindName[], all: readonly Fact[]): Promise<void> {
+    this.lists.push({ all, unreadable: [] });
+    for (const key of [...this.objects.keys()])
+      if (kinds.some(kind => key.startsWith(`${kind}/`))) this.objects.delete(key);
     this.#keep(all);
   }
 

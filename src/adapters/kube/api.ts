@@ -1,0 +1,191 @@
+// Requests to an API server: GET and nothing else. Answers are bounded, every request can be given up, errors become data with the
+// server's own words. (Only here is HTTP spoken; tests put a server of their own in its place.)
+
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isObject, type Json } from '../../core/json.ts';
+import { type Chance, sleep } from './clock.ts';
+import type { Credentials } from './credentials.ts';
+import { type Failure, KubeFault } from './failure.ts';
+import { failureOfStatus } from './heard.ts';
+import { ERROR_BYTES_MAX, REQUEST_MS_MAX, WATCH_LINE_BYTES_MAX, WATCH_START_MS_MAX } from './limits.ts';
+import { Lines } from './lines.ts';
+import { type Bucket, fullBucket, type RateLimit, takeToken } from './rate-limit.ts';
+
+export type Query = Readonly<Record<string, string | undefined>>;
+
+/** A watch under way. */
+export interface WatchStream {
+  /** The next lines, at least one; undefined when the server has ended the watch. Rejects with a KubeFault. */
+  next(): Promise<readonly string[] | undefined>;
+  close(): void;
+}
+
+export interface Api {
+  /** Rejects with a KubeFault; so do the others. */
+  get(path: string, query: Query, options: GetOptions): Promise<Json>;
+  watch(path: string, query: Query, options: RequestLimits): Promise<WatchStream>;
+}
+
+export interface RequestLimits {
+  readonly signal: AbortSignal;
+  readonly accept?: string;
+}
+export interface GetOptions extends RequestLimits {
+  readonly bytesMax: number;
+}
+
+export interface HttpApiOptions {
+  readonly credentials: Credentials;
+  readonly limit: RateLimit;
+  readonly chance: Chance;
+  readonly userAgent: string;
+}
+
+export class HttpApi implements Api {
+  readonly #options: HttpApiOptions;
+  #bucket: Bucket;
+
+  constructor(options: HttpApiOptions) {
+    this.#options = options;
+    this.#bucket = fullBucket(options.limit, options.chance.now());
+  }
+
+  async get(path: string, query: Query, { signal, accept, bytesMax }: GetOptions): Promise<Json> {
+    const opened = await this.#open(path, query, { signal, accept }, REQUEST_MS_MAX);
+    try {
+      const body = await bodyOf(opened.response, path, bytesMax);
+      return JSON.parse(body) as Json;
+    } catch (error) {
+      throw faultOf(error, path);
+    } finally {
+      opened.close();
+    }
+  }
+
+  async watch(path: string, query: Query, limits: RequestLimits): Promise<WatchStream> {
+    const opened = await this.#open(path, { ...query, watch: 'true' }, limits, WATCH_START_MS_MAX);
+    opened.begun();
+    const lines = new Lines(WATCH_LINE_BYTES_MAX);
+    const chunks = opened.response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    const next = async (): Promise<readonly string[] | undefined> => {
+      for (;;) {
+        const chunk = await chunks.next().catch((error: unknown) => Promise.reject(faultOf(error, path)));
+        if (chunk.done) return undefined;
+        const complete = lines.push(chunk.value);
+        if (complete === undefined) {
+          throw new KubeFault({ status: 0, message: `${path}: an event is larger than ${WATCH_LINE_BYTES_MAX} bytes` });
+        }
+        if (complete.length > 0) return complete;
+      }
+    };
+    return { next, close: opened.close };
+  }
+
+  /** Resolves with a response of status 200, or rejects. `msMax`: until `begun`, or else until `close`. */
+  async #open(path: string, query: Query, { signal, accept }: RequestLimits, msMax: number): Promise<Opened> {
+    await this.#takeTurn(signal);
+    const { credentials, userAgent } = this.#options;
+    const { server, options } = await credentials.prepare().catch((error: unknown) => {
+      throw new KubeFault({ status: 0, message: `credentials of the API server: ${textOf(error)}` });
+    });
+    const own = new AbortController();
+    const abort = (): void => own.abort();
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    const timer = setTimeout(abort, msMax);
+    const close = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+      abort();
+    };
+    const headers = { ...options.headers, accept: accept ?? 'application/json', 'user-agent': userAgent };
+    const url = new URL(`${server.pathname.replace(/\/$/, '')}${path}${textOfQuery(query)}`, server);
+    try {
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        const send = server.protocol === 'http:' ? requestHttp : requestHttps;
+        const sent = send(url, { ...options, headers, method: 'GET', signal: own.signal }, resolve);
+        sent.on('error', reject);
+        sent.end();
+      });
+      // A stream that is destroyed while nobody reads it must not end the process.
+      response.on('error', () => undefined);
+      if (response.statusCode !== 200) throw await refusal(response, path);
+      return { response, begun: () => clearTimeout(timer), close };
+    } catch (error) {
+      close();
+      const fault = faultOf(error, path, own.signal.aborted && !signal.aborted ? msMax : undefined);
+      if (fault.failure.status === 401) await credentials.refused().catch(() => undefined);
+      throw fault;
+    }
+  }
+
+  async #takeTurn(signal: AbortSignal): Promise<void> {
+    const { limit, chance } = this.#options;
+    const [bucket, ms] = takeToken(limit, this.#bucket, chance.now());
+    this.#bucket = bucket;
+    if (ms > 0) await sleep(chance, ms, signal);
+  }
+}
+
+interface Opened {
+  readonly response: IncomingMessage;
+  /** From here on the time does not count. */
+  begun(): void;
+  close(): void;
+}
+
+async function bodyOf(response: IncomingMessage, path: string, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) {
+      throw new KubeFault({
+        status: 0,
+        message: `${path}: the answer is larger than ${bytesMax} bytes`,
+        tooLarge: true,
+      });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** What the server said instead, in its words as far as it is a Status. */
+async function refusal(response: IncomingMessage, path: string): Promise<KubeFault> {
+  const status = response.statusCode ?? 0;
+  const body = await bodyOf(response, path, ERROR_BYTES_MAX).catch(() => '');
+  const said = statusIn(body);
+  const retryAfter = Number(response.headers['retry-after']);
+  const message = `${path}: ${status}${said === undefined ? '' : ` ${said.message}`}`;
+  return new KubeFault({
+    status: said?.status === 410 ? 410 : status,
+    message,
+    ...(retryAfter > 0 ? { retryAfterMs: retryAfter * 1_000 } : {}),
+  });
+}
+
+function statusIn(body: string): Failure | undefined {
+  try {
+    const value = JSON.parse(body) as Json;
+    return isObject(value) && value.kind === 'Status' ? failureOfStatus(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function faultOf(error: unknown, path: string, timedOutMs?: number): KubeFault {
+  if (error instanceof KubeFault) return error;
+  const why = timedOutMs === undefined ? textOf(error) : `no answer within ${timedOutMs / 1_000} s`;
+  return new KubeFault({ status: 0, message: `${path}: ${why}` });
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : String(error);
+}
+
+function textOfQuery(query: Query): string {
+  const given = Object.entries(query).filter((one): one is [string, string] => one[1] !== undefined && one[1] !== '');
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}

@@ -1,0 +1,80 @@
+// Which kinds a cluster has by CustomResourceDefinitions, and in which version each is watched. Pure.
+//
+// Of all definitions only names and versions are followed (there may be hundreds, of a megabyte together); those of our groups are read in
+// full. A definition that is not there is no error; one that has gone took its objects with it.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import type { KindName } from '../../core/kinds/kinds.ts';
+import { customKinds, type Resource, resourceOf } from './resource.ts';
+
+export const DEFINITIONS_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+/** Answers with the metadata of objects alone, in lists and in watches. */
+export const METADATA_ONLY =
+  'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
+/** What a definition serves. */
+export interface CustomResource {
+  readonly group: string;
+  readonly kind: string;
+  readonly plural: string;
+  /** Served versions. */
+  readonly versions: readonly string[];
+  readonly established: boolean;
+}
+
+const groups: ReadonlySet<string> = new Set(customKinds.map(({ group }) => group));
+
+/** `plural.group`: is it one of our groups? */
+export function isOurs(name: string): boolean {
+  return groups.has(name.slice(name.indexOf('.') + 1));
+}
+
+/** Undefined: not a CustomResourceDefinition. */
+export function customResource(definition: Json): CustomResource | undefined {
+  if (!isObject(definition) || !isObject(definition.spec)) return undefined;
+  const { group, names, versions } = definition.spec;
+  if (typeof group !== 'string' || !isObject(names) || !Array.isArray(versions)) return undefined;
+  if (typeof names.kind !== 'string' || typeof names.plural !== 'string') return undefined;
+  const served = (versions as readonly Json[]).flatMap(version =>
+    isObject(version) && version.served === true && typeof version.name === 'string' ? [version.name] : [],
+  );
+  return {
+    group,
+    kind: names.kind,
+    plural: names.plural,
+    versions: served,
+    established: isEstablished(definition.status),
+  };
+}
+
+function isEstablished(status: Json | undefined): boolean {
+  if (!isObject(status) || !Array.isArray(status.conditions)) return false;
+  return (status.conditions as readonly Json[]).some(
+    (condition): condition is JsonObject =>
+      isObject(condition) && condition.type === 'Established' && condition.status === 'True',
+  );
+}
+
+export interface Customs {
+  readonly resources: readonly Resource[];
+  /** Kinds that no definition names: they have no objects. */
+  readonly absent: readonly KindName[];
+}
+
+/** A kind whose definition is there but serves no version that we know, or is not established yet, is neither watched nor absent. */
+export function customs(definitions: Iterable<CustomResource>): Customs {
+  const byName = new Map([...definitions].map(one => [`${one.group} ${one.kind}`, one]));
+  const resources: Resource[] = [];
+  const absent: KindName[] = [];
+  for (const definition of customKinds) {
+    const { kind, objectKind = kind, group, versions } = definition;
+    const custom = byName.get(`${group} ${objectKind}`);
+    if (custom === undefined) {
+      absent.push(kind);
+      continue;
+    }
+    const version = versions.find(one => custom.versions.includes(one));
+    if (custom.established && version !== undefined) resources.push(resourceOf(definition, version, custom.plural));
+  }
+  return { resources, absent };
+}

@@ -1,0 +1,101 @@
+// Follows the CustomResourceDefinitions of our groups: the metadata of all is watched, those of ours are read in full when they change.
+
+import { isObject, type JsonObject } from '../../core/json.ts';
+import type { AdapterLog } from '../adapter.ts';
+import type { Api } from './api.ts';
+import { backoffMs } from './backoff.ts';
+import { type Chance, sleep } from './clock.ts';
+import { type CustomResource, customResource, DEFINITIONS_PATH, isOurs, METADATA_ONLY } from './custom-resources.ts';
+import { failureOf } from './failure.ts';
+import { PAGE_BYTES_MAX } from './limits.ts';
+import { Watcher } from './watcher.ts';
+
+const NOT_FOUND = 404;
+
+export interface DefinitionsOptions {
+  readonly api: Api;
+  readonly chance: Chance;
+  readonly silenceMsMax: number;
+  readonly log: AdapterLog;
+  /** The definitions as they are now; called once all are known, and after each change. Awaited before more is heard. */
+  readonly changed: (definitions: readonly CustomResource[]) => Promise<void>;
+}
+
+export class Definitions {
+  readonly #options: DefinitionsOptions;
+  readonly #abort = new AbortController();
+  readonly #known = new Map<string, CustomResource>();
+  readonly #watcher: Watcher;
+
+  constructor(options: DefinitionsOptions) {
+    this.#options = options;
+    const { api, chance, silenceMsMax, log } = options;
+    this.#watcher = new Watcher({
+      api,
+      chance,
+      silenceMsMax,
+      log,
+      path: DEFINITIONS_PATH,
+      accept: METADATA_ONLY,
+      replace: objects => this.#replace(objects.flatMap(nameOf).filter(isOurs)),
+      change: async events => {
+        const names = [...new Set(events.flatMap(({ object }) => nameOf(object)).filter(isOurs))];
+        for (const name of names) await this.#read(name);
+        if (names.length > 0) await this.#tell();
+      },
+    });
+  }
+
+  get watcher(): Watcher {
+    return this.#watcher;
+  }
+
+  start(): void {
+    this.#watcher.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#watcher.stop();
+  }
+
+  async #replace(names: readonly string[]): Promise<void> {
+    await Promise.all(names.map(name => this.#read(name)));
+    for (const name of [...this.#known.keys()]) if (!names.includes(name)) this.#known.delete(name);
+    await this.#tell();
+  }
+
+  #tell(): Promise<void> {
+    if (this.#abort.signal.aborted) return Promise.resolve();
+    return this.#options.changed([...this.#known.keys()].sort().map(name => this.#known.get(name)!));
+  }
+
+  /** As it is now, whatever the watch said of it; tried until there is an answer. */
+  async #read(name: string): Promise<void> {
+    const { api, chance, log } = this.#options;
+    const { signal } = this.#abort;
+    for (let failures = 1; !signal.aborted; failures++) {
+      try {
+        const bytesMax = PAGE_BYTES_MAX;
+        const found = customResource(await api.get(`${DEFINITIONS_PATH}/${name}`, {}, { signal, bytesMax }));
+        if (found === undefined) this.#known.delete(name);
+        else this.#known.set(name, found);
+        return;
+      } catch (error) {
+        const failure = failureOf(error);
+        if (failure.status === NOT_FOUND) {
+          this.#known.delete(name);
+          return;
+        }
+        const ms = backoffMs(failures, chance.random(), failure.retryAfterMs);
+        if (!signal.aborted) log('warn', `${failure.message}; trying again in ${(ms / 1_000).toFixed(1)} s`);
+        await sleep(chance, ms, signal);
+      }
+    }
+  }
+}
+
+function nameOf(object: JsonObject): readonly string[] {
+  const { metadata } = object;
+  return isObject(metadata) && typeof metadata.name === 'string' ? [metadata.name] : [];
+}

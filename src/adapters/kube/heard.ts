@@ -1,0 +1,49 @@
+// From the lines of a watch to what they say. Total: a line that makes no sense is an error of the watch, never an exception.
+
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import type { Failure } from './failure.ts';
+import type { Heard } from './reflector.ts';
+
+export function heardOf(line: string): Heard {
+  let value: Json;
+  try {
+    value = JSON.parse(line) as Json;
+  } catch {
+    return nonsense(`a line of ${line.length} characters is not JSON`);
+  }
+  if (!isObject(value) || !isObject(value.object)) return nonsense('a line is not an event');
+  const { type, object } = value;
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { kind: 'event', event: { type, object, resourceVersion: resourceVersionOf(object) } };
+    case 'BOOKMARK':
+      return { kind: 'bookmark', resourceVersion: resourceVersionOf(object) };
+    case 'ERROR':
+      return { kind: 'error', failure: failureOfStatus(object) };
+    default:
+      return nonsense('an event is of no known type');
+  }
+}
+
+export function resourceVersionOf(object: JsonObject): string {
+  const { metadata } = object;
+  return isObject(metadata) && typeof metadata.resourceVersion === 'string' ? metadata.resourceVersion : '';
+}
+
+/** Of a `Status` object, as errors are given. */
+export function failureOfStatus(status: JsonObject): Failure {
+  const { code, reason, message, details } = status;
+  const expired = reason === 'Expired' || reason === 'Gone';
+  const retryAfter = isObject(details) ? details.retryAfterSeconds : undefined;
+  return {
+    status: expired ? 410 : typeof code === 'number' ? code : 500,
+    message: typeof message === 'string' && message !== '' ? message : String(reason ?? 'an error without a message'),
+    ...(typeof retryAfter === 'number' && retryAfter > 0 ? { retryAfterMs: retryAfter * 1_000 } : {}),
+  };
+}
+
+function nonsense(what: string): Heard {
+  return { kind: 'error', failure: { status: 0, message: `the watch cannot be understood: ${what}` } };
+}

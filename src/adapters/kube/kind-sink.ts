@@ -1,0 +1,64 @@
+// What was heard of one resource, as facts, into the sink. An object that the journal cannot hold (it is nested too deeply, say) holds up
+// nobody else: it is named in the log, and what was known of it before stays.
+
+import type { Fact, ObjectRef } from '../../core/event.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { rawRef } from '../../core/novelty.ts';
+import type { AdapterLog, Sink } from '../adapter.ts';
+import { added, factOf } from './facts.ts';
+import type { WatchEvent } from './reflector.ts';
+import type { Resource } from './resource.ts';
+
+export class KindSink {
+  readonly #sink: Sink;
+  readonly #resource: Resource;
+  readonly #log: AdapterLog;
+
+  constructor(sink: Sink, resource: Resource, log: AdapterLog) {
+    this.#sink = sink;
+    this.#resource = resource;
+    this.#log = log;
+  }
+
+  async replace(objects: readonly JsonObject[]): Promise<void> {
+    const facts = objects.map(object => added(this.#resource, object));
+    try {
+      await this.#sink.relistKinds([this.#resource.kind], facts);
+    } catch {
+      const unfit = new Set(await this.#oneByOne(facts));
+      const rest = facts.filter(fact => !unfit.has(fact));
+      await this.#sink.relistKinds([this.#resource.kind], rest, [...unfit].flatMap(refOf));
+    }
+  }
+
+  async change(events: readonly WatchEvent[]): Promise<void> {
+    const facts = events.flatMap(event => factOf(this.#resource, event) ?? []);
+    try {
+      await this.#sink.submit(facts);
+    } catch {
+      await this.#oneByOne(facts);
+    }
+  }
+
+  /** The facts that the sink cannot take. */
+  async #oneByOne(facts: readonly Fact[]): Promise<readonly Fact[]> {
+    const unfit: Fact[] = [];
+    for (const fact of facts) {
+      try {
+        await this.#sink.submit([fact]);
+      } catch (error) {
+        unfit.push(fact);
+        const named = refOf(fact).map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`);
+        const why = error instanceof Error ? error.message : String(error);
+        this.#log('error', `${named[0] ?? this.#resource.path} cannot be recorded and stays as it was: ${why}`);
+      }
+    }
+    return unfit;
+  }
+}
+
+function refOf(fact: Fact): readonly ObjectRef[] {
+  if (fact.kind === 'Delete') return [fact.ref];
+  const ref = fact.kind === 'Add' || fact.kind === 'Update' ? rawRef(fact.object) : undefined;
+  return ref === undefined ? [] : [ref];
+}

@@ -1,0 +1,198 @@
+// Configuration from a Kubernetes API server: every kind the core knows that the cluster has, one list and one watch each.
+//
+// Nothing here decides what an object means: facts go to the sink as they come, and filters (namespaces, revision) are the fold's. A kind
+// whose definition appears is watched from then on; one whose definition has gone has no objects. Only GET is ever sent.
+
+import type { Json } from '../../core/json.ts';
+import type { KindName } from '../../core/kinds/kinds.ts';
+import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
+import { type Api, HttpApi } from './api.ts';
+import { backoffMs } from './backoff.ts';
+import { type Chance, sleep } from './clock.ts';
+import { type CredentialOptions, type Credentials, loadCredentials } from './credentials.ts';
+import { type CustomResource, customs } from './custom-resources.ts';
+import { Definitions } from './definitions.ts';
+import { builtIns, documentPaths } from './discovery.ts';
+import { failureOf } from './failure.ts';
+import { KindSink } from './kind-sink.ts';
+import { PAGE_BYTES_MAX, SILENCE_MS_MAX } from './limits.ts';
+import type { RateLimit } from './rate-limit.ts';
+import type { Resource } from './resource.ts';
+import { Watcher } from './watcher.ts';
+
+export interface KubeAdapterOptions {
+  /** The registry that the objects belong to. */
+  readonly cluster: string;
+  readonly api: Api;
+  readonly chance: Chance;
+  readonly log: AdapterLog;
+  /** Milliseconds after which a watch that says nothing is given up. */
+  readonly silenceMsMax?: number;
+}
+
+interface Watched {
+  readonly resource: Resource;
+  readonly watcher: Watcher;
+}
+
+export class KubeAdapter implements Adapter {
+  readonly source: string;
+  readonly #options: KubeAdapterOptions;
+  readonly #abort = new AbortController();
+  readonly #watched = new Map<KindName, Watched>();
+  #definitions: Definitions | undefined;
+  #builtIns: readonly Resource[] = [];
+  #reconciling: Promise<void> = Promise.resolve();
+  #trouble: string | undefined;
+  /** False until the first time that everything is known which has to be listed. */
+  #discovered = false;
+  #synced: (() => void) | undefined;
+  #saidSynced = false;
+
+  constructor(options: KubeAdapterOptions) {
+    this.#options = options;
+    this.source = `kube/${options.cluster}`;
+  }
+
+  /** Resolves when everything has been listed once, which takes as long as the server is not there; rejects if stopped before. */
+  async start(sink: Sink): Promise<void> {
+    const synced = new Promise<void>(resolve => {
+      this.#synced = resolve;
+    });
+    await this.#findBuiltIns();
+    const { api, chance, log } = this.#options;
+    this.#definitions = new Definitions({
+      api,
+      chance,
+      log,
+      silenceMsMax: this.#silenceMsMax,
+      changed: definitions => this.#reconcile(sink, definitions),
+    });
+    if (!this.#abort.signal.aborted) this.#definitions.start();
+    const stopped = new Promise<void>(resolve => this.#abort.signal.addEventListener('abort', () => resolve()));
+    await Promise.race([synced, stopped]);
+    if (this.#abort.signal.aborted) throw new Error('stopped before everything was listed');
+    this.#saidSynced = true;
+    await sink.submit([{ kind: 'Synced' }]);
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#definitions?.stop();
+    await this.#reconciling;
+    await Promise.all([...this.#watched.values()].map(({ watcher }) => watcher.stop()));
+    this.#watched.clear();
+  }
+
+  status(): SourceStatus {
+    const watchers = [...this.#watched.values()].map(({ watcher }) => watcher);
+    if (this.#definitions !== undefined) watchers.push(this.#definitions.watcher);
+    const waiting = [...this.#watched].filter(([, { watcher }]) => !watcher.listed).map(([kind]) => kind);
+    const troubles = [this.#trouble, ...watchers.map(({ trouble }) => trouble?.message)].filter(isText);
+    return { synced: this.#saidSynced, waiting: waiting.sort(), troubles: [...new Set(troubles)].sort() };
+  }
+
+  get #silenceMsMax(): number {
+    return this.#options.silenceMsMax ?? SILENCE_MS_MAX;
+  }
+
+  /** Kinds that every API server has; asked for until all are found. */
+  async #findBuiltIns(): Promise<void> {
+    const { chance, log } = this.#options;
+    const { signal } = this.#abort;
+    for (let failures = 1; !signal.aborted; failures++) {
+      try {
+        const documents = await Promise.all(
+          documentPaths.map(async path => [path, await this.#document(path)] as const),
+        );
+        const { resources, missing } = builtIns(new Map(documents));
+        if (missing.length > 0) throw new Error(`the API server does not serve ${missing.join(', ')}`);
+        this.#builtIns = resources;
+        this.#trouble = undefined;
+        return;
+      } catch (error) {
+        const { message, retryAfterMs } = failureOf(error);
+        if (signal.aborted) return;
+        const ms = backoffMs(failures, chance.random(), retryAfterMs);
+        this.#trouble = message;
+        log('warn', `${message}; trying again in ${(ms / 1_000).toFixed(1)} s`);
+        await sleep(chance, ms, signal);
+      }
+    }
+  }
+
+  #document(path: string): Promise<Json> {
+    return this.#options.api.get(path, {}, { signal: this.#abort.signal, bytesMax: PAGE_BYTES_MAX });
+  }
+
+  /** Starts what is served now and not watched, stops what is not served any more. One at a time. */
+  #reconcile(sink: Sink, definitions: readonly CustomResource[]): Promise<void> {
+    const now = async (): Promise<void> => {
+      const { resources, absent } = customs(definitions);
+      const wanted = new Map([...this.#builtIns, ...resources].map(resource => [resource.kind, resource]));
+      for (const [kind, { resource, watcher }] of [...this.#watched]) {
+        if (wanted.get(kind)?.path === resource.path) continue;
+        await watcher.stop();
+        this.#watched.delete(kind);
+        this.#options.log('info', `${resource.path} is not watched any more`);
+      }
+      // Objects go with their definition; also those that the journal remembers of a definition that went while nobody looked.
+      if (absent.length > 0) await sink.relistKinds(absent, []);
+      if (this.#abort.signal.aborted) return;
+      for (const [kind, resource] of wanted) if (!this.#watched.has(kind)) this.#watch(sink, resource);
+      this.#discovered = true;
+      this.#considerSynced();
+    };
+    this.#reconciling = this.#reconciling.then(now, now);
+    return this.#reconciling;
+  }
+
+  #watch(sink: Sink, resource: Resource): void {
+    const { api, chance, log } = this.#options;
+    const kindSink = new KindSink(sink, resource, log);
+    const watcher = new Watcher({
+      api,
+      chance,
+      log,
+      path: resource.path,
+      fieldSelector: resource.fieldSelector,
+      silenceMsMax: this.#silenceMsMax,
+      replace: objects => kindSink.replace(objects),
+      change: events => kindSink.change(events),
+      stepped: ({ listed }) => {
+        if (listed) this.#considerSynced();
+      },
+    });
+    this.#watched.set(resource.kind, { resource, watcher });
+    watcher.start();
+  }
+
+  #considerSynced(): void {
+    if (!this.#discovered || this.#synced === undefined) return;
+    if ([...this.#watched.values()].some(({ watcher }) => !watcher.listed)) return;
+    this.#synced();
+    this.#synced = undefined;
+  }
+}
+
+export interface ConnectOptions extends CredentialOptions {
+  readonly cluster: string;
+  readonly limit: RateLimit;
+  readonly chance: Chance;
+  readonly log: AdapterLog;
+  readonly userAgent: string;
+}
+
+/** An adapter that speaks to a real API server. Rejects with what is wrong with the kubeconfig; the server need not be there. */
+export async function connectKube(
+  options: ConnectOptions,
+): Promise<{ readonly adapter: KubeAdapter; readonly credentials: Credentials }> {
+  const { cluster, chance, limit, log, userAgent } = options;
+  const credentials = await loadCredentials(options);
+  const api = new HttpApi({ credentials, limit, chance, userAgent });
+  return { adapter: new KubeAdapter({ cluster, api, chance, log }), credentials };
+}
+
+function isText(text: string | undefined): text is string {
+  return text !== undefined;
+}

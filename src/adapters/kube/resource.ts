@@ -1,0 +1,61 @@
+// What is listed and watched, and as which kind of the core. The kinds are the core's own list; where an API server serves them is found
+// by asking it (discovery.ts, custom-resources.ts).
+
+import type { KindDefinition, KindName } from '../../core/kinds/kinds.ts';
+import { definitions, kindNames } from '../../core/kinds/registry.ts';
+
+export interface Resource {
+  readonly kind: KindName;
+  /** e.g. `networking.istio.io/v1` */
+  readonly apiVersion: string;
+  /** What objects call the kind. */
+  readonly objectKind: string;
+  /** e.g. `/apis/networking.istio.io/v1/virtualservices` */
+  readonly path: string;
+  readonly fieldSelector?: string;
+}
+
+/**
+ * Kinds that are not asked for. Endpoints: deprecated, and every cluster mirrors what is written to it into EndpointSlices, from which the
+ * endpoints of a service are taken where it has any.
+ */
+const NOT_WATCHED: readonly KindName[] = ['Endpoints'];
+
+/** Kubernetes' own groups: served by the API server itself. Every other group comes and goes with CustomResourceDefinitions. */
+const BUILT_IN_GROUPS: readonly string[] = ['', 'discovery.k8s.io', 'networking.k8s.io'];
+
+/**
+ * Objects that are many, large or secret, and mean nothing to a mesh, are left out by the server (Istio pilot/pkg/credentials/kube and
+ * pilot/pkg/serviceregistry/kube/controller do the same).
+ */
+const fieldSelectors: Readonly<Partial<Record<KindName, string>>> = {
+  Pod: 'status.phase!=Failed',
+  Secret: 'type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token',
+};
+
+const watched: readonly KindDefinition[] = kindNames
+  .filter(kind => !NOT_WATCHED.includes(kind))
+  .map(kind => definitions[kind] as KindDefinition);
+
+export const builtInKinds: readonly KindDefinition[] = watched.filter(({ group }) => BUILT_IN_GROUPS.includes(group));
+export const customKinds: readonly KindDefinition[] = watched.filter(({ group }) => !BUILT_IN_GROUPS.includes(group));
+
+export function apiVersionOf(group: string, version: string): string {
+  return group === '' ? version : `${group}/${version}`;
+}
+
+export function pathOf(group: string, version: string): string {
+  return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+}
+
+export function resourceOf(definition: KindDefinition, version: string, plural: string): Resource {
+  const { kind, objectKind = kind, group } = definition;
+  const fieldSelector = fieldSelectors[kind];
+  return {
+    kind,
+    apiVersion: apiVersionOf(group, version),
+    objectKind,
+    path: `${pathOf(group, version)}/${plural}`,
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  };
+}

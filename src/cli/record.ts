@@ -1,0 +1,19 @@
+// periplus record: the journal of a live cluster, beside the control plane that serves it. Serves nobody, listens nowhere, writes nothing
+// to the cluster: get, list and watch are all it asks for.
+
+import { Command } from 'commander';
+import { systemClock } from '../runtime/clock.ts';
+import { startRecorder } from '../runtime/recorder.ts';
+import { addSourceFlags, logOf, type SourceFlags, sourceOptionsOf, stopSignal } from './source-flags.ts';
+
+export function recordCommand(): Command {
+  const command = new Command('record').description('journal what happens in a cluster (or a folder), serving nobody');
+  return addSourceFlags(command).action(async (flags: SourceFlags) => {
+    const log = logOf(flags);
+    const recorder = await startRecorder(sourceOptionsOf(flags), systemClock, log);
+    log('info', `recording into ${flags.journal}`);
+    await stopSignal(log);
+    await recorder.stop();
+    log('info', 'stopped');
+  });
+}

@@ -1,0 +1,165 @@
+// Flags that `serve` and `record` share: where configuration comes from, the journal, and the log. istiod's names and defaults where it
+// has them.
+
+import type { Command } from 'commander';
+import { durationMs } from '../core/features.ts';
+import type { Durability } from '../journal/journal.ts';
+import type { AdapterOptions, KubeOptions } from '../runtime/adapters.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { JournalOptions } from '../runtime/control-plane.ts';
+import { isLogLevel, type Log, makeLog } from '../runtime/log.ts';
+import { parseClusterAliases, settingsFrom } from '../runtime/serve-options.ts';
+import { DEFAULT_JOURNAL } from './journal.ts';
+import { CliError, EXIT } from './output.ts';
+
+export interface SourceFlags {
+  readonly configDir?: string;
+  readonly meshConfig: string;
+  readonly networksConfig: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly registries?: string;
+  readonly kubernetesApiQPS: string;
+  readonly kubernetesApiBurst: string;
+  readonly domain: string;
+  readonly clusterID: string;
+  readonly clusterAliases: string;
+  readonly namespace: string;
+  readonly journal: string;
+  readonly journalKey?: string;
+  readonly journalDurability: string;
+  readonly journalStrict: boolean;
+  readonly log_output_level: string;
+  readonly log_as_json: boolean;
+}
+
+/** The registry that istiod watches unless told otherwise. */
+const KUBERNETES = 'Kubernetes';
+
+export function addSourceFlags(command: Command): Command {
+  return command
+    .option('--configDir <dir>', 'folder of YAML files: Istio and Kubernetes objects, watched')
+    .option('--meshConfig <file>', 'MeshConfig, watched; need not exist', './etc/istio/config/mesh')
+    .option('--networksConfig <file>', 'MeshNetworks, watched; need not exist', './etc/istio/config/meshNetworks')
+    .option('--kubeconfig <file>', 'watch the Kubernetes API server of this file (default: that of the pod, if in one)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option(
+      '--registries <list>',
+      `where configuration comes from besides files: ${KUBERNETES}, or nothing (default: ${KUBERNETES} with --kubeconfig, or in a pod without --configDir)`,
+    )
+    .option('--kubernetesApiQPS <n>', 'requests a second to the API server', '80')
+    .option('--kubernetesApiBurst <n>', 'requests to the API server at once, after a pause', '160')
+    .option('--domain <suffix>', 'DNS domain suffix of the mesh', 'cluster.local')
+    .option('--clusterID <id>', 'id of the cluster that the configuration belongs to', 'Kubernetes')
+    .option(
+      '--clusterAliases <pairs>',
+      'other names of clusters, alias=cluster,…: proxies may say them as their CLUSTER_ID',
+      '',
+    )
+    .option('-n, --namespace <ns>', 'namespace of the control plane', process.env.POD_NAMESPACE ?? 'istio-system')
+    .option('-j, --journal <file>', 'journal of everything that happens; made if it does not exist', DEFAULT_JOURNAL)
+    .option('--journalKey <file>', 'key that seals secrets in the journal (default: <journal>.key, made at first use)')
+    .option('--journalDurability <setting>', 'what survives a power cut: full, normal or off', 'full')
+    .option('--journal-strict', 'stand still rather than serve what cannot be recorded', false)
+    .option('--log_output_level <level>', 'debug, info, warn, error or none', 'info')
+    .option('--log_as_json', 'log lines as JSON', false)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .addHelpText(
+      'after',
+      "\nFlags of istiod that Periplus does not know are ignored. Feature flags are istiod's environment variables.",
+    );
+}
+
+export type SourceOptions = AdapterOptions & JournalOptions & { readonly sharedMeshConfig?: string };
+
+export function sourceOptionsOf(flags: SourceFlags): SourceOptions {
+  const { domain, clusterID, namespace, journalDurability } = flags;
+  if (!isDurability(journalDurability)) {
+    throw new CliError(`--journalDurability ${journalDurability}: expected full, normal or off`, EXIT.misuse);
+  }
+  const clusterAliases = parseClusterAliases(flags.clusterAliases);
+  if (clusterAliases === undefined) {
+    throw new CliError(`--clusterAliases ${flags.clusterAliases}: expected alias=cluster,alias=cluster`, EXIT.misuse);
+  }
+  return {
+    configDir: flags.configDir,
+    meshConfig: flags.meshConfig,
+    networksConfig: flags.networksConfig,
+    kube: kubeOptionsOf(flags),
+    sharedMeshConfig: process.env.SHARED_MESH_CONFIG || undefined,
+    settings: settingsFrom(
+      { domainSuffix: domain, clusterId: clusterID, systemNamespace: namespace, clusterAliases },
+      process.env,
+    ),
+    journal: flags.journal,
+    journalKey: flags.journalKey,
+    journalDurability,
+    journalStrict: flags.journalStrict,
+  };
+}
+
+/** Undefined: files only. */
+function kubeOptionsOf(flags: SourceFlags): KubeOptions | undefined {
+  const { kubeconfig = '', context, configDir, registries } = flags;
+  const inPod = (process.env.KUBERNETES_SERVICE_HOST ?? '') !== '';
+  const wanted =
+    registries === undefined
+      ? kubeconfig !== '' || (inPod && configDir === undefined)
+      : registries.split(',').includes(KUBERNETES);
+  if (!wanted) return undefined;
+  if (kubeconfig === '' && !inPod) {
+    throw new CliError(`--registries ${KUBERNETES}: this is not a pod; which --kubeconfig?`, EXIT.misuse);
+  }
+  const qps = positive('--kubernetesApiQPS', flags.kubernetesApiQPS);
+  return { kubeconfig, context, qps, burst: positive('--kubernetesApiBurst', flags.kubernetesApiBurst) };
+}
+
+export function logOf(flags: Pick<SourceFlags, 'log_output_level' | 'log_as_json'>): Log {
+  // istiod takes `default:debug` and `ads:debug,default:info` too; the level named for `default`, or alone, counts.
+  const level = flags.log_output_level
+    .split(',')
+    .map(part => part.replace(/^(default|all):/, ''))
+    .find(isLogLevel);
+  if (level === undefined) {
+    throw new CliError(
+      `--log_output_level ${flags.log_output_level}: expected debug, info, warn, error or none`,
+      EXIT.misuse,
+    );
+  }
+  const write = (line: string): void => void process.stderr.write(line);
+  return makeLog({ level, json: flags.log_as_json, clock: systemClock, write });
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+export function stopSignal(log: Log): Promise<void> {
+  return new Promise(resolve => {
+    let asked = false;
+    const stop = (signal: NodeJS.Signals): void => {
+      if (asked) process.exit(EXIT.failed);
+      asked = true;
+      log('info', `${signal}: stopping`);
+      resolve();
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+  });
+}
+
+export function duration(flag: string, text: string): number {
+  const ms = durationMs(text);
+  if (ms === undefined) throw new CliError(`${flag} ${text}: expected a duration such as 10s or 30m`, EXIT.misuse);
+  return ms;
+}
+
+function positive(flag: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || !Number.isFinite(value)) {
+    throw new CliError(`${flag} ${text}: expected a number above 0`, EXIT.misuse);
+  }
+  return value;
+}
+
+function isDurability(text: string): text is Durability {
+  return text === 'full' || text === 'normal' || text === 'off';
+}

@@ -1,0 +1,57 @@
+// Which sources a process has, from its options: always files (mesh configuration may lie in one), and a Kubernetes API server if asked for.
+
+import { randomInt } from 'node:crypto';
+import type { Adapter } from '../adapters/adapter.ts';
+import { FileAdapter } from '../adapters/file/file-adapter.ts';
+import { connectKube } from '../adapters/kube/kube-adapter.ts';
+import type { Settings } from '../core/settings.ts';
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import { StartFault } from './start-fault.ts';
+
+export interface KubeOptions {
+  /** Empty: the service account of the pod we run in. */
+  readonly kubeconfig?: string;
+  /** Of the kubeconfig; empty: its current one. */
+  readonly context?: string;
+  /** Requests a second, and how many at once after a pause. */
+  readonly qps: number;
+  readonly burst: number;
+}
+
+export interface AdapterOptions {
+  readonly configDir?: string;
+  readonly meshConfig?: string;
+  readonly networksConfig?: string;
+  readonly kube?: KubeOptions;
+  readonly settings: Settings;
+}
+
+const RANDOM_MAX = 2 ** 47;
+
+/** Rejects with a StartFault if the kubeconfig is no use. */
+export async function openAdapters(
+  options: AdapterOptions,
+  clock: Clock,
+  log: Log,
+  version: string,
+): Promise<readonly Adapter[]> {
+  const { configDir, meshConfig, networksConfig, settings, kube } = options;
+  const cluster = settings.clusterId;
+  const files = new FileAdapter({ configDir, meshConfig, networksConfig, cluster, log });
+  if (kube === undefined) return [files];
+  const { kubeconfig, context, qps, burst } = kube;
+  const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
+  const userAgent = `periplus/${version}`;
+  const connected = connectKube({ cluster, kubeconfig, context, chance, log, limit: { qps, burst }, userAgent });
+  const { adapter, credentials } = await connected.catch((error: unknown) => {
+    const what = kubeconfig ? `--kubeconfig ${kubeconfig}` : 'the service account of this pod';
+    throw new StartFault(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  log('info', `Kubernetes at ${credentials.shown}`);
+  const stop = async (): Promise<void> => {
+    await adapter.stop();
+    credentials.close();
+  };
+  return [files, { source: adapter.source, start: sink => adapter.start(sink), status: () => adapter.status(), stop }];
+}

@@ -1,0 +1,66 @@
+// What `periplus record` runs: sources, fold and journal, without anything that serves. The fold decides what is news, as it does for a
+// control plane; so the journal is the one that a control plane would have written, without proxies.
+
+import { VERSION } from '../admin/version.ts';
+import type { Effect } from '../core/effect.ts';
+import type { State } from '../core/state.ts';
+import { type AdapterOptions, openAdapters } from './adapters.ts';
+import type { Clock } from './clock.ts';
+import { type JournalOptions, openWorld, startSources } from './control-plane.ts';
+import type { Log } from './log.ts';
+import { Reporter } from './reporter.ts';
+import { Snapshotter } from './snapshots.ts';
+import { Sources } from './sources.ts';
+import type { World } from './world.ts';
+
+export interface Recorder {
+  readonly world: World;
+  readonly sources: Sources;
+  /** Writes what is under way, closes. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** How often what has been recorded is said, if there was something. */
+export const PROGRESS_MS = 60_000;
+
+/** Rejects with what is wrong if the journal or a source cannot be had; nothing is left open then. */
+export async function startRecorder(
+  options: AdapterOptions & JournalOptions & { readonly sharedMeshConfig?: string },
+  clock: Clock,
+  log: Log,
+): Promise<Recorder> {
+  const adapters = await openAdapters(options, clock, log, VERSION);
+  const { journal, world, snapshot, asOf } = await openWorld(options, clock, log);
+  const snapshotter = new Snapshotter(journal, snapshot, log);
+  const sources = new Sources({ adapters, state: world.state, asOf, clock, log });
+  const reporter = new Reporter(log, adapters);
+  world.listen({
+    onFolded: (state: State, _request: unknown, effects: readonly Effect[]) => {
+      reporter.folded(state, effects);
+      if (world.durable) snapshotter.consider(state);
+    },
+  });
+  let said = world.state.seq;
+  // Keeps the process alive while no source has a connection.
+  const progress = setInterval(() => {
+    if (world.state.seq === said) return;
+    log('info', `${world.state.seq - said} events recorded, ${world.state.seq} in all`);
+    said = world.state.seq;
+  }, PROGRESS_MS);
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    clearInterval(progress);
+    await sources.stop();
+    await world.stop();
+    await snapshotter.finish(world.state);
+    await journal.close();
+  };
+  const recorder: Recorder = { world, sources, stop: () => (stopped ??= stop()) };
+  try {
+    await startSources(options, { adapters, sources, world, log });
+    return recorder;
+  } catch (error) {
+    await recorder.stop();
+    throw error;
+  }
+}

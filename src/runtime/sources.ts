@@ -1,0 +1,101 @@
+// The sources of a control plane: started together, each with its own readiness. A source that the journal knows from before is ready at
+// once, with what it said then; how old that is, is said wherever readiness is asked.
+
+import type { Adapter, Sink, SourceStatus } from '../adapters/adapter.ts';
+import type { State } from '../core/state.ts';
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+
+export interface SourcesOptions {
+  readonly adapters: readonly Adapter[];
+  /** The state at the start, and the time of its last event: how old what the journal says is. */
+  readonly state: State;
+  readonly asOf: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface SourceReport extends SourceStatus {
+  readonly source: string;
+  /** The journal had everything from this source when the process started. */
+  readonly fromJournal: boolean;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly text: string;
+}
+
+export class Sources {
+  readonly #options: SourcesOptions;
+  readonly #fromJournal: ReadonlySet<string>;
+  readonly #started = new Map<string, Promise<void>>();
+
+  constructor(options: SourcesOptions) {
+    this.#options = options;
+    const known = options.adapters.map(({ source }) => source).filter(source => options.state.synced.has(source));
+    this.#fromJournal = new Set(known);
+  }
+
+  get ready(): boolean {
+    return this.report().every(({ synced, fromJournal }) => synced || fromJournal);
+  }
+
+  report(): readonly SourceReport[] {
+    return this.#options.adapters.map(adapter => ({
+      source: adapter.source,
+      fromJournal: this.#fromJournal.has(adapter.source),
+      ...adapter.status(),
+    }));
+  }
+
+  readiness(): Readiness {
+    const unsynced = this.report().filter(({ synced }) => !synced);
+    if (unsynced.length === 0) return { ready: true, text: 'ready\n' };
+    const { ready } = this;
+    const age = this.#options.clock.now() - this.#options.asOf;
+    const first = ready
+      ? `ready, with what the journal says, ${showAge(age)} old`
+      : 'not ready: the configuration has not been read yet';
+    return { ready, text: `${[first, ...unsynced.map(showReport)].join('\n')}\n` };
+  }
+
+  /** Resolves when the source has been listed; rejects if it cannot be, or the adapter was stopped before. */
+  start(adapter: Adapter, sink: Sink): Promise<void> {
+    const started = adapter.start(sink).then(() => {
+      this.#options.log('info', `${adapter.source}: everything has been listed`);
+    });
+    this.#started.set(adapter.source, started);
+    return started;
+  }
+
+  async stop(): Promise<void> {
+    for (const adapter of this.#options.adapters) await adapter.stop();
+    await Promise.allSettled(this.#started.values());
+  }
+}
+
+function showReport({ source, waiting, troubles }: SourceReport): string {
+  const what = waiting.length === 0 ? 'not listed since the start' : `not listed yet: ${waiting.join(', ')}`;
+  return [`${source}: ${what}`, ...troubles.map(trouble => `${source}: ${trouble}`)].join('\n');
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** `3d 4h`, `12m 30s`, `0s`: the two largest units. */
+export function showAge(ms: number): string {
+  let rest = Math.max(0, ms);
+  const parts: string[] = [];
+  for (const [unit, size] of UNITS) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0 || (unit === 's' && parts.length === 0)) parts.push(`${count}${unit}`);
+    if (parts.length === 2) break;
+  }
+  return parts.join(' ');
+}
