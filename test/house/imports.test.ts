@@ -30,6 +30,7 @@ describe('import rules', () => {
     expect(names).toContain('generate-is-pure: src/xds/generate/knows-journal.ts');
     expect(names).toContain('nobody-imports-the-entry: src/runtime/imports-entry.ts');
     expect(names).toContain('history-asks: src/history/knows-runtime.ts');
+    expect(names).toContain('only-the-kube-adapter-knows-kubernetes: src/runtime/knows-kubernetes.ts');
     expect(names).toContain('oracle-knows-nobody: src/oracle/knows-generators.ts');
   });
 });

@@ -1,16 +1,15 @@
 // Follows the CustomResourceDefinitions of our groups: the metadata of all is watched, those of ours are read in full when they change.
 
+import { setMaxListeners } from 'node:events';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { AdapterLog } from '../adapter.ts';
 import type { Api } from './api.ts';
 import { backoffMs } from './backoff.ts';
 import { type Chance, sleep } from './clock.ts';
 import { type CustomResource, customResource, DEFINITIONS_PATH, isOurs, METADATA_ONLY } from './custom-resources.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, NOT_FOUND } from './failure.ts';
 import { PAGE_BYTES_MAX } from './limits.ts';
 import { Watcher } from './watcher.ts';
-
-const NOT_FOUND = 404;
 
 export interface DefinitionsOptions {
   readonly api: Api;
@@ -29,6 +28,7 @@ export class Definitions {
 
   constructor(options: DefinitionsOptions) {
     this.#options = options;
+    setMaxListeners(0, this.#abort.signal);
     const { api, chance, silenceMsMax, log } = options;
     this.#watcher = new Watcher({
       api,

@@ -1,7 +1,7 @@
 // Where an API server serves the kinds that it has by itself, from its discovery documents. Pure.
 
 import { isObject, type Json } from '../../core/json.ts';
-import { builtInKinds, pathOf, type Resource, resourceOf } from './resource.ts';
+import { builtInKinds, isRequired, pathOf, type Resource, resourceOf } from './resource.ts';
 
 /** Paths of the documents, e.g. `/api/v1`. Sorted. */
 export const documentPaths: readonly string[] = [
@@ -10,7 +10,7 @@ export const documentPaths: readonly string[] = [
 
 export interface BuiltIns {
   readonly resources: readonly Resource[];
-  /** Kinds that no document names. */
+  /** Kinds that must be there and that no document names. */
   readonly missing: readonly string[];
 }
 
@@ -24,8 +24,8 @@ export function builtIns(documents: ReadonlyMap<string, Json>): BuiltIns {
       const plural = pluralIn(documents.get(pathOf(group, version)), objectKind);
       return plural === undefined ? [] : [resourceOf(definition, version, plural)];
     })[0];
-    if (found === undefined) missing.push(kind);
-    else resources.push(found);
+    if (found !== undefined) resources.push(found);
+    else if (isRequired(definition)) missing.push(kind);
   }
   return { resources, missing };
 }

@@ -1,5 +1,7 @@
 // What may come of a request to an API server other than the answer: data for the reflector, and a message for people.
 
+export const NOT_FOUND = 404;
+
 export interface Failure {
   /** HTTP status, or that of a Status object in a watch; 0: no answer (network, TLS, credentials, time). */
   readonly status: number;

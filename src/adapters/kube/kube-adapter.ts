@@ -3,6 +3,7 @@
 // Nothing here decides what an object means: facts go to the sink as they come, and filters (namespaces, revision) are the fold's. A kind
 // whose definition appears is watched from then on; one whose definition has gone has no objects. Only GET is ever sent.
 
+import { setMaxListeners } from 'node:events';
 import type { Json } from '../../core/json.ts';
 import type { KindName } from '../../core/kinds/kinds.ts';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
@@ -10,10 +11,10 @@ import { type Api, HttpApi } from './api.ts';
 import { backoffMs } from './backoff.ts';
 import { type Chance, sleep } from './clock.ts';
 import { type CredentialOptions, type Credentials, loadCredentials } from './credentials.ts';
-import { type CustomResource, customs } from './custom-resources.ts';
+import { type CustomResource, customs, METADATA_ONLY } from './custom-resources.ts';
 import { Definitions } from './definitions.ts';
 import { builtIns, documentPaths } from './discovery.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, NOT_FOUND } from './failure.ts';
 import { KindSink } from './kind-sink.ts';
 import { PAGE_BYTES_MAX, SILENCE_MS_MAX } from './limits.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -51,6 +52,8 @@ export class KubeAdapter implements Adapter {
 
   constructor(options: KubeAdapterOptions) {
     this.#options = options;
+    // Every request under way listens.
+    setMaxListeners(0, this.#abort.signal);
     this.source = `kube/${options.cluster}`;
   }
 
@@ -121,8 +124,14 @@ export class KubeAdapter implements Adapter {
     }
   }
 
-  #document(path: string): Promise<Json> {
-    return this.#options.api.get(path, {}, { signal: this.#abort.signal, bytesMax: PAGE_BYTES_MAX });
+  /** null: there is no such group or version. */
+  async #document(path: string): Promise<Json> {
+    try {
+      return await this.#options.api.get(path, {}, { signal: this.#abort.signal, bytesMax: PAGE_BYTES_MAX });
+    } catch (error) {
+      if (failureOf(error).status === NOT_FOUND) return null;
+      throw error;
+    }
   }
 
   /** Starts what is served now and not watched, stops what is not served any more. One at a time. */
@@ -156,6 +165,7 @@ export class KubeAdapter implements Adapter {
       log,
       path: resource.path,
       fieldSelector: resource.fieldSelector,
+      accept: resource.metadataOnly ? METADATA_ONLY : undefined,
       silenceMsMax: this.#silenceMsMax,
       replace: objects => kindSink.replace(objects),
       change: events => kindSink.change(events),

@@ -107,7 +107,7 @@ export function step(reflector: Reflector, input: Input, moment: Moment): Step {
     case 'page':
       return paged(reflector, input, moment);
     case 'opened':
-      return [{ ...reflector, openedAt: moment.now, heard: false }, [{ kind: 'read' }]];
+      return opened(reflector, moment);
     case 'heard':
       return heard(reflector, input.heard, moment);
     case 'ended':
@@ -155,6 +155,10 @@ function watch(reflector: Reflector, moment: Moment): Step {
   ];
 }
 
+function opened({ trouble: _, ...reflector }: Reflector, moment: Moment): Step {
+  return [{ ...reflector, openedAt: moment.now, heard: false }, [{ kind: 'read' }]];
+}
+
 function heard(reflector: Reflector, all: readonly Heard[], moment: Moment): Step {
   const events: WatchEvent[] = [];
   let { resourceVersion, behind } = reflector;
@@ -180,9 +184,8 @@ function heard(reflector: Reflector, all: readonly Heard[], moment: Moment): Ste
     const [next, effects] = silent({ ...reflector, resourceVersion, silences: 1 }, moment);
     return [next, [...changes, ...effects]];
   }
-  const { trouble: _, ...well } = reflector;
   const lively = { heard: true, failures: 0, silences: 0, behind };
-  return [{ ...well, ...lively, resourceVersion }, [...changes, { kind: 'read' }]];
+  return [{ ...reflector, ...lively, resourceVersion }, [...changes, { kind: 'read' }]];
 }
 
 /** The server ended the watch in order, as it was asked to. */

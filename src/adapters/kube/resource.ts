@@ -13,16 +13,20 @@ export interface Resource {
   /** e.g. `/apis/networking.istio.io/v1/virtualservices` */
   readonly path: string;
   readonly fieldSelector?: string;
+  /** Metadata is all that is asked for. */
+  readonly metadataOnly: boolean;
 }
 
 /**
  * Kinds that are not asked for. Endpoints: deprecated, and every cluster mirrors what is written to it into EndpointSlices, from which the
- * endpoints of a service are taken where it has any.
+ * endpoints of a service are taken where it has any. Lease: the heartbeat of every node, every ten seconds.
  */
-const NOT_WATCHED: readonly KindName[] = ['Endpoints'];
+const NOT_WATCHED: readonly KindName[] = ['Endpoints', 'Lease'];
 
 /** Kubernetes' own groups: served by the API server itself. Every other group comes and goes with CustomResourceDefinitions. */
-const BUILT_IN_GROUPS: readonly string[] = ['', 'discovery.k8s.io', 'networking.k8s.io'];
+const BUILT_IN_GROUP = /^(|[a-z]+|[a-z]+\.k8s\.io)$/;
+/** Of those, the groups without which there is no mesh; a server that does not serve them is not ready yet. */
+const REQUIRED_GROUPS: readonly string[] = ['', 'discovery.k8s.io', 'networking.k8s.io'];
 
 /**
  * Objects that are many, large or secret, and mean nothing to a mesh, are left out by the server (Istio pilot/pkg/credentials/kube and
@@ -37,8 +41,12 @@ const watched: readonly KindDefinition[] = kindNames
   .filter(kind => !NOT_WATCHED.includes(kind))
   .map(kind => definitions[kind] as KindDefinition);
 
-export const builtInKinds: readonly KindDefinition[] = watched.filter(({ group }) => BUILT_IN_GROUPS.includes(group));
-export const customKinds: readonly KindDefinition[] = watched.filter(({ group }) => !BUILT_IN_GROUPS.includes(group));
+export const builtInKinds: readonly KindDefinition[] = watched.filter(({ group }) => BUILT_IN_GROUP.test(group));
+export const customKinds: readonly KindDefinition[] = watched.filter(({ group }) => !BUILT_IN_GROUP.test(group));
+
+export function isRequired({ group }: KindDefinition): boolean {
+  return REQUIRED_GROUPS.includes(group);
+}
 
 export function apiVersionOf(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`;
@@ -56,6 +64,7 @@ export function resourceOf(definition: KindDefinition, version: string, plural: 
     apiVersion: apiVersionOf(group, version),
     objectKind,
     path: `${pathOf(group, version)}/${plural}`,
+    metadataOnly: definition.metadataOnly === true,
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
   };
 }

@@ -143,6 +143,8 @@ export interface KindDefinition<K extends KindName = KindName> {
   readonly project: (object: RawObject) => JsonObject;
   /** Only the projection is journalled: the rest is large, or changes all the time, and is never going to be read. */
   readonly trim?: true;
+  /** Nothing is read but the metadata: a source that can do so need not even fetch the rest. */
+  readonly metadataOnly?: true;
   /** Secondary index entries of an object: index name → keys under which it is found. (A method: it is called with its own kind only.) */
   indexes(obj: Obj<K>): IndexEntries;
   /** What the object refers to, as written; absent for kinds that refer to nothing. */

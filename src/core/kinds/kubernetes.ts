@@ -60,6 +60,7 @@ export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>
     },
     indexes: obj => from.indexes?.(obj) ?? {},
     ...(from.trim === undefined ? {} : { trim: from.trim }),
+    ...(members.length === 0 ? { metadataOnly: true } : {}),
     ...(from.notYet === undefined ? {} : { notYet: from.notYet }),
   };
 }

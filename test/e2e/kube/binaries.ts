@@ -1,0 +1,67 @@
+// The real parts: etcd from the distribution, kube-apiserver built once from the module beside this folder and kept in the user's cache.
+// Needs Go for the build and, if etcd is missing, root and apt. What is missing is said by name; PERIPLUS_REQUIRE_ALL=1 makes it a failure.
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+export interface Binaries {
+  readonly etcd: string;
+  readonly apiserver: string;
+}
+
+const MODULE = join(import.meta.dirname, '../kube-apiserver');
+const VERSION = 'k8s.io/component-base/version';
+/** As kubectl would see it; the module's go.mod has the same. */
+const LDFLAGS = `-s -w -X ${VERSION}.gitVersion=v1.35.4 -X ${VERSION}.gitMajor=1 -X ${VERSION}.gitMinor=35`;
+const BUILD_MS_MAX = 30 * 60_000;
+
+/** Undefined, and a line that says why, if they cannot be had here. */
+export function kubeOrSkip(): Binaries | undefined {
+  try {
+    return { etcd: etcd(), apiserver: apiserver() };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    if (process.env.PERIPLUS_REQUIRE_ALL === '1') throw new Error(`kube-apiserver is required: ${why}`);
+    console.warn(`NOT RUN: the tests against a real kube-apiserver: ${why}`);
+    return undefined;
+  }
+}
+
+function etcd(): string {
+  const found = find('etcd');
+  if (found !== undefined) return found;
+  if (process.getuid?.() !== 0 || find('apt-get') === undefined) {
+    throw new Error('there is no etcd (Debian: apt-get install etcd-server)');
+  }
+  const quiet = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+  execFileSync('apt-get', ['update'], quiet);
+  execFileSync('apt-get', ['install', '-y', 'etcd-server'], quiet);
+  const installed = find('etcd');
+  if (installed === undefined) throw new Error('etcd-server was installed and there is no etcd');
+  return installed;
+}
+
+/** Named by what it is built from. */
+function apiserver(): string {
+  const hash = createHash('sha256');
+  for (const name of ['go.mod', 'go.sum', 'main.go']) hash.update(readFileSync(join(MODULE, name)));
+  const folder = process.env.PERIPLUS_CACHE ?? join(homedir(), '.cache/periplus');
+  const binary = join(folder, `kube-apiserver-${hash.digest('hex').slice(0, 16)}`);
+  if (existsSync(binary)) return binary;
+  const go = find('go');
+  if (go === undefined) throw new Error('there is no Go to build kube-apiserver with');
+  mkdirSync(folder, { recursive: true });
+  const part = `${binary}.${process.pid}`;
+  const args = ['build', '-trimpath', '-buildvcs=false', '-ldflags', LDFLAGS, '-o', part, '.'];
+  execFileSync(go, args, { cwd: MODULE, stdio: ['ignore', 'inherit', 'inherit'], timeout: BUILD_MS_MAX });
+  renameSync(part, binary);
+  return binary;
+}
+
+function find(name: string): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/go/bin'];
+  return folders.map(folder => join(folder, name)).find(path => existsSync(path));
+}
