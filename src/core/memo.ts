@@ -26,7 +26,7 @@ export class InputMemo {
     inputs: object,
     generation: number,
   ): { readonly cell: MadeCell; readonly fresh: boolean } {
-    const key = `${generator.name}${this.#keyOf(inputs, CONTENT_DEPTH)}`;
+    const key = `${generator.name}${this.keyOf(inputs)}`;
     const known = this.#cells.get(key);
     if (known !== undefined) {
       known.usedIn = generation;
@@ -35,6 +35,11 @@ export class InputMemo {
     const cell: MadeCell = { value: generator.run(inputs), usedIn: generation };
     this.#cells.set(key, cell);
     return { cell, fresh: true };
+  }
+
+  /** Equal for equal inputs, and for no others. */
+  keyOf(inputs: object): string {
+    return this.#keyOf(inputs, CONTENT_DEPTH);
   }
 
   /** Forgets cells that were not used in this generation or the one before. */

@@ -16,6 +16,15 @@ export interface Query<A extends string, R> {
   readonly run: (reader: ProxyReader, arg: A) => R;
 }
 
+/**
+ * A query about values that the caller found, instead of about a key: memoised by them, compared element by element as the inputs of a
+ * generator are. So callers that found the same, each in its own way, share one value although it reads the state.
+ */
+export interface Selection<I extends object, R> {
+  readonly name: string;
+  readonly run: (reader: ProxyReader, of: I) => R;
+}
+
 /** A value that follows from one proxy and the state, and that others may depend on by value (labels, chosen Sidecar, …). */
 export interface Derivation<T extends Json> {
   readonly name: string;
@@ -35,6 +44,7 @@ export interface Reader {
   setting<S extends keyof Settings>(name: S): Settings[S];
   feature<F extends FeatureName>(name: F): FeatureValue<F>;
   get<A extends string, R>(query: Query<A, R>, arg: A): R;
+  about<I extends object, R>(selection: Selection<I, R>, of: I): R;
   /** Runs a generator on inputs; equal inputs (element by element, by identity) give the identical output, whoever asks. */
   make<I extends object, O>(generator: Generator<I, O>, inputs: I): O;
 }

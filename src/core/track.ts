@@ -283,6 +283,10 @@ export class Tracker {
       setting: name => read(index.setting(state, name)),
       feature: name => read(index.feature(state, name)),
       get: (query, arg) => this.#call(state, proxy, frame, query as Query<string, unknown>, arg) as never,
+      about: (selection, of) => {
+        const bound: Query<string, unknown> = { name: selection.name, run: own => selection.run(own, of) };
+        return this.#call(state, proxy, frame, bound, this.#made.keyOf(of)) as never;
+      },
       make: <I extends object, O>(generator: Generator<I, O>, inputs: I): O => {
         const { cell, fresh } = this.#made.make(generator as never, inputs, this.#generation);
         if (fresh) this.stats.generated++;

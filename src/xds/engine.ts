@@ -10,6 +10,7 @@ import type { Resource } from '../core/resource.ts';
 import type { State } from '../core/state.ts';
 import { type Provenance, Tracker } from '../core/track.ts';
 import type { ResourceSource } from './generate/source.ts';
+import { NameLists } from './name-lists.ts';
 import { ResourceSet } from './resource-set.ts';
 
 type Made = readonly Resource<object>[];
@@ -18,7 +19,7 @@ interface Source {
   readonly url: string;
   readonly all: Query<string, Made> | undefined;
   readonly named: ResourceSource['named'];
-  /** Argument: the names as a JSON list. Those that exist, in order of the list. */
+  /** Argument: what `NameLists` calls the list. Those that exist, in order of the list. */
   readonly several: Query<string, Made> | undefined;
 }
 
@@ -35,12 +36,12 @@ export class Engine {
   readonly #sources: ReadonlyMap<string, Source>;
   readonly #remembered = new WeakMap<NodeFacets, Remembered>();
   readonly #sets = new WeakMap<Made, ResourceSet>();
-  readonly #lists = new WeakMap<readonly string[], string>();
+  readonly #lists = new NameLists();
   #config: State | undefined;
 
   constructor(sources: readonly ResourceSource[], tracker = new Tracker()) {
     this.tracker = tracker;
-    this.#sources = new Map(sources.map(source => [source.url, sourceOf(source)] as const));
+    this.#sources = new Map(sources.map(source => [source.url, sourceOf(source, this.#lists)] as const));
   }
 
   /** Types that can be served. */
@@ -85,6 +86,7 @@ export class Engine {
   /** Forgets what has not been used lately. Changes no result. */
   sweep(): void {
     this.tracker.sweep();
+    this.#lists.sweep();
   }
 
   #make(config: State, proxy: ProxyRecord, source: Source, subscription: Subscription): ResourceSet {
@@ -98,7 +100,10 @@ export class Engine {
       );
     }
     if (source.several === undefined) return this.#setOf(source.url, nothing);
-    return this.#setOf(source.url, this.tracker.get(config, proxy, source.several, this.#listOf(subscription.names)));
+    return this.#setOf(
+      source.url,
+      this.tracker.get(config, proxy, source.several, this.#lists.nameOf(subscription.names)),
+    );
   }
 
   #setOf(url: string, made: Made): ResourceSet {
@@ -108,14 +113,6 @@ export class Engine {
     const set = new ResourceSet(url, made);
     this.#sets.set(made, set);
     return set;
-  }
-
-  #listOf(names: readonly string[]): string {
-    const known = this.#lists.get(names);
-    if (known !== undefined) return known;
-    const list = JSON.stringify(names);
-    this.#lists.set(names, list);
-    return list;
   }
 
   #recall(config: State, proxy: ProxyRecord): Remembered {
@@ -143,19 +140,19 @@ export class Engine {
 
 const nothing: Made = [];
 
-function sourceOf(source: ResourceSource): Source {
+function sourceOf(source: ResourceSource, lists: NameLists): Source {
   // The argument of `all` is always the empty string.
   const all = source.all as unknown as Query<string, Made> | undefined;
-  return { url: source.url, all, named: source.named, several: severalOf(source) };
+  return { url: source.url, all, named: source.named, several: severalOf(source, lists) };
 }
 
-function severalOf(source: ResourceSource): Query<string, Made> | undefined {
-  const { named } = source;
+function severalOf({ url, named, several }: ResourceSource, lists: NameLists): Query<string, Made> | undefined {
   if (named === undefined) return undefined;
   return {
-    name: `xds/several/${source.url}`,
+    name: `xds/several/${url}`,
     run: (reader, list) => {
-      const names = JSON.parse(list) as readonly string[];
+      const names = lists.get(list);
+      if (several !== undefined) return several(reader, names);
       return names.map(name => reader.get(named, name)).filter(made => made !== undefined);
     },
   };

@@ -6,7 +6,7 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/core/json.ts';
 import type { ProxyRecord } from '../../src/core/proxy.ts';
-import type { Derivation, ProxyReader, Query } from '../../src/core/reader.ts';
+import type { Derivation, ProxyReader, Query, Selection } from '../../src/core/reader.ts';
 import type { State } from '../../src/core/state.ts';
 import { nodeOf, proxyOf, put, remove, step } from '../unit/world.ts';
 
@@ -24,7 +24,7 @@ type Step =
   | { readonly look: 'metadata'; readonly name: string }
   | { readonly look: 'extension' }
   /** `back`: how many queries before the one before. */
-  | { readonly look: 'query' | 'derived' | 'made'; readonly back: number; readonly as: 'value' | 'size' }
+  | { readonly look: 'query' | 'derived' | 'made' | 'about'; readonly back: number; readonly as: 'value' | 'size' }
   | { readonly look: 'if'; readonly test: Step; readonly yes: Step };
 
 export type Program = readonly (readonly Step[])[];
@@ -48,7 +48,7 @@ const simple: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ look: fc.constant('metadata' as const), name: fc.constantFrom('LABELS', 'NONE') }),
   fc.constant<Step>({ look: 'extension' }),
   fc.record({
-    look: fc.constantFrom('query' as const, 'query' as const, 'derived' as const, 'made' as const),
+    look: fc.constantFrom(...(['query', 'query', 'derived', 'made', 'about'] as const)),
     back,
     as: fc.constantFrom('value' as const, 'size' as const),
   }),
@@ -102,6 +102,8 @@ export function queriesOf(program: Program): readonly Query<string, unknown>[] {
             return own === 0 ? 0 : seen(step, reader.derived(derivations[before(step)]!));
           case 'made':
             return own === 0 ? 0 : reader.make(sizeOf, { value: reader.get(queries[before(step)]!, '') as object });
+          case 'about':
+            return own === 0 ? 0 : reader.about(lookedUp, { value: reader.get(queries[before(step)]!, '') as object });
         }
       };
       return steps.map(look);
@@ -111,6 +113,15 @@ export function queriesOf(program: Program): readonly Query<string, unknown>[] {
   });
   return queries;
 }
+
+/** About a value that was found, and the state besides. */
+const lookedUp: Selection<{ readonly value: object }, unknown> = {
+  name: 'lookedUp',
+  run: (reader, { value }) => {
+    const [size] = sizeOf.run({ value });
+    return [size, size === 0 ? reader.facet('namespace') : reader.objects('PeerAuthentication', 'a/').length];
+  },
+};
 
 const sizeOf = {
   name: 'sizeOf',

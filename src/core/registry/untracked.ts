@@ -32,6 +32,7 @@ export function untrackedReader(state: State): Reader {
       values.set(arg, value);
       return value;
     },
+    about: (selection, of) => selection.run(reader, of),
     make: (generator, inputs) => generator.run(inputs),
     facet: noProxy,
     metadata: noProxy,

@@ -19,7 +19,7 @@ import type {
 } from '../schema/istio-types.gen.ts';
 import { type CommonClusterInputs, commonClusterInputs, metadataExchange, statName } from './cluster-common.ts';
 import { outboundClusterName, sniDnatName } from './cluster-names.ts';
-import { destinationRule, type MergedRule } from './destination-rules.ts';
+import type { MergedRule } from './destination-rules.ts';
 import { type AssignmentInputs, selectAssignment } from './endpoint-assignment.ts';
 import { localityChoice, weighsLocalities } from './locality-setting.ts';
 import { preservesHeaderCase } from './proxy-metadata.ts';
@@ -91,14 +91,14 @@ interface Target {
   readonly sniDnat: boolean;
 }
 
-/** The clusters of a service, ports and subsets in order. `sniDnat`: those that a gateway routes to by SNI alone. */
+/** The clusters of a service, ports and subsets in order. `rule`: the one in force for the proxy; `sniDnat`: those that a gateway routes to by SNI alone. */
 export function selectOutboundClusters(
   reader: ProxyReader,
   service: Service,
+  rule: MergedRule | undefined,
   sniDnat: boolean,
 ): readonly OutboundSelection[] {
   if (service.resolution === 'Alias' || (sniDnat && service.meshExternal)) return [];
-  const rule = reader.get(destinationRule, `${service.hostname}|${service.namespace}|outbound`);
   const selections: OutboundSelection[] = [];
   for (const port of service.ports) {
     if (port.protocol === 'UDP') continue;

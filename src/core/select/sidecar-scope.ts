@@ -72,7 +72,8 @@ export const scopeService: Query<string, Service | undefined> = {
   run: (reader, hostname) => reader.get(scopeIndex, '').get(hostname),
 };
 
-const scopeIndex: Query<'', ReadonlyMap<string, Service>> = {
+/** By hostname, for whoever asks about all of them: one answer to look after instead of one a host. */
+export const scopeIndex: Query<'', ReadonlyMap<string, Service>> = {
   name: 'select/scopeIndex',
   run: reader => new Map(reader.get(scopedServices, '').map(service => [service.hostname, service])),
 };

@@ -6,7 +6,7 @@ import type { ProxyReader } from '../reader.ts';
 import type { DestinationRule, RouteDestination, Subset } from '../schema/istio-types.gen.ts';
 import { statName } from './cluster-common.ts';
 import { BLACK_HOLE_CLUSTER, outboundClusterName, PASSTHROUGH_CLUSTER } from './cluster-names.ts';
-import { destinationRule } from './destination-rules.ts';
+import { scopeRules } from './destination-rules.ts';
 import { metadataText } from './proxy-config.ts';
 import { scopeService, scopeSettings } from './sidecar-scope.ts';
 
@@ -86,8 +86,7 @@ function serviceOf(reader: ProxyReader, route: RouteDestination): Service | unde
 }
 
 function ruleOf(reader: ProxyReader, service: Service): DestinationRule | undefined {
-  const merged = reader.get(destinationRule, `${service.hostname}|${service.namespace}|outbound`);
-  return merged?.spec as DestinationRule | undefined;
+  return reader.get(scopeRules, '').get(service.hostname)?.spec as DestinationRule | undefined;
 }
 
 /** The port as written, else the only port of the service, else that of the listener. An alias stands for the name it points to. */

@@ -1,6 +1,6 @@
 // Where the resources of a type come from: the shape of the rows of types.ts.
 
-import type { Query } from '../../core/reader.ts';
+import type { ProxyReader, Query } from '../../core/reader.ts';
 import type { Resource } from '../../core/resource.ts';
 
 export interface ResourceSource {
@@ -8,6 +8,8 @@ export interface ResourceSource {
   readonly url: string;
   /** Every resource of the proxy: types that can be subscribed to by wildcard. */
   readonly all?: Query<'', readonly Resource<object>[]>;
-  /** One resource by name; undefined: there is none. */
+  /** One resource by name; undefined: there is none. Beside `all`: only to tell what a resource was made from. */
   readonly named?: Query<string, Resource<object> | undefined>;
+  /** Those of the names that exist, in order; each is what `named` gives. Absent: `named` is asked for each. */
+  readonly several?: (reader: ProxyReader, names: readonly string[]) => readonly Resource<object>[];
 }

@@ -1,11 +1,14 @@
-// All clusters of a proxy (spec-clusters §2). Put together from queries per service, so that a changed DestinationRule is looked at
-// for the services that it concerns, and nowhere else.
+// All clusters of a proxy (spec-clusters §2). Those of a service follow from the service and the rule that is in force for it, whoever the proxy
+// is: namespaces that see the same of both share the clusters, and a changed DestinationRule is looked at only for the services that it concerns.
 
+import type { Service } from '../../../core/model/service.ts';
 import { compareText } from '../../../core/object.ts';
-import type { ProxyReader, Query } from '../../../core/reader.ts';
+import type { ProxyReader, Query, Selection } from '../../../core/reader.ts';
 import type { Resource } from '../../../core/resource.ts';
 import { hasAutoPassthrough } from '../../../core/select/auto-passthrough.ts';
 import { commonClusterInputs, metadataExchange } from '../../../core/select/cluster-common.ts';
+import { parseClusterName } from '../../../core/select/cluster-names.ts';
+import { destinationRule, type MergedRule, scopeRules } from '../../../core/select/destination-rules.ts';
 import { servicesWithClusters } from '../../../core/select/gateway-services.ts';
 import { bindInputs, selectInboundClusters } from '../../../core/select/inbound-cluster.ts';
 import { type OutboundSelection, selectOutboundClusters } from '../../../core/select/outbound-cluster.ts';
@@ -27,11 +30,12 @@ export const clusters: Query<'', Clusters> = {
     const outbound: Resource<Cluster>[] = [];
     const sniDnat: Resource<Cluster>[] = [];
     const byName = reader.facet('type') === 'router' && hasAutoPassthrough(reader);
-    for (const { hostname, namespace } of servicesWithClusters(reader)) {
-      outbound.push(...reader.get(clustersOfService, `${hostname}|${namespace}`));
+    const rules = reader.get(scopeRules, '');
+    for (const service of servicesWithClusters(reader)) {
+      outbound.push(...reader.about(outboundClusters, { service, rule: rules.get(service.hostname), sniDnat: false }));
     }
-    for (const { hostname, namespace } of byName ? reader.get(scopedServices, '') : []) {
-      sniDnat.push(...reader.get(sniDnatClustersOfService, `${hostname}|${namespace}`));
+    for (const service of byName ? reader.get(scopedServices, '') : []) {
+      sniDnat.push(...reader.about(outboundClusters, { service, rule: rules.get(service.hostname), sniDnat: true }));
     }
     const seen = new Set<string>();
     const others = [...reader.get(ownClusters, ''), ...sniDnat].filter(({ name }) => {
@@ -43,16 +47,36 @@ export const clusters: Query<'', Clusters> = {
   },
 };
 
-/** Argument `hostname|namespace`: the outbound clusters of a service in the proxy's scope; ports, then subsets, in order. */
-export const clustersOfService: Query<string, Clusters> = {
-  name: 'cluster/clustersOfService',
-  run: (reader, arg) => outboundClusters(reader, arg, false),
+/**
+ * Argument: the name of a cluster. The same cluster as in `clusters`, by way of the service that it is of alone: what it was made from can
+ * be told by this way, and what was looked for in vain.
+ */
+export const clusterNamed: Query<string, Resource<Cluster> | undefined> = {
+  name: 'cluster/clusterNamed',
+  run: (reader, name) => {
+    const { hostname, direction, sniDnat } = parseClusterName(name) ?? {};
+    const own = (): Resource<Cluster> | undefined => reader.get(ownClusters, '').find(made => made.name === name);
+    if (hostname === undefined || direction !== 'outbound') return own();
+    const service = reader.get(scopeService, hostname);
+    if (service === undefined) return own();
+    const rule = reader.get(destinationRule, `${hostname}|${service.namespace}|outbound`);
+    const of = { service, rule, sniDnat: sniDnat === true };
+    return reader.about(outboundClusters, of).find(made => made.name === name) ?? own();
+  },
 };
 
-/** Argument `hostname|namespace`: the clusters that a gateway routes to by SNI alone. */
-export const sniDnatClustersOfService: Query<string, Clusters> = {
-  name: 'cluster/sniDnatClustersOfService',
-  run: (reader, arg) => outboundClusters(reader, arg, true),
+interface ServiceClusters {
+  readonly service: Service;
+  readonly rule: MergedRule | undefined;
+  /** Those that a gateway routes to by SNI alone. */
+  readonly sniDnat: boolean;
+}
+
+/** The clusters of a service: ports, then subsets, in order. */
+const outboundClusters: Selection<ServiceClusters, Clusters> = {
+  name: 'cluster/outboundClusters',
+  run: (reader, { service, rule, sniDnat }) =>
+    selectOutboundClusters(reader, service, rule, sniDnat).map(selection => makeCluster(reader, selection)),
 };
 
 /** Clusters that come from the proxy itself: inbound and special ones. */
@@ -76,13 +100,6 @@ export const ownClusters: Query<'', Clusters> = {
     return found;
   },
 };
-
-function outboundClusters(reader: ProxyReader, arg: string, sniDnat: boolean): Clusters {
-  const [hostname = ''] = arg.split('|');
-  const service = reader.get(scopeService, hostname);
-  if (service === undefined) return [];
-  return selectOutboundClusters(reader, service, sniDnat).map(selection => makeCluster(reader, selection));
-}
 
 function makeCluster(reader: ProxyReader, selection: OutboundSelection): Resource<Cluster> {
   const sockets = selection.tls === undefined ? undefined : reader.make(upstreamTls, selection.tls);

@@ -1,30 +1,64 @@
 // The assignment of a cluster by name (spec-clusters §13.1).
 
 import type { Service } from '../../../core/model/service.ts';
-import type { Query } from '../../../core/reader.ts';
+import type { ProxyReader, Query, Selection } from '../../../core/reader.ts';
 import type { Resource } from '../../../core/resource.ts';
 import { parseClusterName } from '../../../core/select/cluster-names.ts';
-import { destinationRule } from '../../../core/select/destination-rules.ts';
+import { destinationRule, type MergedRule, scopeRules } from '../../../core/select/destination-rules.ts';
 import { selectAssignment } from '../../../core/select/endpoint-assignment.ts';
-import { scopeService } from '../../../core/select/sidecar-scope.ts';
+import { scopeIndex, scopeService } from '../../../core/select/sidecar-scope.ts';
 import { policyOfPort, policyOfSubset } from '../../../core/select/traffic-policy.ts';
 import type { ClusterLoadAssignment } from '../../proto/types.gen.ts';
 import { loadAssignment } from './assignment.ts';
+
+type Assignment = Resource<ClusterLoadAssignment>;
 
 /**
  * Argument: the name of a cluster. Undefined for a service that is not in the proxy's scope. A port that the service does not have,
  * or a service whose cluster holds its endpoints itself, has an assignment without endpoints, so that Envoy does not wait.
  */
-export const endpointsOf: Query<string, Resource<ClusterLoadAssignment> | undefined> = {
+export const endpointsOf: Query<string, Assignment | undefined> = {
   name: 'endpoint/endpointsOf',
   run: (reader, clusterName) => {
-    const parsed = parseClusterName(clusterName);
-    if (parsed === undefined || parsed.direction !== 'outbound') return undefined;
-    const service = reader.get(scopeService, parsed.hostname);
+    const hostname = outboundHost(clusterName);
+    const service = hostname === undefined ? undefined : reader.get(scopeService, hostname);
     if (service === undefined) return undefined;
+    const rule = reader.get(destinationRule, `${service.hostname}|${service.namespace}|outbound`);
+    return reader.about(assignmentOf, { clusterName, service, rule });
+  },
+};
+
+/** The same for each of many clusters, without a question a host: those that there are, in order of the names. */
+export function endpointsOfAll(reader: ProxyReader, clusterNames: readonly string[]): readonly Assignment[] {
+  const services = reader.get(scopeIndex, '');
+  const rules = reader.get(scopeRules, '');
+  const found: Assignment[] = [];
+  for (const clusterName of clusterNames) {
+    const service = services.get(outboundHost(clusterName) ?? '');
+    if (service === undefined) continue;
+    found.push(reader.about(assignmentOf, { clusterName, service, rule: rules.get(service.hostname) }));
+  }
+  return found;
+}
+
+function outboundHost(clusterName: string): string | undefined {
+  const parsed = parseClusterName(clusterName);
+  return parsed?.direction === 'outbound' ? parsed.hostname : undefined;
+}
+
+interface Question {
+  readonly clusterName: string;
+  readonly service: Service;
+  /** The one in force for the proxy. */
+  readonly rule: MergedRule | undefined;
+}
+
+const assignmentOf: Selection<Question, Assignment> = {
+  name: 'endpoint/assignmentOf',
+  run: (reader, { clusterName, service, rule }) => {
+    const parsed = parseClusterName(clusterName)!;
     const port = service.ports.find(candidate => candidate.port === parsed.port);
     if (port === undefined || findsByName(service)) return reader.make(emptyAssignment, { clusterName });
-    const rule = reader.get(destinationRule, `${service.hostname}|${service.namespace}|outbound`);
     const subset = rule?.spec.subsets?.find(candidate => candidate.name === parsed.subset);
     const base = policyOfPort(rule?.spec.trafficPolicy, port.port);
     const policy = subset === undefined ? base : policyOfSubset(base, subset, port.port);

@@ -6,14 +6,14 @@ import type { Generator } from '../../../core/memo.ts';
 import type { Service } from '../../../core/model/service.ts';
 import { isIp, isIpv6 } from '../../../core/proxy.ts';
 import { type AddressView, allAddresses, frozenAddresses, NO_ADDRESS } from '../../../core/select/service-addresses.ts';
-import { shortForms } from './short-forms.ts';
+import { SERVICE_LABEL, shortForms } from './short-forms.ts';
 
 export interface DomainsInputs {
   readonly service: Service;
   readonly view: AddressView;
   /** 0: domains without ports, of a service cut to one port. Else each is followed by itself with this port. */
   readonly withPort: number;
-  /** DNS domain of the proxy, e.g. `default.svc.cluster.local`. */
+  /** DNS domain of the proxy, e.g. `default.svc.cluster.local`, or what `relevantDomain` leaves of it. */
   readonly dnsDomain: string;
   /** Names with a trailing dot are served as well. */
   readonly absoluteNames: boolean;
@@ -24,6 +24,18 @@ export interface Domains {
   readonly domains: readonly string[];
   /** Those of them that were made up from a name: they give way to a service that is really called so. */
   readonly derived: readonly string[];
+}
+
+/**
+ * As much of a proxy's DNS domain as the domains of a service depend on: which namespace the proxy is in matters to the services of that
+ * namespace only, so all others share theirs.
+ */
+export function relevantDomain(service: Service, dnsDomain: string): string {
+  const at = dnsDomain.indexOf(SERVICE_LABEL);
+  if (at <= 0) return dnsDomain;
+  const isNear = (name: string): boolean => name.endsWith(dnsDomain) || name.includes('..');
+  const near = isNear(service.hostname) || service.aliases.some(alias => isNear(alias.hostname));
+  return near ? dnsDomain : dnsDomain.slice(at);
 }
 
 export const serviceDomains: Generator<DomainsInputs, Domains> = {

@@ -17,7 +17,7 @@ import { sidecarVirtualHosts, type VirtualHostWrapper } from '../../../core/sele
 import type { Route, VirtualHost } from '../../proto/types.gen.ts';
 import { catchAll } from './catch-all.ts';
 import { defaultRoutes } from './default-route.ts';
-import { asDomain, type Domains, serviceDomains } from './domains.ts';
+import { asDomain, type Domains, relevantDomain, serviceDomains } from './domains.ts';
 import { type HostCandidate, withoutDuplicates } from './duplicates.ts';
 import { virtualHost } from './virtual-host.ts';
 import { type GeneratedRoutes, virtualServiceRoutes } from './virtual-service-routes.ts';
@@ -107,7 +107,8 @@ function serviceRoutes({ reader, hashes, retry }: Context, hostname: string, por
 function domainsFor(context: Context, service: Service, port: number): Domains {
   const { view, dnsDomain, absoluteNames } = context;
   const withPort = context.buildPort === 0 ? port : 0;
-  return context.reader.make(serviceDomains, { service, view, withPort, dnsDomain, absoluteNames });
+  const near = relevantDomain(service, dnsDomain);
+  return context.reader.make(serviceDomains, { service, view, withPort, dnsDomain: near, absoluteNames });
 }
 
 function makeHost(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/json.ts';
-import { endpointsOf } from '../../../../src/xds/generate/endpoint/resources.ts';
+import { clusterNamed } from '../../../../src/xds/generate/cluster/resources.ts';
+import { endpointsOf, endpointsOfAll } from '../../../../src/xds/generate/endpoint/resources.ts';
 import { Scene, sidecarNode } from '../route/scene.ts';
 import { clustersOf, HTTP_PORT, rule, slice, workload } from './cluster-scene.ts';
 
@@ -29,6 +30,28 @@ describe('clusters', () => {
     const runs = made.tracker.stats.generated;
     expect(changed(forA, clustersOf(made, 'b'))).toEqual([]);
     expect(made.tracker.stats.generated).toBe(runs);
+  });
+
+  it('are one object for proxies of other namespaces too, and are not looked at again for them', () => {
+    const made = scene();
+    made.connect('far', sidecarNode('elsewhere', { LABELS: { app: 'far' } }));
+    const near = clustersOf(made, 'a');
+    const runs = made.tracker.stats.runs;
+    expect(changed(near, clustersOf(made, 'far'))).toEqual([]);
+    expect(made.tracker.stats.runs - runs).toBeLessThan(3 * COUNT);
+    made.put({ ...rule('web3', { exportTo: ['.'], trafficPolicy: { loadBalancer: { simple: 'RANDOM' } } }) });
+    expect(changed(clustersOf(made, 'a'), clustersOf(made, 'far'))).toEqual([host(3)]);
+  });
+
+  it('asked for by name are the very ones that all clusters hold', () => {
+    const made = scene();
+    made.put(rule('web3', { subsets: [{ name: 'v1', labels: { version: 'v1' } }] }));
+    const all = clustersOf(made, 'a');
+    expect(all.size).toBeGreaterThan(COUNT + 1);
+    for (const [name, cluster] of all) {
+      const named = made.tracker.get(made.state, made.state.proxies.get('a'), clusterNamed, name);
+      expect(named, name).toBe(cluster);
+    }
   });
 
   it('are made anew only for the service whose rule changes', () => {
@@ -71,6 +94,18 @@ describe('clusters', () => {
 });
 
 describe('assignments', () => {
+  it('of many are those of each', () => {
+    const made = scene();
+    made.put(rule('web3', { subsets: [{ name: 'v1', labels: { version: 'v1' } }] }));
+    const names = [host(1), 'outbound|80|v1|web3.default.svc.cluster.local', 'nonsense', host(COUNT), host(3)];
+    const proxy = made.state.proxies.get('a');
+    const all = made.tracker.get(made.state, proxy, { name: 'all', run: reader => endpointsOfAll(reader, names) }, '');
+    const each = names.map(name => made.tracker.get(made.state, proxy, endpointsOf, name));
+    expect(all).toEqual(each.filter(made => made !== undefined));
+    expect(all.every(one => each.includes(one))).toBe(true);
+    expect(all).toHaveLength(3);
+  });
+
   const assignmentOf = (made: Scene, connection: string, i: number) =>
     made.tracker.get(made.state, made.state.proxies.get(connection), endpointsOf, host(i));
 

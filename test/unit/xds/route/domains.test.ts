@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/core/model/service.ts';
 import type { AddressView } from '../../../../src/core/select/service-addresses.ts';
-import { type DomainsInputs, serviceDomains } from '../../../../src/xds/generate/route/domains.ts';
+import { type DomainsInputs, relevantDomain, serviceDomains } from '../../../../src/xds/generate/route/domains.ts';
 import { withoutDuplicates } from '../../../../src/xds/generate/route/duplicates.ts';
 import { shortForms } from '../../../../src/xds/generate/route/short-forms.ts';
 
@@ -55,6 +55,30 @@ function domainsOf(service: Partial<Service>, more: Partial<DomainsInputs> = {})
 }
 
 describe('domains of a service', () => {
+  it('depend on no more of the DNS domain than is relevant, and that is shared by all namespaces but its own', () => {
+    const hosts = [
+      'a.prod.svc.cluster.local',
+      'a.far.svc.cluster.local',
+      'a..svc.cluster.local',
+      'x.a.prod.svc.cluster.local',
+      'a.b',
+    ];
+    for (const dnsDomain of ['prod.svc.cluster.local', 'far.svc.cluster.local', '.svc.cluster.local', 'x.b', '']) {
+      for (const hostname of hosts) {
+        for (const alias of hosts) {
+          const service = { ...base, hostname, aliases: [{ hostname: alias, namespace: 'prod' }] };
+          const cut = relevantDomain(service, dnsDomain);
+          expect(domainsOf(service, { dnsDomain: cut }), `${hostname} ${dnsDomain}`).toEqual(
+            domainsOf(service, { dnsDomain }),
+          );
+        }
+      }
+    }
+    const service = { ...base, hostname: 'a.prod.svc.cluster.local' };
+    expect(relevantDomain(service, 'x.svc.cluster.local')).toBe(relevantDomain(service, 'y.svc.cluster.local'));
+    expect(relevantDomain(service, 'prod.svc.cluster.local')).toBe('prod.svc.cluster.local');
+  });
+
   it('are its names, then its addresses, with brackets where needed', () => {
     const aliases = [{ hostname: 'b.prod.svc.cluster.local', namespace: 'prod' }];
     expect(domainsOf({ aliases, clusterVips: { Kubernetes: ['10.0.0.1', 'fd00::1'] } })).toEqual([
