@@ -1,5 +1,6 @@
-// A change of one object in force, as the handlers see it.
+// A change of one object in force, as the handlers see it: at least one of the two versions is there, and they differ.
 
+import { assert } from '../assert.ts';
 import type { KindName } from '../kinds/kinds.ts';
 import type { Obj } from '../object.ts';
 
@@ -10,4 +11,16 @@ export interface Change {
   readonly key: string;
   readonly before: Obj | undefined;
   readonly after: Obj | undefined;
+}
+
+/** The version before, if any, then the one after, if any: one or two. `K` is the kind of the change. */
+export function versionsOf<K extends KindName>(change: Change): readonly [Obj<K>, ...Obj<K>[]] {
+  const [first, ...rest] = [change.before, change.after].filter(version => version !== undefined) as Obj<K>[];
+  assert(first !== undefined, `a change of ${change.kind} ${change.key} from nothing to nothing`);
+  return [first, ...rest];
+}
+
+/** `Kind/namespace/name`, as push requests name it. */
+export function configKeyOf({ kind, namespace, name }: Obj): string {
+  return `${kind}/${namespace}/${name}`;
 }

@@ -7,17 +7,16 @@ import { sameContent } from '../equal.ts';
 import type { Obj } from '../object.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
-import type { Change } from './change.ts';
+import { type Change, configKeyOf, versionsOf } from './change.ts';
 
 export function configHandler(change: Change): PushRequest | undefined {
-  const obj = change.after ?? change.before;
-  if (obj === undefined || !needsPush(change)) return undefined;
-  const { kind, namespace, name } = obj;
+  if (!needsPush(change)) return undefined;
+  const [obj] = versionsOf(change);
   // Istio knows a WasmPlugin only as the TrafficExtension that it makes of it.
   const key =
-    kind === 'WasmPlugin'
-      ? `TrafficExtension/${namespace}/${name}~istio-translated-wasmplugin`
-      : `${kind}/${namespace}/${name}`;
+    obj.kind === 'WasmPlugin'
+      ? `TrafficExtension/${obj.namespace}/${obj.name}~istio-translated-wasmplugin`
+      : configKeyOf(obj);
   return pushRequest(change.seq, 'config', [key], { full: true });
 }
 
@@ -41,10 +40,9 @@ function isIstios(keys: Readonly<Record<string, string>>): boolean {
 export function virtualServiceHandler(state: State, change: Change): PushRequest | undefined {
   if (!needsPush(change)) return undefined;
   const keys: string[] = [];
-  for (const obj of [change.before, change.after] as readonly (Obj<'VirtualService'> | undefined)[]) {
-    if (obj === undefined) continue;
-    if ((obj.spec.hosts ?? []).length > 0) keys.push(keyOf(obj));
-    else for (const root of rootsOf(state, obj)) keys.push(keyOf(root));
+  for (const obj of versionsOf<'VirtualService'>(change)) {
+    if ((obj.spec.hosts ?? []).length > 0) keys.push(configKeyOf(obj));
+    else for (const root of rootsOf(state, obj)) keys.push(configKeyOf(root));
   }
   return keys.length === 0 ? undefined : pushRequest(change.seq, 'config', keys, { full: true });
 }
@@ -59,8 +57,4 @@ function rootsOf(state: State, delegate: Obj): readonly Obj<'VirtualService'>[] 
     if (names) roots.push(obj);
   }
   return roots;
-}
-
-function keyOf(obj: Obj): string {
-  return `${obj.kind}/${obj.namespace}/${obj.name}`;
 }

@@ -3,12 +3,13 @@
 // Rules: spec-events-pushes-protocol §2.4 (K3-K8, pod table); Istio pilot/pkg/serviceregistry/kube/controller/{endpointslice,pod}.go.
 
 import type { Obj } from '../object.ts';
+import type { ProxyRecord } from '../proxy.ts';
 import type { PushRequest } from '../push-request.ts';
 import { selects } from '../registry/labels.ts';
 import { SERVICE_NAME_LABEL } from '../registry/slice-endpoints.ts';
 import { kubernetesHost } from '../select/hosts.ts';
 import type { State } from '../state.ts';
-import type { Change } from './change.ts';
+import { type Change, versionsOf } from './change.ts';
 import { type Comparison, compareStates, endpointRequest, gatewayRequest, mergeAll, orNothing } from './comparison.ts';
 import { proxyRequest } from './proxy-workload.ts';
 import { selectingEntryRequests } from './selecting-entries.ts';
@@ -18,30 +19,27 @@ type ServiceNames = Set<string>;
 
 export function endpointSliceHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const names: ServiceNames = new Set();
-  for (const obj of [change.before, change.after]) {
-    const service = obj?.labels[SERVICE_NAME_LABEL];
-    if (obj !== undefined && service !== undefined) names.add(`${obj.namespace}/${service}`);
+  for (const { namespace, labels } of versionsOf(change)) {
+    const service = labels[SERVICE_NAME_LABEL];
+    if (service !== undefined) names.add(`${namespace}/${service}`);
   }
   return orNothing(requestFor(compareStates(change.seq, before, after), names));
 }
 
 export function endpointsHandler(before: State, after: State, change: Change): PushRequest | undefined {
-  const obj = change.after ?? change.before;
-  if (obj === undefined) return undefined;
-  return orNothing(requestFor(compareStates(change.seq, before, after), new Set([`${obj.namespace}/${obj.name}`])));
+  const [{ namespace, name }] = versionsOf(change);
+  return orNothing(requestFor(compareStates(change.seq, before, after), new Set([`${namespace}/${name}`])));
 }
 
 export function podHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const comparison = compareStates(change.seq, before, after);
-  const pods = ([change.before, change.after] as readonly (Obj<'Pod'> | undefined)[]).filter(pod => pod !== undefined);
+  const pods = versionsOf<'Pod'>(change);
   const [pod] = pods;
-  if (pod === undefined) return undefined;
   const names: ServiceNames = new Set();
   for (const one of pods) addServicesOfPod(comparison, one, names);
   const isSelected = (selector: Readonly<Record<string, string>>): boolean =>
     pods.some(one => selects(selector, one.labels));
-  const isOwn = ({ facets }: { readonly facets: { readonly id: string; readonly ips: readonly string[] } }): boolean =>
-    facets.id === `${pod.name}.${pod.namespace}`;
+  const isOwn = ({ facets }: ProxyRecord): boolean => facets.id === `${pod.name}.${pod.namespace}`;
   return orNothing(
     mergeAll([
       requestFor(comparison, names),
@@ -53,8 +51,7 @@ export function podHandler(before: State, after: State, change: Change): PushReq
 
 /** A node gives its pods their locality, and may lead to the gateway of a network; what else changes on it concerns nobody. */
 export function nodeHandler(before: State, after: State, change: Change): PushRequest | undefined {
-  const node = change.after ?? change.before;
-  if (node === undefined) return undefined;
+  const [node] = versionsOf(change);
   const comparison = compareStates(change.seq, before, after);
   const pods = comparison.after.indexed('podsByNode', `${node.cluster}/${node.name}`);
   const names: ServiceNames = new Set();

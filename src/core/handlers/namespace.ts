@@ -7,13 +7,12 @@ import { discovers } from '../registry/discovery.ts';
 import { NETWORK_LABEL } from '../registry/labels.ts';
 import { servicesOfEntry } from '../registry/service-entry.ts';
 import type { State } from '../state.ts';
-import type { Change } from './change.ts';
+import { type Change, versionsOf } from './change.ts';
 import { compareStates, mergeAll, orNothing, serviceKey } from './comparison.ts';
 import { serviceRequest } from './service.ts';
 
 export function namespaceHandler(before: State, after: State, change: Change): PushRequest | undefined {
-  const namespace = change.after ?? change.before;
-  if (namespace === undefined) return undefined;
+  const [namespace] = versionsOf(change);
   const isSystem = namespace.name === after.settings.systemNamespace;
   if (isSystem && change.before?.labels[NETWORK_LABEL] !== change.after?.labels[NETWORK_LABEL]) {
     // Every endpoint of the cluster may be in another network now.

@@ -4,16 +4,12 @@
 import type { ProxyRecord } from '../proxy.ts';
 import { noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
-import type { Change } from './change.ts';
+import { type Change, configKeyOf, versionsOf } from './change.ts';
 
 /** A full push, reason `proxy`, if a connected proxy runs beside the changed object. */
 export function proxyRequest(state: State, change: Change, isOf: (proxy: ProxyRecord) => boolean): PushRequest {
-  const obj = change.after ?? change.before;
-  if (obj === undefined || state.proxies.size === 0) return noPush;
   for (const proxy of state.proxies.values()) {
-    if (isOf(proxy)) {
-      return pushRequest(change.seq, 'proxy', [`${obj.kind}/${obj.namespace}/${obj.name}`], { full: true });
-    }
+    if (isOf(proxy)) return pushRequest(change.seq, 'proxy', [configKeyOf(versionsOf(change)[0])], { full: true });
   }
   return noPush;
 }

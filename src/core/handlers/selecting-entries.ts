@@ -2,6 +2,7 @@
 
 import type { PushRequest } from '../push-request.ts';
 import type { Labels } from '../registry/labels.ts';
+import { hostsOf } from '../registry/service-entry.ts';
 import { type Comparison, endpointRequest } from './comparison.ts';
 
 /** One request for each host of the ServiceEntries of the namespace whose selector passes. */
@@ -11,9 +12,10 @@ export function selectingEntryRequests(
   isSelected: (selector: Labels) => boolean,
 ): readonly PushRequest[] {
   const hosts = new Set<string>();
-  for (const { spec } of comparison.after.objects('ServiceEntry', `${namespace}/`)) {
-    if (spec.workloadSelector === undefined || !isSelected(spec.workloadSelector.labels ?? {})) continue;
-    for (const host of spec.hosts ?? []) hosts.add(host);
+  for (const entry of comparison.after.objects('ServiceEntry', `${namespace}/`)) {
+    const { workloadSelector } = entry.spec;
+    if (workloadSelector === undefined || !isSelected(workloadSelector.labels ?? {})) continue;
+    for (const host of hostsOf(entry)) hosts.add(host);
   }
   return [...hosts].sort().map(host => endpointRequest(comparison, host, namespace));
 }

@@ -3,18 +3,18 @@
 // Rules: spec-events-pushes-protocol §2.5 (S1-S7); Istio pilot/pkg/serviceregistry/serviceentry/controller.go.
 
 import { sameContent } from '../equal.ts';
-import type { Obj } from '../object.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
+import { hostsOf } from '../registry/service-entry.ts';
 import { servicesOfHost } from '../registry/services.ts';
 import type { State } from '../state.ts';
-import type { Change } from './change.ts';
+import { type Change, versionsOf } from './change.ts';
 import { type Comparison, compareStates, endpointRequest, mergeAll, orNothing, serviceKey } from './comparison.ts';
 
 export function serviceEntryHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const comparison = compareStates(change.seq, before, after);
-  const entries = [change.before, change.after] as readonly (Obj<'ServiceEntry'> | undefined)[];
-  const namespace = (change.after ?? change.before)?.namespace ?? '';
-  const hosts = new Set(entries.flatMap(entry => entry?.spec.hosts ?? []));
+  const entries = versionsOf<'ServiceEntry'>(change);
+  const [{ namespace }] = entries;
+  const hosts = new Set(entries.flatMap(hostsOf));
   return orNothing(mergeAll([...hosts].sort().map(host => hostRequest(comparison, host, namespace))));
 }
 

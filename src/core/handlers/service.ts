@@ -2,13 +2,14 @@
 // the service of all clusters is made of it), so that a status or an annotation that nobody reads pushes nothing.
 // Rules: spec-events-pushes-protocol §2.4 (K1, K2, K13), §5 (alias rule); Istio pilot/pkg/serviceregistry/kube/controller/controller.go.
 
+import { assert } from '../assert.ts';
 import { sameContent } from '../equal.ts';
 import type { Service } from '../model/service.ts';
 import { noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import { kubernetesService } from '../registry/kubernetes-service.ts';
 import { servicesOfHost } from '../registry/services.ts';
 import type { State } from '../state.ts';
-import type { Change } from './change.ts';
+import { type Change, versionsOf } from './change.ts';
 import {
   type Comparison,
   compareStates,
@@ -22,7 +23,7 @@ import { revisionTagHandler } from './revision-tag.ts';
 
 export function serviceHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const comparison = compareStates(change.seq, before, after);
-  const namespace = (change.after ?? change.before)?.namespace;
+  const [{ namespace }] = versionsOf(change);
   const tag = namespace === after.settings.systemNamespace ? revisionTagHandler(change) : undefined;
   return orNothing(mergeAll([serviceRequest(comparison, change.key), gatewayRequest(comparison), tag ?? noPush]));
 }
@@ -32,7 +33,7 @@ export function serviceRequest(comparison: Comparison, key: string): PushRequest
   const old = comparison.before.get(kubernetesService, key);
   const now = comparison.after.get(kubernetesService, key);
   const service = now ?? old;
-  if (service === undefined) return noPush;
+  assert(service !== undefined, `no service ${key} before or after`);
   const { namespace, hostname } = service;
   const endpoints = endpointRequest(comparison, hostname, namespace);
   if (sameContent(old, now)) return endpoints;

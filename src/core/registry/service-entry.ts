@@ -26,6 +26,11 @@ const resolutions: Readonly<Record<ServiceEntry_Resolution, Resolution>> = {
   DYNAMIC_DNS: 'DynamicDNS',
 };
 
+/** Each once, in the order given. */
+export function hostsOf({ spec }: Obj<'ServiceEntry'>): readonly string[] {
+  return [...new Set(spec.hosts ?? [])];
+}
+
 /** Argument `namespace/name` of a ServiceEntry: its services, hosts in order, of each its addresses in order. */
 export const servicesOfEntry: Query<string, readonly Service[]> = {
   name: 'registry/servicesOfEntry',

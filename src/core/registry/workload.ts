@@ -12,6 +12,7 @@ import { kubernetesService, mergedService } from './kubernetes-service.ts';
 import { type Labels, selects } from './labels.ts';
 import { containerPort } from './pods.ts';
 import { entryOfProxy, isOfConfigCluster, labelsOf, podOfProxy, textOf } from './proxy-workload.ts';
+import { hostsOf } from './service-entry.ts';
 import { servicesOfHost } from './services.ts';
 
 export { proxyLabels, proxyLocality, proxySelectedBy } from './proxy-workload.ts';
@@ -154,7 +155,7 @@ function entryTargets(reader: ProxyReader): readonly TargetName[] {
   const ips = reader.facet('ips');
   const names: TargetName[] = [];
   for (const entry of reader.objects('ServiceEntry', `${reader.facet('namespace')}/`)) {
-    for (const host of [...new Set(entry.spec.hosts ?? [])]) {
+    for (const host of hostsOf(entry)) {
       const endpoints = reader
         .get(endpointsOfEntry, `${entry.namespace}/${entry.name}|${host}`)
         .filter(endpoint => endpoint.addresses.some(address => ips.includes(address)));

@@ -1,0 +1,151 @@
+// Facts about the mesh, its networks, the process's settings, and the proxies.
+// Rules: spec-events-pushes-protocol §2.3 (C11), §2.4 (K14), §10.
+
+import { describe, expect, test } from 'vitest';
+import type { Fact } from '../../../src/core/event.ts';
+import type { Json } from '../../../src/core/json.ts';
+import { defaultSettings, settingsToJson } from '../../../src/core/settings.ts';
+import { restore, snapshotOf } from '../../../src/core/snapshot.ts';
+import type { State } from '../../../src/core/state.ts';
+import { nodeOf, step, world } from '../world.ts';
+import { rows, tells, withProxy } from './rows.ts';
+
+const mesh = (value: Json): Fact => ({ kind: 'MeshConfig', value });
+const networks = (value: Json): Fact => ({ kind: 'MeshNetworks', value });
+const NETWORKS = { networks: { n: { endpoints: [{ fromRegistry: 'Kubernetes' }] } } };
+
+describe('mesh configuration', () => {
+  const logging = { mesh: { accessLogFile: '/dev/stdout' } };
+  rows([
+    ['a value that differs: everything', [], tells(mesh({ accessLogFile: '/dev/stdout' })), 'full forced global'],
+    ['a value that comes to the same: nothing', [], tells(mesh({ enableTracing: true, accessLogFile: '' })), '-'],
+    ['the same again: nothing', world([], logging), tells(mesh({ accessLogFile: '/dev/stdout' })), '-'],
+    ['a value that is refused: nothing', world([], logging), tells(mesh({ connectTimeout: '-1s' })), '-'],
+    ['it goes: the defaults', world([], logging), tells(mesh(null)), 'full forced global'],
+    ['it was never there: nothing', [], tells(mesh(null)), '-'],
+    ['networks: everything', [], tells(networks(NETWORKS)), 'full forced networks'],
+    ['the same networks: nothing', world([], { networks: NETWORKS }), tells(networks(NETWORKS)), '-'],
+    ['networks that are refused: nothing', world([], { networks: NETWORKS }), tells(networks({ networks: 7 })), '-'],
+    ['networks go: everything', world([], { networks: NETWORKS }), tells(networks(null)), 'full forced networks'],
+  ]);
+  test('what was refused is said, kept beside what is in force, and through a snapshot', () => {
+    const before = world([], logging);
+    const origin = { file: 'mesh.yaml', line: 3 };
+    const { state, effects } = step(before, {
+      ...mesh({ connectTimeout: '-1s' }),
+      source: 'file/Kubernetes',
+      origin,
+    } as never);
+    expect(effects).toMatchObject([{ kind: 'Verdict', object: 'MeshConfig', accepted: false, origin }]);
+    expect(state.mesh.effective).toBe(before.mesh.effective);
+    const restored = restore([...snapshotOf(state)]);
+    expect(restored.mesh).toEqual(state.mesh);
+    const mended = step(restored, { ...mesh({ accessLogFile: '/dev/stdout' }), source: 'file/Kubernetes' });
+    expect(mended.effects).toMatchObject([{ kind: 'Verdict', accepted: true, problems: [] }]);
+    expect(mended.state.mesh.refused).toBeUndefined();
+  });
+  test('what each source says goes through a snapshot, networks too', () => {
+    const said = (layer: 'configMap' | 'shared', fact: Fact): Said =>
+      ({ ...fact, layer, source: 'kube/Kubernetes' }) as Said;
+    const facts: readonly Said[] = [
+      said('shared', mesh({ accessLogFile: '/dev/stdout' })),
+      said('configMap', mesh({ connectTimeout: '3s' })),
+      said('configMap', mesh({ connectTimeout: '-3s' })),
+      said('shared', networks(NETWORKS)),
+      said('shared', networks({ networks: 7 })),
+    ];
+    const state = facts.reduce((at, fact) => step(at, fact).state, world([]));
+    expect(state.mesh.effective).toMatchObject({ accessLogFile: '/dev/stdout', connectTimeout: { seconds: 3 } });
+    const restored = restore([...snapshotOf(state)]);
+    expect(restored.mesh).toEqual(state.mesh);
+    expect(restored.networks).toEqual(state.networks);
+    expect(restored.mesh.others?.configMap?.refused).toBeDefined();
+  });
+  test('fields that nobody knows are said and do no harm', () => {
+    const { effects } = step(world([]), { ...mesh({ nonsense: 1 }), source: 'file/Kubernetes' });
+    expect(effects).toMatchObject([{ kind: 'Verdict', accepted: true, problems: [{ path: 'nonsense' }] }]);
+  });
+});
+
+describe('settings', () => {
+  const engine = (rest: object): Fact => ({
+    kind: 'Engine',
+    settings: settingsToJson({ ...defaultSettings, ...rest }),
+  });
+  rows([['they are said: everything', [], tells(engine({}), 'runtime'), 'full forced global']]);
+  test('the same settings are the same object', () => {
+    const state = world([]);
+    expect(step(state, { ...engine({}), source: 'runtime' }).state.settings).toBe(state.settings);
+  });
+  test('an alias of a cluster holds for proxies that are connected', () => {
+    const connected = step(withProxy('a', '10.0.0.1', []), connection('b', 'old')).state;
+    const { state } = step(connected, { ...engine({ clusterAliases: { old: 'new' } }), source: 'runtime' });
+    expect(clusters(state)).toEqual(['Kubernetes', 'new']);
+    expect(state.proxies.get('a-1')).toBe(connected.proxies.get('a-1'));
+    expect(clusters(step(state, connection('c', 'old')).state)).toEqual(['Kubernetes', 'new', 'new']);
+  });
+});
+
+type Said = Fact & { readonly source: string };
+const connection = (name: string, cluster: string, extensions?: string): Said => ({
+  source: 'xds',
+  kind: 'ProxyConnected',
+  connection: `${name}-1`,
+  node: nodeOf({ name, metadata: { CLUSTER_ID: cluster } }),
+  protocol: 'delta',
+  ...(extensions === undefined ? {} : { extensions }),
+});
+
+function clusters(state: State): readonly string[] {
+  return [...state.proxies.values()].map(({ facets }) => facets.clusterId);
+}
+
+describe('proxies push nothing by themselves', () => {
+  const subscribed = (subscribe: readonly string[], unsubscribe: readonly string[] = []): Fact => ({
+    kind: 'ProxySubscribed',
+    connection: 'a-1',
+    typeUrl: 't',
+    subscribe,
+    unsubscribe,
+    wildcard: false,
+  });
+  const nacked: Fact = { kind: 'ProxyNacked', connection: 'a-1', typeUrl: 't', message: 'no' };
+  const gone: Fact = { kind: 'ProxyDisconnected', connection: 'a-1', reason: 'closed' };
+  const connected = withProxy('a', '10.0.0.1', []);
+  rows([
+    ['connected', [], tells(connection('a', 'Kubernetes')), '-'],
+    ['subscribed', connected, tells(subscribed(['x'])), '-'],
+    ['refused something', connected, tells(nacked), '-'],
+    ['gone', connected, tells(gone), '-'],
+    ['subscribed, of a connection that is not there', [], tells(subscribed(['x'])), '-'],
+    ['refused something, of a connection that is not there', [], tells(nacked), '-'],
+    ['gone, of a connection that is not there', [], tells(gone), '-'],
+  ]);
+  test('a subscription is the sum of its changes', () => {
+    const first = tells(subscribed(['b', 'a']))(connected).state;
+    const { state } = tells(subscribed(['c', 'a'], ['b']))(first);
+    expect(state.proxies.get('a-1')?.subscriptions.t).toEqual({ wildcard: false, names: ['a', 'c'] });
+  });
+  test('the last refusal of a type is kept', () => {
+    const state = tells(nacked)(connected).state;
+    expect(state.proxies.get('a-1')?.nacks.t).toEqual({ at: state.seq, message: 'no' });
+  });
+  test.each([
+    ['no metadata', { id: 'sidecar~10.0.0.1~a.default~x' }, true],
+    ['an id that is none', { id: 'nonsense' }, false],
+    ['no id', {}, false],
+  ])('a node with %s', (_, node, known) => {
+    const { state } = step(world([]), { ...connection('a', 'x'), node } as Said);
+    expect(state.proxies.size).toBe(known ? 1 : 0);
+  });
+  test('what it has compiled in is what the interned list says', () => {
+    const listed = (value: Json): readonly string[] | undefined => {
+      const state = step(world([]), { source: 'xds', kind: 'Interned', digest: 'd', value }).state;
+      const names = step(state, connection('a', 'x', 'd')).state.proxies.get('a-1')?.extensions;
+      return names === undefined ? undefined : [...names];
+    };
+    expect(listed([{ name: 'one' }, { name: 7 }, 'two'])).toEqual(['one']);
+    expect(listed([])).toBeUndefined();
+    expect(listed({})).toBeUndefined();
+  });
+});
