@@ -127,15 +127,15 @@ async function stopChild(child: ChildProcess, ended: Promise<number | null>): Pr
   clearTimeout(kill);
 }
 
-/** On loopback, or a socket in the file system, which is the same in every network namespace. */
-export type LocalAddress = { readonly port: number } | { readonly pipe: string };
+/** `host`: loopback if absent. `pipe`: a socket in the file system, which is the same in every network namespace. */
+export type EnvoyAddress = { readonly host?: string; readonly port: number } | { readonly pipe: string };
 
 export interface BootstrapOptions {
   readonly node: JsonObject;
   readonly protocol: 'delta' | 'sotw';
-  readonly admin: LocalAddress;
+  readonly admin: EnvoyAddress;
   /** Of the control plane. */
-  readonly xds: LocalAddress;
+  readonly xds: EnvoyAddress;
 }
 
 /** envoy.config.bootstrap.v3.Bootstrap of a stock Envoy: everything comes over ADS. */
@@ -177,7 +177,7 @@ export function bootstrap({ node, protocol, admin, xds }: BootstrapOptions): Jso
   };
 }
 
-function addressJson(address: LocalAddress): JsonObject {
+function addressJson(address: EnvoyAddress): JsonObject {
   if ('pipe' in address) return { pipe: { path: address.pipe } };
-  return { socket_address: { address: '127.0.0.1', port_value: address.port } };
+  return { socket_address: { address: address.host ?? '127.0.0.1', port_value: address.port } };
 }
