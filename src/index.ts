@@ -14,8 +14,9 @@ export { type Origin, type Problem, showOrigin, showProblem } from './core/probl
 export type { NodeFacets, ProxyRecord, Subscription } from './core/proxy.ts';
 export { mergePushRequests, noPush, type PushRequest, pushRequestMonoid } from './core/push-request.ts';
 export { reduce, type Step } from './core/reduce.ts';
+export { Restoring, restore } from './core/restore.ts';
 export { defaultSettings, type Settings, settingsFromJson, settingsToJson } from './core/settings.ts';
-export { restore, SNAPSHOT_FORMAT, type SourcedFact, snapshotOf } from './core/snapshot.ts';
+export { SNAPSHOT_FORMAT, type SourcedFact, snapshotOf } from './core/snapshot.ts';
 export { emptyState, type State } from './core/state.ts';
 export { type Provenance, Tracker } from './core/track.ts';
 export { exportJournal } from './journal/export.ts';

@@ -24,7 +24,7 @@ type DeleteEvent = Event & { readonly kind: 'Delete' };
 
 /** `ask`: whether the handler of the kind is asked what to push; the state is the same either way. */
 export function applyObject(state: State, event: AddEvent, ask: boolean): Step {
-  const outcome = decodeRecord(state, event.source, event.object, event.origin, event.seq);
+  const outcome = decodeRecord(key => state.records.get(key), event.source, event.object, event.origin, event.seq);
   if ('problems' in outcome) return [state, [verdict(event.origin, outcome.object, outcome.problems)]];
   const { record, definition, before } = outcome;
   const shown = `${definition.kind}/${record.key}`;
@@ -46,9 +46,9 @@ interface Undecodable {
   readonly problems: readonly Problem[];
 }
 
-/** What a source's record becomes by a new version of the object: accepted, or refused beside the accepted one. */
+/** What a source's record becomes by a new version of the object: accepted, or refused beside the accepted one. `known`: by record key. */
 export function decodeRecord(
-  state: State,
+  known: (key: string) => ObjectRecord | undefined,
   source: string,
   raw: RawObject,
   origin: Origin | undefined,
@@ -62,38 +62,34 @@ export function decodeRecord(
   if (isLeft(meta)) return { object: definition.kind, problems: meta.left };
   const cluster = clusterOf(source);
   const key = keyFor(definition, cluster, meta.right.namespace, meta.right.name);
-  const before = state.records.get(`${definition.kind}|${key}|${source}`);
+  const before = known(`${definition.kind}|${key}|${source}`);
   const decoded = definition.decode(raw);
   if (isLeft(decoded)) {
-    const known = before ?? { source, kind: definition.kind, key, acceptedAt: 0 };
-    return { record: { ...known, refused: { at, raw, problems: decoded.left, origin } }, definition, before };
+    const old = before ?? { source, kind: definition.kind, key, acceptedAt: 0 };
+    return { record: { ...old, refused: { at, raw, problems: decoded.left, origin } }, definition, before };
   }
   const accepted = sameObject(before?.accepted, makeObject(definition, cluster, meta.right, decoded.right));
   const acceptedAt = before !== undefined && accepted === before.accepted ? before.acceptedAt : at;
   return { record: { source, kind: definition.kind, key, accepted, raw, acceptedAt, origin }, definition, before };
 }
 
-/** For restore: the record, its object in force and indexed, without asking handlers. */
-export function putInForce(state: State, outcome: DecodedRecord | Undecodable): State {
-  if ('problems' in outcome) return state;
-  const { record, definition } = outcome;
-  const next: State = { ...state, records: state.records.with(recordKey(record), record) };
-  return inForce(next, definition, record.key)?.next ?? next;
-}
-
 export function removeObject(state: State, event: DeleteEvent, ask: boolean): Step {
-  const { ref } = event;
-  const definition = definitionOf(ref.apiVersion, ref.kind);
+  const definition = definitionOf(event.ref.apiVersion, event.ref.kind);
   if (definition === undefined) return [state, []];
-  const key = keyFor(
-    definition,
-    clusterOf(event.source),
-    namespaceOf(ref.namespace, definition.clusterScoped),
-    ref.name,
-  );
+  const key = keyOfRef(definition, event);
   const records = state.records.without(`${definition.kind}|${key}|${event.source}`);
   if (records === state.records) return [state, []];
   return settle({ ...state, records }, definition, key, event.seq, [], ask);
+}
+
+/** The record that a deletion is about; undefined for a kind unknown to Periplus. */
+export function removedKey(event: DeleteEvent): string | undefined {
+  const definition = definitionOf(event.ref.apiVersion, event.ref.kind);
+  return definition && `${definition.kind}|${keyOfRef(definition, event)}|${event.source}`;
+}
+
+function keyOfRef(definition: KindDefinition, { ref, source }: DeleteEvent): string {
+  return keyFor(definition, clusterOf(source), namespaceOf(ref.namespace, definition.clusterScoped), ref.name);
 }
 
 /** The table key of an object. */
@@ -125,7 +121,8 @@ function settle(
   return [next, request === undefined ? effects : [...effects, { kind: 'Push', request }]];
 }
 
-function recordKey(record: ObjectRecord): string {
+/** As in `State.records`. */
+export function recordKey(record: ObjectRecord): string {
   return `${record.kind}|${record.key}|${record.source}`;
 }
 

@@ -13,7 +13,7 @@ export interface Folded {
   readonly failure?: string;
 }
 
-/** `rejected`: seqs that the journal says were rejected. `ask`: whether effects are wanted (reduce.ts). */
+/** `rejected`: seqs that the journal says were rejected. `ask`: whether effects are wanted (reduce.ts); when the states in between are not either, see restore.ts. */
 export function fold(state: State, event: Event, rejected: ReadonlySet<number>, ask = true): Folded {
   const skipped: State = { ...state, seq: event.seq, time: event.time };
   if (rejected.has(event.seq)) return { state: skipped, effects: [] };

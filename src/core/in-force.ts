@@ -5,7 +5,7 @@
 // Filters (Istio pilot/pkg/config/kube/crdclient/client.go, pkg/kube/namespace/filter.go; spec-events-pushes-protocol §2.1): the namespace
 // must be selected by discoverySelectors, for configuration the label istio.io/rev must be absent or our revision.
 
-import type { IndexName, KindDefinition, KindName } from './kinds/kinds.ts';
+import type { IndexEntries, IndexName, KindDefinition, KindName } from './kinds/kinds.ts';
 import { definitions, kindNames } from './kinds/registry.ts';
 import type { MeshConfig } from './mesh.ts';
 import { compareText, type Obj } from './object.ts';
@@ -102,6 +102,12 @@ function isDiscovered(state: State, obj: Obj): boolean {
   return discovers(selectors, state.objects.Namespace.get(`${obj.cluster}/${obj.namespace}`)?.labels ?? {});
 }
 
+/** What an object's change does to an index. Entries are in the order of the definition. */
+interface Reindexing {
+  readonly gone: string[];
+  readonly put: [string, Obj][];
+}
+
 function reindex(
   state: State,
   definition: KindDefinition,
@@ -109,16 +115,71 @@ function reindex(
   before: Obj | undefined,
   after: Obj | undefined,
 ): State['indexes'] {
-  const old = before === undefined ? {} : definition.indexes(before);
-  const now = after === undefined ? {} : definition.indexes(after);
-  let indexes: { [I in IndexName]: Table<Obj> } | undefined;
-  for (const name of Object.keys({ ...old, ...now }).sort() as IndexName[]) {
-    indexes ??= { ...state.indexes };
-    const kept = new Set(now[name] ?? []);
-    const gone = (old[name] ?? []).filter(entry => !kept.has(entry)).map(entry => `${entry}|${key}`);
-    if (gone.length === 0 && kept.size === 0) continue;
-    const entries = after === undefined ? [] : [...kept].map(entry => [`${entry}|${key}`, after] as const);
-    indexes[name] = indexes[name].changed(gone, entries);
+  const changes = new Map<IndexName, Reindexing>();
+  noteEntries(changes, definition, key, before, after);
+  return withEntries(state.indexes, changes);
+}
+
+function withEntries(indexes: State['indexes'], changes: ReadonlyMap<IndexName, Reindexing>): State['indexes'] {
+  if (changes.size === 0) return indexes;
+  const next: { [I in IndexName]: Table<Obj> } = { ...indexes };
+  for (const [name, { gone, put }] of changes) next[name] = next[name].changed(gone, put);
+  return next;
+}
+
+const NO_ENTRIES: IndexEntries = {};
+const NONE: readonly string[] = [];
+
+function noteEntries(
+  changes: Map<IndexName, Reindexing>,
+  definition: KindDefinition,
+  key: string,
+  before: Obj | undefined,
+  after: Obj | undefined,
+): void {
+  const old = before === undefined ? NO_ENTRIES : definition.indexes(before);
+  const now = after === undefined ? NO_ENTRIES : definition.indexes(after);
+  // A kind has the same indexes for every object of it.
+  for (const name in after === undefined ? old : now) {
+    const was = old[name as IndexName] ?? NONE;
+    const is = now[name as IndexName] ?? NONE;
+    if (was.length === 0 && is.length === 0) continue;
+    let change = changes.get(name as IndexName);
+    if (change === undefined) {
+      change = { gone: [], put: [] };
+      changes.set(name as IndexName, change);
+    }
+    for (const entry of was) if (!is.includes(entry)) change.gone.push(`${entry}|${key}`);
+    if (after !== undefined) for (const entry of is) change.put.push([`${entry}|${key}`, after]);
   }
-  return indexes ?? state.indexes;
+}
+
+/**
+ * Puts in force what has precedence now under many keys at once, which is what inForce would come to one by one. For whoever changed
+ * `records` without looking at what is in force.
+ */
+export function settleAll(state: State, keys: ReadonlyMap<KindName, ReadonlySet<string>>): State {
+  const namespacesFirst = [...keys.keys()].sort((a, b) => Number(b === 'Namespace') - Number(a === 'Namespace'));
+  let next = state;
+  for (const kind of namespacesFirst) next = settleKind(next, kind, [...keys.get(kind)!].sort());
+  return keys.has('Namespace') && (selectorsOf(state) ?? []).length > 0 ? refilter(next) : next;
+}
+
+function settleKind(state: State, kind: KindName, keys: readonly string[]): State {
+  const definition = definitions[kind] as KindDefinition;
+  const gone: string[] = [];
+  const put: [string, Obj][] = [];
+  const changes = new Map<IndexName, Reindexing>();
+  for (const key of keys) {
+    const before = state.objects[kind].get(key);
+    const after = winner(state, kind, key);
+    if (before === after) continue;
+    if (after === undefined) gone.push(key);
+    else put.push([key, after]);
+    noteEntries(changes, definition, key, before, after);
+  }
+  if (gone.length + put.length === 0) return state;
+  for (const change of changes.values()) change.put.sort(([a], [b]) => (a < b ? -1 : 1));
+  const objects = { ...state.objects, [kind]: state.objects[kind].changed(gone, put) };
+  return { ...state, objects, indexes: withEntries(state.indexes, changes) };
 }

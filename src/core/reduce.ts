@@ -15,7 +15,7 @@ import type { State } from './state.ts';
 
 export type Step = readonly [State, readonly Effect[]];
 
-/** With `ask` false no handler is asked what objects' changes push: for restoring a state from its history, where nobody is to be served. */
+/** With `ask` false no handler is asked what objects' changes push: for states of the past, where nobody is to be served. */
 export function reduce(before: State, event: Event, ask = true): Step {
   const state: State = { ...before, seq: event.seq, time: event.time };
   switch (event.kind) {

@@ -3,7 +3,6 @@
 // Not a dump of State: decoding is done again at restore, so a snapshot survives releases, and indexes and derived values never lie in
 // it. Two states are equal exactly when their snapshots are, line by line in canonical JSON; that is what a state hash covers.
 
-import { decodeRecord, putInForce } from './apply-object.ts';
 import { assert } from './assert.ts';
 import type { RawObject } from './event.ts';
 import { restoreMesh, restoreNetworks } from './handlers/mesh.ts';
@@ -13,7 +12,7 @@ import { isObject, type Json, type JsonObject } from './json.ts';
 import type { Origin } from './problem.ts';
 import type { ProxyRecord } from './proxy.ts';
 import { settingsFromJson, settingsToJson } from './settings.ts';
-import { emptyState, type State } from './state.ts';
+import type { State } from './state.ts';
 
 /** Raised when a fact below changes its meaning; restore knows every format ever written. */
 export const SNAPSHOT_FORMAT = 1;
@@ -63,13 +62,7 @@ export function* snapshotOf(state: State): IterableIterator<SourcedFact> {
   for (const [seq, reason] of state.rejected.entries()) yield ours({ kind: 'Rejected', seq, reason });
 }
 
-/** Folds the facts of a snapshot. An object that this release refuses is kept as refused, with the version before it gone. */
-export function restore(facts: Iterable<SourcedFact>): State {
-  let state = emptyState;
-  for (const { source, fact } of facts) state = restoreFact(state, source, fact);
-  return state;
-}
-
+/** Of everything but objects, which restore.ts takes together. */
 export function restoreFact(state: State, source: string, fact: JsonObject): State {
   switch (fact.kind) {
     case 'Position':
@@ -80,8 +73,6 @@ export function restoreFact(state: State, source: string, fact: JsonObject): Sta
       return restoreMesh(state, fact);
     case 'MeshNetworks':
       return restoreNetworks(state, fact);
-    case 'Object':
-      return restoreObject(state, source, fact);
     case 'Synced':
       return { ...state, synced: state.synced.with(source, Number(fact.at)) };
     case 'Malformed': {
@@ -104,21 +95,19 @@ export function restoreFact(state: State, source: string, fact: JsonObject): Sta
   }
 }
 
-function restoreObject(state: State, source: string, fact: JsonObject): State {
+export interface RestoredObject {
+  readonly raw: RawObject;
+  readonly origin?: Origin;
+  readonly at: number;
+}
+
+/** The versions that a fact of kind `Object` holds: the accepted one, then the refused one. */
+export function restoredObjects(fact: JsonObject): readonly RestoredObject[] {
+  const found: RestoredObject[] = [];
   const origin = fact.origin as unknown as Origin | undefined;
-  let next = state;
-  if (isObject(fact.object)) {
-    next = putInForce(next, decodeRecord(next, source, fact.object, origin, Number(fact.at)));
-  }
-  if (isObject(fact.refused) && isObject(fact.refused.raw)) {
-    const refused = fact.refused as unknown as {
-      readonly raw: RawObject;
-      readonly at: number;
-      readonly origin?: Origin;
-    };
-    next = putInForce(next, decodeRecord(next, source, refused.raw, refused.origin, refused.at));
-  }
-  return next;
+  if (isObject(fact.object)) found.push({ raw: fact.object, origin, at: Number(fact.at) });
+  if (isObject(fact.refused) && isObject(fact.refused.raw)) found.push(fact.refused as unknown as RestoredObject);
+  return found;
 }
 
 function proxyFact(proxy: ProxyRecord): JsonObject {

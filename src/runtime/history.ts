@@ -5,7 +5,8 @@ import type { Effect } from '../core/effect.ts';
 import type { Event } from '../core/event.ts';
 import { fold } from '../core/fold.ts';
 import { canonicalJson } from '../core/json.ts';
-import { restoreFact, SNAPSHOT_FORMAT, snapshotOf } from '../core/snapshot.ts';
+import { Restoring } from '../core/restore.ts';
+import { SNAPSHOT_FORMAT, snapshotOf } from '../core/snapshot.ts';
 import { emptyState, type State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
 
@@ -32,34 +33,61 @@ export interface History {
 export async function foldHistory(journal: Journal, options: HistoryOptions): Promise<History> {
   const to = options.to ?? journal.head().seq;
   const start = options.fromSnapshot ? await readSnapshot(journal, to) : undefined;
-  let state = start ?? emptyState;
-  const from = state.seq + 1;
-  let events = 0;
-  if (from > to) return { state, snapshot: start?.seq ?? 0, events };
+  const snapshot = start?.seq ?? 0;
+  const from = snapshot + 1;
+  if (from > to) return { state: start ?? emptyState, snapshot, events: 0 };
   const rejected = await rejectedIn(journal, from);
-  for await (const page of journal.read({ from, to })) {
+  const run = (folding: Folding): Promise<State> =>
+    folding(journal.read({ from, to }), start ?? emptyState, rejected, { ...options, to });
+  // What cannot be put in force at the end is a bug of ours that one event or another must answer for: then one by one.
+  const state = options.onEvent === undefined ? await run(allAtOnce).catch(() => run(oneByOne)) : await run(oneByOne);
+  return { state, snapshot, events: to - snapshot };
+}
+
+type Folding = (
+  pages: AsyncIterable<readonly Event[]>,
+  from: State,
+  rejected: ReadonlySet<number>,
+  options: HistoryOptions & { readonly to: number },
+) => Promise<State>;
+
+/** Nobody asks for the states in between. */
+const allAtOnce: Folding = async (pages, from, rejected, { onProgress, onFailure, to }) => {
+  const restoring = new Restoring(from);
+  for await (const page of pages) {
     for (const event of page) {
-      const folded = fold(state, event, rejected, options.onEvent !== undefined);
-      if (folded.failure !== undefined) options.onFailure?.(event.seq, folded.failure);
-      const wait = options.onEvent?.(state, event, folded.state, folded.effects);
+      const failure = restoring.event(event, rejected);
+      if (failure !== undefined) onFailure?.(event.seq, failure);
+    }
+    onProgress?.(restoring.seq, to);
+  }
+  return restoring.finish();
+};
+
+const oneByOne: Folding = async (pages, from, rejected, { onEvent, onProgress, onFailure, to }) => {
+  let state = from;
+  for await (const page of pages) {
+    for (const event of page) {
+      const folded = fold(state, event, rejected);
+      if (folded.failure !== undefined) onFailure?.(event.seq, folded.failure);
+      const wait = onEvent?.(state, event, folded.state, folded.effects);
       state = folded.state;
-      events++;
       if (wait !== undefined) await wait;
     }
-    options.onProgress?.(state.seq, to);
+    onProgress?.(state.seq, to);
   }
-  return { state, snapshot: start?.seq ?? 0, events };
-}
+  return state;
+};
 
 /** The state of the newest intact snapshot up to `atMost`; undefined: there is none that this release can read. */
 export async function readSnapshot(journal: Journal, atMost: number): Promise<State | undefined> {
   const snapshot = await journal.snapshots.read(atMost);
   if (snapshot === undefined || snapshot.info.format > SNAPSHOT_FORMAT) return undefined;
-  let state = emptyState;
+  const restoring = new Restoring(emptyState);
   for await (const page of snapshot.facts) {
-    for (const { source, fact } of page) state = restoreFact(state, source, fact);
+    for (const { source, fact } of page) restoring.fact(source, fact);
   }
-  return state;
+  return restoring.finish();
 }
 
 /** The seqs that are skipped. `Rejected` facts stand after the events they name. */

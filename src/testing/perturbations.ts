@@ -6,7 +6,8 @@ import type { Fact, Unrecorded } from '../core/event.ts';
 import { fold } from '../core/fold.ts';
 import type { JsonObject } from '../core/json.ts';
 import { newsOfList, rawRef, recordKeyOf } from '../core/novelty.ts';
-import { restore, snapshotOf } from '../core/snapshot.ts';
+import { restore } from '../core/restore.ts';
+import { snapshotOf } from '../core/snapshot.ts';
 import { emptyState, type State } from '../core/state.ts';
 
 /** A run: facts as they come, a restart from a snapshot, or a complete list by a source, of which only the differences become facts. */

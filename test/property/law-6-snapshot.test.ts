@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { restore, type SourcedFact, snapshotOf } from '../../src/core/snapshot.ts';
+import { restore } from '../../src/core/restore.ts';
+import { type SourcedFact, snapshotOf } from '../../src/core/snapshot.ts';
 import type { State } from '../../src/core/state.ts';
 import { stateHash } from '../../src/runtime/history.ts';
 import { anyHistory, numbered } from '../../src/testing/facts.ts';

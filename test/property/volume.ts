@@ -2,7 +2,8 @@
 
 import fc from 'fast-check';
 import { fold } from '../../src/core/fold.ts';
-import { restore, snapshotOf } from '../../src/core/snapshot.ts';
+import { restore } from '../../src/core/restore.ts';
+import { snapshotOf } from '../../src/core/snapshot.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
 import { stateHash } from '../../src/runtime/history.ts';
 import { anyFact } from '../../src/testing/facts.ts';

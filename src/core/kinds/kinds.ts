@@ -145,7 +145,7 @@ export interface KindDefinition<K extends KindName = KindName> {
   readonly trim?: true;
   /** Nothing is read but the metadata: a source that can do so need not even fetch the rest. */
   readonly metadataOnly?: true;
-  /** Secondary index entries of an object: index name → keys under which it is found. (A method: it is called with its own kind only.) */
+  /** Secondary index entries of an object: index name → keys under which it is found; the same names for every object of the kind. (A method: it is called with its own kind only.) */
   indexes(obj: Obj<K>): IndexEntries;
   /** What the object refers to, as written; absent for kinds that refer to nothing. */
   references?(obj: Obj<K>): readonly Reference[];

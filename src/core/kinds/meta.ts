@@ -96,17 +96,21 @@ function soundMeta(metadata: Json | undefined, { clusterScoped, keepMeta }: Meta
   };
 }
 
-/** The labels as they are, if they are sound and sorted by key. */
+/** Sound labels, sorted by key; the very object if it is. */
 function soundLabels(labels: Json | undefined): Readonly<Record<string, string>> | undefined {
   if (labels === undefined) return NOTHING;
   if (!isObject(labels)) return undefined;
-  let last = '';
-  for (const key of Object.keys(labels)) {
-    const value = labels[key];
-    if (typeof value !== 'string' || key < last || !isLabelKey(key) || !isLabelValue(value)) return undefined;
-    last = key;
+  const keys = Object.keys(labels);
+  let sorted = true;
+  for (let i = 0; i < keys.length; i++) {
+    const value = labels[keys[i]!];
+    if (typeof value !== 'string' || !isLabelKey(keys[i]!) || !isLabelValue(value)) return undefined;
+    if (i > 0 && keys[i - 1]! > keys[i]!) sorted = false;
   }
-  return labels as Readonly<Record<string, string>>;
+  if (sorted) return labels as Readonly<Record<string, string>>;
+  const copy: { [key: string]: string } = {};
+  for (const key of keys.sort()) copy[key] = labels[key] as string;
+  return copy;
 }
 
 function examineMeta(given: Json | undefined, kind: MetaRules): Either<NonEmptyArray<Problem>, ObjectMeta> {

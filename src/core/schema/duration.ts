@@ -24,9 +24,19 @@ const NANOS_MAX = 2n ** 63n - 1n;
 const TEXT_LENGTH_MAX = 100;
 const PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
 
+/** As most are written: small enough to be counted in numbers. */
+const PLAIN = /^(\d{1,6})(ms|s|m|h)$/;
+
+function plainDuration(count: number, unit: string): Duration {
+  if (unit === 'ms') return { seconds: Math.floor(count / 1000), nanos: (count % 1000) * 1_000_000 };
+  return { seconds: count * (unit === 'h' ? 3600 : unit === 'm' ? 60 : 1), nanos: 0 };
+}
+
 /** `undefined`: not a duration, or out of range. */
 export function parseDuration(text: string): Duration | undefined {
   if (text.length > TEXT_LENGTH_MAX) return undefined;
+  const plain = PLAIN.exec(text);
+  if (plain !== null) return plainDuration(Number(plain[1]), plain[2] ?? '');
   const negative = text.startsWith('-');
   const start = negative || text.startsWith('+') ? 1 : 0;
   if (text.slice(start) === '0') return { seconds: 0, nanos: 0 };

@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KindName } from '../../../src/core/kinds/kinds.ts';
-import { restore, snapshotOf } from '../../../src/core/snapshot.ts';
+import { restore } from '../../../src/core/restore.ts';
+import { snapshotOf } from '../../../src/core/snapshot.ts';
 import type { State } from '../../../src/core/state.ts';
 import { parseClusterAliases, settingsFrom } from '../../../src/runtime/serve-options.ts';
 import { namespace, pod, service, virtualService } from '../registry/fixtures.ts';

@@ -4,8 +4,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Fact } from '../../../src/core/event.ts';
 import type { Json } from '../../../src/core/json.ts';
+import { restore } from '../../../src/core/restore.ts';
 import { defaultSettings, settingsToJson } from '../../../src/core/settings.ts';
-import { restore, snapshotOf } from '../../../src/core/snapshot.ts';
+import { snapshotOf } from '../../../src/core/snapshot.ts';
 import type { State } from '../../../src/core/state.ts';
 import { nodeOf, step, world } from '../world.ts';
 import { rows, tells, withProxy } from './rows.ts';
