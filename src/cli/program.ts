@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../admin/version.ts';
 import { demoCommand } from './demo.ts';
+import { explainCommand } from './explain.ts';
 import { generateCommand } from './generate.ts';
 import { journalCommand } from './journal.ts';
 import { EXIT, explainError } from './output.ts';
@@ -40,6 +41,7 @@ Examples:
     journalCommand,
     proxyStatusCommand,
     proxyConfigCommand,
+    explainCommand,
     demoCommand,
   ];
   for (const command of commands) main.addCommand(command());

@@ -6,7 +6,7 @@ import type { ProxyRecord } from '../core/proxy.ts';
 import type { Resource } from '../core/resource.ts';
 import type { State } from '../core/state.ts';
 import type { Tracker } from '../core/track.ts';
-import { resourceSource } from '../xds/generate/types.ts';
+import { allOf, namedOf } from '../runtime/offline.ts';
 import { CDS, EDS, LDS, NDS, RDS, SDS } from '../xds/session/types.ts';
 
 /** Resources by name, in name order. */
@@ -20,8 +20,8 @@ export const HELD_TYPES: readonly string[] = [CDS, EDS, LDS, RDS, SDS, NDS];
 
 /** Equal holdings share their resources by identity: comparing two positions of one tracker costs what differs. */
 export function holdingsOf(tracker: Tracker, state: State, proxy: ProxyRecord): Holdings {
-  const clusters = all(tracker, state, proxy, CDS);
-  const listeners = all(tracker, state, proxy, LDS);
+  const clusters = allOf(tracker, state, proxy, CDS);
+  const listeners = allOf(tracker, state, proxy, LDS);
   const wanted = { endpoints: new Set<string>(), routes: new Set<string>(), secrets: new Set<string>() };
   for (const { message } of [...clusters, ...listeners]) {
     const names = namesIn(message);
@@ -36,13 +36,8 @@ export function holdingsOf(tracker: Tracker, state: State, proxy: ProxyRecord): 
     [LDS, byName(listeners)],
     [RDS, named(tracker, state, proxy, RDS, wanted.routes)],
     [SDS, named(tracker, state, proxy, SDS, wanted.secrets)],
-    [NDS, capture === true || capture === 'true' ? byName(all(tracker, state, proxy, NDS)) : new Map()],
+    [NDS, capture === true || capture === 'true' ? byName(allOf(tracker, state, proxy, NDS)) : new Map()],
   ]);
-}
-
-function all(tracker: Tracker, state: State, proxy: ProxyRecord, url: string): readonly Resource<object>[] {
-  const query = resourceSource(url)?.all;
-  return query === undefined ? [] : tracker.get(state, proxy, query, '');
 }
 
 function named(
@@ -52,9 +47,7 @@ function named(
   url: string,
   names: ReadonlySet<string>,
 ): HeldOfType {
-  const query = resourceSource(url)?.named;
-  if (query === undefined) return new Map();
-  const found = [...names].map(name => tracker.get(state, proxy, query, name));
+  const found = [...names].map(name => namedOf(tracker, state, proxy, url, name));
   return byName(found.filter(resource => resource !== undefined));
 }
 

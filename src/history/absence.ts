@@ -1,0 +1,241 @@
+// Why a proxy does not have something. Each reason that Istio's rules know is tried: were it not for this Sidecar, this exportTo, this older
+// VirtualService, this port's protocol, would it be there? What makes it appear is a reason, proven. Besides: versions that were refused,
+// names that nobody defines, and since which event it is gone.
+
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import type { ObjectRecord } from '../core/object.ts';
+import { showProblem } from '../core/problem.ts';
+import type { ProxyRecord } from '../core/proxy.ts';
+import type { State } from '../core/state.ts';
+import { Tracker } from '../core/track.ts';
+import { type Brought, broughtBy, objectOfEvent } from './brought.ts';
+import type { History } from './history.ts';
+import type { Question } from './question.ts';
+import { without, withVersion } from './what-if.ts';
+
+/** Objects of which something is tried. */
+export const REASONS_TRIED_MAX = 400;
+/** Earlier positions that are looked at for the event after which it was gone. */
+export const POSITIONS_TRIED_MAX = 60;
+/** Names that are suggested. */
+const NAMES_SHOWN_MAX = 5;
+
+const EXPORT_ANNOTATION = 'networking.istio.io/exportTo';
+const EXPORTED = ['Service', 'ServiceEntry', 'VirtualService', 'DestinationRule'] as const;
+
+export interface Reason {
+  /** A sentence. */
+  readonly why: string;
+  /** The object that it is about. */
+  readonly brought?: Brought;
+  /** Without it the thing would be there; false: it may be why, and that cannot be tried. */
+  readonly proven: boolean;
+}
+
+export interface Absence {
+  readonly what: string;
+  readonly proxy: string;
+  readonly seq: number;
+  readonly time: number;
+  readonly reasons: readonly Reason[];
+  /** The event after which it was not there any more; undefined: it never was as far back as was looked. */
+  readonly goneSince?: {
+    readonly seq: number;
+    readonly time: number;
+    readonly object: string;
+    readonly brought?: Brought;
+  };
+  readonly missed: readonly string[];
+}
+
+export async function explainAbsence(
+  history: History,
+  state: State,
+  proxy: ProxyRecord,
+  question: Question,
+): Promise<Absence> {
+  const tracker = new Tracker();
+  const present = (other: State): boolean => question.answer(tracker, other, proxy) !== undefined;
+  const reasons: Reason[] = [];
+  for (const { why, record, next } of attempts(state, proxy, question)) {
+    if (next === undefined || !present(next)) continue;
+    reasons.push({ why, brought: await broughtBy(history, state, objectOf(record)), proven: true });
+  }
+  reasons.push(...(await refusals(history, state, question)));
+  const gone = await goneSince(history, state, proxy, question);
+  if (reasons.length === 0 && gone === undefined) reasons.push(unknownName(state, question));
+  return {
+    what: question.what,
+    proxy: proxy.facets.id,
+    seq: state.seq,
+    time: state.time,
+    reasons,
+    ...(gone === undefined ? {} : { goneSince: gone }),
+    missed: question.provenance(tracker, state, proxy).missed,
+  };
+}
+
+interface Attempt {
+  readonly why: string;
+  readonly record: ObjectRecord;
+  readonly next: State | undefined;
+}
+
+function* attempts(state: State, proxy: ProxyRecord, question: Question): Iterable<Attempt> {
+  let tried = 0;
+  for (const record of state.records.values()) {
+    if (record.accepted === undefined || tried >= REASONS_TRIED_MAX) continue;
+    const attempt = attemptOf(state, record, proxy, question);
+    if (attempt === undefined) continue;
+    tried++;
+    yield attempt;
+  }
+}
+
+function attemptOf(
+  state: State,
+  record: ObjectRecord,
+  proxy: ProxyRecord,
+  { host, subset }: Question,
+): Attempt | undefined {
+  const name = objectOf(record);
+  const { accepted, raw } = record;
+  if (accepted === undefined || raw === undefined) return undefined;
+  if (accepted.kind === 'Sidecar')
+    return { why: `${name} does not let ${proxy.facets.id} see it`, record, next: without(state, record) };
+  if (host === undefined || !mentions(raw, host, accepted.namespace)) return undefined;
+  const exported = EXPORTED.some(kind => kind === accepted.kind) ? withoutExport(raw) : undefined;
+  if (exported !== undefined) {
+    return {
+      why: `${name} is not exported to namespace ${proxy.facets.namespace}`,
+      record,
+      next: withVersion(state, record, exported),
+    };
+  }
+  if (accepted.kind === 'DestinationRule') return withSubset(state, record, raw, subset ?? '');
+  if (accepted.kind === 'VirtualService')
+    return { why: `${name} has the host and hides what would be there`, record, next: without(state, record) };
+  if (accepted.kind !== 'Service' && accepted.kind !== 'ServiceEntry') return undefined;
+  const asHttp = withHttpPorts(raw);
+  if (asHttp === undefined) return undefined;
+  return {
+    why: `a port of ${name} is not named as HTTP: it is taken for another protocol and has no routes`,
+    record,
+    next: withVersion(state, record, asHttp),
+  };
+}
+
+function withSubset(state: State, record: ObjectRecord, raw: JsonObject, subset: string): Attempt | undefined {
+  if (subset === '' || !isObject(raw.spec)) return undefined;
+  const subsets = Array.isArray(raw.spec.subsets) ? (raw.spec.subsets as readonly Json[]) : [];
+  const names = subsets.flatMap(one => (isObject(one) ? [String(one.name)] : []));
+  const has = names.length === 0 ? 'none' : names.join(', ');
+  const spec = { ...raw.spec, subsets: [...subsets, { name: subset, labels: { version: subset } }] };
+  const why = `${objectOf(record)} has no subset ${subset}; it has ${has}`;
+  return { why, record, next: withVersion(state, record, { ...raw, spec }) };
+}
+
+/** The host, its first label, or `label.namespace` is written somewhere in the object. */
+function mentions(raw: JsonObject, host: string, namespace: string): boolean {
+  const [label = host] = host.split('.');
+  const isShort = host === label || host.startsWith(`${label}.${namespace}`);
+  const seen = (value: Json | undefined): boolean => {
+    if (typeof value === 'string')
+      return value === host || (isShort && (value === label || value.startsWith(`${label}.`)));
+    if (Array.isArray(value)) return value.some(seen);
+    return isObject(value) && Object.values(value).some(seen);
+  };
+  const { metadata, ...content } = raw;
+  return seen(content) || (isObject(metadata) && metadata.name === label);
+}
+
+/** Exported to everybody; undefined: it says nothing about that. */
+function withoutExport(raw: JsonObject): JsonObject | undefined {
+  const metadata = isObject(raw.metadata) ? raw.metadata : {};
+  const annotations = isObject(metadata.annotations) ? metadata.annotations : {};
+  const spec = isObject(raw.spec) ? raw.spec : {};
+  if (annotations[EXPORT_ANNOTATION] === undefined && spec.exportTo === undefined) return undefined;
+  const { [EXPORT_ANNOTATION]: _, ...others } = annotations;
+  const { exportTo: __, ...rest } = spec;
+  return { ...raw, metadata: { ...metadata, annotations: others }, spec: rest };
+}
+
+function withHttpPorts(raw: JsonObject): JsonObject | undefined {
+  const spec = isObject(raw.spec) ? raw.spec : {};
+  if (!Array.isArray(spec.ports)) return undefined;
+  const isEntry = raw.kind === 'ServiceEntry';
+  const ports = (spec.ports as readonly Json[]).map(port => {
+    if (!isObject(port)) return port;
+    return isEntry ? { ...port, protocol: 'HTTP' } : { ...port, appProtocol: 'http' };
+  });
+  return { ...raw, spec: { ...spec, ports } };
+}
+
+async function refusals(history: History, state: State, { host }: Question): Promise<readonly Reason[]> {
+  const found: Reason[] = [];
+  for (const record of state.records.values()) {
+    const { refused } = record;
+    if (refused === undefined || host === undefined) continue;
+    const metadata = isObject(refused.raw.metadata) ? refused.raw.metadata : {};
+    if (!mentions(refused.raw, host, String(metadata.namespace ?? 'default'))) continue;
+    const kept = record.accepted === undefined ? 'nothing of it is in force' : 'the version before it stays in force';
+    const problems = refused.problems.map(showProblem).join('; ');
+    const name = objectOf(record);
+    const why = `${name} was refused by event ${refused.at}, ${kept}: ${problems}`;
+    found.push({ why, brought: await broughtBy(history, state, name), proven: false });
+  }
+  return found;
+}
+
+/** Goes back over the events of objects that matter to the question, until it is there. */
+async function goneSince(
+  history: History,
+  state: State,
+  proxy: ProxyRecord,
+  question: Question,
+): Promise<Absence['goneSince']> {
+  const { found, missed } = question.provenance(history.tracker, state, proxy);
+  const ranges = missed.filter(key => key.endsWith('*')).map(key => key.slice(0, -1));
+  const known = new Set([...found, ...missed]);
+  const label = question.host?.split('.')[0];
+  const matters = (object: string): boolean =>
+    known.has(object) ||
+    ranges.some(range => object.startsWith(range)) ||
+    (label !== undefined && object.endsWith(`/${label}`));
+  const events: { readonly seq: number; readonly time: number; readonly object: string }[] = [];
+  for await (const page of history.events(1, state.seq)) {
+    for (const event of page) {
+      const object = objectOfEvent(event);
+      if (object !== '' && matters(object)) events.push({ seq: event.seq, time: event.time, object });
+    }
+  }
+  for (const event of events.reverse().slice(0, POSITIONS_TRIED_MAX)) {
+    if (event.seq - 1 < history.first()) return undefined;
+    const before = await history.at(event.seq - 1);
+    const then = before.proxies.get(proxy.connection) ?? proxy;
+    if (question.answer(history.tracker, before, then) === undefined) continue;
+    const brought = await broughtBy(history, await history.at(event.seq), event.object);
+    return { ...event, ...(brought === undefined ? {} : { brought }) };
+  }
+  return undefined;
+}
+
+function unknownName(state: State, { what, host }: Question): Reason {
+  if (host === undefined) return { why: `nothing in force makes ${what}`, proven: false };
+  const [label = host] = host.split('.');
+  const names = new Set<string>();
+  for (const kind of ['Service', 'ServiceEntry', 'VirtualService'] as const) {
+    for (const { name, namespace } of state.objects[kind].values()) {
+      if (name.includes(label) || label.includes(name)) names.add(`${kind}/${namespace}/${name}`);
+    }
+  }
+  const close = [...names].sort().slice(0, NAMES_SHOWN_MAX);
+  const hint = close.length === 0 ? '' : `; named like it are ${close.join(', ')}`;
+  return { why: `no Service, ServiceEntry or VirtualService in force makes ${what}${hint}`, proven: false };
+}
+
+function objectOf({ kind, accepted, refused }: ObjectRecord): string {
+  if (accepted !== undefined) return `${kind}/${accepted.namespace}/${accepted.name}`;
+  const metadata = isObject(refused?.raw.metadata) ? refused.raw.metadata : {};
+  return `${kind}/${String(metadata.namespace ?? '')}/${String(metadata.name ?? '')}`;
+}

@@ -1,0 +1,71 @@
+// How an object came to be as it is: the event that brought it, when, from which source and file, and who changed it last.
+
+import type { Event } from '../core/event.ts';
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import type { ObjectRecord } from '../core/object.ts';
+import { showOrigin, showProblem } from '../core/problem.ts';
+import type { State } from '../core/state.ts';
+import type { History } from './history.ts';
+import { recordsOf } from './what-if.ts';
+
+export interface Brought {
+  /** `Kind/namespace/name` */
+  readonly object: string;
+  /** The event; `time` is absent if it stands before the journal begins. */
+  readonly seq: number;
+  readonly time?: number;
+  readonly source: string;
+  /** `file:line:column`; empty: not from a file. */
+  readonly origin: string;
+  /** Of its managedFields the one who wrote last; empty: it does not say. */
+  readonly manager: string;
+  /** A newer version that was refused and is not in force. */
+  readonly refused?: { readonly seq: number; readonly problems: readonly string[] };
+}
+
+/** The record in force: what the object is made of. */
+export function recordInForce(state: State, object: string): ObjectRecord | undefined {
+  const records = recordsOf(state, object);
+  return records.find(record => record.accepted !== undefined && isInForce(state, record)) ?? records[0];
+}
+
+function isInForce(state: State, { kind, key, accepted }: ObjectRecord): boolean {
+  return state.objects[kind].get(key) === accepted;
+}
+
+export async function broughtBy(history: History, state: State, object: string): Promise<Brought | undefined> {
+  const record = recordInForce(state, object);
+  if (record === undefined) return undefined;
+  const seq = record.accepted === undefined ? (record.refused?.at ?? 0) : record.acceptedAt;
+  const time = seq > history.first() && seq <= history.head().seq ? (await history.event(seq)).time : undefined;
+  const { refused } = record;
+  return {
+    object,
+    seq,
+    ...(time === undefined ? {} : { time }),
+    source: record.source,
+    origin: showOrigin(record.origin),
+    manager: managerOf(record.raw ?? refused?.raw ?? {}),
+    ...(refused === undefined ? {} : { refused: { seq: refused.at, problems: refused.problems.map(showProblem) } }),
+  };
+}
+
+/** Who wrote last, as the API server keeps it. */
+export function managerOf(raw: JsonObject): string {
+  const fields = isObject(raw.metadata) ? raw.metadata.managedFields : undefined;
+  if (!Array.isArray(fields)) return '';
+  let last: JsonObject | undefined;
+  for (const entry of fields as readonly Json[]) {
+    if (isObject(entry) && (last === undefined || String(entry.time ?? '') >= String(last.time ?? ''))) last = entry;
+  }
+  return typeof last?.manager === 'string' ? last.manager : '';
+}
+
+/** `Kind namespace/name` of what an event is about; '' if it is about no object. */
+export function objectOfEvent(event: Event): string {
+  if (event.kind === 'Delete') return `${event.ref.kind}/${event.ref.namespace}/${event.ref.name}`;
+  if (event.kind !== 'Add' && event.kind !== 'Update') return '';
+  const meta = isObject(event.object.metadata) ? event.object.metadata : {};
+  const namespace = typeof meta.namespace === 'string' ? meta.namespace : '';
+  return `${String(event.object.kind)}/${namespace}/${String(meta.name)}`;
+}

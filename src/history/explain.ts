@@ -1,0 +1,217 @@
+// Why something of a proxy is as it is: which objects made it, which of their fields, which events brought them. The read set says what could
+// have mattered; what did is found by trying: without the object, or the field, would the answer be another? So nothing is guessed from
+// names, and whatever the generators come to do, this stays true.
+
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import type { ProxyRecord } from '../core/proxy.ts';
+import type { State } from '../core/state.ts';
+import { type Provenance, Tracker } from '../core/track.ts';
+import { type Brought, broughtBy, recordInForce } from './brought.ts';
+import type { History } from './history.ts';
+import { type JsonChange, jsonDiff } from './json-diff.ts';
+import type { Question } from './question.ts';
+import { withoutObject, withVersion } from './what-if.ts';
+
+/** Objects that are tried; those that are named like what is asked come first. */
+export const OBJECTS_TRIED_MAX = 150;
+/** Fields of one object that are tried. */
+export const FIELDS_TRIED_MAX = 60;
+/** How deep below the object fields are told apart, e.g. `spec.http[0].route[1].weight`. */
+const FIELD_DEPTH_MAX = 6;
+
+export interface FieldCause {
+  /** e.g. `spec.http[0].route[1].weight` */
+  readonly field: string;
+  readonly value: Json;
+  /** Paths in the answer that would be others without it; empty: all of it would be gone. */
+  readonly decides: readonly string[];
+}
+
+export interface Cause {
+  readonly brought: Brought;
+  /** `all`: without the object there would be no answer. `part`: it would be another one. */
+  readonly decides: 'all' | 'part';
+  /** Paths in the answer that would be others without the object. */
+  readonly paths: readonly string[];
+  readonly fields: readonly FieldCause[];
+}
+
+export interface Jointly {
+  readonly objects: readonly string[];
+  readonly decides: 'all' | 'part';
+  readonly paths: readonly string[];
+}
+
+export interface Explanation {
+  readonly what: string;
+  readonly proxy: string;
+  readonly seq: number;
+  /** Of the position, ms since the epoch. */
+  readonly time: number;
+  readonly answer: JsonObject;
+  /** Those that decide all of it first. */
+  readonly causes: readonly Cause[];
+  /** Objects of one kind of which any one would do: none of them alone matters, all of them do. */
+  readonly jointly: readonly Jointly[];
+  /** Objects that were read and change nothing: `Kind/namespace/name`. */
+  readonly readOnly: readonly string[];
+  /** What was looked for in vain; a name that ends in `*` stands for every object of a range. */
+  readonly missed: readonly string[];
+  /** Objects that were not tried because there were too many. */
+  readonly untried: number;
+}
+
+/** Undefined: the proxy has no such thing; see absence.ts. */
+export async function explain(
+  history: History,
+  state: State,
+  proxy: ProxyRecord,
+  question: Question,
+): Promise<Explanation | undefined> {
+  const answer = question.answer(history.tracker, state, proxy);
+  if (answer === undefined) return undefined;
+  const provenance = question.provenance(history.tracker, state, proxy);
+  const candidates = byRelevance(provenance, question);
+  const trial = new Trial(proxy, question, answer);
+  const causes: Cause[] = [];
+  const readOnly: string[] = [];
+  for (const object of candidates.slice(0, OBJECTS_TRIED_MAX)) {
+    const changes = trial.changes(withoutObject(state, object));
+    const brought = changes.length === 0 ? undefined : await broughtBy(history, state, object);
+    if (brought === undefined) readOnly.push(object);
+    else {
+      const decides = trial.isGone(changes) ? 'all' : 'part';
+      causes.push({ brought, decides, paths: pathsOf(changes), fields: trial.fields(state, object) });
+    }
+  }
+  const jointly = togetherIn(trial, state, readOnly);
+  const joined = new Set(jointly.flatMap(({ objects }) => objects));
+  return {
+    what: question.what,
+    proxy: proxy.facets.id,
+    seq: state.seq,
+    time: state.time,
+    answer,
+    causes: causes.sort((a, b) => rank(a) - rank(b) || (a.brought.object < b.brought.object ? -1 : 1)),
+    jointly,
+    readOnly: readOnly.filter(object => !joined.has(object)).sort(),
+    missed: provenance.missed,
+    untried: Math.max(0, candidates.length - OBJECTS_TRIED_MAX),
+  };
+}
+
+/** Four services on one port make one listener: it is there as long as one of them is. */
+function togetherIn(trial: Trial, state: State, objects: readonly string[]): readonly Jointly[] {
+  const kinds = new Map<string, string[]>();
+  for (const object of [...objects].sort()) {
+    const kind = object.slice(0, object.indexOf('/'));
+    kinds.set(kind, [...(kinds.get(kind) ?? []), object]);
+  }
+  return [...kinds.values()].flatMap((group): readonly Jointly[] => {
+    if (group.length < 2) return [];
+    const changes = trial.changes(group.reduce(withoutObject, state));
+    if (changes.length === 0) return [];
+    return [{ objects: group, decides: trial.isGone(changes) ? 'all' : 'part', paths: pathsOf(changes) }];
+  });
+}
+
+function rank({ decides }: Cause): number {
+  return decides === 'all' ? 0 : 1;
+}
+
+/** Kinds that people write come before those that clusters make; names like the host come first. */
+function byRelevance({ found }: Provenance, { host }: Question): readonly string[] {
+  const label = host?.split('.')[0];
+  const score = (object: string): number => {
+    const [kind = '', , name = ''] = object.split('/');
+    const named = label !== undefined && name.startsWith(label) ? 0 : 2;
+    return named + (kind === 'Pod' || kind === 'EndpointSlice' || kind === 'Node' ? 1 : 0);
+  };
+  return [...found].sort((a, b) => score(a) - score(b) || (a < b ? -1 : 1));
+}
+
+/** Asks the same question at states that never were. */
+class Trial {
+  /** Of its own: what is tried shall not drive out what is remembered of real states. */
+  readonly #tracker = new Tracker();
+  readonly #proxy: ProxyRecord;
+  readonly #question: Question;
+  readonly #answer: JsonObject;
+
+  constructor(proxy: ProxyRecord, question: Question, answer: JsonObject) {
+    this.#proxy = proxy;
+    this.#question = question;
+    this.#answer = answer;
+  }
+
+  changes(state: State): readonly JsonChange[] {
+    return jsonDiff(this.#answer, this.#question.answer(this.#tracker, state, this.#proxy));
+  }
+
+  isGone(changes: readonly JsonChange[]): boolean {
+    return changes.length === 1 && changes[0]!.path === '' && changes[0]!.after === undefined;
+  }
+
+  /** The smallest parts of the object that decide something, each alone. */
+  fields(state: State, object: string): readonly FieldCause[] {
+    const record = recordInForce(state, object);
+    const raw = record?.raw;
+    if (record === undefined || raw === undefined || object.startsWith('Secret/')) return [];
+    const found: FieldCause[] = [];
+    let tried = 0;
+    const visit = (value: Json, path: readonly (string | number)[]): boolean => {
+      if (tried >= FIELDS_TRIED_MAX) return false;
+      tried++;
+      const next = withVersion(state, record, pruned(raw, path) as JsonObject);
+      const changes = next === undefined ? [] : this.changes(next);
+      if (next !== undefined && changes.length === 0) return false;
+      const inner = path.length < FIELD_DEPTH_MAX ? childrenOf(value) : [];
+      const finer = inner.map(([key, child]) => visit(child, [...path, key])).some(Boolean);
+      if (finer) return true;
+      if (next === undefined) return false;
+      found.push({ field: showPath(path), value, decides: this.isGone(changes) ? [] : pathsOf(changes) });
+      return true;
+    };
+    for (const [key, value] of Object.entries(raw)) {
+      if (key === 'spec' && isObject(value))
+        for (const [name, member] of Object.entries(value)) visitMember(name, member);
+      else if (key === 'metadata' && isObject(value)) {
+        for (const name of ['labels', 'annotations'])
+          if (value[name] !== undefined) visit(value[name], ['metadata', name]);
+      } else if (key !== 'apiVersion' && key !== 'kind' && value !== undefined) visit(value, [key]);
+    }
+    return found;
+
+    function visitMember(name: string, member: Json | undefined): void {
+      if (member !== undefined) visit(member, ['spec', name]);
+    }
+  }
+}
+
+function childrenOf(value: Json): readonly (readonly [string | number, Json])[] {
+  if (Array.isArray(value)) return value.map((item: Json, i): readonly [number, Json] => [i, item]);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => (member === undefined ? [] : [[key, member] as const]));
+}
+
+/** A copy without what stands at the path. */
+function pruned(value: Json, path: readonly (string | number)[]): Json {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  if (Array.isArray(value)) {
+    if (rest.length === 0) return value.filter((_, i) => i !== key);
+    return value.map((item: Json, i) => (i === key ? pruned(item, rest) : item));
+  }
+  if (!isObject(value)) return value;
+  const { [String(key)]: member, ...others } = value;
+  if (member === undefined || rest.length === 0) return others;
+  return { ...value, [String(key)]: pruned(member, rest) };
+}
+
+function showPath(path: readonly (string | number)[]): string {
+  return path.map((key, i) => (typeof key === 'number' ? `[${key}]` : i === 0 ? key : `.${key}`)).join('');
+}
+
+function pathsOf(changes: readonly JsonChange[]): readonly string[] {
+  return changes.map(({ path }) => path);
+}

@@ -1,0 +1,197 @@
+// Something of a proxy that can be asked about: a cluster, listener, route configuration, virtual host or endpoint. A question knows how to find
+// its answer at any state, and which objects were read for it, so that everything else (why, since when, what if) is the same for all of them.
+
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import type { ProxyRecord } from '../core/proxy.ts';
+import type { Query } from '../core/reader.ts';
+import type { Resource } from '../core/resource.ts';
+import type { State } from '../core/state.ts';
+import type { Provenance, Tracker } from '../core/track.ts';
+import { allOf, namedOf } from '../runtime/offline.ts';
+import { resourceSource } from '../xds/generate/types.ts';
+import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
+import { shownJson } from './config-dump.ts';
+import { namesIn } from './holdings.ts';
+import { objectsIn } from './rows.ts';
+
+export interface Question {
+  /** e.g. `cluster outbound|9080||reviews.shop.svc.cluster.local` */
+  readonly what: string;
+  readonly typeUrl: string;
+  /** Host that it is about; undefined: none. */
+  readonly host?: string;
+  readonly port?: number;
+  readonly subset?: string;
+  /** Its JSON; undefined: the proxy has none. */
+  readonly answer: (tracker: Tracker, state: State, proxy: ProxyRecord) => JsonObject | undefined;
+  /** What was read, and looked for in vain, to come to the answer. */
+  readonly provenance: (tracker: Tracker, state: State, proxy: ProxyRecord) => Provenance;
+}
+
+type Made = readonly Resource<object>[];
+const NOTHING: Provenance = { found: [], missed: [] };
+
+/** The read set of one of many; of all of them if it is not there. */
+function partOf(tracker: Tracker, state: State, proxy: ProxyRecord, url: string, name: string): Provenance {
+  const query = resourceSource(url)?.all as unknown as Query<string, Made> | undefined;
+  if (query === undefined) return NOTHING;
+  const resource = tracker.get(state, proxy, query, '').find(made => made.name === name);
+  const holds = (value: unknown): boolean => value === resource || (Array.isArray(value) && value.includes(resource));
+  return tracker.provenance(state, proxy, query, '', resource === undefined ? undefined : holds);
+}
+
+function namedProvenance(tracker: Tracker, state: State, proxy: ProxyRecord, url: string, name: string): Provenance {
+  const query = resourceSource(url)?.named;
+  return query === undefined ? NOTHING : tracker.provenance(state, proxy, query as Query<string, unknown>, name);
+}
+
+export function clusterQuestion(name: string): Question {
+  const [direction, port, subset, host] = name.split('|');
+  const isService = direction === 'outbound' && host !== undefined;
+  return {
+    what: `cluster ${name}`,
+    typeUrl: CDS,
+    ...(isService ? { host, port: Number(port), subset: subset ?? '' } : {}),
+    answer: (tracker, state, proxy) => {
+      const found = allOf(tracker, state, proxy, CDS).find(made => made.name === name);
+      return found === undefined ? undefined : shownJson(CDS, found);
+    },
+    provenance: (tracker, state, proxy) => {
+      const found = allOf(tracker, state, proxy, CDS).some(made => made.name === name);
+      // One that is not there: the endpoints of that name are looked for in the same places.
+      return found ? partOf(tracker, state, proxy, CDS, name) : namedProvenance(tracker, state, proxy, EDS, name);
+    },
+  };
+}
+
+export function listenerQuestion(name: string): Question {
+  return {
+    what: `listener ${name}`,
+    typeUrl: LDS,
+    answer: (tracker, state, proxy) => {
+      const found = allOf(tracker, state, proxy, LDS).find(made => made.name === name);
+      return found === undefined ? undefined : shownJson(LDS, found);
+    },
+    provenance: (tracker, state, proxy) => partOf(tracker, state, proxy, LDS, name),
+  };
+}
+
+export function routeQuestion(name: string): Question {
+  return {
+    what: `route configuration ${name}`,
+    typeUrl: RDS,
+    answer: (tracker, state, proxy) => {
+      if (!routeNamesOf(tracker, state, proxy).includes(name)) return undefined;
+      const found = namedOf(tracker, state, proxy, RDS, name);
+      return found === undefined ? undefined : shownJson(RDS, found);
+    },
+    provenance: (tracker, state, proxy) => namedProvenance(tracker, state, proxy, RDS, name),
+  };
+}
+
+/** The route configurations that the proxy's listeners ask for. */
+export function routeNamesOf(tracker: Tracker, state: State, proxy: ProxyRecord): readonly string[] {
+  const names = allOf(tracker, state, proxy, LDS).flatMap(({ message }) => namesIn(message).routes);
+  return [...new Set(names)].sort();
+}
+
+/** `host`: a name or domain of the virtual host, with or without port. `route`: only in this route configuration. */
+export function virtualHostQuestion(host: string, route?: string): Question {
+  const [bare = host, number] = splitPort(host);
+  const routes = (tracker: Tracker, state: State, proxy: ProxyRecord): readonly string[] =>
+    route === undefined ? routeNamesOf(tracker, state, proxy) : [route];
+  return {
+    what: route === undefined ? `virtual host ${host}` : `virtual host ${host} of route ${route}`,
+    typeUrl: RDS,
+    host: bare,
+    ...(number === undefined ? {} : { port: number }),
+    answer: (tracker, state, proxy) => {
+      for (const name of routes(tracker, state, proxy)) {
+        const resource = namedOf(tracker, state, proxy, RDS, name);
+        const found = resource === undefined ? undefined : virtualHostIn(shownJson(RDS, resource), host);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+    provenance: (tracker, state, proxy) => {
+      const all = routes(tracker, state, proxy).map(name => {
+        const resource = namedOf(tracker, state, proxy, RDS, name);
+        const found = resource === undefined ? undefined : virtualHostIn(shownJson(RDS, resource), host);
+        return { name, resource, found };
+      });
+      const holding = all.find(({ found }) => found !== undefined);
+      if (holding === undefined) return union(all.map(({ name }) => namedProvenance(tracker, state, proxy, RDS, name)));
+      const { virtualHosts = [] } = holding.resource!.message as {
+        readonly virtualHosts?: readonly { readonly name?: string }[];
+      };
+      const part = virtualHosts.find(one => one.name === holding.found!.name);
+      const holds = (value: unknown): boolean => value === part || (Array.isArray(value) && value.includes(part));
+      const query = resourceSource(RDS)!.named as Query<string, unknown>;
+      return tracker.provenance(state, proxy, query, holding.name, holds);
+    },
+  };
+}
+
+function splitPort(host: string): readonly [string, number | undefined] {
+  const match = /^(.+):([0-9]+)$/.exec(host);
+  return match === null ? [host, undefined] : [match[1]!, Number(match[2])];
+}
+
+/** By its name, by a domain, or by its name without the port. */
+function virtualHostIn(route: JsonObject, host: string): JsonObject | undefined {
+  const hosts = objectsIn(route.virtualHosts);
+  const domainsOf = (one: JsonObject): readonly Json[] => (Array.isArray(one.domains) ? one.domains : []);
+  return (
+    hosts.find(one => one.name === host) ??
+    hosts.find(one => domainsOf(one).includes(host)) ??
+    hosts.find(one => typeof one.name === 'string' && splitPort(one.name)[0] === host)
+  );
+}
+
+/** `address`: `10.1.2.3` or `10.1.2.3:9080`. `cluster`: only of this one. */
+export function endpointQuestion(address: string, cluster?: string): Question {
+  const clusters = (tracker: Tracker, state: State, proxy: ProxyRecord): readonly string[] => {
+    if (cluster !== undefined) return [cluster];
+    return allOf(tracker, state, proxy, CDS).flatMap(({ message }) => namesIn(message).endpoints);
+  };
+  const among = (tracker: Tracker, state: State, proxy: ProxyRecord): ReadonlyMap<string, JsonObject> => {
+    const found = new Map<string, JsonObject>();
+    for (const name of clusters(tracker, state, proxy)) {
+      const resource = namedOf(tracker, state, proxy, EDS, name);
+      const endpoint = resource === undefined ? undefined : endpointIn(shownJson(EDS, resource), address);
+      if (endpoint !== undefined) found.set(name, endpoint);
+    }
+    return found;
+  };
+  return {
+    what: cluster === undefined ? `endpoint ${address}` : `endpoint ${address} of cluster ${cluster}`,
+    typeUrl: EDS,
+    answer: (tracker, state, proxy) => {
+      const found = among(tracker, state, proxy);
+      return found.size === 0 ? undefined : Object.fromEntries(found);
+    },
+    provenance: (tracker, state, proxy) => {
+      const found = [...among(tracker, state, proxy).keys()];
+      const names = found.length > 0 ? found : clusters(tracker, state, proxy);
+      return union(names.map(name => namedProvenance(tracker, state, proxy, EDS, name)));
+    },
+  };
+}
+
+function endpointIn(assignment: JsonObject, address: string): JsonObject | undefined {
+  for (const locality of objectsIn(assignment.endpoints)) {
+    for (const one of objectsIn(locality.lbEndpoints)) {
+      const at =
+        isObject(one.endpoint) && isObject(one.endpoint.address) ? one.endpoint.address.socketAddress : undefined;
+      if (!isObject(at)) continue;
+      if (address === at.address || address === `${String(at.address)}:${String(at.portValue ?? 0)}`) return one;
+    }
+  }
+  return undefined;
+}
+
+function union(all: readonly Provenance[]): Provenance {
+  const found = new Set(all.flatMap(one => one.found));
+  const missed = new Set(all.flatMap(one => one.missed));
+  return { found: [...found].sort(), missed: [...missed].sort() };
+}
