@@ -154,7 +154,7 @@ export function mergeMeshConfig(base: MeshConfig, over: DecodedMeshConfig): Mesh
 }
 
 /** Field by field; of the messages inside only `proxyMetadata` and `proxyHeaders` are merged, every other one is replaced. */
-function mergeProxyConfig(base: ProxyConfig, over: ProxyConfig): ProxyConfig {
+export function mergeProxyConfig(base: ProxyConfig, over: ProxyConfig): ProxyConfig {
   const { serviceCluster, tracingServiceName, ...rest } = base;
   const clusterName =
     over.serviceCluster !== undefined || over.tracingServiceName !== undefined

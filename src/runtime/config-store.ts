@@ -2,6 +2,7 @@
 // an object in force, in the order of the journal. A change is what differs between two states, so an object that a filter, or a source
 // with precedence, takes away is a delete like any other.
 
+import { sameContent } from '../core/equal.ts';
 import type { Event } from '../core/event.ts';
 import type { KindName } from '../core/kinds/kinds.ts';
 import { rawRef, recordKeyOf } from '../core/novelty.ts';
@@ -26,7 +27,10 @@ export class ConfigStoreController {
     this.#world = world;
     this.#sources = sources;
     world.listen({
-      onEvent: (before, event, after) => this.#follow(after, this.#seen === before ? event : undefined),
+      // While events of a gap in the journal are folded once more, states come that the handlers are past already: only the last counts.
+      onEvent: (before, event, after) => {
+        if (this.#seen === before) this.#follow(after, event);
+      },
       onFolded: state => this.#follow(state, undefined),
     });
   }
@@ -86,7 +90,9 @@ function changedKeys(before: State, after: State, kind: KindName, event: Event |
   if (own?.kind === kind)
     return before.objects[kind].get(own.key) === after.objects[kind].get(own.key) ? [] : [own.key];
   const keys: string[] = [];
-  for (const [key, obj] of after.objects[kind].entries()) if (before.objects[kind].get(key) !== obj) keys.push(key);
+  for (const [key, obj] of after.objects[kind].entries()) {
+    if (!sameContent(before.objects[kind].get(key), obj)) keys.push(key);
+  }
   for (const key of before.objects[kind].keys()) if (!after.objects[kind].has(key)) keys.push(key);
   return keys.sort();
 }

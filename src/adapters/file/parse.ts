@@ -1,13 +1,13 @@
 // One file's bytes → its objects, each with the line where it begins, and what is wrong with the documents that are none.
 //
-// YAML as Kubernetes reads it: version 1.1 booleans, no base-60 numbers, no timestamps, duplicate keys refused. Never throws; every limit
-// is named. A document with an error never hides the others.
+// YAML as Kubernetes reads it (core/yaml.ts). Never throws; every limit is named. A document with an error never hides the others.
 
-import { type Document, isMap, LineCounter, parseAllDocuments, type Tags } from 'yaml';
+import { type Document, isMap, LineCounter, parseAllDocuments } from 'yaml';
 import type { ObjectRef, RawObject } from '../../core/event.ts';
 import { isObject, type Json } from '../../core/json.ts';
 import { definitionOf } from '../../core/kinds/registry.ts';
 import type { Origin } from '../../core/problem.ts';
+import { ALIASES_MAX, kubernetesTags } from '../../core/yaml.ts';
 
 /** A larger file is refused unread. */
 export const FILE_BYTES_MAX = 4 * 1024 * 1024;
@@ -15,8 +15,6 @@ export const FILE_BYTES_MAX = 4 * 1024 * 1024;
 export const DOCUMENTS_MAX = 10_000;
 /** Depth of nesting inside an object. */
 export const DEPTH_MAX = 64;
-/** How often anchors may be expanded in one document: past that it is taken for an alias bomb. */
-export const ALIASES_MAX = 200;
 /** Errors reported for one file. */
 export const ERRORS_MAX = 20;
 
@@ -101,20 +99,6 @@ function readDocument(document: Document.Parsed, at: (offset: number) => Origin)
     return { value: null, origin, errors: [{ origin, reason }] };
   }
 }
-
-const kubernetesTags = (tags: Tags): Tags =>
-  tags
-    .filter(tag => {
-      if (typeof tag === 'string') return tag !== 'timestamp' && tag !== 'intTime' && tag !== 'floatTime';
-      return tag.tag !== 'tag:yaml.org,2002:timestamp' && !('format' in tag && tag.format === 'TIME');
-    })
-    .map(tag => {
-      if (typeof tag === 'string' || tag.collection !== undefined) return tag;
-      return tag.tag === 'tag:yaml.org,2002:float' && tag.test?.test('.') ? { ...tag, test: FLOAT } : tag;
-    });
-
-/** The parser's own rule takes a lone dot for a number (not a number, even); for Kubernetes it is text, as in `exportTo: [.]`. */
-const FLOAT = /^[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)$/;
 
 function decodeText(file: string, bytes: Uint8Array): string | { readonly origin: Origin; readonly reason: string } {
   const origin = { file };

@@ -107,8 +107,9 @@ class StateStore implements ConfigStore {
     if (current === undefined) return left({ kind: 'NotFound', object: shown(name) });
     const conflict = conflictOf(name, resourceVersion, current);
     if (conflict !== undefined) return left(conflict);
-    const { kind, namespace, name: called } = name;
-    const ref = { apiVersion: String(current.object.apiVersion), kind, namespace, name: called };
+    const { namespace, name: called } = name;
+    const { apiVersion, kind } = current.object;
+    const ref = { apiVersion: String(apiVersion), kind: String(kind), namespace, name: called };
     return right([{ source: this.#source, kind: 'Delete', ref }]);
   }
 

@@ -13,7 +13,8 @@ import { emptyState, type State } from '../../../src/core/state.ts';
 import { stateHash } from '../../../src/runtime/history.ts';
 import { withMeshFacts, withMeshFactsOfList } from '../../../src/runtime/mesh-config-map.ts';
 import { parameters } from '../../property/seed.ts';
-import { ask, nodeOf, proxyOf, step, world } from '../world.ts';
+import { pod } from '../registry/fixtures.ts';
+import { ask, nodeOf, proxyOf, step, withObjects, world } from '../world.ts';
 
 const SOURCE = 'kube/Kubernetes';
 type Said = readonly [layer: MeshLayer | undefined, value: Json];
@@ -175,7 +176,7 @@ describe('ConfigMaps', () => {
   });
 });
 
-test('the ProxyConfig of a workload: mesh < root namespace < namespace < workload, the oldest first', () => {
+describe('the ProxyConfig of a workload', () => {
   const config = (name: string, namespace: string, day: string, spec: JsonObject): JsonObject => ({
     apiVersion: 'networking.istio.io/v1beta1',
     kind: 'ProxyConfig',
@@ -190,13 +191,39 @@ test('the ProxyConfig of a workload: mesh < root namespace < namespace < workloa
       config('late', 'default', '02', { concurrency: 9, image: { imageType: 'debug' } }),
       config('web', 'default', '01', { selector, environmentVariables: { C: 'web' } }),
       config('other', 'default', '01', { selector: { matchLabels: { app: 'db' } }, concurrency: 7 }),
+      config('none', 'default', '01', { selector: {}, concurrency: 8 }),
     ],
     { mesh: { defaultConfig: { concurrency: 5, proxyMetadata: { M: 'mesh' } } } },
   );
-  const proxy = proxyOf(nodeOf({ name: 'web-1', ip: '10.0.0.1', labels: { app: 'web' } }));
-  expect(ask(state, effectiveProxyConfig, '', proxy)).toMatchObject({
-    concurrency: 2,
-    proxyMetadata: { M: 'mesh', A: 'root', B: 'space', C: 'web' },
-    image: { imageType: 'debug' },
+  const labels = { app: 'web' };
+  const of = (at: State, metadata: JsonObject = {}, namespace = 'default') =>
+    ask(at, effectiveProxyConfig, '', proxyOf(nodeOf({ name: 'web-1', ip: '10.0.0.1', namespace, labels, metadata })));
+  const annotated = (text: string): State =>
+    withObjects(state, pod('web-1', '10.0.0.1', { labels, annotations: { 'proxy.istio.io/config': text } }));
+
+  test('mesh < root namespace < namespace < workload; of each level the oldest', () => {
+    const found = of(state);
+    expect(found).toMatchObject({ concurrency: 2, proxyMetadata: { M: 'mesh', A: 'root', B: 'space', C: 'web' } });
+    expect(found.image).toBeUndefined();
+  });
+  test('in the root namespace that of the mesh is its own', () => {
+    expect(of(state, {}, 'istio-system')).toMatchObject({
+      concurrency: 1,
+      proxyMetadata: { M: 'mesh', A: 'root', B: 'root' },
+    });
+  });
+  test('the annotation of the pod stands between those of the namespace and the workload', () => {
+    const text = 'concurrency: 3\nholdApplicationUntilProxyStarts: yes\nproxyMetadata: { B: pod, C: pod }\nfuture: 1';
+    expect(of(annotated(text))).toMatchObject({
+      concurrency: 3,
+      holdApplicationUntilProxyStarts: true,
+      proxyMetadata: { M: 'mesh', A: 'root', B: 'pod', C: 'web' },
+    });
+  });
+  test('an agent says its annotations itself, where no pod is known', () => {
+    expect(of(state, { ANNOTATIONS: { 'proxy.istio.io/config': 'concurrency: 4' } }).concurrency).toBe(4);
+  });
+  test.each(['{', 'concurrency: many', 'a: &a [*a]', '7', 'a: 1\na: 2'])('the annotation %j is none', text => {
+    expect(of(annotated(text))).toEqual(of(withObjects(state, pod('web-1', '10.0.0.1', { labels }))));
   });
 });

@@ -185,3 +185,18 @@ test.each([
 ])('merge patch of %j with %j', (target, patch, expected) => {
   expect(mergePatch(target as never, patch as never)).toEqual(expected);
 });
+
+test('a Gateway of the Gateway API is deleted by what it calls itself', () => {
+  const gateway: JsonObject = {
+    apiVersion: 'gateway.networking.k8s.io/v1beta1',
+    kind: 'Gateway',
+    metadata: { name: 'gw', namespace: 'default' },
+    spec: { gatewayClassName: 'istio', listeners: [] },
+  };
+  const name = { kind: 'KubernetesGateway', namespace: 'default', name: 'gw' } as const;
+  const store = new MemoryStore();
+  ok(store.create(gateway));
+  expect(store.get(name)).toBeDefined();
+  ok(store.delete(name));
+  expect(store.get(name)).toBeUndefined();
+});

@@ -1,6 +1,6 @@
 // The controller: handlers are called for every change, in the order of the journal, with what was and what is.
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Unrecorded } from '../../../src/core/event.ts';
 import { fold } from '../../../src/core/fold.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
@@ -21,6 +21,11 @@ class SmallWorld {
     this.#listeners.push(listener);
   }
   record(...facts: readonly Unrecorded[]): void {
+    this.recordFrom(this.state, ...facts);
+  }
+  /** From an earlier state: as when a gap in the journal is mended, and its events are folded once more. */
+  recordFrom(from: State, ...facts: readonly Unrecorded[]): void {
+    this.state = from;
     for (const fact of facts) {
       const event = { ...fact, seq: this.state.seq + 1, time: 0 };
       const before = this.state;
@@ -76,6 +81,29 @@ test('what the filters of the mesh take away is deleted, and added when it comes
   world.record({ source: SOURCE, kind: 'MeshConfig', value });
   world.record(add(namespace('default', { labels: { mesh: 'on' } })));
   expect(calls).toEqual(['delete a', 'delete b', 'add a', 'add b']);
+});
+
+describe('a gap in the journal', () => {
+  const during = [add(service('a')), add(service('b')), add(service('c'))];
+  test('that is mended changes nothing: what was acted on comes again', () => {
+    const { world, controller, calls } = started(add(service('z')));
+    controller.run();
+    const from = world.state;
+    world.record(...during);
+    expect(calls).toEqual(['add z', 'add a', 'add b', 'add c']);
+    world.recordFrom(from, ...during);
+    world.record(add(service('d')));
+    expect(calls.slice(4)).toEqual(['add d']);
+  });
+  test('of which something is rejected when it is folded again: only the difference comes', () => {
+    const { world, controller, calls } = started(add(service('z')));
+    controller.run();
+    const from = world.state;
+    world.record(...during);
+    calls.length = 0;
+    world.recordFrom(from, add(service('a')), add(service('b', {}, { labels: { x: 'y' } })), add(service('e')));
+    expect(calls).toEqual(['update b', 'delete c', 'add e']);
+  });
 });
 
 test('in sync when each source has said everything', () => {
