@@ -10,6 +10,7 @@ import type { XdsLimits } from './limits.ts';
 import type { ScheduleSettings } from './push/settings.ts';
 import { Pusher } from './pusher.ts';
 import { ReceiptBook } from './receipts.ts';
+import { SharedBodies } from './shared-bodies.ts';
 import { AdsStream, type StreamContext, type Transport } from './stream.ts';
 import type { ConnectionStatus } from './stream-status.ts';
 import { Gate, WriteWindow } from './write-window.ts';
@@ -22,6 +23,7 @@ export interface HubOptions {
 }
 
 export class Hub {
+  readonly bodies = new SharedBodies();
   readonly #host: XdsHost;
   readonly #limits: XdsLimits;
   readonly #context: StreamContext;
@@ -42,6 +44,7 @@ export class Hub {
       engine,
       limits,
       receipts: new ReceiptBook(facts => host.record(facts)),
+      bodies: this.bodies,
       window: new WriteWindow(host.clock, limits.writesMax, limits.writeSlotMs),
       onConnected: stream => this.#connected(stream),
       onSettled: stream => this.#pusher.done(stream.connection),

@@ -1,5 +1,5 @@
 // The ADS server: grpc-js below, sessions and the push schedule above, nothing decided in between. Messages are Buffers on both sides
-// (identity serializers): requests are decoded here, responses are concatenations of bytes that were encoded once.
+// (identity serializers): requests are decoded here, responses are bytes that were put together once for all who are sent the same.
 //
 // Writes are counted by their callback and not by what `write` returns: docs/adr/0005.
 
@@ -18,6 +18,7 @@ import type { XdsHost } from './host.ts';
 import { Hub } from './hub.ts';
 import type { XdsLimits } from './limits.ts';
 import type { ScheduleSettings } from './push/settings.ts';
+import { sendPieces } from './shared-write.ts';
 import type { AdsStream, EndCode, Incoming, Transport } from './stream.ts';
 import type { ConnectionStatus } from './stream-status.ts';
 
@@ -36,25 +37,6 @@ type Protocol = 'sotw' | 'delta';
 const SERVICE = '/envoy.service.discovery.v3.AggregatedDiscoveryService';
 const identity = (bytes: Buffer): Buffer => bytes;
 
-/**
- * A response that has not been put together: grpc-js asks a serialized message for its length and has it copied behind the frame header
- * (server-interceptors.js, serializeMessage), so the pieces are copied once, there. Everything else sees a Buffer.
- */
-class Pieces {
-  readonly #pieces: readonly Buffer[];
-  readonly byteLength: number;
-
-  constructor(pieces: readonly Buffer[]) {
-    this.#pieces = pieces;
-    this.byteLength = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  }
-
-  copy(target: Buffer, at: number): number {
-    let end = at;
-    for (const piece of this.#pieces) end += piece.copy(target, end);
-    return end - at;
-  }
-}
 const bidi = (path: string) => ({
   path,
   requestStream: true,
@@ -189,7 +171,7 @@ function transportOf(call: Call): Transport {
       call.write(message, done);
     },
     sendPieces: (pieces, done) => {
-      call.write(new Pieces(pieces) as unknown as Buffer, done);
+      sendPieces(call, pieces, done);
     },
     end: (code, message) => {
       if (code === 'OK') call.end();
@@ -222,6 +204,8 @@ function serverOptions(limits: XdsLimits) {
     'grpc.keepalive_time_ms': limits.keepaliveMs,
     'grpc.keepalive_timeout_ms': limits.keepaliveTimeoutMs,
     'grpc.keepalive_permit_without_calls': 1,
+    // Nobody asks for it, and it counts every message of every stream.
+    'grpc.enable_channelz': 0,
     ...(connectionAgeMsMax === undefined
       ? {}
       : {

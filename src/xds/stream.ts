@@ -9,7 +9,7 @@ import type { JsonObject } from '../core/json.ts';
 import type { NodeFacets } from '../core/proxy.ts';
 import { arrivalOf } from './connect.ts';
 import { debugFrame } from './debug-frame.ts';
-import { deltaDiscoveryPieces, deltaDiscoveryResponse, discoveryPieces, discoveryResponse } from './discovery.ts';
+import { deltaDiscoveryResponse, discoveryResponse } from './discovery.ts';
 import type { Engine } from './engine.ts';
 import { type DebugResource, XDS_SOURCE, type XdsHost } from './host.ts';
 import type { XdsLimits } from './limits.ts';
@@ -27,6 +27,7 @@ import {
 } from './session/session.ts';
 import { step } from './session/step.ts';
 import { HEALTH } from './session/types.ts';
+import type { SharedBodies } from './shared-bodies.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
 import type { WriteWindow } from './write-window.ts';
 
@@ -42,7 +43,7 @@ export type EndCode =
 export interface Transport {
   /** `done`: the transport took the message, or failed. */
   send(message: Buffer, done: (error?: Error | null) => void): void;
-  /** As `send` of the concatenation; a transport that has this spares a copy of every response. */
+  /** As `send` of the concatenation, of pieces that other streams are sent as well: they are not changed, and need not be copied. */
   sendPieces?(pieces: readonly Buffer[], done: (error?: Error | null) => void): void;
   end(code: EndCode, message: string): void;
   /** Stop and go on reading requests. */
@@ -56,6 +57,7 @@ export interface StreamContext {
   readonly limits: XdsLimits;
   readonly receipts: ReceiptBook;
   readonly window: WriteWindow;
+  readonly bodies: SharedBodies;
   /** The proxy is known from now on; pushes may come. */
   readonly onConnected: (stream: AdsStream) => void;
   readonly onSettled: (stream: AdsStream) => void;
@@ -281,7 +283,8 @@ export class AdsStream {
       if (this.#ended) return giveBack();
       await receipts.commit({ connection, typeUrl, stateSeq, digest: set.digest, count: set.size });
       if (this.#ended) return giveBack();
-      const pieces = this.#pieces(response, set);
+      const { names, removed, nonce } = response;
+      const pieces = this.#context.bodies.pieces({ protocol: this.protocol, set, names, removed }, nonce);
       this.#note(typeUrl, { version: set.digest, stateSeq, sentAt: host.clock.now() });
       const sent = (error?: Error | null): void => {
         giveBack();
@@ -299,21 +302,6 @@ export class AdsStream {
       giveBack();
       this.#fail(error);
     }
-  }
-
-  #pieces(response: Response, set: ResourceSet): readonly Buffer[] {
-    const { typeUrl, nonce, removed } = response;
-    const version = set.digest.slice(0, VERSION_LENGTH);
-    const chosen = response.names.map(name => set.resources.get(name)!);
-    return this.protocol === 'sotw'
-      ? discoveryPieces({ versionInfo: version, typeUrl, nonce, frames: chosen.map(made => made.sotwFrame) })
-      : deltaDiscoveryPieces({
-          systemVersionInfo: version,
-          typeUrl,
-          nonce,
-          frames: chosen.map(made => made.deltaFrame),
-          removed,
-        });
   }
 
   #debug(typeUrl: string, names: readonly string[]): void {
@@ -344,8 +332,5 @@ export class AdsStream {
     this.end('UNAVAILABLE', message);
   }
 }
-
-/** Characters of the digest that make a version text. */
-const VERSION_LENGTH = 16;
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;

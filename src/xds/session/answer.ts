@@ -4,7 +4,7 @@
 // is not watched any more), what was in the refused response and in none since is due at once: there may be no other occasion.
 // Rules: spec-events §6.1 rows 3, 6, 7, §6.3.
 
-import { noNames, type Session, UNANSWERED_MAX, type Unanswered, type Watch } from './session.ts';
+import { type Session, UNANSWERED_MAX, type Unanswered, type Watch } from './session.ts';
 import { withDue } from './subscribe.ts';
 
 export function acknowledge(watch: Watch, nonce: string): Watch {
@@ -12,11 +12,11 @@ export function acknowledge(watch: Watch, nonce: string): Watch {
   const current = nonce === watch.nonceSent;
   const settled = current ? { lastError: '', nonceAcked: nonce } : {};
   if (at === undefined) return { ...watch, ...settled };
+  if (watch.doubtful.size === 0) return { ...watch, ...settled, unanswered: after };
   // Answers come in the order of the responses: what was passed over has been accepted too.
   const accepted = new Set<string>();
   for (const answered of [...before, at]) for (const name of answered.names) accepted.add(name);
-  const doubtful =
-    watch.doubtful.size === 0 ? noNames : new Set([...watch.doubtful].filter(name => !accepted.has(name)));
+  const doubtful = new Set([...watch.doubtful].filter(name => !accepted.has(name)));
   return { ...watch, ...settled, unanswered: after, doubtful };
 }
 

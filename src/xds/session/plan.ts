@@ -7,7 +7,8 @@
 // "Protocol"). Clusters on hold are not in the receipt's digest, which is over what generation gives; `held` does have them, so one
 // that comes back unchanged is not sent again.
 
-import { type Due, noNames, nothingDue, type Session, type Versions, type Watch } from './session.ts';
+import { absent, chosen, differenceOf, intersection, namesOf, nothing, unionWith, without } from './names.ts';
+import { type Due, nothingDue, type Session, type Versions, type Watch } from './session.ts';
 import { CDS, EDS, LDS, RDS, rulesOf } from './types.ts';
 
 export interface Plan {
@@ -33,8 +34,9 @@ export function plan(
 ): readonly [Watch, Plan | undefined] {
   const due = dueOf(session, typeUrl, watch);
   if (set === watch.held && due === nothingDue) return [{ ...watch, upTo: stateSeq }, undefined];
-  const gone = [...watch.held.keys()].filter(name => !set.has(name));
-  const onHold = session.protocol === 'delta' && typeUrl === CDS ? holdBack(session, watch, gone, stateSeq) : new Map();
+  const { changed, gone } = differenceOf(watch.held, set);
+  const holds = session.protocol === 'delta' && typeUrl === CDS && gone.length > 0;
+  const onHold = holds ? holdBack(session, watch, gone, stateSeq) : noneOnHold;
   const after: Watch = {
     ...watch,
     held:
@@ -46,8 +48,7 @@ export function plan(
     due: nothingDue,
     upTo: stateSeq,
   };
-  const changed = [...set].filter(([name, version]) => watch.held.get(name) !== version).map(([name]) => name);
-  const leaving = gone.filter(name => !onHold.has(name));
+  const leaving = onHold.size === 0 ? gone : gone.filter(name => !onHold.has(name));
   const made =
     session.protocol === 'sotw'
       ? planSotw(typeUrl, watch, set, due, changed, leaving)
@@ -70,9 +71,9 @@ function planSotw(
   const gone = rules.wildcard ? leaving : leaving.filter(name => watch.doubtful.has(name));
   if (!asked && changed.length === 0 && gone.length === 0) return undefined;
   const full = rules.wildcard || due.everything;
-  const names = full ? [...set.keys()] : pick(set, changed, due.names, watch.doubtful);
+  const names = full ? namesOf(set) : pick(set, changed, due.names, watch.doubtful);
   if (names.length === 0 && (rules.absence !== 'removed' || (!asked && !full))) return undefined;
-  return { names, removed: [], full, changed: due.everything ? names : changed };
+  return { names, removed: nothing, full, changed: due.everything ? names : changed };
 }
 
 function planDelta(
@@ -85,12 +86,12 @@ function planDelta(
 ): Plan | undefined {
   const rules = rulesOf(typeUrl);
   const names = pick(set, changed, due.names, watch.doubtful);
-  const missing = due.answer && watch.upTo === 0 ? [...watch.names].filter(name => !set.has(name)) : [];
-  const absent = [...due.names].filter(name => !set.has(name));
+  const missing = due.answer && watch.upTo === 0 ? absent(watch.names, set) : nothing;
+  const unknown = absent(due.names, set);
   const unsure = [...watch.doubtful].filter(name => !set.has(name) && !watch.onHold.has(name));
   const asked = due.answer || due.everything || due.names.size > 0;
   if (!asked && changed.length === 0 && leaving.length === 0) return undefined;
-  const removed = rules.absence === 'never' ? [] : [...new Set([...leaving, ...missing, ...absent, ...unsure])].sort();
+  const removed = rules.absence === 'never' ? nothing : united(leaving, missing, unknown, unsure);
   if (names.length === 0 && rules.absence !== 'removed') return undefined;
   return { names, removed, full: names.length === set.size, changed: names };
 }
@@ -101,8 +102,8 @@ function dueOf(session: Session, typeUrl: string, watch: Watch): Due {
   if (typeUrl !== EDS || session.warming.size === 0) {
     return due.answer || due.everything || due.names.size > 0 ? due : nothingDue;
   }
-  const names = new Set(due.names);
-  for (const name of session.warming) if (watch.names.has(name)) names.add(name);
+  const warming = intersection(session.warming, watch.names);
+  const names = due.names.size === 0 ? warming : new Set([...due.names, ...warming]);
   return names.size === 0 && !due.answer && !due.everything ? nothingDue : { ...due, names };
 }
 
@@ -145,11 +146,12 @@ export function releaseDue(session: Session): boolean {
 
 /** Clusters in a response begin to warm; endpoints in one end it. `held`: what the client has of the type after the response. */
 export function warmingAfter(session: Session, typeUrl: string, made: Plan, held: Versions): ReadonlySet<string> {
-  if (typeUrl === CDS) return new Set([...session.warming, ...made.changed].filter(name => held.has(name)));
-  if (typeUrl !== EDS || session.warming.size === 0) return session.warming;
-  const warming = new Set(session.warming);
-  for (const name of made.names) warming.delete(name);
-  return warming.size === 0 ? noNames : warming;
+  if (typeUrl === CDS) {
+    const warming = unionWith(session.warming, made.changed);
+    const gone = absent(warming, held);
+    return gone.length === 0 ? warming : without(warming, gone);
+  }
+  return typeUrl === EDS && session.warming.size > 0 ? without(session.warming, made.names) : session.warming;
 }
 
 /** State of the world has no words for what is gone, so nothing can settle a doubt about it. */
@@ -157,8 +159,25 @@ function only(doubtful: ReadonlySet<string>, set: Versions): ReadonlySet<string>
   return doubtful.size === 0 ? doubtful : new Set([...doubtful].filter(name => set.has(name)));
 }
 
-function pick(set: Versions, ...wanted: readonly Iterable<string>[]): readonly string[] {
-  const names = new Set<string>();
-  for (const some of wanted) for (const name of some) if (set.has(name)) names.add(name);
-  return [...names].sort();
+function pick(
+  set: Versions,
+  changed: readonly string[],
+  due: ReadonlySet<string>,
+  doubtful: ReadonlySet<string>,
+): readonly string[] {
+  return chosen(set, chosen(set, changed, due), doubtful);
 }
+
+/** Mostly one of them has anything to say: then that one itself. */
+function united(...lists: readonly (readonly string[])[]): readonly string[] {
+  const said = lists.filter(list => list.length > 0);
+  const [only] = said;
+  if (only === undefined) return nothing;
+  return said.length === 1 ? sortedOnce(only) : [...new Set(said.flat())].sort();
+}
+
+function sortedOnce(list: readonly string[]): readonly string[] {
+  return list.every((name, i) => i === 0 || list[i - 1]! < name) ? list : [...new Set(list)].sort();
+}
+
+const noneOnHold: ReadonlyMap<string, number> = new Map();

@@ -13,6 +13,7 @@
 import { unreachable } from '../../core/assert.ts';
 import { acknowledge, expectAnswer, refuse } from './answer.ts';
 import { blamedNames } from './blame.ts';
+import { sorted, together } from './names.ts';
 import { bringsNew, plan, releaseDue, warmingAfter } from './plan.ts';
 import {
   type ClientRequest,
@@ -123,7 +124,7 @@ function subscriptionFact(
   const old = before?.names ?? noNames;
   const now = after?.names ?? noNames;
   if (before !== undefined && old === now && before.wildcard === after?.wildcard) return undefined;
-  const subscribe = [...now].filter(name => !old.has(name)).sort();
+  const subscribe = old.size === 0 ? sorted(now) : [...now].filter(name => !old.has(name)).sort();
   const unsubscribe = [...old].filter(name => !now.has(name)).sort();
   const wildcard = after?.wildcard ?? false;
   const known = before === undefined ? after === undefined : before.wildcard === wildcard;
@@ -185,7 +186,7 @@ function lookAt(session: Session, typeUrl: string): SessionStep {
   if (made === undefined) return [withWatch(session, typeUrl, after), []];
   const responses = session.responses + 1;
   const nonce = `${session.stream}/${responses}`;
-  const unanswered = expectAnswer(after.unanswered, { nonce, names: new Set([...made.names, ...made.removed]) });
+  const unanswered = expectAnswer(after.unanswered, { nonce, names: together(made.names, made.removed) });
   const waits =
     typeUrl === CDS &&
     (session.waitingFor !== undefined || (watch.nonceAcked !== '' && bringsNew(made, watch.held))) &&

@@ -2,6 +2,7 @@
 // Istio pkg/xds/server.go ShouldRespond, pilot/pkg/xds/delta.go shouldRespondDelta. Where Istio departs from the xDS protocol in a way
 // that loses requests, the protocol is followed; each such place says so.
 
+import { setOf } from './names.ts';
 import {
   type DeltaRequest,
   type Due,
@@ -67,6 +68,8 @@ export function subscribeDelta(watch: Watch | undefined, request: DeltaRequest):
 
 function firstDelta(request: DeltaRequest): Change {
   const rules = rulesOf(request.typeUrl);
+  const plain = request.initial.size === 0 && request.unsubscribe.length === 0 && !request.subscribe.includes(WILDCARD);
+  if (plain && request.subscribe.length > 0) return firstNames(setOf(request.subscribe));
   const names = new Set(request.subscribe);
   const starred = names.delete(WILDCARD);
   const wildcard = rules.wildcard && (starred || request.subscribe.length === 0);
@@ -76,6 +79,14 @@ function firstDelta(request: DeltaRequest): Change {
   const held = wildcard ? request.initial : only(request.initial, names);
   const due: Due = { answer: true, everything: false, names: noNames };
   return { watch: { ...fresh, names, wildcard, explicit: names.size > 0 || starred, held, due }, asks: true };
+}
+
+/** Nothing but names, the set of which is shared by all clients that ask for the same. */
+function firstNames(names: ReadonlySet<string>): Change {
+  return {
+    watch: { ...fresh, names, explicit: true, due: { answer: true, everything: false, names: noNames } },
+    asks: true,
+  };
 }
 
 function nextDelta(watch: Watch, request: DeltaRequest): Change {

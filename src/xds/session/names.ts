@@ -1,0 +1,117 @@
+// Sets of names and what follows from them, worked out once for all streams that hold the same. A thousand sidecars of a namespace watch the same
+// six hundred clusters and go from one version of them to the next together: every set and list here is immutable and known by its identity, so
+// equal work of the second stream is a look-up, and equal results are one object, which the bytes of a response hang on.
+//
+// Pure: a memo by identity changes no value, and forgets what nobody else holds.
+
+import type { Versions } from './session.ts';
+
+type Names = ReadonlySet<string>;
+type NameList = readonly string[];
+
+/** Made once for each pair, as long as both exist. */
+function ofPair<A extends object, B extends object, R>(make: (a: A, b: B) => R): (a: A, b: B) => R {
+  const known = new WeakMap<A, WeakMap<B, { readonly made: R }>>();
+  return (a, b) => {
+    let ofA = known.get(a);
+    if (ofA === undefined) {
+      ofA = new WeakMap();
+      known.set(a, ofA);
+    }
+    let cell = ofA.get(b);
+    if (cell === undefined) {
+      cell = { made: make(a, b) };
+      ofA.set(b, cell);
+    }
+    return cell.made;
+  };
+}
+
+function ofOne<A extends object, R extends object>(make: (a: A) => R): (a: A) => R {
+  const known = new WeakMap<A, R>();
+  return a => {
+    let made = known.get(a);
+    if (made === undefined) {
+      made = make(a);
+      known.set(a, made);
+    }
+    return made;
+  };
+}
+
+export const nothing: NameList = [];
+const empty: Names = new Set();
+
+export const setOf: (list: NameList) => Names = ofOne(list => new Set(list));
+
+/** In order of code units. */
+export const sorted: (names: Names) => NameList = ofOne(names => [...names].sort());
+
+export const namesOf: (versions: Versions) => NameList = ofOne(versions => [...versions.keys()]);
+
+/** Of two sets the names in both. `a` itself if that is all of it. */
+export const intersection: (a: Names, b: Names) => Names = ofPair((a, b) => {
+  const both = new Set([...a].filter(name => b.has(name)));
+  return both.size === a.size ? a : both.size === 0 ? empty : both;
+});
+
+/** `a` itself if nothing of it is in the list. */
+export const without: (a: Names, list: NameList) => Names = ofPair((a, list) => {
+  const gone = list.filter(name => a.has(name));
+  if (gone.length === 0) return a;
+  const left = new Set(a);
+  for (const name of gone) left.delete(name);
+  return left.size === 0 ? empty : left;
+});
+
+export const unionWith: (a: Names, list: NameList) => Names = ofPair((a, list) =>
+  list.every(name => a.has(name)) ? a : a.size === 0 ? setOf(list) : new Set([...a, ...list]),
+);
+
+/** Both lists as one set. */
+export const together: (a: NameList, b: NameList) => Names = ofPair((a, b) =>
+  b.length === 0 ? setOf(a) : new Set([...a, ...b]),
+);
+
+/** The names of the list that there is a version of. */
+export const present: (list: NameList, versions: Versions) => NameList = ofPair((list, versions) => {
+  const found = list.filter(name => versions.has(name));
+  return found.length === list.length ? list : found;
+});
+
+/** The names of the set that there is no version of, sorted. */
+export const absent: (names: Names, versions: Versions) => NameList = ofPair((names, versions) => {
+  const found = [...names].filter(name => !versions.has(name));
+  return found.length === 0 ? nothing : found.sort();
+});
+
+/** Of a list in order and a set the names of either that there is a version of, in order. `list` must have versions throughout. */
+export function chosen(versions: Versions, list: NameList, names: Names): NameList {
+  return names.size === 0 ? list : chosenOf(list, present(sorted(names), versions));
+}
+
+const chosenOf: (a: NameList, b: NameList) => NameList = ofPair((a, b) => {
+  if (b.length === 0) return a;
+  const all = new Set(a);
+  for (const name of b) all.add(name);
+  if (all.size === a.length) return a;
+  return all.size === b.length ? b : [...all].sort();
+});
+
+export interface Difference {
+  /** Names that are new or have another version, in name order. */
+  readonly changed: NameList;
+  readonly gone: NameList;
+}
+
+/** Between what is held and what there is. */
+export const differenceOf: (held: Versions, now: Versions) => Difference = ofPair((held, now) => {
+  const changed: string[] = [];
+  for (const [name, version] of now) if (held.get(name) !== version) changed.push(name);
+  const gone = [...held.keys()].filter(name => !now.has(name));
+  return {
+    // What is sent in full is sent to every stream by one list.
+    changed: changed.length === now.size ? namesOf(now) : changed.length === 0 ? nothing : changed,
+    gone: gone.length === 0 ? nothing : gone,
+  };
+});

@@ -1,0 +1,95 @@
+// The bytes of whole responses, put together once for all streams that are brought from the same to the same: only the nonce differs, and that
+// may stand last (protobuf: fields in any order). What is sent to how many is told by the names list, which sessions share by identity
+// (session/names.ts); a list that nobody shares costs one copy, as it would anyway.
+//
+// Bounded: past SHARED_BODY_BYTES_MAX the body that was not asked for longest is put together again when it is.
+
+import { deltaDiscoveryPieces, discoveryPieces } from './discovery.ts';
+import type { ResourceSet } from './resource-set.ts';
+import { framedString } from './wire/frame.ts';
+
+/** Bytes of bodies kept. */
+export const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024;
+/** Field number of the nonce in both responses. */
+const NONCE = 5;
+/** Characters of the digest that make a version text. */
+const VERSION_LENGTH = 16;
+
+export interface Content {
+  readonly protocol: 'sotw' | 'delta';
+  readonly set: ResourceSet;
+  /** Of resources in the set. */
+  readonly names: readonly string[];
+  /** Delta only. */
+  readonly removed: readonly string[];
+}
+
+interface Kept extends Content {
+  readonly body: Buffer;
+}
+
+export class SharedBodies {
+  readonly #bytesMax: number;
+  /** In the order in which they were last asked for. */
+  readonly #kept = new Map<readonly string[], Kept>();
+  #bytes = 0;
+  /** Bytes put together, and bytes that had been already. They only ever grow. */
+  readonly stats = { madeBytes: 0, sharedBytes: 0 };
+
+  constructor(bytesMax = SHARED_BODY_BYTES_MAX) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Bytes kept. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The response with this nonce, in pieces that must not be changed. */
+  pieces(content: Content, nonce: string): readonly Buffer[] {
+    return [this.#bodyOf(content), framedString(NONCE, nonce)];
+  }
+
+  #bodyOf(content: Content): Buffer {
+    const { names, removed, set, protocol } = content;
+    const known = this.#kept.get(names);
+    if (known?.set === set && known.protocol === protocol && known.removed === removed) {
+      this.#kept.delete(names);
+      this.#kept.set(names, known);
+      this.stats.sharedBytes += known.body.length;
+      return known.body;
+    }
+    const body = bodyOf(content);
+    this.stats.madeBytes += body.length;
+    this.#forget(names);
+    this.#kept.set(names, { ...content, body });
+    this.#bytes += body.length;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= this.#bytesMax) break;
+      this.#forget(oldest);
+    }
+    return body;
+  }
+
+  #forget(names: readonly string[]): void {
+    this.#bytes -= this.#kept.get(names)?.body.length ?? 0;
+    this.#kept.delete(names);
+  }
+}
+
+function bodyOf({ protocol, set, names, removed }: Content): Buffer {
+  const version = set.digest.slice(0, VERSION_LENGTH);
+  const { typeUrl } = set;
+  const chosen = names.map(name => set.resources.get(name)!);
+  const pieces =
+    protocol === 'sotw'
+      ? discoveryPieces({ versionInfo: version, typeUrl, nonce: '', frames: chosen.map(made => made.sotwFrame) })
+      : deltaDiscoveryPieces({
+          systemVersionInfo: version,
+          typeUrl,
+          nonce: '',
+          frames: chosen.map(made => made.deltaFrame),
+          removed,
+        });
+  return Buffer.concat(pieces);
+}
