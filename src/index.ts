@@ -4,12 +4,13 @@
 //   const { state } = fold(emptyState, event, new Set());                          // one event after the other
 //   const view = new Engine(resourceSources).viewOf(state, proxy);                 // what one proxy holds, encoded
 
-export type { Adapter, AdapterLog, Sink } from './adapters/adapter.ts';
+export type { Adapter, AdapterLog, Sink, SourceStatus } from './adapters/adapter.ts';
+export { MemoryAdapter } from './adapters/memory/memory-adapter.ts';
 export type { Effect } from './core/effect.ts';
 export type { Event, EventHead, Fact, FactKind, ObjectRef, PushReceipt, RawObject, Unrecorded } from './core/event.ts';
 export { type Folded, fold } from './core/fold.ts';
 export { canonicalJson, type Json, type JsonObject, jsonEqual } from './core/json.ts';
-export { newsOf, newsOfList } from './core/novelty.ts';
+export { newsOf, newsOfKinds, newsOfList } from './core/novelty.ts';
 export { type Origin, type Problem, showOrigin, showProblem } from './core/problem.ts';
 export type { NodeFacets, ProxyRecord, Subscription } from './core/proxy.ts';
 export { mergePushRequests, noPush, type PushRequest, pushRequestMonoid } from './core/push-request.ts';

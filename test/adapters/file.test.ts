@@ -80,4 +80,18 @@ describe('canary: the rig finds an adapter that', () => {
     );
     expect(await relistAfterGap(half, EAST, CANARY_MS)).not.toEqual([]);
   });
+
+  it('changes what it says of an object with each list', async () => {
+    let lists = 0;
+    const marked = (facts: readonly Fact[]): readonly Fact[] => {
+      lists += 1;
+      return facts.map(fact => (fact.kind === 'Add' ? { ...fact, object: { ...fact.object, spec: { lists } } } : fact));
+    };
+    expect(await resync(await folderSource('east', changing(marked)), EAST)).not.toEqual([]);
+  });
+
+  it('speaks under the name of another source', async () => {
+    const [east, west] = [await folderSource('east'), await folderSource('west')];
+    expect(await reorderedSources(east, west, [EAST, EAST])).not.toEqual([]);
+  });
 });

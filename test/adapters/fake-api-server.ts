@@ -1,0 +1,304 @@
+// An API server in memory: the list/watch protocol with versions, pages, bookmarks and compaction, discovery and definitions, and every
+// way we know of in which real ones misbehave. It stands where HTTP would be; nothing of the adapter is used but its interface.
+
+import type { Api, GetOptions, Query, RequestLimits, WatchStream } from '../../src/adapters/kube/api.ts';
+import { DEFINITIONS_PATH } from '../../src/adapters/kube/custom-resources.ts';
+import { KubeFault } from '../../src/adapters/kube/failure.ts';
+import { builtInKinds, customKinds, pathOf } from '../../src/adapters/kube/resource.ts';
+import type { RawObject } from '../../src/core/event.ts';
+import type { Json, JsonObject } from '../../src/core/json.ts';
+import type { KindDefinition } from '../../src/core/kinds/kinds.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+const BOOKMARK_MS = 60_000;
+const MODIFIED = 'MODIFIED';
+
+interface Change {
+  readonly version: number;
+  readonly type: string;
+  readonly collection: string;
+  readonly object: JsonObject;
+}
+
+class Stream implements WatchStream {
+  readonly collection: string;
+  readonly seen: string[] = [];
+  #lines: string[] = [];
+  #waiting: (() => void) | undefined;
+  #end: 'no' | 'ended' | 'broken' = 'no';
+  #muted = false;
+
+  constructor(collection: string) {
+    this.collection = collection;
+  }
+
+  /** The peer is gone and the network does not say so. */
+  mute(): void {
+    this.#muted = true;
+  }
+
+  say(line: string): void {
+    if (this.#end !== 'no' || this.#muted) return;
+    this.#lines.push(line);
+    this.seen.push(line);
+    this.#waiting?.();
+  }
+
+  finish(how: 'ended' | 'broken'): void {
+    if (this.#muted) return;
+    if (this.#end === 'no') this.#end = how;
+    this.#waiting?.();
+  }
+
+  get open(): boolean {
+    return this.#end === 'no';
+  }
+
+  async next(): Promise<readonly string[] | undefined> {
+    for (;;) {
+      if (this.#lines.length > 0) return this.#lines.splice(0);
+      if (this.#end === 'ended') return undefined;
+      if (this.#end === 'broken') throw new KubeFault({ status: 0, message: 'the connection was reset' });
+      await new Promise<void>(resolve => {
+        this.#waiting = resolve;
+      });
+    }
+  }
+
+  close(): void {
+    this.#muted = false;
+    this.finish('ended');
+  }
+}
+
+export class FakeApiServer implements Api {
+  readonly #time: VirtualTime;
+  #version = 100;
+  /** Versions up to here are forgotten. */
+  #compacted = 0;
+  #changes: Change[] = [];
+  readonly #objects = new Map<string, { readonly collection: string; readonly object: JsonObject }>();
+  readonly #streams = new Set<Stream>();
+  readonly requests: string[] = [];
+  /** Answers to the next requests, instead of what they ask for. */
+  readonly failures: number[] = [];
+  #silent = false;
+  #down = false;
+
+  constructor(time: VirtualTime, kinds: readonly KindDefinition[] = customKinds) {
+    this.#time = time;
+    for (const kind of kinds) this.define(kind);
+  }
+
+  /** Watches are taken and nothing is ever said on them, nor on those that are open, also later. */
+  set silent(silent: boolean) {
+    this.#silent = silent;
+    if (silent) for (const stream of this.#streams) stream.mute();
+  }
+
+  get silent(): boolean {
+    return this.#silent;
+  }
+
+  /** No connection is possible, and those that are open break. */
+  set down(down: boolean) {
+    this.#down = down;
+    if (down) this.drop('broken');
+  }
+
+  get down(): boolean {
+    return this.#down;
+  }
+
+  /** For canaries: no real server does this. */
+  setUnseen(object: RawObject): void {
+    const streams = [...this.#streams];
+    this.#streams.clear();
+    this.set(object);
+    for (const stream of streams) this.#streams.add(stream);
+  }
+
+  define(kind: KindDefinition, versions = kind.versions): void {
+    const { group, objectKind = kind.kind } = kind;
+    const plural = fakePlural(objectKind);
+    this.set({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.${group}` },
+      spec: { group, names: { kind: objectKind, plural }, versions: versions.map(name => ({ name, served: true })) },
+      status: { conditions: [{ type: 'Established', status: 'True' }] },
+    });
+  }
+
+  /** The definition goes, and its objects before it. */
+  undefine(kind: KindDefinition): void {
+    const { group, objectKind = kind.kind } = kind;
+    const plural = fakePlural(objectKind);
+    for (const [key, { collection, object }] of [...this.#objects]) {
+      if (collection === `${group}/${plural}`) this.#remove(key, collection, object);
+    }
+    this.remove({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.${group}` },
+    });
+  }
+
+  set(given: RawObject): void {
+    const { key, collection } = placeOf(given);
+    const known = this.#objects.has(key);
+    const version = ++this.#version;
+    const object = { ...given, metadata: { ...(given.metadata as JsonObject), resourceVersion: String(version) } };
+    this.#objects.set(key, { collection, object });
+    this.#tell({ version, type: known ? MODIFIED : 'ADDED', collection, object });
+  }
+
+  remove(given: RawObject): void {
+    const { key, collection } = placeOf(given);
+    const known = this.#objects.get(key);
+    if (known !== undefined) this.#remove(key, collection, known.object);
+  }
+
+  /** Forgets the history: an older watch or page is answered with 410. */
+  compact(): void {
+    this.#compacted = this.#version;
+    this.#changes = [];
+  }
+
+  drop(how: 'ended' | 'broken'): void {
+    for (const stream of this.#streams) stream.finish(how);
+  }
+
+  /** Everything said on open watches is said again. */
+  repeat(): void {
+    for (const stream of this.#streams) for (const line of [...stream.seen]) stream.say(line);
+  }
+
+  /** The store is set back to a younger counter, as after a restore from a backup; the objects stay. */
+  setBack(by: number): void {
+    this.#version = Math.max(1, this.#version - by);
+    this.#compacted = 0;
+    this.#changes = [];
+    this.drop('broken');
+  }
+
+  async get(path: string, query: Query, { signal }: GetOptions): Promise<Json> {
+    this.#admit(path, query, signal);
+    const document = documentAt(path);
+    if (document !== undefined) return document;
+    if (path.startsWith(`${DEFINITIONS_PATH}/`)) return this.#definition(path.slice(DEFINITIONS_PATH.length + 1));
+    return this.#list(this.#collectionAt(path), query);
+  }
+
+  async watch(path: string, query: Query, { signal }: RequestLimits): Promise<WatchStream> {
+    this.#admit(path, { ...query, watch: 'true' }, signal);
+    const collection = this.#collectionAt(path);
+    const stream = new Stream(collection);
+    signal.addEventListener('abort', () => stream.close());
+    if (this.#silent) {
+      stream.mute();
+      return stream;
+    }
+    const from = Number(query.resourceVersion);
+    if (from < this.#compacted) {
+      stream.say(line('ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }));
+      stream.finish('ended');
+      return stream;
+    }
+    this.#streams.add(stream);
+    for (const change of this.#changes) {
+      if (change.version > from && change.collection === collection) stream.say(line(change.type, change.object));
+    }
+    const bookmark = (): void => {
+      if (!stream.open) return;
+      stream.say(line('BOOKMARK', { metadata: { resourceVersion: String(this.#version) } }));
+      this.#time.after(BOOKMARK_MS, bookmark);
+    };
+    this.#time.after(BOOKMARK_MS, bookmark);
+    this.#time.after(Number(query.timeoutSeconds) * 1_000, () => stream.finish('ended'));
+    return stream;
+  }
+
+  #admit(path: string, query: Query, signal: AbortSignal): void {
+    this.requests.push(`${path} ${JSON.stringify(query)}`);
+    if (signal.aborted) throw new KubeFault({ status: 0, message: 'given up' });
+    if (this.#down) throw new KubeFault({ status: 0, message: 'connection refused' });
+    const status = this.failures.shift();
+    if (status !== undefined) throw new KubeFault({ status, message: `${path}: ${status}` });
+  }
+
+  #list(collection: string, query: Query): JsonObject {
+    const all = [...this.#objects.entries()]
+      .filter(([, entry]) => entry.collection === collection)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, { object }]) => object);
+    // A token names the version of its list; after a compaction that is gone. (The pages of the fake are of the newest state all the same,
+    // unless something was written in between: then the token is as good as expired.)
+    const [version, offset] = (query.continue || `${this.#version}:0`).split(':').map(Number) as [number, number];
+    if (version !== this.#version || version < this.#compacted) {
+      throw new KubeFault({ status: 410, message: 'the continue token has expired' });
+    }
+    const limit = query.limit === undefined ? all.length : Number(query.limit);
+    const next = offset + limit < all.length ? `${version}:${offset + limit}` : '';
+    const items = all.slice(offset, offset + limit).map(({ apiVersion: _, kind: __, ...item }) => item);
+    return { kind: 'List', metadata: { resourceVersion: String(version), continue: next }, items };
+  }
+
+  #definition(name: string): JsonObject {
+    const found = this.#objects.get(`apiextensions.k8s.io/customresourcedefinitions//${name}`);
+    if (found === undefined) throw new KubeFault({ status: 404, message: `${name} not found` });
+    return found.object;
+  }
+
+  #collectionAt(path: string): string {
+    const [, , group, version, plural] = path.startsWith('/api/')
+      ? `/apis//${path.slice(5)}`.split('/')
+      : path.split('/');
+    const collection = `${group}/${plural}`;
+    const definition = this.#objects.get(`apiextensions.k8s.io/customresourcedefinitions//${plural}.${group}`);
+    const versions = (definition?.object.spec as { versions?: readonly { name: string }[] } | undefined)?.versions;
+    const builtIn = group === 'apiextensions.k8s.io' || builtInKinds.some(kind => kind.group === group);
+    const served = builtIn || versions?.some(({ name }) => name === version);
+    if (!served) throw new KubeFault({ status: 404, message: `${path}: 404 page not found` });
+    return collection;
+  }
+
+  #remove(key: string, collection: string, object: JsonObject): void {
+    this.#objects.delete(key);
+    const version = ++this.#version;
+    const gone = { ...object, metadata: { ...(object.metadata as JsonObject), resourceVersion: String(version) } };
+    this.#tell({ version, type: 'DELETED', collection, object: gone });
+  }
+
+  #tell(change: Change): void {
+    this.#changes.push(change);
+    for (const stream of this.#streams) {
+      if (stream.collection === change.collection) stream.say(line(change.type, change.object));
+    }
+  }
+}
+
+export function fakePlural(kind: string): string {
+  return `${kind.toLowerCase()}s`;
+}
+
+function line(type: string, object: JsonObject): string {
+  return JSON.stringify({ type, object });
+}
+
+function placeOf(object: RawObject): { readonly key: string; readonly collection: string } {
+  const apiVersion = String(object.apiVersion);
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  const collection = `${group}/${fakePlural(String(object.kind))}`;
+  const { namespace = '', name } = object.metadata as { readonly namespace?: string; readonly name: string };
+  return { key: `${collection}/${namespace}/${name}`, collection };
+}
+
+function documentAt(path: string): JsonObject | undefined {
+  const kinds = builtInKinds.filter(({ group, versions }) => versions.some(version => pathOf(group, version) === path));
+  if (kinds.length === 0) return undefined;
+  return {
+    kind: 'APIResourceList',
+    resources: kinds.map(({ kind, objectKind = kind }) => ({ name: fakePlural(objectKind), kind: objectKind })),
+  };
+}

@@ -1,0 +1,315 @@
+// The Kubernetes adapter against an API server in memory: the rig of law 9, and everything that servers and networks do to a watch. What
+// is held in the end must be what the server has; on the way nothing is deleted that was there all the time, and nothing is said twice.
+
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { KubeAdapter } from '../../src/adapters/kube/kube-adapter.ts';
+import { customKinds } from '../../src/adapters/kube/resource.ts';
+import type { Fact, RawObject } from '../../src/core/event.ts';
+import { FakeApiServer } from './fake-api-server.ts';
+import { FoldingSink, liveChanges, relistAfterGap, reorderedSources, resync, type Source } from './rig.ts';
+import { drawsOf, seeds, VirtualTime } from './virtual-time.ts';
+
+const SOURCE = 'kube/east';
+const HOUR = 3_600_000;
+const RUNS = Number(process.env.PERIPLUS_RUNS ?? 12);
+const quiet = (): void => undefined;
+const running: KubeAdapter[] = [];
+
+afterEach(async () => {
+  for (const adapter of running.splice(0)) await adapter.stop();
+});
+
+const service = (name: string, port: number): RawObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace: 'default' },
+  spec: { ports: [{ name: 'http', port }] },
+});
+const route = (name: string, host: string): RawObject => ({
+  apiVersion: 'networking.istio.io/v1',
+  kind: 'VirtualService',
+  metadata: { name, namespace: 'default' },
+  spec: { hosts: [name], http: [{ route: [{ destination: { host } }] }] },
+});
+
+function kubeSource(cluster: string): Source {
+  const time = new VirtualTime();
+  const server = new FakeApiServer(time);
+  const objects = new Map<string, RawObject>();
+  return {
+    set: async (name, object) => {
+      const known = objects.get(name);
+      if (object !== undefined) {
+        objects.set(name, object);
+        server.set(object);
+      } else if (known !== undefined) server.remove(known);
+    },
+    open: () => new KubeAdapter({ cluster, api: server, chance: time, log: quiet }),
+  };
+}
+
+describe('law 9: the Kubernetes adapter passes the rig', () => {
+  it.each([false, true])('add, update, delete while it looks (everything said twice: %s)', async twice => {
+    expect(await liveChanges(kubeSource('east'), SOURCE, twice)).toEqual([]);
+  });
+  it('a list after a gap says the differences', async () => {
+    expect(await relistAfterGap(kubeSource('east'), SOURCE)).toEqual([]);
+  });
+  it('a list without a difference says nothing', async () => {
+    expect(await resync(kubeSource('east'), SOURCE)).toEqual([]);
+  });
+  it('order between sources does not count', async () => {
+    expect(await reorderedSources(kubeSource('east'), kubeSource('west'), [SOURCE, 'kube/west'])).toEqual([]);
+  });
+});
+
+interface Watching {
+  readonly time: VirtualTime;
+  readonly server: FakeApiServer;
+  readonly sink: FoldingSink;
+  readonly adapter: KubeAdapter;
+  readonly logged: readonly string[];
+  /** name → as held, of kinds that the tests write. */
+  held(): ReadonlyMap<string, string>;
+  /** True as soon as exactly these objects are held. */
+  settles(objects: readonly RawObject[], ms?: number): Promise<boolean>;
+}
+
+async function watching(
+  options: { readonly seed?: number; readonly before?: readonly RawObject[] } = {},
+): Promise<Watching> {
+  const time = new VirtualTime(drawsOf(options.seed ?? 1));
+  const server = new FakeApiServer(time);
+  for (const object of options.before ?? []) server.set(object);
+  const logged: string[] = [];
+  const sink = new FoldingSink(SOURCE);
+  const log = (level: string, message: string): void => void logged.push(`${level}: ${message}`);
+  const adapter = new KubeAdapter({ cluster: 'east', api: server, chance: time, log });
+  running.push(adapter);
+  adapter.start(sink).catch(quiet);
+  await time.until(() => adapter.status().synced, HOUR);
+  const held = (): ReadonlyMap<string, string> => {
+    const records = [...sink.state.records.values()].map(({ raw, refused }) => refused?.raw ?? raw ?? {});
+    return new Map(records.map(raw => [shown(raw), JSON.stringify(raw.spec)]));
+  };
+  const settles = (objects: readonly RawObject[], ms = HOUR): Promise<boolean> => {
+    const wanted = new Map(objects.map(object => [shown(object), JSON.stringify(object.spec)]));
+    const same = (): boolean => {
+      const now = held();
+      return now.size === wanted.size && [...wanted].every(([key, value]) => now.get(key) === value);
+    };
+    return time.until(same, ms);
+  };
+  return { time, server, sink, adapter, logged, held, settles };
+}
+
+function shown(raw: RawObject): string {
+  return `${String(raw.kind)}/${String((raw.metadata as { readonly name?: string } | undefined)?.name)}`;
+}
+
+const kinds = (facts: readonly Fact[]): readonly string[] => facts.map(({ kind }) => kind);
+
+describe('the Kubernetes adapter', () => {
+  it('says that it is synced once, after everything', async () => {
+    const { sink, settles } = await watching({ before: [service('a', 80), route('r', 'a')] });
+    expect(await settles([service('a', 80), route('r', 'a')])).toBe(true);
+    expect(kinds(sink.facts)).toEqual(['Add', 'Add', 'Synced']);
+  });
+
+  it('opens one watch for each kind', async () => {
+    const { server } = await watching();
+    const watches = server.requests.filter(text => text.includes('"watch":"true"')).map(text => text.split(' ')[0]);
+    expect(new Set(watches).size).toBe(watches.length);
+  });
+
+  it('goes on from the last version after a broken connection: nothing is listed again, nothing is missed', async () => {
+    const { server, settles, sink } = await watching({ before: [service('a', 80)] });
+    server.drop('broken');
+    server.set(service('b', 81));
+    const before = server.requests.length;
+    expect(await settles([service('a', 80), service('b', 81)])).toBe(true);
+    expect(server.requests.slice(before).filter(text => !text.includes('"watch":"true"'))).toEqual([]);
+    expect(kinds(sink.facts)).toEqual(['Add', 'Synced', 'Add']);
+  });
+
+  it('finds deletions that nobody told it of, and says nothing but the differences, when its version is too old', async () => {
+    const { server, settles, sink } = await watching({
+      before: [service('a', 80), service('b', 81), service('c', 82)],
+    });
+    server.drop('broken');
+    server.remove(service('b', 81));
+    server.set(service('c', 83));
+    server.compact();
+    expect(await settles([service('a', 80), service('c', 83)])).toBe(true);
+    expect([...kinds(sink.facts.slice(4))].sort()).toEqual(
+      ['Delete', 'Update'].map(kind => (kind === 'Update' ? 'Add' : kind)).sort(),
+    );
+  });
+
+  it('a dead watch is noticed, then a server that has nothing to say', async () => {
+    const { server, settles, logged } = await watching({ before: [service('a', 80)] });
+    server.silent = true;
+    server.set(service('b', 81));
+    expect(await settles([service('a', 80), service('b', 81)], 10 * 60_000)).toBe(true);
+    expect(logged.some(text => text.includes('nothing new was heard'))).toBe(true);
+  });
+
+  it('a store that was set back is noticed', async () => {
+    const { server, settles } = await watching({ before: [service('a', 80)] });
+    server.set(service('a', 90));
+    expect(await settles([service('a', 90)])).toBe(true);
+    server.setBack(60);
+    server.set(service('b', 81));
+    expect(await settles([service('a', 90), service('b', 81)])).toBe(true);
+  });
+
+  it('what is heard twice is said once, and what comes late does not bring the past back', async () => {
+    const { server, settles, sink, time } = await watching();
+    server.set(service('a', 80));
+    server.set(service('a', 81));
+    server.set(service('b', 82));
+    server.remove(service('b', 82));
+    expect(await settles([service('a', 81)])).toBe(true);
+    const said = sink.facts.length;
+    server.repeat();
+    await time.pass(1_000);
+    expect(sink.facts.slice(said)).toEqual([]);
+  });
+
+  it('lists in pages', async () => {
+    const many = Array.from({ length: 1_203 }, (_, i) => service(`s${i}`, i + 1));
+    const { settles, server } = await watching({ before: many });
+    expect(await settles(many)).toBe(true);
+    const pages = server.requests.filter(text => text.startsWith('/api/v1/services') && text.includes('"limit"'));
+    expect(pages.length).toBe(3);
+  });
+
+  it('waits when the server is not there, and when it says that it is busy', async () => {
+    const time = new VirtualTime();
+    const server = new FakeApiServer(time);
+    server.down = true;
+    const adapter = new KubeAdapter({ cluster: 'east', api: server, chance: time, log: quiet });
+    running.push(adapter);
+    const sink = new FoldingSink(SOURCE);
+    adapter.start(sink).catch(quiet);
+    await time.pass(HOUR);
+    expect(adapter.status()).toMatchObject({ synced: false, troubles: ['connection refused'] });
+    // Doubling up to half a minute: an hour is some 160 attempts of ten requests, not thousands.
+    expect(server.requests.length).toBeLessThan(3_000);
+    server.down = false;
+    server.failures.push(429, 503, 500, 403, 404);
+    expect(await time.until(() => adapter.status().synced, HOUR)).toBe(true);
+    expect(sink.facts.filter(({ kind }) => kind === 'Delete')).toEqual([]);
+  });
+
+  it('a refusal deletes nothing', async () => {
+    const { server, sink, time } = await watching({ before: [service('a', 80)] });
+    server.drop('broken');
+    server.compact();
+    server.failures.push(...Array.from({ length: 400 }, () => 403));
+    await time.pass(HOUR);
+    expect(kinds(sink.facts)).toEqual(['Add', 'Synced']);
+  });
+});
+
+describe('definitions of kinds', () => {
+  const virtualService = customKinds.find(({ kind }) => kind === 'VirtualService')!;
+
+  it('a kind that is not there is no error, and is watched when it comes', async () => {
+    const time = new VirtualTime();
+    const server = new FakeApiServer(time, []);
+    const adapter = new KubeAdapter({ cluster: 'east', api: server, chance: time, log: quiet });
+    running.push(adapter);
+    const sink = new FoldingSink(SOURCE);
+    adapter.start(sink).catch(quiet);
+    expect(await time.until(() => adapter.status().synced, HOUR)).toBe(true);
+    server.define(virtualService);
+    server.set(route('r', 'a'));
+    expect(await time.until(() => sink.state.objects.VirtualService.size === 1, HOUR)).toBe(true);
+  });
+
+  it('objects go with the definition of their kind, also if it went while nobody looked', async () => {
+    const { server, sink, time, adapter } = await watching({ before: [route('r', 'a'), service('a', 80)] });
+    await adapter.stop();
+    server.undefine(virtualService);
+    const again = new KubeAdapter({ cluster: 'east', api: server, chance: time, log: quiet });
+    running.push(again);
+    again.start(sink).catch(quiet);
+    expect(await time.until(() => sink.state.objects.VirtualService.size === 0, HOUR)).toBe(true);
+    expect(sink.state.objects.Service.size).toBe(1);
+  });
+
+  it('a version that is not served any more is followed by another', async () => {
+    const { server, settles } = await watching({ before: [route('r', 'a')] });
+    server.define(virtualService, ['v1beta1']);
+    await settles([], 60_000);
+    server.set({ ...route('s', 'b'), apiVersion: 'networking.istio.io/v1beta1' });
+    expect(await settles([route('r', 'a'), route('s', 'b')])).toBe(true);
+    expect(server.requests.at(-1)).not.toContain('/v1/');
+  });
+});
+
+/** What happens, drawn from a seed; names of objects that were never removed are given back. */
+async function live(seed: number, steps: number) {
+  const draw = drawsOf(seed);
+  const below = (n: number): number => Math.floor(draw() * n);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const now = new Map<string, RawObject>();
+  const kept = new Set(['Service/a', 'VirtualService/a']);
+  const before = [service('a', 1), route('a', 'x')];
+  for (const object of before) now.set(shown(object), object);
+  const watch = await watching({ seed, before });
+  const { server, time } = watch;
+  for (let i = 0; i < steps; i++) {
+    const name = names[below(names.length)]!;
+    const object = below(2) === 0 ? service(name, 1 + below(60_000)) : route(name, `h${below(100)}`);
+    const known = now.get(shown(object));
+    const what = below(16);
+    if (what < 7 || kept.has(shown(object))) {
+      server.set(object);
+      now.set(shown(object), object);
+    } else if (what < 10 && known !== undefined) {
+      server.remove(known);
+      now.delete(shown(object));
+    } else if (what === 10) server.drop(below(2) === 0 ? 'ended' : 'broken');
+    else if (what === 11) server.compact();
+    else if (what === 12) server.repeat();
+    else if (what === 13)
+      server.failures.push(...Array.from({ length: below(8) }, () => [401, 403, 410, 429, 500, 504][below(6)]!));
+    else if (what === 14) server.down = !server.down;
+    else if (what === 15) server.silent = !server.silent;
+    if (below(3) === 0) await time.pass(below(400_000));
+  }
+  server.down = false;
+  server.silent = false;
+  server.failures.length = 0;
+  return { ...watch, now, kept };
+}
+
+describe('whatever servers and networks do', () => {
+  it('in the end what is held is what the server has, and what was there all the time was never deleted', async () => {
+    await fc.assert(
+      fc.asyncProperty(seeds, async seed => {
+        const { now, kept, settles, sink, time, adapter } = await live(seed, 40);
+        expect(await settles([...now.values()])).toBe(true);
+        const deleted = sink.facts.flatMap(fact =>
+          fact.kind === 'Delete' ? [`${fact.ref.kind}/${fact.ref.name}`] : [],
+        );
+        expect(deleted.filter(name => kept.has(name))).toEqual([]);
+        const said = sink.facts.length;
+        await time.pass(15 * 60_000);
+        expect(sink.facts.slice(said)).toEqual([]);
+        await adapter.stop();
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('canary: a server that loses an event without a trace is found out', async () => {
+    const { now, server, settles } = await live(7, 20);
+    expect(await settles([...now.values()])).toBe(true);
+    server.setUnseen(service('lost', 1));
+    expect(await settles([...now.values(), service('lost', 1)], 5_000)).toBe(false);
+  });
+});
