@@ -213,6 +213,17 @@ describe.runIf(missing === undefined)('interception', () => {
     expect(seen[0]?.[1]).toBe(1);
   });
 
+  it('an application reaches itself by its service, through its own sidecar both ways', async () => {
+    const clusters = [[reviews, HTTP_OUT] as const, [reviews, 'inbound|8080||'] as const];
+    const seen = await uses(clusters, async () => {
+      expect((await ask(reviews, `http://${SERVICE}/d`, 'reviews')).seen).toMatchObject({
+        name: 'reviews',
+        path: '/d',
+      });
+    });
+    expect(seen.map(([, requests]) => requests)).toEqual([1, 1]);
+  });
+
   it('bites: what the rules do not take to the Envoy is in no statistics', async () => {
     await client.run(
       'sh',
