@@ -174,5 +174,7 @@ export interface Indexes {
   readonly networkGatewayServices: 'Service';
   /** `host` → ServiceEntry */
   readonly serviceEntriesByHost: 'ServiceEntry';
+  /** `address` → WorkloadEntry */
+  readonly workloadEntriesByAddress: 'WorkloadEntry';
 }
 export type IndexName = keyof Indexes;

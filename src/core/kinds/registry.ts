@@ -123,6 +123,7 @@ const indexMeanings: Indexes = {
   servicesByType: 'Service',
   networkGatewayServices: 'Service',
   serviceEntriesByHost: 'ServiceEntry',
+  workloadEntriesByAddress: 'WorkloadEntry',
 };
 /** Sorted. */
 export const indexNames: readonly IndexName[] = (Object.keys(indexMeanings) as IndexName[]).sort();

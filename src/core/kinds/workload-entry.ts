@@ -11,5 +11,6 @@ export const workloadEntry = istioKind({
   versions: NETWORKING_VERSIONS,
   type: 'istio.networking.v1alpha3.WorkloadEntry',
   rules: (spec, report) => checkEndpoint(spec, {}, 'spec', report),
+  indexes: obj => ({ workloadEntriesByAddress: obj.spec.address ? [obj.spec.address] : [] }),
   status: statusList('conditions', ['type', 'status'], condition => condition.type === 'Healthy'),
 });

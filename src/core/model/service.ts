@@ -66,6 +66,11 @@ export interface Service {
   readonly passthroughTargetPorts: Readonly<Record<number, number>>;
 }
 
+/** The port with a number: never one of UDP, which may share its number with one of TCP. Istio: PortList.GetByPort. */
+export function portNumbered(service: Service, number: number): Port | undefined {
+  return service.ports.find(port => port.port === number && port.protocol !== 'UDP');
+}
+
 export type EndpointHealth = 'Healthy' | 'UnHealthy' | 'Draining' | 'Terminating' | 'Unset';
 
 /** One address (or address set) and port of a service: Istio's IstioEndpoint. */

@@ -2,7 +2,7 @@
 // A ServiceEntry with the host of a Kubernetes service, in its namespace, adds its endpoints to that service.
 // Rules: spec-clusters-endpoints §11.4, §12, §7.1; Istio pilot/pkg/model/endpointshards.go.
 
-import type { Endpoint, EndpointShard, Port } from '../model/service.ts';
+import type { Endpoint, EndpointShard, Service } from '../model/service.ts';
 import { byAge, compareText, type Obj } from '../object.ts';
 import type { Query, Reader } from '../reader.ts';
 import { kubernetesServiceOf } from '../select/hosts.ts';
@@ -33,10 +33,15 @@ export const endpointShards: Query<string, readonly EndpointShard[]> = {
 
 /**
  * Whether an endpoint counts for a port where a cluster is made, as opposed to its EDS, which goes by the name: ports of ServiceEntries of one
- * host are one if their numbers are, however they are called. Source: Istio pilot/pkg/model/endpointshards.go (CopyEndpoints).
+ * host are one if their numbers are, however they are called, and those of Kubernetes with one number are one too. Source: Istio pilot/pkg/model/endpointshards.go (CopyEndpoints).
  */
-export function standsBehind(endpoint: Endpoint, port: Pick<Port, 'port' | 'name'>): boolean {
-  return endpoint.servicePort === 0 ? endpoint.portName === port.name : endpoint.servicePort === port.port;
+export function standsBehind(endpoint: Endpoint, number: number, names: readonly string[]): boolean {
+  return endpoint.servicePort === 0 ? names.includes(endpoint.portName) : endpoint.servicePort === number;
+}
+
+/** The names of the ports with a number: those of TCP and of UDP have names of their own. */
+export function namesOfPort(service: Service, number: number): readonly string[] {
+  return service.ports.filter(port => port.port === number).map(port => port.name);
 }
 
 /** Clusters that have the service, by name. */
@@ -73,7 +78,10 @@ function timesListed(entry: Obj<'ServiceEntry'>, hostname: string): number {
   return hosts * addressesOf(entry.spec.addresses ?? []).length;
 }
 
-/** Argument `hostname|namespace`. SPIFFE ids of the endpoints and of the service itself, trust domain aliases included, sorted. */
+/**
+ * Argument `hostname|namespace`. SPIFFE ids of the endpoints and of the service itself, trust domain aliases included, sorted. Of several
+ * services with the host the youngest says its own. Source: Istio pilot/pkg/model/push_context.go (addServiceAccounts).
+ */
 export const serviceAccounts: Query<string, readonly string[]> = {
   name: 'registry/serviceAccounts',
   run: (reader, arg) => {
@@ -82,9 +90,11 @@ export const serviceAccounts: Query<string, readonly string[]> = {
     for (const shard of reader.get(endpointShards, arg)) {
       for (const { serviceAccount } of shard.endpoints) if (serviceAccount !== '') found.add(serviceAccount);
     }
-    for (const service of reader.get(servicesOfHost, hostname)) {
-      if (service.namespace === namespace) for (const account of service.serviceAccounts) found.add(account);
-    }
+    const last = reader
+      .get(servicesOfHost, hostname)
+      .filter(service => service.namespace === namespace)
+      .at(-1);
+    for (const account of last?.serviceAccounts ?? []) found.add(account);
     const aliases = reader.mesh('trustDomainAliases') ?? [];
     for (const account of [...found]) for (const alias of aliases) found.add(inTrustDomain(account, alias));
     return [...found].sort();

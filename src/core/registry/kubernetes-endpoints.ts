@@ -19,7 +19,7 @@ export const kubernetesEndpoints: Query<string, readonly Endpoint[]> = {
       slices.length === 0
         ? [reader.get(endpointsOfObject, key)]
         : slices.map(slice => reader.get(endpointsOfSlice, `${cluster}/${slice.namespace}/${slice.name}`));
-    const found = lists.length === 1 ? [...lists[0]!] : withoutRepeats(lists.flat());
+    const found = withoutRepeats(lists.flat());
     if (cluster === reader.setting('clusterId') && reader.feature('PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES')) {
       found.push(...selectedEntries(reader, key));
     }

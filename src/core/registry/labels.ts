@@ -39,14 +39,14 @@ export function localityOfNode(labels: Labels): string {
   return region === '' && zone === '' && subzone === '' ? '' : `${region}/${zone}/${subzone}`;
 }
 
-/** `region/zone/subzone` in its parts; what is missing is empty. */
+/** `region/zone/subzone` in its parts; what is missing is empty, what is too much is left out. */
 export function splitLocality(locality: string): {
   readonly region: string;
   readonly zone: string;
   readonly subzone: string;
 } {
-  const [region = '', zone = '', ...rest] = locality.split('/');
-  return { region, zone, subzone: rest.join('/') };
+  const [region = '', zone = '', subzone = ''] = locality.split('/');
+  return { region, zone, subzone };
 }
 
 export interface Topology {

@@ -3,21 +3,33 @@
 // Rules: spec-events-pushes-protocol §7.5, spec-clusters-endpoints §15.4; Istio pilot/pkg/xds/ads.go (computeProxyState, setTopologyLabels).
 
 import { canonicalJson, isObject, type Json } from '../json.ts';
-import type { Obj } from '../object.ts';
+import { compareText, type Obj } from '../object.ts';
 import type { Locality } from '../proxy.ts';
 import type { Derivation, ProxyReader } from '../reader.ts';
-import { type Labels, localityOfLabels, selects, splitLocality, withTopology } from './labels.ts';
+import { networkOf } from './clusters.ts';
+import { endpointsOfEntry } from './entry-endpoints.ts';
+import {
+  type Labels,
+  localityOfLabels,
+  REGION_LABEL,
+  SUBZONE_LABEL,
+  selects,
+  splitLocality,
+  withTopology,
+  ZONE_LABEL,
+} from './labels.ts';
 import { podLocality } from './pods.ts';
 import { entryWorkload } from './workload-entry.ts';
 
 const TEST_VM_LABEL = 'istio.io/test-vm';
 
-/** Labels of the proxy's workload, with the topology labels. */
+/** Labels of the proxy's workload, with the topology labels. What the registry said of the network is not replaced by what the proxy says. */
 export const proxyLabels: Derivation<Labels> = {
   name: 'registry/proxyLabels',
   run: reader => {
-    const { region, zone, subzone } = localityOf(reader);
-    return withTopology(ownLabels(reader), {
+    const own = ownLabels(reader);
+    const { region, zone, subzone } = localityOf(reader, own);
+    return withTopology(own, {
       cluster: reader.facet('clusterId'),
       locality: `${region}/${zone}/${subzone}`,
       node: textOf(reader.metadata('NODE_NAME')),
@@ -28,7 +40,7 @@ export const proxyLabels: Derivation<Labels> = {
 
 export const proxyLocality: Derivation<Locality & { readonly [part: string]: string }> = {
   name: 'registry/proxyLocality',
-  run: reader => ({ ...localityOf(reader) }),
+  run: reader => ({ ...localityOf(reader, ownLabels(reader)) }),
 };
 
 /** True if the proxy's labels have every pair of `selector`; an empty selector is true. Shared by all proxies with the same answer. */
@@ -50,16 +62,25 @@ export function podOfProxy(reader: ProxyReader): Obj<'Pod'> | undefined {
   return reader.object('Pod', `${cluster}/${namespace}/${id.slice(0, -tail.length)}`);
 }
 
-/** The WorkloadEntry of the proxy's namespace that has one of these addresses. */
-export function entryOfProxy(reader: ProxyReader, addresses: readonly string[]): Obj<'WorkloadEntry'> | undefined {
-  if (!isOfConfigCluster(reader)) return undefined;
-  return reader
-    .objects('WorkloadEntry', `${reader.facet('namespace')}/`)
-    .find(
+/**
+ * The WorkloadEntry that has the proxy's first address. Of several the one with the proxy's name, else of its namespace, else the first
+ * by name. Those without labels are left out: nothing could select them. Istio serviceregistry/util/workloadinstances (GetInstanceForProxy).
+ */
+export function entryOfProxy(reader: ProxyReader): Obj<'WorkloadEntry'> | undefined {
+  const address = reader.facet('ips')[0];
+  if (address === undefined || !isOfConfigCluster(reader)) return undefined;
+  const entries = reader
+    .indexed('workloadEntriesByAddress', address)
+    .filter(
       entry =>
-        addresses.includes(entry.spec.address ?? '') &&
+        Object.keys({ ...entry.spec.labels, ...entry.labels }).length > 0 &&
         reader.get(entryWorkload, `${entry.namespace}/${entry.name}`) !== undefined,
-    );
+    )
+    .sort((a, b) => compareText(a.namespace, b.namespace) || compareText(a.name, b.name));
+  if (entries.length < 2) return entries[0];
+  const namespace = reader.facet('namespace');
+  const own = entries.filter(entry => entry.namespace === namespace);
+  return own.find(entry => `${entry.name}.${namespace}` === reader.facet('id')) ?? own[0] ?? entries[0];
 }
 
 /** Config objects are registered in the config cluster only. */
@@ -72,23 +93,46 @@ export function isOfConfigCluster(reader: ProxyReader): boolean {
 function ownLabels(reader: ProxyReader): Labels {
   const said = labelsOf(reader.metadata('LABELS'));
   if (said[TEST_VM_LABEL] !== undefined) return said;
-  const pod = podOfProxy(reader);
-  if (pod !== undefined) return { ...labelsOf(reader.metadata('STATIC_LABELS')), ...pod.labels };
-  const entry = entryOfProxy(reader, reader.facet('ips'));
-  if (entry === undefined) return said;
-  return { ...labelsOf(reader.metadata('STATIC_LABELS')), ...entry.spec.labels, ...entry.labels };
+  const registered = podLabels(reader) ?? instanceLabels(reader);
+  return registered === undefined ? said : { ...labelsOf(reader.metadata('STATIC_LABELS')), ...registered };
 }
 
-function localityOf(reader: ProxyReader): Locality {
+function podLabels(reader: ProxyReader): Labels | undefined {
   const pod = podOfProxy(reader);
-  const registered = pod === undefined ? entryLocality(reader) : podLocality(reader, pod);
-  const known = registered || localityOfLabels(ownLabels(reader));
-  return known === '' ? reader.facet('nodeLocality') : splitLocality(known);
+  if (pod === undefined) return undefined;
+  return withTopology(pod.labels, {
+    cluster: pod.cluster,
+    locality: podLocality(reader, pod),
+    node: textOf(reader.metadata('NODE_NAME')),
+    network: networkOf(reader, pod.cluster, pod.labels, pod.spec.podIP),
+  });
 }
 
-function entryLocality(reader: ProxyReader): string {
-  const entry = entryOfProxy(reader, reader.facet('ips'));
-  return entry === undefined ? '' : (reader.get(entryWorkload, `${entry.namespace}/${entry.name}`)?.locality ?? '');
+/** Of the first endpoint, by the proxy's addresses, of a ServiceEntry of its namespace. */
+function instanceLabels(reader: ProxyReader): Labels | undefined {
+  if (!isOfConfigCluster(reader)) return undefined;
+  const entries = reader.objects('ServiceEntry', `${reader.facet('namespace')}/`);
+  for (const address of reader.facet('ips')) {
+    for (const entry of entries) {
+      for (const host of [...new Set(entry.spec.hosts ?? [])]) {
+        const found = reader
+          .get(endpointsOfEntry, `${entry.namespace}/${entry.name}|${host}`)
+          .find(endpoint => endpoint.addresses.includes(address));
+        if (found !== undefined) return found.labels;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The topology labels of the workload, else its locality label, else what the node says. */
+function localityOf(reader: ProxyReader, labels: Labels): Locality {
+  const { [REGION_LABEL]: region, [ZONE_LABEL]: zone, [SUBZONE_LABEL]: subzone } = labels;
+  if (region !== undefined || zone !== undefined || subzone !== undefined) {
+    return { region: region ?? '', zone: zone ?? '', subzone: subzone ?? '' };
+  }
+  const labelled = localityOfLabels(labels);
+  return labelled === '' ? reader.facet('nodeLocality') : splitLocality(labelled);
 }
 
 export function labelsOf(value: Json | undefined): Labels {

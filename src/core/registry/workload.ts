@@ -17,17 +17,18 @@ import { servicesOfHost } from './services.ts';
 
 export { proxyLabels, proxyLocality, proxySelectedBy } from './proxy-workload.ts';
 
-/** The name of a target: service by host, namespace and place among those of one host, its port, the port of the workload. */
-type TargetName = readonly [hostname: string, namespace: string, index: number, port: number, targetPort: number];
+/** The name of a target: service by host, namespace and place among those of one host, its port (a number may be there twice, for TCP and
+ * for UDP), the port of the workload. */
+type TargetName = readonly [hostname: string, namespace: string, index: number, portName: string, targetPort: number];
 
 /** What the proxy's own workload serves, by creation time of the service, then hostname. */
 export const serviceTargets: Query<'', readonly ServiceTarget[]> = {
   name: 'registry/serviceTargets',
   run: reader => {
     const targets: ServiceTarget[] = [];
-    for (const [hostname, namespace, index, number, target] of reader.derived(targetNames)) {
+    for (const [hostname, namespace, index, portName, target] of reader.derived(targetNames)) {
       const service = reader.get(servicesOfHost, hostname).filter(s => s.namespace === namespace)[index];
-      const port = service?.ports.find(candidate => candidate.port === number);
+      const port = service?.ports.find(candidate => candidate.name === portName);
       if (service === undefined || port === undefined) continue;
       targets.push(reader.make(serviceTarget, { service, port, targetPort: target }));
     }
@@ -46,7 +47,7 @@ const targetNames: Derivation<readonly TargetName[]> = {
 
 function kubernetesTargets(reader: ProxyReader): readonly TargetName[] {
   const cluster = reader.facet('clusterId') || reader.setting('clusterId');
-  const entry = entryOfProxy(reader, reader.facet('ips').slice(0, 1));
+  const entry = entryOfProxy(reader);
   if (entry !== undefined) return targetsOfEntry(reader, entry, cluster);
   const pod = podOfProxy(reader);
   const labels = pod === undefined ? labelsOf(reader.metadata('LABELS')) : pod.labels;
@@ -66,7 +67,7 @@ function servicesIn(reader: ProxyReader, cluster: string, namespace: string): re
 
 type PortOf = (port: Obj<'Service'>['spec']['ports'][number]) => number | undefined;
 
-/** In port order; of several ports with the same target and protocol the first. */
+/** In port order, UDP ports too: what comes to them over TCP is forwarded as it is. Of several ports with one target and protocol the first. */
 function portTargets(reader: ProxyReader, obj: Obj<'Service'>, portOf: PortOf): readonly TargetName[] {
   const merged = reader.get(mergedService, `${obj.namespace}/${obj.name}`);
   const seen = new Set<string>();
@@ -74,11 +75,11 @@ function portTargets(reader: ProxyReader, obj: Obj<'Service'>, portOf: PortOf): 
   for (const port of obj.spec.ports) {
     const known = merged?.ports.find(candidate => candidate.name === port.name);
     const target = portOf(port);
-    if (merged === undefined || known === undefined || target === undefined || known.protocol === 'UDP') continue;
+    if (merged === undefined || known === undefined || target === undefined) continue;
     const id = `${target}|${known.protocol}`;
     if (seen.has(id)) continue;
     seen.add(id);
-    names.push([merged.hostname, merged.namespace, 0, known.port, target]);
+    names.push([merged.hostname, merged.namespace, 0, known.name, target]);
   }
   return names;
 }
@@ -125,7 +126,7 @@ function targetsOfEntry(reader: ProxyReader, entry: Obj<'WorkloadEntry'>, cluste
     for (const port of service.ports) {
       const target = targetPort(port, entry.spec.ports ?? {});
       if (port.protocol !== 'UDP' && target !== undefined) {
-        names.push([service.hostname, service.namespace, 0, port.port, target]);
+        names.push([service.hostname, service.namespace, 0, port.name, target]);
       }
     }
   }
@@ -140,7 +141,7 @@ function headlessTargets(reader: ProxyReader, obj: Obj<'Service'>, cluster: stri
   for (const endpoint of reader.get(kubernetesEndpoints, `${cluster}/${obj.namespace}/${obj.name}`)) {
     const port = portNamed(service, endpoint.portName);
     if (port === undefined || !endpoint.addresses.includes(first ?? '')) continue;
-    names.push([service.hostname, service.namespace, 0, port.port, endpoint.port]);
+    names.push([service.hostname, service.namespace, 0, port.name, endpoint.port]);
   }
   return names;
 }
@@ -167,7 +168,7 @@ function entryTargets(reader: ProxyReader): readonly TargetName[] {
           if (service.registry !== 'External' || service.objectName !== entry.name) return;
           for (const endpoint of endpoints) {
             const port = portNamed(service, endpoint.portName);
-            if (port !== undefined) names.push([host, entry.namespace, index, port.port, endpoint.port]);
+            if (port !== undefined) names.push([host, entry.namespace, index, port.name, endpoint.port]);
           }
         });
     }

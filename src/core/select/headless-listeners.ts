@@ -5,19 +5,19 @@ import type { Port, Service } from '../model/service.ts';
 import { compareText } from '../object.ts';
 import { isIp } from '../proxy.ts';
 import type { Derivation, ProxyReader, Query } from '../reader.ts';
-import { endpointShards, standsBehind } from '../registry/endpoints.ts';
+import { endpointShards, namesOfPort, standsBehind } from '../registry/endpoints.ts';
 import { NO_ADDRESS } from './service-addresses.ts';
 import { listenerServices } from './sidecar-scope.ts';
 
-/** Argument `hostname|namespace|port number|port name`: address lists of all endpoints, whatever their cluster, network or health. */
+/** Argument `hostname|namespace|port number|port names, separated by commas`: address lists of all endpoints, whatever their cluster, network or health. */
 const endpointBinds: Query<string, readonly (readonly string[])[]> = {
   name: 'select/headlessEndpoints',
   run: (reader, arg) => {
-    const [hostname = '', namespace = '', port = '', name = ''] = arg.split('|');
+    const [hostname = '', namespace = '', port = '', names = ''] = arg.split('|');
     const lists = reader
       .get(endpointShards, `${hostname}|${namespace}`)
       .flatMap(shard => shard.endpoints)
-      .filter(endpoint => standsBehind(endpoint, { port: Number(port), name }))
+      .filter(endpoint => standsBehind(endpoint, Number(port), names.split(',')))
       .map(endpoint => endpoint.addresses);
     return lists.sort((a, b) => compareText(a.join(','), b.join(',')));
   },
@@ -58,8 +58,8 @@ export function headlessBinds(
   service: Service,
   port: Port,
 ): readonly (readonly [string, ...string[]])[] | undefined {
-  const named = service.ports.find(candidate => candidate.port === port.port) ?? port;
-  const lists = reader.get(endpointBinds, `${service.hostname}|${service.namespace}|${named.port}|${named.name}`);
+  const names = namesOfPort(service, port.port).join(',');
+  const lists = reader.get(endpointBinds, `${service.hostname}|${service.namespace}|${port.port}|${names}`);
   const selects = Object.keys(service.selector).length > 0;
   if (service.registry !== 'Kubernetes' && lists.length === 0 && !selects) return undefined;
   const usable: (readonly [string, ...string[]])[] = [];

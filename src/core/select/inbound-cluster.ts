@@ -140,7 +140,9 @@ function inboundInputs(reader: ProxyReader, inbound: InboundPort): InboundCluste
     h2Upgrade: false,
     connectionPool,
   });
-  const described = reader.feature('PILOT_ENABLE_TELEMETRY_LABEL') ? services : [];
+  // Telemetry names services of the mesh only; the first one stands for all of the port.
+  const external = services[0]?.meshExternal === true;
+  const described = reader.feature('PILOT_ENABLE_TELEMETRY_LABEL') && !external ? services : [];
   const configured = rule?.spec.trafficPolicy !== undefined && described.length > 0;
   const bind = endpoint.bound ? bindInputs(reader.facet('ipMode'), reader.feature('ISTIO_DUAL_STACK')) : noBind;
   const pattern = reader.mesh('inboundClusterStatName');

@@ -13,7 +13,7 @@ import { isPrivilegedPort, isReservedPort, localhosts, wildcards } from './liste
 import { type BoundPort, type ChainPlan, tcpChains, tcpVirtualServices } from './outbound-chains.ts';
 import { type EntryClass, OutboundEntries, type OutboundListenerPlan } from './outbound-entries.ts';
 import { interceptionMode } from './proxy-config.ts';
-import { addressView, NO_ADDRESS, singleAddress } from './service-addresses.ts';
+import { addressView, allAddresses, NO_ADDRESS, singleAddress } from './service-addresses.ts';
 import { type EgressListener, sidecarScope } from './sidecar-scope.ts';
 import type { ResolvedVirtualService } from './virtual-services.ts';
 
@@ -89,7 +89,9 @@ function addPort(reader: ProxyReader, entries: OutboundEntries, view: EgressView
     return;
   }
   const address = addressOf(reader, service);
-  const headless = view.binds.length === 0 && address === NO_ADDRESS && service.resolution === 'Passthrough';
+  // A port that the Sidecar names is one listener for all of its services.
+  const catchAll = view.binds.length === 0 && view.spec.port === undefined;
+  const headless = catchAll && address === NO_ADDRESS && service.resolution === 'Passthrough';
   const perEndpoint = headless ? headlessBinds(reader, service, port) : undefined;
   if (perEndpoint !== undefined) {
     for (const binds of perEndpoint) {
@@ -129,18 +131,13 @@ interface Binding {
 
 function bindOf(reader: ProxyReader, view: EgressView, service: Service, address: string): Binding {
   const given = nonEmpty(view.binds);
-  const cidrs = address.includes('/') ? [address] : [];
+  const others = allAddresses(service, reader.derived(addressView)).slice(1);
+  const cidrs = address.includes('/') ? [address, ...others] : [];
   if (given !== undefined) return { binds: given, cidrs };
   if (cidrs.length > 0) return { binds: wildcards(reader), cidrs };
   const external = service.registry === 'External';
   if (external && isWildcardAddress(reader, address)) return { binds: wildcards(reader), cidrs };
-  return { binds: [address, ...otherVips(reader, service, address)], cidrs };
-}
-
-/** A dual-stack proxy listens on every VIP of its cluster. */
-function otherVips(reader: ProxyReader, service: Service, address: string): readonly string[] {
-  if (reader.facet('ipMode') !== 'dual') return [];
-  return (service.clusterVips[reader.facet('clusterId')] ?? []).filter(vip => vip !== address);
+  return { binds: [address, ...others], cidrs };
 }
 
 function nonEmpty(list: readonly string[]): readonly [string, ...string[]] | undefined {

@@ -4,7 +4,7 @@
 // generator removes those in the order given here, so the order is part of the answer.
 // Source: Istio pilot/pkg/networking/core/httproute.go, route/route.go (BuildSidecarVirtualHostWrapper); spec-routes-visibility §1, §2.
 
-import type { Service } from '../model/service.ts';
+import { portNumbered, type Service } from '../model/service.ts';
 import { compareText } from '../object.ts';
 import type { ProxyReader, Query } from '../reader.ts';
 import { isHttp, isUnsupported, protocolOf } from '../registry/protocol.ts';
@@ -100,7 +100,7 @@ function servicesOn(services: readonly Service[], port: number): ServicesByHost 
   const found = new Map<string, Service>();
   for (const service of services) {
     if (port === 0) found.set(service.hostname, service);
-    else if (service.ports.some(p => p.port === port)) found.set(service.hostname.toLowerCase(), service);
+    else if (portNumbered(service, port) !== undefined) found.set(service.hostname.toLowerCase(), service);
   }
   return found;
 }

@@ -33,7 +33,7 @@ export function lbEndpoint(endpoint: Endpoint, mtls: boolean, facts: LbEndpointF
         : {}),
     },
     ...(healthStatus === undefined ? {} : { healthStatus }),
-    ...(metadata === undefined ? {} : { metadata }),
+    metadata,
     loadBalancingWeight: { value: weightOf(endpoint) },
   };
 }
@@ -43,7 +43,7 @@ export function gatewayEndpoint(gateway: NetworkGateway, weight: number, describ
   const metadata = metadataOf('istio', describesWorkloads ? `;;;;${gateway.cluster}` : undefined);
   return {
     endpoint: { address: addressOf(gateway.address, gateway.port) },
-    ...(metadata === undefined ? {} : { metadata }),
+    metadata,
     loadBalancingWeight: { value: weight },
   };
 }
@@ -73,11 +73,12 @@ function healthOf(endpoint: Endpoint, drainingLabel: string): HealthStatus | und
   }
 }
 
-function metadataOf(tlsMode: string, description: string | undefined): Metadata | undefined {
+/** Sent also when there is nothing in it, as Istio does. */
+function metadataOf(tlsMode: string, description: string | undefined): Metadata {
   const filterMetadata: Record<string, JsonObject> = {};
   if (tlsMode !== '' && tlsMode !== 'disabled') filterMetadata['envoy.transport_socket_match'] = { tlsMode };
   if (description !== undefined) filterMetadata.istio = { workload: description };
-  return Object.keys(filterMetadata).length === 0 ? undefined : { filterMetadata };
+  return Object.keys(filterMetadata).length === 0 ? {} : { filterMetadata };
 }
 
 /** `<workload>;<namespace>;<canonical name>;<canonical revision>;<cluster>`, for telemetry of peers that cannot introduce themselves. */

@@ -1,6 +1,6 @@
 // The assignment of a cluster by name (spec-clusters §13.1).
 
-import type { Service } from '../../../core/model/service.ts';
+import { portNumbered, type Service } from '../../../core/model/service.ts';
 import type { ProxyReader, Query, Selection } from '../../../core/reader.ts';
 import type { Resource } from '../../../core/resource.ts';
 import { parseClusterName } from '../../../core/select/cluster-names.ts';
@@ -57,7 +57,7 @@ const assignmentOf: Selection<Question, Assignment> = {
   name: 'endpoint/assignmentOf',
   run: (reader, { clusterName, service, rule }) => {
     const parsed = parseClusterName(clusterName)!;
-    const port = service.ports.find(candidate => candidate.port === parsed.port);
+    const port = portNumbered(service, parsed.port);
     if (port === undefined || findsByName(service)) return reader.make(emptyAssignment, { clusterName });
     const subset = rule?.spec.subsets?.find(candidate => candidate.name === parsed.subset);
     const base = policyOfPort(rule?.spec.trafficPolicy, port.port);
