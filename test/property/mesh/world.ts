@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { NAMES, NAMESPACES, PORTS } from '../../../src/testing/worlds/pools.ts';
 import { virtualService } from '../../../src/testing/worlds/routes.ts';
-import { fullHost, nameOf, namespaceOf, specOf, textIn } from './read.ts';
+import { fullHost, nameOf, namespaceOf, serviceHost, specOf, textIn } from './read.ts';
 import { focusedVirtualService } from './rules.ts';
 
 export interface World {
@@ -32,7 +32,8 @@ function service(name: string, namespace: string, index: number): fc.Arbitrary<r
       ports: fc.subarray([...PORTS], { minLength: 2 }),
       headless: fc.nat(5).map(n => n === 0),
       exported: fc.constantFrom(undefined, undefined, undefined, undefined, '.', '*', 'test', '~'),
-      pods: fc.array(fc.record({ version: fc.constantFrom('v1', 'v2'), ready: fc.nat(5).map(n => n > 0) }), {
+      pods: fc.array(fc.record({ version: fc.constantFrom('v1', 'v2'), ready: fc.nat(4).map(n => n > 0) }), {
+        minLength: 1,
         maxLength: 3,
       }),
     })
@@ -155,33 +156,46 @@ const serviceEntries = fc
 
 const shown = (value: Json | undefined): JsonObject => (value === undefined ? {} : { exportTo: value });
 
-const destinationRules = fc
-  .array(
-    fc.record({
-      name: fc.nat(99).map(n => `rule-${n}`),
-      namespace: fc.constantFrom(...NAMESPACES),
-      host: fc.oneof(
-        fc.constantFrom(...NAMES),
-        fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom(...NAMESPACES)).map(([n, ns]) => fullHost(n, ns)),
+const someRule = fc.record({
+  namespace: fc.constantFrom(...NAMESPACES),
+  host: fc.oneof(
+    fc.constantFrom<string>(...NAMES),
+    fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom(...NAMESPACES)).map(([n, ns]) => serviceHost(n, ns)),
+  ),
+  exportTo,
+  subsets: fc.subarray(['v1', 'v2'], { minLength: 1 }),
+  age: created,
+});
+/** Most services have one in their own namespace. */
+const ownRules = fc.tuple(
+  ...NAMESPACES.flatMap(namespace =>
+    NAMES.map(host =>
+      fc.option(
+        fc.record({
+          namespace: fc.constant(namespace),
+          host: fc.constant<string>(host),
+          exportTo: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, exportTo),
+          subsets: fc.constant(['v1', 'v2']),
+          age: created,
+        }),
+        { freq: 3 },
       ),
-      exportTo: fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, exportTo),
-      subsets: fc.subarray(['v1', 'v2'], { minLength: 1 }),
-      age: created,
-    }),
-    { maxLength: 12 },
-  )
-  .map(found => {
-    const rules = found.map(({ name, namespace, host, exportTo: to, subsets, age }) =>
+    ),
+  ),
+);
+const destinationRules = fc.tuple(ownRules, fc.array(someRule, { maxLength: 3 })).map(([own, some]) => {
+  const rules = [...own.flatMap(found => found ?? []), ...some].map(
+    ({ namespace, host, exportTo: to, subsets, age }, i) =>
       described(
         'DestinationRule',
-        name,
+        `rule-${i}`,
         namespace,
         { host, ...shown(to), subsets: subsets.map(version => ({ name: version, labels: { version } })) },
         age,
       ),
-    );
-    return unique(rules, rule => `${namespaceOf(rule)} ${fullHost(textIn(specOf(rule).host), namespaceOf(rule))}`);
-  });
+  );
+  return unique(rules, rule => `${namespaceOf(rule)} ${fullHost(textIn(specOf(rule).host), namespaceOf(rule))}`);
+});
 
 const virtualServices = fc
   .tuple(fc.array(focusedVirtualService, { minLength: 2, maxLength: 6 }), fc.array(virtualService, { maxLength: 2 }))
