@@ -7,7 +7,7 @@ import { mergePushRequests, noPush, type PushRequest, pushRequest } from '../pus
 import type { Reader } from '../reader.ts';
 import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
 import { servicesOfHost } from '../registry/services.ts';
-import { untrackedReader } from '../registry/untracked.ts';
+import { readersOf } from '../registry/untracked.ts';
 import { namedNetworkGateways } from '../select/network-gateways.ts';
 import type { State } from '../state.ts';
 
@@ -18,7 +18,7 @@ export interface Comparison {
 }
 
 export function compareStates(seq: number, before: State, after: State): Comparison {
-  return { seq, before: untrackedReader(before), after: untrackedReader(after) };
+  return { seq, ...readersOf(before, after) };
 }
 
 /** What has to be looked at because the endpoints of a service differ; `noPush` when they do not. */

@@ -1,44 +1,147 @@
-// A reader without a memory beyond one use: runs the same derivations on a state as the tracker does, for handlers that compare the
-// state before a change with the one after it. There is no proxy in sight: a query that asks about one is out of place here.
+// Readers without a memory beyond one use: they run the same derivations on a state as the tracker does, for handlers that compare the state
+// before a change with the one after it. There is no proxy in sight: a query that asks about one is out of place here.
+//
+// Of two states side by side most tables are the same ones. What was derived from those alone is derived once, for both; so a comparison
+// costs what follows from the change, and what does not is the identical value on both sides.
 
 import { AssertionFailed } from '../assert.ts';
-import { featureOf } from '../features.ts';
+import { type FeatureName, type FeatureValue, featureOf } from '../features.ts';
+import type { VerifiedIdentity } from '../identity.ts';
+import type { Json } from '../json.ts';
+import type { Indexes, IndexName, KindName } from '../kinds/kinds.ts';
+import type { Generator } from '../memo.ts';
+import type { MeshConfig, MeshNetworks } from '../mesh.ts';
 import type { Obj } from '../object.ts';
-import type { ProxyReader, Query, Reader } from '../reader.ts';
+import type { NodeFacets } from '../proxy.ts';
+import type { ProxyReader, Query, Reader, Selection } from '../reader.ts';
+import type { Settings } from '../settings.ts';
 import type { State } from '../state.ts';
 
-/** Values are kept as long as the reader is, so make one for each comparison and let it go. */
+/** Values are kept as long as the reader is, so make one for each use and let it go. */
 export function untrackedReader(state: State): Reader {
-  const known = new Map<string, Map<string, unknown>>();
-  const noProxy = (): never => {
-    throw new AssertionFailed('a query without a proxy asked for one');
+  return new UntrackedReader(state, state, new Map());
+}
+
+/** One for each of two states; see above. */
+export function readersOf(before: State, after: State): { readonly before: Reader; readonly after: Reader } {
+  const shared: Values = new Map();
+  return {
+    before: new UntrackedReader(before, after, shared),
+    after: new UntrackedReader(after, before, shared),
   };
-  const reader: ProxyReader = {
-    object: (kind, key) => state.objects[kind].get(key) as never,
-    objects: (kind, prefix = '') => state.objects[kind].range(prefix) as readonly Obj[] as never,
-    indexed: (index, key) => state.indexes[index].range(`${key}|`) as readonly Obj[] as never,
-    mesh: field => state.mesh.effective[field],
-    networks: () => state.networks.effective,
-    setting: name => state.settings[name],
-    feature: name => featureOf(state.settings, name),
-    get: <A extends string, R>(query: Query<A, R>, arg: A): R => {
-      let values = known.get(query.name);
-      if (values === undefined) {
-        values = new Map();
-        known.set(query.name, values);
-      }
-      if (values.has(arg)) return values.get(arg) as R;
-      const value = query.run(reader, arg);
-      values.set(arg, value);
-      return value;
-    },
-    about: (selection, of) => selection.run(reader, of),
-    make: (generator, inputs) => generator.run(inputs),
-    facet: noProxy,
-    metadata: noProxy,
-    hasExtension: noProxy,
-    identity: noProxy,
-    derived: noProxy,
-  };
-  return reader;
+}
+
+/** By query, then by argument. */
+type Values = Map<string, Map<string, unknown>>;
+
+class UntrackedReader implements ProxyReader {
+  readonly #state: State;
+  readonly #other: State;
+  /** What was read from tables that both states have. */
+  readonly #shared: Values;
+  readonly #own: Values = new Map();
+  /** Whether something of this state alone was read since this was last set to false. */
+  #readOwn = false;
+
+  constructor(state: State, other: State, shared: Values) {
+    this.#state = state;
+    this.#other = other;
+    this.#shared = shared;
+  }
+
+  object<K extends KindName>(kind: K, key: string): Obj<K> | undefined {
+    const table = this.#state.objects[kind];
+    if (table !== this.#other.objects[kind]) this.#readOwn = true;
+    return table.get(key) as Obj<K> | undefined;
+  }
+
+  objects<K extends KindName>(kind: K, prefix = ''): readonly Obj<K>[] {
+    const table = this.#state.objects[kind];
+    if (table !== this.#other.objects[kind]) this.#readOwn = true;
+    return table.range(prefix) as readonly Obj[] as readonly Obj<K>[];
+  }
+
+  indexed<I extends IndexName>(index: I, key: string): readonly Obj<Indexes[I]>[] {
+    const table = this.#state.indexes[index];
+    if (table !== this.#other.indexes[index]) this.#readOwn = true;
+    return table.range(`${key}|`) as readonly Obj[] as readonly Obj<Indexes[I]>[];
+  }
+
+  mesh<F extends keyof MeshConfig>(field: F): MeshConfig[F] {
+    if (this.#state.mesh !== this.#other.mesh) this.#readOwn = true;
+    return this.#state.mesh.effective[field];
+  }
+
+  networks(): MeshNetworks {
+    if (this.#state.networks !== this.#other.networks) this.#readOwn = true;
+    return this.#state.networks.effective;
+  }
+
+  setting<S extends keyof Settings>(name: S): Settings[S] {
+    if (this.#state.settings !== this.#other.settings) this.#readOwn = true;
+    return this.#state.settings[name];
+  }
+
+  feature<F extends FeatureName>(name: F): FeatureValue<F> {
+    if (this.#state.settings !== this.#other.settings) this.#readOwn = true;
+    return featureOf(this.#state.settings, name);
+  }
+
+  get<A extends string, R>(query: Query<A, R>, arg: A): R {
+    const shared = valuesOf(this.#shared, query.name);
+    const known = shared.get(arg);
+    if (known !== undefined || shared.has(arg)) return known as R;
+    const own = valuesOf(this.#own, query.name);
+    if (own.has(arg)) {
+      this.#readOwn = true;
+      return own.get(arg) as R;
+    }
+    const readOwn = this.#readOwn;
+    this.#readOwn = false;
+    const value = query.run(this, arg);
+    (this.#readOwn ? own : shared).set(arg, value);
+    this.#readOwn ||= readOwn;
+    return value;
+  }
+
+  about<I extends object, R>(selection: Selection<I, R>, of: I): R {
+    return selection.run(this, of);
+  }
+
+  make<I extends object, O>(generator: Generator<I, O>, inputs: I): O {
+    return generator.run(inputs);
+  }
+
+  facet<F extends keyof NodeFacets>(): NodeFacets[F] {
+    return noProxy();
+  }
+
+  metadata(): Json | undefined {
+    return noProxy();
+  }
+
+  hasExtension(): boolean {
+    return noProxy();
+  }
+
+  identity(): VerifiedIdentity | undefined {
+    return noProxy();
+  }
+
+  derived<T extends Json>(): T {
+    return noProxy();
+  }
+}
+
+function noProxy(): never {
+  throw new AssertionFailed('a query without a proxy asked for one');
+}
+
+function valuesOf(values: Values, name: string): Map<string, unknown> {
+  let found = values.get(name);
+  if (found === undefined) {
+    found = new Map();
+    values.set(name, found);
+  }
+  return found;
 }
