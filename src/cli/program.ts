@@ -2,7 +2,9 @@
 
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../admin/version.ts';
+import { bisectCommand } from './bisect.ts';
 import { demoCommand } from './demo.ts';
+import { diffCommand } from './diff.ts';
 import { explainCommand } from './explain.ts';
 import { generateCommand } from './generate.ts';
 import { journalCommand } from './journal.ts';
@@ -42,6 +44,8 @@ Examples:
     proxyStatusCommand,
     proxyConfigCommand,
     explainCommand,
+    diffCommand,
+    bisectCommand,
     demoCommand,
   ];
   for (const command of commands) main.addCommand(command());

@@ -1,0 +1,223 @@
+// periplus diff: what a change does to proxies, before it is made or after: for people, for scripts, for pull requests.
+
+import { stat } from 'node:fs/promises';
+import { Command } from 'commander';
+import type { Unrecorded } from '../core/event.ts';
+import type { Json } from '../core/json.ts';
+import { defaultSettings } from '../core/settings.ts';
+import { Tracker } from '../core/track.ts';
+import { shortType } from '../history/config-dump.ts';
+import { type ClassOfChanges, type Difference, differenceOf, type Side } from '../history/diff.ts';
+import type { JsonChange } from '../history/json-diff.ts';
+import { propose } from '../history/proposal.ts';
+import { proxiesAt, proxyNamed } from '../history/proxies.ts';
+import type { ChangedResource } from '../history/summary.ts';
+import { AT_HELP, positionOf, withHistory } from './asking.ts';
+import { DEFAULT_JOURNAL } from './journal.ts';
+import { CliError, EXIT, explainError, print, printData } from './output.ts';
+import { connected, filesFacts, type MeshFlags, nodesOfFile, stateOfFiles } from './yaml-files.ts';
+
+/** As of kubectl diff, and one more: scripts may let changes pass and stop at warnings. */
+export const DIFF_EXIT = { same: 0, changes: 1, failed: 2, warnings: 3 } as const;
+
+/** Changed fields of one resource, and proxies of a class, that text lists; -o json has all. */
+const FIELDS_SHOWN_MAX = 12;
+const PROXIES_SHOWN_MAX = 5;
+const VALUE_CHARS_MAX = 120;
+
+interface Flags extends MeshFlags {
+  readonly journal: string;
+  readonly at?: string;
+  readonly filename?: readonly string[];
+  readonly delete?: readonly string[];
+  readonly proxies?: string;
+  readonly proxy?: string;
+  readonly output: string;
+}
+
+interface Outcome {
+  /** What is compared, e.g. `event 111 → event 112`. */
+  readonly title: string;
+  readonly difference: Difference;
+  readonly refused: readonly string[];
+}
+
+export function diffCommand(): Command {
+  return new Command('diff')
+    .description(
+      'show what changes for proxies: between two positions, by a change that is not made yet, or between two folders',
+    )
+    .argument('[from]', 'a position of the journal, or a folder of YAML')
+    .argument('[to]', 'another one; default: the end of the journal')
+    .option('-j, --journal <file>', 'journal to read', DEFAULT_JOURNAL)
+    .option('-f, --filename <path...>', 'what if these objects were added or changed')
+    .option('--delete <object...>', 'what if these were deleted: Kind/namespace/name')
+    .option('--at <position>', 'with -f and --delete: on top of this position; default: the end')
+    .option('-p, --proxy <proxy>', 'only this proxy')
+    .option('--proxies <file>', 'for folders: YAML list of {name, node}')
+    .option('--meshConfig <file>', 'for folders: MeshConfig')
+    .option('--networksConfig <file>', 'for folders: MeshNetworks')
+    .option('--domain <suffix>', 'for folders: DNS domain suffix', defaultSettings.domainSuffix)
+    .option('--clusterID <id>', 'for folders: id of the cluster', defaultSettings.clusterId)
+    .option('-n, --namespace <ns>', 'for folders: namespace of the control plane', defaultSettings.systemNamespace)
+    .option('-o, --output <format>', 'text, json or markdown', 'text')
+    .addHelpText(
+      'after',
+      `
+${AT_HELP}
+Proxies for which the same changes are one class. Warnings are of what the change brings: a route to a cluster that is not there, a cluster
+without endpoints, a listener that is replaced only because its parts changed places.
+Exit code 0: nothing changes; 1: something does; 3: something does, with warnings or refused objects; 2: could not be compared.
+
+Examples:
+  periplus diff 111 112                                       what one event did
+  periplus diff 14:00 14:10 --proxy productpage               what ten minutes did to one proxy
+  periplus diff -f reviews.yaml                               what this file would do, on top of now
+  periplus diff --delete DestinationRule/shop/reviews         and what deleting that would do
+  periplus diff main/ branch/ --proxies proxies.yaml -o markdown      for a pull request`,
+    )
+    .action(async (from: string | undefined, to: string | undefined, flags: Flags) => {
+      try {
+        await runDiff(from, to, flags);
+      } catch (error) {
+        if (error instanceof CliError && error.exitCode === EXIT.misuse) throw error;
+        throw new CliError(explainError(error).text, DIFF_EXIT.failed);
+      }
+    });
+}
+
+async function runDiff(from: string | undefined, to: string | undefined, flags: Flags): Promise<void> {
+  const show = { text: showText, json: showJson, markdown: showMarkdown }[flags.output];
+  if (show === undefined) throw new CliError(`-o ${flags.output}: expected text, json or markdown`, EXIT.misuse);
+  const outcome = await outcomeOf(from, to, flags);
+  show(outcome);
+  const { difference, refused } = outcome;
+  const warned = refused.length > 0 || difference.classes.some(({ warnings }) => warnings.length > 0);
+  process.exitCode = warned ? DIFF_EXIT.warnings : difference.classes.length > 0 ? DIFF_EXIT.changes : DIFF_EXIT.same;
+}
+
+async function outcomeOf(from: string | undefined, to: string | undefined, flags: Flags): Promise<Outcome> {
+  const isWhatIf = flags.filename !== undefined || flags.delete !== undefined;
+  if (isWhatIf && from !== undefined)
+    throw new CliError('-f and --delete are compared with one position, which --at names', EXIT.misuse);
+  if (isWhatIf) return whatIf(flags);
+  if (from === undefined) throw new CliError('give two positions, two folders, or -f and --delete', EXIT.misuse);
+  if (to !== undefined && (await isFolder(from)) && (await isFolder(to))) return folders(from, to, flags);
+  return withHistory(flags.journal, async history => {
+    const [left, right] = [await positionOf(history, from), await positionOf(history, to)];
+    const before = { state: await history.at(left) };
+    const after = { state: await history.at(right) };
+    const difference = differenceOf(history.tracker, sideOf(before.state, flags), sideOf(after.state, flags));
+    return { title: `event ${left} → event ${right}`, difference, refused: [] };
+  });
+}
+
+async function whatIf(flags: Flags): Promise<Outcome> {
+  const facts: Unrecorded[] = [];
+  for (const path of flags.filename ?? []) facts.push(...(await filesFacts('file/proposed', path)));
+  return withHistory(flags.journal, async history => {
+    const at = await positionOf(history, flags.at);
+    const state = await history.at(at);
+    const proposal = propose(state, facts, flags.delete ?? []);
+    const changes = [...(flags.filename ?? []), ...(flags.delete ?? []).map(object => `without ${object}`)].join(', ');
+    // The proxies of now, as they are: what is proposed changes no proxy.
+    const before = sideOf(state, flags);
+    const difference = differenceOf(history.tracker, before, { state: proposal.state, proxies: before.proxies });
+    return { title: `event ${at} → ${changes}`, difference, refused: proposal.refused };
+  });
+}
+
+async function folders(from: string, to: string, flags: Flags): Promise<Outcome> {
+  if (flags.proxies === undefined) throw new CliError('folders have no proxies: give --proxies FILE', EXIT.misuse);
+  const nodes = await nodesOfFile(flags.proxies);
+  const side = async (path: string): Promise<Side> => {
+    let state = await stateOfFiles([path], flags);
+    for (const node of nodes) state = connected(state, node).state;
+    return sideOf(state, flags);
+  };
+  return {
+    title: `${from} → ${to}`,
+    difference: differenceOf(new Tracker(), await side(from), await side(to)),
+    refused: [],
+  };
+}
+
+function sideOf(state: Side['state'], { proxy }: Flags): Side {
+  return { state, proxies: proxy === undefined ? proxiesAt(state) : [proxyNamed(state, proxy)] };
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true;
+}
+
+function showJson({ title, difference, refused }: Outcome): void {
+  printData({ title, refused, ...difference } as unknown as Json, 'json');
+}
+
+function showText({ title, difference, refused }: Outcome): void {
+  print(title);
+  for (const line of refused) print(`REFUSED ${line}`);
+  showDifference(difference);
+}
+
+/** Also of bisect. */
+export function showDifference(difference: Difference): void {
+  for (const one of difference.classes) {
+    print(`\n${proxiesText(one)}`);
+    for (const { message } of one.warnings) print(`  WARNING ${message}`);
+    for (const line of one.summary) print(`  ${line}`);
+    for (const resource of one.resources) showResource(resource);
+  }
+  print(`\n${closing(difference)}`);
+}
+
+function showResource(resource: ChangedResource): void {
+  const { typeUrl, name, change, changes } = resource;
+  print(`\n  ${change} ${shortType(typeUrl)} ${name}`);
+  if (change !== 'changed') return;
+  for (const line of changes.slice(0, FIELDS_SHOWN_MAX).flatMap(linesOf)) print(`    ${line}`);
+  if (changes.length > FIELDS_SHOWN_MAX) print(`    … ${changes.length - FIELDS_SHOWN_MAX} more fields (-o json)`);
+}
+
+function linesOf({ path, before, after, reordered }: JsonChange): readonly string[] {
+  if (reordered === true) return [`~ ${path}: the same parts in another order`];
+  return [
+    ...(before === undefined ? [] : [`- ${path}: ${valueText(before)}`]),
+    ...(after === undefined ? [] : [`+ ${path}: ${valueText(after)}`]),
+  ];
+}
+
+function valueText(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length > VALUE_CHARS_MAX ? `${text.slice(0, VALUE_CHARS_MAX)}…` : text;
+}
+
+function proxiesText({ proxies }: ClassOfChanges): string {
+  const shown = proxies.slice(0, PROXIES_SHOWN_MAX).join(', ');
+  const more = proxies.length > PROXIES_SHOWN_MAX ? ', …' : '';
+  return `${proxies.length} ${proxies.length === 1 ? 'proxy' : 'proxies'}: ${shown}${more}`;
+}
+
+function closing({ classes, unchanged, onlyBefore, onlyAfter }: Difference): string {
+  const changed = classes.reduce((sum, { proxies }) => sum + proxies.length, 0);
+  const parts = [`${changed} of ${changed + unchanged} proxies change`];
+  if (onlyBefore.length > 0) parts.push(`only before: ${onlyBefore.join(', ')}`);
+  if (onlyAfter.length > 0) parts.push(`only after: ${onlyAfter.join(', ')}`);
+  return parts.join('; ');
+}
+
+function showMarkdown({ title, difference, refused }: Outcome): void {
+  print(`### xDS: ${title}\n\n${closing(difference)}`);
+  if (refused.length > 0) print(`\n**Refused**\n\n${refused.map(line => `- ${line}`).join('\n')}`);
+  for (const one of difference.classes) {
+    print(`\n#### ${proxiesText(one)}\n`);
+    for (const { message } of one.warnings) print(`- :warning: **${message}**`);
+    for (const line of one.summary) print(`- ${line}`);
+    print('\n<details><summary>fields</summary>\n\n```diff');
+    for (const { typeUrl, name, change, changes } of one.resources) {
+      print(`@@ ${change} ${shortType(typeUrl)} ${name} @@`);
+      if (change === 'changed') for (const line of changes.flatMap(linesOf)) print(line);
+    }
+    print('```\n\n</details>');
+  }
+}

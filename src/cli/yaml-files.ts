@@ -1,0 +1,108 @@
+// YAML on the disk as facts and proxies, for the commands that need no server: objects of files and folders, the mesh configuration, and a
+// list of nodes.
+
+import { readFile, stat } from 'node:fs/promises';
+import { scanFolder } from '../adapters/file/scan.ts';
+import type { Unrecorded } from '../core/event.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
+import { showOrigin, showProblem } from '../core/problem.ts';
+import type { ProxyRecord } from '../core/proxy.ts';
+import { settingsToJson } from '../core/settings.ts';
+import type { State } from '../core/state.ts';
+import { foldFacts, objectFacts, proxyFacts, singleDocument } from '../runtime/offline.ts';
+import { settingsFrom } from '../runtime/serve-options.ts';
+import { CliError } from './output.ts';
+
+export interface MeshFlags {
+  readonly meshConfig?: string;
+  readonly networksConfig?: string;
+  readonly domain: string;
+  readonly clusterID: string;
+  readonly namespace: string;
+}
+
+/** The state that files and folders come to; what is refused in them goes to stderr. */
+export async function stateOfFiles(paths: readonly string[], flags: MeshFlags): Promise<State> {
+  const facts = [...configFacts(flags), ...(await meshFacts(flags))];
+  for (const path of paths) facts.push(...(await filesFacts(`file/${flags.clusterID}`, path)));
+  const { state, effects } = foldFacts(facts);
+  for (const effect of effects) {
+    if (effect.kind !== 'Verdict' || effect.accepted) continue;
+    for (const problem of effect.problems) {
+      process.stderr.write(`${showOrigin(effect.origin)}: ${effect.object} is refused: ${showProblem(problem)}\n`);
+    }
+  }
+  for (const { origin, reasons } of state.malformed.values()) {
+    for (const reason of reasons) process.stderr.write(`${origin.file}:${reason}\n`);
+  }
+  return state;
+}
+
+function configFacts(flags: MeshFlags): Unrecorded[] {
+  const { domain, clusterID, namespace } = flags;
+  const settings = settingsFrom(
+    { domainSuffix: domain, clusterId: clusterID, systemNamespace: namespace },
+    process.env,
+  );
+  return [{ source: 'runtime', kind: 'Engine', settings: settingsToJson(settings) }];
+}
+
+async function meshFacts(flags: MeshFlags): Promise<Unrecorded[]> {
+  const facts: Unrecorded[] = [];
+  for (const [kind, path] of [
+    ['MeshConfig', flags.meshConfig],
+    ['MeshNetworks', flags.networksConfig],
+  ] as const) {
+    if (path === undefined) continue;
+    facts.push({ source: `file/${flags.clusterID}`, kind, ...singleDocument(path, await readText(path)) });
+  }
+  return facts;
+}
+
+export async function filesFacts(source: string, path: string): Promise<Unrecorded[]> {
+  const info = await stat(path).catch(() => undefined);
+  if (info === undefined) throw new CliError(`${path}: no such file or folder`);
+  if (!info.isDirectory()) return [...objectFacts(source, path, await readFile(path))];
+  const { files, problems } = await scanFolder(path);
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  const facts: Unrecorded[] = [];
+  for (const file of files) facts.push(...objectFacts(source, file.path, await readFile(file.path)));
+  return facts;
+}
+
+export interface NamedNode {
+  readonly name: string;
+  readonly node: JsonObject;
+}
+
+/** A YAML list of {name, node}. */
+export async function nodesOfFile(path: string): Promise<readonly NamedNode[]> {
+  const { value: list } = singleDocument(path, await readText(path));
+  if (!Array.isArray(list)) throw new CliError(`${path}: expected a list of {name, node}`);
+  return list.map(entry => {
+    if (!isObject(entry) || typeof entry.name !== 'string' || !isObject(entry.node)) {
+      throw new CliError(`${path}: every entry needs a name and a node`);
+    }
+    return { name: entry.name, node: entry.node };
+  });
+}
+
+/** The state with the proxy connected, and the proxy. */
+export function connected(
+  state: State,
+  { name, node }: NamedNode,
+): { readonly state: State; readonly proxy: ProxyRecord } {
+  const { state: next } = foldFacts(proxyFacts(name, node), state);
+  const proxy = next.proxies.get(name);
+  if (proxy === undefined)
+    throw new CliError(`${name}: the node is none: its id must be type~ip~id~domain with a valid IP address`);
+  return { state: next, proxy };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch {
+    throw new CliError(`${path} cannot be read`);
+  }
+}

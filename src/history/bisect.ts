@@ -1,0 +1,152 @@
+// The first event after which something holds, found by halving: O(log n) positions are looked at. As with any bisection, what holds must hold
+// from there to the end of the range; if it comes and goes, one of the events after which it came is found.
+
+import type { ProxyRecord } from '../core/proxy.ts';
+import type { State } from '../core/state.ts';
+import { encodeResource } from '../xds/encode.ts';
+import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
+import type { History } from './history.ts';
+import { HistoryFault } from './history-fault.ts';
+import { holdingsOf } from './holdings.ts';
+import { proxyNamed } from './proxies.ts';
+import { virtualHostQuestion } from './question.ts';
+import { dangling, endpointCount } from './traffic.ts';
+
+/** Undefined: cannot be said of this position. */
+export type Holds = (seq: number) => Promise<boolean | undefined>;
+
+/** Positions that are looked at to find one where it holds, when it does not at the end. */
+export const PROBES = 32;
+
+export interface Found {
+  /** The first event after which it holds. */
+  readonly seq: number;
+  /** It holds there, too: the position that was searched back from. */
+  readonly held: number;
+  /** Positions that were looked at. */
+  readonly asked: number;
+}
+
+/** Undefined: it holds nowhere that was looked. Rejects with a HistoryFault if it holds at `from` already. */
+export async function bisect(
+  range: { readonly from: number; readonly to: number },
+  holds: Holds,
+  onProgress: (asked: number) => void = () => undefined,
+): Promise<Found | undefined> {
+  let asked = 0;
+  const ask = async (seq: number): Promise<boolean | undefined> => {
+    onProgress(++asked);
+    return holds(seq);
+  };
+  if ((await ask(range.from)) === true) {
+    throw new HistoryFault(`it holds at position ${range.from} already; start earlier with --from`);
+  }
+  const held = await lastHeld(range, ask);
+  if (held === undefined) return undefined;
+  let [low, high] = [range.from, held];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    const answer = await nearest(middle, low, high, ask);
+    if (answer === undefined) break;
+    if (answer.holds) high = answer.seq;
+    else low = answer.seq;
+  }
+  return { seq: high, held, asked };
+}
+
+/** The end, or the last of a few positions, evenly spread, where it holds. */
+async function lastHeld(
+  { from, to }: { readonly from: number; readonly to: number },
+  ask: Holds,
+): Promise<number | undefined> {
+  if ((await ask(to)) === true) return to;
+  const step = Math.max(1, Math.floor((to - from) / PROBES));
+  for (let seq = to - step; seq > from; seq -= step) if ((await ask(seq)) === true) return seq;
+  return undefined;
+}
+
+/** The answer at a position, or at one beside it if nothing can be said of it. */
+async function nearest(
+  middle: number,
+  low: number,
+  high: number,
+  ask: Holds,
+): Promise<{ readonly seq: number; readonly holds: boolean } | undefined> {
+  for (let distance = 0; middle - distance > low || middle + distance < high; distance++) {
+    for (const seq of distance === 0 ? [middle] : [middle - distance, middle + distance]) {
+      if (seq <= low || seq >= high) continue;
+      const holds = await ask(seq);
+      if (holds !== undefined) return { seq, holds };
+    }
+  }
+  return undefined;
+}
+
+type OfProxy = (state: State, proxy: ProxyRecord) => boolean | undefined;
+
+/** A condition on what a proxy holds. Where it is not connected, what it would hold counts: as the node that it is at `to`. */
+export async function ofProxy(history: History, name: string, to: number, condition: OfProxy): Promise<Holds> {
+  const reference = proxyNamed(await history.at(to), name);
+  return async seq => {
+    const state = await history.at(seq);
+    return condition(state, state.proxies.get(reference.connection) ?? reference);
+  };
+}
+
+/** No virtual host has the host. */
+export function routeLost(history: History, host: string): OfProxy {
+  const question = virtualHostQuestion(host);
+  return (state, proxy) => question.answer(history.tracker, state, proxy) === undefined;
+}
+
+/** Something is sent to a cluster that is not there. `part`: only of clusters whose name has this in it. */
+export function clusterMissing(history: History, part: string): OfProxy {
+  return (state, proxy) =>
+    dangling(holdingsOf(history.tracker, state, proxy)).some(({ cluster }) => cluster.includes(part));
+}
+
+/** The cluster is there and has no endpoint. */
+export function endpointsLost(history: History, cluster: string): OfProxy {
+  return (state, proxy) => endpointCount(holdingsOf(history.tracker, state, proxy), cluster) === 0;
+}
+
+const TYPES: Readonly<Record<string, string>> = { cluster: CDS, endpoint: EDS, listener: LDS, route: RDS };
+
+/** `resource`: `cluster/NAME`, `endpoint/NAME`, `listener/NAME` or `route/NAME`; changed, come or gone since position `from`. */
+export async function resourceChanged(
+  history: History,
+  proxy: string,
+  resource: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<Holds> {
+  const slash = resource.indexOf('/');
+  const typeUrl = TYPES[resource.slice(0, Math.max(0, slash))];
+  const name = resource.slice(slash + 1);
+  if (typeUrl === undefined) {
+    throw new HistoryFault(`${resource}: expected cluster/NAME, endpoint/NAME, listener/NAME or route/NAME`);
+  }
+  const versionAt = (state: State, one: ProxyRecord): string => {
+    const held = holdingsOf(history.tracker, state, one).get(typeUrl)?.get(name);
+    return held === undefined ? '' : encodeResource(typeUrl, name, held.message).version;
+  };
+  let first: string | undefined;
+  const holds = await ofProxy(history, proxy, to, (state, one) => {
+    first ??= versionAt(state, one);
+    return versionAt(state, one) !== first;
+  });
+  await holds(from);
+  return holds;
+}
+
+/** A proxy refused something since position `from`. `proxy`: a part of its connection; empty: any. */
+export async function nacked(
+  history: History,
+  proxy: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<Holds> {
+  for await (const page of history.events(from + 1, to)) {
+    const found = page.find(event => event.kind === 'ProxyNacked' && event.connection.includes(proxy));
+    if (found !== undefined) return async seq => seq >= found.seq;
+  }
+  return async () => false;
+}

@@ -1,0 +1,189 @@
+// What differs for proxies between two states: two positions of a journal, a position and a what-if, two folders of YAML. Proxies for which
+// exactly the same changes are one class; each class has sentences, warnings of what would go wrong, and the differences field by field.
+
+import type { ProxyRecord } from '../core/proxy.ts';
+import type { Resource } from '../core/resource.ts';
+import type { State } from '../core/state.ts';
+import type { Tracker } from '../core/track.ts';
+import { encodeResource } from '../xds/encode.ts';
+import { CDS, EDS } from '../xds/session/types.ts';
+import { shownJson } from './config-dump.ts';
+import { HELD_TYPES, type Holdings, holdingsOf } from './holdings.ts';
+import { jsonDiff } from './json-diff.ts';
+import { type ChangedResource, isOnlyReordered, summaryOf } from './summary.ts';
+import { dangling, endpointCount, endpointsIn, type Sends, sendsOf, withoutEndpoints } from './traffic.ts';
+
+export interface Side {
+  readonly state: State;
+  readonly proxies: readonly ProxyRecord[];
+}
+
+export type WarningKind = 'missing-cluster' | 'no-endpoints' | 'endpoints-gone' | 'order-only';
+
+export interface Warning {
+  readonly kind: WarningKind;
+  readonly message: string;
+}
+
+export interface ClassOfChanges {
+  /** Ids of the proxies, by name. */
+  readonly proxies: readonly string[];
+  readonly summary: readonly string[];
+  readonly warnings: readonly Warning[];
+  readonly resources: readonly ChangedResource[];
+}
+
+export interface Difference {
+  /** Most proxies first. */
+  readonly classes: readonly ClassOfChanges[];
+  /** Proxies for which nothing changes. */
+  readonly unchanged: number;
+  /** Proxies of one side alone are not compared. */
+  readonly onlyBefore: readonly string[];
+  readonly onlyAfter: readonly string[];
+}
+
+interface Versions {
+  readonly typeUrl: string;
+  readonly name: string;
+  readonly before: Resource<object> | undefined;
+  readonly after: Resource<object> | undefined;
+}
+
+interface Class {
+  readonly proxies: string[];
+  readonly changed: readonly Versions[];
+  readonly warnings: readonly Warning[];
+  readonly before: Holdings;
+  readonly after: Holdings;
+}
+
+export function differenceOf(tracker: Tracker, before: Side, after: Side): Difference {
+  const [left, right] = [byId(before), byId(after)];
+  const both = [...left.keys()].filter(id => right.has(id)).sort();
+  // One state after the other: going to and fro would make everything anew for each proxy.
+  const held = (side: Side, proxies: ReadonlyMap<string, ProxyRecord>): ReadonlyMap<string, Holdings> =>
+    new Map(both.map(id => [id, holdingsOf(tracker, side.state, proxies.get(id)!)]));
+  const [old, made] = [held(before, left), held(after, right)];
+  const classes = new Map<string, Class>();
+  let unchanged = 0;
+  for (const id of both) {
+    const changed = changedIn(old.get(id)!, made.get(id)!);
+    if (changed.length === 0) unchanged++;
+    else {
+      // What the same change does depends on what else a proxy has: only who still sends to a cluster misses it.
+      const warnings = warningsOf(changed, old.get(id)!, made.get(id)!);
+      const key = [...changed.map(keyOf), ...warnings.map(({ message }) => message)].join('\n');
+      const known = classes.get(key);
+      if (known === undefined)
+        classes.set(key, { proxies: [id], changed, warnings, before: old.get(id)!, after: made.get(id)! });
+      else known.proxies.push(id);
+    }
+  }
+  const sorted = [...classes.values()].sort(
+    (a, b) => b.proxies.length - a.proxies.length || (a.proxies[0]! < b.proxies[0]! ? -1 : 1),
+  );
+  return {
+    classes: sorted.map(classOf),
+    unchanged,
+    onlyBefore: [...left.keys()].filter(id => !right.has(id)).sort(),
+    onlyAfter: [...right.keys()].filter(id => !left.has(id)).sort(),
+  };
+}
+
+function byId({ proxies }: Side): ReadonlyMap<string, ProxyRecord> {
+  return new Map(proxies.map(proxy => [proxy.facets.id, proxy]));
+}
+
+function changedIn(before: Holdings, after: Holdings): readonly Versions[] {
+  const found: Versions[] = [];
+  for (const typeUrl of HELD_TYPES) {
+    const [left, right] = [before.get(typeUrl), after.get(typeUrl)];
+    const names = [...new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])])].sort();
+    for (const name of names) {
+      const versions = { typeUrl, name, before: left?.get(name), after: right?.get(name) };
+      if (
+        versions.before !== versions.after &&
+        versionOf(typeUrl, versions.before) !== versionOf(typeUrl, versions.after)
+      ) {
+        found.push(versions);
+      }
+    }
+  }
+  return found;
+}
+
+function versionOf(typeUrl: string, resource: Resource<object> | undefined): string {
+  return resource === undefined ? '' : encodeResource(typeUrl, resource.name, resource.message).version;
+}
+
+function keyOf({ typeUrl, name, before, after }: Versions): string {
+  return `${typeUrl} ${name} ${versionOf(typeUrl, before)} ${versionOf(typeUrl, after)}`;
+}
+
+function classOf({ proxies, changed, warnings, before, after }: Class): ClassOfChanges {
+  const resources = changed.map(resourceOf);
+  // Endpoints of a cluster that comes or goes are no news of their own.
+  const told = resources.filter(({ typeUrl, name, change }) => {
+    if (typeUrl !== EDS || change === 'changed') return true;
+    return before.get(CDS)?.has(name) === true && after.get(CDS)?.has(name) === true;
+  });
+  return { proxies, summary: summaryOf(told), warnings: [...warnings, ...reorderings(resources)], resources };
+}
+
+function resourceOf({ typeUrl, name, before, after }: Versions): ChangedResource {
+  const old = before === undefined ? undefined : shownJson(typeUrl, before);
+  const made = after === undefined ? undefined : shownJson(typeUrl, after);
+  return {
+    typeUrl,
+    name,
+    change: old === undefined ? 'added' : made === undefined ? 'removed' : 'changed',
+    ...(old === undefined ? {} : { before: old }),
+    ...(made === undefined ? {} : { after: made }),
+    changes: jsonDiff(old, made),
+  };
+}
+
+/** What the change does that nobody wants; what was wrong before is not its doing. */
+function warningsOf(changed: readonly Versions[], before: Holdings, after: Holdings): readonly Warning[] {
+  const warnings: Warning[] = [];
+  for (const { from, cluster } of news(dangling(before), dangling(after))) {
+    warnings.push({
+      kind: 'missing-cluster',
+      message: `${from} sends to ${cluster}, and there is no such cluster: 503 for that share of requests`,
+    });
+  }
+  const emptied = new Set<string>();
+  for (const { typeUrl, name, before: old } of changed) {
+    if (typeUrl !== EDS || old === undefined) continue;
+    const count = endpointsIn(before.get(EDS)?.get(name)?.message);
+    if (count === 0 || endpointCount(after, name) !== 0) continue;
+    emptied.add(name);
+    const used = sendsOf(after).some(({ cluster }) => cluster === name);
+    if (used)
+      warnings.push({
+        kind: 'endpoints-gone',
+        message: `${name} loses all its ${count} endpoints, and requests are sent to it`,
+      });
+  }
+  for (const { from, cluster } of news(withoutEndpoints(before), withoutEndpoints(after))) {
+    if (emptied.has(cluster)) continue;
+    warnings.push({
+      kind: 'no-endpoints',
+      message: `${from} sends to ${cluster}, which has no endpoints: 503 for that share of requests`,
+    });
+  }
+  return warnings;
+}
+
+function reorderings(resources: readonly ChangedResource[]): readonly Warning[] {
+  return resources.filter(isOnlyReordered).map(({ name }) => ({
+    kind: 'order-only',
+    message: `${name} changes only in the order of its parts: connections drain for nothing`,
+  }));
+}
+
+function news(before: readonly Sends[], after: readonly Sends[]): readonly Sends[] {
+  const known = new Set(before.map(({ from, cluster }) => `${from}\n${cluster}`));
+  return after.filter(({ from, cluster }) => !known.has(`${from}\n${cluster}`));
+}

@@ -1,0 +1,190 @@
+// `periplus diff` and `periplus bisect` on the recorded samples and on two folders; what they print is kept in golden/.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { jsonDiff } from '../../src/history/json-diff.ts';
+import { openSamples, type Samples } from './fixtures.ts';
+import { periplus } from './running.ts';
+
+let samples: Samples;
+beforeAll(async () => {
+  samples = await openSamples('subset-outage', 'bookinfo-day');
+});
+afterAll(() => samples.remove());
+
+function file(name: string, text: string): string {
+  const path = join(samples.folder, name);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+const rule = (...subsets: readonly string[]): string =>
+  JSON.stringify({
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'DestinationRule',
+    metadata: { name: 'reviews', namespace: 'shop' },
+    spec: { host: 'reviews', subsets: subsets.map(name => ({ name, labels: { version: name } })) },
+  });
+
+describe('diff', () => {
+  test.each([
+    ['event', 3, ['111', '112']],
+    ['weights', 1, ['155', '156', '-p', 'productpage']],
+    ['nothing', 0, ['54', '55']],
+    ['markdown', 3, ['10:11', '10:13', '-o', 'markdown']],
+    ['delete', 1, ['--delete', 'Service/shop/ratings', '-p', 'productpage']],
+  ] as const)('of two positions, or without an object: %s', async (name, exit, args) => {
+    const { code, out, err } = await periplus('diff', ...args, '-j', samples.path('subset-outage'));
+    expect([code, err]).toEqual([exit, '']);
+    await expect(out).toMatchFileSnapshot(`golden/diff-${name}.txt`);
+  });
+
+  test('would have warned: a file that takes a subset away from its route', async () => {
+    const path = file('rule.json', rule('v1', 'v2'));
+    const { code, out } = await periplus('diff', '-f', path, '--at', '10:11', '-j', samples.path('subset-outage'));
+    expect(code).toBe(3);
+    expect(out).toContain('WARNING host reviews.shop.svc.cluster.local:9080 sends to outbound|9080|v3|reviews');
+    expect(out).toContain('1 proxy: ingressgateway.istio-system');
+  });
+
+  test('warns of a subset without endpoints, of endpoints that all go, and of what would be refused', async () => {
+    const journal = samples.path('subset-outage');
+    const route = JSON.stringify({
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'VirtualService',
+      metadata: { name: 'reviews', namespace: 'shop' },
+      spec: { hosts: ['reviews'], http: [{ route: [{ destination: { host: 'reviews', subset: 'v9' } }] }] },
+    });
+    const paths = [file('v9/rule.json', rule('v1', 'v9')), file('v9/route.json', route)];
+    const v9 = await periplus('diff', '-f', ...paths, '-j', journal, '-p', 'productpage');
+    expect(v9.out).toMatch(/WARNING host reviews\S+ sends to outbound\|9080\|v9\|reviews\S+, which has no endpoints/);
+    const gone = await periplus('diff', '--delete', 'EndpointSlice/shop/ratings-1', '-j', journal, '-p', 'productpage');
+    expect(gone.out).toContain('WARNING outbound|9080||ratings.shop.svc.cluster.local loses all its 2 endpoints');
+    const bad = await periplus('diff', '-f', file('bad.json', route.replace('"v9"', '9')), '-j', journal);
+    expect([bad.code, bad.out]).toEqual([
+      3,
+      expect.stringMatching(/REFUSED .*bad\.json:1:1: VirtualService is refused: spec\.http/),
+    ]);
+  });
+
+  test('of two folders, for the proxies of a file', async () => {
+    const service =
+      'apiVersion: v1\nkind: Service\nmetadata: { name: db, namespace: shop }\nspec: { clusterIP: 10.9.0.1, ports: [{ name: http, port: 80 }] }\n';
+    file('main/db.yaml', service);
+    file('branch/db.yaml', service.replace('port: 80', 'port: 81'));
+    const node = 'sidecar~10.1.0.1~web.shop~shop.svc.cluster.local';
+    const proxies = file('proxies.yaml', `- name: web\n  node: { id: "${node}", metadata: { NAMESPACE: shop } }\n`);
+    const folders = [join(samples.folder, 'main'), join(samples.folder, 'branch')] as const;
+    const { code, out, err } = await periplus('diff', ...folders, '--proxies', proxies);
+    expect([code, err]).toEqual([3, '']);
+    expect(out).toContain('cluster outbound|80||db.shop.svc.cluster.local: gone');
+    expect(out).toContain('cluster outbound|81||db.shop.svc.cluster.local: new');
+    expect((await periplus('diff', folders[0], folders[0], '--proxies', proxies)).code).toBe(0);
+    expect((await periplus('diff', ...folders)).err).toMatch(/folders have no proxies: give --proxies/);
+  });
+
+  test('json has every field; what cannot be compared is exit 2', async () => {
+    const journal = samples.path('subset-outage');
+    const { out } = await periplus('diff', '155', '156', '-j', journal, '-o', 'json');
+    const { classes, unchanged } = JSON.parse(out) as {
+      classes: { proxies: string[]; resources: unknown[] }[];
+      unchanged: number;
+    };
+    expect(classes.map(({ proxies }) => proxies)).toEqual([['productpage-v1.shop', 'ratings-v1.shop']]);
+    expect(unchanged).toBe(1);
+    expect((await periplus('diff', '999', '-j', journal)).code).toBe(2);
+    expect((await periplus('diff', '--delete', 'Service/shop/none', '-j', journal)).err).toMatch(
+      /there is no such object/,
+    );
+    expect((await periplus('diff', '-j', journal)).code).toBe(2);
+  });
+});
+
+describe('json differences', () => {
+  test('lists of named things are compared by name; order alone is told apart', () => {
+    const [a, b, c] = [{ name: 'a', x: 1 }, { name: 'b', x: 2 }, { name: 'c' }];
+    expect(jsonDiff({ l: [a, b] }, { l: [c, a, { name: 'b', x: 3 }] })).toEqual([
+      { path: 'l[b].x', before: 2, after: 3 },
+      { path: 'l[c]', after: c },
+    ]);
+    expect(jsonDiff({ l: [a, b] }, { l: [b, a] })).toEqual([
+      { path: 'l', before: [a, b], after: [b, a], reordered: true },
+    ]);
+    expect(jsonDiff({ l: [1, 1] }, { l: [1] })).toEqual([{ path: 'l[1]', before: 1 }]);
+    expect(jsonDiff(a, { ...a })).toEqual([]);
+  });
+});
+
+describe('bisect', () => {
+  test.each([
+    ['cluster-missing', 'subset-outage', ['-p', 'productpage', '--cluster-missing']],
+    ['resource-changed', 'subset-outage', ['-p', 'productpage', '--resource-changed', 'route/9080', '--from', '60']],
+    ['nack', 'bookinfo-day', ['--nack']],
+  ] as const)('%s', async (name, sample, args) => {
+    const { code, out, err } = await periplus('bisect', ...args, '-j', samples.path(sample));
+    expect([code, err]).toEqual([0, '']);
+    await expect(out).toMatchFileSnapshot(`golden/bisect-${name}.txt`);
+  });
+
+  test('in O(log n) steps, also by a test command', async () => {
+    const command = [
+      'sh',
+      '-c',
+      `grep -q '"name": "outbound|9080|v3|reviews' "$PERIPLUS_DUMP" && test "$PERIPLUS_SEQ" -lt 112`,
+    ];
+    const range = ['--from', '60', '--to', '140', '-p', 'productpage'];
+    const { code, out, err } = await periplus(
+      'bisect',
+      '-j',
+      samples.path('subset-outage'),
+      ...range,
+      '-o',
+      'json',
+      '--',
+      ...command,
+    );
+    expect([code, err]).toEqual([0, '']);
+    const { seq, asked } = JSON.parse(out) as { seq: number; asked: number };
+    expect(seq).toBe(112);
+    expect(asked).toBeLessThanOrEqual(2 + Math.ceil(Math.log2(80)));
+  });
+
+  test('positions of which a command cannot tell are passed over', async () => {
+    const command = ['sh', '-c', 'test $((PERIPLUS_SEQ % 3)) -eq 0 && exit 125; test "$PERIPLUS_SEQ" -lt 100'];
+    const { out } = await periplus(
+      'bisect',
+      '-j',
+      samples.path('subset-outage'),
+      '--to',
+      '160',
+      '--from',
+      '1',
+      '-o',
+      'json',
+      '--',
+      ...command,
+    );
+    expect(JSON.parse(out)).toMatchObject({ seq: 100 });
+  });
+
+  test('says what is wrong with the question', async () => {
+    const journal = samples.path('subset-outage');
+    const ask = async (...args: readonly string[]): Promise<readonly [number, string]> => {
+      const { code, err } = await periplus('bisect', '-j', journal, ...args);
+      return [code, err];
+    };
+    expect(await ask('--nack')).toEqual([
+      1,
+      expect.stringMatching(/refused something: holds nowhere between 0 and 163/),
+    ]);
+    expect(await ask()).toEqual([2, expect.stringMatching(/say what to look for/)]);
+    expect(await ask('--cluster-missing')).toEqual([2, expect.stringMatching(/say of which proxy/)]);
+    expect(await ask('--cluster-missing', '-p', 'productpage', '--from', '120')).toEqual([
+      1,
+      expect.stringMatching(/holds at position 120 already/),
+    ]);
+    expect(await ask('--', 'no-such-command-here')).toEqual([1, expect.stringMatching(/cannot be run/)]);
+  });
+});
