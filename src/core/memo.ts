@@ -19,6 +19,8 @@ const CONTENT_DEPTH = 3;
 export class InputMemo {
   readonly #cells = new Map<string, MadeCell>();
   readonly #ids = new WeakMap<object, number>();
+  /** By number of members, the order that was seen last, and sorted. */
+  readonly #orders = new Map<number, { readonly names: readonly string[]; readonly sorted: readonly string[] }>();
   #nextId = 1;
 
   make(
@@ -54,15 +56,31 @@ export class InputMemo {
   #keyOf(value: unknown, depth: number): string {
     if (typeof value === 'function') return `#${this.#idOf(value)};`;
     if (typeof value !== 'object' || value === null) return `${typeof value}:${String(value).length}:${String(value)};`;
-    if (depth > 0 && Array.isArray(value)) return `[${value.map(item => this.#keyOf(item, depth - 1)).join('')}]`;
+    if (depth > 0 && Array.isArray(value)) {
+      let text = '[';
+      for (const item of value) text += this.#keyOf(item, depth - 1);
+      return `${text}]`;
+    }
     if (depth === CONTENT_DEPTH) {
-      const parts: string[] = [];
-      for (const [name, member] of Object.entries(value).sort(byName)) {
-        if (member !== undefined) parts.push(`${name}=${this.#keyOf(member, depth - 1)}`);
+      const record = value as Readonly<Record<string, unknown>>;
+      let text = '{';
+      for (const name of this.#sortedNames(value)) {
+        const member = record[name];
+        if (member !== undefined) text += `${name}=${this.#keyOf(member, depth - 1)}`;
       }
-      return `{${parts.join('')}}`;
+      return `${text}}`;
     }
     return `#${this.#idOf(value)};`;
+  }
+
+  /** Inputs are mostly written down in one order in one place: the order of one record is that of the next. */
+  #sortedNames(value: object): readonly string[] {
+    const names = Object.keys(value);
+    const known = this.#orders.get(names.length);
+    if (known?.names.every((name, i) => name === names[i]) === true) return known.sorted;
+    const sorted = names.slice().sort();
+    this.#orders.set(names.length, { names, sorted });
+    return sorted;
   }
 
   #idOf(value: object): number {
@@ -71,10 +89,6 @@ export class InputMemo {
     this.#ids.set(value, this.#nextId);
     return this.#nextId++;
   }
-}
-
-function byName(a: readonly [string, unknown], b: readonly [string, unknown]): number {
-  return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0;
 }
 
 /** Equal for the purposes of early cut-off: identical, or arrays / plain records whose elements are. */

@@ -18,6 +18,7 @@ import type { XdsHost } from './host.ts';
 import { Hub } from './hub.ts';
 import type { XdsLimits } from './limits.ts';
 import type { ScheduleSettings } from './push/settings.ts';
+import { RequestMemo } from './request-memo.ts';
 import { sendPieces } from './shared-write.ts';
 import type { AdsStream, EndCode, Incoming, Transport } from './stream.ts';
 import type { ConnectionStatus } from './stream-status.ts';
@@ -57,6 +58,11 @@ export class XdsServer {
   readonly #options: XdsServerOptions;
   readonly #server: Server;
   readonly #hub: Hub;
+  /** A node is of one proxy only. */
+  readonly #requests = {
+    sotw: new RequestMemo(sotwMessage, ({ node }) => node === undefined),
+    delta: new RequestMemo(deltaMessage, ({ node }) => node === undefined),
+  } as const;
 
   constructor(options: XdsServerOptions) {
     this.#options = options;
@@ -118,7 +124,7 @@ export class XdsServer {
     call.on('data', (bytes: Buffer) => {
       let message: Incoming;
       try {
-        message = stream.protocol === 'sotw' ? sotwMessage(bytes) : deltaMessage(bytes);
+        message = this.#requests[stream.protocol].read(bytes);
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         return stream.end('INVALID_ARGUMENT', `not a discovery request: ${why}`);
