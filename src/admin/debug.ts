@@ -10,6 +10,7 @@ import { resolvePosition } from '../history/position.ts';
 import { withoutPrivateKeys } from '../history/private-fields.ts';
 import { proxyNamed } from '../history/proxies.ts';
 import type { Journal } from '../journal/journal.ts';
+import { findingsOf } from '../runtime/findings.ts';
 import type { Engine } from '../xds/engine.ts';
 import { typeNameOf } from '../xds/proto/any.ts';
 import type { XdsServer } from '../xds/server.ts';
@@ -54,6 +55,7 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
     ['/debug/syncz', () => json(parts.xds.connections().map(status => syncz(parts, status)))],
     ['/debug/connections', () => json(parts.xds.connections().map(connection))],
     ['/debug/configz', () => json(configz(parts.world.state))],
+    ['/debug/analysisz', () => json(analysisz(parts.world.state))],
     ['/debug/mesh', () => json(parts.world.state.mesh.effective as unknown as Json)],
     ['/debug/journalz', () => json(journalz(parts))],
     ['/debug/config_dump', query => configDump(parts, query)],
@@ -175,6 +177,11 @@ function configz(state: State): Json {
           },
         }),
   }));
+}
+
+/** What the authors of objects should know: refusals, what is not acted on yet, references to nothing. */
+function analysisz(state: State): Json {
+  return findingsOf(state).map(({ origin, ...finding }) => ({ ...finding, origin: showOrigin(origin) }));
 }
 
 function journalz({ world, journal }: DebugParts): Json {

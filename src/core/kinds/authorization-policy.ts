@@ -2,7 +2,7 @@
 
 import type { AuthorizationPolicy, Operation, Rule, Source } from '../schema/istio-types.gen.ts';
 import { istioKind, SECURITY, SECURITY_VERSIONS } from './istio.ts';
-import { policyReferences } from './references.ts';
+import { authorizationPolicyReferences } from './references-policies.ts';
 import { quoted, type Report } from './report.ts';
 import { checkIpOrCidr } from './validate/addresses.ts';
 import { checkCondition } from './validate/conditions.ts';
@@ -17,7 +17,7 @@ export const authorizationPolicy = istioKind({
   type: 'istio.security.v1beta1.AuthorizationPolicy',
   rules: checkAuthorizationPolicy,
   notYet: 'nothing is enforced',
-  references: policyReferences,
+  references: authorizationPolicyReferences,
 });
 
 /** What an external authorizer cannot be chosen by: what the proxy knows only after its own checks. */

@@ -6,11 +6,13 @@ import { type Either, isLeft, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import type { RawObject } from '../event.ts';
 import type { Json, JsonObject } from '../json.ts';
+import type { Obj } from '../object.ts';
 import type { Problem } from '../problem.ts';
 import { makeDecoder } from '../schema/decode.ts';
 import type { SchemaMessage } from '../schema/schema.ts';
 import type { KindDefinition, KindName, KindSpecs } from './kinds.ts';
 import { projectMeta } from './meta.ts';
+import type { Reference } from './references.ts';
 
 export interface ConfigKind<K extends KindName> {
   readonly kind: K;
@@ -20,11 +22,12 @@ export interface ConfigKind<K extends KindName> {
   readonly clusterScoped?: boolean;
   /** `Spec` is the spec; the others are parts of it. */
   readonly messages: Readonly<Record<string, SchemaMessage>>;
+  readonly references?: (obj: Obj<K>) => readonly Reference[];
   readonly notYet?: string;
 }
 
 export function configKind<K extends KindName>(from: ConfigKind<K>): KindDefinition<K> {
-  const { kind, objectKind, group, versions, clusterScoped = false, messages, notYet } = from;
+  const { kind, objectKind, group, versions, clusterScoped = false, messages, references, notYet } = from;
   const decode = makeDecoder<{ readonly Object: { readonly spec?: KindSpecs[K] } }>({
     messages: { ...messages, Object: [{ name: 'spec', type: { message: 'Spec' } }] },
     enums: {},
@@ -42,6 +45,7 @@ export function configKind<K extends KindName>(from: ConfigKind<K>): KindDefinit
     decode: decodeObject,
     project,
     indexes: () => ({}),
+    ...(references === undefined ? {} : { references }),
     ...(objectKind === undefined ? {} : { objectKind }),
     ...(notYet === undefined ? {} : { notYet }),
   };

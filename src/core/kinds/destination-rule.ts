@@ -4,7 +4,7 @@ import type { RawObject } from '../event.ts';
 import type { DestinationRule } from '../schema/istio-types.gen.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
 import { namespaceOfRaw } from './meta.ts';
-import { destinationRuleReferences } from './references.ts';
+import { destinationRuleReferences } from './references-networking.ts';
 import { quoted, type Report } from './report.ts';
 import { checkSubsetName } from './validate/destinations.ts';
 import { checkExportTo } from './validate/export-to.ts';

@@ -4,6 +4,7 @@
 import type { Obj } from '../object.ts';
 import type { IndexEntries } from './kinds.ts';
 import { kubernetesKind } from './kubernetes.ts';
+import { endpointSliceReferences } from './references-kubernetes.ts';
 import { quoted, type Report } from './report.ts';
 import { isIpv4, isIpv6 } from './validate/addresses.ts';
 import { isDns1123Subdomain } from './validate/names.ts';
@@ -69,6 +70,7 @@ export const endpointSlice = kubernetesKind<'EndpointSlice', Decoded>({
   kind: 'EndpointSlice',
   group: 'discovery.k8s.io',
   versions: ['v1', 'v1beta1'],
+  references: endpointSliceReferences,
   metadata: [{ name: 'namespace', type: 'string' }],
   messages: {
     Object: [

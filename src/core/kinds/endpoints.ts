@@ -2,6 +2,7 @@
 
 import type { TargetRef } from './endpoint-slice.ts';
 import { kubernetesKind } from './kubernetes.ts';
+import { endpointsReferences } from './references-kubernetes.ts';
 import type { Report } from './report.ts';
 import { checkIp } from './validate/addresses.ts';
 import { checkPort } from './validate/ports.ts';
@@ -46,6 +47,7 @@ export const endpoints = kubernetesKind<'Endpoints', Decoded>({
   kind: 'Endpoints',
   group: '',
   versions: ['v1'],
+  references: endpointsReferences,
   messages: {
     Object: [{ name: 'subsets', type: { message: 'Subset' }, repeated: true }],
     Subset: [

@@ -10,7 +10,7 @@ import type {
   EnvoyFilter_EnvoyConfigObjectPatch as Patch,
 } from '../schema/istio-types.gen.ts';
 import { istioKind, NETWORKING } from './istio.ts';
-import { policyReferences } from './references.ts';
+import { policyReferences } from './references-policies.ts';
 import { quoted, type Report } from './report.ts';
 import { checkRegex } from './validate/regex.ts';
 import { checkSelector } from './validate/selectors.ts';

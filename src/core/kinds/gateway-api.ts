@@ -4,6 +4,16 @@
 import type { JsonObject } from '../json.ts';
 import type { SchemaField, SchemaMessage } from '../schema/schema.ts';
 import { configKind } from './config-kind.ts';
+import {
+  backendTlsPolicyReferences,
+  gatewayClassReferences,
+  inferencePoolReferences,
+  kubernetesGatewayReferences,
+  listenerSetReferences,
+  referenceGrantReferences,
+  routeReferences,
+  targetReferences,
+} from './references-gateway-api.ts';
 
 const GROUP = 'gateway.networking.k8s.io';
 const NOT_YET = 'no proxy is sent anything of it';
@@ -192,6 +202,7 @@ export const kubernetesGateway = configKind({
       ...structs('infrastructure', 'tls', 'allowedListeners'),
     ],
   },
+  references: kubernetesGatewayReferences,
   notYet: NOT_YET,
 });
 export const gatewayClass = configKind({
@@ -200,6 +211,7 @@ export const gatewayClass = configKind({
   versions: ['v1', 'v1beta1'],
   clusterScoped: true,
   messages: { Reference, Spec: [...strings('controllerName'), one('parametersRef', 'Reference')] },
+  references: gatewayClassReferences,
   notYet: NOT_YET,
 });
 export const httpRoute = configKind({
@@ -219,6 +231,7 @@ export const httpRoute = configKind({
       ...strings('method'),
     ],
   },
+  references: routeReferences,
   notYet: NOT_YET,
 });
 export const grpcRoute = configKind({
@@ -234,6 +247,7 @@ export const grpcRoute = configKind({
     Match: [one('method', 'Method'), list('headers', 'TypedText')],
     Method: strings('type', 'service', 'method'),
   },
+  references: routeReferences,
   notYet: NOT_YET,
 });
 export const tlsRoute = configKind({
@@ -241,6 +255,7 @@ export const tlsRoute = configKind({
   group: GROUP,
   versions: ['v1', 'v1alpha3', 'v1alpha2'],
   messages: l4,
+  references: routeReferences,
   notYet: NOT_YET,
 });
 export const tcpRoute = configKind({
@@ -248,6 +263,7 @@ export const tcpRoute = configKind({
   group: GROUP,
   versions: ['v1alpha2', 'v1'],
   messages: l4,
+  references: routeReferences,
   notYet: NOT_YET,
 });
 export const udpRoute = configKind({
@@ -255,6 +271,7 @@ export const udpRoute = configKind({
   group: GROUP,
   versions: ['v1alpha2'],
   messages: l4,
+  references: routeReferences,
   notYet: NOT_YET,
 });
 export const listenerSet = configKind({
@@ -262,6 +279,7 @@ export const listenerSet = configKind({
   group: GROUP,
   versions: ['v1'],
   messages: { ...shared, ...listeners, Spec: [one('parentRef', 'Reference'), list('listeners', 'Listener')] },
+  references: listenerSetReferences,
   notYet: NOT_YET,
 });
 export const referenceGrant = configKind({
@@ -269,6 +287,7 @@ export const referenceGrant = configKind({
   group: GROUP,
   versions: ['v1beta1', 'v1'],
   messages: { Reference, Spec: [list('from', 'Reference'), list('to', 'Reference')] },
+  references: referenceGrantReferences,
   notYet: NOT_YET,
 });
 export const backendTlsPolicy = configKind({
@@ -285,6 +304,7 @@ export const backendTlsPolicy = configKind({
     ],
     SubjectAltName: strings('type', 'hostname', 'uri'),
   },
+  references: backendTlsPolicyReferences,
   notYet: NOT_YET,
 });
 export const backendTrafficPolicy = configKind({
@@ -295,6 +315,7 @@ export const backendTrafficPolicy = configKind({
     Reference,
     Spec: [list('targetRefs', 'Reference'), ...structs('retryConstraint', 'sessionPersistence')],
   },
+  references: targetReferences,
   notYet: NOT_YET,
 });
 export const inferencePool = configKind({
@@ -306,5 +327,6 @@ export const inferencePool = configKind({
     Selector: [map('matchLabels')],
     Port: [{ name: 'number', type: 'int32' }],
   },
+  references: inferencePoolReferences,
   notYet: NOT_YET,
 });

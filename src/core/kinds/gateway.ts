@@ -5,7 +5,7 @@ import { isObject } from '../json.ts';
 import { isHttp, isTls, protocolOf } from '../registry/protocol.ts';
 import type { Gateway, Server } from '../schema/istio-types.gen.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
-import { gatewayReferences } from './references.ts';
+import { gatewayReferences } from './references-networking.ts';
 import { quoted, type Report } from './report.ts';
 import { checkIp, checkUnixAddress, isUnixAddress } from './validate/addresses.ts';
 import { checkNamespacedHost, isLabel } from './validate/hosts.ts';

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../json.ts';
 import { configKind } from './config-kind.ts';
+import { ingressReferences } from './references-gateway-api.ts';
 
 const GROUP = 'networking.k8s.io';
 const NOT_YET = 'no proxy is sent anything of it';
@@ -67,6 +68,7 @@ export const ingress = configKind({
       { name: 'number', type: 'int32' },
     ],
   },
+  references: ingressReferences,
   notYet: NOT_YET,
 });
 export const ingressClass = configKind({

@@ -13,6 +13,7 @@ import { makeDecoder } from '../schema/decode.ts';
 import type { Schema, SchemaField, SchemaMessage } from '../schema/schema.ts';
 import type { IndexEntries, KindDefinition, KindName, KindSpecs } from './kinds.ts';
 import { projectMeta } from './meta.ts';
+import type { Reference } from './references.ts';
 import { checked, type Report } from './report.ts';
 
 export interface KubernetesKind<K extends KindName, D> {
@@ -31,6 +32,7 @@ export interface KubernetesKind<K extends KindName, D> {
   /** Narrows what the schema projects, e.g. to the conditions that matter. */
   readonly narrow?: (projection: JsonObject) => JsonObject;
   readonly indexes?: (obj: Obj<K>) => IndexEntries;
+  readonly references?: (obj: Obj<K>) => readonly Reference[];
   readonly trim?: true;
   readonly notYet?: string;
 }
@@ -59,6 +61,7 @@ export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>
       return from.narrow?.(projection) ?? projection;
     },
     indexes: obj => from.indexes?.(obj) ?? {},
+    ...(from.references === undefined ? {} : { references: from.references }),
     ...(from.trim === undefined ? {} : { trim: from.trim }),
     ...(members.length === 0 ? { metadataOnly: true } : {}),
     ...(from.notYet === undefined ? {} : { notYet: from.notYet }),

@@ -3,6 +3,7 @@
 // (Istio pilot/pkg/serviceregistry/kube/controller/service{export,import}cache.go).
 
 import { kubernetesKind } from './kubernetes.ts';
+import { serviceExportReferences } from './references-kubernetes.ts';
 import { checkIp } from './validate/addresses.ts';
 
 const GROUP = 'multicluster.x-k8s.io';
@@ -22,6 +23,7 @@ export const serviceExport = kubernetesKind<'ServiceExport', object>({
   versions: ['v1alpha1'],
   messages: { Object: [] },
   flatten: () => ({}),
+  references: serviceExportReferences,
   notYet: NOT_YET,
 });
 

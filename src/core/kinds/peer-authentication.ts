@@ -2,6 +2,7 @@
 
 import type { PeerAuthentication } from '../schema/istio-types.gen.ts';
 import { istioKind, SECURITY, SECURITY_VERSIONS } from './istio.ts';
+import { policyReferences } from './references-policies.ts';
 import type { Report } from './report.ts';
 import { checkPort } from './validate/ports.ts';
 import { checkSelector } from './validate/selectors.ts';
@@ -11,6 +12,7 @@ export const peerAuthentication = istioKind({
   group: SECURITY,
   versions: SECURITY_VERSIONS,
   type: 'istio.security.v1beta1.PeerAuthentication',
+  references: policyReferences,
   rules: checkPeerAuthentication,
 });
 

@@ -3,6 +3,7 @@
 
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { kubernetesKind } from './kubernetes.ts';
+import { podReferences } from './references-kubernetes.ts';
 import type { Report } from './report.ts';
 import { checkIp } from './validate/addresses.ts';
 import { checkPort } from './validate/ports.ts';
@@ -89,6 +90,7 @@ export const pod = kubernetesKind<'Pod', Decoded>({
   kind: 'Pod',
   group: '',
   versions: ['v1'],
+  references: podReferences,
   metadata: [
     { name: 'generateName', type: 'string' },
     { name: 'deletionTimestamp', type: 'string' },

@@ -1,6 +1,7 @@
 // ProxyConfig: proxy settings of a namespace or workload. Rules: Istio pkg/config/validation (ValidateProxyConfig).
 
 import { istioKind, NETWORKING } from './istio.ts';
+import { policyReferences } from './references-policies.ts';
 import { checkSelector } from './validate/selectors.ts';
 
 export const proxyConfig = istioKind({
@@ -8,6 +9,7 @@ export const proxyConfig = istioKind({
   group: NETWORKING,
   versions: ['v1beta1'],
   type: 'istio.networking.v1beta1.ProxyConfig',
+  references: policyReferences,
   rules: (spec, report) => {
     checkSelector(spec.selector?.matchLabels, 'spec.selector.matchLabels', report);
     const { concurrency = 0 } = spec;

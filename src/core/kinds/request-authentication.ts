@@ -3,7 +3,7 @@
 import { parseUrl } from '../schema/go-url.ts';
 import type { JWTRule, RequestAuthentication } from '../schema/istio-types.gen.ts';
 import { istioKind, SECURITY, SECURITY_VERSIONS } from './istio.ts';
-import { policyReferences } from './references.ts';
+import { policyReferences } from './references-policies.ts';
 import { quoted, type Report } from './report.ts';
 import { checkDuration } from './validate/durations.ts';
 import { checkHeaderName } from './validate/headers.ts';

@@ -8,6 +8,7 @@ import type { ServiceEntry, ServicePort } from '../schema/istio-types.gen.ts';
 import { isWildcard } from '../select/hosts.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
 import { namespaceOfRaw } from './meta.ts';
+import { serviceEntryReferences } from './references-networking.ts';
 import { quoted, type Report } from './report.ts';
 import { statusList } from './status.ts';
 import { checkIpOrCidr, isIp, isUnixAddress } from './validate/addresses.ts';
@@ -22,6 +23,7 @@ export const serviceEntry = istioKind({
   group: NETWORKING,
   versions: NETWORKING_VERSIONS,
   type: 'istio.networking.v1alpha3.ServiceEntry',
+  references: serviceEntryReferences,
   rules: checkServiceEntry,
   status: statusList('addresses', ['value', 'host']),
   indexes: obj => ({ serviceEntriesByHost: obj.spec.hosts ?? [] }),

@@ -2,6 +2,7 @@
 // Rules: Kubernetes pkg/apis/core/validation (ValidateService), as far as a wrong value would reach a proxy.
 
 import { kubernetesKind } from './kubernetes.ts';
+import { serviceReferences } from './references-kubernetes.ts';
 import { quoted, type Report } from './report.ts';
 import { checkIp } from './validate/addresses.ts';
 import { isDns1123Label, isDns1123Subdomain, isPortName } from './validate/names.ts';
@@ -61,6 +62,7 @@ export const service = kubernetesKind<'Service', Decoded>({
   kind: 'Service',
   group: '',
   versions: ['v1'],
+  references: serviceReferences,
   metadata: [{ name: 'name', type: 'string' }],
   messages: {
     Object: [

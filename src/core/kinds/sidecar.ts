@@ -10,6 +10,7 @@ import type {
   SidecarPort,
 } from '../schema/istio-types.gen.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
+import { sidecarReferences } from './references-networking.ts';
 import { quoted, type Report } from './report.ts';
 import { checkIp, checkUnixAddress, isUnixAddress } from './validate/addresses.ts';
 import { checkConnectionPool } from './validate/connection-pool.ts';
@@ -24,6 +25,7 @@ export const sidecar = istioKind({
   group: NETWORKING,
   versions: NETWORKING_VERSIONS,
   type: 'istio.networking.v1alpha3.Sidecar',
+  references: sidecarReferences,
   rules: checkSidecar,
 });
 

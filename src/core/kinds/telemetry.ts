@@ -2,7 +2,7 @@
 
 import type { Metrics, ProviderRef, Telemetry, TelemetryTracing } from '../schema/istio-types.gen.ts';
 import { istioKind } from './istio.ts';
-import { policyReferences } from './references.ts';
+import { telemetryReferences } from './references-policies.ts';
 import type { Report } from './report.ts';
 import { celProblem } from './validate/cel.ts';
 import { checkPolicyTargets } from './validate/policy-targets.ts';
@@ -13,7 +13,7 @@ export const telemetry = istioKind({
   versions: ['v1', 'v1alpha1'],
   type: 'istio.telemetry.v1alpha1.Telemetry',
   rules: checkTelemetry,
-  references: policyReferences,
+  references: telemetryReferences,
 });
 
 const PERCENTAGE_MAX = 100;

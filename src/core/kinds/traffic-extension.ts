@@ -2,7 +2,7 @@
 
 import type { TrafficExtension } from '../schema/istio-types.gen.ts';
 import { istioKind } from './istio.ts';
-import { policyReferences } from './references.ts';
+import { trafficExtensionReferences } from './references-policies.ts';
 import type { Report } from './report.ts';
 import { checkModule, checkTrafficSelectors } from './validate/module.ts';
 import { checkPolicyTargets } from './validate/policy-targets.ts';
@@ -14,7 +14,7 @@ export const trafficExtension = istioKind({
   type: 'istio.extensions.v1alpha1.TrafficExtension',
   rules: checkTrafficExtension,
   notYet: 'no filter is loaded',
-  references: policyReferences,
+  references: trafficExtensionReferences,
 });
 
 const CODE_LENGTH_MAX = 65_536;

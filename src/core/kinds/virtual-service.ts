@@ -7,7 +7,7 @@ import type { HTTPRoute, VirtualService } from '../schema/istio-types.gen.ts';
 import { matches } from '../select/hosts.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
 import { namespaceOfRaw } from './meta.ts';
-import { virtualServiceReferences } from './references.ts';
+import { virtualServiceReferences } from './references-networking.ts';
 import { quoted, type Report } from './report.ts';
 import { isIp } from './validate/addresses.ts';
 import { checkExportTo } from './validate/export-to.ts';

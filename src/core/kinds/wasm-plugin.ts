@@ -3,7 +3,7 @@
 
 import type { WasmPlugin } from '../schema/istio-types.gen.ts';
 import { istioKind } from './istio.ts';
-import { policyReferences } from './references.ts';
+import { wasmPluginReferences } from './references-policies.ts';
 import type { Report } from './report.ts';
 import { checkModule, checkTrafficSelectors } from './validate/module.ts';
 import { checkPolicyTargets } from './validate/policy-targets.ts';
@@ -16,7 +16,7 @@ export const wasmPlugin = istioKind({
   keepMeta: ['resourceVersion'],
   rules: checkWasmPlugin,
   notYet: 'no filter is loaded',
-  references: policyReferences,
+  references: wasmPluginReferences,
 });
 
 function checkWasmPlugin(spec: WasmPlugin, report: Report): void {

@@ -3,6 +3,7 @@
 
 import type { ReadinessProbe, WorkloadGroup } from '../schema/istio-types.gen.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
+import { workloadGroupReferences } from './references-networking.ts';
 import { quoted, type Report } from './report.ts';
 import { checkLabels } from './validate/labels.ts';
 import { checkPort } from './validate/ports.ts';
@@ -12,6 +13,7 @@ export const workloadGroup = istioKind({
   group: NETWORKING,
   versions: NETWORKING_VERSIONS,
   type: 'istio.networking.v1alpha3.WorkloadGroup',
+  references: workloadGroupReferences,
   rules: checkWorkloadGroup,
 });
 

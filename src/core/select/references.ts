@@ -1,22 +1,28 @@
 // References that lead nowhere: valid objects whose effect is not what their author meant. For the debug pages and for analysis.
 //
-// A host is there if any service of the mesh has it, visible or not; a wildcard host is not looked for.
+// A host is there if any service of the mesh has it, visible or not; a wildcard host is not looked for. Of kinds that not every source gives
+// (nodes, accounts, workloads) nothing is missing as long as there is none at all: then the source does not speak of them.
 
-import type { KindDefinition } from '../kinds/kinds.ts';
-import type { HostReference, ObjectReference, Reference } from '../kinds/references.ts';
+import type { KindDefinition, KindName } from '../kinds/kinds.ts';
+import type { HostReference, ObjectReference, Reference, WorkloadReference } from '../kinds/references.ts';
 import { definitions, kindNames } from '../kinds/registry.ts';
 import { configKey, kubernetesKey, type Obj } from '../object.ts';
 import type { ProxyReader, Query } from '../reader.ts';
+import { type Labels, selects } from '../registry/labels.ts';
 import { servicesOfHost } from '../registry/services.ts';
 import { isWildcard, resolveShortName } from './hosts.ts';
 
 export interface DanglingReference {
-  /** `Kind/namespace/name` of the object that refers. */
-  readonly object: string;
+  /** The object that refers, by its key in the table of the kind. */
+  readonly kind: KindName;
+  readonly key: string;
   readonly path: string;
-  /** What is not there, e.g. `Gateway/prod/gw`, `host a.b.com`, `subset v1 of a.b.com`. */
+  /** What is not there, e.g. `Gateway/prod/gw`, `host a.b.com`, `subset v1 of a.b.com`, `workload with app=web`. */
   readonly missing: string;
 }
+
+/** Kinds of which a source may say nothing. */
+const OPTIONAL: readonly KindName[] = ['Node', 'ServiceAccount'];
 
 /** Argument ''. In the order of kinds, objects and paths. */
 export const danglingReferences: Query<'', readonly DanglingReference[]> = {
@@ -30,7 +36,7 @@ export const danglingReferences: Query<'', readonly DanglingReference[]> = {
         for (const reference of definition.references(obj)) {
           const missing = missingOf(reader, obj, reference);
           if (missing === undefined) continue;
-          found.push({ object: `${kind}/${obj.namespace}/${obj.name}`, path: reference.path, missing });
+          found.push({ kind, key: keyOf(obj), path: reference.path, missing });
         }
       }
     }
@@ -39,15 +45,34 @@ export const danglingReferences: Query<'', readonly DanglingReference[]> = {
 };
 
 function missingOf(reader: ProxyReader, obj: Obj, reference: Reference): string | undefined {
-  return 'host' in reference ? missingHost(reader, obj, reference) : missingObject(reader, reference);
+  if ('host' in reference) return missingHost(reader, obj, reference);
+  if ('labels' in reference) return missingWorkload(reader, obj, reference);
+  if ('provider' in reference) {
+    const { provider } = reference;
+    const known = reader.mesh('extensionProviders').some(({ name }) => name === provider);
+    return known ? undefined : `extension provider ${provider}`;
+  }
+  return missingObject(reader, reference);
 }
 
-function missingObject(reader: ProxyReader, { kind, namespace, name }: ObjectReference): string | undefined {
-  const { store, clusterScoped } = definitions[kind];
-  const key =
-    store === 'config' ? configKey(namespace, name) : kubernetesKey(reader.setting('clusterId'), namespace, name);
-  if (reader.object(kind, key) !== undefined) return undefined;
-  return clusterScoped ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
+function missingObject(reader: ProxyReader, reference: ObjectReference): string | undefined {
+  const { kind, namespace, name, cluster = reader.setting('clusterId') } = reference;
+  if (OPTIONAL.includes(kind) && reader.objects(kind, `${cluster}/`).length === 0) return undefined;
+  if (kind === 'Service' && reference.cluster === undefined) {
+    const known = reader.indexed('servicesByName', configKey(namespace, name)).length > 0;
+    return known ? undefined : shown(kind, namespace, name);
+  }
+  return reader.object(kind, keyOf(reference, cluster)) === undefined ? shown(kind, namespace, name) : undefined;
+}
+
+function keyOf({ kind, namespace, name, cluster = '' }: Named, within = cluster): string {
+  return definitions[kind].store === 'config' ? configKey(namespace, name) : kubernetesKey(within, namespace, name);
+}
+interface Named {
+  readonly kind: KindName;
+  readonly namespace: string;
+  readonly name: string;
+  readonly cluster?: string;
 }
 
 function missingHost(reader: ProxyReader, obj: Obj, { host, subset }: HostReference): string | undefined {
@@ -64,4 +89,29 @@ function missingHost(reader: ProxyReader, obj: Obj, { host, subset }: HostRefere
         (spec.subsets ?? []).some(({ name }) => name === subset),
     );
   return known ? undefined : `subset ${subset} of ${full}`;
+}
+
+/** Pods of every cluster, and WorkloadEntries. */
+function missingWorkload(reader: ProxyReader, obj: Obj, { labels, scope }: WorkloadReference): string | undefined {
+  const isRoot = scope === 'policy' && obj.namespace === reader.mesh('rootNamespace');
+  const namespace = scope === 'mesh' || isRoot ? undefined : obj.namespace;
+  const all = reader.get(workloadLabels, '');
+  const found = all.some(one => (namespace ?? one.namespace) === one.namespace && selects(labels, one.labels));
+  if (all.length === 0 || found) return undefined;
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return `workload with ${pairs.sort().join(',')}`;
+}
+
+const workloadLabels: Query<'', readonly { readonly namespace: string; readonly labels: Labels }[]> = {
+  name: 'select/workloadLabels',
+  run: reader => [
+    ...reader.objects('Pod').map(({ namespace, labels }) => ({ namespace, labels })),
+    ...reader
+      .objects('WorkloadEntry')
+      .map(({ namespace, labels, spec }) => ({ namespace, labels: { ...spec.labels, ...labels } })),
+  ],
+};
+
+function shown(kind: KindName, namespace: string, name: string): string {
+  return namespace === '' ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
 }

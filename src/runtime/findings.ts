@@ -1,0 +1,96 @@
+// What the authors of objects should know, from a state alone: what was refused and is not in force, what is accepted without anything
+// coming of it yet, and what refers to nothing. For the debug page, for `analyze` and beside what `generate` prints.
+
+import type { KindDefinition } from '../core/kinds/kinds.ts';
+import { definitions } from '../core/kinds/registry.ts';
+import { compareText, type ObjectRecord } from '../core/object.ts';
+import { type Origin, showProblem } from '../core/problem.ts';
+import { danglingReferences } from '../core/select/references.ts';
+import type { State } from '../core/state.ts';
+import { Tracker } from '../core/track.ts';
+
+export interface Finding {
+  /** An error: not in force. A warning: in force, and perhaps not what was meant. */
+  readonly severity: 'error' | 'warning';
+  /** `Kind/namespace/name`, `MeshConfig`, `MeshNetworks`; empty for a document that is no object. */
+  readonly object: string;
+  readonly source: string;
+  readonly origin?: Origin;
+  /** Path inside the object, a colon and what is wrong with it; or the latter alone. */
+  readonly message: string;
+}
+
+/** Errors first, then by object. */
+export function findingsOf(state: State): readonly Finding[] {
+  const all = [...ofMesh(state), ...ofMalformed(state), ...ofRecords(state), ...ofReferences(state)];
+  return all
+    .map((finding, i) => ({ finding, i }))
+    .sort(
+      (a, b) =>
+        compareText(a.finding.severity, b.finding.severity) ||
+        compareText(a.finding.object, b.finding.object) ||
+        a.i - b.i,
+    )
+    .map(({ finding }) => finding);
+}
+
+function* ofMesh({ mesh, networks }: State): IterableIterator<Finding> {
+  for (const [object, applied] of [
+    ['MeshConfig', mesh],
+    ['MeshNetworks', networks],
+  ] as const) {
+    const words = [['file', applied] as const, ...Object.entries(applied.others ?? {})];
+    for (const [source, { refused }] of words) {
+      for (const problem of refused?.problems ?? []) {
+        yield { severity: 'error', object, source, ...from(refused?.origin), message: showProblem(problem) };
+      }
+    }
+  }
+}
+
+function* ofMalformed(state: State): IterableIterator<Finding> {
+  for (const [key, { origin, reasons }] of state.malformed.entries()) {
+    const source = key.slice(0, key.indexOf('|'));
+    for (const message of reasons) yield { severity: 'error', object: '', source, origin, message };
+  }
+}
+
+function* ofRecords(state: State): IterableIterator<Finding> {
+  for (const { kind, key, source, origin, accepted, refused } of state.records.values()) {
+    const object = shown(kind, key);
+    for (const problem of refused?.problems ?? []) {
+      yield { severity: 'error', object, source, ...from(refused?.origin), message: showProblem(problem) };
+    }
+    const { notYet, objectKind = kind }: KindDefinition = definitions[kind];
+    if (notYet === undefined || accepted === undefined || state.objects[kind].get(key) !== accepted) continue;
+    const message = `nothing comes of ${objectKind} yet: ${notYet}`;
+    yield { severity: 'warning', object, source, ...from(origin), message };
+  }
+}
+
+function* ofReferences(state: State): IterableIterator<Finding> {
+  for (const { kind, key, path, missing } of new Tracker().get(state, undefined, danglingReferences, '')) {
+    const record = inForce(state, kind, key);
+    const message = `${path}: there is no ${missing}`;
+    yield {
+      severity: 'warning',
+      object: shown(kind, key),
+      source: record?.source ?? '',
+      ...from(record?.origin),
+      message,
+    };
+  }
+}
+
+function inForce(state: State, kind: ObjectRecord['kind'], key: string): ObjectRecord | undefined {
+  const obj = state.objects[kind].get(key);
+  return state.records.range(`${kind}|${key}|`).find(({ accepted }) => accepted === obj);
+}
+
+function shown(kind: ObjectRecord['kind'], key: string): string {
+  return `${definitions[kind].objectKind ?? kind}/${key.startsWith('/') ? key.slice(1) : key}`;
+}
+
+function from(origin: Origin | undefined): { readonly origin?: Origin } {
+  return origin === undefined ? {} : { origin };
+}

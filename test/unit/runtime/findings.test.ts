@@ -1,0 +1,59 @@
+// What authors should know: errors first, each with its object, where it stands, and what is wrong.
+
+import { expect, test } from 'vitest';
+import type { Fact } from '../../../src/core/event.ts';
+import { showOrigin } from '../../../src/core/problem.ts';
+import { emptyState, type State } from '../../../src/core/state.ts';
+import { findingsOf } from '../../../src/runtime/findings.ts';
+import { withSpec } from '../core/kinds/verdict.ts';
+import { destinationRule, service, virtualService } from '../registry/fixtures.ts';
+import { step } from '../world.ts';
+
+const file = { file: 'a.yaml', line: 3, column: 1 };
+const kube = { source: 'kube/Kubernetes' };
+
+function told(...facts: readonly (Fact & { readonly source?: string })[]): State {
+  return facts.reduce((state, fact) => step(state, { source: 'file/Kubernetes', ...fact }).state, emptyState);
+}
+
+function shown(state: State): readonly string[] {
+  return findingsOf(state).map(
+    ({ severity, object, source, origin, message }) =>
+      `${severity} ${source} ${showOrigin(origin)} ${object}: ${message}`,
+  );
+}
+
+test('a sound mesh has none', () => {
+  expect(findingsOf(told({ kind: 'Add', object: service('web', { selector: {} }) }))).toEqual([]);
+});
+
+test('what is refused is an error, also where an older version is in force', () => {
+  const state = told(
+    { kind: 'Add', object: destinationRule('r', 'web.com') },
+    { kind: 'Update', object: destinationRule('r', ''), origin: file },
+    { kind: 'Malformed', origin: { file: 'b.yaml' }, reasons: ['2:1: no'] },
+    { kind: 'MeshConfig', value: { connectTimeout: '-1s' }, origin: { file: 'mesh.yaml' } },
+    { kind: 'MeshNetworks', value: { networks: 7 }, layer: 'configMap', ...kube },
+  );
+  expect(shown(state).map(line => line.replace(/: [^:]*$/, ''))).toEqual([
+    'error file/Kubernetes b.yaml : 2:1',
+    'error file/Kubernetes a.yaml:3:1 DestinationRule/default/r: spec.host',
+    'error file mesh.yaml MeshConfig: connectTimeout: -1s is too short',
+    'error configMap  MeshNetworks: networks',
+    'warning file/Kubernetes  DestinationRule/default/r: spec.host',
+  ]);
+});
+
+test('what nothing comes of, and what leads nowhere, are warnings, about what is in force', () => {
+  const route = virtualService('v', { hosts: ['a.com'], http: [{ route: [{ destination: { host: 'gone' } }] }] });
+  const gateway = { ...withSpec('GatewayClass', { controllerName: 'x' }), metadata: { name: 'istio' } };
+  const state = told(
+    { kind: 'Add', object: route, origin: file },
+    { kind: 'Add', object: route, ...kube },
+    { kind: 'Add', object: gateway, ...kube },
+  );
+  expect(shown(state)).toEqual([
+    'warning kube/Kubernetes  GatewayClass/istio: nothing comes of GatewayClass yet: no proxy is sent anything of it',
+    'warning file/Kubernetes a.yaml:3:1 VirtualService/default/v: spec.http[0].route[0].destination: there is no host gone.default.svc.cluster.local',
+  ]);
+});
