@@ -17,6 +17,7 @@ import type { XdsServer } from '../xds/server.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/stream-status.ts';
 import { toProtoJson } from '../xds/wire/protojson.ts';
 import { type Answer, json, type Route, text } from './http.ts';
+import { livenessOf } from './live.ts';
 import type { Metrics } from './metrics.ts';
 import { VERSION } from './version.ts';
 
@@ -58,6 +59,7 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
     ['/debug/analysisz', () => json(analysisz(parts.world.state))],
     ['/debug/mesh', () => json(parts.world.state.mesh.effective as unknown as Json)],
     ['/debug/journalz', () => json(journalz(parts))],
+    ['/debug/livez', query => livez(parts, query.get('for'))],
     ['/debug/config_dump', query => configDump(parts, query)],
   ];
   const list = routes.map(([path]) => path).sort();
@@ -194,6 +196,12 @@ function journalz({ world, journal }: DebugParts): Json {
     folded: world.state.seq,
     durable: world.durable,
   };
+}
+
+function livez({ world, engine, xds }: DebugParts, object: string | null): Answer {
+  if (object === null || object.split('/').length < 3)
+    return text('for is missing: /debug/livez?for=<Kind>/<namespace>/<name>\n', 400);
+  return json(livenessOf(world.state, engine, xds.connections(), object) as unknown as Json);
 }
 
 /** With `at`, a position as `--at` takes it: what the proxy held then, of the journal; else what its subscriptions hold now. */

@@ -27,6 +27,7 @@ interface Flags {
   readonly journal: string;
   readonly proxy: string;
   readonly at?: string;
+  readonly reads: boolean;
   readonly output: string;
   readonly route?: string;
   readonly cluster?: string;
@@ -81,6 +82,7 @@ function about(
     .requiredOption('-p, --proxy <proxy>', 'pod, pod.namespace, or connection')
     .option('-j, --journal <file>', 'journal to read; a running control plane may be writing it', DEFAULT_JOURNAL)
     .option('--at <position>', 'as it was at an event or a time; default: the end of the journal')
+    .option('--reads', 'also what was looked at without effect, and what was looked for in vain', false)
     .option('-o, --output <format>', 'table, json or yaml', 'table')
     .addHelpText('after', `\n${AT_HELP}`)
     .action(async (given: string, flags: Flags) => {
@@ -92,8 +94,8 @@ function about(
         const explanation = await explain(history, state, proxy, asked);
         const found = explanation ?? (await explainAbsence(history, state, proxy, asked));
         if (format !== 'table') printData(found as unknown as Json, format);
-        else if (explanation !== undefined) showExplanation(explanation);
-        else showAbsence(found as Absence);
+        else if (explanation !== undefined) showExplanation(explanation, flags.reads);
+        else showAbsence(found as Absence, flags.reads);
         if (explanation === undefined) process.exitCode = EXIT.failed;
       });
     });
@@ -132,7 +134,7 @@ function nackCommand(): Command {
     });
 }
 
-function showExplanation(found: Explanation): void {
+function showExplanation(found: Explanation, reads: boolean): void {
   print(`${found.what} of ${found.proxy}, at event ${found.seq} (${showTime(found.time)})`);
   print('\nmade by');
   for (const cause of found.causes) showCause(cause);
@@ -143,8 +145,8 @@ function showExplanation(found: Explanation): void {
   }
   if (found.causes.length + found.jointly.length === 0)
     print('  no object: it follows from the proxy and the mesh configuration alone');
-  if (found.readOnly.length > 0) print(`\nlooked at, without effect: ${listed(found.readOnly)}`);
-  if (found.missed.length > 0) print(`\nlooked for, not there: ${listed(found.missed)}`);
+  if (reads && found.readOnly.length > 0) print(`\nlooked at, without effect: ${listed(found.readOnly)}`);
+  if (reads && found.missed.length > 0) print(`\nlooked for, not there: ${listed(found.missed)}`);
   if (found.untried > 0) print(`\n${found.untried} further objects were looked at and not tried`);
 }
 
@@ -170,7 +172,7 @@ export function broughtText({ seq, time, source, origin, manager }: Brought): st
   return `event ${seq}, ${when}, ${source}${origin === '' ? '' : ` ${origin}`}${who}`;
 }
 
-function showAbsence(found: Absence): void {
+function showAbsence(found: Absence, reads: boolean): void {
   print(`${found.proxy} has no ${found.what}, at event ${found.seq} (${showTime(found.time)})`);
   if (found.reasons.length > 0) print('\nbecause');
   for (const { why, brought, proven } of found.reasons) {
@@ -182,7 +184,7 @@ function showAbsence(found: Absence): void {
     print(`\nit was there until event ${seq}, ${showTime(time)}: ${object}`);
     if (brought !== undefined) print(`    ${broughtText(brought)}`);
   }
-  if (found.missed.length > 0) print(`\nlooked for, not there: ${listed(found.missed)}`);
+  if (reads && found.missed.length > 0) print(`\nlooked for, not there: ${listed(found.missed)}`);
 }
 
 function showPush(push: PushExplanation): void {

@@ -14,6 +14,7 @@ import { proxyStatusCommand } from './proxy-status.ts';
 import { recordCommand } from './record.ts';
 import { replayCommand } from './replay.ts';
 import { serveCommand } from './serve.ts';
+import { waitCommand } from './wait.ts';
 
 export function program(): Command {
   const main = new Command('periplus')
@@ -31,6 +32,10 @@ Examples:
   periplus record --kubeconfig ~/.kube/config           journal a cluster, beside the control plane that serves it
   periplus proxy-status                                 who is connected, and has everyone what was sent
   periplus proxy-config route productpage --at 14:03    the routes of a proxy, now or at any time before
+  periplus diff -f reviews.yaml                         what would this file change, and would it break something
+  periplus wait --for VirtualService/shop/reviews       until every proxy has it
+  periplus explain virtual-host reviews -p productpage  which objects, fields and events made these routes
+  periplus bisect -p productpage --cluster-missing      the event that broke it
   periplus generate -f ./mesh --proxies proxies.yaml    what would these proxies get, without a server
   periplus replay --verify                              fold the journal again and reproduce every response sent
   periplus journal ls --tail 20                         what happened last`,
@@ -42,6 +47,7 @@ Examples:
     replayCommand,
     journalCommand,
     proxyStatusCommand,
+    waitCommand,
     proxyConfigCommand,
     explainCommand,
     diffCommand,

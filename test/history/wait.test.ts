@@ -1,0 +1,128 @@
+// `periplus wait`, and the reading commands, asked of a running control plane with proxies on real streams.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import {
+  gateway,
+  gatewayNode,
+  namespace,
+  service,
+  sidecarNode,
+  slice,
+  virtualService,
+} from '../../scripts/samples/mesh.ts';
+import { refusesPrivilegedPorts, SampleProxy } from '../../scripts/samples/sample-proxy.ts';
+import type { JsonObject } from '../../src/core/json.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { type ControlPlane, startControlPlane } from '../../src/runtime/control-plane.ts';
+import { periplus, type Ran } from './running.ts';
+
+let folder: string;
+let plane: ControlPlane;
+const proxies: SampleProxy[] = [];
+
+function write(name: string, ...objects: readonly JsonObject[]): void {
+  writeFileSync(join(folder, 'mesh', name), objects.map(object => stringify(object)).join('---\n'));
+}
+
+const ask = (...args: readonly string[]): Promise<Ran> =>
+  periplus(...args, '--address', `127.0.0.1:${plane.ports.monitoring}`);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'periplus-wait-'));
+  mkdirSync(join(folder, 'mesh'));
+  write('mesh.yaml', namespace('shop'), service('reviews', 4), slice('reviews', [{ version: 'v1', ip: '10.1.3.1' }]));
+  const loopback = { host: '127.0.0.1', port: 0 };
+  plane = await startControlPlane(
+    {
+      configDir: join(folder, 'mesh'),
+      grpcAddr: loopback,
+      httpAddr: loopback,
+      monitoringAddr: loopback,
+      settings: defaultSettings,
+      journal: join(folder, 'journal.db'),
+      journalDurability: 'off',
+      journalStrict: false,
+      shutdownMs: 500,
+    },
+    systemClock,
+    () => undefined,
+  );
+  proxies.push(new SampleProxy(plane.ports.grpc, sidecarNode('productpage', 'v1', '10.1.0.1')));
+  proxies.push(new SampleProxy(plane.ports.grpc, gatewayNode('10.1.9.1'), refusesPrivilegedPorts));
+});
+afterAll(async () => {
+  await plane.stop();
+  for (const proxy of proxies) proxy.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('wait', () => {
+  test('until it is live everywhere', async () => {
+    write('route.yaml', virtualService('reviews', { v1: 100 }, 'test'));
+    const { code, out } = await ask('wait', '--for', 'VirtualService/shop/reviews', '--timeout', '30s');
+    expect(out).toMatch(/^VirtualService\/shop\/reviews of event \d+ is live in [12] prox(y|ies)\n$/);
+    expect(code).toBe(0);
+    const route = await ask('proxy-config', 'route', 'productpage', '--name', '9080');
+    expect(route.out).toContain('reviews.shop');
+  });
+
+  test('a NACK is no success, and is told', async () => {
+    write('gateway.yaml', gateway([80], 'test'));
+    const { code, out } = await ask('wait', '--for', 'Gateway/shop/front-door', '--timeout', '3s');
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^after 3s Gateway\/shop\/front-door of event \d+ is not live in 1 of 2 proxies\n {2}ingressgateway\.istio-system {2}LDS {2}refused: .*Permission denied/,
+    );
+    write('gateway.yaml', gateway([8080], 'test'));
+    expect((await ask('wait', '--for', 'Gateway/shop/front-door', '--timeout', '30s')).code).toBe(0);
+  });
+
+  test('a refused object ends it at once; an unknown one does not', async () => {
+    write('bad.yaml', {
+      ...virtualService('bad', { v1: 1 }, 'test'),
+      spec: { hosts: ['x'], http: [{ timeout: '5' }] },
+    });
+    const refused = await ask('wait', '--for', 'VirtualService/shop/bad', '--timeout', '30s');
+    expect([refused.code, refused.out]).toEqual([
+      1,
+      expect.stringMatching(/^VirtualService\/shop\/bad was refused\n {2}spec/),
+    ]);
+    const unknown = await ask('wait', '--for', 'VirtualService/shop/nobody', '--timeout', '300ms');
+    expect([unknown.code, unknown.out]).toEqual([
+      1,
+      expect.stringMatching(/does not know VirtualService\/shop\/nobody/),
+    ]);
+  });
+
+  test('for a deletion', async () => {
+    rmSync(join(folder, 'mesh', 'route.yaml'));
+    const { code, out } = await ask('wait', '--for', 'VirtualService/shop/reviews', '--deleted', '--timeout', '30s');
+    expect([code, out]).toEqual([0, 'the deletion of VirtualService/shop/reviews is live in 2 proxies\n']);
+  });
+
+  test('misuse, and nobody there', async () => {
+    expect((await ask('wait', '--for', 'VirtualService')).code).toBe(2);
+    expect((await ask('wait', '--for', 'A/b/c', '--timeout', 'soon')).code).toBe(2);
+    const none = await periplus('wait', '--for', 'A/b/c', '--address', '127.0.0.1:1');
+    expect([none.code, none.err]).toEqual([1, expect.stringMatching(/no control plane answers/)]);
+  });
+});
+
+describe('--at, of a running control plane', () => {
+  test('the past of its own journal', async () => {
+    const before = await ask('proxy-config', 'route', 'productpage', '--name', '9080', '--at', 'head');
+    expect(before.code).toBe(0);
+    const early = await ask('proxy-config', 'route', 'productpage', '--at', '2');
+    expect([early.code, early.err]).toEqual([
+      1,
+      expect.stringMatching(/no proxy productpage is connected at position 2/),
+    ]);
+    const never = await ask('proxy-config', 'route', 'productpage', '--at', 'tomorrow');
+    expect(never.err).toMatch(/"tomorrow" is no position/);
+  });
+});
