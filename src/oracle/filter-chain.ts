@@ -18,6 +18,8 @@ export interface ChosenChain {
   readonly name: string;
   readonly why: string;
   readonly passedOver: readonly string[];
+  /** Another chain that matches just as well: Envoy refuses such a listener. */
+  readonly twin?: string;
 }
 
 /**
@@ -85,8 +87,7 @@ export function chooseChain(listener: Listener, seen: Seen): ChosenChain {
   const [first, second] = left;
   if (first !== undefined) {
     const why = `matches ${showSocket(seen.local)} from ${showSocket(seen.remote)}, ${seen.detected.why}`;
-    const twice = second === undefined ? '' : `; ${second.name} matches too, Envoy would refuse such a listener`;
-    return { ...first, why: `${why}${twice}`, passedOver };
+    return { ...first, why, passedOver, twin: second?.name };
   }
   const fallback = listener.defaultFilterChain;
   if (fallback === undefined) return { chain: undefined, name: '', why: 'no filter chain matches', passedOver };

@@ -57,6 +57,9 @@ function branchesOf(
   const chosen = chooseChain(listener, { local, remote: connection.source ?? SOMEBODY, detected });
   const on = step(trail, 'filter chain', chosen.name, chosen.why, chosen.passedOver);
   if (chosen.chain === undefined) return end(on, { kind: 'closed', why: chosen.why });
+  if (chosen.twin !== undefined) {
+    return end(on, { kind: 'unknown', why: `Envoy refuses the listener: ${chosen.twin} matches just as well` });
+  }
   const terminal = terminalOf(on, chosen.chain, connection);
   if (terminal.kind === 'ended') return terminal.branches;
   const terminates = endsTls(chosen.chain);

@@ -86,10 +86,10 @@ function tlsChains(
         if (!applies(reader, match, bound.port.port)) continue;
         const subnets = match.destinationSubnets ?? [];
         if (subnets.length > 0 && bound.port.port > 0) cidrs = subnets;
-        const serverNames = match.sniHosts ?? [];
-        const key = `${serverNames.join(',')}|${subnets.join(',')}`;
-        if (seen.has(key)) continue;
-        seen.add(key);
+        // First match wins; a second chain with one of the names would make Envoy refuse the listener.
+        const serverNames = (match.sniHosts ?? []).filter(host => !seen.has(`${host}|${cidrs.join(',')}`));
+        if (serverNames.length === 0) continue;
+        for (const host of serverNames) seen.add(`${host}|${cidrs.join(',')}`);
         const route = ruleTcpRoute(reader, rule.route ?? [], bound.port.port, vs);
         if (route !== undefined)
           chains.push({ kind: 'tcp', serverNames, cidrs, config: configOf(vs), route, dynamicHost: '' });
@@ -134,6 +134,7 @@ function plainChains(
 ): readonly TcpChainPlan[] {
   const chains: TcpChainPlan[] = [];
   const port = bound.port.port;
+  const claimed = new Set<string>();
   let covered = false;
   for (const vs of virtualServices) {
     for (const rule of (vs.spec as VirtualService).tcp ?? []) {
@@ -146,7 +147,12 @@ function plainChains(
         chains.push({ kind: 'tcp', serverNames: [], cidrs: bound.cidrs, config: configOf(vs), route, dynamicHost: '' });
         return chains;
       }
-      const cidrs = matching.flatMap(match => match.destinationSubnets ?? []);
+      // First match wins; a second chain with one of the subnets would make Envoy refuse the listener.
+      const cidrs = unclaimed(
+        matching.flatMap(match => match.destinationSubnets ?? []),
+        claimed,
+      );
+      if (cidrs.length === 0) continue;
       chains.push({ kind: 'tcp', serverNames: [], cidrs, route, dynamicHost: '' });
       if (sameSet(cidrs, bound.cidrs)) covered = true;
     }
@@ -156,6 +162,15 @@ function plainChains(
   const route = serviceTcpRoute(reader, bound.service, port);
   chains.push({ kind: 'tcp', serverNames: [], cidrs: bound.cidrs, route, dynamicHost: '' });
   return chains;
+}
+
+/** Those that are new, each once; they count as claimed from then on. */
+function unclaimed(subnets: readonly string[], claimed: Set<string>): readonly string[] {
+  return subnets.filter(subnet => {
+    const isNew = !claimed.has(subnet);
+    claimed.add(subnet);
+    return isNew;
+  });
 }
 
 function sameSet(a: readonly string[], b: readonly string[]): boolean {

@@ -21,8 +21,12 @@ import {
 import { type Client, hiddenHosts, isExported, type Service, subsetLabels, visibleServices } from './services.ts';
 import type { World } from './world.ts';
 
-export interface Question {
+/** What every question says. */
+export interface Asked {
   readonly destination: { readonly address: string; readonly port: number };
+}
+
+export interface Question extends Asked {
   readonly request: HttpRequest;
 }
 
@@ -123,7 +127,7 @@ function namesOf({ host, namespace, addresses, kubernetes }: Service, client: Cl
   return [host, `${host}.`, ...short, ...own, ...addresses];
 }
 
-function hostsOf(rule: JsonObject): readonly string[] {
+export function hostsOf(rule: JsonObject): readonly string[] {
   return textsIn(specOf(rule).hosts).map(host => fullHost(host, namespaceOf(rule)));
 }
 
@@ -247,7 +251,7 @@ export interface Destination {
   readonly subset: string;
 }
 
-export function destinationIn(given: JsonObject, virtualService: JsonObject, question: Question): Destination {
+export function destinationIn(given: JsonObject, virtualService: JsonObject, question: Asked): Destination {
   return {
     host: fullHost(textIn(given.host), namespaceOf(virtualService)),
     port: Number(objectIn(given.port).number ?? question.destination.port),
@@ -281,7 +285,7 @@ function mirrored(rule: JsonObject, virtualService: JsonObject, question: Questi
 }
 
 /** `address:port` of all that serve a destination; undefined if the client knows no such service, port or subset. */
-export function endpointsOf(mesh: Mesh, to: Destination, question: Question): readonly string[] | undefined {
+export function endpointsOf(mesh: Mesh, to: Destination, question: Asked): readonly string[] | undefined {
   const service = mesh.services.find(({ host }) => host === to.host);
   const port = service?.ports.find(({ number }) => number === to.port);
   if (service === undefined || port === undefined) return undefined;
@@ -297,7 +301,7 @@ function unknownHost(mesh: Mesh, { destination }: Question): Shares {
   return always(registryOnly(mesh) ? '502' : `passthrough ${destination.address}:${destination.port}`);
 }
 
-export function unknownConnection(mesh: Mesh, { destination }: Question): Shares {
+export function unknownConnection(mesh: Mesh, { destination }: Asked): Shares {
   return always(registryOnly(mesh) ? 'closed' : `passthrough ${destination.address}:${destination.port}`);
 }
 

@@ -6,6 +6,7 @@ import type { Question } from './http-model.ts';
 import { serviceHost } from './read.ts';
 import { PATHS, VALUES } from './rules.ts';
 import type { Service } from './services.ts';
+import type { TcpQuestion } from './tcp-model.ts';
 
 const ELSEWHERE = '198.51.100.7';
 
@@ -95,4 +96,21 @@ export function httpQuestion(services: readonly Service[], namespace: string): f
         headers: h,
       },
     }));
+}
+
+/** Connections that are not HTTP: to addresses of services, by server names, to nowhere. */
+export function tcpQuestion(services: readonly Service[]): fc.Arbitrary<TcpQuestion> {
+  const spoken = services.flatMap(service =>
+    service.ports.flatMap(({ number, protocol }) =>
+      protocol === 'http' ? [] : [{ address: destinationOf(service, number), port: number }],
+    ),
+  );
+  const elsewhere = fc.constantFrom(5432, 443, 9000, 27_017).map(port => ({ address: ELSEWHERE, port }));
+  const known = spoken.length === 0 ? [] : [{ weight: 4, arbitrary: fc.constantFrom(...spoken) }];
+  const sni = fc.constantFrom('api.example.com', 'x.example.com', 'example.com', 'nowhere.example.org', '');
+  return fc
+    .tuple(fc.oneof(...known, { weight: 1, arbitrary: elsewhere }), fc.option(sni, { nil: undefined }))
+    .map(([destination, name]) =>
+      destination.port === 443 && name !== undefined ? { destination, sni: name } : { destination },
+    );
 }

@@ -137,6 +137,64 @@ const hosts: fc.Arbitrary<Json> = fc.uniqueArray(
   { minLength: 1, maxLength: 2 },
 );
 
+const plainMatch = fc.constantFrom<Json>(
+  {},
+  { port: 5432 },
+  { port: 27_017 },
+  { sourceLabels: { app: 'alpha' } },
+  { sourceNamespace: 'test' },
+  { gateways: ['mesh'], port: 9000 },
+  { gateways: ['istio-system/alpha'] },
+  { port: 5432, destinationSubnets: ['10.96.0.0/16'] },
+  { port: 5432, destinationSubnets: ['10.97.0.0/16'] },
+);
+const plainRule: fc.Arbitrary<Json> = fc
+  .tuple(fc.option(fc.array(plainMatch, { minLength: 1, maxLength: 2 }), { nil: undefined }), weighted)
+  .map(([found, route]) => (found === undefined ? { route } : { match: found, route }));
+/** Server names must be among the hosts. */
+const namedRule: fc.Arbitrary<Json> = fc
+  .tuple(
+    fc.array(
+      fc
+        .tuple(
+          fc.constantFrom('api.example.com', 'x.example.com', '*.example.com'),
+          fc.constantFrom<JsonObject>({}, {}, { port: 443 }, { sourceNamespace: 'test' }, { port: 15_443 }),
+        )
+        .map(([sni, rest]) => ({ sniHosts: [sni], ...rest })),
+      { minLength: 1, maxLength: 2 },
+    ),
+    weighted,
+  )
+  .map(([found, route]) => ({ match: found, route }));
+
+const visibility = fc.constantFrom<Json | undefined>(undefined, undefined, ['.'], ['*'], ['test']);
+
+/** VirtualServices for connections that are not HTTP. */
+export const focusedPlainRules: fc.Arbitrary<JsonObject> = fc
+  .record({
+    name: fc.constantFrom('seven', 'eight', 'nine'),
+    namespace: fc.constantFrom(...NAMESPACES),
+    spec: fc.oneof(
+      fc.record({ hosts, exportTo: visibility, tcp: fc.array(plainRule, { minLength: 1, maxLength: 3 }) }),
+      fc.record({
+        hosts: fc.constant(['*.example.com']),
+        exportTo: visibility,
+        tls: fc.array(namedRule, { minLength: 1, maxLength: 2 }),
+      }),
+    ),
+  })
+  .map(
+    ({ name, namespace, spec }) =>
+      JSON.parse(
+        JSON.stringify({
+          apiVersion: 'networking.istio.io/v1',
+          kind: 'VirtualService',
+          metadata: { name, namespace },
+          spec,
+        }),
+      ) as JsonObject,
+  );
+
 export const focusedVirtualService: fc.Arbitrary<JsonObject> = fc
   .record({
     name: fc.constantFrom('one', 'two', 'three', 'four', 'five', 'six'),

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { NAMES, NAMESPACES, PORTS } from '../../../src/testing/worlds/pools.ts';
 import { virtualService } from '../../../src/testing/worlds/routes.ts';
 import { fullHost, nameOf, namespaceOf, serviceHost, specOf, textIn } from './read.ts';
-import { focusedVirtualService } from './rules.ts';
+import { focusedPlainRules, focusedVirtualService } from './rules.ts';
 
 export interface World {
   readonly objects: readonly JsonObject[];
@@ -198,7 +198,11 @@ const destinationRules = fc.tuple(ownRules, fc.array(someRule, { maxLength: 3 })
 });
 
 const virtualServices = fc
-  .tuple(fc.array(focusedVirtualService, { minLength: 2, maxLength: 6 }), fc.array(virtualService, { maxLength: 2 }))
+  .tuple(
+    fc.array(focusedVirtualService, { minLength: 2, maxLength: 6 }),
+    fc.array(focusedPlainRules, { maxLength: 3 }),
+    fc.array(virtualService, { maxLength: 2 }),
+  )
   .map(found => found.flat().map(object => JSON.parse(JSON.stringify(object)) as JsonObject));
 
 const mesh: fc.Arbitrary<JsonObject> = fc.record(

@@ -136,4 +136,17 @@ describe('their order', () => {
     expect(chosen({ a: port(80) }, { port: 81 }, true)).toBe('default');
     expect(chosen({}, {})).toBe('');
   });
+
+  it('two chains that match alike are noticed: Envoy refuses such a listener', () => {
+    const seen = {
+      local: { address: '10.0.0.1', port: 80 },
+      remote: { address: '192.0.2.1', port: 1 },
+      detected: { transportProtocol: 'raw_buffer', serverName: '', applicationProtocols: [], why: '' },
+    } as const;
+    const filterChains = [
+      { name: 'a', filterChainMatch: to('10.0.0.0/8') },
+      { name: 'b', filterChainMatch: to('10.0.0.0/8') },
+    ];
+    expect(chooseChain({ filterChains }, seen)).toMatchObject({ name: 'a', twin: 'b' });
+  });
 });

@@ -252,6 +252,27 @@ describe('ranges of addresses', () => {
     expect(tcpProxy(listener.defaultFilterChain).cluster).toBe(CLUSTER);
   });
 
+  it('that two rules name belong to the first: Envoy refuses two chains that match alike', () => {
+    const route = (host: string): JsonObject[] => [{ destination: { host } }];
+    const twice = istio('VirtualService', 'prod', 'db', {
+      hosts: ['db'],
+      tcp: [
+        { match: [{ destinationSubnets: ['10.96.0.0/16'] }], route: route('first') },
+        { match: [{ destinationSubnets: ['10.96.0.0/16'] }], route: route('none') },
+        { match: [{ destinationSubnets: ['10.96.0.0/16', '10.97.0.0/16'] }], route: route('second') },
+      ],
+    });
+    const listener = clientScene([db, twice]).listener('client', '10.96.0.3_3306');
+    const found = listener.filterChains?.map(chain => [
+      tcpProxy(chain).cluster?.split('|')[3],
+      chain.filterChainMatch?.prefixRanges?.map(range => range.addressPrefix),
+    ]);
+    expect(found).toEqual([
+      ['first.prod.svc.cluster.local', ['10.96.0.0']],
+      ['second.prod.svc.cluster.local', ['10.97.0.0']],
+    ]);
+  });
+
   it('that are one range however they are written do not meet in a listener', () => {
     const entry = (name: string, address: string): JsonObject =>
       istio('ServiceEntry', 'prod', name, {
@@ -263,6 +284,34 @@ describe('ranges of addresses', () => {
     const scene = clientScene([entry('a', '10.1.2.3/8'), entry('b', '10.0.0.0/8')]);
     const chains = scene.chains('client', '0.0.0.0_3306');
     expect(chains.map(chain => tcpProxy(chain).cluster)).toEqual(['outbound|3306||a.test']);
+  });
+});
+
+describe('server names', () => {
+  it('that two rules name belong to the first', () => {
+    const route = (host: string): JsonObject[] => [{ destination: { host } }];
+    const rules = istio('VirtualService', 'prod', 'web', {
+      hosts: ['a.test', 'b.test'],
+      tls: [
+        { match: [{ sniHosts: ['a.test'] }], route: route('first') },
+        { match: [{ sniHosts: ['a.test', 'b.test'] }], route: route('second') },
+      ],
+    });
+    const entry = istio('ServiceEntry', 'prod', 'web', {
+      hosts: ['a.test'],
+      ports: [{ number: 443, name: 'tls', protocol: 'TLS' }],
+      resolution: 'DNS',
+    });
+    const chains = clientScene([entry, rules]).chains('client', '0.0.0.0_443');
+    const named = chains.flatMap(chain =>
+      chain.filterChainMatch?.serverNames === undefined
+        ? []
+        : [[...chain.filterChainMatch.serverNames, tcpProxy(chain).cluster?.split('|')[3]]],
+    );
+    expect(named).toEqual([
+      ['a.test', 'first.prod.svc.cluster.local'],
+      ['b.test', 'second.prod.svc.cluster.local'],
+    ]);
   });
 });
 

@@ -1,0 +1,175 @@
+// Over arbitrary meshes: what the oracle predicts for Periplus's configuration is what the Istio API says of connections that are not HTTP.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { explain } from '../../src/oracle/explain.ts';
+import type { ProxyConfig } from '../../src/oracle/question.ts';
+import type { FilterChain, TcpProxy } from '../../src/xds/proto/types.gen.ts';
+import { type Mesh, meshOf } from './mesh/http-model.ts';
+import { asked, configured, lines, shares } from './mesh/predicted.ts';
+import { tcpQuestion } from './mesh/questions.ts';
+import { type Client, visibleServices } from './mesh/services.ts';
+import { expectTcp, type TcpQuestion } from './mesh/tcp-model.ts';
+import { anyWorld, type World } from './mesh/world.ts';
+import { parameters } from './seed.ts';
+
+const CLIENTS: readonly Client[] = [
+  { namespace: 'prod', labels: { app: 'alpha', version: 'v1' } },
+  { namespace: 'test', labels: { app: 'other' } },
+];
+const QUESTIONS = 12;
+
+interface Inquiry {
+  readonly world: World;
+  readonly client: Client;
+  readonly questions: readonly TcpQuestion[];
+}
+
+const inquiry: fc.Arbitrary<Inquiry> = fc
+  .tuple(anyWorld, fc.constantFrom(...CLIENTS))
+  .chain(([world, client]) =>
+    fc
+      .array(tcpQuestion(visibleServices(world, client)), { minLength: QUESTIONS, maxLength: QUESTIONS })
+      .map(questions => ({ world, client, questions })),
+  );
+
+interface Judged {
+  readonly silent: number;
+  readonly different: readonly string[];
+  readonly kinds: readonly string[];
+}
+
+function judge(mesh: Mesh, config: ProxyConfig, questions: readonly TcpQuestion[]): Judged {
+  const oracle = asked(config);
+  let silent = 0;
+  const different: string[] = [];
+  const kinds: string[] = [];
+  for (const question of questions) {
+    const expected = expectTcp(mesh, question);
+    if (expected === undefined) {
+      silent++;
+      continue;
+    }
+    const { destination, sni } = question;
+    const prediction = oracle.predict({
+      arrives: 'outbound',
+      destination,
+      ...(sni === undefined ? {} : { tls: { sni } }),
+    });
+    const [want, got] = [lines(expected), lines(shares(prediction))];
+    kinds.push(
+      want.length > 1
+        ? 'split'
+        : (want[0]?.split(' ')[1] ?? '').replace(/^.*:.*$/, sni === undefined ? 'service' : 'by name'),
+    );
+    if (want.join('\n') === got.join('\n')) continue;
+    different.push(
+      `${JSON.stringify(question)}\nthe API: ${want.join('\n')}\nEnvoy: ${got.join('\n')}\n${explain(prediction)}`,
+    );
+  }
+  return { silent, different, kinds };
+}
+
+interface Case {
+  readonly mesh: Mesh;
+  readonly config: ProxyConfig;
+  readonly questions: readonly TcpQuestion[];
+}
+
+function setUp({ world, client, questions }: Inquiry): Case {
+  const { world: accepted, config } = configured(world, client);
+  return { mesh: meshOf(accepted, client), config, questions };
+}
+
+/** Always the same worlds, so that what they hold is not a matter of luck. */
+const FIXED_SEED = 7;
+const fixed: Case[] = [];
+const inquiries = fc.sample(inquiry, { numRuns: 80, seed: FIXED_SEED });
+function* fixedCases(): Generator<Case> {
+  for (const [i, given] of inquiries.entries()) {
+    fixed[i] ??= setUp(given);
+    yield fixed[i];
+  }
+}
+
+describe('connections that are not HTTP', () => {
+  it('go where the API says', () => {
+    fc.assert(
+      fc.property(inquiry, given => {
+        const { mesh, config, questions } = setUp(given);
+        expect(judge(mesh, config, questions).different).toEqual([]);
+      }),
+      parameters(60),
+    );
+  });
+
+  it('the model has an opinion on most of them, and every kind of answer occurs (census)', () => {
+    const census = new Map<string, number>();
+    let silent = 0;
+    for (const { mesh, config, questions } of fixedCases()) {
+      const judged = judge(mesh, config, questions);
+      expect(judged.different).toEqual([]);
+      silent += judged.silent;
+      for (const kind of judged.kinds) census.set(kind, (census.get(kind) ?? 0) + 1);
+    }
+    expect([...census.values()].reduce((a, b) => a + b, 0)).toBeGreaterThan(silent);
+    for (const kind of ['service', 'by name', 'split', 'passthrough', 'closed']) {
+      expect(census.get(kind) ?? 0, kind).toBeGreaterThan(0);
+    }
+  });
+});
+
+/** Every filter chain and every TCP proxy, changed. */
+function changed(
+  config: ProxyConfig,
+  chain: (chain: FilterChain) => FilterChain,
+  proxy: (proxy: TcpProxy) => TcpProxy,
+): ProxyConfig {
+  const change = (one: FilterChain): FilterChain => ({
+    ...chain(one),
+    filters: (one.filters ?? []).map(filter =>
+      filter.name === 'envoy.filters.network.tcp_proxy'
+        ? { ...filter, typedConfig: { ...filter.typedConfig!, ...proxy(filter.typedConfig as TcpProxy) } }
+        : filter,
+    ),
+  });
+  const listeners = config.listeners.map(listener => ({
+    ...listener,
+    filterChains: (listener.filterChains ?? []).map(change),
+    defaultFilterChain: listener.defaultFilterChain === undefined ? undefined : change(listener.defaultFilterChain),
+  }));
+  return { ...config, listeners };
+}
+
+describe('a generator that errs is caught (canaries)', () => {
+  const same = <T>(value: T): T => value;
+  const mutations: Readonly<Record<string, (config: ProxyConfig) => ProxyConfig>> = {
+    'server names forgotten': config =>
+      changed(config, chain => ({ ...chain, filterChainMatch: { ...chain.filterChainMatch, serverNames: [] } }), same),
+    'subnets forgotten': config =>
+      changed(config, chain => ({ ...chain, filterChainMatch: { ...chain.filterChainMatch, prefixRanges: [] } }), same),
+    'weights exchanged': config =>
+      changed(config, same, proxy => {
+        const clusters = proxy.weightedClusters?.clusters ?? [];
+        const weights = clusters.map(({ weight }) => weight).reverse();
+        return { ...proxy, weightedClusters: { clusters: clusters.map((one, i) => ({ ...one, weight: weights[i] })) } };
+      }),
+    'subsets forgotten': config =>
+      changed(config, same, proxy => ({ ...proxy, cluster: proxy.cluster?.replace(/\|v[12]\|/, '||') })),
+    'unknown connections let pass': config =>
+      changed(config, same, proxy => ({
+        ...proxy,
+        cluster: proxy.cluster?.replace('BlackHoleCluster', 'PassthroughCluster'),
+      })),
+    'listeners of addresses missing': config => ({
+      ...config,
+      listeners: config.listeners.filter(({ name }) => !/^10\.96\..*_5432$/.test(name ?? '')),
+    }),
+  };
+  it.each(Object.keys(mutations))('%s', name => {
+    const isCaught = [...fixedCases()].some(
+      ({ mesh, config, questions }) => judge(mesh, mutations[name]!(config), questions).different.length > 0,
+    );
+    expect(isCaught).toBe(true);
+  });
+});
