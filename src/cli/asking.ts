@@ -10,6 +10,8 @@ import { CliError, progress } from './output.ts';
 /** How long the control plane may take to answer. */
 export const ANSWER_MS_MAX = 10_000;
 const DEFAULT_ADDRESS = 'localhost:15014';
+export const DEFAULT_JOURNAL = '.periplus/journal.db';
+export const journalOption = ['-j, --journal <file>', 'journal to read', DEFAULT_JOURNAL] as const;
 
 export const AT_HELP = `A position is ${POSITION_HELP}.`;
 

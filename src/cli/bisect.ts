@@ -22,9 +22,8 @@ import { configDump } from '../history/config-dump.ts';
 import { differenceOf } from '../history/diff.ts';
 import type { History } from '../history/history.ts';
 import { proxiesAt, proxyNamed } from '../history/proxies.ts';
-import { AT_HELP, positionOf, withHistory } from './asking.ts';
+import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './asking.ts';
 import { showDifference } from './diff.ts';
-import { DEFAULT_JOURNAL } from './journal.ts';
 import { CliError, EXIT, parseFormat, print, printData, progress, showTime } from './output.ts';
 
 /** Exit code by which a test command says that it cannot tell, as with git bisect run. */

@@ -12,8 +12,7 @@ import type { JsonChange } from '../history/json-diff.ts';
 import { propose } from '../history/proposal.ts';
 import { proxiesAt, proxyNamed } from '../history/proxies.ts';
 import type { ChangedResource } from '../history/summary.ts';
-import { AT_HELP, positionOf, withHistory } from './asking.ts';
-import { DEFAULT_JOURNAL } from './journal.ts';
+import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './asking.ts';
 import { CliError, EXIT, explainError, print, printData } from './output.ts';
 import { connected, filesFacts, type MeshFlags, nodesOfFile, stateOfFiles } from './yaml-files.ts';
 

@@ -15,8 +15,8 @@ import {
   routeQuestion,
   virtualHostQuestion,
 } from '../history/question.ts';
-import { AT_HELP, positionOf, withHistory } from './asking.ts';
-import { DEFAULT_JOURNAL, seqOf } from './journal.ts';
+import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './asking.ts';
+import { seqOf } from './journal.ts';
 import { EXIT, parseFormat, print, printData, showTime } from './output.ts';
 
 /** Paths, values and names that are listed in text; -o json has all. */
@@ -181,8 +181,9 @@ function showAbsence(found: Absence, reads: boolean): void {
   }
   if (found.goneSince !== undefined) {
     const { seq, time, object, brought } = found.goneSince;
-    print(`\nit was there until event ${seq}, ${showTime(time)}: ${object}`);
-    if (brought !== undefined) print(`    ${broughtText(brought)}`);
+    print(`\nit was there until ${object}`);
+    const deleted = brought?.seq !== seq;
+    print(`    ${deleted ? `went with event ${seq}, ${showTime(time)}` : broughtText(brought)}`);
   }
   if (reads && found.missed.length > 0) print(`\nlooked for, not there: ${listed(found.missed)}`);
 }

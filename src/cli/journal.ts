@@ -1,4 +1,4 @@
-// periplus journal ls|show|verify|export|import: looking into a journal. Reads only; works beside a running control plane.
+// periplus journal ls|show|verify|stats|export|import: looking into a journal. Reads only; works beside a running control plane.
 
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -8,19 +8,18 @@ import { exportJournal } from '../journal/export.ts';
 import { importJournal } from '../journal/import.ts';
 import type { Journal, StoredEvent } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
+import { journalOption } from './asking.ts';
+import { statsCommand } from './journal-stats.ts';
 import { CliError, EXIT, parseFormat, print, printData, printTable, progress, showTime } from './output.ts';
-
-export const DEFAULT_JOURNAL = '.periplus/journal.db';
-
-const journalOption = ['-j, --journal <file>', 'journal to read', DEFAULT_JOURNAL] as const;
 
 export function journalCommand(): Command {
   const command = new Command('journal').description(
-    'look into a journal: list, show, verify, export and import events',
+    'look into a journal: list, show, verify, count, export and import events',
   );
   command.addCommand(lsCommand());
   command.addCommand(showCommand());
   command.addCommand(verifyCommand());
+  command.addCommand(statsCommand());
   command.addCommand(exportCommand());
   command.addCommand(importCommand());
   return command;

@@ -3,7 +3,8 @@
 import { Command } from 'commander';
 import type { Json } from '../core/json.ts';
 import { type ReplayReport, replay } from '../runtime/verify-receipts.ts';
-import { DEFAULT_JOURNAL, seqOf, withJournal } from './journal.ts';
+import { DEFAULT_JOURNAL } from './asking.ts';
+import { seqOf, withJournal } from './journal.ts';
 import { EXIT, parseFormat, print, printData, progress } from './output.ts';
 
 export function replayCommand(): Command {

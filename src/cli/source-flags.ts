@@ -9,7 +9,7 @@ import { systemClock } from '../runtime/clock.ts';
 import type { JournalOptions } from '../runtime/control-plane.ts';
 import { isLogLevel, type Log, makeLog } from '../runtime/log.ts';
 import { parseClusterAliases, settingsFrom } from '../runtime/serve-options.ts';
-import { DEFAULT_JOURNAL } from './journal.ts';
+import { DEFAULT_JOURNAL } from './asking.ts';
 import { CliError, EXIT } from './output.ts';
 
 export interface SourceFlags {
