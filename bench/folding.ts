@@ -1,20 +1,36 @@
-// How fast events are folded, from memory and from a journal file, and how fast facts are appended to one.
+// How fast events are folded at growing numbers of objects: from a journal file to the state, from memory to the state, and one by one with
+// the effects of each. And how fast facts are appended. CPU time of all threads, the least of several rounds; memory of an object.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Event, Unrecorded } from '../src/core/event.ts';
 import { fold } from '../src/core/fold.ts';
+import { Restoring } from '../src/core/restore.ts';
+import { SNAPSHOT_FORMAT, snapshotOf } from '../src/core/snapshot.ts';
 import { emptyState, type State } from '../src/core/state.ts';
-import type { Durability } from '../src/journal/journal.ts';
+import type { Journal } from '../src/journal/journal.ts';
 import { openJournal } from '../src/journal/open.ts';
 import { foldHistory } from '../src/runtime/history.ts';
-import { type Figure, type Figures, medianMs, medianOf, perSecond } from './measure.ts';
-import { churn, meshFacts } from './mesh.ts';
+import {
+  bytes,
+  cpuMs,
+  cpuMsOf,
+  type Figure,
+  type Figures,
+  heapUsed,
+  leastOf,
+  medianOf,
+  milliseconds,
+  perSecond,
+} from './measure.ts';
+import { churn, meshFacts, OBJECTS_PER_SERVICE } from './mesh.ts';
 
-const SERVICES = 1_000;
-const CHANGES = 10_000;
+const SIZES = [1_000, 10_000, 100_000] as const;
+const CHANGES = 20_000;
+const BATCH = 1_000;
 const APPENDED = { 1: 500, 100: 20_000 } as const;
+const SERVICES = 1_000;
 
 const noneRejected: ReadonlySet<number> = new Set();
 
@@ -33,58 +49,108 @@ export function foldAll(events: readonly Event[], from: State = emptyState): Sta
   return state;
 }
 
-export async function foldFigures(): Promise<Figures> {
-  const start = numbered(meshFacts(SERVICES));
-  const changes = numbered(churn(SERVICES, CHANGES), start.length);
-  const loaded = foldAll(start);
-  const started = await medianMs(() => foldAll(start));
-  const changed = await medianMs(() => foldAll(changes, loaded));
-  return {
-    'fold: 1000 services from nothing': perSecond(start.length, started),
-    'fold: changes to 1000 services': perSecond(changes.length, changed),
-  };
+function restored(events: readonly Event[], from: State = emptyState): State {
+  const restoring = new Restoring(from);
+  for (const event of events) {
+    const failure = restoring.event(event, noneRejected);
+    if (failure !== undefined) throw new Error(`event ${event.seq}: ${failure}`);
+  }
+  return restoring.finish();
 }
 
-export async function replayFigures(): Promise<Figures> {
-  const facts = [...meshFacts(SERVICES), ...churn(SERVICES, CHANGES)];
+export async function foldFigures(): Promise<Figures> {
+  const figures: Record<string, Figure> = {};
+  for (const objects of SIZES) {
+    const services = Math.round(objects / OBJECTS_PER_SERVICE);
+    const start = numbered(meshFacts(services));
+    const changes = numbered(churn(services, CHANGES), start.length);
+    const before = heapUsed();
+    const loaded = restored(asParsed(start));
+    const held = heapUsed() - before;
+    const name = `fold, ${objects} objects`;
+    const all = start.length + changes.length;
+    figures[`${name}: changes to the state`] = perSecond(
+      CHANGES,
+      await leastOf(() => cpuMs(() => restored(changes, loaded))),
+    );
+    figures[`${name}: changes one by one, with effects`] = perSecond(
+      CHANGES,
+      await leastOf(() => cpuMs(() => foldAll(changes, loaded))),
+    );
+    figures[`${name}: journal file to state`] = perSecond(
+      all,
+      await withJournal([...start, ...changes], journal =>
+        leastOf(() => cpuMsOf(() => foldHistory(journal, { fromSnapshot: false }))),
+      ),
+    );
+    figures[`${name}: memory of an object`] = bytes((held * 1024 * 1024) / loaded.records.size);
+  }
+  return figures;
+}
+
+/** As they come from a journal: nothing shared between them, so that what an object weighs is all its own. */
+function asParsed(events: readonly Event[]): readonly Event[] {
+  return events.map(event => JSON.parse(JSON.stringify(event)) as Event);
+}
+
+/** A restart: the newest snapshot and what came after it. */
+export async function restartFigures(): Promise<Figures> {
+  const services = Math.round(10_000 / OBJECTS_PER_SERVICE);
+  const facts = [...meshFacts(services), ...churn(services, CHANGES)];
+  const ms = await withJournal(facts, async journal => {
+    const state = restored(numbered(facts));
+    await journal.snapshots.write({ seq: state.seq, format: SNAPSHOT_FORMAT, facts: snapshotOf(state) });
+    for (const batch of batches(churn(services, 2_000))) await journal.append(batch);
+    return leastOf(() => cpuMsOf(() => foldHistory(journal, { fromSnapshot: true })));
+  });
+  return { 'restart, 10000 objects: snapshot and 2000 events': milliseconds(ms) };
+}
+
+function batches(facts: readonly Unrecorded[]): readonly (readonly Unrecorded[])[] {
+  return Array.from({ length: Math.ceil(facts.length / BATCH) }, (_, i) => facts.slice(i * BATCH, (i + 1) * BATCH));
+}
+
+async function withJournal<T>(facts: readonly Unrecorded[], use: (journal: Journal) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'periplus-bench-'));
   try {
     const journal = await openJournal(join(folder, 'journal.db'), { durability: 'off' });
-    for (let i = 0; i < facts.length; i += 1_000) await journal.append(facts.slice(i, i + 1_000));
-    const ms = await medianMs(() => foldHistory(journal, { fromSnapshot: false }));
+    for (const batch of batches(facts)) await journal.append(batch);
+    const result = await use(journal);
     await journal.close();
-    return { 'replay: journal file to state': perSecond(facts.length, ms) };
+    return result;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+/** One caller that waits for each batch before the next: the slowest way to use a journal. By the clock, and in CPU time of both threads. */
 export async function appendFigures(): Promise<Figures> {
   const figures: Record<string, Figure> = {};
   for (const durability of ['full', 'normal'] as const) {
     for (const batch of [1, 100] as const) {
-      figures[`append: ${durability}, ${batch} at a time`] = await appendFigure(durability, batch);
+      const facts = churn(SERVICES, APPENDED[batch]);
+      const folder = mkdtempSync(join(tmpdir(), 'periplus-bench-'));
+      const cpu: number[] = [];
+      try {
+        const ms = await medianOf(async round => {
+          const journal = await openJournal(join(folder, `${round}.db`), { durability });
+          const begin = performance.now();
+          cpu.push(await cpuMsOf(() => appendAll(journal, facts, batch)));
+          const taken = performance.now() - begin;
+          await journal.close();
+          return taken;
+        });
+        const name = `append: ${durability}, ${batch} at a time`;
+        figures[name] = perSecond(facts.length, ms);
+        figures[`${name}, in CPU time`] = perSecond(facts.length, Math.min(...cpu));
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
     }
   }
   return figures;
 }
 
-/** One caller that waits for each batch before the next: the slowest way to use a journal. */
-async function appendFigure(durability: Durability, batch: 1 | 100): Promise<Figure> {
-  const count = APPENDED[batch];
-  const facts = churn(SERVICES, count);
-  const folder = mkdtempSync(join(tmpdir(), 'periplus-bench-'));
-  try {
-    const ms = await medianOf(async round => {
-      const journal = await openJournal(join(folder, `${round}.db`), { durability });
-      const begin = performance.now();
-      for (let i = 0; i < count; i += batch) await journal.append(facts.slice(i, i + batch));
-      const taken = performance.now() - begin;
-      await journal.close();
-      return taken;
-    });
-    return perSecond(count, ms);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+async function appendAll(journal: Journal, facts: readonly Unrecorded[], batch: number): Promise<void> {
+  for (let i = 0; i < facts.length; i += batch) await journal.append(facts.slice(i, i + batch));
 }

@@ -2,18 +2,20 @@
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { appendFigures, foldFigures, replayFigures } from './folding.ts';
+import { appendFigures, foldFigures, restartFigures } from './folding.ts';
 import { generationFigures, heapFigures } from './generation.ts';
 import { historyFigures } from './history.ts';
+import { istiodFigures } from './istiod-generation.ts';
 import type { Figure, Figures } from './measure.ts';
 import { BASELINE, readBaseline, report, table } from './report.ts';
 
 const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   heap: heapFigures,
   fold: foldFigures,
-  replay: replayFigures,
+  restart: restartFigures,
   append: appendFigures,
   history: historyFigures,
+  istiod: istiodFigures,
   'generate-100': () => generationFigures(100),
   'generate-1000': () => generationFigures(1_000),
 };

@@ -10,6 +10,8 @@ const ENDPOINTS_PER_SERVICE = 4;
 /** Every n-th service has a VirtualService, a DestinationRule. */
 const ROUTED = 2;
 const RULED = 3;
+/** Service, slice, pods, and on the average some configuration. */
+export const OBJECTS_PER_SERVICE = 2 + ENDPOINTS_PER_SERVICE + 1 / ROUTED + 1 / RULED;
 
 export function namespaceOf(service: number): string {
   return `team-${Math.floor(service / SERVICES_PER_NAMESPACE)}`;

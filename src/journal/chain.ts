@@ -4,7 +4,7 @@
 // The header is text with one line a field. It is unambiguous because source and kind hold no control characters (codec.ts
 // refuses them) and the body is the rest. crc32 sums stand beside the chain only to tell *which* column was changed.
 
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /** Hash "before the first event" of a journal that starts at seq 1. */
@@ -23,8 +23,17 @@ export function chainHash(
   kind: string,
   body: string,
 ): Buffer {
-  return createHash('sha256').update(previous).update(`${seq}\n${time}\n${source}\n${kind}\n${body}`, 'utf8').digest();
+  const text = `${seq}\n${time}\n${source}\n${kind}\n${body}`;
+  // In one piece and one call: a Hash object costs more than the hashing of most events.
+  if (text.length > SCRATCH_CHARS_MAX) return createHash('sha256').update(previous).update(text, 'utf8').digest();
+  scratch.set(previous);
+  const length = scratch.write(text, HASH_BYTES, 'utf8');
+  return hash('sha256', scratch.subarray(0, HASH_BYTES + length), 'buffer');
 }
+
+const SCRATCH_CHARS_MAX = 16_384;
+/** A UTF-16 code unit takes three bytes at most. */
+const scratch = Buffer.allocUnsafeSlow(HASH_BYTES + 3 * SCRATCH_CHARS_MAX);
 
 /** As chainHash, over the bytes as they are stored: text that is not valid UTF-8 any more must not pass by being decoded. */
 export function chainHashOfBytes(
@@ -56,10 +65,25 @@ export function columnSums(
 ): Buffer {
   const sums = Buffer.allocUnsafe(SUMS_BYTES);
   sums.writeUInt32BE(crc32(`${time}`), 0);
-  sums.writeUInt32BE(crc32(source), 4);
-  sums.writeUInt32BE(crc32(kind), 8);
+  sums.writeUInt32BE(nameSum(source), 4);
+  sums.writeUInt32BE(nameSum(kind), 8);
   sums.writeUInt32BE(crc32(body), 12);
   return sums;
+}
+
+/** Sources and kinds are few, and the same again and again. */
+const nameSums = new Map<string, number>();
+const NAME_SUMS_MAX = 1_000;
+
+function nameSum(name: string | Buffer): number {
+  if (typeof name !== 'string') return crc32(name);
+  let sum = nameSums.get(name);
+  if (sum === undefined) {
+    sum = crc32(name);
+    if (nameSums.size >= NAME_SUMS_MAX) nameSums.clear();
+    nameSums.set(name, sum);
+  }
+  return sum;
 }
 
 /** Of one segment's body. */
@@ -78,9 +102,9 @@ export function snapshotHash(
   },
   segments: readonly Buffer[],
 ): Buffer {
-  const hash = createHash('sha256');
-  hash.update(`snapshot\n${row.seq}\n${row.format}\n${row.time}\n${row.facts}\n${segments.length}\n`);
-  hash.update(row.chain);
-  for (const segment of segments) hash.update(segment);
-  return hash.digest();
+  const sum = createHash('sha256');
+  sum.update(`snapshot\n${row.seq}\n${row.format}\n${row.time}\n${row.facts}\n${segments.length}\n`);
+  sum.update(row.chain);
+  for (const segment of segments) sum.update(segment);
+  return sum.digest();
 }

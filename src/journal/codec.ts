@@ -58,8 +58,13 @@ export function decodeEvent(
   },
   vault: Vault,
 ): Event {
-  const fact = vault.open(row.body, row.seq);
-  return { ...fact, seq: row.seq, time: row.time, source: row.source, kind: row.kind } as unknown as Event;
+  // Just parsed, so nobody else's: the envelope is put into it, not around a copy.
+  const event = vault.open(row.body, row.seq) as { [key: string]: Json };
+  event.seq = row.seq;
+  event.time = row.time;
+  event.source = row.source;
+  event.kind = row.kind;
+  return event as unknown as Event;
 }
 
 /** One item of a snapshot segment. Faults: `unfit-fact`. */
@@ -106,7 +111,13 @@ function bodyText(value: Json, kind: string): string {
 }
 
 function withoutEnvelope(fact: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fact).filter(([key]) => !ENVELOPE.has(key)));
+  const body: { [key: string]: Json | undefined } = {};
+  for (const key of Object.keys(fact)) {
+    if (ENVELOPE.has(key)) continue;
+    if (key === '__proto__') return Object.fromEntries(Object.entries(fact).filter(([name]) => !ENVELOPE.has(name)));
+    body[key] = fact[key];
+  }
+  return body;
 }
 
 function checkName(what: string, name: string, charsMax: number): void {

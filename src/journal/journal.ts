@@ -72,6 +72,8 @@ export interface RecordsRange extends Range {
    * still the one of the stored event (exportJournal re-chains).
    */
   readonly secrets?: 'sealed' | 'redacted';
+  /** Of this kind only. The others are not even read, so that one that is missing is not noticed. */
+  readonly kind?: string;
 }
 
 export type FindingKind = 'changed' | 'hole' | 'time-went-back' | 'lost-tail' | 'snapshot' | 'meta' | 'file';

@@ -67,6 +67,10 @@ export class MemoryStore implements Store {
     return rows;
   }
 
+  ofKind(kind: string, from: number, to: number): readonly Row[] {
+    return this.#rows.slice(from - 1, to).filter(row => row.kind === kind);
+  }
+
   rawPage(after: number): readonly RawRow[] {
     const from = Math.max(after, 0);
     return this.#rows.slice(from, from + PAGE_EVENTS_MAX).map(row => ({

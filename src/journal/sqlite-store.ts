@@ -177,6 +177,10 @@ export class SqliteStore implements Store {
     });
   }
 
+  ofKind(kind: string, from: number, to: number): readonly Row[] {
+    return this.#guarded(from, () => this.#statements.ofKind.all(kind, from, to) as readonly Row[]);
+  }
+
   rawPage(after: number): readonly RawRow[] {
     return this.#guarded(after, () => {
       const rows: RawRow[] = [];
@@ -260,6 +264,9 @@ function prepare(db: Db) {
     page: db
       .prepare('SELECT seq, time, source, kind, body, hash FROM event WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?')
       .raw(),
+    ofKind: db.prepare(
+      'SELECT seq, time, source, kind, body, hash FROM event WHERE kind = ? AND seq BETWEEN ? AND ? ORDER BY seq',
+    ),
     rawPage: db.prepare(`SELECT ${bytes} FROM event WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
     hashAt: db.prepare('SELECT hash FROM event WHERE seq = ?').pluck(),
     timeAt: db.prepare('SELECT time FROM event WHERE seq = ?').pluck(),

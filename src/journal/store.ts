@@ -77,6 +77,8 @@ export interface Store {
 
   /** One page of rows in seq order; at most the limits of a page, at least one row if there is one. Faults: `damaged`. */
   page(from: number, to: number): readonly Row[];
+  /** The rows of a kind from one seq to another, both included. Whoever has many seqs to look through asks for some at a time. */
+  ofKind(kind: string, from: number, to: number): readonly Row[];
   /** One page by key, also keys that should not be there: `after` exclusive. */
   rawPage(after: number): readonly RawRow[];
   /** Undefined: no such row. */

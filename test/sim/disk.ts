@@ -99,6 +99,10 @@ export class Disk implements Store {
     return this.#platter.page(from, to);
   }
 
+  ofKind(kind: string, from: number, to: number): readonly Row[] {
+    return this.#platter.ofKind(kind, from, to);
+  }
+
   rawPage(after: number): readonly RawRow[] {
     return this.#platter.rawPage(after);
   }
