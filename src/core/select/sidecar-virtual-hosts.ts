@@ -6,7 +6,7 @@
 
 import { portNumbered, type Service } from '../model/service.ts';
 import { compareText } from '../object.ts';
-import type { ProxyReader, Query } from '../reader.ts';
+import type { ProxyReader, Query, Selection } from '../reader.ts';
 import { isHttp, isUnsupported, protocolOf } from '../registry/protocol.ts';
 import { isWildcard, matches } from './hosts.ts';
 import {
@@ -47,7 +47,8 @@ export const sidecarVirtualHosts: Query<string, SidecarVirtualHosts | undefined>
     if (listener === undefined) return { name, port: name.port, wrappers: [] };
     const proxyProtocol = protocolOf(String(listener.spec?.port?.protocol ?? '')) === 'HTTP_PROXY';
     const port = proxyProtocol ? 0 : name.port;
-    return { name, port, wrappers: wrappersOf(reader, listener, port) };
+    const { services, virtualServices } = listener;
+    return { name, port, wrappers: reader.about(wrappersOf, { services, virtualServices, port }) };
   },
 };
 
@@ -64,10 +65,23 @@ function listenerFor(scope: SidecarScope, routeName: string, port: number): Egre
 /** Services by host; of several with one host the last counts. */
 type ServicesByHost = ReadonlyMap<string, Service>;
 
-function wrappersOf(reader: ProxyReader, listener: EgressListener, port: number): readonly VirtualHostWrapper[] {
-  const services = servicesOn(listener.services, port);
-  const relevant = relevantVirtualServices(listener.virtualServices, services, port);
-  const specific = mostSpecificVirtualService(listener.virtualServices);
+/** What a route configuration is seen from; namespaces that see the same there share the wrappers. */
+interface RouteScope {
+  readonly services: readonly Service[];
+  readonly virtualServices: readonly ResolvedVirtualService[];
+  readonly port: number;
+}
+
+const wrappersOf: Selection<RouteScope, readonly VirtualHostWrapper[]> = {
+  name: 'select/wrappersOf',
+  run: (reader, scope) => selectWrappers(reader, scope),
+};
+
+function selectWrappers(reader: ProxyReader, scope: RouteScope): readonly VirtualHostWrapper[] {
+  const { port } = scope;
+  const services = servicesOn(scope.services, port);
+  const relevant = relevantVirtualServices(scope.virtualServices, services, port);
+  const specific = mostSpecificVirtualService(scope.virtualServices);
   const place: RoutePlace = {
     gateway: 'mesh',
     port,
