@@ -27,6 +27,7 @@ export class InputMemo {
     generator: Generator<object, unknown>,
     inputs: object,
     generation: number,
+    beforeRun: () => void = () => undefined,
   ): { readonly cell: MadeCell; readonly fresh: boolean } {
     const key = `${generator.name}${this.keyOf(inputs)}`;
     const known = this.#cells.get(key);
@@ -34,6 +35,7 @@ export class InputMemo {
       known.usedIn = generation;
       return { cell: known, fresh: false };
     }
+    beforeRun();
     const cell: MadeCell = { value: generator.run(inputs), usedIn: generation };
     this.#cells.set(key, cell);
     return { cell, fresh: true };

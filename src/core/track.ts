@@ -44,6 +44,12 @@ interface Frame {
   readonly made: Set<MadeCell>;
 }
 
+/** Thrown by `spend` and through whatever runs. Not an Error: nothing is wrong, and a stack would cost more than the work. */
+class Paused {
+  readonly paused = true;
+}
+const PAUSED = new Paused();
+
 /** Counters of work done and saved; they only ever grow. */
 export interface TrackStats {
   runs: number;
@@ -63,6 +69,32 @@ export class Tracker {
   readonly #made = new InputMemo();
   readonly #running = new Set<string>();
   #generation = 1;
+  /** Queries and generators that may still be run. */
+  #allowance = Number.POSITIVE_INFINITY;
+
+  /**
+   * Does the work with no more than `allowance` runs of queries and generators; `value` is undefined if that was not enough. Whatever was
+   * finished is remembered, so that doing it again goes on where it stopped. This cuts long work into slices without a clock: what comes
+   * out does not depend on where it was cut.
+   */
+  within<T extends object>(allowance: number, work: () => T): { readonly value: T | undefined; readonly left: number } {
+    this.#allowance = allowance;
+    try {
+      const value = work();
+      return { value, left: this.#allowance };
+    } catch (error) {
+      if (error !== PAUSED) throw error;
+      return { value: undefined, left: 0 };
+    } finally {
+      this.#allowance = Number.POSITIVE_INFINITY;
+    }
+  }
+
+  /** Before a piece of work that takes about as long as a query. Throws through `within` when nothing is left. */
+  spend(): void {
+    if (this.#allowance <= 0) throw PAUSED;
+    this.#allowance--;
+  }
 
   /** The value of a query for a proxy at a state. */
   get<A extends string, R>(state: State, proxy: ProxyRecord | undefined, query: Query<A, R>, arg: A): R {
@@ -233,6 +265,7 @@ export class Tracker {
     home: Variants<Entry> | undefined,
     previous: Entry | undefined,
   ): Entry {
+    this.spend();
     const runKey = `${key}\u0000${proxy?.connection ?? ''}`;
     assert(!this.#running.has(runKey), `query ${query.name}(${arg}) reads itself`);
     const frame: Frame = { asked: new Map(), reads: new Set(), calls: new Map(), made: new Set() };
@@ -288,7 +321,7 @@ export class Tracker {
         return this.#call(state, proxy, frame, bound, this.#made.keyOf(of)) as never;
       },
       make: <I extends object, O>(generator: Generator<I, O>, inputs: I): O => {
-        const { cell, fresh } = this.#made.make(generator as never, inputs, this.#generation);
+        const { cell, fresh } = this.#made.make(generator as never, inputs, this.#generation, () => this.spend());
         if (fresh) this.stats.generated++;
         frame.made.add(cell);
         return cell.value as O;

@@ -52,6 +52,10 @@ export function encodeResource(url: string, name: string, message: object): Enco
   return encoded;
 }
 
+export function isEncoded(message: object): boolean {
+  return resources.has(message);
+}
+
 /** As encodeResource, of a type known at compile time. */
 export function encodeTyped<K extends TypeName>(type: K, name: string, message: TypeMap[K] & object): EncodedResource {
   return encodeResource(typeUrl(type), name, message);

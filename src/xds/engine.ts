@@ -9,6 +9,7 @@ import type { Query } from '../core/reader.ts';
 import type { Resource } from '../core/resource.ts';
 import type { State } from '../core/state.ts';
 import { type Provenance, Tracker } from '../core/track.ts';
+import { encodeResource, isEncoded } from './encode.ts';
 import type { ResourceSource } from './generate/source.ts';
 import { NameLists } from './name-lists.ts';
 import { ResourceSet } from './resource-set.ts';
@@ -71,6 +72,21 @@ export class Engine {
     return sets;
   }
 
+  /** As `viewOf`, with no more than `allowance` pieces of work; `value` is undefined if that was not enough: ask again (Tracker.within). */
+  viewWithin(
+    allowance: number,
+    state: State,
+    proxy: ProxyRecord,
+  ): {
+    readonly value: ReadonlyMap<string, ResourceSet> | undefined;
+    readonly left: number;
+  } {
+    return this.tracker.within(allowance, () => {
+      this.tracker.spend();
+      return this.viewOf(state, proxy);
+    });
+  }
+
   /** The objects that a resource was made from, and those that were looked for in vain. */
   provenance(state: State, proxy: ProxyRecord, typeUrl: string, name: string): Provenance | undefined {
     const source = this.#sources.get(typeUrl);
@@ -110,6 +126,11 @@ export class Engine {
     if (made.length === 0) return new ResourceSet(url, made);
     const known = this.#sets.get(made);
     if (known !== undefined) return known;
+    for (const { name, message } of made) {
+      if (isEncoded(message)) continue;
+      this.tracker.spend();
+      encodeResource(url, name, message);
+    }
     const set = new ResourceSet(url, made);
     this.#sets.set(made, set);
     return set;

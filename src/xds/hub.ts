@@ -13,6 +13,7 @@ import { ReceiptBook } from './receipts.ts';
 import { SharedBodies } from './shared-bodies.ts';
 import { AdsStream, type StreamContext, type Transport } from './stream.ts';
 import type { ConnectionStatus } from './stream-status.ts';
+import { ViewTurns } from './view-turns.ts';
 import { Gate, WriteWindow } from './write-window.ts';
 
 export interface HubOptions {
@@ -24,6 +25,7 @@ export interface HubOptions {
 
 export class Hub {
   readonly bodies = new SharedBodies();
+  readonly turns = new ViewTurns();
   readonly #host: XdsHost;
   readonly #limits: XdsLimits;
   readonly #context: StreamContext;
@@ -45,6 +47,7 @@ export class Hub {
       limits,
       receipts: new ReceiptBook(facts => host.record(facts)),
       bodies: this.bodies,
+      turns: this.turns,
       window: new WriteWindow(host.clock, limits.writesMax, limits.writeSlotMs),
       onConnected: stream => this.#connected(stream),
       onSettled: stream => this.#pusher.done(stream.connection),

@@ -29,6 +29,7 @@ import { step } from './session/step.ts';
 import { HEALTH } from './session/types.ts';
 import type { SharedBodies } from './shared-bodies.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
+import type { ViewTurns } from './view-turns.ts';
 import type { WriteWindow } from './write-window.ts';
 
 export type EndCode =
@@ -58,6 +59,7 @@ export interface StreamContext {
   readonly receipts: ReceiptBook;
   readonly window: WriteWindow;
   readonly bodies: SharedBodies;
+  readonly turns: ViewTurns;
   /** The proxy is known from now on; pushes may come. */
   readonly onConnected: (stream: AdsStream) => void;
   readonly onSettled: (stream: AdsStream) => void;
@@ -253,13 +255,18 @@ export class AdsStream {
     return undefined;
   }
 
-  #evaluate(ask: number): SessionInput {
-    const { host, engine } = this.#context;
-    const state = host.state();
-    const proxy = state.proxies.get(this.connection);
-    if (proxy === undefined) return { kind: 'Failed', ask };
+  async #evaluate(ask: number): Promise<SessionInput> {
+    const { host, engine, turns } = this.#context;
+    let state = host.state();
     try {
-      this.#sets = engine.viewOf(state, proxy);
+      // A slice goes on with the newest state: what has changed meanwhile would have to be looked at again anyway.
+      this.#sets = await turns.take(allowance => {
+        state = host.state();
+        const proxy = state.proxies.get(this.connection);
+        if (proxy === undefined || this.#ended) return { value: this.#sets, left: allowance };
+        return engine.viewWithin(allowance, state, proxy);
+      });
+      if (!state.proxies.has(this.connection)) return { kind: 'Failed', ask };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       host.log('error', `generation for ${this.connection} failed, it keeps what it has: ${message}`);

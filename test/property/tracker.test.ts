@@ -78,6 +78,24 @@ describe('tracked queries', () => {
     );
   });
 
+  it('come to the same in slices of any size, whatever happens between two of them', () => {
+    fc.assert(
+      fc.property(anyProgram, anyMoves, fc.integer({ min: 8, max: 12 }), (program, moves, allowance) => {
+        const tracker = new Tracker();
+        const slice = (state: State, proxy: ProxyRecord, query: Query<string, unknown>) =>
+          tracker.within(allowance, () => ({ answer: tracker.get(state, proxy, query, '') })).value;
+        const ask: Ask = (state, proxy, query) => {
+          slice(state, proxyAt(2, 3), query);
+          let made = slice(state, proxy, query);
+          for (let round = 0; made === undefined && round < 100; round++) made = slice(state, proxy, query);
+          expect(made).toEqual({ answer: new Tracker().get(state, proxy, query, '') });
+        };
+        play(queriesOf(program), moves, ask, () => tracker.sweep());
+      }),
+      parameters(500),
+    );
+  });
+
   it('say by provenance what a run from scratch says', () => {
     fc.assert(
       fc.property(anyProgram, anyMoves, (program, moves) => {
