@@ -28,6 +28,7 @@ export { type MemoryOptions, openMemoryJournal } from './journal/memory-journal.
 export { type OpenOptions, openJournal } from './journal/open.ts';
 export { type Clock, systemClock } from './runtime/clock.ts';
 export { type ControlPlane, startControlPlane } from './runtime/control-plane.ts';
+export { type Held, heldBy, heldIn, type MeshTexts } from './runtime/held.ts';
 export { foldHistory, stateHash } from './runtime/history.ts';
 export { type Log, makeLog } from './runtime/log.ts';
 export { type Address, type ServeOptions, settingsFrom } from './runtime/serve-options.ts';

@@ -1,8 +1,12 @@
 // All that one proxy would hold and that decides where it sends traffic, as generated messages: the input of the routing oracle.
 
+import type { Effect } from '../core/effect.ts';
+import type { Unrecorded } from '../core/event.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import { showOrigin, showProblem } from '../core/problem.ts';
 import type { ProxyRecord } from '../core/proxy.ts';
 import type { State } from '../core/state.ts';
-import type { Tracker } from '../core/track.ts';
+import { Tracker } from '../core/track.ts';
 import {
   type Cluster,
   Cluster_DiscoveryType,
@@ -11,7 +15,7 @@ import {
   type RouteConfiguration,
 } from '../xds/proto/types.gen.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
-import { allOf, namedOf } from './offline.ts';
+import { allOf, foldFacts, namedOf, objectFacts, proxyFacts } from './offline.ts';
 
 /** Each list in the order of generation; what a subscription would name is there, if it exists. */
 export interface Held {
@@ -38,6 +42,45 @@ export function heldBy(tracker: Tracker, state: State, proxy: ProxyRecord): Held
     routes: named(RDS, routeNames(listeners)),
     endpoints: named(EDS, new Set(assignments)),
   };
+}
+
+/** A mesh as texts. */
+export interface MeshTexts {
+  /** YAML or JSON, any number of documents each; by file name, which is what messages say. */
+  readonly files: Readonly<Record<string, string>>;
+  /** MeshConfig, over the built-in default. */
+  readonly mesh?: Json;
+  /** Environment variables of istiod: feature flags. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const SOURCE = 'file/Kubernetes';
+const CONNECTION = 'asking';
+
+/** What a proxy with this node (envoy.config.core.v3.Node in protojson) would hold in that mesh. Throws if the mesh has anything that is refused. */
+export function heldIn({ files, mesh, env = {} }: MeshTexts, node: JsonObject): Held {
+  const bytes = new TextEncoder();
+  const facts: Unrecorded[] = [
+    { source: 'runtime', kind: 'Engine', settings: { env } },
+    ...(mesh === undefined ? [] : [{ source: SOURCE, kind: 'MeshConfig' as const, value: mesh }]),
+    ...Object.entries(files).flatMap(([name, text]) => objectFacts(SOURCE, name, bytes.encode(text))),
+    ...proxyFacts(CONNECTION, node),
+  ];
+  const malformed = facts.flatMap(fact =>
+    fact.kind === 'Malformed' ? fact.reasons.map(reason => `${showOrigin(fact.origin)}: ${reason}`) : [],
+  );
+  const { state, effects } = foldFacts(facts);
+  const faults = [...malformed, ...effects.flatMap(refusal)];
+  const proxy = state.proxies.get(CONNECTION);
+  if (proxy === undefined) faults.push('the node was refused');
+  if (proxy === undefined || faults.length > 0) throw new Error(faults.join('\n'));
+  return heldBy(new Tracker(), state, proxy);
+}
+
+function refusal(effect: Effect): readonly string[] {
+  if (effect.kind !== 'Verdict' || effect.accepted) return [];
+  const where = effect.origin === undefined ? '' : `${showOrigin(effect.origin)}: `;
+  return [`${where}${effect.object} is refused: ${effect.problems.map(showProblem).join('; ')}`];
 }
 
 function routeNames(listeners: readonly Listener[]): ReadonlySet<string> {

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { heldIn } from '../../src/index.ts';
+import { type Connection, explain, oracleOf } from '../../src/oracle/main.ts';
+
+const mesh = {
+  files: {
+    'shop.yaml': `
+apiVersion: v1
+kind: Service
+metadata: {name: catalog, namespace: shop}
+spec: {clusterIP: 10.96.7.1, ports: [{name: http, port: 80, targetPort: 8080}], selector: {app: catalog}}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: catalog, namespace: shop, labels: {kubernetes.io/service-name: catalog}}
+addressType: IPv4
+ports: [{name: http, port: 8080, protocol: TCP}]
+endpoints:
+  - {addresses: [10.20.0.1], targetRef: {kind: Pod, namespace: shop, name: catalog-stable}}
+  - {addresses: [10.20.0.2], targetRef: {kind: Pod, namespace: shop, name: catalog-next}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: catalog-stable, namespace: shop, labels: {app: catalog, track: stable}}
+status: {podIP: 10.20.0.1, phase: Running}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: catalog-next, namespace: shop, labels: {app: catalog, track: next}}
+status: {podIP: 10.20.0.2, phase: Running}
+`,
+    'rules.yaml': `
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {name: catalog, namespace: shop}
+spec:
+  host: catalog
+  subsets: [{name: stable, labels: {track: stable}}, {name: next, labels: {track: next}}]
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: catalog, namespace: shop}
+spec:
+  hosts: [catalog]
+  http:
+    - match: [{headers: {x-staff: {exact: "yes"}}}]
+      route: [{destination: {host: catalog, subset: next}}]
+    - route:
+        - {destination: {host: catalog, subset: stable}, weight: 95}
+        - {destination: {host: catalog, subset: next}, weight: 5}
+---
+apiVersion: security.istio.io/v1
+kind: PeerAuthentication
+metadata: {name: default, namespace: shop}
+spec: {mtls: {mode: STRICT}}
+`,
+  },
+  mesh: { outboundTrafficPolicy: { mode: 'REGISTRY_ONLY' } },
+};
+
+const sidecar = (name: string, ip: string, labels: Record<string, string>) => ({
+  id: `sidecar~${ip}~${name}.shop~shop.svc.cluster.local`,
+  metadata: { NAMESPACE: 'shop', CLUSTER_ID: 'Kubernetes', INSTANCE_IPS: ip, LABELS: labels },
+});
+const basket = oracleOf(heldIn(mesh, sidecar('basket', '10.20.0.9', { app: 'basket' })));
+const catalog = oracleOf(heldIn(mesh, sidecar('catalog-next', '10.20.0.2', { app: 'catalog', track: 'next' })));
+
+const ask = (path: string, headers: Record<string, string> = {}): Connection => ({
+  arrives: 'outbound',
+  destination: { address: '10.96.7.1', port: 80 },
+  http: { authority: 'catalog', path, headers },
+});
+
+/** The share of requests that end at an address. */
+function share(connection: Connection, address: string): number {
+  return basket
+    .predict(connection)
+    .branches.filter(({ outcome }) => outcome.kind === 'forwarded' && outcome.endpoint.address === address)
+    .reduce((sum, { probability }) => sum + probability, 0);
+}
+
+test('staff see the next version, and 5% of the others do', () => {
+  expect(share(ask('/', { 'x-staff': 'yes' }), '10.20.0.2')).toBe(1);
+  expect(share(ask('/'), '10.20.0.2')).toBeCloseTo(0.05);
+});
+
+test('whatever is asked of the catalog, a host of it answers', () => {
+  const headers = fc.dictionary(fc.constantFrom('x-staff', 'cookie', 'accept'), fc.string());
+  fc.assert(
+    fc.property(fc.webPath(), headers, (path, given) => {
+      const prediction = basket.predict(ask(`/${path}`, given));
+      for (const { outcome } of prediction.branches) expect(outcome.kind, explain(prediction)).toBe('forwarded');
+    }),
+  );
+});
+
+test('nothing leaves for hosts that the mesh does not know', () => {
+  const elsewhere: Connection = { arrives: 'outbound', destination: { address: '198.51.100.1', port: 443 }, tls: {} };
+  expect(basket.predict(elsewhere).branches.map(({ outcome }) => outcome.kind)).toEqual(['closed']);
+});
+
+test('the catalog takes no plaintext', () => {
+  const plaintext: Connection = {
+    arrives: 'inbound',
+    destination: { address: '10.20.0.2', port: 8080 },
+    http: { authority: 'catalog' },
+  };
+  const proven = { alpn: ['istio'], certificate: 'spiffe://cluster.local/ns/shop/sa/basket' };
+  expect(catalog.predict(plaintext).branches[0]?.outcome.kind).toBe('closed');
+  expect(catalog.predict({ ...plaintext, tls: proven }).branches[0]?.outcome.kind).toBe('forwarded');
+});
