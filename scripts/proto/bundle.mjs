@@ -34,12 +34,36 @@ const nameTable = {
   },
 };
 
+/** The few of Envoy's contrib extensions that Istio configures. The module of all of them would come with a hundred others. */
+const keyMethod = {
+  fields: {
+    privateKey: { type: 'envoy.config.core.v3.DataSource', id: 1, protoName: 'private_key' },
+    pollDelay: { type: 'google.protobuf.Duration', id: 2, protoName: 'poll_delay' },
+  },
+};
+const contrib = [
+  ['envoy.extensions.private_key_providers.cryptomb.v3alpha', { CryptoMbPrivateKeyMethodConfig: keyMethod }],
+  ['envoy.extensions.private_key_providers.qat.v3alpha', { QatPrivateKeyMethodConfig: keyMethod }],
+  [
+    'envoy.extensions.filters.network.mysql_proxy.v3',
+    {
+      MySQLProxy: {
+        fields: {
+          statPrefix: { type: 'string', id: 1, protoName: 'stat_prefix' },
+          accessLog: { type: 'string', id: 2, protoName: 'access_log' },
+        },
+      },
+    },
+  ],
+];
+
 const source = join(dirname(fileURLToPath(import.meta.url)), '../../src');
 const full = protobuf.Root.fromDescriptor(readFileSync(process.argv[2])).toJSON();
 
 const bundle = structuredClone(full);
 for (const name of CORE_PACKAGES) delete bundle.nested.istio.nested[name];
 bundle.nested.istio.nested.networking = { nested: { nds: { nested: { v1: { nested: nameTable } } } } };
+for (const [name, messages] of contrib) addTo(bundle, name.split('.'), messages);
 
 // Resolving proves that nothing of what is left refers to what was taken out.
 const resolve = json => protobuf.Root.fromJSON(structuredClone(json)).resolveAll();
@@ -48,6 +72,12 @@ writeFileSync(join(source, 'xds/proto/types.gen.ts'), xdsTypes(resolve(bundle)))
 const { schema, types } = istioSchema(resolve(full));
 writeFileSync(join(source, 'core/schema/istio-schema.gen.ts'), schema);
 writeFileSync(join(source, 'core/schema/istio-types.gen.ts'), types);
+
+function addTo(node, path, messages) {
+  node.nested ??= {};
+  if (path.length === 0) Object.assign(node.nested, structuredClone(messages));
+  else addTo((node.nested[path[0]] ??= {}), path.slice(1), messages);
+}
 
 /** Sorted by name, so that a refresh shows as a diff of the types that changed. */
 function oneTypePerLine(node) {

@@ -9,6 +9,8 @@ import { networkOf, spiffeId } from './clusters.ts';
 import { type Labels, localityOfLabels, TLS_MODE_LABEL, WORKLOAD_NAME_LABEL, withTopology } from './labels.ts';
 import type { Workload } from './pods.ts';
 
+/** A WorkloadEntry that registered itself is named after its group. */
+const REGISTRATION_GROUP = 'istio.io/autoRegistrationGroup';
 const HEALTH_CHECKED = 'proxy.istio.io/health-checks-enabled';
 
 export interface EntryWorkload extends Workload {
@@ -22,11 +24,13 @@ export const entryWorkload: Query<string, EntryWorkload | undefined> = {
   run: (reader, key) => {
     const obj = reader.object('WorkloadEntry', key);
     if (obj === undefined || !isHealthy(reader, obj)) return undefined;
-    return workloadOfEntry(reader, obj.spec, { ...obj.spec.labels, ...obj.labels }, obj.namespace, obj.name);
+    const labels = { ...obj.spec.labels, ...obj.labels };
+    const workload = obj.annotations[REGISTRATION_GROUP] ?? obj.labels[WORKLOAD_NAME_LABEL];
+    return workloadOfEntry(reader, obj.spec, labels, obj.namespace, workload || obj.name);
   },
 };
 
-/** An inline endpoint, or the spec of a WorkloadEntry; `labels` are all it has. */
+/** An inline endpoint, or the spec of a WorkloadEntry; `labels` are all it has, `name` is that of the workload. */
 export function workloadOfEntry(
   reader: Reader,
   spec: WorkloadEntry,
@@ -47,7 +51,7 @@ export function workloadOfEntry(
     locality,
     network,
     cluster,
-    workloadName: labels[WORKLOAD_NAME_LABEL] || name,
+    workloadName: name,
     nodeName: '',
     hostname: '',
     subdomain: '',

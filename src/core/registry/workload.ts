@@ -17,6 +17,9 @@ import { servicesOfHost } from './services.ts';
 
 export { proxyLabels, proxyLocality, proxySelectedBy } from './proxy-workload.ts';
 
+/** In place of an index: the Kubernetes service of the host, whatever ServiceEntries there are beside it. */
+const KUBERNETES = -1;
+
 /** The name of a target: service by host, namespace and place among those of one host, its port (a number may be there twice, for TCP and
  * for UDP), the port of the workload. */
 type TargetName = readonly [hostname: string, namespace: string, index: number, portName: string, targetPort: number];
@@ -27,7 +30,8 @@ export const serviceTargets: Query<'', readonly ServiceTarget[]> = {
   run: reader => {
     const targets: ServiceTarget[] = [];
     for (const [hostname, namespace, index, portName, target] of reader.derived(targetNames)) {
-      const service = reader.get(servicesOfHost, hostname).filter(s => s.namespace === namespace)[index];
+      const services = reader.get(servicesOfHost, hostname).filter(s => s.namespace === namespace);
+      const service = index === KUBERNETES ? services.find(s => s.registry === 'Kubernetes') : services[index];
       const port = service?.ports.find(candidate => candidate.name === portName);
       if (service === undefined || port === undefined) continue;
       targets.push(reader.make(serviceTarget, { service, port, targetPort: target }));
@@ -79,7 +83,7 @@ function portTargets(reader: ProxyReader, obj: Obj<'Service'>, portOf: PortOf): 
     const id = `${target}|${known.protocol}`;
     if (seen.has(id)) continue;
     seen.add(id);
-    names.push([merged.hostname, merged.namespace, 0, known.name, target]);
+    names.push([merged.hostname, merged.namespace, KUBERNETES, known.name, target]);
   }
   return names;
 }
@@ -126,7 +130,7 @@ function targetsOfEntry(reader: ProxyReader, entry: Obj<'WorkloadEntry'>, cluste
     for (const port of service.ports) {
       const target = targetPort(port, entry.spec.ports ?? {});
       if (port.protocol !== 'UDP' && target !== undefined) {
-        names.push([service.hostname, service.namespace, 0, port.name, target]);
+        names.push([service.hostname, service.namespace, KUBERNETES, port.name, target]);
       }
     }
   }
@@ -141,7 +145,7 @@ function headlessTargets(reader: ProxyReader, obj: Obj<'Service'>, cluster: stri
   for (const endpoint of reader.get(kubernetesEndpoints, `${cluster}/${obj.namespace}/${obj.name}`)) {
     const port = portNamed(service, endpoint.portName);
     if (port === undefined || !endpoint.addresses.includes(first ?? '')) continue;
-    names.push([service.hostname, service.namespace, 0, port.name, endpoint.port]);
+    names.push([service.hostname, service.namespace, KUBERNETES, port.name, endpoint.port]);
   }
   return names;
 }

@@ -1,6 +1,7 @@
 // Where connections to a TCP or TLS server of a Gateway go: VirtualServices bound to the Gateway, or, for AUTO_PASSTHROUGH, the services
 // themselves by the SNI that mesh clients send (spec-listeners §10.3; Istio core/gateway.go).
 
+import type { Protocol } from '../model/service.ts';
 import type { ProxyReader } from '../reader.ts';
 import type { L4MatchAttributes, VirtualService } from '../schema/istio-types.gen.ts';
 import { sniDnatName } from './cluster-names.ts';
@@ -14,6 +15,8 @@ import { type ResolvedVirtualService, virtualServicesFor } from './virtual-servi
 export interface SniRoute {
   readonly serverNames: readonly string[];
   readonly route: TcpRoute;
+  /** Of the port that is meant, as far as the gateway can know it. */
+  readonly protocol: Protocol;
 }
 
 /** The route of a TCP server, also of one that ends TLS: the first tcp rule that fits. */
@@ -36,7 +39,7 @@ export function passthroughRoutes(reader: ProxyReader, merged: MergedServer): re
       for (const match of rule.match ?? []) {
         if (!fits(match, merged)) continue;
         const route = ruleTcpRoute(reader, rule.route ?? [], declaredPort(merged), vs);
-        if (route !== undefined) routes.push({ serverNames: match.sniHosts ?? [], route });
+        if (route !== undefined) routes.push({ serverNames: match.sniHosts ?? [], route, protocol: 'TLS' });
       }
     }
   }
@@ -54,7 +57,7 @@ export function autoPassthroughRoutes(reader: ProxyReader, merged: MergedServer)
       if (port.protocol === 'UDP') continue;
       for (const subset of subsets) {
         const name = sniDnatName(service.hostname, subset, port.port);
-        routes.push({ serverNames: [name], route: plainTcpRoute(reader, name) });
+        routes.push({ serverNames: [name], route: plainTcpRoute(reader, name), protocol: port.protocol });
       }
     }
   }

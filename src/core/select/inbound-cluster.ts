@@ -203,7 +203,7 @@ function destinationOf(reader: ProxyReader, defaultEndpoint: string): Destinatio
   }
   if (host === '0.0.0.0' || host === '::') {
     const own = reader.facet('ips').find(ip => isIp(ip) && isIpv4(ip) === v4);
-    return { destination: 'address', address: own ?? (v4 ? '127.0.0.1' : '::1'), port, bound: true };
+    return { destination: 'address', address: own ?? (v4 ? '127.0.0.1' : '::1'), port, bound: own !== undefined };
   }
   return passthrough;
 }

@@ -1,7 +1,7 @@
 // Filter chains that one port of a service brings to an outbound listener, as plans: what they match and where they lead
 // (spec-listeners §6.4, §6.6; Istio core/tls.go). Chains are compared and merged as plans (outbound-listeners.ts), before anything is made.
 
-import type { Port, Service } from '../model/service.ts';
+import type { Port, Protocol, Service } from '../model/service.ts';
 import type { ProxyReader } from '../reader.ts';
 import { isTls } from '../registry/protocol.ts';
 import { proxySelectedBy } from '../registry/workload.ts';
@@ -16,6 +16,10 @@ export interface HttpChainPlan {
   /** Matches HTTP by inspection; without it the chain takes everything. */
   readonly sniffed: boolean;
   readonly routeName: string;
+  /** Of the port that brought the chain: listeners are shared. */
+  readonly protocol: Protocol;
+  /** Host of a DYNAMIC_DNS service whose address is looked up by the request's authority, else ''. */
+  readonly dynamicHost: string;
 }
 
 export interface TcpChainPlan {
@@ -26,6 +30,8 @@ export interface TcpChainPlan {
   /** The VirtualService that the chain comes of. */
   readonly config?: { readonly namespace: string; readonly name: string };
   readonly route: TcpRoute;
+  /** Of the port that brought the chain: listeners are shared. */
+  readonly protocol: Protocol;
   /** Host of a DYNAMIC_DNS service whose address is looked up by SNI, else ''. */
   readonly dynamicHost: string;
 }
@@ -77,6 +83,7 @@ function tlsChains(
   virtualServices: readonly ResolvedVirtualService[],
 ): readonly TcpChainPlan[] {
   const chains: TcpChainPlan[] = [];
+  const { protocol } = bound.port;
   const seen = new Set<string>();
   // Subnets of one match hold for the later ones that have none: Istio's, kept (spec-listeners §14).
   let cidrs = bound.cidrs;
@@ -92,24 +99,29 @@ function tlsChains(
         for (const host of serverNames) seen.add(`${host}|${cidrs.join(',')}`);
         const route = ruleTcpRoute(reader, rule.route ?? [], bound.port.port, vs);
         if (route !== undefined)
-          chains.push({ kind: 'tcp', serverNames, cidrs, config: configOf(vs), route, dynamicHost: '' });
+          chains.push({ kind: 'tcp', serverNames, cidrs, config: configOf(vs), route, protocol, dynamicHost: '' });
       }
     }
   }
   return chains.length > 0 ? chains : [defaultTlsChain(reader, bound)];
 }
 
+/** The wildcard host of a service that is resolved when it is asked for, else ''. */
+export function dynamicHostOf(service: Service): string {
+  return service.resolution === 'DynamicDNS' && isWildcard(service.hostname) ? service.hostname : '';
+}
+
 /** Services that share an address are told apart by SNI. */
 function defaultTlsChain(reader: ProxyReader, bound: BoundPort): TcpChainPlan {
   const { service } = bound;
-  const dynamic = service.resolution === 'DynamicDNS' && isWildcard(service.hostname);
-  const shared = bound.cidrs.length > 0 || bound.wildcardBind || dynamic;
+  const shared = bound.cidrs.length > 0 || bound.wildcardBind || dynamicHostOf(service) !== '';
   return {
     kind: 'tcp',
     serverNames: shared ? [service.hostname, ...aliasNames(reader, service)] : [],
     cidrs: bound.cidrs,
     route: serviceTcpRoute(reader, service, bound.port.port),
-    dynamicHost: dynamic ? service.hostname : '',
+    protocol: bound.port.protocol,
+    dynamicHost: dynamicHostOf(service),
   };
 }
 
@@ -133,7 +145,7 @@ function plainChains(
   virtualServices: readonly ResolvedVirtualService[],
 ): readonly TcpChainPlan[] {
   const chains: TcpChainPlan[] = [];
-  const port = bound.port.port;
+  const { port, protocol } = bound.port;
   const claimed = new Set<string>();
   let covered = false;
   for (const vs of virtualServices) {
@@ -144,7 +156,8 @@ function plainChains(
       if (route === undefined) continue;
       const everything = matching.length === 0 || matching.some(match => (match.destinationSubnets ?? []).length === 0);
       if (everything || port === 0) {
-        chains.push({ kind: 'tcp', serverNames: [], cidrs: bound.cidrs, config: configOf(vs), route, dynamicHost: '' });
+        const { cidrs } = bound;
+        chains.push({ kind: 'tcp', serverNames: [], cidrs, config: configOf(vs), route, protocol, dynamicHost: '' });
         return chains;
       }
       // First match wins; a second chain with one of the subnets would make Envoy refuse the listener.
@@ -153,14 +166,14 @@ function plainChains(
         claimed,
       );
       if (cidrs.length === 0) continue;
-      chains.push({ kind: 'tcp', serverNames: [], cidrs, route, dynamicHost: '' });
+      chains.push({ kind: 'tcp', serverNames: [], cidrs, route, protocol, dynamicHost: '' });
       if (sameSet(cidrs, bound.cidrs)) covered = true;
     }
   }
   // A chain with the match of the service's own would make Envoy refuse the listener.
   if (covered) return chains;
   const route = serviceTcpRoute(reader, bound.service, port);
-  chains.push({ kind: 'tcp', serverNames: [], cidrs: bound.cidrs, route, dynamicHost: '' });
+  chains.push({ kind: 'tcp', serverNames: [], cidrs: bound.cidrs, route, protocol, dynamicHost: '' });
   return chains;
 }
 

@@ -147,7 +147,7 @@ function selectCluster(
     h2Upgrade,
     connectionPool,
   });
-  const dns = discovery === 'STRICT_DNS' || discovery === 'LOGICAL_DNS';
+  const dns = resolvesNames(startDiscovery);
   const assignment = dns
     ? selectAssignment(reader, { service, port, subset, rule, clusterName: name, dns: true, sniDnat, policy })
     : undefined;
@@ -183,7 +183,7 @@ function selectCluster(
     proxyProtocol: sniDnat ? undefined : policy?.proxyProtocol,
     localityWeighted: reader.feature('ENABLE_LOCALITY_WEIGHTED_LB_CONFIG') || weighsLocalities(choice),
     sendsUnhealthy: reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS') || service.trafficDistribution !== 'Any',
-    keepsSessions: subset === undefined && hasSessionLabel(reader, service),
+    keepsSessions: !sniDnat && subset === undefined && hasSessionLabel(reader, service),
     hashesKeys: port.protocol === 'Redis' && reader.feature('PILOT_ENABLE_REDIS_FILTER'),
     portOverride: discovery === 'ORIGINAL_DST' ? (service.passthroughTargetPorts[port.port] ?? 0) : 0,
     exchangeMetadata: exchange.on,
@@ -200,7 +200,16 @@ function selectCluster(
     overridesAlpn: policy?.tls?.mode === 'SIMPLE' || policy?.tls?.mode === 'MUTUAL',
     problems: sniDnat ? noProblems : tls.problems,
   };
-  return { cluster, tls: sniDnat ? undefined : tls.inputs, assignment };
+  return {
+    cluster,
+    tls: sniDnat ? undefined : tls.inputs,
+    assignment: resolvesNames(discovery) ? assignment : undefined,
+  };
+}
+
+/** A policy that passes connections through takes the endpoints away, but leaves how names would be resolved. */
+function resolvesNames(discovery: Discovery): boolean {
+  return discovery === 'STRICT_DNS' || discovery === 'LOGICAL_DNS';
 }
 
 const noProblems: readonly Problem[] = [];

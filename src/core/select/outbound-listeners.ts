@@ -10,7 +10,7 @@ import { isHttp, isTcp, protocolOf } from '../registry/protocol.ts';
 import type { IstioEgressListener } from '../schema/istio-types.gen.ts';
 import { headlessBinds } from './headless-listeners.ts';
 import { isPrivilegedPort, isReservedPort, localhosts, wildcards } from './listener-addresses.ts';
-import { type BoundPort, type ChainPlan, tcpChains, tcpVirtualServices } from './outbound-chains.ts';
+import { type BoundPort, type ChainPlan, dynamicHostOf, tcpChains, tcpVirtualServices } from './outbound-chains.ts';
 import { type EntryClass, OutboundEntries, type OutboundListenerPlan } from './outbound-entries.ts';
 import { interceptionMode } from './proxy-config.ts';
 import { addressView, allAddresses, NO_ADDRESS, singleAddress } from './service-addresses.ts';
@@ -155,7 +155,13 @@ function entryOf(
   const wildcard = binds[0] === wildcards(reader)[0];
   const proxyPort = port.protocol === 'HTTP_PROXY' && view.spec.port !== undefined;
   const sniffed = kind === 'auto' || (kind === 'HTTP' && wildcard && !proxyPort);
-  const http: ChainPlan = { kind: 'http', sniffed, routeName: routeName(bound, binds[0], kind, wildcard) };
+  const http: ChainPlan = {
+    kind: 'http',
+    sniffed,
+    routeName: routeName(bound, binds[0], kind, wildcard),
+    protocol: port.protocol,
+    dynamicHost: dynamicHostOf(service),
+  };
   const chains: ChainPlan[] = kind === 'HTTP' ? [] : [...tcpChains(reader, bound, view.virtualServices)];
   if (kind !== 'TCP') chains.push(http);
   return {

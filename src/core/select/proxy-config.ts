@@ -24,6 +24,9 @@ export const gatewayTopology: Derivation<JsonObject> = part('gatewayTopology');
 /** `tracing`, as in the JSON of ProxyConfig; empty if unset. */
 export const proxyTracing: Derivation<JsonObject> = part('tracing');
 
+/** `privateKeyProvider`, as in the JSON of ProxyConfig; empty if unset. */
+export const privateKeyProvider: Derivation<JsonObject> = part('privateKeyProvider');
+
 /** A metadata value as text; Istio turns booleans and numbers into text. */
 export function metadataText(reader: ProxyReader, key: string): string {
   const value = reader.metadata(key);

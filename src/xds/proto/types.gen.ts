@@ -8378,6 +8378,12 @@ export interface MongoProxy {
   readonly maxBsonDepth?: UInt32Value;
 }
 
+/** envoy.extensions.filters.network.mysql_proxy.v3.MySQLProxy */
+export interface MySQLProxy {
+  readonly statPrefix?: string;
+  readonly accessLog?: string;
+}
+
 /** envoy.extensions.filters.network.ratelimit.v3.RateLimit */
 export interface NetworkRateLimit {
   readonly statPrefix?: string;
@@ -9852,6 +9858,18 @@ export interface UriTemplateMatchConfig {
 /** envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig */
 export interface UriTemplateRewriteConfig {
   readonly pathTemplateRewrite?: string;
+}
+
+/** envoy.extensions.private_key_providers.cryptomb.v3alpha.CryptoMbPrivateKeyMethodConfig */
+export interface CryptoMbPrivateKeyMethodConfig {
+  readonly privateKey?: DataSource;
+  readonly pollDelay?: Duration;
+}
+
+/** envoy.extensions.private_key_providers.qat.v3alpha.QatPrivateKeyMethodConfig */
+export interface QatPrivateKeyMethodConfig {
+  readonly privateKey?: DataSource;
+  readonly pollDelay?: Duration;
 }
 
 /** envoy.extensions.queue_policy.fifo.v3.FifoQueuePolicyConfig */
@@ -13773,6 +13791,7 @@ export interface TypeMap {
   readonly 'envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.ScopeKeyBuilder.FragmentBuilder.HeaderValueExtractor.KvElement': ScopedRoutes_ScopeKeyBuilder_FragmentBuilder_HeaderValueExtractor_KvElement;
   readonly 'envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit': NetworkLocalRateLimit;
   readonly 'envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy': MongoProxy;
+  readonly 'envoy.extensions.filters.network.mysql_proxy.v3.MySQLProxy': MySQLProxy;
   readonly 'envoy.extensions.filters.network.ratelimit.v3.RateLimit': NetworkRateLimit;
   readonly 'envoy.extensions.filters.network.rbac.v3.RBAC': NetworkRBAC;
   readonly 'envoy.extensions.filters.network.redis_proxy.v3.AwsIam': AwsIam;
@@ -13979,6 +13998,8 @@ export interface TypeMap {
   readonly 'envoy.extensions.outlier_detection_monitors.consecutive_errors.v3.ConsecutiveErrors': ConsecutiveErrors;
   readonly 'envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig': UriTemplateMatchConfig;
   readonly 'envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig': UriTemplateRewriteConfig;
+  readonly 'envoy.extensions.private_key_providers.cryptomb.v3alpha.CryptoMbPrivateKeyMethodConfig': CryptoMbPrivateKeyMethodConfig;
+  readonly 'envoy.extensions.private_key_providers.qat.v3alpha.QatPrivateKeyMethodConfig': QatPrivateKeyMethodConfig;
   readonly 'envoy.extensions.queue_policy.fifo.v3.FifoQueuePolicyConfig': FifoQueuePolicyConfig;
   readonly 'envoy.extensions.quic.client_writer_factory.v3.DefaultClientWriter': DefaultClientWriter;
   readonly 'envoy.extensions.quic.connection_debug_visitor.quic_stats.v3.Config': QuicStatsConfig;

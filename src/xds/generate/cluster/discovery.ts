@@ -39,6 +39,7 @@ export function discovery(
         ...(inputs.portOverride === 0
           ? {}
           : { originalDstLbConfig: { upstreamPortOverride: { value: inputs.portOverride } } }),
+        ...(inputs.dnsFamily === undefined ? {} : dns(inputs)),
       };
     case 'STRICT_DNS':
       return { type: Cluster_DiscoveryType.STRICT_DNS, ...dns(inputs), loadAssignment: assignment };

@@ -169,11 +169,11 @@ function sniChain(reader: ProxyReader, merged: MergedServer, { serverNames, rout
 }
 
 /** Mesh mTLS that goes on to another network as it is. */
-function autoChain(reader: ProxyReader, { serverNames, route }: SniRoute): FilterChain {
+function autoChain(reader: ProxyReader, { serverNames, route, protocol }: SniRoute): FilterChain {
   const accessLog = reader.get(accessLogsOf, 'gateway').tcp;
   const filters = [
     ...networkFilters(reader, 'gateway', false),
-    ...terminalFilters(reader, route, { accessLog, protocol: 'TCP' }),
+    ...terminalFilters(reader, route, { accessLog, protocol }),
   ];
   return chainOf(reader, serverNames, MESH_ALL, undefined, filters);
 }

@@ -6,7 +6,6 @@ import { compareText } from '../../../core/object.ts';
 import type { ProxyReader, Query } from '../../../core/reader.ts';
 import type { Resource } from '../../../core/resource.ts';
 import type { Duration } from '../../../core/schema/duration.ts';
-import { isWildcard } from '../../../core/select/hosts.ts';
 import { localhosts, meshPort } from '../../../core/select/listener-addresses.ts';
 import type { ChainPlan, HttpChainPlan, TcpChainPlan } from '../../../core/select/outbound-chains.ts';
 import { type OutboundListenerPlan, rangesOf, takesAll } from '../../../core/select/outbound-entries.ts';
@@ -102,12 +101,10 @@ function httpChain(
   plan: OutboundListenerPlan,
   chain: HttpChainPlan,
 ): FilterChain {
-  const { service, servicePort } = plan;
-  const dynamic = service.resolution === 'DynamicDNS' && isWildcard(service.hostname);
   const hcm = httpConnectionManager(reader, {
     traffic: 'outbound',
-    grpcWeb: servicePort.protocol === 'GRPC-Web',
-    dynamicForwardProxy: dynamic ? service.hostname : '',
+    grpcWeb: chain.protocol === 'GRPC-Web',
+    dynamicForwardProxy: chain.dynamicHost,
     httpProxy: false,
     statPrefix: `outbound_${listenerName(plan.binds[0], plan.port)};`,
     routes: chain.routeName,
@@ -135,7 +132,7 @@ function tcpChain(
     ...shared.networkFilters,
     ...terminalFilters(reader, chain.route, {
       accessLog: shared.tcpLog,
-      protocol: plan.servicePort.protocol,
+      protocol: chain.protocol,
       dynamicHost: chain.dynamicHost,
       dynamicPort: plan.port,
     }),

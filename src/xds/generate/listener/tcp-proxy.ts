@@ -94,14 +94,11 @@ function mongoFilter(statPrefix: string): Filter {
   };
 }
 
-/** An Envoy extension outside of the usual build, so its settings travel as a typed struct. */
+/** One of Envoy's contrib extensions: istio-proxy has it, a stock Envoy may not. */
 function mysqlFilter(statPrefix: string): Filter {
   return {
     name: 'envoy.filters.network.mysql_proxy',
-    typedConfig: any('udpa.type.v1.TypedStruct', {
-      typeUrl: 'type.googleapis.com/envoy.extensions.filters.network.mysql_proxy.v3.MySQLProxy',
-      value: { stat_prefix: statPrefix },
-    }),
+    typedConfig: any('envoy.extensions.filters.network.mysql_proxy.v3.MySQLProxy', { statPrefix }),
   };
 }
 

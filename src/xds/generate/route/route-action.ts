@@ -27,15 +27,16 @@ export interface RouteActionInputs {
 
 export function routeAction(given: RouteActionInputs): RouteAction {
   const { inputs, rule } = given;
-  const destinations = rule.route ?? [];
+  const single = rule.route?.length === 1;
+  const destinations = usedDestinations(rule.route ?? []);
   const hashes = destinations.map(({ destination }) => destinationHash(inputs, destination));
   const policies = hashes.flatMap(hash => (hash === undefined ? [] : (hashPolicy(hash) ?? [])));
   const mirrors = mirrorPolicies(rule, inputs.shadowSuffix, destination => destinationCluster(inputs, destination));
-  const retry = retryPolicy(rule.retries ?? inputs.retry, destinations.length === 1 && hashes[0] !== undefined);
+  const retry = retryPolicy(rule.retries ?? inputs.retry, single && hashes[0] !== undefined);
   const timeout = rule.timeout ?? { seconds: 0, nanos: 0 };
   const notFound = RouteAction_ClusterNotFoundResponseCode.INTERNAL_SERVER_ERROR;
   return {
-    ...clusters(inputs, destinations),
+    ...clusters(inputs, destinations, single),
     ...rewrites(given),
     timeout,
     ...(retry === undefined ? {} : { retryPolicy: retry }),
@@ -46,11 +47,20 @@ export function routeAction(given: RouteActionInputs): RouteAction {
   };
 }
 
-/** One destination is the cluster, whatever its weight; of several those without weight are left out. */
-function clusters(inputs: VirtualServiceRoutesInputs, destinations: readonly HTTPRouteDestination[]): RouteAction {
-  const [only] = destinations;
-  if (only !== undefined && destinations.length === 1) return { cluster: destinationCluster(inputs, only.destination) };
-  const weighted = destinations.filter(({ weight }) => (weight ?? 0) !== 0).map(each => clusterWeight(inputs, each));
+/** One destination counts whatever its weight; of several those without weight have no part in the route. */
+function usedDestinations(destinations: readonly HTTPRouteDestination[]): readonly HTTPRouteDestination[] {
+  return destinations.length === 1 ? destinations : destinations.filter(({ weight }) => (weight ?? 0) !== 0);
+}
+
+/** `single`: the rule has one destination, which is then no matter of weights. */
+function clusters(
+  inputs: VirtualServiceRoutesInputs,
+  used: readonly HTTPRouteDestination[],
+  single: boolean,
+): RouteAction {
+  const [only] = used;
+  if (only !== undefined && single) return { cluster: destinationCluster(inputs, only.destination) };
+  const weighted = used.map(each => clusterWeight(inputs, each));
   return { weightedClusters: weighted.length === 0 ? {} : { clusters: weighted } };
 }
 

@@ -2,28 +2,38 @@
 // the two apart.
 // Source: Istio pilot/pkg/xds/sds.go (toEnvoyTLSSecret, toEnvoyCaSecret).
 
+import { isObject, type JsonObject } from '../../../core/json.ts';
 import { bytesOfBase64 } from '../../../core/kinds/base64.ts';
 import type { Generator } from '../../../core/memo.ts';
 import type { Query } from '../../../core/reader.ts';
 import type { Resource } from '../../../core/resource.ts';
 import { type Credential, credential } from '../../../core/select/credentials.ts';
-import type { DataSource, Secret } from '../../proto/types.gen.ts';
+import { privateKeyProvider } from '../../../core/select/proxy-config.ts';
+import { any } from '../../proto/any.ts';
+import type { AnyMessage, DataSource, PrivateKeyProvider, Secret } from '../../proto/types.gen.ts';
+import { durationOf } from '../duration.ts';
 
 /** Argument: an SDS name, e.g. `kubernetes://my-cert-cacert`. */
 export const secretNamed: Query<string, Resource<Secret> | undefined> = {
   name: 'secret/secretNamed',
   run: (reader, name) => {
     const found = reader.get(credential, name);
-    return found === undefined ? undefined : reader.make(secret, { name, ...found });
+    if (found === undefined) return undefined;
+    const provider = found.kind === 'certificate' ? reader.derived(privateKeyProvider) : NO_PROVIDER;
+    return reader.make(secret, { name, provider, ...found });
   },
 };
 
-const secret: Generator<Credential & { readonly name: string }, Resource<Secret>> = {
+const NO_PROVIDER: JsonObject = {};
+
+type SecretInputs = Credential & { readonly name: string; readonly provider: JsonObject };
+
+const secret: Generator<SecretInputs, Resource<Secret>> = {
   name: 'secret/secret',
   run: inputs => ({ name: inputs.name, message: { name: inputs.name, ...contents(inputs) }, problems: [] }),
 };
 
-function contents(found: Credential): Secret {
+function contents(found: SecretInputs): Secret {
   if (found.kind === 'roots') {
     const { roots, revoked } = found;
     return {
@@ -31,6 +41,9 @@ function contents(found: Credential): Secret {
     };
   }
   const { chain, key, staple } = found;
+  const privateKeyProvider = providerOf(found.provider, inline(key));
+  if (privateKeyProvider !== undefined)
+    return { tlsCertificate: { certificateChain: inline(chain), privateKeyProvider } };
   return {
     tlsCertificate: {
       certificateChain: inline(chain),
@@ -38,6 +51,25 @@ function contents(found: Credential): Secret {
       ...(staple === undefined ? {} : { ocspStaple: inline(staple) }),
     },
   };
+}
+
+/** Hardware or CPU extensions that do the private key operations, if the proxy's configuration names one. */
+function providerOf({ cryptomb, qat }: JsonObject, privateKey: DataSource): PrivateKeyProvider | undefined {
+  if (isObject(cryptomb)) {
+    const config = { privateKey, pollDelay: durationOf(cryptomb.pollDelay) };
+    return provider('cryptomb', cryptomb, any(`${PROVIDERS}.cryptomb.v3alpha.CryptoMbPrivateKeyMethodConfig`, config));
+  }
+  if (isObject(qat)) {
+    const config = { privateKey, pollDelay: durationOf(qat.pollDelay) };
+    return provider('qat', qat, any(`${PROVIDERS}.qat.v3alpha.QatPrivateKeyMethodConfig`, config));
+  }
+  return undefined;
+}
+
+const PROVIDERS = 'envoy.extensions.private_key_providers';
+
+function provider(providerName: string, { fallback }: JsonObject, typedConfig: AnyMessage): PrivateKeyProvider {
+  return { providerName, typedConfig, ...(fallback === true ? { fallback } : {}) };
 }
 
 function inline(base64: string): DataSource {
