@@ -73,10 +73,14 @@ const { schema, types } = istioSchema(resolve(full));
 writeFileSync(join(source, 'core/schema/istio-schema.gen.ts'), schema);
 writeFileSync(join(source, 'core/schema/istio-types.gen.ts'), types);
 
-function addTo(node, path, messages) {
+function addTo(node, [first, ...rest], messages) {
   node.nested ??= {};
-  if (path.length === 0) Object.assign(node.nested, structuredClone(messages));
-  else addTo((node.nested[path[0]] ??= {}), path.slice(1), messages);
+  if (first === undefined) {
+    Object.assign(node.nested, structuredClone(messages));
+    return;
+  }
+  node.nested[first] ??= {};
+  addTo(node.nested[first], rest, messages);
 }
 
 /** Sorted by name, so that a refresh shows as a diff of the types that changed. */
