@@ -55,6 +55,31 @@ export function missed(facts: readonly Unrecorded[], seen: (index: number) => bo
   );
 }
 
+/**
+ * The same facts as other watches would have brought them: those about one object by one source in their order, everything else in any.
+ * `choices` say, one after the other, which object is next.
+ */
+export function reordered(facts: readonly Unrecorded[], choices: Iterable<number>): readonly Unrecorded[] {
+  const queues = new Map<string, Unrecorded[]>();
+  for (const fact of facts) {
+    const key = keyOf(fact) ?? `${fact.source} ${fact.kind}`;
+    const queue = queues.get(key);
+    if (queue === undefined) queues.set(key, [fact]);
+    else queue.push(fact);
+  }
+  const waiting = [...queues.values()];
+  const merged: Unrecorded[] = [];
+  const iterator = choices[Symbol.iterator]();
+  while (waiting.length > 0) {
+    const { value, done } = iterator.next();
+    const at = done === true ? 0 : value % waiting.length;
+    const queue = waiting[at]!;
+    merged.push(queue.shift()!);
+    if (queue.length === 0) waiting.splice(at, 1);
+  }
+  return merged;
+}
+
 /** What each source has in the end. */
 export function saidBy(facts: readonly Unrecorded[]): Sources {
   const sources = new Map<string, Map<string, JsonObject>>();

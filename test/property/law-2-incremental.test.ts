@@ -4,12 +4,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Effect } from '../../src/core/effect.ts';
-import type { Event } from '../../src/core/event.ts';
+import type { Event, Unrecorded } from '../../src/core/event.ts';
 import { fold } from '../../src/core/fold.ts';
 import type { ProxyReader } from '../../src/core/reader.ts';
 import type { Resource } from '../../src/core/resource.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
 import { anyFact, numbered, someConnected } from '../../src/testing/facts.ts';
+import { meshLife } from '../../src/testing/life.ts';
+import { reordered } from '../../src/testing/perturbations.ts';
 import { Engine } from '../../src/xds/engine.ts';
 import { resourceSources } from '../../src/xds/generate/types.ts';
 import { CDS } from '../../src/xds/session/types.ts';
@@ -23,6 +25,11 @@ interface Moment {
   readonly next: Then;
 }
 
+/** The life of a mesh, its stories at the same time. */
+const order = fc.array(fc.nat({ max: 1_000 }), { maxLength: 100, size: 'max' });
+const shuffled = ([facts, choices]: [readonly Unrecorded[], readonly number[]]): readonly Unrecorded[] =>
+  reordered(facts, choices);
+
 function anyMoments(maxLength: number): fc.Arbitrary<readonly Moment[]> {
   const next = fc.oneof(
     { weight: 9, arbitrary: fc.constant<Then>('wait') },
@@ -30,7 +37,10 @@ function anyMoments(maxLength: number): fc.Arbitrary<readonly Moment[]> {
     { weight: 1, arbitrary: fc.constantFrom<Then>('sweep', 'check') },
   );
   return fc
-    .tuple(someConnected, fc.array(anyFact, { minLength: 5, maxLength, size: 'max' }))
+    .tuple(
+      someConnected,
+      fc.oneof(fc.array(anyFact, { minLength: 5, maxLength, size: 'max' }), fc.tuple(meshLife(4), order).map(shuffled)),
+    )
     .map(([first, facts]) => numbered([...first, ...facts]))
     .chain(events => fc.tuple(...events.map(event => next.map((then): Moment => ({ event, next: then })))));
 }

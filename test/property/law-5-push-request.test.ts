@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Event } from '../../src/core/event.ts';
 import {
   CAUSE_BLOCKS_MAX,
   causeRanges,
@@ -11,6 +12,8 @@ import {
   pushRequest,
   type Reason,
 } from '../../src/core/push-request.ts';
+import { anyFact, anyHistory, numbered } from '../../src/testing/facts.ts';
+import { foldAll } from './folding.ts';
 import { parameters } from './seed.ts';
 
 const reasons: readonly Reason[] = ['endpoint', 'config', 'service', 'global', 'secret', 'proxy'];
@@ -56,6 +59,34 @@ function loses(all: readonly Single[], merge: typeof mergePushRequests): string 
   return uncovered === undefined ? undefined : `cause ${uncovered.seq}`;
 }
 
+function requestsOf(events: readonly Event[]): readonly PushRequest[] {
+  return foldAll(events).effects.flatMap(effect => (effect.kind === 'Push' ? [effect.request] : []));
+}
+
+/** Merged batch by batch, then the batches, as the world and the schedule do. */
+function inBatches(requests: readonly PushRequest[], sizes: readonly number[]): PushRequest {
+  const batches: PushRequest[] = [];
+  for (let at = 0, i = 0; at < requests.length; i++) {
+    const size = 1 + (sizes[i % sizes.length] ?? 0);
+    batches.push(requests.slice(at, at + size).reduce(mergePushRequests, noPush));
+    at += size;
+  }
+  return batches.reduce(mergePushRequests, noPush);
+}
+
+/** What the merged request lacks of its parts. */
+function losesAny(requests: readonly PushRequest[], merge: typeof mergePushRequests): string | undefined {
+  const whole = requests.reduce(merge, noPush);
+  const ranges = causeRanges(whole.causes);
+  for (const { full, forced, configsUpdated, reasons: given, causes } of requests) {
+    if ((full && !whole.full) || (forced && !whole.forced)) return 'how far it goes';
+    if (configsUpdated.some(key => !whole.configsUpdated.includes(key))) return 'a key';
+    if (Object.keys(given).some(reason => whole.reasons[reason as Reason] === undefined)) return 'a reason';
+    if (!ranges.some(({ first, last }) => first <= causes.first && causes.last <= last)) return 'a cause';
+  }
+  return undefined;
+}
+
 describe('law 5: PushRequest is a monoid', () => {
   test('identity', () => {
     fc.assert(
@@ -86,6 +117,40 @@ describe('law 5: PushRequest is a monoid', () => {
       }),
       parameters(500),
     );
+  });
+
+  test('so it is for what the fold asks, whatever changes and in whatever batches it is merged', () => {
+    fc.assert(
+      fc.property(anyHistory(60), fc.array(fc.nat({ max: 6 }), { minLength: 1, maxLength: 20 }), (events, sizes) => {
+        const requests = requestsOf(events);
+        expect(inBatches(requests, sizes)).toEqual(requests.reduce(mergePushRequests, noPush));
+        expect(losesAny(requests, mergePushRequests)).toBeUndefined();
+      }),
+      parameters(150),
+    );
+  });
+
+  test('and the histories ask for much: keys of many kinds, and nearly every reason', () => {
+    const requests = requestsOf(numbered(fc.sample(anyFact, { numRuns: 3_000, seed: 1 })));
+    const kinds = new Set(requests.flatMap(({ configsUpdated }) => configsUpdated.map(key => key.split('/')[0])));
+    expect(kinds.size).toBeGreaterThan(12);
+    const given = new Set(requests.flatMap(({ reasons: found }) => Object.keys(found)));
+    expect([...given].sort()).toEqual([
+      'config',
+      'endpoint',
+      'global',
+      'headlessendpoint',
+      'networks',
+      'proxy',
+      'secret',
+      'service',
+      'tag',
+    ]);
+    const forgetful = (a: PushRequest, b: PushRequest): PushRequest => ({
+      ...mergePushRequests(a, b),
+      reasons: b.reasons,
+    });
+    expect(losesAny(requests, forgetful)).toBe('a reason');
   });
 
   test('canary: a merge that keeps the newer keys alone, or forgets the older full, is caught', () => {

@@ -4,14 +4,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../src/core/event.ts';
-import { canonicalJson, type Json } from '../../src/core/json.ts';
-import { emptyState, type State } from '../../src/core/state.ts';
+import { emptyState } from '../../src/core/state.ts';
 import { foldFacts } from '../../src/runtime/offline.ts';
-import { anyFact, connected } from '../../src/testing/facts.ts';
+import { anyFact } from '../../src/testing/facts.ts';
+import { meshLife } from '../../src/testing/life.ts';
 import { soundObject } from '../../src/testing/objects.ts';
 import { backInTime, crashed, missed, plain, run, type Step, saidBy, settle } from '../../src/testing/perturbations.ts';
-import { allHoldings, showHoldings } from './holdings.ts';
 import { parameters } from './seed.ts';
+import { held, tables } from './settled.ts';
 
 const SOURCES = ['file/Kubernetes', 'kube/Kubernetes', 'file/remote'] as const;
 
@@ -23,19 +23,8 @@ const sound: fc.Arbitrary<Unrecorded> = fc
   .tuple(fc.constantFrom(...SOURCES), soundObject)
   .map(([source, object]): Unrecorded => ({ source, kind: 'Add', object }))
   .filter(fact => foldFacts([fact]).effects.every(effect => effect.kind !== 'Verdict' || effect.accepted));
-const facts = fc.array(fc.oneof(objectFact, sound), { maxLength: 60 });
-
-/** Objects in force by kind and key, and the keys of the indexes. */
-function tables(state: State): string {
-  const objects = Object.values(state.objects).map(table => [...table.values()]);
-  const indexes = Object.values(state.indexes).map(table => [...table.keys()]);
-  return canonicalJson([objects, indexes] as unknown as Json);
-}
-
-function held(state: State): readonly string[] {
-  const proxies = (['sidecar-1', 'sidecar-3', 'gateway-1'] as const).map(connected);
-  return showHoldings(allHoldings(foldFacts(proxies, state).state));
-}
+/** Anything at all, or the life of a mesh. */
+const facts = fc.oneof(fc.array(fc.oneof(objectFact, sound), { maxLength: 60 }), meshLife(5));
 
 function comesOut(all: readonly Unrecorded[], steps: readonly Step[], withXds: boolean): void {
   const sources = saidBy(all);
