@@ -10,6 +10,7 @@ const root = join(import.meta.dirname, '../..');
 const ENTRIES: Readonly<Record<string, string>> = {
   "'../../src/index.ts'": "'periplus'",
   "'../../src/oracle/main.ts'": "'periplus/oracle'",
+  "'../../src/testing/main.ts'": "'periplus/testing'",
 };
 
 describe('guides', () => {

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Engine, type JsonObject, resourceSources, type State, type Unrecorded } from '../../src/index.ts';
+import { backInTime, crashed, meshLife, plain, reordered, run, saidBy, settle } from '../../src/testing/main.ts';
+
+const source = 'file/Kubernetes';
+const cds = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
+const lds = 'type.googleapis.com/envoy.config.listener.v3.Listener';
+
+/** Our own objects: in a repository of configuration they are read from its files. */
+const ours: readonly JsonObject[] = [
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'catalog', namespace: 'shop' },
+    spec: {
+      clusterIP: '10.96.7.1',
+      ports: [{ name: 'http', port: 80, targetPort: 8080 }],
+      selector: { app: 'catalog' },
+    },
+  },
+  {
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'DestinationRule',
+    metadata: { name: 'catalog', namespace: 'shop' },
+    spec: { host: 'catalog', subsets: [{ name: 'stable', labels: { track: 'stable' } }] },
+  },
+  {
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'Sidecar',
+    metadata: { name: 'default', namespace: 'shop' },
+    spec: { egress: [{ hosts: ['./*'] }] },
+  },
+];
+const said = ours.map((object): Unrecorded => ({ source, kind: 'Add', object }));
+
+/** One of our proxies, that watches clusters and listeners. */
+const connection = 'web';
+const proxy: readonly Unrecorded[] = [
+  {
+    source: 'xds',
+    kind: 'ProxyConnected',
+    connection,
+    node: { id: 'sidecar~10.20.0.9~web.shop~shop.svc.cluster.local', metadata: { NAMESPACE: 'shop' } },
+    protocol: 'delta',
+  },
+  ...[cds, lds].map(
+    (typeUrl): Unrecorded => ({
+      source: 'xds',
+      kind: 'ProxySubscribed',
+      connection,
+      typeUrl,
+      subscribe: [],
+      unsubscribe: [],
+      wildcard: true,
+    }),
+  ),
+];
+
+/** What the proxy holds: names and versions, which are hashes of the content. */
+function held(state: State): readonly string[] {
+  const connected = run(plain(proxy), state);
+  const view = new Engine(resourceSources).viewOf(connected, connected.proxies.get(connection)!);
+  return [...view.values()].flatMap(set =>
+    [...set.resources.values()].map(({ name, version }) => `${name} ${version}`),
+  );
+}
+
+const life = meshLife(4);
+const choices = fc.array(fc.nat(), { maxLength: 100 });
+
+test('what others do in their namespaces changes nothing for our proxy', () => {
+  const alone = held(run(plain(said)));
+  expect(alone.some(line => line.startsWith('outbound|80|stable|catalog.shop.svc.cluster.local '))).toBe(true);
+  fc.assert(
+    fc.property(life, choices, (facts, order) => {
+      expect(held(run(plain(reordered([...said, ...facts], order))))).toEqual(alone);
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('nor does a crash in the middle, or a source that goes back in time', () => {
+  const alone = held(run(plain(said)));
+  fc.assert(
+    fc.property(life, fc.nat(), fc.nat(), (facts, at, back) => {
+      const all = [...facts, ...said];
+      const sources = saidBy(all);
+      expect(held(settle(run(crashed(all, at % all.length)), sources))).toEqual(alone);
+      expect(held(settle(run(backInTime(all, source, at % all.length, back % all.length)), sources))).toEqual(alone);
+    }),
+    { numRuns: 20 },
+  );
+});
