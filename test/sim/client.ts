@@ -57,8 +57,11 @@ export class SimClient {
     return new Set([...[...parents.values()].flatMap(({ content }) => content.needs), ...this.extra.get(type)!].sort());
   }
 
-  /** Reads one message, if there is one, and answers it. `keepsRemoved`: a mistake on purpose. */
-  read(refuses: boolean, keepsRemoved = false): boolean {
+  /**
+   * Reads one message, if there is one, and answers it. Mistakes on purpose: `removal-lost` keeps what is gone, `routes-not-taken` says that it
+   * took listeners and routes over those that it has, and did not.
+   */
+  read(refuses: boolean, mistake?: 'removal-lost' | 'routes-not-taken'): boolean {
     const { wire } = this;
     const message = wire?.read();
     if (wire === undefined || message === undefined) return false;
@@ -75,10 +78,12 @@ export class SimClient {
     const wants = this.wants(typeUrl);
     const held =
       wants === undefined && this.protocol === 'sotw' ? new Map<string, Holding>() : this.holds.get(typeUrl)!;
+    const stays = mistake === 'routes-not-taken' && (typeUrl === LDS || typeUrl === RDS);
     for (const one of resources) {
+      if (stays && held.has(one.content.name)) continue;
       if (wants === undefined || wants.has(one.content.name)) held.set(one.content.name, one);
     }
-    if (!keepsRemoved) for (const name of removed) held.delete(name);
+    if (mistake !== 'removal-lost') for (const name of removed) held.delete(name);
     this.holds.set(typeUrl, held);
     this.#answer(typeUrl, nonce, undefined);
     if (typeUrl === CDS) this.#subscribe(EDS);

@@ -25,7 +25,14 @@ export const SNAPSHOT_EVERY = 40;
 const STATES_MAX = 500;
 
 /** A mistake put in on purpose, to see that it is found. */
-export type Canary = 'receipt-skipped' | 'push-lost' | 'read-ahead' | 'seqs-shifted' | 'removal-lost';
+export type Canary =
+  | 'receipt-skipped'
+  | 'push-lost'
+  | 'read-ahead'
+  | 'seqs-shifted'
+  | 'removal-lost'
+  | 'routes-not-taken'
+  | 'written-too-early';
 
 export interface SimOptions {
   readonly platter: Platter;

@@ -235,7 +235,9 @@ class Simulation {
   }
 
   #read(client: SimClient, refuses: boolean): boolean {
-    const read = client.read(refuses, this.#options.canary === 'removal-lost');
+    const { canary } = this.#options;
+    const mistake = canary === 'removal-lost' || canary === 'routes-not-taken' ? canary : undefined;
+    const read = client.read(refuses, mistake);
     if (read && refuses) this.#note(`${client.name} refuses`);
     if (read) this.#count(refuses ? 'refusals' : 'accepted');
     return read;
@@ -263,6 +265,7 @@ class Simulation {
       what => {
         this.#broken ??= `${client.name}: ${what}`;
       },
+      this.#options.canary === 'written-too-early',
     );
     client.connect(wire);
     void plane.hub

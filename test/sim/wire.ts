@@ -23,8 +23,11 @@ export class Wire implements Transport {
   readonly #broken: (what: string) => void;
   #paused = false;
 
-  /** `onSend` sees each message as it leaves the server; `broken`: a law of the wire was broken. */
-  constructor(onSend: (message: Buffer) => void, broken: (what: string) => void) {
+  readonly #tooEarly: boolean;
+
+  /** `onSend` sees each message as it leaves the server; `broken`: a law of the wire was broken; `tooEarly`: a mistake on purpose. */
+  constructor(onSend: (message: Buffer) => void, broken: (what: string) => void, tooEarly = false) {
+    this.#tooEarly = tooEarly;
     this.#onSend = onSend;
     this.#broken = broken;
   }
@@ -37,6 +40,7 @@ export class Wire implements Transport {
     const sent: OnItsWay = { message, done, written: false };
     this.toClient.push(sent);
     if (!this.slow) queueMicrotask(() => this.#taken(sent));
+    else if (this.#tooEarly) queueMicrotask(done);
   }
 
   end(code: EndCode, message: string): void {
