@@ -5,7 +5,6 @@
 import type { Obj } from '../object.ts';
 import type { ProxyRecord } from '../proxy.ts';
 import type { PushRequest } from '../push-request.ts';
-import { selects } from '../registry/labels.ts';
 import { SERVICE_NAME_LABEL } from '../registry/slice-endpoints.ts';
 import { kubernetesHost } from '../select/hosts.ts';
 import type { State } from '../state.ts';
@@ -37,13 +36,15 @@ export function podHandler(before: State, after: State, change: Change): PushReq
   const [pod] = pods;
   const names: ServiceNames = new Set();
   for (const one of pods) addServicesOfPod(comparison, one, names);
-  const isSelected = (selector: Readonly<Record<string, string>>): boolean =>
-    pods.some(one => selects(selector, one.labels));
   const isOwn = ({ facets }: ProxyRecord): boolean => facets.id === `${pod.name}.${pod.namespace}`;
   return orNothing(
     mergeAll([
       requestFor(comparison, names),
-      ...selectingEntryRequests(comparison, pod.namespace, isSelected),
+      ...selectingEntryRequests(
+        comparison,
+        pod.namespace,
+        pods.map(({ labels }) => labels),
+      ),
       proxyRequest(after, change, isOwn),
     ]),
   );
@@ -58,8 +59,10 @@ export function nodeHandler(before: State, after: State, change: Change): PushRe
   for (const pod of pods) addServicesOfPod(comparison, pod, names);
   const namespaces = [...new Set(pods.map(pod => pod.namespace))].sort();
   const entries = namespaces.flatMap(namespace =>
-    selectingEntryRequests(comparison, namespace, selector =>
-      pods.some(pod => pod.namespace === namespace && selects(selector, pod.labels)),
+    selectingEntryRequests(
+      comparison,
+      namespace,
+      pods.filter(pod => pod.namespace === namespace).map(pod => pod.labels),
     ),
   );
   const ids = new Set(pods.map(pod => `${pod.name}.${pod.namespace}`));

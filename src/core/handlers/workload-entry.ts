@@ -29,7 +29,11 @@ export function workloadEntryHandler(before: State, after: State, change: Change
     ...services.map(({ name }) =>
       endpointRequest(comparison, kubernetesHost(name, namespace, domainSuffix), namespace),
     ),
-    ...selectingEntryRequests(comparison, namespace, isSelected),
+    ...selectingEntryRequests(
+      comparison,
+      namespace,
+      workloads.map(({ labels }) => labels),
+    ),
     proxyRequest(after, change, proxy => proxy.facets.ips.some(ip => addresses.includes(ip))),
   ];
   return orNothing(mergeAll(requests));

@@ -164,6 +164,8 @@ export interface Indexes {
   readonly podsByIp: 'Pod';
   /** `cluster/node` → Pod */
   readonly podsByNode: 'Pod';
+  /** `namespace/ip` → Pod, of all clusters */
+  readonly podsByAddress: 'Pod';
   /** `namespace` → Pod, of all clusters */
   readonly podsByNamespace: 'Pod';
   /** `namespace/name` → Service, of all clusters */
@@ -174,6 +176,12 @@ export interface Indexes {
   readonly networkGatewayServices: 'Service';
   /** `host` → ServiceEntry */
   readonly serviceEntriesByHost: 'ServiceEntry';
+  /** `namespace/selectorKey` of those that select workloads, see registry/selection.ts → ServiceEntry */
+  readonly serviceEntriesBySelector: 'ServiceEntry';
+  /** `namespace/address` of its own endpoints → ServiceEntry */
+  readonly serviceEntriesByAddress: 'ServiceEntry';
+  /** `namespace/label=value` for each label → WorkloadEntry */
+  readonly workloadEntriesByLabel: 'WorkloadEntry';
   /** `address` → WorkloadEntry */
   readonly workloadEntriesByAddress: 'WorkloadEntry';
 }

@@ -142,6 +142,7 @@ export const pod = kubernetesKind<'Pod', Decoded>({
   flatten,
   narrow,
   indexes: obj => ({
+    podsByAddress: obj.spec.podIPs.map(ip => `${obj.namespace}/${ip}`),
     podsByIp: obj.spec.podIPs.map(ip => `${obj.cluster}/${ip}`),
     podsByNamespace: [obj.namespace],
     podsByNode: obj.spec.nodeName === '' ? [] : [`${obj.cluster}/${obj.spec.nodeName}`],

@@ -116,6 +116,7 @@ const indexMeanings: Indexes = {
   slicesByService: 'EndpointSlice',
   slicesByPod: 'EndpointSlice',
   slicesByIp: 'EndpointSlice',
+  podsByAddress: 'Pod',
   podsByIp: 'Pod',
   podsByNode: 'Pod',
   podsByNamespace: 'Pod',
@@ -123,6 +124,9 @@ const indexMeanings: Indexes = {
   servicesByType: 'Service',
   networkGatewayServices: 'Service',
   serviceEntriesByHost: 'ServiceEntry',
+  serviceEntriesByAddress: 'ServiceEntry',
+  serviceEntriesBySelector: 'ServiceEntry',
+  workloadEntriesByLabel: 'WorkloadEntry',
   workloadEntriesByAddress: 'WorkloadEntry',
 };
 /** Sorted. */

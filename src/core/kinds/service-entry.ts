@@ -4,6 +4,7 @@
 import type { RawObject } from '../event.ts';
 import { isObject } from '../json.ts';
 import { isHttp, isTls, protocolOf } from '../registry/protocol.ts';
+import { selectorKey } from '../registry/selection.ts';
 import type { ServiceEntry, ServicePort } from '../schema/istio-types.gen.ts';
 import { isWildcard } from '../select/hosts.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
@@ -26,7 +27,12 @@ export const serviceEntry = istioKind({
   references: serviceEntryReferences,
   rules: checkServiceEntry,
   status: statusList('addresses', ['value', 'host']),
-  indexes: obj => ({ serviceEntriesByHost: obj.spec.hosts ?? [] }),
+  indexes: ({ namespace, spec: { hosts = [], endpoints = [], workloadSelector } }) => ({
+    serviceEntriesByHost: hosts,
+    serviceEntriesByAddress: [...new Set(endpoints.map(({ address = '' }) => `${namespace}/${address}`))],
+    serviceEntriesBySelector:
+      workloadSelector === undefined ? [] : [`${namespace}/${selectorKey(workloadSelector.labels ?? {})}`],
+  }),
 });
 
 /** The protocols whose host the proxy can see, and so find an address for. */

@@ -1,6 +1,7 @@
 // WorkloadEntry: one workload outside Kubernetes, such as a virtual machine. Its health is the condition Healthy of its status.
 // Rules: Istio pkg/config/validation (ValidateWorkloadEntry).
 
+import { labelKeys } from '../registry/selection.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
 import { workloadEntryReferences } from './references-networking.ts';
 import { statusList } from './status.ts';
@@ -13,6 +14,9 @@ export const workloadEntry = istioKind({
   type: 'istio.networking.v1alpha3.WorkloadEntry',
   references: workloadEntryReferences,
   rules: (spec, report) => checkEndpoint(spec, {}, 'spec', report),
-  indexes: obj => ({ workloadEntriesByAddress: obj.spec.address ? [obj.spec.address] : [] }),
+  indexes: ({ namespace, labels, spec }) => ({
+    workloadEntriesByAddress: spec.address ? [spec.address] : [],
+    workloadEntriesByLabel: labelKeys({ ...spec.labels, ...labels }).map(key => `${namespace}/${key}`),
+  }),
   status: statusList('conditions', ['type', 'status'], condition => condition.type === 'Healthy'),
 });

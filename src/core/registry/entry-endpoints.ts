@@ -8,6 +8,7 @@ import type { ServicePort } from '../schema/istio-types.gen.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { type Labels, selects } from './labels.ts';
 import { containerPort, isEligible, isReady, podWorkload, type Workload } from './pods.ts';
+import { candidateEntries } from './selecting.ts';
 import { type EntryWorkload, entryWorkload, hasIp, workloadOfEntry } from './workload-entry.ts';
 
 /** A workload that may stand behind a ServiceEntry; `portOf` is what it says of a port of the entry. */
@@ -118,7 +119,7 @@ function selectedInstances(reader: Reader, namespace: string, selector: Labels, 
     pods.push({ workload: chosen, weight: 1, health: 'Healthy', portOf: podPort(pod) });
   }
   const entries: Instance[] = [];
-  for (const obj of reader.objects('WorkloadEntry', `${namespace}/`)) {
+  for (const obj of candidateEntries(reader, namespace, selector)) {
     const workload = reader.get(entryWorkload, `${obj.namespace}/${obj.name}`);
     if (workload === undefined || !selects(selector, workload.labels)) continue;
     if (isDns || hasIp(workload)) entries.push(fromEntry(workload));

@@ -6,6 +6,7 @@ import type { Query, Reader } from '../reader.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { kubernetesService } from './kubernetes-service.ts';
 import { selects } from './labels.ts';
+import { candidateEntries } from './selecting.ts';
 import { endpointsOfObject, endpointsOfSlice, isUsable } from './slice-endpoints.ts';
 import { entryWorkload, hasIp } from './workload-entry.ts';
 
@@ -42,7 +43,7 @@ function selectedEntries(reader: Reader, key: string): readonly Endpoint[] {
   if (service === undefined || service.resolution !== 'ClientSideLB') return [];
   if (Object.keys(service.selector).length === 0) return [];
   const found: Endpoint[] = [];
-  for (const obj of reader.objects('WorkloadEntry', `${service.namespace}/`)) {
+  for (const obj of candidateEntries(reader, service.namespace, service.selector)) {
     const workload = reader.get(entryWorkload, `${obj.namespace}/${obj.name}`);
     if (workload === undefined || !hasIp(workload) || !selects(service.selector, workload.labels)) continue;
     for (const port of service.ports) {

@@ -19,6 +19,7 @@ import {
   ZONE_LABEL,
 } from './labels.ts';
 import { podLocality } from './pods.ts';
+import { entriesAt } from './selecting.ts';
 import { entryWorkload } from './workload-entry.ts';
 
 const TEST_VM_LABEL = 'istio.io/test-vm';
@@ -111,8 +112,9 @@ function podLabels(reader: ProxyReader): Labels | undefined {
 /** Of the first endpoint, by the proxy's addresses, of a ServiceEntry of its namespace. */
 function instanceLabels(reader: ProxyReader): Labels | undefined {
   if (!isOfConfigCluster(reader)) return undefined;
-  const entries = reader.objects('ServiceEntry', `${reader.facet('namespace')}/`);
-  for (const address of reader.facet('ips')) {
+  const ips = reader.facet('ips');
+  const entries = entriesAt(reader, reader.facet('namespace'), ips);
+  for (const address of ips) {
     for (const entry of entries) {
       for (const host of [...new Set(entry.spec.hosts ?? [])]) {
         const found = reader

@@ -12,6 +12,7 @@ import { kubernetesService, mergedService } from './kubernetes-service.ts';
 import { type Labels, selects } from './labels.ts';
 import { containerPort } from './pods.ts';
 import { entryOfProxy, isOfConfigCluster, labelsOf, podOfProxy, textOf } from './proxy-workload.ts';
+import { entriesAt } from './selecting.ts';
 import { hostsOf } from './service-entry.ts';
 import { servicesOfHost } from './services.ts';
 
@@ -159,7 +160,7 @@ function entryTargets(reader: ProxyReader): readonly TargetName[] {
   if (!isOfConfigCluster(reader)) return [];
   const ips = reader.facet('ips');
   const names: TargetName[] = [];
-  for (const entry of reader.objects('ServiceEntry', `${reader.facet('namespace')}/`)) {
+  for (const entry of entriesAt(reader, reader.facet('namespace'), ips)) {
     for (const host of hostsOf(entry)) {
       const endpoints = reader
         .get(endpointsOfEntry, `${entry.namespace}/${entry.name}|${host}`)

@@ -114,5 +114,9 @@ test('a ServiceEntry is found by each of its hosts', () => {
     annotations: {},
   } as const;
   const entries = definitions.ServiceEntry.indexes({ ...obj, creationTime: 0, resourceVersion: '', uid: '', spec });
-  expect(entries).toEqual({ serviceEntriesByHost: ['a.com', '*.b.com'] });
+  expect(entries).toEqual({
+    serviceEntriesByHost: ['a.com', '*.b.com'],
+    serviceEntriesByAddress: [],
+    serviceEntriesBySelector: [],
+  });
 });

@@ -1,0 +1,55 @@
+// Which ServiceEntries select or hold a workload, and which WorkloadEntries a selector may mean: by the indexes that selection.ts files them under.
+
+import type { Obj } from '../object.ts';
+import type { Reader } from '../reader.ts';
+import { type Labels, selects } from './labels.ts';
+import { labelKeys, selectorKey } from './selection.ts';
+import { entryWorkload } from './workload-entry.ts';
+
+/** The ServiceEntries of a namespace that select a workload with one of these sets of labels (those of the topology included), by name. */
+export function selectingEntries(
+  reader: Reader,
+  namespace: string,
+  workloads: readonly Labels[],
+): readonly Obj<'ServiceEntry'>[] {
+  const keys = new Set(['', ...workloads.flatMap(labelKeys)]);
+  const found: Obj<'ServiceEntry'>[] = [];
+  for (const key of keys) {
+    for (const entry of reader.indexed('serviceEntriesBySelector', `${namespace}/${key}`)) {
+      const selector = entry.spec.workloadSelector?.labels ?? {};
+      if (workloads.some(labels => selects(selector, labels))) found.push(entry);
+    }
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** WorkloadEntries of a namespace among which are all that the selector selects, by name. */
+export function candidateEntries(reader: Reader, namespace: string, selector: Labels): readonly Obj<'WorkloadEntry'>[] {
+  const key = selectorKey(selector);
+  return key === ''
+    ? reader.objects('WorkloadEntry', `${namespace}/`)
+    : reader.indexed('workloadEntriesByLabel', `${namespace}/${key}`);
+}
+
+/** The ServiceEntries of a namespace among which are all that have an endpoint at one of the addresses, by name. */
+export function entriesAt(
+  reader: Reader,
+  namespace: string,
+  addresses: readonly string[],
+): readonly Obj<'ServiceEntry'>[] {
+  const found = new Map<string, Obj<'ServiceEntry'>>();
+  const labels: Labels[] = [];
+  for (const address of addresses) {
+    for (const entry of reader.indexed('serviceEntriesByAddress', `${namespace}/${address}`)) {
+      found.set(entry.name, entry);
+    }
+    for (const obj of reader.indexed('workloadEntriesByAddress', address)) {
+      if (obj.namespace !== namespace) continue;
+      const workload = reader.get(entryWorkload, `${namespace}/${obj.name}`);
+      if (workload !== undefined) labels.push(workload.labels);
+    }
+    for (const pod of reader.indexed('podsByAddress', `${namespace}/${address}`)) labels.push(pod.labels);
+  }
+  for (const entry of selectingEntries(reader, namespace, labels)) found.set(entry.name, entry);
+  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
