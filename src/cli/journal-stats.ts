@@ -22,8 +22,10 @@ PUSHES: events of the object that asked for a push. RESPONSES: those that went t
     .action(async (options: { journal: string; from?: string; to?: string; output: string }) => {
       const format = parseFormat(options.output);
       await withHistory(options.journal, async history => {
-        const from =
-          options.from === undefined ? history.first() + 1 : Math.max(1, await positionOf(history, options.from));
+        const from = Math.max(
+          history.first() + 1,
+          options.from === undefined ? 0 : await positionOf(history, options.from),
+        );
         const line = progress('counting');
         const stats = await statsOf(history, from, await positionOf(history, options.to), line.show);
         line.end();

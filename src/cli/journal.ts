@@ -1,25 +1,24 @@
 // periplus journal ls|show|verify|stats|export|import: looking into a journal. Reads only; works beside a running control plane.
 
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { Command } from 'commander';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import { exportJournal } from '../journal/export.ts';
-import { importJournal } from '../journal/import.ts';
 import type { Journal, StoredEvent } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
 import { journalOption } from './asking.ts';
+import { compactCommand } from './journal-compact.ts';
 import { statsCommand } from './journal-stats.ts';
+import { exportCommand, importCommand } from './journal-text.ts';
 import { CliError, EXIT, parseFormat, print, printData, printTable, progress, showTime } from './output.ts';
 
 export function journalCommand(): Command {
   const command = new Command('journal').description(
-    'look into a journal: list, show, verify, count, export and import events',
+    'look into a journal: list, show, verify and count events, export and import them, forget old ones',
   );
   command.addCommand(lsCommand());
   command.addCommand(showCommand());
   command.addCommand(verifyCommand());
   command.addCommand(statsCommand());
+  command.addCommand(compactCommand());
   command.addCommand(exportCommand());
   command.addCommand(importCommand());
   return command;
@@ -96,31 +95,6 @@ function verifyCommand(): Command {
         }
         if (!verdict.ok) process.exitCode = EXIT.failed;
       });
-    });
-}
-
-function exportCommand(): Command {
-  return new Command('export')
-    .description('write the journal as JSON lines to stdout')
-    .option(...journalOption)
-    .option('--redact', 'replace private keys and tokens by placeholders of the same shape, and re-chain', false)
-    .addHelpText('after', '\nFor a bug report:\n  periplus journal export --redact > journal.jsonl')
-    .action(async (options: { journal: string; redact: boolean }) => {
-      await withJournal(options.journal, async journal => {
-        for await (const line of exportJournal(journal, { redact: options.redact })) print(line);
-      });
-    });
-}
-
-function importCommand(): Command {
-  return new Command('import')
-    .description('make a journal from exported JSON lines; the chain is verified on the way')
-    .argument('<lines>', 'file written by `periplus journal export`')
-    .requiredOption('-j, --journal <file>', 'journal to make; must not exist')
-    .action(async (lines: string, options: { journal: string }) => {
-      const input = createInterface({ input: createReadStream(lines), crlfDelay: Number.POSITIVE_INFINITY });
-      const head = await importJournal(options.journal, input);
-      print(`imported ${head.seq} events into ${options.journal}`);
     });
 }
 

@@ -37,7 +37,8 @@ export async function broughtBy(history: History, state: State, object: string):
   const record = recordInForce(state, object);
   if (record === undefined) return undefined;
   const seq = record.accepted === undefined ? (record.refused?.at ?? 0) : record.acceptedAt;
-  const time = seq > history.first() && seq <= history.head().seq ? (await history.event(seq)).time : undefined;
+  const time =
+    seq > history.journal.base().seq && seq <= history.head().seq ? (await history.event(seq)).time : undefined;
   const { refused } = record;
   return {
     object,

@@ -46,9 +46,10 @@ export class History {
     return this.journal.head();
   }
 
-  /** The first position that a state can be had of. */
+  /** The first position that a state can be had of: 0, or that of the snapshot which a compacted journal begins with. */
   first(): number {
-    return this.journal.base().seq;
+    const { seq } = this.journal.base();
+    return seq === 0 ? 0 : seq + 1;
   }
 
   /** Everything up to and including event `seq`. Rejects with a HistoryFault if there is no such position, with a JournalFault if it cannot be read. */
@@ -93,7 +94,7 @@ export class History {
 
   /** Both ends included, page by page. */
   events(from: number, to: number): AsyncIterable<readonly Event[]> {
-    return this.journal.read({ from: Math.max(from, this.first() + 1), to });
+    return this.journal.read({ from: Math.max(from, this.journal.base().seq + 1), to });
   }
 
   async close(): Promise<void> {
@@ -116,7 +117,7 @@ export class History {
     if (kept !== undefined) return kept;
     if (this.first() > 0) {
       throw new HistoryFault(
-        `the journal begins after event ${this.first()} and has no snapshot from before event ${seq}, so nothing is known of the state there; ` +
+        `the journal begins with event ${this.first()} and has no snapshot from before event ${seq}, so nothing is known of the state there; ` +
           'ask for a later position',
       );
     }

@@ -14,7 +14,8 @@ const DAY_MS = 86_400_000;
 /** The seq that `text` means. Rejects with a HistoryFault if it means none. */
 export async function resolvePosition(journal: Journal, text: string): Promise<number> {
   const head = journal.head();
-  const first = journal.base().seq;
+  const base = journal.base().seq;
+  const first = base === 0 ? 0 : base + 1;
   const word = text.trim();
   const seq = seqOf(word, head.seq);
   if (seq !== undefined) {
@@ -25,8 +26,7 @@ export async function resolvePosition(journal: Journal, text: string): Promise<n
   if (time === undefined) throw new HistoryFault(`${JSON.stringify(text)} is no position; one is ${POSITION_HELP}`);
   const found = await lastBy(journal, time);
   if (found !== undefined) return found;
-  const begin =
-    head.seq === first ? 'is empty' : `begins at ${new Date(await timeAt(journal, first + 1)).toISOString()}`;
+  const begin = head.seq === base ? 'is empty' : `begins at ${new Date(await timeAt(journal, base + 1)).toISOString()}`;
   throw new HistoryFault(`${journal.path} ${begin}; nothing is known of ${new Date(time).toISOString()}`);
 }
 
@@ -55,8 +55,8 @@ function timeOf(word: string, headTime: number): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** The last event with a time up to `time`, by halving: times never decrease. */
-async function lastBy(journal: Journal, time: number): Promise<number | undefined> {
+/** The last event with a time up to `time`, by halving: times never decrease. Undefined: the first one is later. */
+export async function lastBy(journal: Journal, time: number): Promise<number | undefined> {
   const first = journal.base().seq + 1;
   let [low, high] = [first - 1, journal.head().seq];
   while (low < high) {

@@ -227,10 +227,9 @@ async function lastNack(history: History, proxy: string | undefined): Promise<Ev
 const STRETCH = 500;
 
 async function* backwards(history: History, to: number): AsyncGenerator<Event> {
-  for (let end = to; end > history.first(); end -= STRETCH) {
+  for (let end = to; end > history.journal.base().seq; end -= STRETCH) {
     const stretch: Event[] = [];
-    for await (const page of history.events(Math.max(history.first() + 1, end - STRETCH + 1), end))
-      stretch.push(...page);
+    for await (const page of history.events(Math.max(1, end - STRETCH + 1), end)) stretch.push(...page);
     yield* stretch.reverse();
   }
 }

@@ -7,6 +7,7 @@ import { canonicalJson, isObject } from '../core/json.ts';
 import { chainHash } from './chain.ts';
 import { EXPORT_FORMAT, EXPORT_VERSION } from './export.ts';
 import { errorText, JournalFault } from './fault.ts';
+import { ImportedSnapshot } from './import-snapshot.ts';
 import type { Durability, Head } from './journal.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
 import type { PendingRow, StoredBase } from './store.ts';
@@ -51,6 +52,7 @@ class Importer {
   readonly #durability: Durability;
   #store: SqliteStore | undefined;
   #keyCheck: string | undefined;
+  #snapshot: ImportedSnapshot | undefined;
   #rows: PendingRow[] = [];
   #firstSeq = 1;
   #seq = 0;
@@ -81,6 +83,12 @@ class Importer {
     const value = this.#parse(text);
     if (this.#ended) throw this.#bad('there is more after the end line');
     if (this.#store === undefined) return this.#header(value);
+    if (this.#snapshot !== undefined && !this.#snapshot.whole) {
+      const wrong = this.#snapshot.take(value);
+      if (wrong !== undefined) throw this.#bad(wrong);
+      return;
+    }
+    if (isObject(value.snapshot)) return this.#startSnapshot(value.snapshot);
     if (isObject(value.end)) return this.#end(value.end);
     this.#event(value);
     if (this.#rows.length >= GROUP_EVENTS) await this.#flush(this.#store);
@@ -114,6 +122,13 @@ class Importer {
     });
   }
 
+  #startSnapshot({ seq, format }: JsonObject): void {
+    if (this.#snapshot !== undefined || this.#rows.length > 0 || seq !== this.#firstSeq || typeof format !== 'number') {
+      throw this.#bad('a snapshot stands before the events, once, and is of the first of them');
+    }
+    this.#snapshot = new ImportedSnapshot(this.#firstSeq, format);
+  }
+
   #event(value: JsonObject): void {
     const { seq, time, source, kind, body, hash } = value;
     if (seq !== this.#seq + 1) throw this.#bad(`seq ${this.#seq + 1} expected, ${canonicalJson(seq)} found`);
@@ -139,7 +154,10 @@ class Importer {
     if (seq !== this.#seq || !hash.equals(this.#hash)) {
       throw this.#bad(`the export is cut off: it should end at seq ${seq}, the last event is ${this.#seq}`);
     }
-    if (this.#store !== undefined) await this.#flush(this.#store);
+    if (this.#store !== undefined) {
+      await this.#flush(this.#store);
+      await this.#snapshot?.write(this.#store, this.#keyCheck);
+    }
     this.#ended = true;
   }
 

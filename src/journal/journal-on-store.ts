@@ -190,6 +190,30 @@ export class JournalOnStore implements Journal {
     return verifyStore(this.#store, onProgress);
   }
 
+  async compact(seq: number, onProgress?: (done: number, of: number) => void): Promise<void> {
+    this.#check('write');
+    const kept = await this.snapshots.read(seq);
+    if (kept?.info.seq !== seq) {
+      throw new JournalFault(
+        'no-such-seq',
+        'events are forgotten only before an intact snapshot, and there is none here',
+        {
+          path: this.path,
+          seq,
+        },
+      );
+    }
+    for (const { seq: older } of await this.snapshots.list()) if (older < seq) await this.snapshots.drop(older);
+    const start = this.#store.base.seq;
+    while (this.#store.base.seq < seq - 1) {
+      this.#check('write');
+      const more = await this.#store.trim(seq - 1);
+      onProgress?.(this.#store.base.seq - start, seq - 1 - start);
+      if (!more) break;
+    }
+    await this.#store.shrink();
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;

@@ -137,8 +137,11 @@ export interface Snapshots {
     readonly format: number;
     readonly facts: Iterable<SnapshotFact>;
   }): Promise<SnapshotInfo>;
-  /** The newest intact snapshot with seq ≤ `atMost` (default: the head). */
-  read(atMost?: number): Promise<Snapshot | undefined>;
+  /**
+   * The newest intact snapshot with seq ≤ `atMost` (default: the head). `secrets`: private values unsealed when the key is there
+   * (default), exactly as stored, or replaced by placeholders.
+   */
+  read(atMost?: number, secrets?: 'unsealed' | 'sealed' | 'redacted'): Promise<Snapshot | undefined>;
   /** Ascending by seq. */
   list(): Promise<readonly SnapshotInfo[]>;
   drop(seq: number): Promise<void>;
@@ -177,6 +180,11 @@ export interface Journal {
   /** Every committed event from `from` on, once, in order, now and in future; waits while `onEvents` returns a pending promise. */
   follow(from: number, onEvents: (events: readonly Event[]) => void | Promise<void>): Follow;
   readonly snapshots: Snapshots;
+  /**
+   * Forgets every event before the snapshot at `seq`, and every older snapshot. In slices, each a transaction of its own: wherever it ends, by
+   * a crash or a fault, the journal is whole, only longer than wanted. Faults: `no-such-seq` if there is no intact snapshot at `seq`.
+   */
+  compact(seq: number, onProgress?: (done: number, of: number) => void): Promise<void>;
   /** Reads everything. Needs no key. Never throws because of what it finds. */
   verify(onProgress?: (done: number, of: number) => void): Promise<Verdict>;
   /** Hex digest that tells which key seals this journal; undefined while nothing was sealed. */

@@ -21,12 +21,16 @@ interface MemoryRow extends Row {
 export class MemoryStore implements Store {
   readonly path = 'memory';
   readonly readonly = false;
-  readonly base: StoredBase = { seq: 0, hash: CHAIN_START };
+  #base: StoredBase = { seq: 0, hash: CHAIN_START };
   readonly #rows: MemoryRow[] = [];
   readonly #snapshots = new Map<number, SnapshotRow>();
   readonly #segments = new Map<number, SegmentRow[]>();
   #head: StoredHead = { seq: 0, time: 0, hash: CHAIN_START };
   #keyCheck: string | undefined;
+
+  get base(): StoredBase {
+    return this.#base;
+  }
 
   head(): StoredHead {
     return this.#head;
@@ -59,7 +63,7 @@ export class MemoryStore implements Store {
     const rows: Row[] = [];
     let chars = 0;
     for (let seq = from; seq <= to && rows.length < PAGE_EVENTS_MAX && chars < PAGE_CHARS_MAX; seq += 1) {
-      const row = this.#rows[seq - 1];
+      const row = this.#rowAt(seq);
       if (row === undefined) break;
       rows.push(row);
       chars += row.body.length;
@@ -72,7 +76,7 @@ export class MemoryStore implements Store {
   }
 
   rawPage(after: number): readonly RawRow[] {
-    const from = Math.max(after, 0);
+    const from = Math.max(after - this.#base.seq, 0);
     return this.#rows.slice(from, from + PAGE_EVENTS_MAX).map(row => ({
       ...row,
       source: Buffer.from(row.source, 'utf8'),
@@ -82,11 +86,11 @@ export class MemoryStore implements Store {
   }
 
   hashAt(seq: number): Buffer | undefined {
-    return this.#rows[seq - 1]?.hash;
+    return this.#rowAt(seq)?.hash;
   }
 
   timeAt(seq: number): number | undefined {
-    return this.#rows[seq - 1]?.time;
+    return this.#rowAt(seq)?.time;
   }
 
   snapshots(): readonly SnapshotRow[] {
@@ -116,6 +120,22 @@ export class MemoryStore implements Store {
   async dropSnapshot(seq: number): Promise<void> {
     this.#snapshots.delete(seq);
     this.#segments.delete(seq);
+  }
+
+  async trim(to: number): Promise<boolean> {
+    const base = this.#rowAt(to);
+    if (base === undefined) return false;
+    this.#rows.splice(0, to - this.#base.seq);
+    this.#base = { seq: to, hash: base.hash };
+    return false;
+  }
+
+  async shrink(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  #rowAt(seq: number): MemoryRow | undefined {
+    return this.#rows[seq - 1 - this.#base.seq];
   }
 
   check(): readonly string[] {

@@ -18,6 +18,8 @@ export const SEGMENT_CHARS_MAX = 256 * 1024;
 /** Format numbers are small: that many are tried to tell a changed format from a changed hash. */
 const FORMATS_TRIED = 1_000;
 
+type Secrets = NonNullable<Parameters<Snapshots['read']>[1]>;
+
 export class StoreSnapshots implements Snapshots {
   readonly #store: Store;
   readonly #vault: Vault;
@@ -85,19 +87,19 @@ export class StoreSnapshots implements Snapshots {
     return this.#store.snapshots().map(infoOf);
   }
 
-  async read(atMost = Number.MAX_SAFE_INTEGER): Promise<Snapshot | undefined> {
+  async read(atMost = Number.MAX_SAFE_INTEGER, secrets: Secrets = 'unsealed'): Promise<Snapshot | undefined> {
     this.#check('read');
     const skipped: Finding[] = [];
     const candidates = this.#store.snapshots().filter(row => row.seq <= atMost);
     for (const row of candidates.reverse()) {
       const findings = await checkSnapshot(this.#store, row);
-      if (findings.length === 0) return { info: infoOf(row), facts: this.#facts(row), skipped };
+      if (findings.length === 0) return { info: infoOf(row), facts: this.#facts(row, secrets), skipped };
       skipped.push(...findings);
     }
     return undefined;
   }
 
-  async *#facts(row: SnapshotRow): AsyncGenerator<readonly SnapshotFact[]> {
+  async *#facts(row: SnapshotRow, secrets: Secrets): AsyncGenerator<readonly SnapshotFact[]> {
     for (let number = 1; number <= row.segments; number += 1) {
       this.#check('read');
       const segment = this.#store.segment(row.seq, number);
@@ -107,16 +109,19 @@ export class StoreSnapshots implements Snapshots {
           seq: row.seq,
         });
       }
-      yield this.#decode(segment, row.seq);
+      yield this.#decode(segment, row.seq, secrets);
       await nextTurn();
     }
   }
 
-  #decode(segment: RawSegment, seq: number): readonly SnapshotFact[] {
+  #decode(segment: RawSegment, seq: number, secrets: Secrets): readonly SnapshotFact[] {
     const items = JSON.parse(segment.body.toString('utf8')) as readonly { source: string; fact: JsonObject }[];
+    if (secrets === 'sealed') return items;
+    const shown = (fact: JsonObject): JsonObject =>
+      secrets === 'redacted' ? this.#vault.redact(fact) : this.#vault.openFact(fact, seq);
     return items.map(({ source, fact }) => ({
       source,
-      fact: inspect(fact, 'snapshot').isPrivate ? this.#vault.openFact(fact, seq) : fact,
+      fact: inspect(fact, 'snapshot').isPrivate ? shown(fact) : fact,
     }));
   }
 }

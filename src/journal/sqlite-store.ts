@@ -67,7 +67,7 @@ async function checkedStore(path: string, link: WriterLink, unlock: () => void):
 export class SqliteStore implements Store {
   readonly path: string;
   readonly readonly: boolean;
-  readonly base: StoredBase;
+  #base: StoredBase;
   readonly #db: Db;
   readonly #link: WriterLink | undefined;
   readonly #unlock: () => void;
@@ -82,9 +82,19 @@ export class SqliteStore implements Store {
     this.#link = link;
     this.#unlock = unlock;
     this.#statements = this.#guarded(undefined, () => prepare(db));
-    this.base = { seq: this.#metaNumber('base_seq'), hash: this.#metaHash('base_hash') };
+    this.#base = this.#readBase();
     this.#head = this.recordedHead();
     this.#keyCheck = this.#readKeyCheck();
+  }
+
+  /** Of a readonly store: as another process has left it. */
+  get base(): StoredBase {
+    if (this.readonly) this.#base = this.#readBase();
+    return this.#base;
+  }
+
+  #readBase(): StoredBase {
+    return { seq: this.#metaNumber('base_seq'), hash: this.#metaHash('base_hash') };
   }
 
   head(): StoredHead {
@@ -150,6 +160,16 @@ export class SqliteStore implements Store {
 
   async dropSnapshot(seq: number): Promise<void> {
     while ((await this.#ask({ kind: 'drop', seq })).more === true);
+  }
+
+  async trim(to: number): Promise<boolean> {
+    const { more } = await this.#ask({ kind: 'trim', to });
+    this.#base = this.#readBase();
+    return more === true;
+  }
+
+  async shrink(): Promise<void> {
+    await this.#ask({ kind: 'shrink' });
   }
 
   #ask(task: Parameters<WriterLink['ask']>[0]): Promise<WriterAnswer> {

@@ -27,6 +27,8 @@ export type WriterTask =
     }
   | { readonly kind: 'snapshot'; readonly row: SnapshotRow }
   | { readonly kind: 'drop'; readonly seq: number }
+  | { readonly kind: 'trim'; readonly to: number }
+  | { readonly kind: 'shrink' }
   | { readonly kind: 'close' };
 
 export interface WriterRequest {
@@ -40,7 +42,7 @@ export interface WriterAnswer {
   readonly head: { readonly seq: number; readonly time: number; readonly hash: Uint8Array };
   /** Absent: done. */
   readonly failed?: string;
-  /** Of `drop`: ask again. */
+  /** Of `drop` and `trim`: ask again. */
   readonly more?: boolean;
 }
 
@@ -52,6 +54,8 @@ interface Head {
 
 /** Segments deleted in one transaction, so that events do not wait for the end of an old snapshot. */
 const DROP_SEGMENTS_MAX = 16;
+/** Events deleted in one transaction. */
+const TRIM_EVENTS_MAX = 2_000;
 
 class Writer {
   readonly #db: Db;
@@ -82,9 +86,14 @@ class Writer {
     }
     let goal: Head | undefined;
     try {
+      if (task.kind === 'shrink') {
+        // Not inside a transaction: SQLite makes a new file of its own beside this one, and only then puts it in place.
+        this.#db.exec('VACUUM');
+        return { id, head: this.#head };
+      }
       const more = this.#db.transaction(() => {
         if (task.kind === 'commit') goal = this.#commit(task.group);
-        return task.kind === 'drop' ? this.#drop(task.seq) : this.#writeOther(task);
+        return this.#writeOther(task);
       })();
       this.#head = goal ?? this.#head;
       return { id, head: this.#head, more };
@@ -98,10 +107,24 @@ class Writer {
     }
   }
 
-  #writeOther(task: Exclude<WriterTask, { kind: 'close' | 'drop' }>): false {
+  #writeOther(task: Exclude<WriterTask, { kind: 'close' | 'shrink' }>): boolean {
+    if (task.kind === 'drop') return this.#drop(task.seq);
+    if (task.kind === 'trim') return this.#trim(task.to);
     if (task.kind === 'segment') this.#writeSegment(task.seq, task.segment, task.keyCheck);
     if (task.kind === 'snapshot') this.#writeSnapshot(task.row);
     return false;
+  }
+
+  /** The chain starts behind the slice from then on: both or neither. */
+  #trim(to: number): boolean {
+    const base = this.#db.prepare("SELECT value FROM meta WHERE key = 'base_seq'").pluck().get() as number;
+    const last = Math.min(to, base + TRIM_EVENTS_MAX);
+    const hash = this.#db.prepare('SELECT hash FROM event WHERE seq = ?').pluck().get(last) as Buffer | undefined;
+    if (hash === undefined) return false;
+    this.#db.prepare('DELETE FROM event WHERE seq <= ?').run(last);
+    this.#setMeta.run(last, 'base_seq');
+    this.#setMeta.run(hash, 'base_hash');
+    return last < to;
   }
 
   /** The snapshot's row and a slice of its segments; true: there are more. */

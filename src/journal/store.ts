@@ -65,6 +65,7 @@ export interface RawSegment {
 export interface Store {
   readonly path: string;
   readonly readonly: boolean;
+  /** Where the chain starts; `trim` moves it. */
   readonly base: StoredBase;
   /** Committed. A readonly store looks at what another process has committed meanwhile. */
   head(): StoredHead;
@@ -95,6 +96,14 @@ export interface Store {
   writeSnapshot(row: SnapshotRow): Promise<void>;
   /** The snapshot row and whatever segments there are for it. */
   dropSnapshot(seq: number): Promise<void>;
+
+  /**
+   * Forgets a slice of the oldest events, up to and including `to` at most: one transaction, after which the chain starts behind them.
+   * True: there are more.
+   */
+  trim(to: number): Promise<boolean>;
+  /** Gives what was freed back to the system. */
+  shrink(): Promise<void>;
 
   /** What the storage itself says about its structure; empty: nothing wrong. */
   check(): readonly string[];

@@ -8,6 +8,7 @@ import { canonicalJson } from '../core/json.ts';
 import { Restoring } from '../core/restore.ts';
 import { SNAPSHOT_FORMAT, snapshotOf } from '../core/snapshot.ts';
 import { emptyState, type State } from '../core/state.ts';
+import { JournalFault } from '../journal/fault.ts';
 import type { Journal } from '../journal/journal.ts';
 
 export interface HistoryOptions {
@@ -32,7 +33,7 @@ export interface History {
 /** Rejects with a JournalFault if the journal cannot be read. */
 export async function foldHistory(journal: Journal, options: HistoryOptions): Promise<History> {
   const to = options.to ?? journal.head().seq;
-  const start = options.fromSnapshot ? await readSnapshot(journal, to) : undefined;
+  const start = await startOf(journal, options.fromSnapshot, to);
   const snapshot = start?.seq ?? 0;
   const from = snapshot + 1;
   if (from > to) return { state: start ?? emptyState, snapshot, events: 0 };
@@ -78,6 +79,19 @@ const oneByOne: Folding = async (pages, from, rejected, { onEvent, onProgress, o
   }
   return state;
 };
+
+/** A journal that was compacted begins with a snapshot: what was before its first event is nowhere else. */
+async function startOf(journal: Journal, fromSnapshot: boolean, to: number): Promise<State | undefined> {
+  const base = journal.base().seq;
+  const start = fromSnapshot || base > 0 ? await readSnapshot(journal, fromSnapshot ? to : base + 1) : undefined;
+  if (start === undefined && base > 0 && journal.head().seq > base) {
+    throw new JournalFault('damaged', 'the journal begins after this event, and the snapshot it needs is not there', {
+      path: journal.path,
+      seq: base,
+    });
+  }
+  return start;
+}
 
 /** The state of the newest intact snapshot up to `atMost`; undefined: there is none that this release can read. */
 export async function readSnapshot(journal: Journal, atMost: number): Promise<State | undefined> {

@@ -99,7 +99,7 @@ function digestAt(engine: Engine, state: State, connection: string, typeUrl: str
 
 async function receiptsByState(journal: Journal, to: number): Promise<ReadonlyMap<number, readonly Receipt[]>> {
   const found = new Map<number, Receipt[]>();
-  for await (const page of journal.records({ from: 1, to })) {
+  for await (const page of journal.records({ from: journal.base().seq + 1, to })) {
     for (const record of page) {
       if (record.kind !== 'Receipt') continue;
       const receipt = { ...(JSON.parse(record.body) as PushReceipt), seq: record.seq };

@@ -76,6 +76,15 @@ export class Disk implements Store {
     await this.#platter.dropSnapshot(seq);
   }
 
+  async trim(to: number): Promise<boolean> {
+    await this.#write();
+    return this.#platter.trim(to);
+  }
+
+  async shrink(): Promise<void> {
+    await this.#write();
+  }
+
   async #write(): Promise<void> {
     const { fails, late } = this.#fate();
     await late;

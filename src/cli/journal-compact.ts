@@ -1,0 +1,86 @@
+// periplus journal compact: forget the oldest events, keep everything that can be asked of the rest.
+
+import { Command } from 'commander';
+import { compactTo, cutOf, type Retention } from '../history/retention.ts';
+import { openJournal } from '../journal/open.ts';
+import { journalOption } from './asking.ts';
+import { CliError, EXIT, print, progress } from './output.ts';
+
+const TIME_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const SIZE: Readonly<Record<string, number>> = { KB: 1e3, MB: 1e6, GB: 1e9 };
+
+interface Flags {
+  readonly journal: string;
+  readonly keep?: string;
+  readonly keepEvents?: string;
+  readonly keepSize?: string;
+  readonly dryRun: boolean;
+}
+
+export function compactCommand(): Command {
+  return new Command('compact')
+    .description('forget the oldest events; a snapshot takes their place')
+    .option(...journalOption)
+    .option('--keep <time>', 'events that are not older, e.g. 30m, 12h, 7d, 4w')
+    .option('--keep-events <n>', 'at most so many')
+    .option('--keep-size <size>', 'at most so much, e.g. 500MB')
+    .option('--dry-run', 'only say what would go', false)
+    .addHelpText(
+      'after',
+      `
+The control plane that writes the journal must be stopped. Every position from the first event kept on can be asked as before; receipts of older
+states cannot be verified any more. Whenever it is interrupted, the journal is whole; run it again.
+
+Example:
+  periplus journal compact --keep 7d --keep-size 1GB`,
+    )
+    .action(async (flags: Flags) => {
+      const retention = retentionOf(flags);
+      const journal = await openJournal(flags.journal, { readonly: flags.dryRun });
+      try {
+        const cut = await cutOf(journal, retention);
+        if (cut === undefined) return print('nothing goes: every event is within the limits');
+        const what = `${cut.removed} events before event ${cut.first}`;
+        if (flags.dryRun) return print(`would forget ${what}`);
+        const line = progress('forgetting');
+        await compactTo(journal, cut, line.show);
+        line.end();
+        return print(
+          `forgot ${what}; the journal holds ${journal.head().seq - cut.first + 1} events and the state before them`,
+        );
+      } finally {
+        await journal.close();
+      }
+    });
+}
+
+function retentionOf({ keep, keepEvents, keepSize }: Flags): Retention {
+  if (keep === undefined && keepEvents === undefined && keepSize === undefined)
+    throw new CliError('say what to keep: --keep, --keep-events or --keep-size', EXIT.misuse);
+  const age = measured('--keep', keep, TIME_MS, '7d');
+  const events = keepEvents === undefined ? undefined : Number(keepEvents);
+  if (events !== undefined && !(Number.isInteger(events) && events > 0))
+    throw new CliError(`--keep-events ${keepEvents}: expected a whole number from 1`, EXIT.misuse);
+  return {
+    ...(age === undefined ? {} : { since: Date.now() - age }),
+    ...(events === undefined ? {} : { events }),
+    ...(keepSize === undefined ? {} : { chars: measured('--keep-size', keepSize, SIZE, '500MB')! }),
+  };
+}
+
+function measured(
+  flag: string,
+  text: string | undefined,
+  units: Readonly<Record<string, number>>,
+  example: string,
+): number | undefined {
+  if (text === undefined) return undefined;
+  const [, number, unit = ''] = /^([0-9]+(?:\.[0-9]+)?)([A-Za-z]+)$/.exec(text) ?? [];
+  const size = units[unit];
+  if (number === undefined || size === undefined)
+    throw new CliError(
+      `${flag} ${text}: expected a number and one of ${Object.keys(units).join(', ')}, e.g. ${example}`,
+      EXIT.misuse,
+    );
+  return Number(number) * size;
+}

@@ -1,0 +1,66 @@
+// The snapshot that an exported range begins with, on its way into a journal file: its facts as stored, private values still sealed.
+
+import { createHash, type Hash } from 'node:crypto';
+import type { JsonObject } from '../core/json.ts';
+import { canonicalJson, isObject } from '../core/json.ts';
+import { segmentHash, snapshotHash } from './chain.ts';
+import { SEGMENT_CHARS_MAX, SEGMENT_FACTS_MAX } from './snapshots.ts';
+import type { SnapshotRow, Store } from './store.ts';
+
+export class ImportedSnapshot {
+  readonly seq: number;
+  readonly #format: number;
+  readonly #facts: string[] = [];
+  readonly #hash: Hash = createHash('sha256');
+  /** The hash over the facts was there, and right. */
+  whole = false;
+
+  constructor(seq: number, format: number) {
+    this.seq = seq;
+    this.#format = format;
+  }
+
+  /** What is wrong with the line; undefined: nothing. */
+  take(line: JsonObject): string | undefined {
+    if (typeof line.snapshotHash === 'string') {
+      this.whole = this.#hash.digest('hex') === line.snapshotHash;
+      return this.whole ? undefined : 'the snapshot or its hash was changed';
+    }
+    if (typeof line.source !== 'string' || !isObject(line.fact)) return 'a fact of the snapshot expected';
+    const text = canonicalJson({ source: line.source, fact: line.fact });
+    this.#hash.update(`${text}\n`);
+    this.#facts.push(text);
+    return undefined;
+  }
+
+  /** When the event that it stands at is stored. */
+  async write(store: Store, keyCheck: string | undefined): Promise<void> {
+    const chain = store.hashAt(this.seq);
+    const time = store.timeAt(this.seq);
+    if (chain === undefined || time === undefined) return;
+    const hashes: Buffer[] = [];
+    for (const body of this.#segments()) {
+      const hash = segmentHash(body);
+      hashes.push(hash);
+      await store.writeSegment(this.seq, { number: hashes.length, body, hash }, keyCheck);
+    }
+    const { seq } = this;
+    const columns = { seq, format: this.#format, time, facts: this.#facts.length, segments: hashes.length, chain };
+    const row: SnapshotRow = { ...columns, hash: snapshotHash(columns, hashes) };
+    await store.writeSnapshot(row);
+  }
+
+  *#segments(): Generator<string> {
+    let items: string[] = [];
+    let chars = 0;
+    for (const fact of this.#facts) {
+      items.push(fact);
+      chars += fact.length;
+      if (items.length < SEGMENT_FACTS_MAX && chars < SEGMENT_CHARS_MAX) continue;
+      yield `[${items.join(',')}]`;
+      items = [];
+      chars = 0;
+    }
+    if (items.length > 0) yield `[${items.join(',')}]`;
+  }
+}

@@ -1,0 +1,126 @@
+// Compaction: what is kept can be asked as before, receipts of what is kept are reproduced, and wherever it is interrupted the journal is whole.
+
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SNAPSHOT_FORMAT, snapshotOf } from '../../src/core/snapshot.ts';
+import { History, openHistory } from '../../src/history/history.ts';
+import { compactTo, cutOf } from '../../src/history/retention.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { openMemoryJournal } from '../../src/journal/memory-journal.ts';
+import { openJournal } from '../../src/journal/open.ts';
+import { foldHistory, stateHash } from '../../src/runtime/history.ts';
+import { replay } from '../../src/runtime/verify-receipts.ts';
+import { openSamples, type Samples } from './fixtures.ts';
+import { periplus } from './running.ts';
+
+let samples: Samples;
+beforeAll(async () => {
+  samples = await openSamples('subset-outage', 'bookinfo-day');
+});
+afterAll(() => samples.remove());
+
+function copy(name: string): string {
+  const path = join(samples.folder, `${name}.db`);
+  copyFileSync(samples.path('subset-outage'), path);
+  return path;
+}
+
+async function hashes(path: string, from: number): Promise<readonly string[]> {
+  const history = await openHistory(path);
+  const found: string[] = [];
+  for (let seq = from; seq <= history.head().seq; seq++) found.push(stateHash(await history.at(seq)));
+  await history.close();
+  return found;
+}
+
+describe('compact', () => {
+  test('every position that is kept is what it was, and what went is said to be gone', async () => {
+    const path = copy('kept');
+    const before = await hashes(path, 100);
+    const { code, out } = await periplus('journal', 'compact', '-j', path, '--keep-events', '64');
+    expect([code, out]).toEqual([
+      0,
+      'forgot 99 events before event 100; the journal holds 64 events and the state before them\n',
+    ]);
+    expect(await hashes(path, 100)).toEqual(before);
+    const journal = await openJournal(path, { readonly: true });
+    expect(await journal.verify()).toMatchObject({ ok: true, events: 64, snapshots: 1 });
+    expect(stateHash((await foldHistory(journal, { fromSnapshot: true })).state)).toBe(before.at(-1));
+    expect(stateHash((await foldHistory(journal, { fromSnapshot: false })).state)).toBe(before.at(-1));
+    const report = await replay(journal, { verify: true });
+    expect(report.failures).toEqual([]);
+    expect(report.receipts).toBeGreaterThan(5);
+    await journal.close();
+    const gone = await periplus('proxy-config', 'cluster', 'productpage', '-j', path, '--at', '50');
+    expect([gone.code, gone.err]).toEqual([
+      1,
+      expect.stringMatching(/there is no position 50; .* goes from 100 to 163/),
+    ]);
+    const outage = await periplus('bisect', '-j', path, '-p', 'productpage', '--cluster-missing');
+    expect(outage.out).toContain('since event 112');
+    expect((await periplus('journal', 'stats', '-j', path)).out).toContain('events 101 to 163');
+    // And once more, from there.
+    expect((await periplus('journal', 'compact', '-j', path, '--keep-events', '10')).code).toBe(0);
+    expect(await hashes(path, 154)).toEqual(before.slice(54));
+  });
+
+  test('by age and size; a dry run changes nothing; limits are checked', async () => {
+    const path = copy('limits');
+    const head = { out: expect.stringMatching(/^would forget 162 events before event 163/) };
+    expect(await periplus('journal', 'compact', '-j', path, '--keep', '1h', '--dry-run')).toMatchObject(head);
+    const journal = await openJournal(path, { readonly: true });
+    const since = Date.UTC(2026, 2, 11, 10, 12, 0);
+    expect(await cutOf(journal, { since })).toEqual({ first: 112, removed: 111 });
+    expect(await cutOf(journal, { chars: 1e9 })).toBeUndefined();
+    const sized = await cutOf(journal, { chars: 20_000 });
+    expect(sized!.first).toBeGreaterThan(100);
+    expect(await cutOf(journal, { since, events: 10 })).toEqual({ first: 154, removed: 153 });
+    await journal.close();
+    expect((await periplus('journal', 'compact', '-j', path)).code).toBe(2);
+    expect((await periplus('journal', 'compact', '-j', path, '--keep', 'long')).err).toMatch(
+      /expected a number and one of m, h, d, w/,
+    );
+    expect((await periplus('journal', 'compact', '-j', path, '--keep-size', '9GB')).out).toMatch(/nothing goes/);
+  });
+
+  test('interrupted anywhere, the journal is whole, only longer than wanted', async () => {
+    const path = join(samples.folder, 'long.db');
+    const open = (): Promise<Journal> => openJournal(path, { durability: 'off', clock: () => 1_000 });
+    let journal = await open();
+    await journal.append(
+      Array.from({ length: 7_000 }, (_, i) => ({ source: 'runtime', kind: 'TimerFired', name: `${i}` })),
+    );
+    const interrupted = (done: number): void => {
+      throw new Error(`stopped after ${done}`);
+    };
+    const firsts: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      await expect(compactTo(journal, { first: 6_500, removed: 0 }, interrupted)).rejects.toThrow('stopped after');
+      await journal.close();
+      journal = await open();
+      firsts.push(journal.base().seq);
+      expect(await journal.verify()).toMatchObject({ ok: true });
+      expect((await new History(journal).at(6_600)).seq).toBe(6_600);
+    }
+    expect(firsts).toEqual([2_000, 4_000, 6_000]);
+    await compactTo(journal, { first: 6_500, removed: 0 });
+    expect(journal.base().seq).toBe(6_499);
+    await journal.append([{ source: 'runtime', kind: 'TimerFired', name: 'after' }]);
+    expect(await journal.verify()).toMatchObject({ ok: true, events: 502 });
+    await journal.close();
+  });
+
+  test('nothing goes without an intact snapshot; a journal that lost it says so', async () => {
+    const journal = await openMemoryJournal({ clock: () => 1 });
+    await journal.append([1, 2, 3, 4].map(i => ({ source: 'runtime', kind: 'TimerFired', name: `${i}` }) as const));
+    await expect(journal.compact(3)).rejects.toMatchObject({ code: 'no-such-seq' });
+    const facts = snapshotOf(await new History(journal).at(3));
+    await journal.snapshots.write({ seq: 3, format: SNAPSHOT_FORMAT, facts });
+    await journal.compact(3);
+    expect(journal.base().seq).toBe(2);
+    expect((await foldHistory(journal, { fromSnapshot: false })).state.seq).toBe(4);
+    await journal.snapshots.drop(3);
+    await expect(foldHistory(journal, { fromSnapshot: true })).rejects.toMatchObject({ code: 'damaged', seq: 2 });
+  });
+});
