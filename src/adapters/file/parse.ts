@@ -8,6 +8,7 @@ import { isObject, type Json } from '../../core/json.ts';
 import { definitionOf } from '../../core/kinds/registry.ts';
 import type { Origin } from '../../core/problem.ts';
 import { ALIASES_MAX, kubernetesTags } from '../../core/yaml.ts';
+import { plainDocuments } from './plain-yaml.ts';
 
 /** A larger file is refused unread. */
 export const FILE_BYTES_MAX = 4 * 1024 * 1024;
@@ -50,11 +51,21 @@ export interface ParsedDocument {
   readonly errors: readonly { readonly origin: Origin; readonly reason: string }[];
 }
 
+export type ParsedText =
+  | { readonly documents: readonly ParsedDocument[] }
+  | { readonly origin: Origin; readonly reason: string };
+
 /** All documents of a text; empty ones (only comments, `---`) are left out. */
-export function parseDocuments(
-  file: string,
-  text: string,
-): { readonly documents: readonly ParsedDocument[] } | { readonly origin: Origin; readonly reason: string } {
+export function parseDocuments(file: string, text: string): ParsedText {
+  const plain = plainDocuments(text, DOCUMENTS_MAX);
+  if (plain === undefined) return parseAnyYaml(file, text);
+  return {
+    documents: plain.map(({ value, line }) => ({ value, origin: { file, line, column: 1 }, errors: [] })),
+  };
+}
+
+/** As parseDocuments, by the full parser: ten times slower, and with words for whatever is wrong. */
+export function parseAnyYaml(file: string, text: string): ParsedText {
   const lines = new LineCounter();
   const at = (offset: number): Origin => {
     const { line, col } = lines.linePos(offset);
