@@ -1,0 +1,59 @@
+// The manifests: what the account may do is exactly what is done, kind by kind.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { builtInKinds, customKinds } from '../../src/adapters/kube/resource.ts';
+import { pluralOf } from '../e2e/kube/custom-resource-definitions.ts';
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Record<string, string> };
+  readonly rules?: readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+  readonly spec?: {
+    readonly template?: { readonly metadata: { readonly labels: Record<string, string> } };
+    readonly ports?: readonly { readonly name: string; readonly port: number; readonly targetPort?: number }[];
+    readonly selector?: Record<string, string>;
+  };
+}
+
+function manifests(file: string): readonly Manifest[] {
+  const text = readFileSync(join(import.meta.dirname, '../../deploy', file), 'utf8');
+  return parseAllDocuments(text).map(document => document.toJS() as Manifest);
+}
+
+describe('deploy/', () => {
+  it('may do exactly what is done', () => {
+    const role = manifests('rbac.yaml').find(({ kind }) => kind === 'ClusterRole');
+    const allowed = (role?.rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
+      apiGroups.flatMap(group => resources.map(resource => `${group}/${resource}: ${verbs.join(', ')}`)),
+    );
+    const used = [...builtInKinds, ...customKinds].map(
+      ({ kind, objectKind = kind, group }) => `${group}/${pluralOf(objectKind)}: list, watch`,
+    );
+    used.push('apiextensions.k8s.io/customresourcedefinitions: get, list, watch');
+    expect([...allowed].sort()).toEqual(used.sort());
+  });
+
+  it('is found where istiod is looked for', () => {
+    const [deployment, service] = manifests('serve.yaml');
+    expect(deployment?.spec?.template?.metadata.labels).toMatchObject({ app: 'istiod' });
+    expect(service?.metadata).toMatchObject({ name: 'istiod', namespace: 'istio-system' });
+    expect(service?.spec?.ports?.map(({ name, port }) => `${name} ${port}`)).toEqual([
+      'grpc-xds 15010',
+      'https-dns 15012',
+      'https-webhook 443',
+      'http-monitoring 15014',
+    ]);
+  });
+
+  it('a recorder is not taken for the control plane', () => {
+    const [deployment] = manifests('record.yaml');
+    expect(deployment?.spec?.template?.metadata.labels).not.toMatchObject({ app: 'istiod' });
+  });
+});
