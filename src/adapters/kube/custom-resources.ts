@@ -8,10 +8,6 @@ import type { KindName } from '../../core/kinds/kinds.ts';
 import { customKinds, type Resource, resourceOf } from './resource.ts';
 
 export const DEFINITIONS_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-/** Answers with the metadata of objects alone, in lists and in watches. */
-export const METADATA_ONLY =
-  'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
-
 /** What a definition serves. */
 export interface CustomResource {
   readonly group: string;

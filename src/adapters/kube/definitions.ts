@@ -6,7 +6,7 @@ import type { AdapterLog } from '../adapter.ts';
 import type { Api } from './api.ts';
 import { backoffMs } from './backoff.ts';
 import { type Chance, sleep } from './clock.ts';
-import { type CustomResource, customResource, DEFINITIONS_PATH, isOurs, METADATA_ONLY } from './custom-resources.ts';
+import { type CustomResource, customResource, DEFINITIONS_PATH, isOurs } from './custom-resources.ts';
 import { failureOf, NOT_FOUND } from './failure.ts';
 import { PAGE_BYTES_MAX } from './limits.ts';
 import { Watcher } from './watcher.ts';
@@ -36,7 +36,7 @@ export class Definitions {
       silenceMsMax,
       log,
       path: DEFINITIONS_PATH,
-      accept: METADATA_ONLY,
+      metadataOnly: true,
       replace: objects => this.#replace(objects.flatMap(nameOf).filter(isOurs)),
       change: async events => {
         const names = [...new Set(events.flatMap(({ object }) => nameOf(object)).filter(isOurs))];

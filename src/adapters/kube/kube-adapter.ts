@@ -11,7 +11,7 @@ import { type Api, HttpApi } from './api.ts';
 import { backoffMs } from './backoff.ts';
 import { type Chance, sleep } from './clock.ts';
 import { type CredentialOptions, type Credentials, loadCredentials } from './credentials.ts';
-import { type CustomResource, customs, METADATA_ONLY } from './custom-resources.ts';
+import { type CustomResource, customs } from './custom-resources.ts';
 import { Definitions } from './definitions.ts';
 import { builtIns, documentPaths } from './discovery.ts';
 import { failureOf, NOT_FOUND } from './failure.ts';
@@ -165,7 +165,7 @@ export class KubeAdapter implements Adapter {
       log,
       path: resource.path,
       fieldSelector: resource.fieldSelector,
-      accept: resource.metadataOnly ? METADATA_ONLY : undefined,
+      metadataOnly: resource.metadataOnly,
       silenceMsMax: this.#silenceMsMax,
       replace: objects => kindSink.replace(objects),
       change: events => kindSink.change(events),

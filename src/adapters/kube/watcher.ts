@@ -15,7 +15,8 @@ export interface WatcherOptions {
   readonly chance: Chance;
   readonly path: string;
   readonly fieldSelector?: string;
-  readonly accept?: string;
+  /** Metadata is all that is asked for. */
+  readonly metadataOnly?: boolean;
   /** Milliseconds after which a watch that says nothing is given up. */
   readonly silenceMsMax: number;
   /** All there is, and then each change. What they reject with is logged, and everything is listed again. */
@@ -25,6 +26,10 @@ export interface WatcherOptions {
   /** After each step, e.g. to see that everything has been listed. */
   readonly stepped?: (reflector: Reflector) => void;
 }
+
+/** Objects reduced to their metadata by the server: one name for lists, another for the objects of a watch. */
+const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const METADATA_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
 export class Watcher {
   readonly #options: WatcherOptions;
@@ -115,7 +120,8 @@ export class Watcher {
 
   async #list(limit: number, token: string): Promise<Input> {
     this.#close();
-    const { api, path, fieldSelector, accept } = this.#options;
+    const { api, path, fieldSelector, metadataOnly } = this.#options;
+    const accept = metadataOnly ? METADATA_LIST : undefined;
     const query = { fieldSelector, limit: limit === 0 ? undefined : String(limit), continue: token };
     const page = await api.get(path, query, { signal: this.#abort.signal, accept, bytesMax: PAGE_BYTES_MAX });
     if (!isObject(page) || !isObject(page.metadata)) throw new Error(`${path}: the answer is not a list`);
@@ -131,7 +137,8 @@ export class Watcher {
 
   async #watch(resourceVersion: string, timeoutMs: number): Promise<Input> {
     this.#close();
-    const { api, path, fieldSelector, accept } = this.#options;
+    const { api, path, fieldSelector, metadataOnly } = this.#options;
+    const accept = metadataOnly ? METADATA_OBJECT : undefined;
     const timeoutSeconds = String(Math.ceil(timeoutMs / 1_000));
     const query = { fieldSelector, resourceVersion, timeoutSeconds, allowWatchBookmarks: 'true' };
     this.#stream = await api.watch(path, query, { signal: this.#abort.signal, accept });

@@ -1,9 +1,11 @@
 // CustomResourceDefinitions for every kind the core knows that a cluster has not by itself: names, versions and scope from the registry,
 // any content. The API server then keeps what the core is to judge.
 
-import { customKinds } from '../../../src/adapters/kube/resource.ts';
+import { customKinds, pathOf } from '../../../src/adapters/kube/resource.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KindDefinition } from '../../../src/core/kinds/kinds.ts';
+import type { KubeClient } from './client.ts';
+import { until } from './until.ts';
 
 export function pluralOf(kind: string): string {
   const lower = kind.toLowerCase();
@@ -36,6 +38,16 @@ export function definitionFor(definition: KindDefinition, versions = definition.
   };
 }
 
-export const customResourceDefinitions: readonly JsonObject[] = customKinds.map(definition =>
-  definitionFor(definition),
-);
+/** Resolves when objects of every kind can be written. */
+export async function installDefinitions(client: KubeClient): Promise<void> {
+  await client.putAll(customKinds.map(definition => definitionFor(definition)));
+  for (const { kind, objectKind = kind, group, versions } of customKinds) {
+    const path = `${pathOf(group, versions[0]!)}/${pluralOf(objectKind)}`;
+    await until(path, () =>
+      client.get(path).then(
+        () => true,
+        () => false,
+      ),
+    );
+  }
+}

@@ -1,0 +1,247 @@
+// Against a real kube-apiserver and etcd: `serve` with the rights of deploy/rbac.yaml and nothing more, what changes in the cluster reaches
+// proxies, the same state from files gives the same bytes, and neither death nor forgetfulness of the API server loses or invents anything.
+
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { builtInKinds, customKinds, pathOf } from '../../src/adapters/kube/resource.ts';
+import type { JsonObject } from '../../src/core/json.ts';
+import { definitions } from '../../src/core/kinds/registry.ts';
+import { CDS, EDS, RDS } from '../../src/xds/session/types.ts';
+import { kubeOrSkip } from './kube/binaries.ts';
+import type { KubeClient } from './kube/client.ts';
+import { Cluster } from './kube/cluster.ts';
+import { definitionFor, installDefinitions, pluralOf } from './kube/custom-resource-definitions.ts';
+import { configMap, namespace, route, SYSTEM, service, slice } from './kube/mesh.ts';
+import { Plane } from './kube/plane.ts';
+import { SidecarClient } from './kube/sidecar-client.ts';
+import { until } from './kube/until.ts';
+
+const binaries = kubeOrSkip();
+/** An answer that nothing came is worth as much as this is long: the debounce is a tenth of a second. */
+const QUIET_MS = 3_000;
+const SECRET_TEXT = 'a-private-key-that-nobody-may-read';
+
+const quiet = (): Promise<void> => new Promise(resolve => setTimeout(resolve, QUIET_MS));
+
+function manifests(file: string): readonly JsonObject[] {
+  return [file].flatMap(name => parseAllDocuments(name).map(document => document.toJS() as JsonObject));
+}
+
+describe.runIf(binaries !== undefined)('a cluster', () => {
+  let cluster: Cluster;
+  let admin: KubeClient;
+  let folder: string;
+  let kubeconfig: string;
+  let token: string;
+  let plane: Plane;
+  let proxy: SidecarClient;
+
+  const serve = (name: string, ...more: readonly string[]): Promise<Plane> =>
+    Plane.serve('--kubeconfig', kubeconfig, '--journal', join(folder, `${name}.db`), ...more);
+  const sidecar = (of: Plane): SidecarClient =>
+    new SidecarClient({ port: of.grpc, namespace: 'shop', name: 'web', routes: ['80'] });
+
+  beforeAll(async () => {
+    cluster = await Cluster.start(binaries!);
+    folder = await mkdtemp(join(tmpdir(), 'periplus-kube-test-'));
+    admin = cluster.client();
+    await installDefinitions(admin);
+    await admin.putAll([namespace(SYSTEM), namespace('shop', { team: 'shop' }), namespace('other', { team: 'other' })]);
+    for (const file of ['rbac.yaml', 'serve.yaml', 'record.yaml']) {
+      for (const object of manifests(await readFile(join(import.meta.dirname, '../../deploy', file), 'utf8'))) {
+        await admin.put(object);
+      }
+    }
+    const account = `/api/v1/namespaces/${SYSTEM}/serviceaccounts/periplus/token`;
+    const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3_600 } };
+    token = (((await admin.post(account, asked)).status as JsonObject).token ?? '') as string;
+    kubeconfig = await cluster.kubeconfig('periplus', token);
+    const tls = { 'tls.crt': 'a certificate', 'tls.key': SECRET_TEXT };
+    await admin.putAll([
+      service('shop', 'web'),
+      slice('shop', 'web', '172.16.0.1'),
+      route('shop', 'web', 'first'),
+      service('other', 'api'),
+      slice('other', 'api', '172.16.0.2'),
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'cert', namespace: SYSTEM },
+        type: 'Opaque',
+        stringData: tls,
+      },
+    ]);
+    plane = await serve('main');
+    await plane.ready();
+    proxy = sidecar(plane);
+    await until(
+      'clusters',
+      () => proxy.has(EDS, '172.16.0.1') && proxy.has(RDS, 'first') && proxy.has(EDS, '172.16.0.2'),
+    );
+  }, 600_000);
+
+  afterAll(async () => {
+    proxy?.close();
+    if (process.env.PERIPLUS_SHOW_LOG !== undefined) process.stderr.write(plane?.log ?? '');
+    await plane?.end('SIGKILL');
+    admin?.close();
+    await cluster?.stop();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  it('the account of the manifests may not write, nor read what is not watched', async () => {
+    const account = cluster.client(token);
+    await expect(account.put(service('shop', 'mine'))).rejects.toThrow(/403/);
+    await expect(account.get('/apis/coordination.k8s.io/v1/leases')).rejects.toThrow(/403/);
+    await expect(account.get(`/api/v1/namespaces/${SYSTEM}/secrets/cert`)).rejects.toThrow(/403/);
+    account.close();
+    expect(JSON.parse((await plane.page('/debug/sourcesz')).text)).toMatchObject([
+      { source: 'file/Kubernetes', synced: true },
+      { source: 'kube/Kubernetes', synced: true, waiting: [], troubles: [] },
+    ]);
+  });
+
+  it('changed routes, endpoints and services reach a proxy', async () => {
+    await admin.put(route('shop', 'web', 'second'));
+    await until('the route', () => proxy.has(RDS, 'second') && !proxy.has(RDS, 'first'));
+    await admin.put(slice('shop', 'web', '172.16.0.7', '172.16.0.8'));
+    await until('the endpoints', () => proxy.has(EDS, '172.16.0.8') && !proxy.has(EDS, '172.16.0.1'));
+    await admin.put(service('shop', 'extra'));
+    await until('the cluster', () => proxy.names(CDS).includes('outbound|80||extra.shop.svc.cluster.local'));
+    await admin.remove(service('shop', 'extra'));
+    await until('no cluster', () => !proxy.names(CDS).includes('outbound|80||extra.shop.svc.cluster.local'));
+  });
+
+  it('the mesh configuration of a ConfigMap counts, and labels of namespaces by it', async () => {
+    const selectors =
+      'discoverySelectors: [{ matchLabels: { team: shop } }]\noutboundTrafficPolicy: { mode: REGISTRY_ONLY }\n';
+    await admin.put(configMap('istio', { mesh: selectors }));
+    const other = 'outbound|80||api.other.svc.cluster.local';
+    await until('the other namespace is hidden', () => !proxy.names(CDS).includes(other));
+    await admin.patch(namespace('other'), { metadata: { labels: { team: 'shop' } } });
+    await until('the other namespace is seen', () => proxy.names(CDS).includes(other));
+    await admin.remove(configMap('istio', {}));
+    await until('the default policy', async () => !(await plane.page('/debug/mesh')).text.includes('REGISTRY_ONLY'));
+  });
+
+  it('what means nothing to proxies sends nothing', async () => {
+    await quiet();
+    const { responses } = proxy;
+    await admin.patch(service('shop', 'web'), { metadata: { annotations: { 'example.com/touched': '1' } } });
+    await admin.put(configMap('unrelated', { key: 'value' }));
+    await quiet();
+    expect(proxy.responses).toBe(responses);
+  });
+
+  it('the same state from files gives the same bytes', async () => {
+    await quiet();
+    const files = join(folder, 'files');
+    await mkdir(files);
+    let count = 0;
+    for (const definition of [...builtInKinds, ...customKinds]) {
+      const { kind, objectKind = kind, group, versions } = definition;
+      const list = await admin.get(`${pathOf(group, versions[0]!)}/${pluralOf(objectKind)}`).catch(() => undefined);
+      for (const item of (list?.items ?? []) as readonly JsonObject[]) {
+        const object = {
+          ...item,
+          apiVersion: group === '' ? versions[0]! : `${group}/${versions[0]!}`,
+          kind: objectKind,
+        };
+        await writeFile(join(files, `${count++}.yaml`), JSON.stringify(object));
+      }
+    }
+    expect(count).toBeGreaterThan(10);
+    const ofFiles = await Plane.serve('--configDir', files, '--registries', '', '--journal', join(folder, 'files.db'));
+    try {
+      await ofFiles.ready();
+      const twin = sidecar(ofFiles);
+      await until('as many resources', () => twin.all().length >= proxy.all().length);
+      await quiet();
+      expect(twin.all()).toEqual(proxy.all());
+      twin.close();
+    } finally {
+      await ofFiles.end('SIGKILL');
+    }
+  });
+
+  it('secrets lie sealed in the journal', async () => {
+    const needles = [SECRET_TEXT, Buffer.from(SECRET_TEXT).toString('base64')];
+    for (const name of (await readdir(folder)).filter(one => one.startsWith('main.db'))) {
+      const bytes = await readFile(join(folder, name));
+      for (const needle of needles) expect(bytes.includes(needle), `${name} holds a secret`).toBe(false);
+    }
+  });
+
+  it('a kind that appears is watched, one that disappears has no objects', async () => {
+    const definition = definitions.VirtualService;
+    await admin.remove(definitionFor(definition));
+    await until('no routes of ours', () => !proxy.has(RDS, 'second'));
+    await admin.put(definitionFor(definition, ['v1beta1']));
+    await until('the kind is served', async () => {
+      const again = { ...route('shop', 'web', 'third'), apiVersion: 'networking.istio.io/v1beta1' };
+      return admin.put(again).then(
+        () => true,
+        () => false,
+      );
+    });
+    await until('the route of the new kind', () => proxy.has(RDS, 'third'));
+    await admin.put(definitionFor(definition, ['v1', 'v1beta1', 'v1alpha3'])).catch(() => undefined);
+  });
+
+  it('the death of the API server is nothing to proxies, and what happened meanwhile comes afterwards', async () => {
+    await quiet();
+    const { responses } = proxy;
+    await cluster.killApiserver();
+    await until('trouble', async () => !(await plane.page('/debug/sourcesz')).text.includes('"troubles": []\n  }\n]'));
+    expect((await plane.page('/ready')).status).toBe(200);
+    await cluster.startApiserver();
+    await until(
+      'no trouble',
+      async () => /"troubles": \[\]\s*\}\s*\]/.test((await plane.page('/debug/sourcesz')).text),
+      90_000,
+    );
+    await quiet();
+    expect(proxy.responses).toBe(responses);
+    await admin.put(slice('shop', 'web', '172.16.0.9'));
+    await until('the endpoint', () => proxy.has(EDS, '172.16.0.9'));
+  });
+
+  it('changes and deletions while nobody looked, and a history that was compacted, are found', async () => {
+    await plane.end();
+    await admin.put(slice('shop', 'web', '172.16.0.10'));
+    await admin.remove(service('other', 'api'));
+    await cluster.compact();
+    await cluster.killApiserver();
+    plane = await serve('main');
+    await plane.ready();
+    const { text } = await plane.page('/ready');
+    expect(text).toMatch(/^ready, with what the journal says, \d+[smh].* old\nkube\/Kubernetes: not listed/m);
+    proxy.close();
+    proxy = sidecar(plane);
+    await until('the past is served', () => proxy.has(EDS, '172.16.0.9'));
+    await cluster.startApiserver();
+    await plane.synced();
+    await until('the present', () => proxy.has(EDS, '172.16.0.10') && !proxy.has(EDS, '172.16.0.2'));
+  });
+
+  it('record journals the cluster with the same rights, serving nobody', async () => {
+    const journal = join(folder, 'record.db');
+    const recorder = Plane.record('--kubeconfig', kubeconfig, '--journal', journal);
+    await until('listed', () => recorder.log.includes('kube/Kubernetes: everything has been listed'));
+    await admin.put(slice('shop', 'web', '172.16.0.11'));
+    await quiet();
+    expect(await recorder.end()).toBe(0);
+    const { openJournal } = await import('../../src/journal/open.ts');
+    const reader = await openJournal(journal, { clock: Date.now, readonly: true });
+    const said: string[] = [];
+    for await (const page of reader.records({ from: 1 }))
+      for (const record of page) said.push(`${record.kind} ${record.body}`);
+    await reader.close();
+    expect(said.some(text => text.includes('172.16.0.11'))).toBe(true);
+    expect(said.filter(text => text.startsWith('Proxy'))).toEqual([]);
+    expect(said.at(-1)).toContain('172.16.0.11');
+  });
+});

@@ -1,0 +1,63 @@
+// `periplus serve` or `periplus record` as a process of its own, from dist/, that can be ended and asked.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { freePort } from './cluster.ts';
+import { until } from './until.ts';
+
+const CLI = join(import.meta.dirname, '../../../dist/cli/main.js');
+
+export class Plane {
+  readonly grpc: number;
+  readonly http: number;
+  readonly #child: ChildProcess;
+  log = '';
+
+  private constructor(grpc: number, http: number, args: readonly string[]) {
+    this.grpc = grpc;
+    this.http = http;
+    this.#child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      this.log += chunk.toString('utf8');
+    });
+  }
+
+  static async serve(...args: readonly string[]): Promise<Plane> {
+    const [grpc, http, monitoring] = [await freePort(), await freePort(), await freePort()];
+    const at = (port: number): string => `127.0.0.1:${port}`;
+    const addresses = ['--grpcAddr', at(grpc), '--httpAddr', at(http), '--monitoringAddr', at(monitoring)];
+    return new Plane(grpc, http, ['serve', ...addresses, ...args]);
+  }
+
+  static record(...args: readonly string[]): Plane {
+    return new Plane(0, 0, ['record', ...args]);
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  async page(path: string): Promise<{ readonly status: number; readonly text: string }> {
+    const response = await fetch(`http://127.0.0.1:${this.http}${path}`);
+    return { status: response.status, text: await response.text() };
+  }
+
+  async ready(): Promise<void> {
+    await until('ready', async () => {
+      if (this.#child.exitCode !== null) throw new Error(`it ended: ${this.log}`);
+      return (await this.page('/ready').catch(() => undefined))?.status === 200;
+    });
+  }
+
+  /** Every source has been listed. */
+  async synced(): Promise<void> {
+    await until('synced', async () => (await this.page('/ready').catch(() => undefined))?.text === 'ready\n');
+  }
+
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return this.#child.exitCode;
+    const ended = new Promise<number | null>(resolve => this.#child.once('exit', resolve));
+    this.#child.kill(signal);
+    return ended;
+  }
+}

@@ -1,0 +1,11 @@
+// Waits for what has to come, and says what did not.
+
+const SETTLE_MS_MAX = 60_000;
+
+export async function until(what: string, holds: () => Promise<boolean> | boolean, ms = SETTLE_MS_MAX): Promise<void> {
+  const end = Date.now() + ms;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`did not come within ${ms / 1_000} s: ${what}`);
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+}
