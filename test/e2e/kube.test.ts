@@ -218,7 +218,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     plane = await serve('main');
     await plane.ready();
     const { text } = await plane.page('/ready');
-    expect(text).toMatch(/^ready, with what the journal says, \d+[smh].* old\nkube\/Kubernetes: not listed/m);
+    expect(text).toMatch(/^ready, with what the journal says, \d+[smh].* old\n.*kube\/Kubernetes: not listed/s);
     proxy.close();
     proxy = sidecar(plane);
     await until('the past is served', () => proxy.has(EDS, '172.16.0.9'));

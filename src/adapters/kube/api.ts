@@ -89,32 +89,42 @@ export class HttpApi implements Api {
     const { server, options } = await credentials.prepare().catch((error: unknown) => {
       throw new KubeFault({ status: 0, message: `credentials of the API server: ${textOf(error)}` });
     });
-    const own = new AbortController();
-    const abort = (): void => own.abort();
-    if (signal.aborted) abort();
+    const headers = { ...options.headers, accept: accept ?? 'application/json', 'user-agent': userAgent };
+    const url = new URL(`${server.pathname.replace(/\/$/, '')}${path}${textOfQuery(query)}`, server);
+    const send = server.protocol === 'http:' ? requestHttp : requestHttps;
+    const sent = send(url, { ...options, headers, method: 'GET' });
+    let late = false;
+    let received: IncomingMessage | undefined;
+    // Not once the answer has been read: its connection may be another request's by then.
+    const abort = (): void => {
+      if (received?.complete !== true) sent.destroy();
+    };
+    const timer = setTimeout(() => {
+      late = true;
+      abort();
+    }, msMax);
     signal.addEventListener('abort', abort);
-    const timer = setTimeout(abort, msMax);
     const close = (): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
       abort();
     };
-    const headers = { ...options.headers, accept: accept ?? 'application/json', 'user-agent': userAgent };
-    const url = new URL(`${server.pathname.replace(/\/$/, '')}${path}${textOfQuery(query)}`, server);
     try {
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
-        const send = server.protocol === 'http:' ? requestHttp : requestHttps;
-        const sent = send(url, { ...options, headers, method: 'GET', signal: own.signal }, resolve);
+        sent.on('response', resolve);
         sent.on('error', reject);
+        sent.on('close', () => reject(new Error('the connection was closed')));
         sent.end();
+        if (signal.aborted) abort();
       });
+      received = response;
       // A stream that is destroyed while nobody reads it must not end the process.
       response.on('error', () => undefined);
       if (response.statusCode !== 200) throw await refusal(response, path);
       return { response, begun: () => clearTimeout(timer), close };
     } catch (error) {
       close();
-      const fault = faultOf(error, path, own.signal.aborted && !signal.aborted ? msMax : undefined);
+      const fault = faultOf(error, path, late ? msMax : undefined);
       if (fault.failure.status === 401) await credentials.refused().catch(() => undefined);
       throw fault;
     }

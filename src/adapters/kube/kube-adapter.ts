@@ -191,16 +191,17 @@ export interface ConnectOptions extends CredentialOptions {
   readonly chance: Chance;
   readonly log: AdapterLog;
   readonly userAgent: string;
+  readonly silenceMsMax?: number;
 }
 
 /** An adapter that speaks to a real API server. Rejects with what is wrong with the kubeconfig; the server need not be there. */
 export async function connectKube(
   options: ConnectOptions,
 ): Promise<{ readonly adapter: KubeAdapter; readonly credentials: Credentials }> {
-  const { cluster, chance, limit, log, userAgent } = options;
+  const { cluster, chance, limit, log, userAgent, silenceMsMax } = options;
   const credentials = await loadCredentials(options);
   const api = new HttpApi({ credentials, limit, chance, userAgent });
-  return { adapter: new KubeAdapter({ cluster, api, chance, log }), credentials };
+  return { adapter: new KubeAdapter({ cluster, api, chance, log, silenceMsMax }), credentials };
 }
 
 function isText(text: string | undefined): text is string {

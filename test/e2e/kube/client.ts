@@ -74,14 +74,11 @@ export class KubeClient {
   }
 
   async #createOrReplace(collection: string, path: string, object: JsonObject): Promise<JsonObject> {
-    try {
-      return await this.post(collection, object);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 409) throw error;
-      const known = (await this.get(path)).metadata as { readonly resourceVersion: string };
-      const metadata = { ...(object.metadata as JsonObject), resourceVersion: known.resourceVersion };
-      return JSON.parse(await this.#send('PUT', path, { ...object, metadata })) as JsonObject;
-    }
+    const known = await this.get(path).catch(ignore(404));
+    if (known === undefined) return this.post(collection, object);
+    const { resourceVersion } = known.metadata as { readonly resourceVersion: string };
+    const metadata = { ...(object.metadata as JsonObject), resourceVersion };
+    return JSON.parse(await this.#send('PUT', path, { ...object, metadata })) as JsonObject;
   }
 
   #send(method: string, path: string, body?: Json, contentType = 'application/json'): Promise<string> {
@@ -114,7 +111,7 @@ export async function inParallel<T>(items: readonly T[], run: (item: T) => Promi
 }
 
 function ignore(status: number) {
-  return (error: unknown): void => {
+  return (error: unknown): undefined => {
     if (!(error instanceof ApiError) || error.status !== status) throw error;
   };
 }

@@ -59,6 +59,11 @@ export class Cluster {
     return this.#certificate;
   }
 
+  /** How to trust the server, for requests of one's own. */
+  get tls(): { readonly ca: string; readonly servername: string } {
+    return { ca: this.#certificate, servername: SERVER_NAME };
+  }
+
   client(token = ADMIN_TOKEN, server = this.server): KubeClient {
     return new KubeClient({ server, token, ca: this.#certificate, serverName: SERVER_NAME });
   }
@@ -67,10 +72,13 @@ export class Cluster {
   async kubeconfig(name: string, token = ADMIN_TOKEN, server = this.server): Promise<string> {
     const path = this.#path(`${name}.kubeconfig`);
     const data = Buffer.from(this.#certificate).toString('base64');
+    const trust = server.startsWith('http:')
+      ? { 'insecure-skip-tls-verify': true }
+      : { 'certificate-authority-data': data, 'tls-server-name': SERVER_NAME };
     const config = {
       apiVersion: 'v1',
       kind: 'Config',
-      clusters: [{ name, cluster: { server, 'certificate-authority-data': data, 'tls-server-name': SERVER_NAME } }],
+      clusters: [{ name, cluster: { server, ...trust } }],
       users: [{ name, user: { token } }],
       contexts: [{ name, context: { cluster: name, user: name } }],
       'current-context': name,
@@ -108,7 +116,7 @@ export class Cluster {
       `--service-account-key-file=${this.#path('sa.pub')}`,
       `--service-account-signing-key-file=${this.#path('sa.key')}`,
       '--disable-admission-plugins=ServiceAccount',
-      '--service-cluster-ip-range=10.96.0.0/12',
+      '--service-cluster-ip-range=10.0.0.0/16',
       '--endpoint-reconciler-type=none',
       '--etcd-compaction-interval=0',
       '--shutdown-delay-duration=0s',
