@@ -3,6 +3,7 @@
 //
 //   const { state } = fold(emptyState, event, new Set());                          // one event after the other
 //   const view = new Engine(resourceSources).viewOf(state, proxy);                 // what one proxy holds, encoded
+//   const history = await openHistory('journal.db');                               // any position of a journal, explained and compared
 
 export type { Adapter, AdapterLog, Sink, SourceStatus } from './adapters/adapter.ts';
 export { MemoryAdapter } from './adapters/memory/memory-adapter.ts';
@@ -20,6 +21,30 @@ export { defaultSettings, type Settings, settingsFromJson, settingsToJson } from
 export { SNAPSHOT_FORMAT, type SourcedFact, snapshotOf } from './core/snapshot.ts';
 export { emptyState, type State } from './core/state.ts';
 export { type Provenance, Tracker } from './core/track.ts';
+export { type Absence, explainAbsence, type Reason } from './history/absence.ts';
+export { bisect, type Found, type Holds } from './history/bisect.ts';
+export { type Brought, broughtBy } from './history/brought.ts';
+export { type ConfigDump, configDump } from './history/config-dump.ts';
+export { type ClassOfChanges, type Difference, differenceOf, type Side, type Warning } from './history/diff.ts';
+export { type Cause, type Explanation, explain, type FieldCause } from './history/explain.ts';
+export { History, openHistory } from './history/history.ts';
+export { HistoryFault } from './history/history-fault.ts';
+export { type Holdings, holdingsOf } from './history/holdings.ts';
+export { type JsonChange, jsonDiff } from './history/json-diff.ts';
+export { resolvePosition } from './history/position.ts';
+export { type Proposal, propose } from './history/proposal.ts';
+export { proxiesAt, proxyNamed } from './history/proxies.ts';
+export { explainNack, explainPush, type NackExplanation, type PushExplanation } from './history/pushes.ts';
+export {
+  clusterQuestion,
+  endpointQuestion,
+  listenerQuestion,
+  type Question,
+  routeQuestion,
+  virtualHostQuestion,
+} from './history/question.ts';
+export { compactTo, cutOf, type Retention } from './history/retention.ts';
+export { type JournalStats, statsOf } from './history/stats.ts';
 export { exportJournal } from './journal/export.ts';
 export { JournalFault, type JournalFaultCode } from './journal/fault.ts';
 export { importJournal } from './journal/import.ts';

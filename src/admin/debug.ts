@@ -9,6 +9,7 @@ import { HistoryFault } from '../history/history-fault.ts';
 import { resolvePosition } from '../history/position.ts';
 import { withoutPrivateKeys } from '../history/private-fields.ts';
 import { proxyNamed } from '../history/proxies.ts';
+import { proxyStatusAt } from '../history/proxy-status.ts';
 import type { Journal } from '../journal/journal.ts';
 import { findingsOf } from '../runtime/findings.ts';
 import type { Engine } from '../xds/engine.ts';
@@ -53,7 +54,7 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
       }),
     ],
     ['/version', () => text(`${VERSION}\n`)],
-    ['/debug/syncz', () => json(parts.xds.connections().map(status => syncz(parts, status)))],
+    ['/debug/syncz', query => synczPage(parts, query.get('at'))],
     ['/debug/connections', () => json(parts.xds.connections().map(connection))],
     ['/debug/configz', () => json(configz(parts.world.state))],
     ['/debug/analysisz', () => json(analysisz(parts.world.state))],
@@ -112,6 +113,16 @@ function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): v
     'Memoised values whose calls were compared since the start.',
     () => engine.tracker.stats.verifications,
   );
+}
+
+/** With `at`, a position as `--at` takes it: what had been sent by then, of the journal. */
+function synczPage(parts: DebugParts, at: string | null): Answer | Promise<Answer> {
+  if (at === null) return json(parts.xds.connections().map(status => syncz(parts, status)));
+  return asked(async () => {
+    const { history } = parts;
+    const state = await history.at(await resolvePosition(history.journal, at));
+    return (await proxyStatusAt(history, state)) as unknown as Json;
+  });
 }
 
 function syncz(parts: DebugParts, status: ConnectionStatus): JsonObject {

@@ -2,27 +2,30 @@
 
 import { Command } from 'commander';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { proxyStatusAt } from '../history/proxy-status.ts';
+import { type Asking, AT_HELP, askServer, positionOf, withAskingOptions, withHistory } from './asking.ts';
 import { CliError, parseFormat, print, printData, printTable } from './output.ts';
 
 const COLUMNS = ['CDS', 'LDS', 'EDS', 'RDS', 'SDS', 'ECDS', 'NDS'] as const;
 
-/** How long the control plane may take to answer. */
-export const ANSWER_MS_MAX = 10_000;
-
 export function proxyStatusCommand(): Command {
-  return new Command('proxy-status')
+  const command = new Command('proxy-status')
     .alias('ps')
     .description('show for every connected proxy whether it has what it was sent')
-    .argument('[proxy]', 'only proxies whose id contains this')
-    .option('--address <host:port>', 'monitoring address of the control plane', 'localhost:15014')
+    .argument('[proxy]', 'only proxies whose id contains this');
+  return withAskingOptions(command)
     .option('-o, --output <format>', 'table, json or yaml', 'table')
     .addHelpText(
       'after',
-      '\nSYNCED: accepted. NOT SENT: nothing to send. STALE: sent, no answer yet. ERROR: refused; the reason follows the table.',
+      `
+SYNCED: accepted. NOT SENT: nothing to send. STALE: sent, no answer yet. ERROR: refused; the reason follows the table.
+Of the past and of a journal, which keeps no acknowledgements: SENT, with the event of the state that it was made from.
+
+${AT_HELP}`,
     )
-    .action(async (proxy: string | undefined, options: { address: string; output: string }) => {
-      const format = parseFormat(options.output);
-      const all = await ask(options.address);
+    .action(async (proxy: string | undefined, flags: Asking & { readonly output: string }) => {
+      const format = parseFormat(flags.output);
+      const all = await statusOf(flags);
       const found = all.filter(status => proxy === undefined || String(status.proxy).includes(proxy));
       if (format !== 'table') return printData(found as unknown as Json, format);
       if (found.length === 0)
@@ -33,20 +36,16 @@ export function proxyStatusCommand(): Command {
     });
 }
 
-async function ask(address: string): Promise<readonly JsonObject[]> {
-  const url = `http://${address}/debug/syncz`;
-  let answer: Response;
-  try {
-    answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
-  } catch {
-    throw new CliError(
-      `no control plane answers at ${address}; is \`periplus serve\` running? --address HOST:PORT names another one`,
-    );
+async function statusOf({ journal, at, address }: Asking): Promise<readonly JsonObject[]> {
+  if (journal !== undefined) {
+    return withHistory(journal, async history => {
+      const state = await history.at(await positionOf(history, at));
+      return (await proxyStatusAt(history, state)) as unknown as readonly JsonObject[];
+    });
   }
-  if (!answer.ok) throw new CliError(`${url} answered ${answer.status}`);
-  const body = (await answer.json()) as Json;
+  const body = await askServer(address, '/debug/syncz', { at });
   if (!Array.isArray(body))
-    throw new CliError(`${url} is not a list: is this the monitoring address of Periplus or istiod?`);
+    throw new CliError(`${address} did not answer with a list: is this the monitoring address of Periplus or istiod?`);
   return body.filter(isObject);
 }
 
@@ -54,7 +53,8 @@ function row(status: JsonObject): readonly string[] {
   const types = isObject(status.types) ? status.types : {};
   const cells = COLUMNS.map(name => {
     const type = types[name];
-    return isObject(type) ? String(type.status) : '-';
+    if (!isObject(type)) return '-';
+    return type.status === 'SENT' ? `SENT ${String(type.stateSeq)}` : String(type.status);
   });
   const text = (value: Json | undefined): string => (value === undefined ? '' : String(value));
   return [text(status.proxy), text(status.cluster_id), ...cells, text(status.protocol), text(status.istio_version)];

@@ -1,6 +1,7 @@
 // What differs for proxies between two states: two positions of a journal, a position and a what-if, two folders of YAML. Proxies for which
 // exactly the same changes are one class; each class has sentences, warnings of what would go wrong, and the differences field by field.
 
+import { canonicalJson, type Json } from '../core/json.ts';
 import type { ProxyRecord } from '../core/proxy.ts';
 import type { Resource } from '../core/resource.ts';
 import type { State } from '../core/state.ts';
@@ -117,9 +118,26 @@ function versionOf(typeUrl: string, resource: Resource<object> | undefined): str
   return resource === undefined ? '' : encodeResource(typeUrl, resource.name, resource.message).version;
 }
 
+/** Equal for equal changes: of a resource that both have what differs, whatever else is in it for proxies of one namespace or another. */
 function keyOf({ typeUrl, name, before, after }: Versions): string {
-  return `${typeUrl} ${name} ${versionOf(typeUrl, before)} ${versionOf(typeUrl, after)}`;
+  if (before === undefined || after === undefined) {
+    return `${typeUrl} ${name} ${versionOf(typeUrl, before)} ${versionOf(typeUrl, after)}`;
+  }
+  let known = keys.get(after.message);
+  if (known === undefined) {
+    known = new WeakMap();
+    keys.set(after.message, known);
+  }
+  let key = known.get(before.message);
+  if (key === undefined) {
+    const changes = jsonDiff(shownJson(typeUrl, before), shownJson(typeUrl, after));
+    key = `${typeUrl} ${name} ${canonicalJson(changes as unknown as Json)}`;
+    known.set(before.message, key);
+  }
+  return key;
 }
+
+const keys = new WeakMap<object, WeakMap<object, string>>();
 
 function classOf({ proxies, changed, warnings, before, after }: Class): ClassOfChanges {
   const resources = changed.map(resourceOf);

@@ -84,7 +84,12 @@ export async function explain(
       causes.push({ brought, decides, paths: pathsOf(changes), fields: trial.fields(state, object) });
     }
   }
-  const jointly = togetherIn(trial, state, readOnly);
+  const alone = new Set(causes.map(({ brought }) => brought.object));
+  const jointly = togetherIn(
+    trial,
+    state,
+    candidates.filter(object => !alone.has(object)),
+  );
   const joined = new Set(jointly.flatMap(({ objects }) => objects));
   return {
     what: question.what,

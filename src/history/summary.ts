@@ -19,22 +19,31 @@ export interface ChangedResource {
 /** Paths that one sentence names. */
 const PATHS_SHOWN_MAX = 3;
 
-/** In the order of the resources. */
+/** In the order of the resources; clusters of which the same is to be said share a sentence. */
 export function summaryOf(resources: readonly ChangedResource[]): readonly string[] {
-  return resources.flatMap(resource => {
-    switch (resource.typeUrl) {
-      case RDS:
-        return routeSummary(resource);
-      case LDS:
-        return [listenerSummary(resource)];
-      case EDS:
-        return endpointSummary(resource);
-      case CDS:
-        return [clusterSummary(resource)];
-      default:
-        return [`${shortType(resource.typeUrl)} ${resource.name}: ${plain(resource.change)}${detail(resource)}`];
-    }
-  });
+  const clusters = new Map<string, string[]>();
+  for (const resource of resources) {
+    if (resource.typeUrl !== CDS) continue;
+    const said = `${plain(resource.change)}${detail(resource)}`;
+    clusters.set(said, [...(clusters.get(said) ?? []), resource.name]);
+  }
+  const lines = [...clusters].map(([said, [first = '', ...others]]) =>
+    others.length === 0 ? `cluster ${first}: ${said}` : `cluster ${first} and ${others.length} more: ${said}`,
+  );
+  return [...lines, ...resources.filter(({ typeUrl }) => typeUrl !== CDS).flatMap(sentences)];
+}
+
+function sentences(resource: ChangedResource): readonly string[] {
+  switch (resource.typeUrl) {
+    case RDS:
+      return routeSummary(resource);
+    case LDS:
+      return [listenerSummary(resource)];
+    case EDS:
+      return endpointSummary(resource);
+    default:
+      return [`${shortType(resource.typeUrl)} ${resource.name}: ${plain(resource.change)}${detail(resource)}`];
+  }
 }
 
 export function isOnlyReordered({ change, changes }: ChangedResource): boolean {
@@ -65,10 +74,6 @@ function isScalar(value: Json | undefined): boolean {
 
 function shown(value: Json | undefined): string {
   return value === undefined ? 'unset' : String(value);
-}
-
-function clusterSummary(resource: ChangedResource): string {
-  return `cluster ${resource.name}: ${plain(resource.change)}${detail(resource)}`;
 }
 
 /** Envoy drains a listener that goes, and one that is replaced; when only filter chains differ, the connections of those. */

@@ -63,6 +63,34 @@ describe('proxy-config on a journal', () => {
     expect(routes[0]?.virtualHosts.length).toBeGreaterThan(3);
   });
 
+  test('proxy-status: what had been sent by then, and what was refused', async () => {
+    const { code, out, err } = await periplus('proxy-status', '-j', samples.path('bookinfo-day'), '--at', '13:20');
+    expect([code, err]).toEqual([0, '']);
+    await expect(out).toMatchFileSnapshot(golden('proxy-status'));
+    const all = JSON.parse((await periplus('ps', 'ingress', '-j', samples.path('bookinfo-day'), '-o', 'json')).out);
+    expect(all).toMatchObject([{ proxy: 'ingressgateway.istio-system', types: { LDS: { status: 'SENT' } } }]);
+  });
+
+  test('generate: of those that were connected then', async () => {
+    const { code, out } = await periplus(
+      'generate',
+      '-j',
+      samples.path('subset-outage'),
+      '--at',
+      '10:20',
+      '--proxy',
+      'productpage-v1.shop',
+      '--type',
+      'cds',
+      '-o',
+      'json',
+    );
+    expect(code).toBe(0);
+    const { cds } = JSON.parse(out)['productpage-v1.shop'] as { readonly cds: readonly { readonly name: string }[] };
+    expect(cds.map(({ name }) => name)).toContain('outbound|9080|v2|reviews.shop.svc.cluster.local');
+    expect((await periplus('generate', '--at', '3', '-f', 'x')).code).toBe(2);
+  });
+
   test('who is not there is told who is', async () => {
     const journal = samples.path('bookinfo-day');
     const missing = await periplus('pc', 'c', 'nobody', '-j', journal);

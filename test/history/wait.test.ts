@@ -117,6 +117,7 @@ describe('--at, of a running control plane', () => {
   test('the past of its own journal', async () => {
     const before = await ask('proxy-config', 'route', 'productpage', '--name', '9080', '--at', 'head');
     expect(before.code).toBe(0);
+    expect((await ask('proxy-status', '--at', 'head')).out).toMatch(/productpage-v1\.shop +Kubernetes +SENT \d+/);
     const early = await ask('proxy-config', 'route', 'productpage', '--at', '2');
     expect([early.code, early.err]).toEqual([
       1,

@@ -11,6 +11,7 @@ import type { Event } from '../../src/core/event.ts';
 import { exportJournal } from '../../src/journal/export.ts';
 import { importJournal } from '../../src/journal/import.ts';
 import { openJournal } from '../../src/journal/open.ts';
+import { foldHistory } from '../../src/runtime/history.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../journal/fixtures/', import.meta.url));
 const heads = JSON.parse(readFileSync(join(FIXTURES, 'heads.json'), 'utf8')) as Record<
@@ -40,6 +41,15 @@ test.each(names)('%s', async name => {
   expect(events.map(event => event.seq)).toEqual(events.map((_, index) => index + 1));
   // Opened with the key that lies beside it: nothing is left sealed.
   expect(JSON.stringify(events)).not.toContain('sealed:v1:');
+
+  // Whatever this release makes of them, every event can be folded.
+  const failures: string[] = [];
+  const { state } = await foldHistory(journal, {
+    fromSnapshot: false,
+    onFailure: (seq, message) => failures.push(`${seq}: ${message}`),
+  });
+  expect(failures).toEqual([]);
+  expect(state.seq).toBe(heads[name]!.seq);
 
   const again: string[] = [];
   for await (const line of exportJournal(journal, { redact: false })) again.push(`${line}\n`);
