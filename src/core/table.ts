@@ -103,8 +103,12 @@ export class Table<V> {
 
   /** The values whose key begins with `prefix`, in key order. O(log n + result). */
   range(prefix: string): readonly V[] {
+    if (prefix === '') return [...this.#tree.values()];
     const found: V[] = [];
-    this.#tree.forRange(prefix, `${prefix}\uffff`, true, (_key, value) => {
+    // The next text after all that begin so. Not `prefix` with the last of all characters: comparing that with plain ASCII is slow.
+    const last = prefix.length - 1;
+    const end = `${prefix.slice(0, last)}${String.fromCharCode(prefix.charCodeAt(last) + 1)}`;
+    this.#tree.forRange(prefix, end, false, (_key, value) => {
       found.push(value);
     });
     return found;

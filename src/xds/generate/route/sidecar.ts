@@ -5,7 +5,7 @@ import type { Generator } from '../../../core/memo.ts';
 import type { Service } from '../../../core/model/service.ts';
 import { compareText } from '../../../core/object.ts';
 import type { Problem } from '../../../core/problem.ts';
-import type { ProxyReader } from '../../../core/reader.ts';
+import type { ProxyReader, Selection } from '../../../core/reader.ts';
 import type { HTTPRetry } from '../../../core/schema/istio-types.gen.ts';
 import { outboundClusterName } from '../../../core/select/cluster-names.ts';
 import { type HashLookup, hashLookup } from '../../../core/select/consistent-hash.ts';
@@ -18,7 +18,7 @@ import type { Route, VirtualHost } from '../../proto/types.gen.ts';
 import { catchAll } from './catch-all.ts';
 import { defaultRoutes } from './default-route.ts';
 import { asDomain, type Domains, relevantDomain, serviceDomains } from './domains.ts';
-import { type HostCandidate, withoutDuplicates } from './duplicates.ts';
+import { type Deduplicated, type HostCandidate, withoutDuplicates } from './duplicates.ts';
 import { virtualHost } from './virtual-host.ts';
 import { type GeneratedRoutes, virtualServiceRoutes } from './virtual-service-routes.ts';
 
@@ -50,24 +50,39 @@ interface Candidate extends HostCandidate {
 export function sidecarRoute(reader: ProxyReader, routeName: string): GeneratedVirtualHosts | undefined {
   const selected = reader.get(sidecarVirtualHosts, routeName);
   if (selected === undefined) return undefined;
-  const context = contextOf(reader, selected.port);
-  const problems: Problem[] = [];
-  const candidates = selected.wrappers.flatMap(wrapper => candidatesOf(context, wrapper, problems));
-  const { kept, problems: conflicts } = withoutDuplicates(candidates, knownNames(selected.wrappers));
-  problems.push(...conflicts);
+  const { port, wrappers } = selected;
+  const { sniffedHost } = selected.name;
+  const context = contextOf(reader, port);
+  const { kept, problems } = reader.about(hostsOfPort, { port, wrappers });
   const hosts: VirtualHost[] = [];
   for (const { candidate, domains } of kept) {
-    const shown =
-      selected.port === 0 && candidate.port !== 80 ? domains.filter(domain => domain.includes(':')) : domains;
-    if (shown.length > 0) hosts.push(makeHost(context, candidate.name, shown, candidate.routes, candidate.session));
+    const shown = port === 0 && candidate.port !== 80 ? domains.filter(domain => domain.includes(':')) : domains;
+    const wanted = sniffedHost === undefined || shown.some(domain => domain === routeName || domain === sniffedHost);
+    if (wanted && shown.length > 0) {
+      hosts.push(makeHost(context, candidate.name, shown, candidate.routes, candidate.session));
+    }
   }
   hosts.sort((a, b) => compareText(a.name ?? '', b.name ?? ''));
-  const virtualHosts =
-    selected.name.sniffedHost === undefined
-      ? [...hosts, catchAllHost(context)]
-      : sniffed(context, routeName, selected.name.sniffedHost, hosts);
+  const virtualHosts = sniffedHost === undefined ? [...hosts, catchAllHost(context)] : sniffed(context, hosts);
   return { virtualHosts, problems };
 }
+
+interface PortHosts {
+  readonly port: number;
+  readonly wrappers: readonly VirtualHostWrapper[];
+}
+
+/** What the route configurations of one port have in common: with sniffing there is one for every service on it. */
+const hostsOfPort: Selection<PortHosts, Deduplicated<Candidate>> = {
+  name: 'route/hostsOfPort',
+  run: (reader, { port, wrappers }) => {
+    const context = contextOf(reader, port);
+    const problems: Problem[] = [];
+    const candidates = wrappers.flatMap(wrapper => candidatesOf(context, wrapper, problems));
+    const { kept, problems: conflicts } = withoutDuplicates(candidates, knownNames(wrappers));
+    return { kept, problems: [...problems, ...conflicts] };
+  },
+};
 
 function contextOf(reader: ProxyReader, buildPort: number): Context {
   return {
@@ -131,13 +146,7 @@ function knownNames(wrappers: readonly VirtualHostWrapper[]): ReadonlySet<string
 }
 
 /** A sniffed port is of one service, whatever a request calls it: its virtual host takes every domain. */
-function sniffed(
-  context: Context,
-  routeName: string,
-  sniffedHost: string,
-  hosts: readonly VirtualHost[],
-): readonly VirtualHost[] {
-  const found = hosts.filter(host => host.domains?.some(domain => domain === routeName || domain === sniffedHost));
+function sniffed(context: Context, found: readonly VirtualHost[]): readonly VirtualHost[] {
   const [only] = found;
   if (only === undefined || found.length > 1) return found;
   return [context.reader.make(forEveryDomain, { only })];
