@@ -17,11 +17,15 @@ export const kubernetesTags = (tags: Tags): Tags =>
     })
     .map(tag => {
       if (typeof tag === 'string' || tag.collection !== undefined) return tag;
-      return tag.tag === 'tag:yaml.org,2002:float' && tag.test?.test('.') ? { ...tag, test: FLOAT } : tag;
+      if (tag.tag !== 'tag:yaml.org,2002:float') return tag;
+      if (tag.test?.test('.')) return { ...tag, test: FLOAT };
+      return tag.test?.test('e0') ? { ...tag, test: EXPONENT } : tag;
     });
 
 /** The parser's own rule takes a lone dot for a number (not a number, even); for Kubernetes it is text, as in `exportTo: [.]`. */
 const FLOAT = /^[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)$/;
+/** Likewise it takes `e0` for a number without digits: an ordinary name. */
+const EXPONENT = /^[-+]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)[eE][-+]?[0-9]+$/;
 
 /** The value of one document, or why the text is none. Total. */
 export function readYaml(text: string): Either<string, Json> {

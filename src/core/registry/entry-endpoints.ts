@@ -110,7 +110,8 @@ const hostWorkload: Query<string, Workload> = {
 /** Pods of all clusters, then WorkloadEntries of the namespace, each by name. Addresses that are no IPs only where names are resolved. */
 function selectedInstances(reader: Reader, namespace: string, selector: Labels, isDns: boolean): readonly Instance[] {
   const pods: Instance[] = [];
-  for (const pod of podsOfNamespace(reader, namespace)) {
+  const candidates = reader.feature('PILOT_ENABLE_SERVICEENTRY_SELECT_PODS') ? podsOfNamespace(reader, namespace) : [];
+  for (const pod of candidates) {
     if (!selects(selector, pod.labels) || !isEligible(pod) || !isReady(pod)) continue;
     const workload = reader.get(podWorkload, `${pod.cluster}/${pod.namespace}/${pod.name}`);
     if (workload === undefined) continue;

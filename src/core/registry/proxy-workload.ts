@@ -58,9 +58,19 @@ export function podOfProxy(reader: ProxyReader): Obj<'Pod'> | undefined {
   const namespace = reader.facet('namespace');
   const id = reader.facet('id');
   const tail = `.${namespace}`;
-  if (!id.endsWith(tail)) return undefined;
   const cluster = reader.facet('clusterId') || reader.setting('clusterId');
-  return reader.object('Pod', `${cluster}/${namespace}/${id.slice(0, -tail.length)}`);
+  const named = id.endsWith(tail)
+    ? reader.object('Pod', `${cluster}/${namespace}/${id.slice(0, -tail.length)}`)
+    : undefined;
+  return (
+    named ?? (reader.feature('ENABLE_PROXY_FIND_POD_BY_IP') ? podAtAddress(reader, cluster, namespace) : undefined)
+  );
+}
+
+/** The only pod with the proxy's first address; of several, which share a host's, one of the proxy's namespace. */
+function podAtAddress(reader: ProxyReader, cluster: string, namespace: string): Obj<'Pod'> | undefined {
+  const pods = reader.indexed('podsByIp', `${cluster}/${reader.facet('ips')[0] ?? ''}`);
+  return pods.length > 1 ? pods.find(pod => pod.namespace === namespace) : pods[0];
 }
 
 /**

@@ -47,7 +47,7 @@ const egressServices: Query<string, readonly Service[]> = {
       const cut = port === undefined ? service : cutToPorts(reader, service, [port]);
       if (cut !== undefined) imported.push(withImportedAliases(reader, cut, set));
     }
-    return oneNamespaceEach(imported, namespace);
+    return oneNamespaceEach(imported, namespace, reader.feature('PILOT_UNIFIED_SIDECAR_SCOPE'));
   },
 };
 
@@ -80,8 +80,12 @@ function withImportedAliases(reader: Reader, service: Service, set: HostSet): Se
   return aliases.length === service.aliases.length ? service : reader.make(serviceWithAliases, { service, aliases });
 }
 
-/** Of the namespaces that have a hostname: the proxy's own, else the first Kubernetes one, else the first. */
-function oneNamespaceEach(services: readonly Service[], namespace: string): readonly Service[] {
+/** Of the namespaces that have a hostname: the proxy's own, else the first Kubernetes one (if `kubernetesFirst`), else the first. */
+function oneNamespaceEach(
+  services: readonly Service[],
+  namespace: string,
+  kubernetesFirst: boolean,
+): readonly Service[] {
   const chosen = new Map<string, Service>();
   for (const service of services) {
     const seen = chosen.get(service.hostname);
@@ -89,7 +93,7 @@ function oneNamespaceEach(services: readonly Service[], namespace: string): read
     const better =
       seen === undefined ||
       service.namespace === namespace ||
-      (service.registry === 'Kubernetes' && seen.registry !== 'Kubernetes');
+      (kubernetesFirst && service.registry === 'Kubernetes' && seen.registry !== 'Kubernetes');
     if (better) chosen.set(service.hostname, service);
   }
   return services.filter(service => chosen.get(service.hostname)?.namespace === service.namespace);

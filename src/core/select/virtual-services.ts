@@ -77,8 +77,10 @@ export const virtualServicesFor: Query<string, readonly ResolvedVirtualService[]
     const own = all.filter(vs => vs.exports.own && !vs.exports.open && vs.namespace === namespace);
     const named = all.filter(vs => !vs.exports.open && vs.exports.others.includes(namespace));
     const open = all.filter(vs => vs.exports.open);
-    const lists = gateway === 'mesh' ? [own, named, open].map(list => gatewayFirst(list, namespace)) : [own, named];
-    return gateway === 'mesh' ? lists.flat() : [...lists.flat(), ...gatewayFirst(open, namespace)];
+    if (gateway !== 'mesh') return [...own, ...named, ...gatewayFirst(open, namespace)];
+    const lists = [own, named, open];
+    if (!reader.feature('PILOT_UNIFIED_SIDECAR_SCOPE')) return lists.flat();
+    return lists.flatMap(list => gatewayFirst(list, namespace));
   },
 };
 
