@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import type { Json } from '../core/json.ts';
 import { type Absence, explainAbsence } from '../history/absence.ts';
 import type { Brought } from '../history/brought.ts';
+import { effectOf, type ObjectEffect } from '../history/effect-of.ts';
 import { type Cause, type Explanation, explain } from '../history/explain.ts';
 import { proxyNamed } from '../history/proxies.ts';
 import { explainNack, explainPush, type NackExplanation, type PushExplanation } from '../history/pushes.ts';
@@ -54,6 +55,7 @@ export function explainCommand(): Command {
       endpointQuestion(address, flags.cluster),
     ).option('--cluster <name>', 'only in this cluster'),
   );
+  command.addCommand(objectCommand());
   command.addCommand(pushCommand());
   command.addCommand(nackCommand());
   return command.addHelpText(
@@ -65,6 +67,7 @@ they decide. Exit code 0: it is there and explained; 1: it is not there, and why
 Examples:
   periplus explain virtual-host reviews --proxy productpage
   periplus explain cluster "outbound|9080|v3|reviews.shop.svc.cluster.local" --proxy productpage --at 10:20
+  periplus explain object VirtualService/shop/reviews --proxy productpage
   periplus explain push 112
   periplus explain nack --journal incident.db`,
   );
@@ -99,6 +102,43 @@ function about(
         if (explanation === undefined) process.exitCode = EXIT.failed;
       });
     });
+}
+
+function objectCommand(): Command {
+  return new Command('object')
+    .description('explain what an object does for a proxy, or why it does nothing')
+    .argument('<object>', 'Kind/namespace/name, e.g. VirtualService/shop/reviews')
+    .requiredOption('-p, --proxy <proxy>', 'pod, pod.namespace, or connection')
+    .option('-j, --journal <file>', 'journal to read; a running control plane may be writing it', DEFAULT_JOURNAL)
+    .option('--at <position>', 'as it was at an event or a time; default: the end of the journal')
+    .option('-o, --output <format>', 'table, json or yaml', 'table')
+    .addHelpText('after', `\n${AT_HELP}\nExit code 0: it does something; 1: it does nothing for this proxy, and why.`)
+    .action(async (object: string, flags: Flags) => {
+      const format = parseFormat(flags.output);
+      await withHistory(flags.journal, async history => {
+        const state = await history.at(await positionOf(history, flags.at));
+        const found = await effectOf(history, state, proxyNamed(state, flags.proxy), object);
+        if (format === 'table') showEffect(found);
+        else printData(found as unknown as Json, format);
+        if (found.effect === undefined) process.exitCode = EXIT.failed;
+      });
+    });
+}
+
+function showEffect({ object, proxy, seq, time, brought, effect, obstacles }: ObjectEffect): void {
+  print(`${object} for ${proxy}, at event ${seq} (${showTime(time)})`);
+  print(`    ${broughtText(brought)}`);
+  if (effect !== undefined) {
+    print('\nwhat it does, held against the mesh without it');
+    for (const { message } of effect.warnings) print(`  WARNING ${message}`);
+    for (const line of effect.summary) print(`  ${line}`);
+    return;
+  }
+  print('\nit does nothing');
+  for (const { why, brought: other } of obstacles) {
+    print(`  ${why}`);
+    if (other !== undefined) print(`    ${broughtText(other)}`);
+  }
 }
 
 function pushCommand(): Command {

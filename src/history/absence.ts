@@ -150,7 +150,7 @@ function mentions(raw: JsonObject, host: string, namespace: string): boolean {
 }
 
 /** Exported to everybody; undefined: it says nothing about that. */
-function withoutExport(raw: JsonObject): JsonObject | undefined {
+export function withoutExport(raw: JsonObject): JsonObject | undefined {
   const metadata = isObject(raw.metadata) ? raw.metadata : {};
   const annotations = isObject(metadata.annotations) ? metadata.annotations : {};
   const spec = isObject(raw.spec) ? raw.spec : {};

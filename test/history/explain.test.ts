@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import { explainAbsence } from '../../src/history/absence.ts';
+import { effectOf, type ObjectEffect } from '../../src/history/effect-of.ts';
 import { explain } from '../../src/history/explain.ts';
 import { History } from '../../src/history/history.ts';
 import { proxyNamed } from '../../src/history/proxies.ts';
@@ -126,6 +127,62 @@ async function reasons(question: Question, ...objects: readonly JsonObject[]): P
   expect(await explain(history, state, proxy, question)).toBeUndefined();
   return (await explainAbsence(history, state, proxy, question)).reasons.map(({ why }) => why);
 }
+
+async function effect(object: string, ...objects: readonly JsonObject[]): Promise<ObjectEffect> {
+  const journal = await openMemoryJournal({ clock: () => 1_000 });
+  await journal.append([
+    ...objects.map(one => ({ source: 'file/Kubernetes', kind: 'Add', object: one }) as const),
+    { source: 'xds', kind: 'ProxyConnected', connection: 'web', node: NODE, protocol: 'delta', identities: [] },
+  ]);
+  const history = new History(journal);
+  const state = await history.at(journal.head().seq);
+  return effectOf(history, state, proxyNamed(state, 'web'), object);
+}
+
+describe('what an object does', () => {
+  const route = (name: string, created: string, more: JsonObject = {}): JsonObject => {
+    const made = virtualService(name, created);
+    return { ...made, spec: { ...(made.spec as JsonObject), hosts: ['db.data.svc.cluster.local'], ...more } };
+  };
+  const why = ({ obstacles }: ObjectEffect): readonly string[] => obstacles.map(one => one.why);
+
+  test('of the samples', async () => {
+    const journal = samples.path('subset-outage');
+    const does = await periplus('explain', 'object', 'VirtualService/shop/reviews', '-p', 'productpage', '-j', journal);
+    expect([does.code, does.err]).toEqual([0, '']);
+    await expect(does.out).toMatchFileSnapshot('golden/explain-object.txt');
+    const nothing = await periplus('explain', 'object', 'Gateway/shop/front-door', '-p', 'productpage', '-j', journal);
+    expect([nothing.code, nothing.out]).toEqual([
+      1,
+      expect.stringMatching(/it does nothing\n {2}nothing that productpage-v1\.shop has/),
+    ]);
+    expect((await periplus('explain', 'object', 'Gateway/shop/none', '-p', 'ratings', '-j', journal)).err).toMatch(
+      /there is no Gateway\/shop\/none/,
+    );
+  });
+
+  test('hidden by an older VirtualService', async () => {
+    const both = [route('old', '2026-01-01T00:00:00Z'), route('young', '2026-02-01T00:00:00Z')];
+    expect((await effect('VirtualService/app/old', service(), ...both)).effect?.summary.length).toBeGreaterThan(0);
+    expect(why(await effect('VirtualService/app/young', service(), ...both))).toEqual([
+      'VirtualService/app/old is older or comes first, and hides it',
+    ]);
+  });
+
+  test('not exported, kept out by a Sidecar, refused', async () => {
+    const foreign = { ...route('far', '2026-01-01T00:00:00Z', { exportTo: ['.'] }), metadata: meta('far', 'data') };
+    expect(why(await effect('VirtualService/data/far', service(), foreign))).toEqual([
+      'it is not exported to namespace app',
+    ]);
+    expect(why(await effect('Service/data/db', service(), sidecar))).toEqual([
+      'Sidecar/app/default keeps it from web.app',
+    ]);
+    const bad = route('bad', '2026-01-01T00:00:00Z', { http: [{ timeout: '5' }] });
+    expect(why(await effect('VirtualService/app/bad', service(), bad))).toEqual([
+      expect.stringMatching(/^it was refused: spec\.http/),
+    ]);
+  });
+});
 
 describe('why it is not there', () => {
   const db = clusterQuestion('outbound|80||db.data.svc.cluster.local');

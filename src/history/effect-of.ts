@@ -1,0 +1,118 @@
+// What an object does for a proxy: what would be otherwise without it. And if nothing would: what stands in its way, found by trying, as in
+// absence.ts: an older object with the same host, an exportTo, a Sidecar; or the object was refused, or is about nothing that the proxy has.
+
+import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import type { ObjectRecord } from '../core/object.ts';
+import { showProblem } from '../core/problem.ts';
+import type { ProxyRecord } from '../core/proxy.ts';
+import type { State } from '../core/state.ts';
+import { Tracker } from '../core/track.ts';
+import { withoutExport } from './absence.ts';
+import { type Brought, broughtBy, recordInForce } from './brought.ts';
+import { type ClassOfChanges, differenceOf } from './diff.ts';
+import type { History } from './history.ts';
+import { HistoryFault } from './history-fault.ts';
+import { without, withoutObject, withVersion } from './what-if.ts';
+
+/** Objects that are taken away to see whether they hide it. */
+export const HIDING_TRIED_MAX = 100;
+
+export interface Obstacle {
+  /** A sentence. */
+  readonly why: string;
+  readonly brought?: Brought;
+}
+
+export interface ObjectEffect {
+  readonly object: string;
+  readonly proxy: string;
+  readonly seq: number;
+  readonly time: number;
+  readonly brought: Brought;
+  /** From the mesh without the object to the mesh with it; undefined: it does nothing for this proxy. */
+  readonly effect?: ClassOfChanges;
+  /** Why it does nothing. */
+  readonly obstacles: readonly Obstacle[];
+}
+
+/** Rejects with a HistoryFault if nobody says that there is such an object. */
+export async function effectOf(
+  history: History,
+  state: State,
+  proxy: ProxyRecord,
+  object: string,
+): Promise<ObjectEffect> {
+  const brought = await broughtBy(history, state, object);
+  const record = recordInForce(state, object);
+  if (brought === undefined || record === undefined) {
+    throw new HistoryFault(
+      `there is no ${object} at position ${state.seq}; write it as Kind/namespace/name, as \`journal ls\` does`,
+    );
+  }
+  const effect = effectIn(history.tracker, state, proxy, object);
+  return {
+    object,
+    proxy: proxy.facets.id,
+    seq: state.seq,
+    time: state.time,
+    brought,
+    ...(effect === undefined ? {} : { effect }),
+    obstacles: effect === undefined ? await obstaclesOf(history, state, proxy, record, object) : [],
+  };
+}
+
+function effectIn(tracker: Tracker, state: State, proxy: ProxyRecord, object: string): ClassOfChanges | undefined {
+  const before = { state: withoutObject(state, object), proxies: [proxy] };
+  return differenceOf(tracker, before, { state, proxies: [proxy] }).classes[0];
+}
+
+async function obstaclesOf(
+  history: History,
+  state: State,
+  proxy: ProxyRecord,
+  record: ObjectRecord,
+  object: string,
+): Promise<readonly Obstacle[]> {
+  if (record.accepted === undefined) {
+    const problems = record.refused?.problems.map(showProblem).join('; ') ?? '';
+    return [{ why: `it was refused: ${problems}` }];
+  }
+  const tracker = new Tracker();
+  const matters = (other: State | undefined): boolean =>
+    other !== undefined && effectIn(tracker, other, proxy, object) !== undefined;
+  const found: Obstacle[] = [];
+  const exported = record.raw === undefined ? undefined : withoutExport(record.raw);
+  if (exported !== undefined && matters(withVersion(state, record, exported))) {
+    found.push({ why: `it is not exported to namespace ${proxy.facets.namespace}` });
+  }
+  for (const other of rivals(state, record)) {
+    if (!matters(without(state, other))) continue;
+    const name = `${other.kind}/${other.accepted!.namespace}/${other.accepted!.name}`;
+    const why =
+      other.kind === 'Sidecar'
+        ? `${name} keeps it from ${proxy.facets.id}`
+        : `${name} is older or comes first, and hides it`;
+    const brought = await broughtBy(history, state, name);
+    found.push({ why, ...(brought === undefined ? {} : { brought }) });
+  }
+  if (found.length > 0) return found;
+  return [{ why: `nothing that ${proxy.facets.id} has, or would have, depends on it` }];
+}
+
+/** Sidecars, and objects of its kind that name a host that it names. */
+function rivals(state: State, record: ObjectRecord): readonly ObjectRecord[] {
+  const hosts = new Set(hostsOf(record.raw));
+  const all = [...state.records.values()].filter(other => {
+    if (other === record || other.accepted === undefined) return false;
+    if (other.kind === 'Sidecar') return true;
+    return other.kind === record.kind && hostsOf(other.raw).some(host => hosts.has(host));
+  });
+  return all.slice(0, HIDING_TRIED_MAX);
+}
+
+/** Of VirtualServices, ServiceEntries and DestinationRules, by the first label: short and long names of one service meet. */
+function hostsOf(raw: JsonObject | undefined): readonly string[] {
+  const spec = isObject(raw?.spec) ? raw.spec : {};
+  const listed: readonly Json[] = Array.isArray(spec.hosts) ? (spec.hosts as readonly Json[]) : [];
+  return [...listed, ...(spec.host === undefined ? [] : [spec.host])].map(host => String(host).split('.')[0]!);
+}
