@@ -15,9 +15,9 @@ export interface Source {
   /** `undefined` removes. Names are those of `objects` below. */
   set(name: string, object: RawObject | undefined): Promise<void>;
   open(): Adapter;
-  /** What it holds of what was set, as an adapter says it, where a source adds something of its own; and which records to compare with. */
+  /** What it holds of what was set, where a source adds something of its own; and what of a record to compare with it, if anything. */
   held?(): Promise<readonly RawObject[]>;
-  ours?(raw: RawObject): boolean;
+  seen?(raw: RawObject): RawObject | undefined;
 }
 
 /** The adapter, with something between it and its sink. */
@@ -150,10 +150,8 @@ async function settle(
   const until = Date.now() + ms;
   for (;;) {
     const records = [...sink.state.records.values()].map(({ raw, refused }) => refused?.raw ?? raw ?? {});
-    const held = records
-      .filter(raw => source.ours?.(raw) ?? true)
-      .map(raw => canonicalJson(raw))
-      .sort();
+    const seen = source.seen === undefined ? records : records.flatMap(raw => source.seen?.(raw) ?? []);
+    const held = seen.map(raw => canonicalJson(raw)).sort();
     if (canonicalJson(held) === canonicalJson(expected)) return [];
     if (Date.now() > until) {
       const missing = expected.filter(text => !held.includes(text)).map(text => `missing: ${text}`);

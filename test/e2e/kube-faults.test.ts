@@ -6,7 +6,7 @@ import { objectOf } from '../../src/adapters/kube/facts.ts';
 import { connectKube, type KubeAdapter } from '../../src/adapters/kube/kube-adapter.ts';
 import { customKinds, resourceOf } from '../../src/adapters/kube/resource.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../src/core/json.ts';
-import { definitions } from '../../src/core/kinds/registry.ts';
+import { definitionOf, definitions } from '../../src/core/kinds/registry.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { FoldingSink, liveChanges, relistAfterGap, resync, type Source } from '../adapters/rig.ts';
 import { kubeOrSkip } from './kube/binaries.ts';
@@ -181,12 +181,12 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
           stop: async () => opened.start?.stop(),
           status: () => ({ synced: true, waiting: [], troubles: [] }),
         }),
-        ours,
+        seen: raw => (ours(raw) ? projected(raw) : undefined),
         held: async () => {
           const lists = await Promise.all(
             OBJECTS.map(async resource => {
               const list = await admin.get(resource.path);
-              return (list.items as readonly JsonObject[]).map(item => objectOf(resource, item));
+              return (list.items as readonly JsonObject[]).map(item => projected(objectOf(resource, item)));
             }),
           );
           return lists.flat().filter(ours);
@@ -215,6 +215,11 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
     });
   });
 });
+
+/** Without who wrote it, and when. */
+function projected(raw: JsonObject): JsonObject {
+  return definitionOf(raw.apiVersion, raw.kind)?.project(raw) ?? raw;
+}
 
 function nameOf(metadata: Json | undefined): string {
   return String((metadata as { readonly name?: string } | undefined)?.name);

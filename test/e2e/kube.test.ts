@@ -242,6 +242,8 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     await reader.close();
     expect(said.some(text => text.includes('172.16.0.11'))).toBe(true);
     expect(said.filter(text => text.startsWith('Proxy'))).toEqual([]);
+    // Who wrote it, and when, but not which fields.
+    expect(said.at(-1)).toMatch(/"managedFields":\[\{"manager":"[^"]+","operation":"Update","time":"[^"]+"\}\]/);
     expect(said.at(-1)).toContain('172.16.0.11');
   });
 });

@@ -1,8 +1,9 @@
 // From an object of the API server to a fact. Only the projection of its kind is kept: what means nothing to a mesh (the annotations of
-// other programs, most of a pod) never reaches the journal.
+// other programs, most of a pod) never reaches the journal. Beside it stands who wrote last, and when: of metadata.managedFields one entry
+// without its list of fields. It is outside every projection, so that a write which changes nothing else is no news.
 
 import type { Fact, RawObject } from '../../core/event.ts';
-import { isObject, type JsonObject } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { definitions } from '../../core/kinds/registry.ts';
 import type { WatchEvent } from './reflector.ts';
 import type { Resource } from './resource.ts';
@@ -10,7 +11,25 @@ import type { Resource } from './resource.ts';
 /** Items of a list say neither their kind nor their version: the list does. */
 export function objectOf(resource: Resource, object: JsonObject): RawObject {
   const { apiVersion, objectKind } = resource;
-  return definitions[resource.kind].project({ ...object, apiVersion, kind: objectKind });
+  const kept = definitions[resource.kind].project({ ...object, apiVersion, kind: objectKind });
+  const writer = isObject(object.metadata) ? lastWriter(object.metadata.managedFields) : undefined;
+  if (writer === undefined || !isObject(kept.metadata)) return kept;
+  return { ...kept, metadata: { ...kept.metadata, managedFields: [writer] } };
+}
+
+const WRITER = ['manager', 'operation', 'subresource', 'time'] as const;
+
+/** Of those who wrote in the newest second the last one, before those who only wrote a status. */
+function lastWriter(managedFields: Json | undefined): JsonObject | undefined {
+  if (!Array.isArray(managedFields)) return undefined;
+  const rank = (entry: JsonObject): string => `${String(entry.time ?? '')} ${entry.subresource === undefined ? 1 : 0}`;
+  let last: JsonObject | undefined;
+  for (const entry of managedFields as readonly Json[]) {
+    if (isObject(entry) && (last === undefined || rank(entry) >= rank(last))) last = entry;
+  }
+  if (last === undefined) return undefined;
+  const writer = last;
+  return Object.fromEntries(WRITER.flatMap(key => (writer[key] === undefined ? [] : [[key, writer[key]]])));
 }
 
 export function added(resource: Resource, object: JsonObject): Fact {
