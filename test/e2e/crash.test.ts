@@ -9,7 +9,7 @@ import { seed } from '../property/seed.ts';
 import { Bookinfo, envoyOrSkip } from './bookinfo.ts';
 
 const KILLS = 6;
-const binary = await envoyOrSkip();
+const binary = await envoyOrSkip('test/e2e/crash.test.ts');
 
 /** Small, seeded: the moments of the kills can be replayed, the scheduling of processes cannot. */
 function random(state: number): () => number {

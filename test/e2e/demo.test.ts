@@ -9,7 +9,7 @@ import { envoyOrSkip } from './bookinfo.ts';
 
 const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
 const INTRODUCED_MS_MAX = 60_000;
-const binary = await envoyOrSkip();
+const binary = await envoyOrSkip('test/e2e/demo.test.ts');
 
 describe.runIf(binary !== undefined)('npm start', () => {
   it('serves the page, shifts with the file, and stops cleanly', async () => {

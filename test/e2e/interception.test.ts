@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrap, findEnvoy } from '../../src/demo/envoy.ts';
 import { Node, type Pod, SIDECAR_GID, whyNoPods } from './interception/pods.ts';
+import { canRun } from './suite.ts';
 
 const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
 const HERE = join(import.meta.dirname, 'interception');
@@ -24,10 +25,7 @@ const PASSTHROUGH = 'PassthroughCluster';
 
 const found = await findEnvoy(line => process.stderr.write(`${line}\n`));
 const missing = 'missing' in found ? found.missing : whyNoPods();
-if (missing !== undefined) {
-  if (process.env.PERIPLUS_REQUIRE_ALL === '1') throw new Error(missing);
-  process.stderr.write(`test/e2e/interception.test.ts did NOT run: ${missing}\n`);
-}
+const runs = canRun('test/e2e/interception.test.ts', missing);
 const binary = 'binary' in found ? found.binary : '';
 
 interface Seen {
@@ -37,7 +35,7 @@ interface Seen {
   readonly from: string;
 }
 
-describe.runIf(missing === undefined)('interception', () => {
+describe.runIf(runs)('interception', () => {
   let folder: string;
   let node: Node;
   let client: Pod;

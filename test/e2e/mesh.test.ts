@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, Bookinfo, envoyOrSkip } from './bookinfo.ts';
 
-const binary = await envoyOrSkip();
+const binary = await envoyOrSkip('test/e2e/mesh.test.ts');
 
 const failed = (answers: readonly Answer[]): readonly string[] =>
   answers.filter(answer => answer.status !== 200).map(answer => `${answer.status} ${answer.body}`);
