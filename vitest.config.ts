@@ -15,7 +15,7 @@ export default defineConfig({
         test: {
           name: 'long',
           include: ['test/long/**/*.test.ts'],
-          testTimeout: 3_600_000,
+          testTimeout: 21_600_000,
         },
       },
       {

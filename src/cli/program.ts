@@ -2,6 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../admin/version.ts';
+import { analyzeCommand } from './analyze.ts';
 import { bisectCommand } from './bisect.ts';
 import { demoCommand } from './demo.ts';
 import { diffCommand } from './diff.ts';
@@ -37,6 +38,7 @@ Examples:
   periplus explain virtual-host reviews -p productpage  which objects, fields and events made these routes
   periplus bisect -p productpage --cluster-missing      the event that broke it
   periplus generate -f ./mesh --proxies proxies.yaml    what would these proxies get, without a server
+  periplus analyze -f ./mesh                            what is refused, and what refers to nothing
   periplus replay --verify                              fold the journal again and reproduce every response sent
   periplus journal ls --tail 20                         what happened last`,
     );
@@ -44,6 +46,7 @@ Examples:
     serveCommand,
     recordCommand,
     generateCommand,
+    analyzeCommand,
     replayCommand,
     journalCommand,
     proxyStatusCommand,

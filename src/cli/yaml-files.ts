@@ -9,7 +9,8 @@ import { showOrigin, showProblem } from '../core/problem.ts';
 import type { ProxyRecord } from '../core/proxy.ts';
 import { settingsToJson } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
-import { foldFacts, objectFacts, proxyFacts, singleDocument } from '../runtime/offline.ts';
+import { findingsOf } from '../runtime/findings.ts';
+import { foldFacts, type OfflineState, objectFacts, proxyFacts, singleDocument } from '../runtime/offline.ts';
 import { settingsFrom } from '../runtime/serve-options.ts';
 import { CliError } from './output.ts';
 
@@ -21,11 +22,16 @@ export interface MeshFlags {
   readonly namespace: string;
 }
 
-/** The state that files and folders come to; what is refused in them goes to stderr. */
-export async function stateOfFiles(paths: readonly string[], flags: MeshFlags): Promise<State> {
+/** The state that files and folders come to, and what was said of them on the way. */
+export async function stateOf(paths: readonly string[], flags: MeshFlags): Promise<OfflineState> {
   const facts = [...configFacts(flags), ...(await meshFacts(flags))];
   for (const path of paths) facts.push(...(await filesFacts(`file/${flags.clusterID}`, path)));
-  const { state, effects } = foldFacts(facts);
+  return foldFacts(facts);
+}
+
+/** The state that files and folders come to; what is refused in them, or nothing comes of, or refers to nothing, goes to stderr. */
+export async function stateOfFiles(paths: readonly string[], flags: MeshFlags): Promise<State> {
+  const { state, effects } = await stateOf(paths, flags);
   for (const effect of effects) {
     if (effect.kind !== 'Verdict' || effect.accepted) continue;
     for (const problem of effect.problems) {
@@ -34,6 +40,11 @@ export async function stateOfFiles(paths: readonly string[], flags: MeshFlags): 
   }
   for (const { origin, reasons } of state.malformed.values()) {
     for (const reason of reasons) process.stderr.write(`${origin.file}:${reason}\n`);
+  }
+  for (const { severity, code, origin, object, message } of findingsOf(state)) {
+    // The proxies, which are workloads too, are not known yet.
+    if (severity === 'error' || code === 'no-workload') continue;
+    process.stderr.write(`${showOrigin(origin)}: warning: ${object}: ${message}\n`);
   }
   return state;
 }

@@ -5,13 +5,19 @@ import type { KindDefinition } from '../core/kinds/kinds.ts';
 import { definitions } from '../core/kinds/registry.ts';
 import { compareText, type ObjectRecord } from '../core/object.ts';
 import { type Origin, showProblem } from '../core/problem.ts';
-import { danglingReferences } from '../core/select/references.ts';
+import { selects } from '../core/registry/labels.ts';
+import { labelsOf } from '../core/registry/proxy-workload.ts';
+import { type DanglingReference, danglingReferences } from '../core/select/references.ts';
 import type { State } from '../core/state.ts';
 import { Tracker } from '../core/track.ts';
+
+const refusal = { severity: 'error', code: 'refused' } as const;
 
 export interface Finding {
   /** An error: not in force. A warning: in force, and perhaps not what was meant. */
   readonly severity: 'error' | 'warning';
+  /** not-yet: nothing comes of the kind; nothing-there: a reference to nothing; no-workload: labels that no workload has. */
+  readonly code: 'refused' | 'not-yet' | 'nothing-there' | 'no-workload';
   /** `Kind/namespace/name`, `MeshConfig`, `MeshNetworks`; empty for a document that is no object. */
   readonly object: string;
   readonly source: string;
@@ -42,7 +48,7 @@ function* ofMesh({ mesh, networks }: State): IterableIterator<Finding> {
     const words = [['file', applied] as const, ...Object.entries(applied.others ?? {})];
     for (const [source, { refused }] of words) {
       for (const problem of refused?.problems ?? []) {
-        yield { severity: 'error', object, source, ...from(refused?.origin), message: showProblem(problem) };
+        yield { ...refusal, object, source, ...from(refused?.origin), message: showProblem(problem) };
       }
     }
   }
@@ -51,7 +57,7 @@ function* ofMesh({ mesh, networks }: State): IterableIterator<Finding> {
 function* ofMalformed(state: State): IterableIterator<Finding> {
   for (const [key, { origin, reasons }] of state.malformed.entries()) {
     const source = key.slice(0, key.indexOf('|'));
-    for (const message of reasons) yield { severity: 'error', object: '', source, origin, message };
+    for (const message of reasons) yield { ...refusal, object: '', source, origin, message };
   }
 }
 
@@ -59,27 +65,38 @@ function* ofRecords(state: State): IterableIterator<Finding> {
   for (const { kind, key, source, origin, accepted, refused } of state.records.values()) {
     const object = shown(kind, key);
     for (const problem of refused?.problems ?? []) {
-      yield { severity: 'error', object, source, ...from(refused?.origin), message: showProblem(problem) };
+      yield { ...refusal, object, source, ...from(refused?.origin), message: showProblem(problem) };
     }
     const { notYet, objectKind = kind }: KindDefinition = definitions[kind];
     if (notYet === undefined || accepted === undefined || state.objects[kind].get(key) !== accepted) continue;
     const message = `nothing comes of ${objectKind} yet: ${notYet}`;
-    yield { severity: 'warning', object, source, ...from(origin), message };
+    yield { severity: 'warning', code: 'not-yet', object, source, ...from(origin), message };
   }
 }
 
 function* ofReferences(state: State): IterableIterator<Finding> {
-  for (const { kind, key, path, missing } of new Tracker().get(state, undefined, danglingReferences, '')) {
+  for (const { kind, key, path, missing, workload } of new Tracker().get(state, undefined, danglingReferences, '')) {
+    if (workload !== undefined && isProxy(state, workload)) continue;
+    const code = workload === undefined ? 'nothing-there' : 'no-workload';
     const record = inForce(state, kind, key);
     const message = `${path}: there is no ${missing}`;
     yield {
       severity: 'warning',
+      code,
       object: shown(kind, key),
       source: record?.source ?? '',
       ...from(record?.origin),
       message,
     };
   }
+}
+
+/** Of a workload that is known by nothing but its proxy. */
+function isProxy({ proxies }: State, { labels, namespace }: NonNullable<DanglingReference['workload']>): boolean {
+  for (const { facets, metadata } of proxies.values()) {
+    if ((namespace ?? facets.namespace) === facets.namespace && selects(labels, labelsOf(metadata.LABELS))) return true;
+  }
+  return false;
 }
 
 function inForce(state: State, kind: ObjectRecord['kind'], key: string): ObjectRecord | undefined {

@@ -29,7 +29,7 @@ export interface ServeOptions extends AdapterOptions {
 
 /** `:15010`, `127.0.0.1:15010`, `[::1]:15010`; undefined if it is none of these. */
 export function parseAddress(text: string): Address | undefined {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):([0-9]{1,5})$/.exec(text);
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]*)):([0-9]{1,5})$/.exec(text);
   if (match === null || Number(match[3]) > 65_535) return undefined;
   return { host: match[1] ?? match[2] ?? '', port: Number(match[3]) };
 }

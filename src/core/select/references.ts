@@ -19,6 +19,8 @@ export interface DanglingReference {
   readonly path: string;
   /** What is not there, e.g. `Gateway/prod/gw`, `host a.b.com`, `subset v1 of a.b.com`, `workload with app=web`. */
   readonly missing: string;
+  /** Of workloads: those that would have been there. `namespace` undefined: in any. */
+  readonly workload?: { readonly labels: Labels; readonly namespace: string | undefined };
 }
 
 /** Kinds of which a source may say nothing. */
@@ -35,8 +37,7 @@ export const danglingReferences: Query<'', readonly DanglingReference[]> = {
       for (const obj of reader.objects(kind)) {
         for (const reference of definition.references(obj)) {
           const missing = missingOf(reader, obj, reference);
-          if (missing === undefined) continue;
-          found.push({ kind, key: keyOf(obj), path: reference.path, missing });
+          if (missing !== undefined) found.push({ kind, key: keyOf(obj), path: reference.path, ...missing });
         }
       }
     }
@@ -44,9 +45,20 @@ export const danglingReferences: Query<'', readonly DanglingReference[]> = {
   },
 };
 
-function missingOf(reader: ProxyReader, obj: Obj, reference: Reference): string | undefined {
-  if ('host' in reference) return missingHost(reader, obj, reference);
+type Missing = Pick<DanglingReference, 'missing' | 'workload'>;
+
+function missingOf(reader: ProxyReader, obj: Obj, reference: Reference): Missing | undefined {
   if ('labels' in reference) return missingWorkload(reader, obj, reference);
+  const missing = missingName(reader, obj, reference);
+  return missing === undefined ? undefined : { missing };
+}
+
+function missingName(
+  reader: ProxyReader,
+  obj: Obj,
+  reference: Exclude<Reference, WorkloadReference>,
+): string | undefined {
+  if ('host' in reference) return missingHost(reader, obj, reference);
   if ('provider' in reference) {
     const { provider } = reference;
     const known = reader.mesh('extensionProviders').some(({ name }) => name === provider);
@@ -92,14 +104,14 @@ function missingHost(reader: ProxyReader, obj: Obj, { host, subset }: HostRefere
 }
 
 /** Pods of every cluster, and WorkloadEntries. */
-function missingWorkload(reader: ProxyReader, obj: Obj, { labels, scope }: WorkloadReference): string | undefined {
+function missingWorkload(reader: ProxyReader, obj: Obj, { labels, scope }: WorkloadReference): Missing | undefined {
   const isRoot = scope === 'policy' && obj.namespace === reader.mesh('rootNamespace');
   const namespace = scope === 'mesh' || isRoot ? undefined : obj.namespace;
   const all = reader.get(workloadLabels, '');
   const found = all.some(one => (namespace ?? one.namespace) === one.namespace && selects(labels, one.labels));
   if (all.length === 0 || found) return undefined;
   const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  return `workload with ${pairs.sort().join(',')}`;
+  return { missing: `workload with ${pairs.sort().join(',')}`, workload: { labels, namespace } };
 }
 
 const workloadLabels: Query<'', readonly { readonly namespace: string; readonly labels: Labels }[]> = {

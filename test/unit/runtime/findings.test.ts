@@ -6,8 +6,8 @@ import { showOrigin } from '../../../src/core/problem.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import { findingsOf } from '../../../src/runtime/findings.ts';
 import { withSpec } from '../core/kinds/verdict.ts';
-import { destinationRule, service, virtualService } from '../registry/fixtures.ts';
-import { step } from '../world.ts';
+import { destinationRule, pod, service, virtualService } from '../registry/fixtures.ts';
+import { nodeOf, step } from '../world.ts';
 
 const file = { file: 'a.yaml', line: 3, column: 1 };
 const kube = { source: 'kube/Kubernetes' };
@@ -56,4 +56,27 @@ test('what nothing comes of, and what leads nowhere, are warnings, about what is
     'warning kube/Kubernetes  GatewayClass/istio: nothing comes of GatewayClass yet: no proxy is sent anything of it',
     'warning file/Kubernetes a.yaml:3:1 VirtualService/default/v: spec.http[0].route[0].destination: there is no host gone.default.svc.cluster.local',
   ]);
+});
+
+test('a workload that is known by its proxy alone is one', () => {
+  const policy = withSpec('PeerAuthentication', { selector: { matchLabels: { app: 'vm' } } });
+  const around = told(
+    { kind: 'Add', object: pod('x', '10.0.0.1') },
+    { kind: 'Add', object: policy },
+    {
+      kind: 'Add',
+      object: withSpec('Sidecar', { workloadSelector: { labels: { app: 'gone' } }, egress: [{ hosts: ['./*'] }] }),
+    },
+  );
+  const codes = (state: State): readonly string[] => findingsOf(state).map(({ code, object }) => `${code} ${object}`);
+  expect(codes(around)).toEqual(['no-workload PeerAuthentication/prod/a', 'no-workload Sidecar/prod/a']);
+  const node = nodeOf({ name: 'vm', namespace: 'prod', labels: { app: 'vm' } });
+  const connected = step(around, {
+    kind: 'ProxyConnected',
+    source: 'xds',
+    connection: 'c',
+    node,
+    protocol: 'sotw',
+  }).state;
+  expect(codes(connected)).toEqual(['no-workload Sidecar/prod/a']);
 });

@@ -1,0 +1,81 @@
+// periplus analyze: what the authors of objects should know, from files or from a journal at any position. For pipelines: the exit code
+// says whether there is anything.
+
+import { Command } from 'commander';
+import { showOrigin } from '../core/problem.ts';
+import { defaultSettings } from '../core/settings.ts';
+import type { State } from '../core/state.ts';
+import { type Finding, findingsOf } from '../runtime/findings.ts';
+import { AT_HELP, positionOf, withHistory } from './asking.ts';
+import { CliError, EXIT, parseFormat, print, printData, printTable } from './output.ts';
+import { type MeshFlags, stateOf } from './yaml-files.ts';
+
+interface Flags extends MeshFlags {
+  readonly filename?: readonly string[];
+  readonly journal?: string;
+  readonly at?: string;
+  readonly failOn: string;
+  readonly output: string;
+}
+
+const SEVERITIES: readonly string[] = ['error', 'warning', 'none'];
+
+export function analyzeCommand(): Command {
+  return new Command('analyze')
+    .description('what is refused, what nothing comes of, and what refers to nothing; in files or in a journal')
+    .option('-f, --filename <path...>', 'files or folders of Istio and Kubernetes objects')
+    .option('-j, --journal <file>', 'the objects of a journal instead of files')
+    .option('--at <position>', 'with --journal: as they were at an event or a time')
+    .option('--meshConfig <file>', 'MeshConfig')
+    .option('--networksConfig <file>', 'MeshNetworks')
+    .option('--domain <suffix>', 'DNS domain suffix', defaultSettings.domainSuffix)
+    .option('--clusterID <id>', 'id of the cluster', defaultSettings.clusterId)
+    .option('-n, --namespace <ns>', 'namespace of the control plane', defaultSettings.systemNamespace)
+    .option('--fail-on <severity>', 'exit with 1 for an error, for a warning too, or for none', 'error')
+    .option('-o, --output <format>', 'table, json or yaml', 'table')
+    .addHelpText(
+      'after',
+      `
+${AT_HELP}
+
+Examples:
+  periplus analyze -f samples/bookinfo/config
+  periplus analyze -f mesh/ --fail-on warning -o json
+  periplus analyze --journal incident.db --at 14:03`,
+    )
+    .action(async (flags: Flags) => {
+      const format = parseFormat(flags.output);
+      if (!SEVERITIES.includes(flags.failOn)) {
+        throw new CliError(`--fail-on ${flags.failOn}: expected error, warning or none`, EXIT.misuse);
+      }
+      const findings = findingsOf(await stateFor(flags));
+      if (format === 'table') printFindings(findings);
+      else printData(findings.map(plainly), format);
+      const counts = findings.filter(({ severity }) => severity === 'error' || flags.failOn === 'warning').length;
+      if (flags.failOn !== 'none' && counts > 0) process.exitCode = EXIT.failed;
+    });
+}
+
+async function stateFor({ filename, journal, at, ...flags }: Flags): Promise<State> {
+  if ((journal === undefined) === (filename === undefined)) {
+    throw new CliError('give the objects: either --filename or --journal', EXIT.misuse);
+  }
+  if (journal !== undefined) return withHistory(journal, async history => history.at(await positionOf(history, at)));
+  if (at !== undefined) throw new CliError('--at is a position of a journal: give --journal', EXIT.misuse);
+  return (await stateOf(filename ?? [], flags)).state;
+}
+
+function printFindings(findings: readonly Finding[]): void {
+  if (findings.length === 0) return print('nothing found');
+  const rows = findings.map(({ severity, object, source, origin, message }) => [
+    severity,
+    object,
+    showOrigin(origin) || source,
+    message,
+  ]);
+  printTable(['SEVERITY', 'OBJECT', 'WHERE', 'MESSAGE'], rows);
+}
+
+function plainly({ severity, code, object, source, origin, message }: Finding) {
+  return { severity, code, object, source, where: showOrigin(origin), message };
+}

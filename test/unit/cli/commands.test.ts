@@ -1,0 +1,224 @@
+// The commands as users call them: help, exit codes that scripts can use, and the three forms of output.
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { program } from '../../../src/cli/program.ts';
+import type { Json } from '../../../src/core/json.ts';
+import { openJournal } from '../../../src/journal/open.ts';
+import { openSamples, type Samples } from '../../history/fixtures.ts';
+import { periplus } from '../../history/running.ts';
+
+let samples: Samples;
+let journal: string;
+beforeAll(async () => {
+  samples = await openSamples('bookinfo-day', 'subset-outage');
+  journal = samples.path('bookinfo-day');
+});
+afterAll(() => samples.remove());
+
+/** They are started with istiod's flags, of which they pass over those that they do not have. */
+const TOLERANT: readonly string[] = ['serve', 'record'];
+
+/** Every command, also those below others, by the words that call it. */
+function commands(parent = program(), words: readonly string[] = []): readonly (readonly string[])[] {
+  return parent.commands.flatMap(child => {
+    const path = [...words, child.name()];
+    return child.commands.length === 0 ? [path] : commands(child, path);
+  });
+}
+
+describe('every command', () => {
+  test.each(commands().map(words => [words.join(' '), words] as const))('%s has help', async (_, words) => {
+    const { code, out, err } = await periplus(...words, '--help');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain(`Usage: periplus ${words.join(' ')}`);
+    expect(out).toContain('Options:');
+  });
+  const strict = commands().filter(([name]) => !TOLERANT.includes(name!));
+  test.each(strict.map(words => [words.join(' '), words] as const))('%s takes no unknown option', async (_, words) => {
+    const { code, err } = await periplus(...words, '--nonsense');
+    expect(code).toBe(2);
+    expect(err).toMatch(/--nonsense|required option/);
+  });
+  test.each([
+    ['serve', '--grpcAddr', 'nonsense'],
+    ['serve', '--shutdownDuration', '5'],
+  ])('%s %s %s is misuse', async (...words) => {
+    const { code, err } = await periplus(...words);
+    expect([code, err.startsWith(`periplus: ${words[1]} ${words[2]}`)]).toEqual([2, true]);
+  });
+  test('there is help for all, a version, and no command of another name', async () => {
+    const help = await periplus('--help');
+    for (const [name] of commands()) expect(help.out).toContain(name);
+    expect((await periplus('--version')).out).toMatch(/^\d+\.\d+\.\d+/);
+    expect((await periplus('nonsense')).code).toBe(2);
+  });
+});
+
+describe('journal', () => {
+  const ls = (...more: readonly string[]) => periplus('journal', 'ls', '-j', journal, ...more);
+  test('ls: a table, JSON and YAML of the same', async () => {
+    const table = await ls('--tail', '3');
+    expect(table.out.split('\n')[0]).toMatch(/^SEQ +TIME +SOURCE +KIND +WHAT$/);
+    expect(table.out.trimEnd().split('\n')).toHaveLength(4);
+    const json = JSON.parse((await ls('--tail', '3', '-o', 'json')).out) as readonly Json[];
+    expect(json).toHaveLength(3);
+    expect(parse((await ls('--tail', '3', '-o', 'yaml')).out)).toEqual(json);
+  });
+  test('ls: a range, and one kind', async () => {
+    const seqs = async (...more: readonly string[]): Promise<readonly unknown[]> =>
+      (JSON.parse((await ls('-o', 'json', ...more)).out) as readonly { readonly seq: number }[]).map(({ seq }) => seq);
+    expect(await seqs('--from', '2', '--to', '4')).toEqual([2, 3, 4]);
+    expect(await seqs('--from', '4', '--to', '2')).toEqual([]);
+    expect(await seqs('--kind', 'Ghost')).toEqual([]);
+    expect((await seqs('--kind', 'Add')).length).toBeGreaterThan(0);
+  });
+  test('show: one event, or that there is none', async () => {
+    const { code, out } = await periplus('journal', 'show', '1', '-j', journal, '-o', 'json');
+    expect([code, (JSON.parse(out) as { readonly seq: number }).seq]).toEqual([0, 1]);
+    const none = await periplus('journal', 'show', '999999', '-j', journal);
+    expect([none.code, none.out]).toEqual([1, '']);
+    expect(none.err).toContain('there is no event 999999');
+  });
+  test('verify: sound', async () => {
+    const { code, out } = await periplus('journal', 'verify', '-j', journal, '-o', 'json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ ok: true });
+  });
+  test.each([
+    ['-o', 'xml'],
+    ['--from', 'x'],
+    ['--tail', '-1'],
+  ])('%s %s is misuse', async (option, value) => {
+    const { code, err } = await ls(option, value);
+    expect([code, err.startsWith('periplus: ')]).toEqual([2, true]);
+  });
+  test('a file that is not there, and one that is none', async () => {
+    const missing = await periplus('journal', 'ls', '-j', join(samples.folder, 'none.db'));
+    expect([missing.code, missing.err.includes('none.db')]).toEqual([1, true]);
+    const none = await periplus('journal', 'ls', '-j', import.meta.filename);
+    expect(none.code).toBe(1);
+    expect(none.err).not.toContain('unexpected failure');
+  });
+  test('export and import give the same journal', async () => {
+    const { code, out } = await periplus('journal', 'export', '-j', journal);
+    expect(code).toBe(0);
+    expect(out.trimEnd().split('\n').length).toBeGreaterThan(10);
+  });
+});
+
+describe('replay', () => {
+  test('every response is reproduced', async () => {
+    const path = samples.path('subset-outage');
+    const { code, out } = await periplus('replay', '-j', path, '--verify', '-o', 'json');
+    expect([code, JSON.parse(out)]).toMatchObject([0, { different: 0, failures: [] }]);
+    expect((await periplus('replay', '-j', path, '--verify')).out).toContain('reproduced byte for byte');
+    expect((await periplus('replay', '-j', path, '--to', '5')).out).toMatch(
+      /^folded 5 events up to 5; state [0-9a-f]{64}\n$/,
+    );
+  });
+  test('a receipt that nothing gives fails it, and is named', async () => {
+    const own = await openSamples('subset-outage');
+    const path = own.path('subset-outage');
+    const opened = await openJournal(path, { clock: () => 4_000_000_000_000 });
+    const typeUrl = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
+    const stateSeq = opened.head().seq;
+    await opened.append([
+      { source: 'xds', kind: 'Receipt', connections: ['nobody'], typeUrl, stateSeq, digest: 'd', count: 1 },
+    ]);
+    await opened.close();
+    const { code, out } = await periplus('replay', '-j', path, '--verify');
+    expect(code).toBe(1);
+    expect(out).toContain('came out DIFFERENT');
+    expect(out).toContain(`receipt ${stateSeq + 1}: nobody ${typeUrl}`);
+    own.remove();
+  });
+});
+
+describe('proxy-status', () => {
+  let server: Server;
+  let body: Json = [];
+  let status = 200;
+  const ask = (...more: readonly string[]) =>
+    periplus('proxy-status', '--address', `127.0.0.1:${(server.address() as AddressInfo).port}`, ...more);
+  const type = (sync: string, rest: object = {}): Json => ({ status: sync, resources: 1, ...rest }) as Json;
+  beforeAll(async () => {
+    server = createServer((_, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => new Promise(resolve => server.close(resolve)));
+
+  test('a row a proxy, and refusals with the objects behind them', async () => {
+    const refused = type('ERROR', { lastError: 'no such cluster', objects: ['VirtualService/a/b'] });
+    body = [
+      {
+        proxy: 'web.default',
+        cluster_id: 'c',
+        protocol: 'delta',
+        istio_version: '1.30.3',
+        types: { CDS: type('SYNCED'), LDS: refused },
+      },
+    ];
+    const { code, out } = await ask();
+    expect(code).toBe(0);
+    expect(out.split('\n')[1]).toMatch(/^web\.default +c +SYNCED +ERROR +- +- +- +- +- +delta +1\.30\.3$/);
+    expect(out).toContain('web.default refused LDS: no such cluster\n  made from: VirtualService/a/b\n');
+    expect(JSON.parse((await ask('-o', 'json')).out)).toEqual(body);
+    expect((await ask('other')).out).toBe('no connected proxy matches other\n');
+  });
+  test('nobody is connected', async () => {
+    body = [];
+    expect((await ask()).out).toBe('no proxy is connected\n');
+  });
+  test('an answer that is none', async () => {
+    body = {};
+    expect((await ask()).err).toContain('is not a list');
+    status = 403;
+    const refused = await ask();
+    expect([refused.code, refused.err.includes('answered 403')]).toEqual([1, true]);
+    status = 200;
+  });
+  test('nobody answers', async () => {
+    const { code, err } = await periplus('ps', '--address', '127.0.0.1:1');
+    expect(code).toBe(1);
+    expect(err).toContain('no control plane answers at 127.0.0.1:1');
+  });
+});
+
+describe('analyze', () => {
+  const config = join(import.meta.dirname, '../../../samples/bookinfo/config');
+  test('of files: findings, and an exit code by severity', async () => {
+    const { code, out } = await periplus('analyze', '-f', config, '-o', 'json');
+    expect(code).toBe(0);
+    const findings = JSON.parse(out) as readonly { readonly code: string; readonly severity: string }[];
+    expect(findings.every(({ severity }) => severity === 'warning')).toBe(true);
+    expect(findings.length).toBeGreaterThan(0);
+    expect((await periplus('analyze', '-f', config, '--fail-on', 'warning')).code).toBe(1);
+    expect((await periplus('analyze', '-f', config)).out).toMatch(/^SEVERITY +OBJECT +WHERE +MESSAGE\n/);
+  });
+  test('of a journal, at a position', async () => {
+    const path = samples.path('bookinfo-day');
+    const { code, out } = await periplus('analyze', '-j', path, '--at', '1');
+    expect([code, out]).toEqual([0, 'nothing found\n']);
+    expect((await periplus('analyze', '-j', path, '-o', 'yaml', '--fail-on', 'none')).code).toBe(0);
+  });
+  test.each([
+    [[], 'give the objects'],
+    [['-f', config, '-j', 'x.db'], 'give the objects'],
+    [['-f', config, '--at', '1'], '--at is a position of a journal'],
+    [['-f', config, '--fail-on', 'x'], '--fail-on x'],
+  ])('misuse: %j', async (args, words) => {
+    const { code, err } = await periplus('analyze', ...args);
+    expect(code).toBe(2);
+    expect(err).toContain(words);
+  });
+  test('a folder that is not there', async () => {
+    const { code, err } = await periplus('analyze', '-f', 'nowhere');
+    expect([code, err]).toEqual([1, 'periplus: nowhere: no such file or folder\n']);
+  });
+});

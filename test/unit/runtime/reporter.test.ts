@@ -1,0 +1,100 @@
+// What the log says to those who wrote the configuration.
+
+import { expect, test } from 'vitest';
+import type { Adapter } from '../../../src/adapters/adapter.ts';
+import type { Effect } from '../../../src/core/effect.ts';
+import type { Problem } from '../../../src/core/problem.ts';
+import { emptyState, type State } from '../../../src/core/state.ts';
+import { OBJECTS_SHOWN_MAX, PROBLEMS_SHOWN_MAX, Reporter } from '../../../src/runtime/reporter.ts';
+import { step } from '../world.ts';
+
+const adapter: Adapter = {
+  source: 'file/Kubernetes',
+  start: async () => undefined,
+  stop: async () => undefined,
+  status: () => ({ synced: true, waiting: [], troubles: [] }),
+  locate: async (origin, path) => (path === 'spec.hosts' ? { ...origin, line: 7, column: 3 } : undefined),
+};
+
+async function said(
+  use: (reporter: Reporter) => void,
+  adapters: readonly Adapter[] = [adapter],
+): Promise<readonly string[]> {
+  const lines: string[] = [];
+  use(new Reporter((level, message) => lines.push(`${level} ${message}`), adapters));
+  // Places are looked up before a line is written.
+  for (let i = 0; i < 100; i++) await Promise.resolve();
+  return lines;
+}
+
+function verdict(accepted: boolean, problems: readonly Problem[], file?: string): Effect {
+  const origin = file === undefined ? undefined : { file, line: 2, column: 1 };
+  return { kind: 'Verdict', object: 'Sidecar/a/b', accepted, problems, ...(origin === undefined ? {} : { origin }) };
+}
+const of = (...effects: readonly Effect[]) => said(reporter => reporter.folded(emptyState, effects));
+const STAYS = 'the version accepted before, if any, stays in force';
+
+test('a refusal is an error with the exact place, else with that of the object, else without', async () => {
+  const problems = [
+    { path: 'spec.hosts', message: 'is missing' },
+    { path: 'spec.x', message: 'unknown field' },
+    { path: '', message: 'no' },
+  ];
+  expect(await of(verdict(false, problems, 'a.yaml'))).toEqual([
+    `error a.yaml:7:3: Sidecar/a/b is refused: spec.hosts: is missing; ${STAYS}`,
+    `error a.yaml:2:1: Sidecar/a/b is refused: spec.x: unknown field; ${STAYS}`,
+    `error a.yaml:2:1: Sidecar/a/b is refused: no; ${STAYS}`,
+  ]);
+  expect(await of(verdict(false, problems.slice(0, 1)))).toEqual([
+    `error Sidecar/a/b is refused: spec.hosts: is missing; ${STAYS}`,
+  ]);
+});
+
+test('of one object so many problems are shown and no more', async () => {
+  const many = Array.from({ length: PROBLEMS_SHOWN_MAX + 5 }, (_, i) => ({ path: `p${i}`, message: 'no' }));
+  expect(await of(verdict(false, many))).toHaveLength(PROBLEMS_SHOWN_MAX);
+});
+
+test('what is accepted with problems is a warning, without any it is said to be accepted again', async () => {
+  expect(
+    await of(verdict(true, [{ path: '', message: 'odd' }], 'a.yaml'), verdict(true, [], 'a.yaml'), verdict(true, [])),
+  ).toEqual([
+    'info a.yaml:2:1: Sidecar/a/b is accepted again',
+    'info Sidecar/a/b is accepted again',
+    'warn a.yaml:2:1: Sidecar/a/b: odd',
+  ]);
+});
+
+test('a file that cannot be read is said once, again when it says something else, and when it is mended', async () => {
+  const origin = { file: 'b.yaml' };
+  const malformed = (state: State, ...reasons: readonly string[]): State =>
+    step(state, { kind: 'Malformed', source: 'file/Kubernetes', origin, reasons }).state;
+  const one = malformed(emptyState, '1:1: no', '2:1: no');
+  const two = malformed(one, '3:1: no');
+  const lines = await said(reporter => {
+    for (const state of [one, one, two, malformed(two)]) reporter.folded(state, []);
+  });
+  expect(lines).toEqual([
+    'error b.yaml:1:1: no',
+    'error b.yaml:2:1: no',
+    'error b.yaml:3:1: no',
+    'info b.yaml can be read again',
+  ]);
+});
+
+test('a NACK: who, what, Envoy’s words, and the objects behind it', async () => {
+  const nack = {
+    connection: 'c',
+    typeUrl: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
+    message: ' no\n',
+    resources: ['x', 'y'],
+  };
+  const objects = Array.from({ length: OBJECTS_SHOWN_MAX + 1 }, (_, i) => `o${i}`);
+  const lines = await said(reporter => {
+    reporter.nacked(nack, []);
+    reporter.nacked({ ...nack, resources: [] }, ['a', 'b']);
+    reporter.nacked(nack, objects);
+  });
+  expect(lines.slice(0, 2)).toEqual(['error c refused x, y: no', 'error c refused Cluster: no; made from a, b']);
+  expect(lines[2]?.endsWith(`, o${OBJECTS_SHOWN_MAX - 1}, …`)).toBe(true);
+});
