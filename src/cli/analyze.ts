@@ -66,7 +66,10 @@ async function stateFor({ filename, journal, at, ...flags }: Flags): Promise<Sta
 }
 
 function printFindings(findings: readonly Finding[]): void {
-  if (findings.length === 0) return print('nothing found');
+  if (findings.length === 0) {
+    print('nothing found');
+    return;
+  }
   const rows = findings.map(({ severity, object, source, origin, message }) => [
     severity,
     object,

@@ -45,7 +45,9 @@ describe('every command', () => {
   });
   test.each([
     ['serve', '--grpcAddr', 'nonsense'],
-    ['serve', '--shutdownDuration', '5'],
+    ['serve', '--shutdownDuration', 'x'],
+    ['serve', '--journalDurability', 'x'],
+    ['record', '--journalDurability', 'x'],
   ])('%s %s %s is misuse', async (...words) => {
     const { code, err } = await periplus(...words);
     expect([code, err.startsWith(`periplus: ${words[1]} ${words[2]}`)]).toEqual([2, true]);
@@ -177,7 +179,7 @@ describe('proxy-status', () => {
   });
   test('an answer that is none', async () => {
     body = {};
-    expect((await ask()).err).toContain('is not a list');
+    expect((await ask()).err).toMatch(/not .*a list/);
     status = 403;
     const refused = await ask();
     expect([refused.code, refused.err.includes('answered 403')]).toEqual([1, true]);
