@@ -28,7 +28,8 @@ export interface Entry {
   readonly asked: readonly Asked[];
   readonly reads: readonly Read<Entry>[];
   readonly calls: readonly QueryRead[];
-  readonly callers: Set<Entry>;
+  /** Made when the first one comes: most values have one caller or none. */
+  callers: Set<Entry> | undefined;
   readonly made: readonly MadeCell[];
   readonly value: unknown;
   /** Where it is found; undefined: by connection. */
@@ -37,16 +38,23 @@ export interface Entry {
   usedIn: number;
 }
 
+const NOBODY: ReadonlySet<Entry> = new Set();
+
+export function addCaller(entry: Entry, caller: Entry): void {
+  entry.callers ??= new Set();
+  entry.callers.add(caller);
+}
+
 /** An answer that the entry rests on is another one now. */
 export function overturn(entry: Entry): void {
   const before = entry.standing;
   entry.standing = 'stale';
   if (before !== 'current') return;
-  const waiting: Entry[] = [...entry.callers];
+  const waiting: Entry[] = [...(entry.callers ?? NOBODY)];
   for (let caller = waiting.pop(); caller !== undefined; caller = waiting.pop()) {
     if (caller.standing !== 'current') continue;
     caller.standing = 'doubtful';
-    for (const further of caller.callers) waiting.push(further);
+    for (const further of caller.callers ?? NOBODY) waiting.push(further);
   }
 }
 
@@ -54,19 +62,35 @@ export function overturn(entry: Entry): void {
 export function unlink(entry: Entry): void {
   entry.standing = 'stale';
   for (const read of entry.reads) read.dependents.delete(entry);
-  for (const call of entry.calls) call.entry.callers.delete(entry);
+  for (const call of entry.calls) call.entry.callers?.delete(entry);
 }
+
+const NOBODY_ASKED: Audience = [];
 
 /** `before` itself if it says the same: callers then need not look at theirs. */
 export function audienceOf(asked: readonly Asked[], before: Audience | undefined): Audience {
+  const now = gather(asked);
+  const same =
+    before?.length === now.length &&
+    now.every(([facet, value], i) => before[i]![0] === facet && Object.is(before[i]![1], value));
+  return same ? before : now;
+}
+
+function gather(asked: readonly Asked[]): Audience {
+  // Most asked the proxy nothing themselves, and one call at the most did.
+  let only: Audience = NOBODY_ASKED;
+  let several = false;
+  for (const one of asked) {
+    const pairs = 'audience' in one ? one.audience : [one];
+    if (pairs.length === 0 || pairs === only) continue;
+    several ||= only.length > 0;
+    only = pairs;
+  }
+  if (!several) return only;
   const audience = new Map<string, Audience[number]>();
   for (const one of asked) {
     const pairs = 'audience' in one ? one.audience : [one];
     for (const pair of pairs) if (!audience.has(pair[0].id)) audience.set(pair[0].id, pair);
   }
-  const now = [...audience.values()];
-  const same =
-    before?.length === now.length &&
-    now.every(([facet, value], i) => before[i]![0] === facet && Object.is(before[i]![1], value));
-  return same ? before : now;
+  return [...audience.values()];
 }

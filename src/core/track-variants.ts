@@ -15,7 +15,8 @@ export interface Variant {
 
 interface Node<E> {
   entry: E | undefined;
-  readonly answers: Map<Facet, Map<FacetValue, Node<E>>>;
+  /** Made when the first question comes: most values are everybody's. */
+  answers: Map<Facet, Map<FacetValue, Node<E>>> | undefined;
 }
 
 export class Variants<E extends Variant> {
@@ -58,11 +59,12 @@ export class Variants<E extends Variant> {
 }
 
 function emptyNode<E>(): Node<E> {
-  return { entry: undefined, answers: new Map() };
+  return { entry: undefined, answers: undefined };
 }
 
 function find<E>(node: Node<E>, ask: (facet: Facet) => FacetValue): E | undefined {
   if (node.entry !== undefined) return node.entry;
+  if (node.answers === undefined) return undefined;
   for (const [facet, children] of node.answers) {
     const child = children.get(ask(facet));
     const found = child === undefined ? undefined : find(child, ask);
@@ -72,6 +74,7 @@ function find<E>(node: Node<E>, ask: (facet: Facet) => FacetValue): E | undefine
 }
 
 function childOf<E>(node: Node<E>, facet: Facet, answer: FacetValue): Node<E> {
+  node.answers ??= new Map();
   let children = node.answers.get(facet);
   if (children === undefined) {
     children = new Map();
@@ -93,11 +96,11 @@ function remove<E extends Variant>(node: Node<E>, entry: E, depth: number): void
     return;
   }
   const [facet, answer] = step;
-  const children = node.answers.get(facet);
+  const children = node.answers?.get(facet);
   const child = children?.get(answer);
   if (children === undefined || child === undefined) return;
   remove(child, entry, depth + 1);
-  if (child.entry !== undefined || child.answers.size > 0) return;
+  if (child.entry !== undefined || (child.answers?.size ?? 0) > 0) return;
   children.delete(answer);
-  if (children.size === 0) node.answers.delete(facet);
+  if (children.size === 0) node.answers?.delete(facet);
 }

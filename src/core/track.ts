@@ -11,13 +11,14 @@
 
 import { assert } from './assert.ts';
 import type { Json } from './json.ts';
-import { type Generator, InputMemo, type MadeCell, sameValue } from './memo.ts';
+import { InputMemo, sameValue } from './memo.ts';
 import type { ProxyRecord } from './proxy.ts';
-import type { ProxyReader, Query, Reader } from './reader.ts';
+import type { Query, Reader } from './reader.ts';
 import type { State } from './state.ts';
-import { type Asked, audienceOf, type Entry, overturn, type QueryRead, unlink } from './track-entry.ts';
+import { addCaller, audienceOf, type Entry, overturn, type QueryRead, unlink } from './track-entry.ts';
 import { type DerivedFacet, type Facet, FacetBook, type FacetValue } from './track-facets.ts';
-import { type Read, ReadIndex } from './track-reads.ts';
+import { Run, type Tracking } from './track-reader.ts';
+import { ReadIndex } from './track-reads.ts';
 import { Variants } from './track-variants.ts';
 
 /**
@@ -34,14 +35,6 @@ interface Answers {
   readonly state: State;
   readonly generation: number;
   readonly values: Map<Facet, FacetValue>;
-}
-
-/** What is being run: collects the read set. */
-interface Frame {
-  readonly asked: Map<string, Asked>;
-  readonly reads: Set<Read<Entry>>;
-  readonly calls: Map<string, QueryRead>;
-  readonly made: Set<MadeCell>;
 }
 
 /** Thrown by `spend` and through whatever runs. Not an Error: nothing is wrong, and a stack would cost more than the work. */
@@ -69,6 +62,18 @@ export class Tracker {
   readonly #made = new InputMemo();
   readonly #running = new Set<string>();
   #generation = 1;
+  readonly #tracking: Tracking = {
+    index: this.#index,
+    facets: this.#facets,
+    made: this.#made,
+    generation: () => this.#generation,
+    spend: () => this.spend(),
+    generated: () => {
+      this.stats.generated++;
+    },
+    ensure: (state, proxy, query, arg, key) => this.#ensure(state, proxy, query, arg, key),
+    facetValue: (state, proxy, facet) => this.#facetValue(state, proxy, facet),
+  };
   /** Queries and generators that may still be run. */
   #allowance = Number.POSITIVE_INFINITY;
 
@@ -142,7 +147,9 @@ export class Tracker {
     }
     for (const [key, entry] of this.#own) if (!live.has(entry)) this.#own.delete(key);
     this.#index.sweep(entry => live.has(entry));
-    for (const entry of live) for (const caller of entry.callers) if (!live.has(caller)) entry.callers.delete(caller);
+    for (const { callers } of live) {
+      if (callers !== undefined) for (const caller of callers) if (!live.has(caller)) callers.delete(caller);
+    }
     this.#made.sweep(this.#generation);
     this.#facets.sweep();
     this.#generation++;
@@ -175,8 +182,13 @@ export class Tracker {
     return { queries, generated: this.#made.size };
   }
 
-  #ensure(state: State, proxy: ProxyRecord | undefined, query: Query<string, unknown>, arg: string): Entry {
-    const key = `${query.name}\u0000${arg}`;
+  #ensure(
+    state: State,
+    proxy: ProxyRecord | undefined,
+    query: Query<string, unknown>,
+    arg: string,
+    key = `${query.name}\u0000${arg}`,
+  ): Entry {
     let variants = this.#variants.get(key);
     if (variants === undefined) {
       variants = new Variants();
@@ -235,8 +247,8 @@ export class Tracker {
       const now = this.#ensure(state, proxy, call.query, call.arg);
       if (now.value !== call.seen) return false;
       if (now !== call.entry) {
-        call.entry.callers.delete(entry);
-        now.callers.add(entry);
+        call.entry.callers?.delete(entry);
+        addCaller(now, entry);
         call.entry = now;
       }
       if (now.audience === call.audience) continue;
@@ -268,88 +280,31 @@ export class Tracker {
     this.spend();
     const runKey = `${key}\u0000${proxy?.connection ?? ''}`;
     assert(!this.#running.has(runKey), `query ${query.name}(${arg}) reads itself`);
-    const frame: Frame = { asked: new Map(), reads: new Set(), calls: new Map(), made: new Set() };
+    const run = new Run(this.#tracking, state, proxy);
     this.#running.add(runKey);
     let value: unknown;
     try {
-      value = query.run(this.#reader(state, proxy, frame), arg);
+      value = query.run(run, arg);
       this.stats.runs++;
     } finally {
       this.#running.delete(runKey);
     }
-    const asked = [...frame.asked.values()];
+    const { asked } = run;
     const entry: Entry = {
       audience: audienceOf(asked, previous?.audience),
       asked,
-      reads: [...frame.reads],
-      calls: [...frame.calls.values()],
-      callers: new Set(),
-      made: [...frame.made],
+      reads: run.reads,
+      calls: run.calls,
+      callers: undefined,
+      made: run.made,
       value: sameValue(previous?.value, value) ? previous?.value : value,
       home,
       standing: 'current',
       usedIn: this.#generation,
     };
     for (const read of entry.reads) read.dependents.add(entry);
-    for (const call of entry.calls) call.entry.callers.add(entry);
+    for (const call of entry.calls) addCaller(call.entry, entry);
     return entry;
-  }
-
-  #reader(state: State, proxy: ProxyRecord | undefined, frame: Frame): ProxyReader {
-    const index = this.#index;
-    const read = <T>(r: Read<Entry>): T => {
-      frame.reads.add(r);
-      return r.seen as T;
-    };
-    const facet = (f: Facet): FacetValue => {
-      assert(proxy !== undefined, `${f.id} of a proxy was asked for where there is none`);
-      const value = this.#facetValue(state, proxy, f);
-      frame.asked.set(f.id, [f, value]);
-      return value;
-    };
-    return {
-      object: (kind, objectKey) => read(index.object(state, kind, objectKey)),
-      objects: (kind, prefix = '') => read(index.range(state, kind, prefix)),
-      indexed: (name, indexKey) => read(index.index(state, name, indexKey)),
-      mesh: field => read(index.mesh(state, field)),
-      networks: () => read(index.networks(state)),
-      setting: name => read(index.setting(state, name)),
-      feature: name => read(index.feature(state, name)),
-      get: (query, arg) => this.#call(state, proxy, frame, query as Query<string, unknown>, arg) as never,
-      about: (selection, of) => {
-        const bound: Query<string, unknown> = { name: selection.name, run: own => selection.run(own, of) };
-        return this.#call(state, proxy, frame, bound, this.#made.keyOf(of)) as never;
-      },
-      make: <I extends object, O>(generator: Generator<I, O>, inputs: I): O => {
-        const { cell, fresh } = this.#made.make(generator as never, inputs, this.#generation, () => this.spend());
-        if (fresh) this.stats.generated++;
-        frame.made.add(cell);
-        return cell.value as O;
-      },
-      facet: name => facet(this.#facets.node(name)) as never,
-      metadata: name => facet(this.#facets.metadata(name)) as never,
-      hasExtension: name => facet(this.#facets.extension(name)) as never,
-      identity: () => facet(this.#facets.identity()) as never,
-      derived: derivation => facet(this.#facets.derived(derivation)) as never,
-    };
-  }
-
-  /** A call passes the audience of the called on to the caller: its value depends on the same facets. */
-  #call(
-    state: State,
-    proxy: ProxyRecord | undefined,
-    frame: Frame,
-    query: Query<string, unknown>,
-    arg: string,
-  ): unknown {
-    const key = `${query.name}\u0000${arg}`;
-    const known = frame.calls.get(key);
-    if (known !== undefined) return known.seen;
-    const entry = this.#ensure(state, proxy, query, arg);
-    const call: QueryRead = { query, arg, seen: entry.value, entry, audience: entry.audience };
-    frame.calls.set(key, call);
-    frame.asked.set(key, call);
-    return entry.value;
   }
 
   /** Interned, so that equal facets are identical; asked for once a state, however many queries want to know. */
