@@ -144,9 +144,9 @@ export async function nacked(
   proxy: string,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<Holds> {
-  for await (const page of history.events(from + 1, to)) {
-    const found = page.find(event => event.kind === 'ProxyNacked' && event.connection.includes(proxy));
-    if (found !== undefined) return async seq => seq >= found.seq;
+  for (const seq of await history.journal.seqsOf('ProxyNacked', { from: from + 1, to })) {
+    const event = await history.event(seq);
+    if (event.kind === 'ProxyNacked' && event.connection.includes(proxy)) return async position => position >= seq;
   }
   return async () => false;
 }

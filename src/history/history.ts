@@ -20,6 +20,8 @@ export const RECENT_MAX = 16;
 
 export interface HistoryOptions {
   readonly checkpoints?: Checkpoints;
+  /** Longer ways to a position are refused: a process that serves has better to do. */
+  readonly foldMax?: number;
   /** Called now and then while a position is folded to. */
   readonly onProgress?: (seq: number, to: number) => void;
 }
@@ -29,6 +31,7 @@ export class History {
   /** For generating: shared by all questions, so that neighbouring positions share what they have in common. */
   readonly tracker = new Tracker();
   readonly #checkpoints: Checkpoints;
+  readonly #foldMax: number;
   readonly #onProgress: HistoryOptions['onProgress'];
   readonly #superseded = new Superseded();
   readonly #recent = new Map<number, State>();
@@ -39,6 +42,7 @@ export class History {
   constructor(journal: Journal, options: HistoryOptions = {}) {
     this.journal = journal;
     this.#checkpoints = options.checkpoints ?? new Checkpoints();
+    this.#foldMax = options.foldMax ?? Number.POSITIVE_INFINITY;
     this.#onProgress = options.onProgress;
   }
 
@@ -65,6 +69,11 @@ export class History {
   async #fold(start: State, to: number): Promise<State> {
     let state = start;
     if (state.seq === to) return state;
+    if (to - state.seq > this.#foldMax) {
+      throw new HistoryFault(
+        `position ${to} is ${to - state.seq} events from the nearest snapshot, and this process folds at most ${this.#foldMax} for a question; ask the journal itself: --journal ${this.journal.path}`,
+      );
+    }
     const rejected = await this.#rejections();
     const superseded = this.#superseded;
     superseded.startAfter(state.seq);

@@ -217,7 +217,9 @@ async function lastReceipt(
 }
 
 async function lastNack(history: History, proxy: string | undefined): Promise<Event | undefined> {
-  for await (const event of backwards(history, history.head().seq)) {
+  const seqs = await history.journal.seqsOf('ProxyNacked', { from: 1 });
+  for (const seq of [...seqs].reverse()) {
+    const event = await history.event(seq);
     if (event.kind === 'ProxyNacked' && (proxy === undefined || event.connection.includes(proxy))) return event;
   }
   return undefined;

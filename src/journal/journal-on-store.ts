@@ -32,6 +32,8 @@ import { verifyStore } from './verify.ts';
 
 /** How often a readonly journal looks whether another process has appended. */
 export const FOLLOW_POLL_MS = 200;
+/** Events that are looked through for a kind between two turns of the loop: a few milliseconds. */
+const SCAN_EVENTS = 20_000;
 /** Events looked through for one kind before the loop has its turn: about three milliseconds. */
 const KIND_SCAN_EVENTS = 10_000;
 
@@ -120,6 +122,17 @@ export class JournalOnStore implements Journal {
         hash: row.hash.toString('hex'),
       }));
     }
+  }
+
+  async seqsOf(kind: string, { from, to }: Range): Promise<readonly number[]> {
+    const end = Math.min(to ?? Number.MAX_SAFE_INTEGER, this.#store.head().seq);
+    const found: number[] = [];
+    for (let start = this.#clampFrom(from); start <= end; start += SCAN_EVENTS) {
+      this.#check('read');
+      found.push(...this.#store.seqsOf(kind, start, Math.min(end, start + SCAN_EVENTS - 1)));
+      await nextTurn();
+    }
+    return found;
   }
 
   async *#pages(range: Range): AsyncGenerator<readonly Row[]> {

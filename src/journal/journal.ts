@@ -177,6 +177,8 @@ export interface Journal {
   read(range: ReadRange): AsyncIterable<readonly Event[]>;
   /** As `read`, but as stored: for listing, exporting and looking into. The chain is not checked. */
   records(range: RecordsRange): AsyncIterable<readonly StoredEvent[]>;
+  /** Seqs of the events of a kind, ascending. Much cheaper than reading them. */
+  seqsOf(kind: string, range: Range): Promise<readonly number[]>;
   /** Every committed event from `from` on, once, in order, now and in future; waits while `onEvents` returns a pending promise. */
   follow(from: number, onEvents: (events: readonly Event[]) => void | Promise<void>): Follow;
   readonly snapshots: Snapshots;

@@ -85,6 +85,10 @@ export class MemoryStore implements Store {
     }));
   }
 
+  seqsOf(kind: string, from: number, to: number): readonly number[] {
+    return this.#rows.filter(row => row.kind === kind && row.seq >= from && row.seq <= to).map(({ seq }) => seq);
+  }
+
   hashAt(seq: number): Buffer | undefined {
     return this.#rowAt(seq)?.hash;
   }

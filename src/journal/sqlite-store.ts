@@ -215,6 +215,10 @@ export class SqliteStore implements Store {
     });
   }
 
+  seqsOf(kind: string, from: number, to: number): readonly number[] {
+    return this.#guarded(from, () => this.#statements.seqsOf.all(from, to, kind) as readonly number[]);
+  }
+
   hashAt(seq: number): Buffer | undefined {
     return this.#guarded(seq, () => this.#statements.hashAt.get(seq) as Buffer | undefined);
   }
@@ -289,6 +293,7 @@ function prepare(db: Db) {
     ),
     rawPage: db.prepare(`SELECT ${bytes} FROM event WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
     hashAt: db.prepare('SELECT hash FROM event WHERE seq = ?').pluck(),
+    seqsOf: db.prepare('SELECT seq FROM event WHERE seq BETWEEN ? AND ? AND kind = ? ORDER BY seq').pluck(),
     timeAt: db.prepare('SELECT time FROM event WHERE seq = ?').pluck(),
     snapshots: db.prepare('SELECT seq, format, time, facts, segments, chain, hash FROM snapshot ORDER BY seq'),
     unfinished: db

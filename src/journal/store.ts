@@ -82,6 +82,8 @@ export interface Store {
   ofKind(kind: string, from: number, to: number): readonly Row[];
   /** One page by key, also keys that should not be there: `after` exclusive. */
   rawPage(after: number): readonly RawRow[];
+  /** Seqs of the events of a kind, ascending; both ends included. Reads no bodies. */
+  seqsOf(kind: string, from: number, to: number): readonly number[];
   /** Undefined: no such row. */
   hashAt(seq: number): Buffer | undefined;
   timeAt(seq: number): number | undefined;

@@ -36,6 +36,8 @@ import type { World } from './world.ts';
 
 /** How often what is memoised and no longer used is forgotten. */
 export const SWEEP_MS = 30_000;
+/** Events folded at most to answer a question about the past: a few seconds in slices, beside serving. */
+export const ASKED_FOLD_MAX = 40_000;
 
 export interface ControlPlane {
   readonly ports: { readonly grpc: number; readonly http: number; readonly monitoring: number };
@@ -90,7 +92,7 @@ async function start(
       if (world.durable) snapshotter.consider(state);
     },
   });
-  const history = new History(journal);
+  const history = new History(journal, { foldMax: ASKED_FOLD_MAX });
   const timer = setInterval(() => {
     engine.sweep();
     history.tracker.sweep();

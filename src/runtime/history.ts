@@ -107,8 +107,10 @@ export async function readSnapshot(journal: Journal, atMost: number): Promise<St
 /** The seqs that are skipped. `Rejected` facts stand after the events they name. */
 export async function rejectedIn(journal: Journal, from: number): Promise<ReadonlySet<number>> {
   const rejected = new Set<number>();
-  for await (const page of journal.records({ from, kind: 'Rejected' })) {
-    for (const { body } of page) rejected.add((JSON.parse(body) as { rejected: number }).rejected);
+  for (const seq of await journal.seqsOf('Rejected', { from })) {
+    for await (const [record] of journal.records({ from: seq, to: seq })) {
+      if (record !== undefined) rejected.add((JSON.parse(record.body) as { rejected: number }).rejected);
+    }
   }
   return rejected;
 }

@@ -6,8 +6,10 @@ import type { Journal } from '../journal/journal.ts';
 import type { Log } from './log.ts';
 
 export const SNAPSHOT_EVENTS = 4_000;
-/** Older ones are dropped. */
+/** The newest are all kept. */
 export const SNAPSHOTS_KEPT = 4;
+/** Of older ones at most so many, spread over all of history, for questions about the past. */
+export const OLDER_SNAPSHOTS_MAX = 32;
 
 export class Snapshotter {
   readonly #journal: Journal;
@@ -49,11 +51,35 @@ export class Snapshotter {
     try {
       await this.#journal.snapshots.write({ seq: state.seq, format: SNAPSHOT_FORMAT, facts: snapshotOf(state) });
       const all = await this.#journal.snapshots.list();
-      for (const { seq } of all.slice(0, Math.max(0, all.length - SNAPSHOTS_KEPT)))
+      for (const seq of superfluous(
+        all.map(info => info.seq),
+        this.#journal.base().seq,
+      ))
         await this.#journal.snapshots.drop(seq);
     } catch (error) {
       this.#log('warn', `no snapshot at ${state.seq}: ${error instanceof Error ? error.message : String(error)}`);
     }
     this.#last = state.seq;
   }
+}
+
+/**
+ * Which of the snapshots, ascending by seq, are to go: of the older ones those whose neighbours stand closest, so that what stays is spread
+ * evenly. The one that a compacted journal begins with (`base` + 1) is needed.
+ */
+export function superfluous(seqs: readonly number[], base: number): readonly number[] {
+  const kept = [...seqs];
+  const going: number[] = [];
+  while (kept.length > OLDER_SNAPSHOTS_MAX + SNAPSHOTS_KEPT) {
+    let closest = -1;
+    let gap = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < kept.length - SNAPSHOTS_KEPT; i++) {
+      const around = kept[i + 1]! - (kept[i - 1] ?? base);
+      if (around >= gap || kept[i] === base + 1) continue;
+      [closest, gap] = [i, around];
+    }
+    if (closest < 0) break;
+    going.push(...kept.splice(closest, 1));
+  }
+  return going;
 }

@@ -37,6 +37,10 @@ function longest(histories: readonly (readonly Event[])[]): readonly Event[] {
   return histories.reduce((best, one) => (one.length > best.length ? one : best));
 }
 
+function timers(count: number): readonly Unrecorded[] {
+  return Array.from({ length: count }, (_, i) => ({ source: 'runtime', kind: 'TimerFired', name: `t${i}` }));
+}
+
 async function everyState(journal: Journal): Promise<readonly string[]> {
   const hashes: string[] = [];
   const events: Event[] = [];
@@ -83,16 +87,26 @@ describe('history', () => {
   });
 
   test('bites: leaving out an event too many is found', async () => {
-    const journal = await journalOf(longest(fc.sample(anyHistory(60), { numRuns: 20, seed: 7 })));
+    const journal = await journalOf(longest(fc.sample(anyHistory(60), { numRuns: 200, seed: 7 })));
     const hashes = await everyState(journal);
     const forgetful: Journal = Object.create(journal, {
       head: { value: () => journal.head() },
       base: { value: () => journal.base() },
       snapshots: { value: journal.snapshots },
       records: { value: journal.records.bind(journal) },
+      seqsOf: { value: journal.seqsOf.bind(journal) },
       read: { value: (range: ReadRange) => journal.read({ ...range, wanted: seq => seq % 5 !== 0 }) },
     }) as Journal;
     expect((await visitAll(new History(forgetful), hashes)).length).toBeGreaterThan(0);
+  });
+
+  test('a process that serves refuses a long way, and says where to ask', async () => {
+    const journal = await journalOf(timers(60));
+    const history = new History(journal, { foldMax: 10 });
+    expect((await history.at(10)).seq).toBe(10);
+    await expect(history.at(journal.head().seq)).rejects.toThrow(
+      /folds at most 10 for a question; ask the journal itself/,
+    );
   });
 
   test('checkpoints stay few and evenly spaced', () => {
@@ -106,11 +120,7 @@ describe('history', () => {
 });
 
 describe('positions', () => {
-  const facts: readonly Unrecorded[] = Array.from({ length: 60 }, (_, i) => ({
-    source: 'runtime',
-    kind: 'TimerFired',
-    name: `t${i}`,
-  }));
+  const facts = timers(60);
 
   test.each([
     ['17', 17],

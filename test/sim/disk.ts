@@ -76,6 +76,10 @@ export class Disk implements Store {
     await this.#platter.dropSnapshot(seq);
   }
 
+  seqsOf(kind: string, from: number, to: number): readonly number[] {
+    return this.#platter.seqsOf(kind, from, to);
+  }
+
   async trim(to: number): Promise<boolean> {
     await this.#write();
     return this.#platter.trim(to);
