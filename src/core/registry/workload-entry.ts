@@ -5,7 +5,7 @@ import type { Obj } from '../object.ts';
 import { isIp } from '../proxy.ts';
 import type { Query, Reader } from '../reader.ts';
 import type { WorkloadEntry } from '../schema/istio-types.gen.ts';
-import { networkOf, spiffeId } from './clusters.ts';
+import { spiffeId } from './clusters.ts';
 import { type Labels, localityOfLabels, TLS_MODE_LABEL, WORKLOAD_NAME_LABEL, withTopology } from './labels.ts';
 import type { Workload } from './pods.ts';
 
@@ -30,7 +30,10 @@ export const entryWorkload: Query<string, EntryWorkload | undefined> = {
   },
 };
 
-/** An inline endpoint, or the spec of a WorkloadEntry; `labels` are all it has, `name` is that of the workload. */
+/**
+ * An inline endpoint, or the spec of a WorkloadEntry; `labels` are all it has, `name` is that of the workload. Its network is the one it
+ * names: that of the cluster or of its address does not hold for machines outside.
+ */
 export function workloadOfEntry(
   reader: Reader,
   spec: WorkloadEntry,
@@ -42,11 +45,10 @@ export function workloadOfEntry(
   const cluster = reader.setting('clusterId');
   const locality = spec.locality || localityOfLabels(labels);
   const network = spec.network ?? '';
-  const shown = network === '' ? networkOf(reader, cluster, labels, address) : network;
   const account = spec.serviceAccount ?? '';
   return {
     namespace,
-    labels: withTopology(labels, { cluster, locality, node: '', network: shown }),
+    labels: withTopology(labels, { cluster, locality, node: '', network }),
     serviceAccount: account === '' ? '' : spiffeId(reader.mesh('trustDomain'), namespace, account),
     locality,
     network,
