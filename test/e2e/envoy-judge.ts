@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
 import type { Unrecorded } from '../../src/core/event.ts';
 import type { JsonObject } from '../../src/core/json.ts';
+import type { State } from '../../src/core/state.ts';
 import { bootstrap } from '../../src/demo/envoy.ts';
 import { claimedIdentities } from '../../src/runtime/offline.ts';
 import { Engine } from '../../src/xds/engine.ts';
@@ -39,6 +40,10 @@ export interface JudgeOptions {
   readonly files?: ReadonlyMap<string, string>;
   /** Types, by their short name, of which something is asked for that does not exist: nobody answers. */
   readonly unanswered?: ReadonlySet<string>;
+  /** The command that Envoy runs by; default: in a network namespace of its own. */
+  readonly inside?: (command: readonly string[]) => readonly [string, readonly string[]];
+  /** What is done with the Envoy once it is live. */
+  readonly whileLive?: (state: State) => Promise<void>;
   /** Other generators than Periplus's own. */
   readonly sources?: readonly ResourceSource[];
 }
@@ -61,14 +66,14 @@ export async function judge(options: JudgeOptions): Promise<readonly string[]> {
   const log = await open(join(folder, 'log'), 'w');
   const config = bootstrap({ node: options.node, protocol: options.protocol, ...sockets });
   const flags = ['--disable-hot-restart', '--concurrency', '1', '-l', 'warning', '--reject-unknown-dynamic-fields'];
-  const [command, args] = inNewNamespace(
-    [options.binary, '--config-yaml', JSON.stringify(config), ...flags],
-    await disk(join(folder, 'disk'), options.files ?? new Map()),
-  );
+  const run = [options.binary, '--config-yaml', JSON.stringify(config), ...flags];
+  const files = await disk(join(folder, 'disk'), options.files ?? new Map());
+  const [command, args] = options.inside?.(run) ?? inNewNamespace(run, files);
   const envoy = spawn(command, args, { stdio: ['ignore', log.fd, log.fd] });
   const ended = new Promise<void>(resolve => envoy.once('exit', () => resolve()));
   try {
     const complaint = await untilLive(sockets.admin.pipe, server, options, () => envoy.exitCode !== null);
+    if (complaint === undefined) await options.whileLive?.(host.state());
     const refused = host.nacks.map(nack => `refuses ${nack.typeUrl} ${nack.resources.join(', ')}: ${nack.message}`);
     const output = complaint === undefined ? '' : (await readFile(join(folder, 'log'), 'utf8')).slice(-LOG_CHARS_MAX);
     return [...refused, ...(complaint === undefined ? [] : [`${complaint}\n${output}`])];

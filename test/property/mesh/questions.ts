@@ -41,8 +41,9 @@ const someHost = fc.oneof(
 const destinationOf = (service: Service, port: number): string => {
   const [address] = service.addresses;
   const found = service.ports.find(({ number }) => number === port);
-  const [endpoint] = found === undefined ? [] : service.endpoints(found, {});
-  return address ?? endpoint?.split(':')[0] ?? ELSEWHERE;
+  const [endpoint = ''] = found === undefined ? [] : service.endpoints(found, {});
+  const [host = ''] = endpoint.split(':');
+  return address ?? (/^[\d.]+$/.test(host) ? host : ELSEWHERE);
 };
 
 /** HTTP is asked of ports that speak it, if there are any. */
