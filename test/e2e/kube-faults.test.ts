@@ -17,7 +17,7 @@ import { FaultProxy } from './kube/fault-proxy.ts';
 import { configMap, namespace, SYSTEM } from './kube/mesh.ts';
 import { until } from './kube/until.ts';
 
-const binaries = kubeOrSkip();
+const binaries = await kubeOrSkip();
 const SOURCE = 'kube/Kubernetes';
 const SILENCE_MS = 2_000;
 const WRITES = 200;

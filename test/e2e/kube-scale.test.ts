@@ -16,7 +16,7 @@ import { Plane } from './kube/plane.ts';
 import { SidecarClient } from './kube/sidecar-client.ts';
 import { until } from './kube/until.ts';
 
-const binaries = kubeOrSkip();
+const binaries = await kubeOrSkip();
 const SERVICES = 500;
 const PROXIES = 100;
 const ROUNDS = 5;

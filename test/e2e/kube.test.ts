@@ -19,7 +19,7 @@ import { Plane } from './kube/plane.ts';
 import { SidecarClient } from './kube/sidecar-client.ts';
 import { until } from './kube/until.ts';
 
-const binaries = kubeOrSkip();
+const binaries = await kubeOrSkip();
 /** An answer that nothing came is worth as much as this is long: the debounce is a tenth of a second. */
 const QUIET_MS = 3_000;
 const SECRET_TEXT = 'a-private-key-that-nobody-may-read';
@@ -164,6 +164,24 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
       twin.close();
     } finally {
       await ofFiles.end('SIGKILL');
+    }
+  });
+
+  it('files and a cluster at once: both are served, and where both have an object the file counts', async () => {
+    const files = join(folder, 'beside');
+    await mkdir(files);
+    await writeFile(join(files, 'route.yaml'), JSON.stringify(route('shop', 'web', 'from-a-file')));
+    const both = await serve('both', '--configDir', files);
+    try {
+      await both.synced();
+      const twin = sidecar(both);
+      await until('the route of the file', () => twin.has(RDS, 'from-a-file') && twin.has(EDS, '172.16.0.8'));
+      expect(twin.has(RDS, 'second')).toBe(false);
+      await rm(join(files, 'route.yaml'));
+      await until('the route of the cluster', () => twin.has(RDS, 'second') && !twin.has(RDS, 'from-a-file'));
+      twin.close();
+    } finally {
+      await both.end('SIGKILL');
     }
   });
 

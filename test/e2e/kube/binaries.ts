@@ -1,7 +1,7 @@
 // The real parts: etcd from the distribution, kube-apiserver built once from the module beside this folder and kept in the user's cache.
 // Needs Go for the build and, if etcd is missing, root and apt. What is missing is said by name; PERIPLUS_REQUIRE_ALL=1 makes it a failure.
 
-import { execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -19,9 +19,9 @@ const LDFLAGS = `-s -w -X ${VERSION}.gitVersion=v1.35.4 -X ${VERSION}.gitMajor=1
 const BUILD_MS_MAX = 30 * 60_000;
 
 /** Undefined, and a line that says why, if they cannot be had here. */
-export function kubeOrSkip(): Binaries | undefined {
+export async function kubeOrSkip(): Promise<Binaries | undefined> {
   try {
-    return { etcd: etcd(), apiserver: apiserver() };
+    return { etcd: await etcd(), apiserver: await apiserver() };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     if (process.env.PERIPLUS_REQUIRE_ALL === '1') throw new Error(`kube-apiserver is required: ${why}`);
@@ -30,22 +30,21 @@ export function kubeOrSkip(): Binaries | undefined {
   }
 }
 
-function etcd(): string {
+async function etcd(): Promise<string> {
   const found = find('etcd');
   if (found !== undefined) return found;
   if (process.getuid?.() !== 0 || find('apt-get') === undefined) {
     throw new Error('there is no etcd (Debian: apt-get install etcd-server)');
   }
-  const quiet = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
-  execFileSync('apt-get', ['update'], quiet);
-  execFileSync('apt-get', ['install', '-y', 'etcd-server'], quiet);
+  await run('apt-get', ['update']);
+  await run('apt-get', ['install', '-y', 'etcd-server']);
   const installed = find('etcd');
   if (installed === undefined) throw new Error('etcd-server was installed and there is no etcd');
   return installed;
 }
 
 /** Named by what it is built from. */
-function apiserver(): string {
+async function apiserver(): Promise<string> {
   const hash = createHash('sha256');
   for (const name of ['go.mod', 'go.sum', 'main.go']) hash.update(readFileSync(join(MODULE, name)));
   const folder = process.env.PERIPLUS_CACHE ?? join(homedir(), '.cache/periplus');
@@ -56,9 +55,25 @@ function apiserver(): string {
   mkdirSync(folder, { recursive: true });
   const part = `${binary}.${process.pid}`;
   const args = ['build', '-trimpath', '-buildvcs=false', '-ldflags', LDFLAGS, '-o', part, '.'];
-  execFileSync(go, args, { cwd: MODULE, stdio: ['ignore', 'inherit', 'inherit'], timeout: BUILD_MS_MAX });
+  process.stderr.write('building kube-apiserver, which takes some minutes the first time\n');
+  await run(go, args);
   renameSync(part, binary);
   return binary;
+}
+
+/** In the module's folder. Not a call that blocks: the test runner wants to hear from its workers. */
+async function run(command: string, args: readonly string[]): Promise<void> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const child = spawn(command, args, { cwd: MODULE, env, stdio: ['ignore', 'ignore', 'pipe'], timeout: BUILD_MS_MAX });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = `${said}${chunk.toString('utf8')}`.slice(-2_000);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${said}`);
 }
 
 function find(name: string): string | undefined {
