@@ -32,17 +32,30 @@ export const endpointShards: Query<string, readonly EndpointShard[]> = {
 };
 
 /**
- * Whether an endpoint counts for a port where a cluster is made, as opposed to its EDS, which goes by the name: ports of ServiceEntries of one
- * host are one if their numbers are, however they are called, and those of Kubernetes with one number are one too. Source: Istio pilot/pkg/model/endpointshards.go (CopyEndpoints).
+ * The endpoints of a port where a cluster or a listener is made, as opposed to EDS, which goes by the port's name: ports of ServiceEntries
+ * are one if their numbers are, however they are called, and so are those of a Kubernetes service with one number. Of several services
+ * with the host in the namespace the youngest that has any of the endpoints decides.
+ * Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry), endpointshards.go (CopyEndpoints).
  */
-export function standsBehind(endpoint: Endpoint, number: number, names: readonly string[]): boolean {
-  return endpoint.servicePort === 0 ? names.includes(endpoint.portName) : endpoint.servicePort === number;
+export function endpointsOfPort(
+  reader: Reader,
+  { hostname, namespace }: ServiceKey,
+  number: number,
+): readonly Endpoint[] {
+  const endpoints = reader.get(endpointShards, `${hostname}|${namespace}`).flatMap(shard => shard.endpoints);
+  const services = reader.get(servicesOfHost, hostname).filter(service => service.namespace === namespace);
+  for (const { ports } of services.reverse()) {
+    const names = ports.filter(port => port.port === number).map(port => port.name);
+    if (names.length === 0) continue;
+    const found = endpoints.filter(({ servicePort, portName }) =>
+      servicePort === 0 ? names.includes(portName) : servicePort === number,
+    );
+    if (found.length > 0) return found;
+  }
+  return [];
 }
 
-/** The names of the ports with a number: those of TCP and of UDP have names of their own. */
-export function namesOfPort(service: Service, number: number): readonly string[] {
-  return service.ports.filter(port => port.port === number).map(port => port.name);
-}
+type ServiceKey = Pick<Service, 'hostname' | 'namespace'>;
 
 /** Clusters that have the service, by name. */
 function clustersOf(reader: Reader, key: string): readonly string[] {

@@ -9,7 +9,7 @@ import type { IpMode } from '../proxy.ts';
 import { isIp } from '../proxy.ts';
 import type { ProxyReader } from '../reader.ts';
 import { CANONICAL_NAME, CANONICAL_REVISION } from '../registry/canonical-service.ts';
-import { endpointShards, namesOfPort, standsBehind } from '../registry/endpoints.ts';
+import { endpointShards, endpointsOfPort } from '../registry/endpoints.ts';
 import { proxyLabels, proxyLocality } from '../registry/workload.ts';
 import type { LocalityLoadBalancerSetting, Subset } from '../schema/istio-types.gen.ts';
 import { isClusterLocal } from './cluster-local.ts';
@@ -122,11 +122,11 @@ function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): re
   const keep = visibility(reader, service);
   const labels = Object.entries(subset?.labels ?? {});
   const found: Endpoint[] = [];
-  const names = namesOfPort(service, port.port);
+  const behind = question.dns ? new Set(endpointsOfPort(reader, service, port.port)) : undefined;
   for (const shard of reader.get(endpointShards, `${service.hostname}|${service.namespace}`)) {
     if (!keep.cluster(shard.cluster)) continue;
     for (const endpoint of shard.endpoints) {
-      if (question.dns ? !standsBehind(endpoint, port.port, names) : endpoint.portName !== port.name) continue;
+      if (behind !== undefined ? !behind.has(endpoint) : endpoint.portName !== port.name) continue;
       if (!labels.every(([name, value]) => endpoint.labels[name] === value)) continue;
       if (!question.dns && !hasUsableAddress(endpoint)) continue;
       if (keep.endpoint(endpoint)) found.push(endpoint);

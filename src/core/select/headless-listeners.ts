@@ -5,20 +5,16 @@ import type { Port, Service } from '../model/service.ts';
 import { compareText } from '../object.ts';
 import { isIp } from '../proxy.ts';
 import type { Derivation, ProxyReader, Query } from '../reader.ts';
-import { endpointShards, namesOfPort, standsBehind } from '../registry/endpoints.ts';
+import { endpointShards, endpointsOfPort } from '../registry/endpoints.ts';
 import { NO_ADDRESS } from './service-addresses.ts';
 import { listenerServices } from './sidecar-scope.ts';
 
-/** Argument `hostname|namespace|port number|port names, separated by commas`: address lists of all endpoints, whatever their cluster, network or health. */
+/** Argument `hostname|namespace|port number`: address lists of all endpoints, whatever their cluster, network or health. */
 const endpointBinds: Query<string, readonly (readonly string[])[]> = {
   name: 'select/headlessEndpoints',
   run: (reader, arg) => {
-    const [hostname = '', namespace = '', port = '', names = ''] = arg.split('|');
-    const lists = reader
-      .get(endpointShards, `${hostname}|${namespace}`)
-      .flatMap(shard => shard.endpoints)
-      .filter(endpoint => standsBehind(endpoint, Number(port), names.split(',')))
-      .map(endpoint => endpoint.addresses);
+    const [hostname = '', namespace = '', port = ''] = arg.split('|');
+    const lists = endpointsOfPort(reader, { hostname, namespace }, Number(port)).map(endpoint => endpoint.addresses);
     return lists.sort((a, b) => compareText(a.join(','), b.join(',')));
   },
 };
@@ -58,8 +54,7 @@ export function headlessBinds(
   service: Service,
   port: Port,
 ): readonly (readonly [string, ...string[]])[] | undefined {
-  const names = namesOfPort(service, port.port).join(',');
-  const lists = reader.get(endpointBinds, `${service.hostname}|${service.namespace}|${port.port}|${names}`);
+  const lists = reader.get(endpointBinds, `${service.hostname}|${service.namespace}|${port.port}`);
   const selects = Object.keys(service.selector).length > 0;
   if (service.registry !== 'Kubernetes' && lists.length === 0 && !selects) return undefined;
   const usable: (readonly [string, ...string[]])[] = [];

@@ -8,7 +8,7 @@ import type { Port, Service } from '../model/service.ts';
 import type { Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
 import type { ProxyReader } from '../reader.ts';
-import { endpointShards, namesOfPort, serviceAccounts, standsBehind } from '../registry/endpoints.ts';
+import { endpointsOfPort, serviceAccounts } from '../registry/endpoints.ts';
 import type { ClientTLSSettings } from '../schema/istio-types.gen.ts';
 import { namespaceMtlsMode } from './peer-authentication.ts';
 import { istioFilters, meshMtls } from './proxy-capabilities.ts';
@@ -100,10 +100,7 @@ function automaticTls(reader: ProxyReader, question: UpstreamTlsQuestion): Upstr
 function takesMeshMtls(reader: ProxyReader, question: UpstreamTlsQuestion): boolean {
   const { service, port } = question;
   if (service.resolution === 'Passthrough' || question.unmergedPassthrough) {
-    const names = namesOfPort(service, port.port);
-    const endpoints = reader
-      .get(endpointShards, `${service.hostname}|${service.namespace}`)
-      .flatMap(shard => shard.endpoints.filter(endpoint => standsBehind(endpoint, port.port, names)));
+    const endpoints = endpointsOfPort(reader, service, port.port);
     if (endpoints.length === 0 || endpoints.some(endpoint => endpoint.tlsMode === 'disabled')) return false;
   }
   return reader.get(namespaceMtlsMode, service.namespace) !== 'DISABLE';
