@@ -2,6 +2,8 @@
 
 import { Command } from 'commander';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { managerOf } from '../history/brought.ts';
+import { resolvePosition } from '../history/position.ts';
 import type { Journal, StoredEvent } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
 import { journalOption } from './asking.ts';
@@ -24,37 +26,64 @@ export function journalCommand(): Command {
   return command;
 }
 
+interface ListFlags {
+  readonly journal: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly tail?: string;
+  readonly kind?: string;
+  readonly object?: string;
+  readonly output: string;
+}
+
+function isWanted(event: StoredEvent, { kind, object }: ListFlags): boolean {
+  if (kind !== undefined && event.kind !== kind) return false;
+  if (object === undefined) return true;
+  const name = object.slice(object.lastIndexOf('/') + 1);
+  return event.body.includes(name) && summary(event).split(',')[0] === object.replace(/\/\/?/, ' ');
+}
+
+/** Events *from* a time on are those after the last one before it. */
+async function firstFrom(journal: Journal, text: string): Promise<number> {
+  if (/^[0-9]+$/.test(text)) return seqOf(text);
+  const seq = await resolvePosition(journal, text);
+  return /^head/i.test(text) ? seq : seq + 1;
+}
+
 function lsCommand(): Command {
   return new Command('ls')
     .description('list events, oldest first')
     .option(...journalOption)
-    .option('--from <seq>', 'first event', '1')
-    .option('--to <seq>', 'last event (default: the newest)')
+    .option('--from <position>', 'first event; a number, or a time')
+    .option('--to <position>', 'last event; default: the newest')
     .option('--tail <n>', 'only the newest n events')
     .option('--kind <kind>', 'only facts of this kind, e.g. Update or ProxyNacked')
+    .option('--object <object>', 'only about this object: Kind/namespace/name')
     .option('-o, --output <format>', 'table, json or yaml', 'table')
-    .addHelpText('after', '\nExamples:\n  periplus journal ls --tail 20\n  periplus journal ls --kind Update -o json')
-    .action(
-      async (options: { journal: string; from: string; to?: string; tail?: string; kind?: string; output: string }) => {
-        const format = parseFormat(options.output);
-        await withJournal(options.journal, async journal => {
-          const head = journal.head().seq;
-          const from = options.tail === undefined ? seqOf(options.from) : Math.max(1, head - seqOf(options.tail) + 1);
-          const to = options.to === undefined ? head : seqOf(options.to);
-          const found: StoredEvent[] = [];
-          if (from <= to) {
-            for await (const page of journal.records({ from, to, secrets: 'redacted' })) {
-              found.push(...page.filter(event => options.kind === undefined || event.kind === options.kind));
-            }
+    .addHelpText(
+      'after',
+      '\nExamples:\n  periplus journal ls --tail 20\n  periplus journal ls --kind Update -o json\n  periplus journal ls --object VirtualService/shop/reviews      who changed it, and when',
+    )
+    .action(async (options: ListFlags) => {
+      const format = parseFormat(options.output);
+      await withJournal(options.journal, async journal => {
+        const head = journal.head().seq;
+        const first = options.from === undefined ? 1 : await firstFrom(journal, options.from);
+        const from = options.tail === undefined ? first : Math.max(first, head - seqOf(options.tail) + 1);
+        const to = options.to === undefined ? head : await resolvePosition(journal, options.to);
+        const found: StoredEvent[] = [];
+        if (from <= to) {
+          for await (const page of journal.records({ from, to, secrets: 'redacted' })) {
+            found.push(...page.filter(event => isWanted(event, options)));
           }
-          if (format !== 'table') return printData(found.map(toJson), format);
-          printTable(
-            ['SEQ', 'TIME', 'SOURCE', 'KIND', 'WHAT'],
-            found.map(event => [String(event.seq), showTime(event.time), event.source, event.kind, summary(event)]),
-          );
-        });
-      },
-    );
+        }
+        if (format !== 'table') return printData(found.map(toJson), format);
+        printTable(
+          ['SEQ', 'TIME', 'SOURCE', 'KIND', 'WHAT'],
+          found.map(event => [String(event.seq), showTime(event.time), event.source, event.kind, summary(event)]),
+        );
+      });
+    });
 }
 
 function showCommand(): Command {
@@ -125,9 +154,14 @@ function summary(event: StoredEvent): string {
   const body = JSON.parse(event.body) as JsonObject;
   if (isObject(body.object)) {
     const meta = isObject(body.object.metadata) ? body.object.metadata : {};
-    return `${String(body.object.kind)} ${[meta.namespace, meta.name].filter(part => part !== undefined).join('/')}`;
+    const name = `${String(body.object.kind)} ${[meta.namespace, meta.name].filter(part => part !== undefined).join('/')}`;
+    const manager = managerOf(body.object);
+    return manager === '' ? name : `${name}, by ${manager}`;
   }
-  if (isObject(body.ref)) return `${String(body.ref.kind)} ${String(body.ref.namespace)}/${String(body.ref.name)}`;
+  if (isObject(body.ref)) {
+    const { kind, namespace, name } = body.ref;
+    return `${String(kind)} ${[namespace, name].filter(part => part !== undefined && part !== '').join('/')}`;
+  }
   if (isObject(body.origin)) return String(body.origin.file);
   const parts = [body.connection, body.typeUrl, body.digest, body.name, body.reason, body.message];
   if (Array.isArray(body.connections)) parts.unshift(`${body.connections.length} proxies at ${String(body.stateSeq)}`);

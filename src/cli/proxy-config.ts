@@ -26,6 +26,8 @@ interface Part {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly typeUrls: readonly string[];
+  /** What the table is made of, if that is more. */
+  readonly reads?: readonly string[];
   readonly what: string;
   readonly options: readonly (readonly [flag: string, text: string])[];
   readonly show: (dump: ConfigDump, flags: Flags) => void;
@@ -65,6 +67,7 @@ const parts: readonly Part[] = [
     name: 'endpoint',
     aliases: ['endpoints', 'ep'],
     typeUrls: [EDS],
+    reads: [CDS, EDS],
     what: 'endpoints of the clusters',
     options: [
       ['--cluster <name>', 'only of this cluster'],
@@ -117,7 +120,7 @@ function partCommand(part: Part): Command {
     .addHelpText('after', `\n${AT_HELP}\nThe tables have istioctl's columns; json and yaml hold every field.`)
     .action(async (proxy: string, flags: Flags) => {
       const format = parseFormat(flags.output);
-      const dump = await dumpOfProxy(proxy, flags);
+      const dump = await dumpOfProxy(proxy, flags, part.reads ?? part.typeUrls);
       if (format === 'table') return part.show(dump, flags);
       const kept = dump.configs.filter(({ typeUrl }) => part.typeUrls.includes(typeUrl));
       const wanted = (name: string): boolean => isWanted(part, name, flags);
@@ -126,7 +129,7 @@ function partCommand(part: Part): Command {
     });
 }
 
-async function dumpOfProxy(proxy: string, flags: Flags): Promise<ConfigDump> {
+async function dumpOfProxy(proxy: string, flags: Flags, types: readonly string[]): Promise<ConfigDump> {
   if (flags.journal === undefined) {
     const dump = await askServer(flags.address, '/debug/config_dump', { proxyID: proxy, at: flags.at ?? 'head' });
     if (isObject(dump) && Array.isArray(dump.configs)) return dump as unknown as ConfigDump;
@@ -134,7 +137,7 @@ async function dumpOfProxy(proxy: string, flags: Flags): Promise<ConfigDump> {
   }
   return withHistory(flags.journal, async history => {
     const state = await history.at(await positionOf(history, flags.at));
-    return configDump(history.tracker, state, proxyNamed(state, proxy));
+    return configDump(history.tracker, state, proxyNamed(state, proxy), types);
   });
 }
 

@@ -2,9 +2,10 @@
 
 import { Command } from 'commander';
 import type { Json } from '../core/json.ts';
+import { resolvePosition } from '../history/position.ts';
 import { type ReplayReport, replay } from '../runtime/verify-receipts.ts';
 import { DEFAULT_JOURNAL } from './asking.ts';
-import { seqOf, withJournal } from './journal.ts';
+import { withJournal } from './journal.ts';
 import { EXIT, parseFormat, print, printData, progress } from './output.ts';
 
 export function replayCommand(): Command {
@@ -12,7 +13,7 @@ export function replayCommand(): Command {
     .description('fold the journal again; with --verify reproduce every response that was ever sent, byte for byte')
     .option('-j, --journal <file>', 'journal to replay', DEFAULT_JOURNAL)
     .option('--verify', 'make what each receipt is about anew and compare; exit 1 if anything differs', false)
-    .option('--to <seq>', 'stop after this event')
+    .option('--to <position>', 'stop after this event, or at this time')
     .option('-o, --output <format>', 'table, json or yaml', 'table')
     .addHelpText(
       'after',
@@ -22,7 +23,7 @@ export function replayCommand(): Command {
       const format = parseFormat(options.output);
       await withJournal(options.journal, async journal => {
         const line = progress(options.verify ? 'replaying and verifying' : 'replaying');
-        const to = options.to === undefined ? undefined : seqOf(options.to);
+        const to = options.to === undefined ? undefined : await resolvePosition(journal, options.to);
         const report = await replay(journal, { verify: options.verify, to, onProgress: line.show });
         line.end();
         if (format === 'table') show(report, options.verify);

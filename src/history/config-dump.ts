@@ -9,7 +9,7 @@ import type { Tracker } from '../core/track.ts';
 import { encodeResource } from '../xds/encode.ts';
 import { typeNameOf } from '../xds/proto/any.ts';
 import { toProtoJson } from '../xds/wire/protojson.ts';
-import { type Holdings, holdingsOf } from './holdings.ts';
+import { HELD_TYPES, type Holdings, holdingsOf } from './holdings.ts';
 import { withoutPrivateKeys } from './private-fields.ts';
 
 export interface DumpedResource {
@@ -25,8 +25,14 @@ export interface ConfigDump {
   readonly configs: readonly { readonly typeUrl: string; readonly resources: readonly DumpedResource[] }[];
 }
 
-export function configDump(tracker: Tracker, state: State, proxy: ProxyRecord): ConfigDump {
-  return dumpOf(proxy.connection, holdingsOf(tracker, state, proxy));
+/** `types`: only of these; default: of all. */
+export function configDump(
+  tracker: Tracker,
+  state: State,
+  proxy: ProxyRecord,
+  types: readonly string[] = HELD_TYPES,
+): ConfigDump {
+  return dumpOf(proxy.connection, holdingsOf(tracker, state, proxy, types));
 }
 
 export function dumpOf(proxy: string, holdings: Holdings): ConfigDump {

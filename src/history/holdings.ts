@@ -18,10 +18,19 @@ export type Holdings = ReadonlyMap<string, HeldOfType>;
 /** The types that proxy-config, explain and diff speak of, in the order in which they are pushed. */
 export const HELD_TYPES: readonly string[] = [CDS, EDS, LDS, RDS, SDS, NDS];
 
-/** Equal holdings share their resources by identity: comparing two positions of one tracker costs what differs. */
-export function holdingsOf(tracker: Tracker, state: State, proxy: ProxyRecord): Holdings {
-  const clusters = allOf(tracker, state, proxy, CDS);
-  const listeners = allOf(tracker, state, proxy, LDS);
+/**
+ * Equal holdings share their resources by identity: comparing two positions of one tracker costs what differs. `types`: only of these, and
+ * only what they need is made.
+ */
+export function holdingsOf(
+  tracker: Tracker,
+  state: State,
+  proxy: ProxyRecord,
+  types: readonly string[] = HELD_TYPES,
+): Holdings {
+  const needs = (...of: readonly string[]): boolean => of.some(type => types.includes(type));
+  const clusters = needs(CDS, EDS, SDS) ? allOf(tracker, state, proxy, CDS) : [];
+  const listeners = needs(LDS, RDS, SDS) ? allOf(tracker, state, proxy, LDS) : [];
   const wanted = { endpoints: new Set<string>(), routes: new Set<string>(), secrets: new Set<string>() };
   for (const { message } of [...clusters, ...listeners]) {
     const names = namesIn(message);
@@ -29,15 +38,16 @@ export function holdingsOf(tracker: Tracker, state: State, proxy: ProxyRecord): 
     for (const name of names.routes) wanted.routes.add(name);
     for (const name of names.secrets) wanted.secrets.add(name);
   }
-  const capture = proxy.metadata.DNS_CAPTURE;
-  return new Map([
-    [CDS, byName(clusters)],
-    [EDS, named(tracker, state, proxy, EDS, wanted.endpoints)],
-    [LDS, byName(listeners)],
-    [RDS, named(tracker, state, proxy, RDS, wanted.routes)],
-    [SDS, named(tracker, state, proxy, SDS, wanted.secrets)],
-    [NDS, capture === true || capture === 'true' ? byName(allOf(tracker, state, proxy, NDS)) : new Map()],
-  ]);
+  const held = (url: string): HeldOfType => {
+    if (url === CDS) return byName(clusters);
+    if (url === LDS) return byName(listeners);
+    if (url === EDS) return named(tracker, state, proxy, EDS, wanted.endpoints);
+    if (url === RDS) return named(tracker, state, proxy, RDS, wanted.routes);
+    if (url === SDS) return named(tracker, state, proxy, SDS, wanted.secrets);
+    const capture = proxy.metadata.DNS_CAPTURE;
+    return capture === true || capture === 'true' ? byName(allOf(tracker, state, proxy, NDS)) : new Map();
+  };
+  return new Map(HELD_TYPES.filter(url => types.includes(url)).map(url => [url, held(url)]));
 }
 
 function named(

@@ -1,4 +1,4 @@
-// `periplus journal stats` on the recorded samples; what it prints is kept in golden/.
+// `periplus journal ls` and `stats` on the recorded samples; what it prints is kept in golden/.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalStats } from '../../src/history/stats.ts';
@@ -7,9 +7,25 @@ import { periplus } from './running.ts';
 
 let samples: Samples;
 beforeAll(async () => {
-  samples = await openSamples('annotation-storm');
+  samples = await openSamples('annotation-storm', 'bookinfo-day');
 });
 afterAll(() => samples.remove());
+
+describe('journal ls', () => {
+  test('who changed it, and when', async () => {
+    const journal = samples.path('bookinfo-day');
+    const { out } = await periplus('journal', 'ls', '--object', 'VirtualService/shop/reviews', '-j', journal);
+    await expect(out).toMatchFileSnapshot('golden/journal-ls-object.txt');
+    const day = await periplus('journal', 'ls', '--object', 'Namespace//shop', '-j', journal, '-o', 'json');
+    expect(JSON.parse(day.out)).toMatchObject([{ kind: 'Add', object: { kind: 'Namespace' } }]);
+  });
+
+  test('from a time to a time', async () => {
+    const range = ['--from', '14:02', '--to', '14:04', '-o', 'json'];
+    const { out } = await periplus('journal', 'ls', ...range, '-j', samples.path('bookinfo-day'));
+    expect((JSON.parse(out) as { seq: number }[]).map(({ seq }) => seq)).toEqual([77, 78]);
+  });
+});
 
 describe('journal stats', () => {
   test('finds who makes the storm, and why', async () => {
