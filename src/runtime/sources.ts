@@ -35,6 +35,10 @@ export class Sources {
     this.#options = options;
     const known = options.adapters.map(({ source }) => source).filter(source => options.state.synced.has(source));
     this.#fromJournal = new Set(known);
+    for (const source of options.state.synced.keys()) {
+      if (options.adapters.some(adapter => adapter.source === source)) continue;
+      options.log('warn', `the journal has objects of ${source}, which nobody watches now: they stay as they were`);
+    }
   }
 
   get ready(): boolean {

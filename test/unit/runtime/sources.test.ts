@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import type { SourceStatus } from '../../../src/adapters/adapter.ts';
+import { MemoryAdapter } from '../../../src/adapters/memory/memory-adapter.ts';
+import { emptyState, type State } from '../../../src/core/state.ts';
+import { Sources, showAge } from '../../../src/runtime/sources.ts';
+
+const MINUTE = 60_000;
+
+function sources(statuses: readonly SourceStatus[], state: State = emptyState) {
+  const logged: string[] = [];
+  const adapters = statuses.map((status, i) => {
+    const adapter = new MemoryAdapter(`c${i}`);
+    adapter.status = () => status;
+    return adapter;
+  });
+  const clock = { now: () => 90 * MINUTE, after: () => ({ cancel: () => undefined }) };
+  const log = (_: string, message: string): void => void logged.push(message);
+  return { logged, sources: new Sources({ adapters, state, asOf: 30 * MINUTE, clock, log }) };
+}
+
+const well: SourceStatus = { synced: true, waiting: [], troubles: [] };
+const waiting: SourceStatus = { synced: false, waiting: ['Pod'], troubles: ['pods is forbidden'] };
+
+describe('readiness', () => {
+  it('is that of all sources', () => {
+    expect(sources([well, well]).sources.readiness()).toEqual({ ready: true, text: 'ready\n' });
+    const { ready, text } = sources([well, waiting]).sources.readiness();
+    expect(ready).toBe(false);
+    expect(text).toContain('not ready');
+    expect(text).toContain('memory/c1: not listed yet: Pod\nmemory/c1: pods is forbidden');
+    expect(text).not.toContain('memory/c0');
+  });
+
+  it('comes from the journal for a source that it knows, and says how old that is', () => {
+    const state = { ...emptyState, synced: emptyState.synced.with('memory/c0', 5) };
+    const { ready, text } = sources([waiting], state).sources.readiness();
+    expect(ready).toBe(true);
+    expect(text).toMatch(/^ready, with what the journal says, 1h old\nmemory\/c0: /);
+  });
+
+  it('a source of the journal that nobody watches is named', () => {
+    const state = { ...emptyState, synced: emptyState.synced.with('kube/gone', 5) };
+    expect(sources([well], state).logged).toEqual([expect.stringContaining('kube/gone')]);
+  });
+});
+
+describe('ages', () => {
+  it.each([
+    [0, '0s'],
+    [-5, '0s'],
+    [59_999, '59s'],
+    [61_000, '1m 1s'],
+    [26 * 60 * MINUTE, '1d 2h'],
+  ])('%d ms are %s', (ms, text) => {
+    expect(showAge(ms)).toBe(text);
+  });
+});
