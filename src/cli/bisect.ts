@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Event } from '../core/event.ts';
-import type { Json } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/json.ts';
 import {
   bisect,
   clusterMissing,
@@ -203,10 +203,23 @@ async function showFound(
     ),
   });
   const difference = differenceOf(history.tracker, sideOf(before), sideOf(after));
-  if (format !== 'table') return printData({ what, ...found, event, difference } as unknown as Json, format);
+  if (format !== 'table') {
+    const shown = await recordedAs(history, found.seq);
+    return printData({ what, ...found, event: shown, difference } as unknown as Json, format);
+  }
   print(`${what} since event ${found.seq} (${found.asked} positions looked at)`);
   print(`  ${eventText(event)}`);
   return showDifference(difference);
+}
+
+/** The event as it was recorded, private values redacted: it may be a Secret. */
+async function recordedAs(history: History, seq: number): Promise<JsonObject> {
+  for await (const [event] of history.journal.records({ from: seq, to: seq, secrets: 'redacted' })) {
+    if (event === undefined) break;
+    const { time, source, kind, body } = event;
+    return { seq, time: showTime(time), source, kind, ...(JSON.parse(body) as JsonObject) };
+  }
+  return { seq };
 }
 
 function eventText(event: Event): string {

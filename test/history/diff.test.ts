@@ -3,7 +3,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/core/json.ts';
 import { jsonDiff } from '../../src/history/json-diff.ts';
+import { summaryOf } from '../../src/history/summary.ts';
+import { openJournal } from '../../src/journal/open.ts';
 import { openSamples, type Samples } from './fixtures.ts';
 import { periplus } from './running.ts';
 
@@ -102,6 +105,56 @@ describe('diff', () => {
   });
 });
 
+describe('what a change means, in a sentence', () => {
+  const LDS = 'type.googleapis.com/envoy.config.listener.v3.Listener';
+  const EDS = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment';
+  const said = (typeUrl: string, before: JsonObject | undefined, after: JsonObject | undefined): readonly string[] =>
+    summaryOf([
+      {
+        typeUrl,
+        name: 'it',
+        change: before === undefined ? 'added' : after === undefined ? 'removed' : 'changed',
+        before,
+        after,
+        changes: jsonDiff(before, after),
+      },
+    ]);
+  const chains = (...names: readonly string[]): JsonObject => ({
+    name: 'it',
+    filterChains: names.map(name => ({ name })),
+  });
+  const at = (...addresses: readonly string[]): JsonObject => ({
+    endpoints: [
+      {
+        lbEndpoints: addresses.map(address => ({
+          endpoint: { address: { socketAddress: { address, portValue: 80 } } },
+        })),
+      },
+    ],
+  });
+
+  test('listeners drain when they go, are replaced, or only change places', () => {
+    expect(said(LDS, undefined, chains('a'))).toEqual(['listener it: new']);
+    expect(said(LDS, chains('a'), undefined)).toEqual(['listener it: gone, its connections drain']);
+    expect(said(LDS, chains('a', 'b'), chains('b', 'a'))).toEqual([
+      'listener it: only the order changes, and it drains all the same',
+    ]);
+    expect(said(LDS, chains('a'), chains('a', 'b'))[0]).toMatch(
+      /^listener it: the connections of these filter chains drain: filterChains\[b\] is new/,
+    );
+    expect(said(LDS, { ...chains('a'), trafficDirection: 'INBOUND' }, chains('a'))[0]).toMatch(
+      /^listener it: it is replaced and drains/,
+    );
+  });
+
+  test('endpoints come and go', () => {
+    expect(said(EDS, at('10.0.0.1', '10.0.0.2'), at('10.0.0.2', '10.0.0.3'))).toEqual([
+      'endpoints of it: 2 → 2 endpoints (+ 10.0.0.3:80; - 10.0.0.1:80)',
+    ]);
+    expect(said(EDS, at('10.0.0.1'), {})).toEqual(['endpoints of it: 1 → 0 endpoints (- 10.0.0.1:80)']);
+  });
+});
+
 describe('json differences', () => {
   test('lists of named things are compared by name; order alone is told apart', () => {
     const [a, b, c] = [{ name: 'a', x: 1 }, { name: 'b', x: 2 }, { name: 'c' }];
@@ -167,6 +220,24 @@ describe('bisect', () => {
       ...command,
     );
     expect(JSON.parse(out)).toMatchObject({ seq: 100 });
+  });
+
+  test('a Secret that broke it is not printed', async () => {
+    const path = join(samples.folder, 'secret.db');
+    const journal = await openJournal(path);
+    const object = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'key', namespace: 'shop' },
+      data: { token: 'Z2VoZWlt' },
+    };
+    await journal.append([{ source: 'runtime', kind: 'TimerFired', name: 'first' }]);
+    await journal.append([{ source: 'file/Kubernetes', kind: 'Add', object }]);
+    await journal.close();
+    const test = ['sh', '-c', 'test "$PERIPLUS_SEQ" -lt 2'];
+    const { out, code } = await periplus('bisect', '-j', path, '-o', 'json', '--', ...test);
+    expect([code, JSON.parse(out)]).toMatchObject([0, { seq: 2, event: { kind: 'Add', object: { kind: 'Secret' } } }]);
+    expect(out).not.toContain('Z2VoZWlt');
   });
 
   test('says what is wrong with the question', async () => {
