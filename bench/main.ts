@@ -8,6 +8,7 @@ import { historyFigures } from './history.ts';
 import { istiodFigures } from './istiod-generation.ts';
 import type { Figure, Figures } from './measure.ts';
 import { BASELINE, readBaseline, report, table } from './report.ts';
+import { startFigures, stormFigures } from './storms.ts';
 
 const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   heap: heapFigures,
@@ -18,6 +19,8 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   istiod: istiodFigures,
   'generate-100': () => generationFigures(100),
   'generate-1000': () => generationFigures(1_000),
+  storms: stormFigures,
+  start: startFigures,
 };
 
 const { values } = parseArgs({

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 
 export interface Figure {
   readonly value: number;
-  readonly unit: 'events/s' | 'ms' | 'us' | 'MB' | 'KiB' | 'bytes' | 'resources';
+  readonly unit: 'events/s' | 's' | 'ms' | 'us' | 'MB' | 'KiB' | 'bytes' | 'resources' | 'pushes' | 'responses';
   readonly better: 'more' | 'less';
   /** What istiod needs for the same (reference.ts). */
   readonly istiod?: number | undefined;

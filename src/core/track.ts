@@ -13,7 +13,7 @@ import { assert } from './assert.ts';
 import type { Json } from './json.ts';
 import { InputMemo, sameValue } from './memo.ts';
 import type { ProxyRecord } from './proxy.ts';
-import type { Query, Reader } from './reader.ts';
+import type { Query, Reader, Selection } from './reader.ts';
 import type { State } from './state.ts';
 import { addCaller, audienceOf, type Entry, overturn, type QueryRead, unlink } from './track-entry.ts';
 import { type DerivedFacet, type Facet, FacetBook, type FacetValue } from './track-facets.ts';
@@ -105,6 +105,12 @@ export class Tracker {
   get<A extends string, R>(state: State, proxy: ProxyRecord | undefined, query: Query<A, R>, arg: A): R {
     this.#index.moveTo(state, overturn);
     return this.#ensure(state, proxy, query as Query<string, unknown>, arg).value as R;
+  }
+
+  /** The value of a selection, as a query gets it by `about`. */
+  about<I extends object, R>(state: State, proxy: ProxyRecord | undefined, selection: Selection<I, R>, of: I): R {
+    this.#index.moveTo(state, overturn);
+    return this.#ensure(state, proxy, boundTo(selection, of), this.#made.keyOf(of)).value as R;
   }
 
   /**
@@ -320,6 +326,10 @@ export class Tracker {
     known.values.set(facet, value);
     return value;
   }
+}
+
+function boundTo<I extends object, R>(selection: Selection<I, R>, of: I): Query<string, unknown> {
+  return { name: selection.name, run: reader => selection.run(reader, of) };
 }
 
 export interface Provenance {

@@ -239,7 +239,8 @@ export class World {
     const failures: Unrecorded[] = [];
     let sliceEnd = this.#options.clock.now() + FOLD_SLICE_MS;
     for (const event of events) {
-      const folded = fold(state, event, rejected);
+      // What a change pushes need not be found out while there is nobody to be pushed to: one that connects sees the newest state.
+      const folded = fold(state, event, rejected, state.proxies.size > 0);
       for (const listener of this.#listeners) listener.onEvent?.(state, event, folded.state);
       state = folded.state;
       if (folded.failure !== undefined) failures.push(this.#rejection(event, folded.failure));

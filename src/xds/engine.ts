@@ -5,7 +5,7 @@
 //   - sets are made of the arrays that the tracker shares between proxies, so equal proxies share sets, versions and digests.
 
 import type { NodeFacets, ProxyRecord, Subscription } from '../core/proxy.ts';
-import type { Query } from '../core/reader.ts';
+import type { ProxyReader, Query, Selection } from '../core/reader.ts';
 import type { Resource } from '../core/resource.ts';
 import type { State } from '../core/state.ts';
 import { type Provenance, Tracker } from '../core/track.ts';
@@ -22,7 +22,25 @@ interface Source {
   readonly named: ResourceSource['named'];
   /** Argument: what `NameLists` calls the list. Those that exist, in order of the list. */
   readonly several: Query<string, Made> | undefined;
+  /** Argument as above. */
+  readonly pieces:
+    | { readonly query: Query<string, readonly object[]>; readonly each: Selection<object, unknown> }
+    | undefined;
 }
+
+interface Part {
+  readonly each: Selection<object, unknown>;
+  readonly of: object;
+}
+
+export interface Sliced<T> {
+  readonly value: T | undefined;
+  readonly left: number;
+}
+
+/** Slices of a look that comes to no end grow, so that going through the same again and again costs no more than the work itself. */
+const CUTS_WITHOUT_GROWTH = 4;
+const GROWTH = 1.5;
 
 interface Remembered {
   readonly config: State;
@@ -72,18 +90,36 @@ export class Engine {
     return sets;
   }
 
-  /** As `viewOf`, with no more than `allowance` pieces of work; `value` is undefined if that was not enough: ask again (Tracker.within). */
-  viewWithin(
-    allowance: number,
-    state: State,
-    proxy: ProxyRecord,
-  ): {
-    readonly value: ReadonlyMap<string, ResourceSet> | undefined;
-    readonly left: number;
-  } {
-    return this.tracker.within(allowance, () => {
-      this.tracker.spend();
-      return this.viewOf(state, proxy);
+  /**
+   * One look in slices: each call does no more than `allowance` pieces of work, `value` is undefined if that was not enough. Once a slice was not
+   * enough, the parts are made one by one before the whole is put together, so that what is done is not gone through again in each slice.
+   */
+  look(): (allowance: number, state: State, proxy: ProxyRecord) => Sliced<ReadonlyMap<string, ResourceSet>> {
+    let parts: readonly Part[] | undefined;
+    let at = 0;
+    let cuts = 0;
+    return (allowance, state, proxy) => {
+      const sliced = this.tracker.within(allowance * GROWTH ** Math.max(0, cuts - CUTS_WITHOUT_GROWTH), () => {
+        if (cuts > 0) {
+          parts ??= this.#partsOf(state, proxy);
+          for (; at < parts.length; at++) this.tracker.about(state, proxy, parts[at]!.each, parts[at]!.of);
+        }
+        this.tracker.spend();
+        return this.viewOf(state, proxy);
+      });
+      // Parts bring the work forward by themselves; only what is gone through again and again needs ever longer slices to come to an end.
+      if (sliced.value === undefined && (parts === undefined || at === parts.length)) cuts++;
+      return { value: sliced.value, left: Math.min(sliced.left, allowance) };
+    };
+  }
+
+  #partsOf(state: State, proxy: ProxyRecord): readonly Part[] {
+    const config = this.#configOf(state);
+    return Object.entries(proxy.subscriptions).flatMap(([typeUrl, { names }]) => {
+      const source = this.#sources.get(typeUrl);
+      if (source?.pieces === undefined) return [];
+      const { query, each } = source.pieces;
+      return this.tracker.get(config, proxy, query, this.#lists.nameOf(names)).map(of => ({ each, of }));
     });
   }
 
@@ -164,7 +200,14 @@ const nothing: Made = [];
 function sourceOf(source: ResourceSource, lists: NameLists): Source {
   // The argument of `all` is always the empty string.
   const all = source.all as unknown as Query<string, Made> | undefined;
-  return { url: source.url, all, named: source.named, several: severalOf(source, lists) };
+  const several = severalOf(source, lists);
+  return { url: source.url, all, named: source.named, several, pieces: piecesOf(source, lists) };
+}
+
+function piecesOf({ url, pieces }: ResourceSource, lists: NameLists): Source['pieces'] {
+  if (pieces === undefined) return undefined;
+  const run = (reader: ProxyReader, list: string): readonly object[] => pieces.list(reader, lists.get(list));
+  return { query: { name: `xds/pieces/${url}`, run }, each: pieces.each };
 }
 
 function severalOf({ url, named, several }: ResourceSource, lists: NameLists): Query<string, Made> | undefined {

@@ -260,11 +260,12 @@ export class AdsStream {
     let state = host.state();
     try {
       // A slice goes on with the newest state: what has changed meanwhile would have to be looked at again anyway.
+      const look = engine.look();
       this.#sets = await turns.take(allowance => {
         state = host.state();
         const proxy = state.proxies.get(this.connection);
         if (proxy === undefined || this.#ended) return { value: this.#sets, left: allowance };
-        return engine.viewWithin(allowance, state, proxy);
+        return look(allowance, state, proxy);
       });
       if (!state.proxies.has(this.connection)) return { kind: 'Failed', ask };
     } catch (error) {

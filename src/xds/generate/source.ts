@@ -3,6 +3,12 @@
 import type { ProxyReader, Query } from '../../core/reader.ts';
 import type { Resource } from '../../core/resource.ts';
 
+export interface Pieces<I extends object> {
+  readonly list: (reader: ProxyReader, names: readonly string[]) => readonly I[];
+  /** A Selection of what `list` gives; a method, so that a row of any pieces is a row. */
+  readonly each: { readonly name: string; run(reader: ProxyReader, of: I): unknown };
+}
+
 export interface ResourceSource {
   /** Type URL. */
   readonly url: string;
@@ -12,4 +18,9 @@ export interface ResourceSource {
   readonly named?: Query<string, Resource<object> | undefined>;
   /** Those of the names that exist, in order; each is what `named` gives. Absent: `named` is asked for each. */
   readonly several?: (reader: ProxyReader, names: readonly string[]) => readonly Resource<object>[];
+  /**
+   * What `all` or `several` is put together from, so that long work can be stopped between two of them and gone on with (engine.ts). It says
+   * nothing about values: what is missing here is made all the same.
+   */
+  readonly pieces?: Pieces<object>;
 }

@@ -132,7 +132,10 @@ function subscriptionFact(
   return { kind: 'Subscribed', typeUrl, subscribe, unsubscribe, wildcard };
 }
 
-/** Names in a NACK are ignored; one of a type without a watch is ignored altogether. */
+/**
+ * A NACK of a type without a watch is ignored. The names in one of state of the world count, where Istio ignores them: the request that first
+ * named them may have been too late (row 6), and then nothing else would ever say them again. Without names it says nothing of names.
+ */
 function onRefused(session: Session, watch: Watch | undefined, request: ClientRequest, error: string): SessionStep {
   if (watch === undefined) return [session, []];
   const { typeUrl, nonce } = request;
@@ -140,6 +143,9 @@ function onRefused(session: Session, watch: Watch | undefined, request: ClientRe
   const [after, sent] = refuse(session.protocol, watch, nonce, message);
   const nacked: SessionEffect = { kind: 'Nacked', typeUrl, nonce, message, sent, blamed: blamedNames(error, sent) };
   const wanted = session.wanted || after.due.names.size > 0;
+  if (request.protocol === 'sotw' && nonce === watch.nonceSent && request.names.length > 0) {
+    return applyChange({ ...session, wanted }, typeUrl, subscribeSotw(after, request), [nacked]);
+  }
   return proceed({ ...withWatch(session, typeUrl, after), wanted }, [nacked]);
 }
 

@@ -80,13 +80,22 @@ async function expectReplayed(one: Bench): Promise<void> {
 describe('recording', () => {
   test('facts are folded after they are committed, in order, with their effects', async () => {
     const one = bench();
-    const first = one.world.record([service('a', '10.96.0.1')]);
+    const node = { id: 'sidecar~10.0.0.1~web.default~default.svc.cluster.local' };
+    const proxy: Unrecorded = { source: 'xds', kind: 'ProxyConnected', connection: 'web', protocol: 'delta', node };
+    const first = one.world.record([proxy, service('a', '10.96.0.1')]);
     expect(one.world.state.seq).toBe(0);
     const state = await first;
-    expect(state.seq).toBe(1);
+    expect(state.seq).toBe(2);
     expect([...state.objects.Service.keys()]).toEqual(['Kubernetes/default/a']);
     expect(one.folded).toHaveLength(1);
     expect(isNoPush(one.folded[0]!.request)).toBe(false);
+    await expectReplayed(one);
+  });
+
+  test('nobody is asked what to push while there is nobody to be pushed to', async () => {
+    const one = bench();
+    await one.world.record([service('a', '10.96.0.1')]);
+    expect(isNoPush(one.folded[0]!.request)).toBe(true);
     await expectReplayed(one);
   });
 

@@ -16,6 +16,7 @@ import { metadataFlag, preservesHeaderCase } from '../../../core/select/proxy-me
 import { scopedServices, scopeService } from '../../../core/select/sidecar-scope.ts';
 import type { Cluster } from '../../proto/types.gen.ts';
 import { loadAssignment } from '../endpoint/assignment.ts';
+import type { Pieces } from '../source.ts';
 import { inboundCluster } from './inbound.ts';
 import { outboundCluster } from './outbound.ts';
 import { blackHoleCluster, credentialCluster, inboundPassthroughCluster, passthroughCluster } from './special.ts';
@@ -31,9 +32,7 @@ export const clusters: Query<'', Clusters> = {
     const sniDnat: Resource<Cluster>[] = [];
     const byName = reader.facet('type') === 'router' && hasAutoPassthrough(reader);
     const rules = reader.get(scopeRules, '');
-    for (const service of servicesWithClusters(reader)) {
-      outbound.push(...reader.about(outboundClusters, { service, rule: rules.get(service.hostname), sniDnat: false }));
-    }
+    for (const piece of servicePieces(reader)) outbound.push(...reader.about(outboundClusters, piece));
     for (const service of byName ? reader.get(scopedServices, '') : []) {
       sniDnat.push(...reader.about(outboundClusters, { service, rule: rules.get(service.hostname), sniDnat: true }));
     }
@@ -78,6 +77,13 @@ const outboundClusters: Selection<ServiceClusters, Clusters> = {
   run: (reader, { service, rule, sniDnat }) =>
     selectOutboundClusters(reader, service, rule, sniDnat).map(selection => makeCluster(reader, selection)),
 };
+
+function servicePieces(reader: ProxyReader): readonly ServiceClusters[] {
+  const rules = reader.get(scopeRules, '');
+  return servicesWithClusters(reader).map(service => ({ service, rule: rules.get(service.hostname), sniDnat: false }));
+}
+
+export const clusterPieces: Pieces<ServiceClusters> = { list: servicePieces, each: outboundClusters };
 
 /** Clusters that come from the proxy itself: inbound and special ones. */
 export const ownClusters: Query<'', Clusters> = {

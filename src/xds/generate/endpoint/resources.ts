@@ -9,6 +9,7 @@ import { selectAssignment } from '../../../core/select/endpoint-assignment.ts';
 import { scopeIndex, scopeService } from '../../../core/select/sidecar-scope.ts';
 import { policyOfPort, policyOfSubset } from '../../../core/select/traffic-policy.ts';
 import type { ClusterLoadAssignment } from '../../proto/types.gen.ts';
+import type { Pieces } from '../source.ts';
 import { loadAssignment } from './assignment.ts';
 
 type Assignment = Resource<ClusterLoadAssignment>;
@@ -30,13 +31,16 @@ export const endpointsOf: Query<string, Assignment | undefined> = {
 
 /** The same for each of many clusters, without a question a host: those that there are, in order of the names. */
 export function endpointsOfAll(reader: ProxyReader, clusterNames: readonly string[]): readonly Assignment[] {
+  return questions(reader, clusterNames).map(question => reader.about(assignmentOf, question));
+}
+
+function questions(reader: ProxyReader, clusterNames: readonly string[]): readonly Question[] {
   const services = reader.get(scopeIndex, '');
   const rules = reader.get(scopeRules, '');
-  const found: Assignment[] = [];
+  const found: Question[] = [];
   for (const clusterName of clusterNames) {
     const service = services.get(outboundHost(clusterName) ?? '');
-    if (service === undefined) continue;
-    found.push(reader.about(assignmentOf, { clusterName, service, rule: rules.get(service.hostname) }));
+    if (service !== undefined) found.push({ clusterName, service, rule: rules.get(service.hostname) });
   }
   return found;
 }
@@ -67,6 +71,8 @@ const assignmentOf: Selection<Question, Assignment> = {
     return reader.make(loadAssignment, selectAssignment(reader, question));
   },
 };
+
+export const endpointPieces: Pieces<Question> = { list: questions, each: assignmentOf };
 
 const emptyAssignment = {
   name: 'endpoint/empty',
