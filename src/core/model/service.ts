@@ -96,8 +96,6 @@ export interface Endpoint {
   /** `istio` or `disabled` (or what the label says). */
   readonly tlsMode: string;
   readonly health: EndpointHealth;
-  /** Sent even when unhealthy. */
-  readonly sendUnhealthy: boolean;
 }
 
 /** The endpoints of a service from one registry in one cluster. */

@@ -13,12 +13,11 @@ export interface EndpointParts {
   readonly workload: Omit<Workload, 'addresses'>;
   readonly weight: number;
   readonly health: EndpointHealth;
-  readonly sendUnhealthy: boolean;
 }
 
 export const endpointOf: Generator<EndpointParts, Endpoint> = {
   name: 'registry/endpointOf',
-  run: ({ addresses, port, portName, servicePort, workload, weight, health, sendUnhealthy }) => ({
+  run: ({ addresses, port, portName, servicePort, workload, weight, health }) => ({
     addresses,
     port,
     portName,
@@ -36,6 +35,5 @@ export const endpointOf: Generator<EndpointParts, Endpoint> = {
     weight,
     tlsMode: workload.tlsMode,
     health,
-    sendUnhealthy,
   }),
 };

@@ -42,7 +42,6 @@ export const endpointsOfEntry: Query<string, readonly Endpoint[]> = {
             workload,
             weight,
             health,
-            sendUnhealthy: false,
           }),
         );
       }

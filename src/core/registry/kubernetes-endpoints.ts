@@ -59,7 +59,6 @@ function selectedEntries(reader: Reader, key: string): readonly Endpoint[] {
           workload,
           weight,
           health: 'Unset',
-          sendUnhealthy: false,
         }),
       );
     }

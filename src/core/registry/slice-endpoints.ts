@@ -16,7 +16,6 @@ const IMPORTED_SERVICE_LABEL = 'multicluster.kubernetes.io/service-name';
 
 /** What a service decides about its endpoints. */
 interface Traits {
-  readonly sendUnhealthy: boolean;
   /** Sessions stick, so a terminating endpoint drains. */
   readonly persistent: boolean;
   readonly known: boolean;
@@ -80,12 +79,10 @@ const traitsOf: Query<string, Traits> = {
   name: 'registry/serviceTraits',
   run: (reader, key) => {
     const service = reader.get(kubernetesService, key);
-    const unhealthy = reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS');
-    if (service === undefined) return { known: false, sendUnhealthy: unhealthy, persistent: false, dual: false };
+    if (service === undefined) return { known: false, persistent: false, dual: false };
     const cluster = key.slice(0, key.indexOf('/'));
     return {
       known: true,
-      sendUnhealthy: unhealthy || service.trafficDistribution !== 'Any',
       persistent:
         !!service.labels[reader.feature('PILOT_PERSISTENT_SESSION_LABEL')] ||
         !!service.labels[reader.feature('PILOT_PERSISTENT_SESSION_HEADER_LABEL')],
@@ -124,7 +121,6 @@ function endpointsOfAddress(
     if (isIpv6(where.address)) return [];
     addresses = workload.addresses;
   }
-  const { sendUnhealthy } = traits;
   return ports.map(({ name, port }) =>
     reader.make(endpointOf, {
       addresses,
@@ -134,7 +130,6 @@ function endpointsOfAddress(
       workload,
       weight: 1,
       health,
-      sendUnhealthy,
     }),
   );
 }

@@ -154,6 +154,8 @@ function visibility(reader: ProxyReader, service: Service): Visibility {
   const draining = reader.feature('PILOT_DRAINING_LABEL');
   const keepsDraining = (service.labels[reader.feature('PILOT_PERSISTENT_SESSION_LABEL')] ?? '') !== '';
   const manyNetworks = reader.get(networkGateways, '').length > 0;
+  // Of the merged service: what the service says in another cluster does not count.
+  const sendsUnhealthy = reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS') || service.trafficDistribution !== 'Any';
   return {
     cluster: cluster => ownCluster === undefined || cluster === ownCluster,
     endpoint: endpoint => {
@@ -162,7 +164,7 @@ function visibility(reader: ProxyReader, service: Service): Visibility {
       if (clusterLocal && endpoint.cluster !== ownCluster) return false;
       if (endpoint.addresses.length === 0 && (!manyNetworks || reader.facet('network') === endpoint.network))
         return false;
-      if (endpoint.health === 'UnHealthy') return endpoint.sendUnhealthy;
+      if (endpoint.health === 'UnHealthy') return sendsUnhealthy;
       if (endpoint.health === 'Terminating') return false;
       return keepsDraining || (endpoint.health !== 'Draining' && (endpoint.labels[draining] ?? '') === '');
     },

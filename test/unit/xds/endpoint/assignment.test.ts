@@ -24,7 +24,6 @@ function endpoint(address: string, over: Partial<Endpoint> = {}): Endpoint {
     weight: 1,
     tlsMode: 'istio',
     health: 'Healthy',
-    sendUnhealthy: false,
     ...over,
   };
 }
