@@ -84,12 +84,6 @@ describe('health', () => {
   ])('%s', (_, conditions, meta, health) => {
     expect(one(conditions, meta).health).toBe(health);
   });
-  test('unhealthy ones are sent with a traffic distribution, or by a flag', () => {
-    const closer = { annotations: { 'networking.istio.io/traffic-distribution': 'PreferClose' } };
-    expect(one({}).sendUnhealthy).toBe(false);
-    expect(one({}, closer).sendUnhealthy).toBe(true);
-    expect(one({}, {}, flags({ PILOT_SEND_UNHEALTHY_ENDPOINTS: 'true' })).sendUnhealthy).toBe(true);
-  });
   test('of Endpoints: those that are not ready', () => {
     const object = {
       apiVersion: 'v1',
