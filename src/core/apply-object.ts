@@ -69,8 +69,11 @@ export function decodeRecord(
     return { record: { ...old, refused: { at, raw, problems: decoded.left, origin } }, definition, before };
   }
   const accepted = sameObject(before?.accepted, makeObject(definition, cluster, meta.right, decoded.right));
-  const acceptedAt = before !== undefined && accepted === before.accepted ? before.acceptedAt : at;
-  return { record: { source, kind: definition.kind, key, accepted, raw, acceptedAt, origin }, definition, before };
+  const record: ObjectRecord = { source, kind: definition.kind, key, accepted, raw, acceptedAt: at, origin };
+  if (before === undefined || accepted !== before.accepted) return { record, definition, before };
+  const same = { ...record, acceptedAt: before.acceptedAt };
+  const writtenAt = jsonEqual(raw, before.raw ?? null) ? before.writtenAt : at;
+  return { record: writtenAt === undefined ? same : { ...same, writtenAt }, definition, before };
 }
 
 export function removeObject(state: State, event: DeleteEvent, ask: boolean): Step {

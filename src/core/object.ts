@@ -32,6 +32,8 @@ export interface ObjectRecord {
   readonly raw?: RawObject;
   /** seq of the event that brought the accepted version. */
   readonly acceptedAt: number;
+  /** seq of a later event that changed what was received in a way that does not count, e.g. its status: for those who write objects. */
+  readonly writtenAt?: number;
   readonly origin?: Origin;
   readonly refused?: Refusal;
 }

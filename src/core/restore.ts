@@ -51,7 +51,11 @@ export class Restoring {
     }
     for (const { raw, origin, at } of restoredObjects(fact)) {
       const outcome = decodeRecord(this.#known, source, raw, origin, at);
-      if ('record' in outcome) this.#changed.set(recordKey(outcome.record), outcome.record);
+      if ('problems' in outcome) continue;
+      const { record } = outcome;
+      const { writtenAt } = fact;
+      const isWritten = typeof writtenAt === 'number' && record.accepted !== undefined;
+      this.#changed.set(recordKey(record), isWritten ? { ...record, writtenAt } : record);
     }
   }
 

@@ -46,6 +46,7 @@ export function* snapshotOf(state: State): IterableIterator<SourcedFact> {
         object: record.raw,
         origin: record.origin as unknown as Json,
         at: record.acceptedAt,
+        writtenAt: record.writtenAt,
         refused: record.refused as unknown as Json,
       }),
     };

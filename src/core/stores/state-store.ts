@@ -139,7 +139,7 @@ class StateStore implements ConfigStore {
     return this.#state.records.range(prefix).flatMap(record => {
       const { accepted: obj, raw, source } = record;
       if (obj === undefined || raw === undefined || !this.#visible(record)) return [];
-      const resourceVersion = versionOf(raw) || String(record.acceptedAt);
+      const resourceVersion = versionOf(raw) || String(record.writtenAt ?? record.acceptedAt);
       const metadata = { ...(isObject(raw.metadata) ? raw.metadata : {}), resourceVersion };
       return [{ object: { ...raw, metadata }, obj, resourceVersion, source }];
     });

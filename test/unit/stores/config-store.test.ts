@@ -3,6 +3,9 @@
 import { isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
+import { restore } from '../../../src/core/restore.ts';
+import { snapshotOf } from '../../../src/core/snapshot.ts';
+import type { State } from '../../../src/core/state.ts';
 import type { Written } from '../../../src/core/stores/config-store.ts';
 import { MemoryStore } from '../../../src/core/stores/memory-store.ts';
 import { mergePatch } from '../../../src/core/stores/merge-patch.ts';
@@ -199,4 +202,39 @@ test('a Gateway of the Gateway API is deleted by what it calls itself', () => {
   expect(store.get(name)).toBeDefined();
   ok(store.delete(name));
   expect(store.get(name)).toBeUndefined();
+});
+
+describe('two who write the status of one object', () => {
+  const status = (store: MemoryStore, message: string): JsonObject => ({
+    ...store.get(rule)!.object,
+    status: { conditions: [{ message }] },
+  });
+  test('the second hears of the first, although nothing that counts has changed', () => {
+    const store = filled();
+    const [one, two] = [status(store, 'one'), status(store, 'two')];
+    const obj = store.get(rule)?.obj;
+    ok(store.updateStatus(one));
+    expect(store.get(rule)?.obj).toBe(obj);
+    expect(error(store.updateStatus(two))).toMatchObject({ kind: 'Conflict' });
+    ok(store.updateStatus(status(store, 'two')));
+    expect(store.get(rule)?.object.status).toEqual({ conditions: [{ message: 'two' }] });
+  });
+  test('the same again is no new version; a snapshot knows the version', () => {
+    const store = filled();
+    ok(store.updateStatus(status(store, 'one')));
+    const written = store.get(rule)?.resourceVersion;
+    const again = step(store.state, { kind: 'Update', source: 'memory/Kubernetes', object: rawOf(store) }).state;
+    const version = (state: State): string | undefined => new MemoryStore(undefined, state).get(rule)?.resourceVersion;
+    expect(version(again)).toBe(written);
+    expect(version(restore([...snapshotOf(again)]))).toBe(written);
+    const refused = step(again, {
+      kind: 'Update',
+      source: 'memory/Kubernetes',
+      object: destinationRule('r', ''),
+    }).state;
+    expect(version(restore([...snapshotOf(refused)]))).toBe(written);
+  });
+  function rawOf(store: MemoryStore): JsonObject {
+    return store.state.records.get('DestinationRule|default/r|memory/Kubernetes')!.raw!;
+  }
 });
