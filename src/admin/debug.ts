@@ -97,6 +97,30 @@ function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): v
     return Service.size + ServiceEntry.size;
   });
   metrics.gauge('pilot_virt_services', 'VirtualServices in force.', () => world.state.objects.VirtualService.size);
+  metrics.gauge('pilot_xds_recv_max', 'Largest request received, bytes.', () => xds.stats.largestRequest);
+  metrics.gauge('periplus_response_bytes_made', 'Bytes of responses put together.', () => xds.stats.madeBytes);
+  metrics.gauge('periplus_response_bytes_shared', 'Bytes sent that were there already.', () => xds.stats.sharedBytes);
+  metrics.gauge(
+    'periplus_response_bytes_kept',
+    'Bytes of whole responses kept to be shared.',
+    () => xds.stats.bodyBytes,
+  );
+  metrics.gauge(
+    'periplus_request_repeats',
+    'Large requests that had been read before.',
+    () => xds.stats.repeatedRequests,
+  );
+  metrics.gauge('periplus_view_cuts', 'Times that a look was cut to let others go on.', () => xds.stats.cuts);
+  metrics.gaugeBy('periplus_classes', 'Different contents that proxies hold, by type.', 'type', () => {
+    const classes = new Map<string, Set<string>>();
+    for (const { types } of xds.connections()) {
+      for (const { short, version } of types) {
+        if (version !== undefined) classes.set(short, (classes.get(short) ?? new Set()).add(version));
+      }
+    }
+    return new Map([...classes].map(([type, versions]) => [type.toLowerCase(), versions.size] as const));
+  });
+  metrics.gauge('periplus_memo_swept', 'Memoised query values that a sweep forgot.', () => engine.tracker.stats.swept);
   metrics.gauge('periplus_journal_seq', 'Last event that is folded.', () => world.state.seq);
   metrics.gauge('periplus_journal_durable', '0 while the journal cannot be written.', () => (world.durable ? 1 : 0));
   metrics.gauge('periplus_selector_runs', 'Queries run since the start.', () => engine.tracker.stats.runs);

@@ -2,6 +2,7 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Event } from '../core/event.ts';
 import type { XdsObservation } from '../xds/host.ts';
 import { rulesOf } from '../xds/session/types.ts';
 import { VERSION } from './version.ts';
@@ -9,6 +10,8 @@ import { VERSION } from './version.ts';
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 3, 5, 10, 20, 30];
 /** How finely stalls of the event loop are told apart. */
 const LAG_RESOLUTION_MS = 10;
+/** What istiod's registry reads; everything else is its configuration. */
+const REGISTRY: ReadonlySet<string> = new Set(['Service', 'EndpointSlice', 'Pod', 'Node', 'Namespace']);
 const BYTES = [1, 1e4, 1e6, 4e6, 1e7, 4e7];
 
 export class Metrics {
@@ -37,6 +40,21 @@ export class Metrics {
     'Seconds from the start of a push to a proxy to its end.',
     SECONDS,
   );
+  readonly #queue = this.#histogram(
+    'pilot_proxy_queue_time',
+    'Seconds from the release of a push to its start at a proxy.',
+    SECONDS,
+  );
+  readonly #pushTime = this.#histogram(
+    'pilot_xds_push_time',
+    'Seconds from when a response is due to when it is written, by type.',
+    SECONDS,
+    ['type'],
+  );
+  readonly #sendTime = this.#histogram('pilot_xds_send_time', 'Seconds that the write of a response takes.', SECONDS);
+  readonly #inbound = this.#counter('pilot_inbound_updates', 'Changes that came in, by what they are of.', ['type']);
+  readonly #configEvents = this.#counter('pilot_k8s_cfg_events', 'Changes of configuration.', ['type', 'event']);
+  readonly #registryEvents = this.#counter('pilot_k8s_reg_events', 'Changes of the registry.', ['type', 'event']);
   readonly #size = this.#histogram('pilot_xds_config_size_bytes', 'Bytes of a response, by type.', BYTES, ['type']);
 
   readonly #rejectsOf: ReadonlyMap<string, Counter> = new Map(
@@ -66,6 +84,8 @@ export class Metrics {
       case 'Sent':
         this.#pushes.inc({ type: typeName(event.typeUrl) });
         this.#size.observe({ type: typeName(event.typeUrl) }, event.bytes);
+        this.#pushTime.observe({ type: typeName(event.typeUrl) }, event.pushMs / 1_000);
+        this.#sendTime.observe(event.sendMs / 1_000);
         break;
       case 'Nacked':
         this.#rejects.inc({ type: typeName(event.typeUrl) });
@@ -77,6 +97,9 @@ export class Metrics {
       case 'Released':
         for (const reason of Object.keys(event.request.reasons)) this.#triggers.inc({ type: reason });
         this.#debounce.observe(event.waitedMs / 1_000);
+        break;
+      case 'Started':
+        this.#queue.observe(event.queuedMs / 1_000);
         break;
       case 'Settled':
         this.#convergence.observe(event.tookMs / 1_000);
@@ -90,6 +113,20 @@ export class Metrics {
       case 'Acked':
         break;
     }
+  }
+
+  /** A fact was recorded and folded. */
+  recorded(event: Event): void {
+    if (event.kind !== 'Add' && event.kind !== 'Update' && event.kind !== 'Delete') return;
+    const said = event.kind === 'Delete' ? event.ref.kind : event.object.kind;
+    const kind = typeof said === 'string' ? said : 'unknown';
+    const verb = event.kind.toLowerCase();
+    if (REGISTRY.has(kind)) this.#registryEvents.inc({ type: kind, event: verb });
+    else this.#configEvents.inc({ type: kind, event: verb });
+    const deleted = kind === 'Service' && event.kind === 'Delete';
+    this.#inbound.inc({
+      type: deleted ? 'svcdelete' : kind === 'Service' ? 'svc' : kind === 'EndpointSlice' ? 'eds' : 'config',
+    });
   }
 
   /** A value that is asked for when the page is. */

@@ -49,10 +49,12 @@ export interface TrackStats {
   hits: number;
   verifications: number;
   generated: number;
+  /** Values that a sweep forgot. */
+  swept: number;
 }
 
 export class Tracker {
-  readonly stats: TrackStats = { runs: 0, hits: 0, verifications: 0, generated: 0 };
+  readonly stats: TrackStats = { runs: 0, hits: 0, verifications: 0, generated: 0, swept: 0 };
   readonly #index = new ReadIndex<Entry>();
   readonly #variants = new Map<string, Variants<Entry>>();
   /** Derived facets: a value for each proxy, found by connection. */
@@ -146,12 +148,14 @@ export class Tracker {
 
   /** Forgets what nothing has used since the sweep before the last one. Call it now and then; it changes no value. */
   sweep(): void {
+    const before = this.size.queries;
     const live = this.#live();
     for (const [key, variants] of this.#variants) {
       for (const entry of variants) if (!live.has(entry)) variants.delete(entry);
       if (variants.size === 0) this.#variants.delete(key);
     }
     for (const [key, entry] of this.#own) if (!live.has(entry)) this.#own.delete(key);
+    this.stats.swept += before - this.size.queries;
     this.#index.sweep(entry => live.has(entry));
     for (const { callers } of live) {
       if (callers !== undefined) for (const caller of callers) if (!live.has(caller)) callers.delete(caller);

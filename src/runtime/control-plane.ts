@@ -86,6 +86,7 @@ async function start(
   closers.push(() => xds.stop(options.shutdownMs));
 
   world.listen({
+    onEvent: (_before, event) => metrics.recorded(event),
     onFolded: (state: State, request: PushRequest, effects: readonly Effect[]) => {
       reporter.folded(state, effects);
       xds.push(request);

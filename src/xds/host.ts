@@ -52,7 +52,17 @@ export interface DebugResource {
 }
 
 export type XdsObservation =
-  | { readonly kind: 'Sent'; readonly typeUrl: string; readonly bytes: number; readonly resources: number }
+  /** `pushMs`: from when the response was due to when the transport took it, receipt included; `sendMs`: the last part of that, the write. */
+  | {
+      readonly kind: 'Sent';
+      readonly typeUrl: string;
+      readonly bytes: number;
+      readonly resources: number;
+      readonly pushMs: number;
+      readonly sendMs: number;
+    }
+  /** A push to one connection begins, so long after it was released. */
+  | { readonly kind: 'Started'; readonly queuedMs: number }
   | { readonly kind: 'Acked' | 'Nacked' | 'Expired'; readonly typeUrl: string }
   | { readonly kind: 'Released'; readonly request: PushRequest; readonly waitedMs: number }
   /** A push is over for one connection: from its start to the last byte handed to the transport. */

@@ -12,6 +12,7 @@ export class Pusher {
   readonly #start: (connection: string, request: PushRequest) => void;
   readonly #startedAt = new Map<string, number>();
   #schedule: Schedule;
+  #releasedAt = 0;
   #timer: HostTimer | undefined;
   #inputs: Unstamped[] = [];
 
@@ -68,8 +69,10 @@ export class Pusher {
         this.#timer = this.#host.clock.after(Math.max(0, effect.at - time), () => this.#soon({ kind: 'TimerFired' }));
       } else if (effect.kind === 'Start') {
         this.#startedAt.set(effect.connection, time);
+        this.#host.observe?.({ kind: 'Started', queuedMs: time - this.#releasedAt });
         this.#start(effect.connection, effect.request);
       } else {
+        this.#releasedAt = time;
         this.#host.observe?.(effect);
       }
     }

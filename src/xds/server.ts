@@ -58,6 +58,7 @@ export class XdsServer {
   readonly #options: XdsServerOptions;
   readonly #server: Server;
   readonly #hub: Hub;
+  #largest = 0;
   /** A node is of one proxy only. */
   readonly #requests = {
     sotw: new RequestMemo(sotwMessage, ({ node }) => node === undefined),
@@ -84,6 +85,21 @@ export class XdsServer {
   /** Something changed: the schedule decides when who is looked at. */
   push(request: PushRequest): void {
     this.#hub.push(request);
+  }
+
+  /** What is shared and what is cut, since the start; `largestRequest` and `bodyBytes` in bytes as they are. */
+  get stats(): {
+    readonly madeBytes: number;
+    readonly sharedBytes: number;
+    readonly bodyBytes: number;
+    readonly cuts: number;
+    readonly repeatedRequests: number;
+    readonly largestRequest: number;
+  } {
+    const { bodies, turns } = this.#hub;
+    const repeatedRequests = this.#requests.sotw.hits + this.#requests.delta.hits;
+    const largestRequest = this.#largest;
+    return { ...bodies.stats, bodyBytes: bodies.bytes, cuts: turns.cuts, repeatedRequests, largestRequest };
   }
 
   /** By connection name. */
@@ -122,6 +138,7 @@ export class XdsServer {
 
   #attach(call: Call, stream: AdsStream): void {
     call.on('data', (bytes: Buffer) => {
+      this.#largest = Math.max(this.#largest, bytes.length);
       let message: Incoming;
       try {
         message = this.#requests[stream.protocol].read(bytes);

@@ -286,6 +286,7 @@ export class AdsStream {
     const { connection } = this;
     if (set === undefined) return this.#fail(new Error(`no resources for a response of ${response.typeUrl}`));
     const { typeUrl, stateSeq } = response;
+    const dueAt = host.clock.now();
     const giveBack = await window.take(() => host.observe?.({ kind: 'WriteSlow', connection }));
     try {
       if (this.#ended) return giveBack();
@@ -294,6 +295,7 @@ export class AdsStream {
       const { names, removed, nonce } = response;
       const pieces = this.#context.bodies.pieces({ protocol: this.protocol, set, names, removed }, nonce);
       this.#note(typeUrl, { version: set.digest, stateSeq, sentAt: host.clock.now() });
+      const handedAt = host.clock.now();
       const sent = (error?: Error | null): void => {
         giveBack();
         if (error !== undefined && error !== null) {
@@ -301,7 +303,8 @@ export class AdsStream {
           return;
         }
         const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-        host.observe?.({ kind: 'Sent', typeUrl, bytes, resources: response.names.length });
+        const [pushMs, sendMs] = [host.clock.now() - dueAt, host.clock.now() - handedAt];
+        host.observe?.({ kind: 'Sent', typeUrl, bytes, resources: response.names.length, pushMs, sendMs });
         this.#put({ kind: 'Sent' });
       };
       if (this.#transport.sendPieces === undefined) this.#transport.send(Buffer.concat(pieces), sent);

@@ -12,13 +12,36 @@ async function page(metrics: Metrics): Promise<readonly string[]> {
 describe('metrics', () => {
   it('count what is observed, refusals also by type', async () => {
     const metrics = new Metrics();
-    metrics.observe({ kind: 'Sent', typeUrl: CDS, bytes: 10, resources: 1 });
+    metrics.observe({ kind: 'Sent', typeUrl: CDS, bytes: 10, resources: 1, pushMs: 200, sendMs: 20 });
+    metrics.observe({ kind: 'Started', queuedMs: 2_000 });
     metrics.observe({ kind: 'Nacked', typeUrl: CDS });
     const lines = await page(metrics);
     expect(lines).toContain('pilot_xds_pushes{type="cds"} 1');
     expect(lines).toContain('pilot_total_xds_rejects{type="cds"} 1');
     expect(lines).toContain('pilot_xds_cds_reject 1');
     expect(lines).toContain('pilot_xds_eds_reject 0');
+    expect(lines).toContain('pilot_xds_push_time_bucket{le="0.1",type="cds"} 0');
+    expect(lines).toContain('pilot_xds_push_time_bucket{le="0.5",type="cds"} 1');
+    expect(lines).toContain('pilot_xds_send_time_sum 0.02');
+    expect(lines).toContain('pilot_proxy_queue_time_sum 2');
+  });
+
+  it('count what comes in by what it is of', async () => {
+    const metrics = new Metrics();
+    const head = { seq: 1, time: 1, source: 'file/Kubernetes' };
+    const service = { kind: 'Service', metadata: { name: 'a' } };
+    metrics.recorded({ ...head, kind: 'Add', object: service });
+    metrics.recorded({ ...head, kind: 'Update', object: { kind: 'VirtualService' } });
+    metrics.recorded({ ...head, kind: 'Update', object: { kind: 'EndpointSlice' } });
+    const ref = { apiVersion: 'v1', kind: 'Service', namespace: 'default', name: 'a' };
+    metrics.recorded({ ...head, kind: 'Delete', ref });
+    metrics.recorded({ ...head, kind: 'Synced' });
+    const lines = await page(metrics);
+    for (const type of ['svc', 'svcdelete', 'eds', 'config']) {
+      expect(lines).toContain(`pilot_inbound_updates{type="${type}"} 1`);
+    }
+    expect(lines).toContain('pilot_k8s_reg_events{type="Service",event="delete"} 1');
+    expect(lines).toContain('pilot_k8s_cfg_events{type="VirtualService",event="update"} 1');
   });
 
   it('ask for gauges when they are read, and forget labels that are gone', async () => {
