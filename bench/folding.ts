@@ -28,6 +28,8 @@ import { churn, meshFacts, OBJECTS_PER_SERVICE } from './mesh.ts';
 
 const SIZES = [1_000, 10_000, 100_000] as const;
 const CHANGES = 20_000;
+/** A hundred thousand events are long enough for few. */
+const ROUNDS = 3;
 const BATCH = 1_000;
 const APPENDED = { 1: 500, 100: 20_000 } as const;
 const SERVICES = 1_000;
@@ -71,16 +73,16 @@ export async function foldFigures(): Promise<Figures> {
     const all = start.length + changes.length;
     figures[`${name}: changes to the state`] = perSecond(
       CHANGES,
-      await leastOf(() => cpuMs(() => restored(changes, loaded))),
+      await leastOf(() => cpuMs(() => restored(changes, loaded)), ROUNDS),
     );
     figures[`${name}: changes one by one, with effects`] = perSecond(
       CHANGES,
-      await leastOf(() => cpuMs(() => foldAll(changes, loaded))),
+      await leastOf(() => cpuMs(() => foldAll(changes, loaded)), ROUNDS),
     );
     figures[`${name}: journal file to state`] = perSecond(
       all,
       await withJournal([...start, ...changes], journal =>
-        leastOf(() => cpuMsOf(() => foldHistory(journal, { fromSnapshot: false }))),
+        leastOf(() => cpuMsOf(() => foldHistory(journal, { fromSnapshot: false })), ROUNDS),
       ),
     );
     figures[`${name}: memory of an object`] = bytes((held * 1024 * 1024) / loaded.records.size);
