@@ -57,7 +57,7 @@ Example:
 function retentionOf({ keep, keepEvents, keepSize }: Flags): Retention {
   if (keep === undefined && keepEvents === undefined && keepSize === undefined)
     throw new CliError('say what to keep: --keep, --keep-events or --keep-size', EXIT.misuse);
-  const age = measured('--keep', keep, TIME_MS, '7d');
+  const age = keptTime('--keep', keep);
   const events = keepEvents === undefined ? undefined : Number(keepEvents);
   if (events !== undefined && !(Number.isInteger(events) && events > 0))
     throw new CliError(`--keep-events ${keepEvents}: expected a whole number from 1`, EXIT.misuse);
@@ -66,6 +66,11 @@ function retentionOf({ keep, keepEvents, keepSize }: Flags): Retention {
     ...(events === undefined ? {} : { events }),
     ...(keepSize === undefined ? {} : { chars: measured('--keep-size', keepSize, SIZE, '500MB')! }),
   };
+}
+
+/** `30m`, `12h`, `7d`, `4w` in milliseconds. */
+export function keptTime(flag: string, text: string | undefined): number | undefined {
+  return measured(flag, text, TIME_MS, '7d');
 }
 
 function measured(

@@ -10,6 +10,7 @@ import type { JournalOptions } from '../runtime/control-plane.ts';
 import { isLogLevel, type Log, makeLog } from '../runtime/log.ts';
 import { parseClusterAliases, settingsFrom } from '../runtime/serve-options.ts';
 import { DEFAULT_JOURNAL } from './asking.ts';
+import { keptTime } from './journal-compact.ts';
 import { CliError, EXIT } from './output.ts';
 
 export interface SourceFlags {
@@ -29,6 +30,7 @@ export interface SourceFlags {
   readonly journalKey?: string;
   readonly journalDurability: string;
   readonly journalStrict: boolean;
+  readonly journalKeep?: string;
   readonly log_output_level: string;
   readonly log_as_json: boolean;
 }
@@ -60,6 +62,7 @@ export function addSourceFlags(command: Command): Command {
     .option('-j, --journal <file>', 'journal of everything that happens; made if it does not exist', DEFAULT_JOURNAL)
     .option('--journalKey <file>', 'key that seals secrets in the journal (default: <journal>.key, made at first use)')
     .option('--journalDurability <setting>', 'what survives a power cut: full, normal or off', 'full')
+    .option('--journal-keep <time>', 'forget events that are older, e.g. 12h, 30d; default: none')
     .option('--journal-strict', 'stand still rather than serve what cannot be recorded', false)
     .option('--log_output_level <level>', 'debug, info, warn, error or none', 'info')
     .option('--log_as_json', 'log lines as JSON', false)
@@ -96,6 +99,7 @@ export function sourceOptionsOf(flags: SourceFlags): SourceOptions {
     journalKey: flags.journalKey,
     journalDurability,
     journalStrict: flags.journalStrict,
+    journalKeepMs: keptTime('--journal-keep', flags.journalKeep),
   };
 }
 

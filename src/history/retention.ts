@@ -44,7 +44,22 @@ export async function compactTo(
 ): Promise<void> {
   const state = await new History(journal).at(first);
   await journal.snapshots.write({ seq: first, format: SNAPSHOT_FORMAT, facts: snapshotOf(state) });
-  await journal.compact(first, onProgress);
+  await journal.compact(first, { onProgress });
+}
+
+/**
+ * As compactTo, for a process that serves: at the last snapshot that there is before the cut, and without stopping to give back what is freed.
+ * Undefined: nothing went.
+ */
+export async function compactBeside(journal: Journal, retention: Retention): Promise<Cut | undefined> {
+  const cut = await cutOf(journal, retention);
+  if (cut === undefined) return undefined;
+  const snapshots = await journal.snapshots.list();
+  const first = snapshots.filter(({ seq }) => seq <= cut.first).at(-1)?.seq ?? 0;
+  const base = journal.base().seq;
+  if (first <= base + 1) return undefined;
+  await journal.compact(first, { shrink: false });
+  return { first, removed: first - base - 1 };
 }
 
 async function firstWithin(journal: Journal, chars: number): Promise<number> {

@@ -15,6 +15,7 @@ import { Follower } from './follower.ts';
 import type {
   ChainPoint,
   Clock,
+  CompactOptions,
   Follow,
   Head,
   Journal,
@@ -203,7 +204,7 @@ export class JournalOnStore implements Journal {
     return verifyStore(this.#store, onProgress);
   }
 
-  async compact(seq: number, onProgress?: (done: number, of: number) => void): Promise<void> {
+  async compact(seq: number, { shrink = true, onProgress }: CompactOptions = {}): Promise<void> {
     this.#check('write');
     const kept = await this.snapshots.read(seq);
     if (kept?.info.seq !== seq) {
@@ -224,7 +225,7 @@ export class JournalOnStore implements Journal {
       onProgress?.(this.#store.base.seq - start, seq - 1 - start);
       if (!more) break;
     }
-    await this.#store.shrink();
+    if (shrink) await this.#store.shrink();
   }
 
   close(): Promise<void> {

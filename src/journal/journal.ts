@@ -147,6 +147,12 @@ export interface Snapshots {
   drop(seq: number): Promise<void>;
 }
 
+export interface CompactOptions {
+  /** Give what was freed back to the system, which stops writing for as long as copying the rest takes. Default: true; otherwise it is used for new events. */
+  readonly shrink?: boolean;
+  readonly onProgress?: (done: number, of: number) => void;
+}
+
 export interface Follow {
   /** Resolves when `onEvents` will not be called again; so do not await it inside `onEvents`. */
   stop(): Promise<void>;
@@ -186,7 +192,7 @@ export interface Journal {
    * Forgets every event before the snapshot at `seq`, and every older snapshot. In slices, each a transaction of its own: wherever it ends, by
    * a crash or a fault, the journal is whole, only longer than wanted. Faults: `no-such-seq` if there is no intact snapshot at `seq`.
    */
-  compact(seq: number, onProgress?: (done: number, of: number) => void): Promise<void>;
+  compact(seq: number, options?: CompactOptions): Promise<void>;
   /** Reads everything. Needs no key. Never throws because of what it finds. */
   verify(onProgress?: (done: number, of: number) => void): Promise<Verdict>;
   /** Hex digest that tells which key seals this journal; undefined while nothing was sealed. */

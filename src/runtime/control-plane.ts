@@ -15,6 +15,7 @@ import type { Effect } from '../core/effect.ts';
 import type { PushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
 import { History } from '../history/history.ts';
+import type { Retention } from '../history/retention.ts';
 import type { Journal } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
 import { Engine } from '../xds/engine.ts';
@@ -28,7 +29,7 @@ import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { Reporter } from './reporter.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
-import { Snapshotter } from './snapshots.ts';
+import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
 import { Sources } from './sources.ts';
 import { type Started, sinkOf, startWorld } from './start.ts';
 import { StartFault } from './start-fault.ts';
@@ -72,7 +73,7 @@ async function start(
   const adapters = await openAdapters(options, clock, log, VERSION);
   const { journal, world, snapshot, asOf } = await openWorld(options, clock, log);
   closers.push(() => journal.close());
-  const snapshotter = new Snapshotter(journal, snapshot, log);
+  const snapshotter = new Snapshotter(journal, snapshot, log, SNAPSHOT_EVENTS, keepOf(options, clock));
   closers.push(() => snapshotter.finish(world.state));
   closers.push(() => world.stop());
 
@@ -127,7 +128,7 @@ export async function startSources(
 /** What a journal is opened with. */
 export type JournalOptions = Pick<
   ServeOptions,
-  'settings' | 'journal' | 'journalKey' | 'journalDurability' | 'journalStrict'
+  'settings' | 'journal' | 'journalKey' | 'journalDurability' | 'journalStrict' | 'journalKeepMs'
 >;
 
 export interface SourceParts {
@@ -155,6 +156,11 @@ export async function openWorld(
     await journal.close();
     throw error;
   }
+}
+
+/** What is kept of the journal, when it is asked. */
+export function keepOf({ journalKeepMs }: JournalOptions, clock: Clock): () => Retention | undefined {
+  return () => (journalKeepMs === undefined ? undefined : { since: clock.now() - journalKeepMs });
 }
 
 interface HostParts {

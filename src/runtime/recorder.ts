@@ -6,10 +6,10 @@ import type { Effect } from '../core/effect.ts';
 import type { State } from '../core/state.ts';
 import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
-import { type JournalOptions, openWorld, startSources } from './control-plane.ts';
+import { type JournalOptions, keepOf, openWorld, startSources } from './control-plane.ts';
 import type { Log } from './log.ts';
 import { Reporter } from './reporter.ts';
-import { Snapshotter } from './snapshots.ts';
+import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
 import { Sources } from './sources.ts';
 import type { World } from './world.ts';
 
@@ -31,7 +31,7 @@ export async function startRecorder(
 ): Promise<Recorder> {
   const adapters = await openAdapters(options, clock, log, VERSION);
   const { journal, world, snapshot, asOf } = await openWorld(options, clock, log);
-  const snapshotter = new Snapshotter(journal, snapshot, log);
+  const snapshotter = new Snapshotter(journal, snapshot, log, SNAPSHOT_EVENTS, keepOf(options, clock));
   const sources = new Sources({ adapters, state: world.state, asOf, clock, log });
   const reporter = new Reporter(log, adapters);
   world.listen({

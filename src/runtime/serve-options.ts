@@ -22,6 +22,8 @@ export interface ServeOptions extends AdapterOptions {
   readonly journalKey?: string;
   readonly journalDurability: Durability;
   readonly journalStrict: boolean;
+  /** Events that are older are forgotten; milliseconds. Undefined: none is. */
+  readonly journalKeepMs?: number;
   readonly shutdownMs: number;
   /** Milliseconds; undefined: connections may live for ever. */
   readonly maxConnectionAgeMs?: number;

@@ -2,6 +2,7 @@
 
 import { SNAPSHOT_FORMAT, snapshotOf } from '../core/snapshot.ts';
 import type { State } from '../core/state.ts';
+import { compactBeside, type Retention } from '../history/retention.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Log } from './log.ts';
 
@@ -15,16 +16,24 @@ export class Snapshotter {
   readonly #journal: Journal;
   readonly #log: Log;
   readonly #every: number;
+  readonly #keep: () => Retention | undefined;
   #last: number;
   #writing: Promise<void> = Promise.resolve();
   #busy = false;
 
-  /** `last`: seq of the newest snapshot there is. `every`: events between two. */
-  constructor(journal: Journal, last: number, log: Log, every = SNAPSHOT_EVENTS) {
+  /** `last`: seq of the newest snapshot there is. `every`: events between two. `keep`: what is kept of the journal, asked after each. */
+  constructor(
+    journal: Journal,
+    last: number,
+    log: Log,
+    every = SNAPSHOT_EVENTS,
+    keep: () => Retention | undefined = () => undefined,
+  ) {
     this.#journal = journal;
     this.#last = last;
     this.#log = log;
     this.#every = every;
+    this.#keep = keep;
   }
 
   /** Call after each fold, with a state that the journal can give back. */
@@ -47,6 +56,12 @@ export class Snapshotter {
     });
   }
 
+  async #forget(): Promise<void> {
+    const retention = this.#keep();
+    const cut = retention === undefined ? undefined : await compactBeside(this.#journal, retention);
+    if (cut !== undefined) this.#log('info', `forgot ${cut.removed} events before event ${cut.first}`);
+  }
+
   async #write(state: State): Promise<void> {
     try {
       await this.#journal.snapshots.write({ seq: state.seq, format: SNAPSHOT_FORMAT, facts: snapshotOf(state) });
@@ -56,6 +71,7 @@ export class Snapshotter {
         this.#journal.base().seq,
       ))
         await this.#journal.snapshots.drop(seq);
+      await this.#forget();
     } catch (error) {
       this.#log('warn', `no snapshot at ${state.seq}: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -1,7 +1,49 @@
-// Which snapshots are kept: the newest, of older ones a few spread over all of history, and the one that a compacted journal begins with.
+// What is forgotten while serving, and which snapshots are kept: the newest, of older ones a few spread over all of history, and the one that a compacted journal begins with.
 
 import { expect, test } from 'vitest';
-import { OLDER_SNAPSHOTS_MAX, SNAPSHOTS_KEPT, superfluous } from '../../../src/runtime/snapshots.ts';
+import type { State } from '../../../src/core/state.ts';
+import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
+import type { Clock } from '../../../src/runtime/clock.ts';
+import { foldHistory, stateHash } from '../../../src/runtime/history.ts';
+import { OLDER_SNAPSHOTS_MAX, SNAPSHOTS_KEPT, Snapshotter, superfluous } from '../../../src/runtime/snapshots.ts';
+import { World } from '../../../src/runtime/world.ts';
+
+test('a process that serves forgets what is too old, goes on, and starts again from what is left', async () => {
+  let now = 0;
+  const journal = await openMemoryJournal({ clock: () => now });
+  const clock: Clock = { now: () => now, after: () => ({ cancel: () => undefined }) };
+  const { state } = await foldHistory(journal, { fromSnapshot: true });
+  const world = new World({ journal, state, clock, strict: false, log: () => undefined });
+  const snapshotter = new Snapshotter(
+    journal,
+    0,
+    () => undefined,
+    10,
+    () => ({ since: now - 50 }),
+  );
+  world.listen({ onFolded: (after: State) => snapshotter.consider(after) });
+  for (let i = 1; i <= 200; i++) {
+    now = i;
+    const object = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: `s${i % 7}`, namespace: 'a' },
+      spec: { clusterIP: `10.0.0.${i}`, ports: [{ port: i }] },
+    };
+    await world.record([{ source: 'file/Kubernetes', kind: 'Add', object }]);
+    // A snapshot is written between the events, a slice a turn.
+    for (let turn = 0; turn < 20; turn++) await new Promise<void>(resolve => setImmediate(resolve));
+  }
+  await world.stop();
+  await snapshotter.finish(world.state);
+  const base = journal.base().seq;
+  expect(base).toBeGreaterThan(100);
+  expect(base).toBeLessThan(150);
+  expect(await journal.verify()).toMatchObject({ ok: true, events: 200 - base });
+  for (const fromSnapshot of [true, false]) {
+    expect(stateHash((await foldHistory(journal, { fromSnapshot })).state)).toBe(stateHash(world.state));
+  }
+});
 
 test('however long the history, few snapshots stay, and no gap between them is much longer than the others', () => {
   let kept: readonly number[] = [];
