@@ -38,12 +38,12 @@ describe.runIf(binaries !== undefined)(`${SERVICES} services and ${PROXIES} prox
     await admin.putAll([namespace(SYSTEM), ...objects.filter(({ kind }) => kind === 'Namespace')]);
     await admin.putAll(objects.filter(({ kind }) => kind !== 'Namespace'));
     const began = Date.now();
-    plane = await Plane.serve(
+    plane = await Plane.serve([
       '--kubeconfig',
       await cluster.kubeconfig('scale'),
       '--journal',
       join(folder, 'journal.db'),
-    );
+    ]);
     await plane.ready();
     say(`ready ${Date.now() - began} ms after the start of the process`);
   }, 300_000);

@@ -39,8 +39,8 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
   let plane: Plane;
   let proxy: SidecarClient;
 
-  const serve = (name: string, ...more: readonly string[]): Promise<Plane> =>
-    Plane.serve('--kubeconfig', kubeconfig, '--journal', join(folder, `${name}.db`), ...more);
+  const serve = (name: string, env: NodeJS.ProcessEnv = {}, ...more: readonly string[]): Promise<Plane> =>
+    Plane.serve(['--kubeconfig', kubeconfig, '--journal', join(folder, `${name}.db`), ...more], env);
   const sidecar = (of: Plane): SidecarClient =>
     new SidecarClient({ port: of.grpc, namespace: 'shop', name: 'web', routes: ['80'] });
 
@@ -154,7 +154,14 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
       }
     }
     expect(count).toBeGreaterThan(10);
-    const ofFiles = await Plane.serve('--configDir', files, '--registries', '', '--journal', join(folder, 'files.db'));
+    const ofFiles = await Plane.serve([
+      '--configDir',
+      files,
+      '--registries',
+      '',
+      '--journal',
+      join(folder, 'files.db'),
+    ]);
     try {
       await ofFiles.ready();
       const twin = sidecar(ofFiles);
@@ -171,7 +178,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     const files = join(folder, 'beside');
     await mkdir(files);
     await writeFile(join(files, 'route.yaml'), JSON.stringify(route('shop', 'web', 'from-a-file')));
-    const both = await serve('both', '--configDir', files);
+    const both = await serve('both', {}, '--configDir', files);
     try {
       await both.synced();
       const twin = sidecar(both);
@@ -263,5 +270,37 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     // Who wrote it, and when, but not which fields.
     expect(said.at(-1)).toMatch(/"managedFields":\[\{"manager":"[^"]+","operation":"Update","time":"[^"]+"\}\]/);
     expect(said.at(-1)).toContain('172.16.0.11');
+  });
+
+  it('objects of another revision do not count, and the ConfigMap of the revision does', async () => {
+    const other = { ...route('shop', 'web', 'of-another-revision') };
+    const labelled = {
+      ...other,
+      metadata: { name: 'labelled', namespace: 'shop', labels: { 'istio.io/rev': 'canary' } },
+    };
+    await admin.put(labelled);
+    await admin.put(configMap('istio-canary', { mesh: 'outboundTrafficPolicy: { mode: REGISTRY_ONLY }\n' }));
+    await admin.remove(route('shop', 'web', ''));
+    const canary = await serve('canary', { REVISION: 'canary' });
+    const stable = await serve('stable', { REVISION: 'stable' });
+    try {
+      await Promise.all([canary.synced(), stable.synced()]);
+      const [ours, theirs] = [sidecar(canary), sidecar(stable)];
+      await until('both', () => ours.has(RDS, 'of-another-revision') && theirs.has(EDS, '172.16.0.11'));
+      expect(theirs.has(RDS, 'of-another-revision')).toBe(false);
+      expect((await canary.page('/debug/mesh')).text).toContain('REGISTRY_ONLY');
+      expect((await stable.page('/debug/mesh')).text).not.toContain('REGISTRY_ONLY');
+      ours.close();
+      theirs.close();
+    } finally {
+      await Promise.all([canary.end('SIGKILL'), stable.end('SIGKILL')]);
+    }
+  });
+
+  it('the journal of it all replays to the very bytes that were sent', async () => {
+    expect(await plane.end()).toBe(0);
+    const { code, said } = await Plane.run('replay', '--verify', '--journal', join(folder, 'main.db'));
+    expect(said).toContain('reproduced byte for byte');
+    expect(code).toBe(0);
   });
 });

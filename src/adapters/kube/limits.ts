@@ -1,9 +1,5 @@
 // Every number of the Kubernetes adapter, with where it comes from. Times are milliseconds, sizes bytes.
 
-/** `--kubernetesApiQPS` and `--kubernetesApiBurst` of istiod (pilot/cmd/pilot-discovery/app/cmd.go). */
-export const API_QPS = 80;
-export const API_BURST = 160;
-
 /** Objects asked for in one page of a list; a page that turns out too large is asked for again in quarters. */
 export const PAGE_OBJECTS_MAX = 500;
 /** One answer to a list. The API server keeps objects to about 1.5 MiB, so that a page of a few objects always fits. */

@@ -13,24 +13,40 @@ export class Plane {
   readonly #child: ChildProcess;
   log = '';
 
-  private constructor(grpc: number, http: number, args: readonly string[]) {
+  private constructor(grpc: number, http: number, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     this.grpc = grpc;
     this.http = http;
-    this.#child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#child = spawn(process.execPath, [CLI, ...args], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, ...env },
+    });
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.log += chunk.toString('utf8');
     });
   }
 
-  static async serve(...args: readonly string[]): Promise<Plane> {
+  static async serve(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Plane> {
     const [grpc, http, monitoring] = [await freePort(), await freePort(), await freePort()];
     const at = (port: number): string => `127.0.0.1:${port}`;
     const addresses = ['--grpcAddr', at(grpc), '--httpAddr', at(http), '--monitoringAddr', at(monitoring)];
-    return new Plane(grpc, http, ['serve', ...addresses, ...args]);
+    return new Plane(grpc, http, ['serve', ...addresses, ...args], env);
   }
 
   static record(...args: readonly string[]): Plane {
     return new Plane(0, 0, ['record', ...args]);
+  }
+
+  /** Another command, to its end. */
+  static async run(...args: readonly string[]): Promise<{ readonly code: number | null; readonly said: string }> {
+    const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        said += chunk.toString('utf8');
+      });
+    }
+    const code = await new Promise<number | null>(resolve => child.once('close', resolve));
+    return { code, said };
   }
 
   get pid(): number {
