@@ -6,7 +6,9 @@ import type { Event, Fact } from '../../src/core/event.ts';
 import { fold } from '../../src/core/fold.ts';
 import type { Json, JsonObject } from '../../src/core/json.ts';
 import { kindNames } from '../../src/core/kinds/registry.ts';
+import { Restoring } from '../../src/core/restore.ts';
 import { emptyState } from '../../src/core/state.ts';
+import { stateHash } from '../../src/runtime/history.ts';
 import { anyFact, anyHistory, numbered } from '../../src/testing/facts.ts';
 import { anyObject } from '../../src/testing/objects.ts';
 import { foldAll } from './folding.ts';
@@ -65,6 +67,18 @@ describe('law 8: no event is fatal', () => {
         expect(foldAll(numbered(facts)).failures).toEqual([]);
       }),
       parameters(300),
+    );
+  });
+
+  it('a start from such a history never fails either, and comes to the same', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(junkFact, anyFact), { maxLength: 30 }), facts => {
+        const restoring = new Restoring(emptyState);
+        const failures = numbered(facts).map(event => restoring.event(event, new Set()));
+        expect(failures.filter(failure => failure !== undefined)).toEqual([]);
+        expect(stateHash(restoring.finish())).toBe(stateHash(foldAll(numbered(facts)).state));
+      }),
+      parameters(150),
     );
   });
 

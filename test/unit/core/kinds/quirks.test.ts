@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { parseDocuments } from '../../../../src/adapters/file/parse.ts';
-import type { JsonObject } from '../../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../../src/core/json.ts';
+import { definitions } from '../../../../src/core/kinds/registry.ts';
 import { decodedOf, problemsOf, withSpec } from './verdict.ts';
 
 const service = (port: JsonObject): JsonObject => ({
@@ -89,4 +90,69 @@ test.each([
 ])('YAML: %s is %j', (text, value) => {
   const parsed = parseDocuments('a.yaml', `a: ${text}`);
   expect('documents' in parsed ? parsed.documents.map(document => document.value) : parsed).toEqual([{ a: value }]);
+});
+
+describe('quantities', () => {
+  const pod = (cpu: Json): JsonObject => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'a', namespace: 'prod' },
+    spec: { containers: [{ name: 'app', resources: { requests: { cpu, memory: '1Gi' } } }], overhead: { cpu } },
+  });
+  /** Nothing that proxies are sent depends on one: they may be texts or numbers, and a change of one is no change. */
+  test.each<[Json]>([['100m'], ['0.1'], [0.1], [1], ['1e3'], ['12Mi'], [null]])(
+    '%j in a pod is nobody’s business',
+    cpu => {
+      expect(problemsOf(pod(cpu))).toEqual([]);
+      const { project } = definitions.Pod;
+      expect(project(pod(cpu))).toEqual(project(pod('5')));
+    },
+  );
+  test('nor those of a node', () => {
+    const node = (memory: Json): JsonObject => ({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'n' },
+      status: { capacity: { memory, pods: '110' }, addresses: [{ type: 'ExternalIP', address: '8.8.8.8' }] },
+    });
+    expect(problemsOf(node(16_384_000))).toEqual([]);
+    expect(definitions.Node.project(node('16Gi'))).toEqual(definitions.Node.project(node(1)));
+  });
+});
+
+describe('durations', () => {
+  const timeout = (text: Json): readonly string[] =>
+    problemsOf(
+      withSpec('VirtualService', {
+        hosts: ['a.com'],
+        http: [{ timeout: text, route: [{ destination: { host: 'b' } }] }],
+      }),
+    );
+  test.each(['1s', '0.5s', '1h30m', '250ms', '1m0.5s', '+2s'])('%s is one', text => {
+    expect(timeout(text)).toEqual([]);
+  });
+  test.each([['1'], [1], ['s'], [''], ['1 s'], ['1d'], ['1s2'], [true], [{}]])('%j is none', text => {
+    expect(timeout(text)).toHaveLength(1);
+  });
+});
+
+describe('a YAML file as Kubernetes reads it', () => {
+  const decoded = (yaml: string): JsonObject => {
+    const parsed = parseDocuments('a.yaml', yaml);
+    if (!('documents' in parsed)) throw new Error(parsed.reason);
+    return parsed.documents[0]?.value as JsonObject;
+  };
+  test('a label that is a boolean for YAML 1.1 has to be quoted, as for kubectl', () => {
+    const of = (value: string): JsonObject =>
+      decoded(`apiVersion: v1\nkind: Namespace\nmetadata: {name: a, labels: {mesh: ${value}}}`);
+    expect(problemsOf(of('"on"'))).toEqual([]);
+    expect(problemsOf(of('on'))).toEqual(['metadata.labels[mesh]: expected a string, found true']);
+    expect(problemsOf(of('8080'))).toEqual(['metadata.labels[mesh]: expected a string, found 8080']);
+  });
+  test('anchors, block texts and JSON are YAML', () => {
+    const map = decoded(
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {"name": "a"}\ndata:\n  a: &x |\n    one\n    two\n  b: *x\n',
+    );
+    expect(decodedOf('ConfigMap', map).data).toEqual({ a: 'one\ntwo\n', b: 'one\ntwo\n' });
+  });
 });
