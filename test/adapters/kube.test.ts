@@ -203,6 +203,25 @@ describe('the Kubernetes adapter', () => {
     expect(sink.facts.filter(({ kind }) => kind === 'Delete')).toEqual([]);
   });
 
+  it.each(['before it is found', 'before it is listed'])('can be stopped while the server is away: %s', async when => {
+    const time = new VirtualTime();
+    const server = new FakeApiServer(time);
+    server.down = when === 'before it is found';
+    const adapter = new KubeAdapter({ cluster: 'east', api: server, chance: time, log: quiet });
+    const started = adapter.start(new FoldingSink(SOURCE)).then(
+      () => 'started',
+      (error: unknown) => String(error),
+    );
+    await time.until(() => server.requests.length > 20, HOUR);
+    server.down = true;
+    const stopped = adapter.stop();
+    await time.pass(HOUR);
+    await stopped;
+    expect(await started).toMatch(
+      when === 'before it is found' ? /stopped before everything was listed/ : /started|stopped/,
+    );
+  });
+
   it('a refusal deletes nothing', async () => {
     const { server, sink, time } = await watching({ before: [service('a', 80)] });
     server.drop('broken');

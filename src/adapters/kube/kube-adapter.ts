@@ -31,6 +31,8 @@ export interface KubeAdapterOptions {
   readonly silenceMsMax?: number;
 }
 
+const STOPPED = 'stopped before everything was listed';
+
 interface Watched {
   readonly resource: Resource;
   readonly watcher: Watcher;
@@ -62,7 +64,10 @@ export class KubeAdapter implements Adapter {
     const synced = new Promise<void>(resolve => {
       this.#synced = resolve;
     });
+    const { signal } = this.#abort;
+    const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve()));
     await this.#findBuiltIns();
+    if (signal.aborted) throw new Error(STOPPED);
     const { api, chance, log } = this.#options;
     this.#definitions = new Definitions({
       api,
@@ -71,10 +76,9 @@ export class KubeAdapter implements Adapter {
       silenceMsMax: this.#silenceMsMax,
       changed: definitions => this.#reconcile(sink, definitions),
     });
-    if (!this.#abort.signal.aborted) this.#definitions.start();
-    const stopped = new Promise<void>(resolve => this.#abort.signal.addEventListener('abort', () => resolve()));
+    this.#definitions.start();
     await Promise.race([synced, stopped]);
-    if (this.#abort.signal.aborted) throw new Error('stopped before everything was listed');
+    if (signal.aborted) throw new Error(STOPPED);
     this.#saidSynced = true;
     await sink.submit([{ kind: 'Synced' }]);
   }
