@@ -182,4 +182,15 @@ describe('a generator that errs is caught (canaries)', () => {
   it.each(Object.keys(mutations))('%s', name => {
     expect(isCaught(mutations[name]!)).toBe(true);
   });
+
+  it('Sidecars ignored', () => {
+    const isCaught = inquiries.some((given, i) => {
+      const { mesh, questions } = fixed[i] ?? setUp(given);
+      const objects = given.world.objects.filter(({ kind }) => kind !== 'Sidecar');
+      if (objects.length === given.world.objects.length) return false;
+      const { config } = configured({ ...given.world, objects }, given.client);
+      return judge(mesh, config, questions).different.length > 0;
+    });
+    expect(isCaught).toBe(true);
+  });
 });

@@ -18,6 +18,7 @@ import {
   textIn,
   textsIn,
 } from './read.ts';
+import { destinationsOf, importedRules, importedServices, type Scope, scopeOf } from './scope.ts';
 import { type Client, hiddenHosts, isExported, type Service, subsetLabels, visibleServices } from './services.ts';
 import type { World } from './world.ts';
 
@@ -36,7 +37,11 @@ export type Shares = ReadonlyMap<string, number>;
 export interface Mesh {
   readonly world: World;
   readonly client: Client;
+  /** Those that the client can call. */
   readonly services: readonly Service[];
+  /** Those that requests can be sent to. */
+  readonly known: readonly Service[];
+  readonly scope: Scope;
   /** Hosts of whose reachability this model says nothing. */
   readonly hidden: readonly string[];
   /** Those that sidecars of the client's namespace follow, in the order in which they are asked. */
@@ -44,13 +49,13 @@ export interface Mesh {
 }
 
 export function meshOf(world: World, client: Client): Mesh {
-  return {
-    world,
-    client,
-    services: visibleServices(world, client),
-    hidden: hiddenHosts(world, client),
-    rules: virtualServices(world, client),
-  };
+  const scope = scopeOf(world, client);
+  const visible = visibleServices(world, client);
+  const services = importedServices(scope, visible);
+  const rules = importedRules(scope, virtualServices(world, client));
+  const destinations = new Set(rules.flatMap(destinationsOf));
+  const known = visible.filter(one => services.includes(one) || destinations.has(one.host));
+  return { world, client, services, known, scope, hidden: hiddenHosts(world, client), rules };
 }
 
 /** Private ones of the client's namespace first, then those exported to it by name, then public ones. */
@@ -92,7 +97,9 @@ export function expectHttp(mesh: Mesh, question: Question): Shares | undefined {
   if (service === undefined) return onPort.length === 0 ? unknownConnection(mesh, question) : undefined;
   if (service.passthrough) return undefined;
   // A TCP rule for subnets takes the connection before anybody sees that it is HTTP: the API does not say so, Istio does it.
-  if (mesh.rules.some(rule => specOf(rule).tcp !== undefined && hostsOf(rule).includes(service.host))) return undefined;
+  const follows = (rule: JsonObject): boolean =>
+    hostsOf(rule).some(one => one === service.host || covers(one, service.host));
+  if (mesh.rules.some(rule => specOf(rule).tcp !== undefined && follows(rule))) return undefined;
   return served(mesh, question, onPort, service.host);
 }
 
@@ -208,6 +215,9 @@ function routed(mesh: Mesh, question: Question, virtualService: JsonObject): Sha
   );
   if (found === undefined) return always('404');
   const { rule, match } = found;
+  // Istio looks at the source where it collects destinations, and not where a rule for named gateways is matched.
+  const elsewhere = match?.sourceNamespace !== undefined && match.sourceNamespace !== mesh.client.namespace;
+  if (mesh.scope.imports !== undefined && elsewhere) return undefined;
   const after = afterFaults(mesh, question, virtualService, rule, match ?? {});
   if (after === undefined) return undefined;
   const abort = objectIn(objectIn(rule.fault).abort);
@@ -286,7 +296,7 @@ function mirrored(rule: JsonObject, virtualService: JsonObject, question: Questi
 
 /** `address:port` of all that serve a destination; undefined if the client knows no such service, port or subset. */
 export function endpointsOf(mesh: Mesh, to: Destination, question: Asked): readonly string[] | undefined {
-  const service = mesh.services.find(({ host }) => host === to.host);
+  const service = mesh.known.find(({ host }) => host === to.host);
   const port = service?.ports.find(({ number }) => number === to.port);
   if (service === undefined || port === undefined) return undefined;
   const labels = subsetLabels(mesh.world, mesh.client, service, to.subset);
@@ -295,14 +305,12 @@ export function endpointsOf(mesh: Mesh, to: Destination, question: Asked): reado
   return service.endpoints(port, labels);
 }
 
-const registryOnly = ({ world }: Mesh): boolean => objectIn(world.mesh.outboundTrafficPolicy).mode === 'REGISTRY_ONLY';
-
 function unknownHost(mesh: Mesh, { destination }: Question): Shares {
-  return always(registryOnly(mesh) ? '502' : `passthrough ${destination.address}:${destination.port}`);
+  return always(mesh.scope.registryOnly ? '502' : `passthrough ${destination.address}:${destination.port}`);
 }
 
 export function unknownConnection(mesh: Mesh, { destination }: Asked): Shares {
-  return always(registryOnly(mesh) ? 'closed' : `passthrough ${destination.address}:${destination.port}`);
+  return always(mesh.scope.registryOnly ? 'closed' : `passthrough ${destination.address}:${destination.port}`);
 }
 
 function isMatched(match: JsonObject, request: HttpRequest): boolean {

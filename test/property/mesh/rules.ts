@@ -147,6 +147,8 @@ const plainMatch = fc.constantFrom<Json>(
   { gateways: ['istio-system/alpha'] },
   { port: 5432, destinationSubnets: ['10.96.0.0/16'] },
   { port: 5432, destinationSubnets: ['10.97.0.0/16'] },
+  { port: 9000, destinationSubnets: ['10.97.0.0/16'] },
+  { destinationSubnets: ['10.97.0.0/16', '10.96.0.0/16'] },
 );
 const plainRule: fc.Arbitrary<Json> = fc
   .tuple(fc.option(fc.array(plainMatch, { minLength: 1, maxLength: 2 }), { nil: undefined }), weighted)

@@ -167,7 +167,7 @@ function routed(mesh: Mesh, question: TcpQuestion, rule: JsonObject, route: Json
 /** A destination without a port means the only port of the service, if it has just one. */
 function resolved(mesh: Mesh, rule: JsonObject, given: JsonObject, question: TcpQuestion): Destination {
   const to = destinationIn(given, rule, question);
-  const [only, another] = mesh.services.find(({ host }) => host === to.host)?.ports ?? [];
+  const [only, another] = mesh.known.find(({ host }) => host === to.host)?.ports ?? [];
   return given.port === undefined && only !== undefined && another === undefined ? { ...to, port: only.number } : to;
 }
 

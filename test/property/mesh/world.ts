@@ -200,10 +200,52 @@ const destinationRules = fc.tuple(ownRules, fc.array(someRule, { maxLength: 3 })
 const virtualServices = fc
   .tuple(
     fc.array(focusedVirtualService, { minLength: 2, maxLength: 6 }),
-    fc.array(focusedPlainRules, { maxLength: 3 }),
+    fc.array(focusedPlainRules, { minLength: 1, maxLength: 3 }),
     fc.array(virtualService, { maxLength: 2 }),
   )
   .map(found => found.flat().map(object => JSON.parse(JSON.stringify(object)) as JsonObject));
+
+/** At most one for each namespace; most worlds have none. */
+const sidecars = fc
+  .tuple(
+    ...NAMESPACES.map(namespace =>
+      fc.option(
+        fc
+          .record({
+            hosts: fc.constantFrom<Json>(
+              ['./*'],
+              ['*/*'],
+              ['prod/*', 'istio-system/*'],
+              ['*/alpha.prod.svc.cluster.local', '*/*.example.com'],
+              ['test/beta.test.svc.cluster.local', './*'],
+              ['~/*'],
+            ),
+            // Of the root namespace the one without a selector is everybody's default.
+            selector:
+              namespace === 'istio-system'
+                ? fc.constant(undefined)
+                : fc.constantFrom<Json | undefined>(undefined, { labels: { app: 'alpha' } }),
+            policy: fc.constantFrom<Json | undefined>(
+              undefined,
+              undefined,
+              { mode: 'REGISTRY_ONLY' },
+              { mode: 'ALLOW_ANY' },
+            ),
+          })
+          .map(({ hosts, selector, policy }) =>
+            described('Sidecar', 'scope', namespace, {
+              egress: [{ hosts }],
+              ...(selector === undefined ? {} : { workloadSelector: selector }),
+              ...(policy === undefined ? {} : { outboundTrafficPolicy: policy }),
+            }),
+          ),
+        { freq: 2 },
+      ),
+    ),
+  )
+  .chain(found =>
+    fc.nat(2).map(n => (n === 0 ? found.flatMap((one): readonly JsonObject[] => (one === null ? [] : [one])) : [])),
+  );
 
 const mesh: fc.Arbitrary<JsonObject> = fc.record(
   {
@@ -217,9 +259,9 @@ const mesh: fc.Arbitrary<JsonObject> = fc.record(
 
 /** Names are used once for each kind and namespace, as in an API server. */
 export const anyWorld: fc.Arbitrary<World> = fc
-  .tuple(services, serviceEntries, destinationRules, virtualServices, mesh)
-  .map(([a, b, c, d, config]) => ({
-    objects: unique([...a, ...b, ...c, ...d], one => `${String(one.kind)} ${namespaceOf(one)} ${nameOf(one)}`),
+  .tuple(services, serviceEntries, destinationRules, virtualServices, sidecars, mesh)
+  .map(([a, b, c, d, e, config]) => ({
+    objects: unique([...a, ...b, ...c, ...d, ...e], one => `${String(one.kind)} ${namespaceOf(one)} ${nameOf(one)}`),
     mesh: config,
   }));
 
