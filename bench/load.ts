@@ -67,11 +67,13 @@ async function measure(options: Options, proxies: number): Promise<readonly Row[
     const drive = (marker: string, command: string): Promise<readonly Line[]> =>
       load(options, server, proxies, marker, command);
     const header = trigger(VIRTUAL_SERVICE, '"base"', '"bench-@ROUND@-header"');
+    await stallSeconds(options);
     const first = await drive('bench-%d-header', header);
+    const stallMs = (await stallSeconds(options)) * 1_000;
     const address = trigger(ENDPOINT_SLICE, '172.16.0.0', '172.31.@ROUND@.77');
     const second = await drive('172.31.%d.77', address);
     return [
-      { proxies, scenario: 'cold start', measured: coldOf(first) },
+      { proxies, scenario: 'cold start', measured: { ...coldOf(first), stallMs } },
       { proxies, scenario: 'VirtualService change', measured: changeOf(first) },
       { proxies, scenario: 'endpoint change', measured: changeOf(second) },
     ];
@@ -105,6 +107,12 @@ async function serve(folder: string, mesh: string, port: number): Promise<ChildP
   }
   server.kill('SIGKILL');
   throw new Error('periplus serve did not become ready; is dist/ built (npm run build)?');
+}
+
+/** The longest stall of the server's event loop since this was asked last, by its own metrics. */
+async function stallSeconds({ port }: Options): Promise<number> {
+  const page = await fetch(`http://127.0.0.1:${Number(port) + 2}/metrics`).then(answer => answer.text());
+  return Number(/^periplus_loop_lag_max_seconds (\S+)$/m.exec(page)?.[1] ?? Number.NaN);
 }
 
 interface Line {
@@ -170,9 +178,10 @@ const columns = [
   ['CPU s', 'cpuSeconds'],
   ['RSS MiB', 'rssMib'],
   ['sent MiB', 'mib'],
+  ['stall ms', 'stallMs'],
 ] as const satisfies readonly (readonly [string, keyof Measured])[];
 
-/** In each cell ours, then istiod's. */
+/** In each cell ours, then istiod's, and what part of it ours is. */
 function tableOf(rows: readonly Row[]): string {
   const table = new Table({
     head: ['proxies', 'scenario', ...columns.map(([name]) => `${name}: ours / istiod`)],
@@ -181,7 +190,11 @@ function tableOf(rows: readonly Row[]): string {
   for (const scenario of scenarios) {
     for (const row of rows.filter(one => one.scenario === scenario)) {
       const theirs = ISTIOD[scenario][row.proxies] ?? {};
-      const cells = columns.map(([, field]) => `${number(row.measured[field])} / ${number(theirs[field])}`);
+      const cells = columns.map(([, field]) => {
+        const [ours, other] = [row.measured[field], theirs[field]];
+        const part = ours === undefined || other === undefined ? '' : ` (${(ours / other).toFixed(2)})`;
+        return `${number(ours)} / ${number(other)}${part}`;
+      });
       table.push([String(row.proxies), scenario, ...cells]);
     }
   }

@@ -11,6 +11,8 @@ export interface Measured {
   readonly p99Ms?: number | undefined;
   readonly cpuSeconds?: number | undefined;
   readonly rssMib?: number | undefined;
+  /** The longest stall of the event loop: cold start and changes of VirtualServices. Counts as stalled while other programs run. */
+  readonly stallMs?: number | undefined;
   /** Sent. */
   readonly mib?: number | undefined;
 }

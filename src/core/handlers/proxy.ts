@@ -1,6 +1,6 @@
 // Facts about proxies: who is connected, what they watch, what they refused.
 
-import type { Event } from '../event.ts';
+import type { Event, ProxySubscribed } from '../event.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { type ProxyRecord, parseNode, type Subscription } from '../proxy.ts';
 import type { Step } from '../reduce.ts';
@@ -39,15 +39,25 @@ export function subscribeProxy(state: State, event: Event & { readonly kind: 'Pr
   const proxy = state.proxies.get(event.connection);
   if (proxy === undefined) return [state, []];
   const old = proxy.subscriptions[event.typeUrl];
-  const names = new Set(old?.names ?? []);
-  for (const name of event.subscribe) names.add(name);
-  for (const name of event.unsubscribe) names.delete(name);
-  const subscription: Subscription = { wildcard: event.wildcard, names: [...names].sort() };
+  const subscription: Subscription = { wildcard: event.wildcard, names: namesAfter(old?.names ?? [], event) };
   const changed: ProxyRecord = {
     ...proxy,
     subscriptions: { ...proxy.subscriptions, [event.typeUrl]: subscription },
   };
   return [{ ...state, proxies: state.proxies.with(event.connection, changed) }, []];
+}
+
+/** Sorted. A first subscription that is so already is kept as it is: proxies that ask for the same thousand names then share one list. */
+function namesAfter(
+  before: readonly string[],
+  { subscribe, unsubscribe }: Pick<ProxySubscribed, 'subscribe' | 'unsubscribe'>,
+): readonly string[] {
+  const first = before.length === 0 && unsubscribe.length === 0;
+  if (first && subscribe.every((name, i) => i === 0 || subscribe[i - 1]! < name)) return subscribe;
+  const names = new Set(before);
+  for (const name of subscribe) names.add(name);
+  for (const name of unsubscribe) names.delete(name);
+  return [...names].sort();
 }
 
 export function nackProxy(state: State, event: Event & { readonly kind: 'ProxyNacked' }): Step {

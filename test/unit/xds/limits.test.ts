@@ -1,0 +1,64 @@
+// Limits by istiod's names and with its defaults (pilot/pkg/features/tuning.go, pilot/pkg/bootstrap), and what a gate for new streams does.
+
+import { describe, expect, it } from 'vitest';
+import { defaultXdsLimits, xdsLimits } from '../../../src/xds/limits.ts';
+import { scheduleSettings } from '../../../src/xds/push/settings.ts';
+import { Gate } from '../../../src/xds/write-window.ts';
+
+describe('limits', () => {
+  it("are istiod's where nothing is said", () => {
+    const limits = xdsLimits({}, 2);
+    expect(limits).toEqual({ ...defaultXdsLimits, newStreamsPerSecond: 25 });
+    expect(limits).toMatchObject({
+      streamsMax: 100_000,
+      requestBytesMax: 4 * 1024 * 1024,
+      keepaliveMs: 30_000,
+      keepaliveTimeoutMs: 10_000,
+      connectionAgeMsMax: undefined,
+    });
+    expect([1, 4, 17, 64].map(cpus => xdsLimits({}, cpus).newStreamsPerSecond)).toEqual([20, 35, 100, 100]);
+  });
+
+  it("are what the environment says by istiod's names, unless that means nothing", () => {
+    const env = {
+      ISTIO_GPRC_MAXSTREAMS: '7',
+      ISTIO_GPRC_MAXRECVMSGSIZE: '1024',
+      PILOT_MAX_REQUESTS_PER_SECOND: '3.5',
+      GRPC_KEEPALIVE_INTERVAL: '1m',
+      GRPC_KEEPALIVE_TIMEOUT: '500ms',
+    };
+    expect(xdsLimits(env, 2)).toMatchObject({
+      streamsMax: 7,
+      requestBytesMax: 1024,
+      newStreamsPerSecond: 3.5,
+      keepaliveMs: 60_000,
+      keepaliveTimeoutMs: 500,
+    });
+    const nonsense = Object.fromEntries(Object.keys(env).map(name => [name, 'many']));
+    expect(xdsLimits(nonsense, 2)).toEqual(xdsLimits({}, 2));
+    // istiod's default is 0: as many as the processors allow.
+    expect(xdsLimits({ PILOT_MAX_REQUESTS_PER_SECOND: '0' }, 2).newStreamsPerSecond).toBe(25);
+  });
+
+  it('of the push schedule, likewise', () => {
+    expect(scheduleSettings({})).toMatchObject({ debounceAfterMs: 100, debounceMaxMs: 10_000, endpointDebounce: true });
+    const env = {
+      PILOT_DEBOUNCE_AFTER: '20ms',
+      PILOT_DEBOUNCE_MAX: '2s',
+      PILOT_ENABLE_EDS_DEBOUNCE: 'false',
+      PILOT_PUSH_THROTTLE: '5',
+    };
+    const said = { debounceAfterMs: 20, debounceMaxMs: 2_000, endpointDebounce: false, windowSize: 5 };
+    expect(scheduleSettings(env)).toMatchObject(said);
+    expect(scheduleSettings({ PILOT_PUSH_THROTTLE: '0' })).toEqual(scheduleSettings({}));
+  });
+});
+
+describe('the gate for new streams', () => {
+  it('spaces them evenly, makes them wait for their turn, and refuses when that takes too long', () => {
+    const gate = new Gate(10, 250);
+    expect([0, 0, 0, 0].map(now => gate.enter(now))).toEqual([0, 100, 200, undefined]);
+    expect(gate.enter(60)).toBe(240);
+    expect(gate.enter(10_000)).toBe(0);
+  });
+});
