@@ -11,7 +11,7 @@ import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
 import { type Comparison, compareStates, endpointRequest, gatewayRequest, mergeAll, orNothing } from './comparison.ts';
 import { proxyRequest } from './proxy-workload.ts';
-import { selectingEntryRequests } from './selecting-entries.ts';
+import { serviceEntryInstanceHandler } from './workload-instance.ts';
 
 /** `namespace/name` of Kubernetes services. */
 type ServiceNames = Set<string>;
@@ -40,7 +40,7 @@ export function podHandler(before: State, after: State, change: Change): PushReq
   return orNothing(
     mergeAll([
       requestFor(comparison, names),
-      ...selectingEntryRequests(
+      serviceEntryInstanceHandler(
         comparison,
         pod.namespace,
         pods.map(({ labels }) => labels),
@@ -58,8 +58,8 @@ export function nodeHandler(before: State, after: State, change: Change): PushRe
   const names: ServiceNames = new Set();
   for (const pod of pods) addServicesOfPod(comparison, pod, names);
   const namespaces = [...new Set(pods.map(pod => pod.namespace))].sort();
-  const entries = namespaces.flatMap(namespace =>
-    selectingEntryRequests(
+  const entries = namespaces.map(namespace =>
+    serviceEntryInstanceHandler(
       comparison,
       namespace,
       pods.filter(pod => pod.namespace === namespace).map(pod => pod.labels),

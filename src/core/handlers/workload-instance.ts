@@ -1,0 +1,43 @@
+// The two workload instance handlers: which services a changed workload concerns because they select it by label. A pod or a machine may
+// stand behind a ServiceEntry; a machine (WorkloadEntry) may stand behind a Kubernetes service. Pods behind Kubernetes services come by slices.
+// Rules: spec-events-pushes-protocol §2.4 (K9), §2.5 (S2, S8); Istio WorkloadInstanceHandler in pilot/pkg/serviceregistry/serviceentry/controller.go
+// and pilot/pkg/serviceregistry/kube/controller/controller.go.
+
+import type { PushRequest } from '../push-request.ts';
+import { type Labels, selects } from '../registry/labels.ts';
+import { selectingEntries } from '../registry/selecting.ts';
+import { hostsOf } from '../registry/service-entry.ts';
+import { kubernetesHost } from '../select/hosts.ts';
+import { type Comparison, endpointRequest, mergeAll } from './comparison.ts';
+
+/** The hosts of the ServiceEntries of the namespace that select a workload with one of these sets of labels: as it was, as it is. */
+export function serviceEntryInstanceHandler(
+  comparison: Comparison,
+  namespace: string,
+  workloads: readonly Labels[],
+): PushRequest {
+  const hosts = new Set<string>();
+  for (const entry of selectingEntries(comparison.after, namespace, workloads)) {
+    for (const host of hostsOf(entry)) hosts.add(host);
+  }
+  return mergeAll([...hosts].sort().map(host => endpointRequest(comparison, host, namespace)));
+}
+
+/** The Kubernetes services of the namespace, in the config cluster, that select one. A selector without labels selects nothing. */
+export function kubernetesInstanceHandler(
+  comparison: Comparison,
+  namespace: string,
+  workloads: readonly Labels[],
+): PushRequest {
+  const { after } = comparison;
+  const domain = after.setting('domainSuffix');
+  const services = after
+    .objects('Service', `${after.setting('clusterId')}/${namespace}/`)
+    .filter(
+      ({ spec: { selector } }) =>
+        Object.keys(selector).length > 0 && workloads.some(labels => selects(selector, labels)),
+    );
+  return mergeAll(
+    services.map(({ name }) => endpointRequest(comparison, kubernetesHost(name, namespace, domain), namespace)),
+  );
+}
