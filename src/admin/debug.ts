@@ -13,7 +13,6 @@ import { proxyStatusAt } from '../history/proxy-status.ts';
 import type { Journal } from '../journal/journal.ts';
 import { findingsOf } from '../runtime/findings.ts';
 import type { Engine } from '../xds/engine.ts';
-import { typeNameOf } from '../xds/proto/any.ts';
 import type { XdsServer } from '../xds/server.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/stream-status.ts';
 import { toProtoJson } from '../xds/wire/protojson.ts';
@@ -257,7 +256,7 @@ async function configDump(parts: DebugParts, query: URLSearchParams): Promise<An
       resources: [...set.resources.values()].map(({ name, version, body }) => ({
         name,
         version,
-        resource: withoutPrivateKeys(toProtoJson(typeNameOf(typeUrl), body)),
+        resource: withoutPrivateKeys(toProtoJson('google.protobuf.Any', body)),
       })),
     })),
   } as unknown as Json);

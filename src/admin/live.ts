@@ -4,7 +4,9 @@
 import { showProblem } from '../core/problem.ts';
 import type { State } from '../core/state.ts';
 import { recordInForce } from '../history/brought.ts';
+import { holdingsOf } from '../history/holdings.ts';
 import type { Engine } from '../xds/engine.ts';
+import { CDS, EDS, LDS, RDS, rulesOf } from '../xds/session/types.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/stream-status.ts';
 
 export interface Behind {
@@ -62,8 +64,26 @@ function proxyLiveness(state: State, engine: Engine, status: ConnectionStatus, s
     if (why !== undefined) behind.push({ type: type.short, why });
     if (type.sync === 'SYNCED' && type.stateSeq !== undefined) acked[type.short] = type.stateSeq;
   }
+  behind.push(...notAsked(state, engine, status.connection));
   const { facets, connection } = status;
   return { proxy: facets.id, connection, live: behind.length === 0, behind, acked };
+}
+
+/** Whoever has new clusters or listeners and has not asked for what they name is still on the way. */
+function notAsked(state: State, engine: Engine, connection: string): readonly Behind[] {
+  const proxy = state.proxies.get(connection);
+  if (proxy === undefined) return [];
+  const { subscriptions } = proxy;
+  const pairs = [
+    [CDS, EDS],
+    [LDS, RDS],
+  ] as const;
+  const wanted = pairs.flatMap(([all, named]) => (subscriptions[all]?.wildcard === true ? [named] : []));
+  return [...holdingsOf(engine.tracker, state, proxy, wanted)].flatMap(([typeUrl, held]) => {
+    const asked = new Set(subscriptions[typeUrl]?.names ?? []);
+    const missing = [...held.keys()].find(name => !asked.has(name));
+    return missing === undefined ? [] : [{ type: rulesOf(typeUrl).short, why: `has not asked for ${missing} yet` }];
+  });
 }
 
 function whyBehind(

@@ -92,7 +92,8 @@ export function progress(label: string): {
 /** One line for stderr, and the exit code. */
 export function explainError(error: unknown): { readonly text: string; readonly exitCode: number } {
   if (error instanceof CliError) return { text: error.message, exitCode: error.exitCode };
-  if (error instanceof JournalFault || error instanceof StartFault || error instanceof HistoryFault)
+  if (error instanceof HistoryFault) return { text: error.message, exitCode: error.misuse ? EXIT.misuse : EXIT.failed };
+  if (error instanceof JournalFault || error instanceof StartFault)
     return { text: error.message, exitCode: EXIT.failed };
   if (isSystemError(error)) return { text: explainSystemError(error), exitCode: EXIT.failed };
   const detail = error instanceof Error ? (error.stack ?? error.message) : canonicalJson(String(error));

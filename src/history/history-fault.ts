@@ -2,4 +2,11 @@
 
 export class HistoryFault extends Error {
   override readonly name = 'HistoryFault';
+  /** The question itself is none, whatever the history. */
+  readonly misuse: boolean;
+
+  constructor(message: string, misuse = false) {
+    super(message);
+    this.misuse = misuse;
+  }
 }

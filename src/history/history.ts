@@ -17,6 +17,8 @@ import { Superseded } from './superseded.ts';
 
 /** States of the last questions, besides the checkpoints: a slider goes to and fro. */
 export const RECENT_MAX = 16;
+/** Positions after which the tracker forgets what was not used lately. */
+const SWEEP_POSITIONS = 8;
 
 export interface HistoryOptions {
   readonly checkpoints?: Checkpoints;
@@ -35,6 +37,7 @@ export class History {
   readonly #onProgress: HistoryOptions['onProgress'];
   readonly #superseded = new Superseded();
   readonly #recent = new Map<number, State>();
+  #visits = 0;
   readonly #rejected = new Set<number>();
   /** Up to where the journal was searched for `Rejected`. */
   #rejectedTo = 0;
@@ -61,6 +64,7 @@ export class History {
     this.#check(seq);
     const known = this.#recent.get(seq);
     if (known !== undefined) return known;
+    if (++this.#visits % SWEEP_POSITIONS === 0) this.tracker.sweep();
     const state = await this.#fold(await this.#nearest(seq), seq);
     this.#remember(state);
     return state;

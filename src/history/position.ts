@@ -23,7 +23,8 @@ export async function resolvePosition(journal: Journal, text: string): Promise<n
     throw new HistoryFault(`there is no position ${text}; ${journal.path} goes from ${first} to ${head.seq}`);
   }
   const time = timeOf(word, head.time);
-  if (time === undefined) throw new HistoryFault(`${JSON.stringify(text)} is no position; one is ${POSITION_HELP}`);
+  if (time === undefined)
+    throw new HistoryFault(`${JSON.stringify(text)} is no position; one is ${POSITION_HELP}`, true);
   const found = await lastBy(journal, time);
   if (found !== undefined) return found;
   const begin = head.seq === base ? 'is empty' : `begins at ${new Date(await timeAt(journal, base + 1)).toISOString()}`;
