@@ -121,7 +121,10 @@ export async function startSources(
           `--configDir ${options.configDir ?? ''}: ${error instanceof Error ? error.message : String(error)}`,
         );
       });
-    } else started.catch((error: unknown) => log('info', `${adapter.source}: ${String(error)}`));
+    } else
+      started.catch((error: unknown) =>
+        log('info', `${adapter.source}: ${error instanceof Error ? error.message : String(error)}`),
+      );
   }
 }
 
