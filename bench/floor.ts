@@ -1,6 +1,7 @@
-// `npm run bench:floor -- --mesh DIR --xdsload BIN`: what Node itself needs. A bare grpc-js server without sessions, schedule, receipts, journal
-// and state sends what Periplus would send (made beforehand, one copy a namespace), and is driven by the same load tool. What Periplus
-// needs beyond this is ours; this is the price of the runtime. `--copied`: responses go through grpc-js's own API, which copies each of them.
+// `npm run bench:floor -- --mesh DIR`: what Node itself needs. A bare grpc-js server without sessions, schedule, receipts, journal and state sends
+// what Periplus would send (made at the first request, one copy a namespace). Drive it with the load tool of bench/load.ts, with
+// `kill -USR2 PID` as its trigger. What Periplus needs beyond this is ours; this is the price of the runtime. `--copied`: responses go through
+// grpc-js's own API, which copies each of them for each proxy.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

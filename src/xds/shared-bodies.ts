@@ -9,7 +9,7 @@ import type { ResourceSet } from './resource-set.ts';
 import { framedString } from './wire/frame.ts';
 
 /** Bytes of bodies kept. */
-export const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024;
+export const SHARED_BODY_BYTES_MAX = 32 * 1024 * 1024;
 /** Field number of the nonce in both responses. */
 const NONCE = 5;
 /** Characters of the digest that make a version text. */
