@@ -110,7 +110,9 @@ function byHost(mesh: Mesh, question: Question, onPort: readonly Service[]): Sha
   const { port } = question.destination;
   // Hosts of VirtualServices that are no services, and wildcards of either.
   const plain = mesh.rules.flatMap(rule => plainHosts(mesh, rule, onPort, port));
-  const candidates = [host, ...wildcardsIn([...plain, ...onPort.map(one => one.host)], host)];
+  const names = onPort.map(one => one.host);
+  // Services answer to their absolute names too.
+  const candidates = [host, ...wildcardsIn([...plain, ...names], host), ...wildcardsIn(names, host.replace(/\.$/, ''))];
   for (const candidate of candidates) {
     if (onPort.some(one => one.host === candidate) || plain.includes(candidate)) {
       return served(mesh, question, onPort, candidate);
