@@ -174,7 +174,8 @@ describe('plain YAML', () => {
       }),
       { numRuns: 1_000 },
     );
-    expect(read).toBeGreaterThan(100);
+    // About an eighth of such objects are plain: enough of them that the comparison above says something.
+    expect(read).toBeGreaterThan(40);
   });
 
   it('reads a manifest with something changed as the full parser does, or not at all', () => {
