@@ -1,5 +1,6 @@
 // `npm run bench:load -- --mesh DIR --xdsload BIN`: starts `periplus serve` on a copy of a folder of YAML files and drives it with a load tool
-// that opens many ADS streams, then prints what it measured beside istiod's figures, as a table and as JSON.
+// that opens many ADS streams, then prints what it measured beside istiod's figures, as a table and as JSON. Stalls of the event loop are what the
+// server's own metrics say; while other programs run they are mostly theirs.
 //
 // The load tool is any program that takes `-addr -pid -proxies -rounds -settle -marker -trigger` and prints a JSON line a phase
 // (`{"phase": "cold", "s", "server_cpu_s", "server_rss_mib", "mib"}`, `{"phase": "change", "p50_ms", "p99_ms", …}`). The folder has one
