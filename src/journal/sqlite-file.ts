@@ -7,12 +7,10 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
 import { CHAIN_START } from './chain.ts';
 import { errorCode, errorText, JournalFault } from './fault.ts';
+import { type Db, Sqlite } from './sqlite-driver.ts';
 import type { StoredBase } from './store.ts';
-
-export type Db = Database.Database;
 
 /** "PERI" */
 export const APPLICATION_ID = 0x50455249;
@@ -80,7 +78,7 @@ export function openForReading(path: string): Db {
 
 function connect(path: string, readonly: boolean): Db {
   try {
-    return new Database(path, { readonly, timeout: BUSY_TIMEOUT_MS });
+    return new Sqlite(path, { readonly, timeout: BUSY_TIMEOUT_MS });
   } catch (error) {
     throw cannotOpen(path, error);
   }
@@ -154,7 +152,7 @@ export function lockFile(journalPath: string): () => void {
   const path = `${journalPath}.lock`;
   let db: Db;
   try {
-    db = new Database(path, { timeout: 0 });
+    db = new Sqlite(path, { timeout: 0 });
   } catch (error) {
     throw cannotOpen(journalPath, error);
   }

@@ -5,7 +5,8 @@ import { chainHash } from './chain.ts';
 import { JournalFault } from './fault.ts';
 import type { Durability } from './journal.ts';
 import { PAGE_CHARS_MAX, PAGE_EVENTS_MAX } from './journal.ts';
-import { type Db, faultOf, lockFile, openForReading, openForWriting } from './sqlite-file.ts';
+import type { Db } from './sqlite-driver.ts';
+import { faultOf, lockFile, openForReading, openForWriting } from './sqlite-file.ts';
 import type { WriterAnswer } from './sqlite-writer.ts';
 import type {
   Group,

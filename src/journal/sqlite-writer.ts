@@ -8,7 +8,8 @@ import { assert } from '../core/assert.ts';
 import { chainHash, columnSums } from './chain.ts';
 import { errorText } from './fault.ts';
 import type { Durability } from './journal.ts';
-import { type Db, openForWriting } from './sqlite-file.ts';
+import type { Db } from './sqlite-driver.ts';
+import { openForWriting } from './sqlite-file.ts';
 import type { Group, SegmentRow, SnapshotRow } from './store.ts';
 
 export interface WriterSetup {

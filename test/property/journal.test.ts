@@ -4,7 +4,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Unrecorded } from '../../src/core/event.ts';
@@ -13,6 +12,7 @@ import { exportJournal } from '../../src/journal/export.ts';
 import { importJournal } from '../../src/journal/import.ts';
 import type { Finding, Journal } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open.ts';
+import { Sqlite } from '../../src/journal/sqlite-driver.ts';
 import { parameters } from './seed.ts';
 
 const json: fc.Arbitrary<Json> = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
@@ -181,7 +181,7 @@ test('canary: the check for private values finds them in an export that seals no
 
 /** Changes one byte of a value as it is stored; the returned function puts it back. */
 function changeByte(path: string, table: string, seq: number, column: string, at: number, mask: number): () => void {
-  const db = new Database(path);
+  const db = new Sqlite(path);
   db.defaultSafeIntegers(true);
   const where = table === 'snapshot_segment' ? 'seq = ? AND number = 1' : 'seq = ?';
   const before = db.prepare(`SELECT ${column} FROM ${table} WHERE ${where}`).pluck().get(seq) as
@@ -194,7 +194,7 @@ function changeByte(path: string, table: string, seq: number, column: string, at
   db.prepare(`UPDATE ${table} SET ${column} = ${set} WHERE ${where}`).run(after, seq);
   db.close();
   return () => {
-    const again = new Database(path);
+    const again = new Sqlite(path);
     again.defaultSafeIntegers(true);
     const moved = column === 'seq' && table !== 'snapshot_segment' ? (after as bigint) : rowid;
     again.prepare(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`).run(before, moved);

@@ -6,10 +6,10 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openJournal } from '../../src/journal/open.ts';
+import { Sqlite } from '../../src/journal/sqlite-driver.ts';
 import { eventDigest } from './crash-child.ts';
 import { seed } from './seed.ts';
 
@@ -77,8 +77,8 @@ describe(`law 7: crash anywhere (PERIPLUS_SEED=${seed})`, () => {
   ])('canary: the check bites when %s', async (what, damage) => {
     const copy = join(directory, `${what}.db`);
     // The last round left the journal closed, so it is one file.
-    new Database(path).exec(`VACUUM INTO '${copy}'`).close();
-    const db = new Database(copy);
+    new Sqlite(path).exec(`VACUUM INTO '${copy}'`).close();
+    const db = new Sqlite(copy);
     db.exec(damage);
     db.close();
     expect(await complaints(copy, acknowledged)).not.toEqual([]);

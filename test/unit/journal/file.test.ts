@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { openJournal } from '../../../src/journal/open.ts';
+import { Sqlite } from '../../../src/journal/sqlite-driver.ts';
 import { added, all, bySeq, openHere, temporaryDirectory, tickingClock, until } from './helpers.ts';
 
 const path = () => join(temporaryDirectory(), 'j.db');
@@ -74,7 +74,7 @@ test('refuses a text file', async () => {
 
 test('refuses the SQLite file of another program and leaves it as it was', async () => {
   const file = path();
-  const db = new Database(file);
+  const db = new Sqlite(file);
   db.exec('CREATE TABLE mine (a)');
   db.close();
   const before = readFileSync(file);
@@ -86,7 +86,7 @@ test('refuses the SQLite file of another program and leaves it as it was', async
 
 test('refuses a newer format', async () => {
   const file = await closedJournal(3);
-  const db = new Database(file);
+  const db = new Sqlite(file);
   db.pragma('user_version = 7');
   db.close();
   await expect(openJournal(file)).rejects.toMatchObject({ code: 'newer-format', path: file });
@@ -134,7 +134,7 @@ test.each<[string, string, number]>([
   ['rows beyond the head', "UPDATE meta SET value = 470 WHERE key = 'head_seq'", 471],
 ])('will not write behind %s', async (_what, sql, seq) => {
   const file = await closedJournal(500);
-  const db = new Database(file);
+  const db = new Sqlite(file);
   db.exec(sql);
   db.close();
   await expect(openJournal(file)).rejects.toMatchObject({ code: 'damaged', path: file, seq });
@@ -147,7 +147,7 @@ test.each<[string, string, number]>([
 
 test('read stops at a changed event, and names it', async () => {
   const file = await closedJournal(500);
-  const db = new Database(file);
+  const db = new Sqlite(file);
   db.exec("UPDATE event SET body = replace(body, 's99', 's9X') WHERE seq = 100");
   db.close();
   const journal = await openHere(file, { readonly: true });

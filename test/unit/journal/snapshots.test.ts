@@ -2,11 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { Journal, SnapshotFact } from '../../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
 import { SEGMENT_FACTS_MAX } from '../../../src/journal/snapshots.ts';
+import { Sqlite } from '../../../src/journal/sqlite-driver.ts';
 import { added, all, openHere, temporaryDirectory, tickingClock } from './helpers.ts';
 
 const PLAIN = 'SuperSecretPlainText';
@@ -109,7 +109,7 @@ test('a damaged snapshot is passed over and named, the one before serves', async
   await journal.append([added('a'), added('b')]);
   const older = await journal.snapshots.write({ seq: 1, format: 1, facts: facts(5) });
   await journal.snapshots.write({ seq: 2, format: 1, facts: facts(SEGMENT_FACTS_MAX + 5) });
-  const db = new Database(file);
+  const db = new Sqlite(file);
   db.exec(`UPDATE snapshot_segment SET body = replace(body, '"n":3}', '"n":4}') WHERE seq = 2 AND number = 1`);
   db.close();
   const read = await journal.snapshots.read();

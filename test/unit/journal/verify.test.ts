@@ -1,17 +1,17 @@
 // What verify says where the property tests are too blunt: the kind of each finding, and one finding for one fault.
 
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { chainHash, columnSums } from '../../../src/journal/chain.ts';
 import type { Verdict } from '../../../src/journal/journal.ts';
 import { openJournal } from '../../../src/journal/open.ts';
+import { type Db, Sqlite } from '../../../src/journal/sqlite-driver.ts';
 import { VERIFY_FINDINGS_MAX } from '../../../src/journal/verify.ts';
 import { added, openHere, temporaryDirectory, tickingClock } from './helpers.ts';
 
 const EVENTS = 2_500;
 
-test.each<[string, (db: Database.Database) => void, object[]]>([
+test.each<[string, (db: Db) => void, object[]]>([
   ['nothing', () => undefined, []],
   ['a body', set("body = body || ' '", 7), [{ kind: 'changed', seq: 7, column: 'event.body' }]],
   ['a source', set("source = 'file/other'", 7), [{ kind: 'changed', seq: 7, column: 'event.source' }]],
@@ -105,22 +105,22 @@ test('tells how far it is', async () => {
   ]);
 });
 
-async function verdictAfter(damage: (db: Database.Database) => void): Promise<Verdict> {
+async function verdictAfter(damage: (db: Db) => void): Promise<Verdict> {
   const path = join(temporaryDirectory(), 'j.db');
   const journal = await openJournal(path, { durability: 'off', clock: tickingClock() });
   await journal.append(Array.from({ length: EVENTS }, (_, index) => added(`s${index}`)));
   await journal.close();
-  const db = new Database(path);
+  const db = new Sqlite(path);
   damage(db);
   db.close();
   const reader = await openHere(path, { readonly: true });
   return reader.verify();
 }
 
-function set(assignment: string, seq: number): (db: Database.Database) => void {
+function set(assignment: string, seq: number): (db: Db) => void {
   return db => void db.prepare(`UPDATE event SET ${assignment} WHERE seq = ?`).run(seq);
 }
 
-function setMeta(key: string, value: number | Buffer): (db: Database.Database) => void {
+function setMeta(key: string, value: number | Buffer): (db: Db) => void {
   return db => void db.prepare('UPDATE meta SET value = ? WHERE key = ?').run(value, key);
 }
