@@ -8,7 +8,7 @@ import { compareText, type Obj } from '../object.ts';
 import type { Derivation, ProxyReader, Query } from '../reader.ts';
 import { endpointsOfEntry } from './entry-endpoints.ts';
 import { kubernetesEndpoints, targetPort } from './kubernetes-endpoints.ts';
-import { kubernetesService, mergedService } from './kubernetes-service.ts';
+import { kubernetesService } from './kubernetes-service.ts';
 import { type Labels, selects } from './labels.ts';
 import { containerPort } from './pods.ts';
 import { entryOfProxy, isOfConfigCluster, labelsOf, podOfProxy, textOf } from './proxy-workload.ts';
@@ -18,21 +18,20 @@ import { servicesOfHost } from './services.ts';
 
 export { proxyLabels, proxyLocality, proxySelectedBy } from './proxy-workload.ts';
 
-/** In place of an index: the Kubernetes service of the host, whatever ServiceEntries there are beside it. */
-const KUBERNETES = -1;
-
-/** The name of a target: service by host, namespace and place among those of one host, its port (a number may be there twice, for TCP and
- * for UDP), the port of the workload. */
-type TargetName = readonly [hostname: string, namespace: string, index: number, portName: string, targetPort: number];
+/**
+ * The name of a target: its service, the name of the service's port (a number may be there twice, for TCP and for UDP), the port of the
+ * workload. A Kubernetes service is that of the proxy's own cluster, `cluster/namespace/name`, as it is there and not as it is merged; one of
+ * a ServiceEntry is `hostname|namespace|index`, by its place among those of one host.
+ */
+type TargetName = readonly [registry: 'kubernetes' | 'entry', service: string, portName: string, targetPort: number];
 
 /** What the proxy's own workload serves, by creation time of the service, then hostname. */
 export const serviceTargets: Query<'', readonly ServiceTarget[]> = {
   name: 'registry/serviceTargets',
   run: reader => {
     const targets: ServiceTarget[] = [];
-    for (const [hostname, namespace, index, portName, target] of reader.derived(targetNames)) {
-      const services = reader.get(servicesOfHost, hostname).filter(s => s.namespace === namespace);
-      const service = index === KUBERNETES ? services.find(s => s.registry === 'Kubernetes') : services[index];
+    for (const [registry, named, portName, target] of reader.derived(targetNames)) {
+      const service = registry === 'kubernetes' ? reader.get(kubernetesService, named) : serviceOfEntry(reader, named);
       const port = service?.ports.find(candidate => candidate.name === portName);
       if (service === undefined || port === undefined) continue;
       targets.push(reader.make(serviceTarget, { service, port, targetPort: target }));
@@ -42,6 +41,11 @@ export const serviceTargets: Query<'', readonly ServiceTarget[]> = {
     );
   },
 };
+
+function serviceOfEntry(reader: ProxyReader, named: string): Service | undefined {
+  const [hostname = '', namespace = '', index = ''] = named.split('|');
+  return reader.get(servicesOfHost, hostname).filter(service => service.namespace === namespace)[Number(index)];
+}
 
 const serviceTarget = { name: 'registry/serviceTarget', run: (target: ServiceTarget): ServiceTarget => target };
 
@@ -74,17 +78,18 @@ type PortOf = (port: Obj<'Service'>['spec']['ports'][number]) => number | undefi
 
 /** In port order, UDP ports too: what comes to them over TCP is forwarded as it is. Of several ports with one target and protocol the first. */
 function portTargets(reader: ProxyReader, obj: Obj<'Service'>, portOf: PortOf): readonly TargetName[] {
-  const merged = reader.get(mergedService, `${obj.namespace}/${obj.name}`);
+  const key = `${obj.cluster}/${obj.namespace}/${obj.name}`;
+  const service = reader.get(kubernetesService, key);
   const seen = new Set<string>();
   const names: TargetName[] = [];
   for (const port of obj.spec.ports) {
-    const known = merged?.ports.find(candidate => candidate.name === port.name);
+    const known = service?.ports.find(candidate => candidate.name === port.name);
     const target = portOf(port);
-    if (merged === undefined || known === undefined || target === undefined) continue;
+    if (known === undefined || target === undefined) continue;
     const id = `${target}|${known.protocol}`;
     if (seen.has(id)) continue;
     seen.add(id);
-    names.push([merged.hostname, merged.namespace, KUBERNETES, known.name, target]);
+    names.push(['kubernetes', key, known.name, target]);
   }
   return names;
 }
@@ -131,7 +136,7 @@ function targetsOfEntry(reader: ProxyReader, entry: Obj<'WorkloadEntry'>, cluste
     for (const port of service.ports) {
       const target = targetPort(port, entry.spec.ports ?? {});
       if (port.protocol !== 'UDP' && target !== undefined) {
-        names.push([service.hostname, service.namespace, KUBERNETES, port.name, target]);
+        names.push(['kubernetes', `${cluster}/${obj.namespace}/${obj.name}`, port.name, target]);
       }
     }
   }
@@ -139,14 +144,15 @@ function targetsOfEntry(reader: ProxyReader, entry: Obj<'WorkloadEntry'>, cluste
 }
 
 function headlessTargets(reader: ProxyReader, obj: Obj<'Service'>, cluster: string): readonly TargetName[] {
-  const service = reader.get(mergedService, `${obj.namespace}/${obj.name}`);
+  const key = `${cluster}/${obj.namespace}/${obj.name}`;
+  const service = reader.get(kubernetesService, key);
   if (service === undefined) return [];
   const first = reader.facet('ips')[0];
   const names: TargetName[] = [];
-  for (const endpoint of reader.get(kubernetesEndpoints, `${cluster}/${obj.namespace}/${obj.name}`)) {
+  for (const endpoint of reader.get(kubernetesEndpoints, key)) {
     const port = portNamed(service, endpoint.portName);
     if (port === undefined || !endpoint.addresses.includes(first ?? '')) continue;
-    names.push([service.hostname, service.namespace, KUBERNETES, port.name, endpoint.port]);
+    names.push(['kubernetes', key, port.name, endpoint.port]);
   }
   return names;
 }
@@ -173,7 +179,8 @@ function entryTargets(reader: ProxyReader): readonly TargetName[] {
           if (service.registry !== 'External' || service.objectName !== entry.name) return;
           for (const endpoint of endpoints) {
             const port = portNamed(service, endpoint.portName);
-            if (port !== undefined) names.push([host, entry.namespace, index, port.name, endpoint.port]);
+            if (port !== undefined)
+              names.push(['entry', `${host}|${entry.namespace}|${index}`, port.name, endpoint.port]);
           }
         });
     }
