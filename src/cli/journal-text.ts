@@ -2,7 +2,6 @@
 
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -11,6 +10,7 @@ import { resolvePosition } from '../history/position.ts';
 import { exportJournal } from '../journal/export.ts';
 import { importJournal } from '../journal/import.ts';
 import type { Journal } from '../journal/journal.ts';
+import { linesOf } from '../journal/lines.ts';
 import { openJournal } from '../journal/open.ts';
 import { AT_HELP, journalOption } from './asking.ts';
 import { CliError, print } from './output.ts';
@@ -89,7 +89,7 @@ export function importCommand(): Command {
           reject(new CliError(`${lines}: not a whole gzip file (${error.message})`)),
         );
       });
-      const text = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+      const text = linesOf(input.setEncoding('utf8'));
       const head = await Promise.race([importJournal(options.journal, text), failed]);
       const made = await openJournal(options.journal, { readonly: true });
       const events = head.seq - made.base().seq;

@@ -4,12 +4,12 @@
 import { copyFileSync, createReadStream, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { exportJournal } from '../../src/journal/export.ts';
 import { importJournal } from '../../src/journal/import.ts';
+import { linesOf } from '../../src/journal/lines.ts';
 import { openJournal } from '../../src/journal/open.ts';
 import { foldHistory } from '../../src/runtime/history.ts';
 
@@ -30,7 +30,9 @@ test.each(names)('%s', async name => {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, 'j.db');
   const text = join(FIXTURES, `${name}.jsonl`);
-  expect(await importJournal(path, linesOf(text), { durability: 'off' })).toMatchObject(heads[name]!);
+  expect(await importJournal(path, linesOf(createReadStream(text, 'utf8')), { durability: 'off' })).toMatchObject(
+    heads[name]!,
+  );
   if (existsSync(join(FIXTURES, `${name}.key`))) copyFileSync(join(FIXTURES, `${name}.key`), `${path}.key`);
 
   const journal = await openJournal(path, { readonly: true });
@@ -55,7 +57,3 @@ test.each(names)('%s', async name => {
   for await (const line of exportJournal(journal, { redact: false })) again.push(`${line}\n`);
   expect(again.join('')).toBe(readFileSync(text, 'utf8'));
 });
-
-function linesOf(path: string): AsyncIterable<string> {
-  return createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
-}
