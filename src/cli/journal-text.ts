@@ -89,8 +89,9 @@ export function importCommand(): Command {
           reject(new CliError(`${lines}: not a whole gzip file (${error.message})`)),
         );
       });
-      const text = linesOf(input.setEncoding('utf8'));
-      const head = await Promise.race([importJournal(options.journal, text), failed]);
+      // A stream that is left early would fail of that, and hide why it was left.
+      const text = linesOf(input.setEncoding('utf8').iterator({ destroyOnReturn: false }));
+      const head = await Promise.race([importJournal(options.journal, text), failed]).finally(() => file.destroy());
       const made = await openJournal(options.journal, { readonly: true });
       const events = head.seq - made.base().seq;
       await made.close();

@@ -3,9 +3,9 @@
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { importJournal } from '../../src/journal/import.ts';
+import { linesOf } from '../../src/journal/lines.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../journal/fixtures/', import.meta.url));
 
@@ -24,7 +24,7 @@ export async function openSamples(...samples: readonly Sample[]): Promise<Sample
   const path = (sample: Sample): string => join(folder, `${sample}.db`);
   for (const sample of samples) {
     const input = createReadStream(join(FIXTURES, `${sample}.jsonl`), 'utf8');
-    await importJournal(path(sample), createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }), {
+    await importJournal(path(sample), linesOf(input), {
       durability: 'off',
     });
   }
