@@ -79,15 +79,26 @@ export async function foldFigures(): Promise<Figures> {
       CHANGES,
       await leastOf(() => cpuMs(() => foldAll(changes, loaded)), ROUNDS),
     );
-    figures[`${name}: journal file to state`] = perSecond(
-      all,
-      await withJournal([...start, ...changes], journal =>
-        leastOf(() => cpuMsOf(() => foldHistory(journal, { fromSnapshot: false })), ROUNDS),
-      ),
+    const fromFile = await withJournal([...start, ...changes], journal =>
+      leastOfBoth(() => foldHistory(journal, { fromSnapshot: false })),
     );
+    figures[`${name}: journal file to state`] = perSecond(all, fromFile.cpuMs);
+    figures[`${name}: journal file to state, by the clock`] = perSecond(all, fromFile.ms);
     figures[`${name}: memory of an object`] = bytes((held * 1024 * 1024) / loaded.records.size);
   }
   return figures;
+}
+
+/** Threads of the process share the work, so that the clock sees less than all of them together. */
+async function leastOfBoth(run: () => Promise<unknown>): Promise<{ readonly cpuMs: number; readonly ms: number }> {
+  let ms = Number.POSITIVE_INFINITY;
+  const cpu = await leastOf(async () => {
+    const begin = performance.now();
+    const used = await cpuMsOf(run);
+    ms = Math.min(ms, performance.now() - begin);
+    return used;
+  }, ROUNDS);
+  return { cpuMs: cpu, ms };
 }
 
 /** As they come from a journal: nothing shared between them, so that what an object weighs is all its own. */

@@ -87,14 +87,16 @@ function quoted(text: string): string {
 
 function membersEqual(a: JsonObject, b: JsonObject): boolean {
   let members = 0;
-  for (const key of Object.keys(a)) {
+  // Enumerating the objects themselves makes no list of their keys; what is inherited is not one of the value.
+  for (const key in a) {
     const member = a[key];
-    if (member === undefined) continue;
-    // An inherited member, such as `constructor`, is not one of the value.
-    if (!Object.hasOwn(b, key) || b[key] === undefined || !jsonEqual(member, b[key])) return false;
+    if (member === undefined || !Object.hasOwn(a, key)) continue;
+    const other = b[key];
+    if (other === undefined || !Object.hasOwn(b, key)) return false;
+    if (member !== other && !jsonEqual(member, other)) return false;
     members++;
   }
-  for (const key of Object.keys(b)) if (b[key] !== undefined) members--;
+  for (const key in b) if (b[key] !== undefined && Object.hasOwn(b, key)) members--;
   return members === 0;
 }
 
