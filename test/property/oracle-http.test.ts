@@ -5,33 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/oracle/explain.ts';
 import type { ProxyConfig } from '../../src/oracle/question.ts';
 import type { Route } from '../../src/xds/proto/types.gen.ts';
-import { expectHttp, type Mesh, meshOf, type Question } from './mesh/http-model.ts';
+import { expectHttp, type Mesh, type Question } from './mesh/http-model.ts';
+import { fixedCasesOf, inquiryOf, setUp } from './mesh/inquiry.ts';
 import { asked, configured, lines, shares } from './mesh/predicted.ts';
 import { httpQuestion } from './mesh/questions.ts';
-import { type Client, visibleServices } from './mesh/services.ts';
-import { anyWorld, type World } from './mesh/world.ts';
+import { visibleServices } from './mesh/services.ts';
 import { parameters } from './seed.ts';
 
-const CLIENTS: readonly Client[] = [
-  { namespace: 'prod', labels: { app: 'alpha', version: 'v1' } },
-  { namespace: 'test', labels: { app: 'other' } },
-];
-const QUESTIONS = 12;
-
-interface Inquiry {
-  readonly world: World;
-  readonly client: Client;
-  readonly questions: readonly Question[];
-}
-
-const inquiry: fc.Arbitrary<Inquiry> = fc.tuple(anyWorld, fc.constantFrom(...CLIENTS)).chain(([world, client]) =>
-  fc
-    .array(httpQuestion(visibleServices(world, client), client.namespace), {
-      minLength: QUESTIONS,
-      maxLength: QUESTIONS,
-    })
-    .map(questions => ({ world, client, questions })),
-);
+const inquiry = inquiryOf((world, client) => httpQuestion(visibleServices(world, client), client.namespace));
+const fixedCases = fixedCasesOf(inquiry);
 
 interface Judged {
   readonly agreed: number;
@@ -69,28 +51,6 @@ function kindOf(line: string): string {
   if (/^30\d$/.test(what)) return 'redirect';
   if (/^\d+$/.test(what)) return what;
   return what === 'passthrough' || what === 'closed' ? what : what.includes('/v') ? 'subset' : 'service';
-}
-
-interface Case {
-  readonly mesh: Mesh;
-  readonly config: ProxyConfig;
-  readonly questions: readonly Question[];
-}
-
-function setUp({ world, client, questions }: Inquiry): Case {
-  const { world: accepted, config } = configured(world, client);
-  return { mesh: meshOf(accepted, client), config, questions };
-}
-
-/** Always the same worlds, so that what they hold is not a matter of luck. */
-const FIXED_SEED = 7;
-const fixed: Case[] = [];
-const inquiries = fc.sample(inquiry, { numRuns: 80, seed: FIXED_SEED });
-function* fixedCases(): Generator<Case> {
-  for (const [i, given] of inquiries.entries()) {
-    fixed[i] ??= setUp(given);
-    yield fixed[i];
-  }
 }
 
 describe('HTTP requests that leave a workload', () => {
@@ -184,8 +144,7 @@ describe('a generator that errs is caught (canaries)', () => {
   });
 
   it('Sidecars ignored', () => {
-    const isCaught = inquiries.some((given, i) => {
-      const { mesh, questions } = fixed[i] ?? setUp(given);
+    const isCaught = [...fixedCases()].some(({ given, mesh, questions }) => {
       const objects = given.world.objects.filter(({ kind }) => kind !== 'Sidecar');
       if (objects.length === given.world.objects.length) return false;
       const { config } = configured({ ...given.world, objects }, given.client);

@@ -5,33 +5,16 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/oracle/explain.ts';
 import type { ProxyConfig } from '../../src/oracle/question.ts';
 import type { FilterChain, TcpProxy } from '../../src/xds/proto/types.gen.ts';
-import { type Mesh, meshOf } from './mesh/http-model.ts';
-import { asked, configured, lines, shares } from './mesh/predicted.ts';
+import type { Mesh } from './mesh/http-model.ts';
+import { fixedCasesOf, inquiryOf, setUp } from './mesh/inquiry.ts';
+import { asked, lines, shares } from './mesh/predicted.ts';
 import { tcpQuestion } from './mesh/questions.ts';
-import { type Client, visibleServices } from './mesh/services.ts';
+import { visibleServices } from './mesh/services.ts';
 import { expectTcp, type TcpQuestion } from './mesh/tcp-model.ts';
-import { anyWorld, type World } from './mesh/world.ts';
 import { parameters } from './seed.ts';
 
-const CLIENTS: readonly Client[] = [
-  { namespace: 'prod', labels: { app: 'alpha', version: 'v1' } },
-  { namespace: 'test', labels: { app: 'other' } },
-];
-const QUESTIONS = 12;
-
-interface Inquiry {
-  readonly world: World;
-  readonly client: Client;
-  readonly questions: readonly TcpQuestion[];
-}
-
-const inquiry: fc.Arbitrary<Inquiry> = fc
-  .tuple(anyWorld, fc.constantFrom(...CLIENTS))
-  .chain(([world, client]) =>
-    fc
-      .array(tcpQuestion(visibleServices(world, client)), { minLength: QUESTIONS, maxLength: QUESTIONS })
-      .map(questions => ({ world, client, questions })),
-  );
+const inquiry = inquiryOf((world, client) => tcpQuestion(visibleServices(world, client)));
+const fixedCases = fixedCasesOf(inquiry);
 
 interface Judged {
   readonly silent: number;
@@ -68,28 +51,6 @@ function judge(mesh: Mesh, config: ProxyConfig, questions: readonly TcpQuestion[
     );
   }
   return { silent, different, kinds };
-}
-
-interface Case {
-  readonly mesh: Mesh;
-  readonly config: ProxyConfig;
-  readonly questions: readonly TcpQuestion[];
-}
-
-function setUp({ world, client, questions }: Inquiry): Case {
-  const { world: accepted, config } = configured(world, client);
-  return { mesh: meshOf(accepted, client), config, questions };
-}
-
-/** Always the same worlds, so that what they hold is not a matter of luck. */
-const FIXED_SEED = 7;
-const fixed: Case[] = [];
-const inquiries = fc.sample(inquiry, { numRuns: 80, seed: FIXED_SEED });
-function* fixedCases(): Generator<Case> {
-  for (const [i, given] of inquiries.entries()) {
-    fixed[i] ??= setUp(given);
-    yield fixed[i];
-  }
 }
 
 describe('connections that are not HTTP', () => {
