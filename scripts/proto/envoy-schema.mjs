@@ -5,6 +5,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import protobuf from 'protobufjs/light.js';
+import { wellKnown } from './well-known.mjs';
 
 const at = path => new URL(`../../src/${path}`, import.meta.url);
 const root = protobuf.Root.fromJSON(JSON.parse(readFileSync(at('xds/proto/bundle.gen.json'), 'utf8'))).resolveAll();
@@ -19,26 +20,7 @@ const SCALARS = new Map(
     fixed64: 'uint64',
   }),
 );
-const WELL_KNOWN = new Map(
-  Object.entries({
-    Any: 'any',
-    Duration: 'duration',
-    Timestamp: 'timestamp',
-    Struct: 'struct',
-    Value: 'value',
-    ListValue: 'value',
-    NullValue: 'value',
-    BoolValue: 'bool',
-    StringValue: 'string',
-    BytesValue: 'bytes',
-    Int32Value: 'int32',
-    UInt32Value: 'uint32',
-    Int64Value: 'int64',
-    UInt64Value: 'uint64',
-    FloatValue: 'float',
-    DoubleValue: 'double',
-  }).map(([name, word]) => [`google.protobuf.${name}`, word]),
-);
+const WELL_KNOWN = wellKnown({ Any: 'any', Value: 'value', ListValue: 'value', NullValue: 'value' });
 
 const nameOf = o => o.fullName.slice(1);
 const messages = [];

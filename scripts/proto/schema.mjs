@@ -1,6 +1,7 @@
 // The schema of Istio's API kinds as data for the core's decoder, and the TypeScript interfaces of what the decoder returns.
 import protobuf from 'protobufjs';
 import { byFullName, collectTop, fullName, nameAll } from './naming.mjs';
+import { wellKnown } from './well-known.mjs';
 
 const { Type, Enum, MapField } = protobuf;
 
@@ -17,23 +18,7 @@ const PACKAGES = [
 ];
 const PREFERRED = ['istio.networking.v1alpha3', 'istio.mesh.v1alpha1'];
 
-/** Well-known types by the schema's word for them; a wrapper is decoded to what it wraps. */
-const WELL_KNOWN = new Map(
-  Object.entries({
-    Duration: 'duration',
-    Timestamp: 'timestamp',
-    Struct: 'struct',
-    BoolValue: 'bool',
-    StringValue: 'string',
-    BytesValue: 'bytes',
-    Int32Value: 'int32',
-    UInt32Value: 'uint32',
-    Int64Value: 'int64',
-    UInt64Value: 'uint64',
-    FloatValue: 'float',
-    DoubleValue: 'double',
-  }).map(([name, word]) => [`google.protobuf.${name}`, word]),
-);
+const WELL_KNOWN = wellKnown({});
 const SCALARS = ['string', 'bool', 'int32', 'uint32', 'int64', 'uint64', 'float', 'double', 'bytes'];
 const TYPESCRIPT = {
   string: 'string',
