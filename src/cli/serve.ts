@@ -27,6 +27,14 @@ export function serveCommand(): Command {
     .option('--monitoringAddr <addr>', 'address for /metrics, /version and /debug', ':15014')
     .option('--shutdownDuration <duration>', 'how long a graceful stop may take', '10s')
     .option('--keepaliveMaxServerConnectionAge <duration>', 'end connections after this time, so that proxies spread')
+    .addHelpText(
+      'after',
+      `
+Environment, besides the feature flags (docs/serving.md has all of it):
+  PILOT_ENABLE_WARM_UP           make the first views before /ready says yes (default true)
+  PILOT_MAX_REQUESTS_PER_SECOND  new streams a second (default 15 and 5 for each processor, at most 100)
+  PILOT_DEBOUNCE_AFTER, PILOT_DEBOUNCE_MAX, PILOT_PUSH_THROTTLE  when pushes leave, and to how many at once`,
+    )
     .action(async (flags: Flags) => {
       const log = logOf(flags);
       const plane = await startControlPlane(optionsOf(flags), systemClock, log);

@@ -26,13 +26,15 @@ import { scheduleSettings } from '../xds/push/settings.ts';
 import { XdsServer } from '../xds/server.ts';
 import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
+import { expectedProxies } from './expected-proxies.ts';
 import type { Log } from './log.ts';
 import { Reporter } from './reporter.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
 import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
-import { Sources } from './sources.ts';
+import { type Readiness, Sources } from './sources.ts';
 import { type Started, sinkOf, startWorld } from './start.ts';
 import { StartFault } from './start-fault.ts';
+import { WarmUp, warmUpEnabled } from './warm-up.ts';
 import type { World } from './world.ts';
 
 /** How often what is memoised and no longer used is forgotten. */
@@ -71,7 +73,7 @@ async function start(
   closeAll: () => Promise<void>,
 ): Promise<ControlPlane> {
   const adapters = await openAdapters(options, clock, log, VERSION);
-  const { journal, world, snapshot, asOf } = await openWorld(options, clock, log);
+  const { journal, world, snapshot, asOf, connected } = await openWorld(options, clock, log);
   closers.push(() => journal.close());
   const snapshotter = new Snapshotter(journal, snapshot, log, SNAPSHOT_EVENTS, keepOf(options, clock));
   closers.push(() => snapshotter.finish(world.state));
@@ -81,7 +83,10 @@ async function start(
   const reporter = new Reporter(log, adapters);
   const metrics = new Metrics();
   const engine = new Engine(resourceSources);
-  const host = xdsHost({ world, clock, log, metrics, reporter, engine, ready: () => sources.ready });
+  const warmUp = new WarmUp({ engine, state: () => world.state, clock, log, enabled: warmUpEnabled(process.env) });
+  closers.push(async () => warmUp.stop());
+  const ready = (): boolean => sources.ready && warmUp.done;
+  const host = xdsHost({ world, clock, log, metrics, reporter, engine, ready });
   const limits = { ...xdsLimits(process.env, availableParallelism()), connectionAgeMsMax: options.maxConnectionAgeMs };
   const xds = new XdsServer({ host, engine, limits, schedule: scheduleSettings(process.env) });
   closers.push(() => xds.stop(options.shutdownMs));
@@ -96,15 +101,20 @@ async function start(
   });
   const history = new History(journal, { foldMax: ASKED_FOLD_MAX });
   const timer = setInterval(() => {
-    engine.sweep();
+    if (!warmUp.holdsSweep(world.state.proxies.size > 0)) engine.sweep();
     history.tracker.sweep();
   }, SWEEP_MS);
   timer.unref();
   closers.push(async () => clearInterval(timer));
 
-  const ports = await openPorts(options, { world, journal, history, engine, xds, metrics, sources }, log, closers);
+  const readiness = (): Readiness => warmUp.readiness(sources.readiness());
+  const said = { readiness, report: () => sources.report() };
+  const parts = { world, journal, history, engine, xds, metrics, sources: said };
+  const ports = await openPorts(options, parts, log, closers);
   closers.push(() => sources.stop());
+  const warmed = sources.whenReady().then(() => warmUp.run(() => expectedProxies(journal, world.state, connected)));
   await startSources(options, { adapters, sources, world, log });
+  if (sources.ready) await warmed;
   return { ports, world, xds, sources, stop: closeAll };
 }
 

@@ -7,15 +7,10 @@ import { showOrigin, showProblem } from '../core/problem.ts';
 import type { ProxyRecord } from '../core/proxy.ts';
 import type { State } from '../core/state.ts';
 import { Tracker } from '../core/track.ts';
-import {
-  type Cluster,
-  Cluster_DiscoveryType,
-  type ClusterLoadAssignment,
-  type Listener,
-  type RouteConfiguration,
-} from '../xds/proto/types.gen.ts';
+import type { Cluster, ClusterLoadAssignment, Listener, RouteConfiguration } from '../xds/proto/types.gen.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import { allOf, foldFacts, namedOf, objectFacts, proxyFacts } from './offline.ts';
+import { endpointNames, routeNames } from './watched-names.ts';
 
 /** Each list in the order of generation; what a subscription would name is there, if it exists. */
 export interface Held {
@@ -27,20 +22,17 @@ export interface Held {
 
 export function heldBy(tracker: Tracker, state: State, proxy: ProxyRecord): Held {
   const all = <T>(url: string): readonly T[] => allOf(tracker, state, proxy, url).map(({ message }) => message as T);
-  const named = <T>(url: string, names: ReadonlySet<string>): readonly T[] =>
-    [...names].flatMap(name => {
+  const named = <T>(url: string, names: readonly string[]): readonly T[] =>
+    names.flatMap(name => {
       const found = namedOf(tracker, state, proxy, url, name);
       return found === undefined ? [] : [found.message as T];
     });
   const [clusters, listeners] = [all<Cluster>(CDS), all<Listener>(LDS)];
-  const assignments = clusters.flatMap(cluster =>
-    cluster.type === Cluster_DiscoveryType.EDS ? [cluster.edsClusterConfig?.serviceName || (cluster.name ?? '')] : [],
-  );
   return {
     listeners,
     clusters,
     routes: named(RDS, routeNames(listeners)),
-    endpoints: named(EDS, new Set(assignments)),
+    endpoints: named(EDS, endpointNames(clusters)),
   };
 }
 
@@ -81,18 +73,4 @@ function refusal(effect: Effect): readonly string[] {
   if (effect.kind !== 'Verdict' || effect.accepted) return [];
   const where = effect.origin === undefined ? '' : `${showOrigin(effect.origin)}: `;
   return [`${where}${effect.object} is refused: ${effect.problems.map(showProblem).join('; ')}`];
-}
-
-function routeNames(listeners: readonly Listener[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { filterChains = [], defaultFilterChain } of listeners) {
-    for (const chain of defaultFilterChain === undefined ? filterChains : [...filterChains, defaultFilterChain]) {
-      for (const { typedConfig } of chain.filters ?? []) {
-        const name = (typedConfig as { readonly rds?: { readonly routeConfigName?: string } } | undefined)?.rds
-          ?.routeConfigName;
-        if (name !== undefined) names.add(name);
-      }
-    }
-  }
-  return names;
 }

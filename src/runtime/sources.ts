@@ -30,6 +30,8 @@ export class Sources {
   readonly #options: SourcesOptions;
   readonly #fromJournal: ReadonlySet<string>;
   readonly #started = new Map<string, Promise<void>>();
+  #told: (() => void) | undefined;
+  #whenReady: Promise<void> | undefined;
 
   constructor(options: SourcesOptions) {
     this.#options = options;
@@ -43,6 +45,15 @@ export class Sources {
 
   get ready(): boolean {
     return this.report().every(({ synced, fromJournal }) => synced || fromJournal);
+  }
+
+  /** Resolves when `ready` is true for the first time; never, if it never is. */
+  whenReady(): Promise<void> {
+    this.#whenReady ??= new Promise(resolve => {
+      this.#told = resolve;
+      this.#tell();
+    });
+    return this.#whenReady;
   }
 
   report(): readonly SourceReport[] {
@@ -68,9 +79,14 @@ export class Sources {
   start(adapter: Adapter, sink: Sink): Promise<void> {
     const started = adapter.start(sink).then(() => {
       this.#options.log('info', `${adapter.source}: everything has been listed`);
+      this.#tell();
     });
     this.#started.set(adapter.source, started);
     return started;
+  }
+
+  #tell(): void {
+    if (this.ready) this.#told?.();
   }
 
   async stop(): Promise<void> {

@@ -4,6 +4,7 @@ import type { Sink } from '../adapters/adapter.ts';
 import type { Fact, Unrecorded } from '../core/event.ts';
 import { jsonEqual } from '../core/json.ts';
 import { newsOf, newsOfKinds, newsOfList } from '../core/novelty.ts';
+import type { ProxyRecord } from '../core/proxy.ts';
 import { type Settings, settingsToJson } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -25,6 +26,8 @@ export interface Started {
   readonly snapshot: number;
   /** Milliseconds since the epoch; 0 for a new journal. */
   readonly asOf: number;
+  /** Who was connected when the journal was last written. */
+  readonly connected: readonly ProxyRecord[];
 }
 
 /**
@@ -41,7 +44,7 @@ export async function startWorld(journal: Journal, { settings, strict, clock, lo
   log('info', `journal ${journal.path}: ${events} events folded up to ${state.seq}, from snapshot ${snapshot}`);
   const world = new World({ journal, state, clock, strict, log });
   await world.recordNews(now => [...failed, ...startFacts(now, settings)]);
-  return { world, snapshot, asOf: state.time };
+  return { world, snapshot, asOf: state.time, connected: [...state.proxies.values()] };
 }
 
 function startFacts(state: State, settings: Settings): readonly Unrecorded[] {

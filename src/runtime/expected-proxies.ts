@@ -1,0 +1,116 @@
+// Who will connect first: after a restart the proxies that the journal knows, with the nodes that they sent; on a new mesh one plain sidecar
+// of each namespace, because sidecars will come from there. Only a guess: nothing is recorded of it, and nothing depends on it.
+
+import type { ProxyConnected } from '../core/event.ts';
+import { fold } from '../core/fold.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Obj } from '../core/object.ts';
+import type { ProxyRecord } from '../core/proxy.ts';
+import type { State } from '../core/state.ts';
+import type { Journal } from '../journal/journal.ts';
+
+/** Of the proxies that the journal knows, those that connected last. */
+export const KNOWN_PROXIES_MAX = 1_000;
+/** Namespaces for which a sidecar is guessed: those with the most pods and services. */
+export const GUESSED_NAMESPACES_MAX = 50;
+
+/** Istio never injects sidecars there (its injector's IgnoredNamespaces). */
+const WITHOUT_SIDECARS: ReadonlySet<string> = new Set([
+  'kube-system',
+  'kube-public',
+  'kube-node-lease',
+  'local-path-storage',
+]);
+/** Of documentation (RFC 5737): no pod has it. */
+const NOBODYS_ADDRESS = '192.0.2.1';
+const ISTIO_VERSION = '1.30.3';
+const noneRejected: ReadonlySet<number> = new Set();
+
+/** Those that the journal knows, and if there are none those that can be guessed. Rejects as reading the journal does. */
+export async function expectedProxies(
+  journal: Journal,
+  state: State,
+  connected: readonly ProxyRecord[],
+): Promise<readonly ProxyRecord[]> {
+  const known = await knownProxies(journal, state, connected);
+  return known.length > 0 ? known : guessedSidecars(state);
+}
+
+/** The proxies whose names connected last, newest first, and those of `connected` that are not among them. Rejects as reading does. */
+export async function knownProxies(
+  journal: Journal,
+  state: State,
+  connected: readonly ProxyRecord[],
+  max = KNOWN_PROXIES_MAX,
+): Promise<readonly ProxyRecord[]> {
+  const seqs = await journal.seqsOf('ProxyConnected', { from: journal.base().seq + 1 });
+  const known = new Map<string, ProxyRecord>();
+  const from = seqs[Math.max(0, seqs.length - max)];
+  if (from !== undefined) {
+    for await (const page of journal.records({ from, kind: 'ProxyConnected' })) {
+      for (const { body } of page) {
+        const proxy = proxyOf(state, JSON.parse(body) as Recorded);
+        if (proxy === undefined) continue;
+        known.delete(proxy.facets.id);
+        known.set(proxy.facets.id, proxy);
+      }
+    }
+  }
+  const others = connected.filter(({ facets }) => !known.has(facets.id));
+  return [...[...known.values()].reverse(), ...others].slice(0, max);
+}
+
+type Recorded = Omit<ProxyConnected, 'kind'>;
+
+/** As the state would know it after it connected; undefined if its node is not understood. */
+function proxyOf(state: State, recorded: Recorded): ProxyRecord | undefined {
+  const connection = `expected ${recorded.connection}`;
+  const event = {
+    ...recorded,
+    connection,
+    seq: state.seq + 1,
+    time: state.time,
+    source: 'runtime',
+    kind: 'ProxyConnected',
+  } as const;
+  return fold(state, event, noneRejected, false).state.proxies.get(connection);
+}
+
+/** One sidecar of each namespace that has pods or services, the fullest namespaces first. */
+export function guessedSidecars(state: State, max = GUESSED_NAMESPACES_MAX): readonly ProxyRecord[] {
+  const sizes = new Map<string, number>();
+  const pods = new Map<string, Obj<'Pod'>>();
+  const { Pod, Service, ServiceEntry, WorkloadEntry } = state.objects;
+  for (const table of [Service, ServiceEntry, WorkloadEntry, Pod]) {
+    for (const { namespace } of table.values()) sizes.set(namespace, (sizes.get(namespace) ?? 0) + 1);
+  }
+  for (const pod of Pod.values() as IterableIterator<Obj<'Pod'>>) {
+    if (!pods.has(pod.namespace) && pod.spec.podIP !== '' && !pod.spec.hostNetwork) pods.set(pod.namespace, pod);
+  }
+  const namespaces = [...sizes].filter(([namespace]) => !WITHOUT_SIDECARS.has(namespace));
+  namespaces.sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  return namespaces.slice(0, max).flatMap(([namespace]) => {
+    const node = sidecarNode(state, namespace, pods.get(namespace));
+    return proxyOf(state, { connection: namespace, node, protocol: 'delta' }) ?? [];
+  });
+}
+
+/** The node of the sidecar of a pod, as the injector and the agent would write it; without a pod of a workload that nobody knows. */
+function sidecarNode({ settings }: State, namespace: string, pod: Obj<'Pod'> | undefined): JsonObject {
+  const ips = pod === undefined ? [NOBODYS_ADDRESS] : pod.spec.podIPs.length > 0 ? pod.spec.podIPs : [pod.spec.podIP];
+  const name = pod?.name ?? 'expected';
+  return {
+    id: `sidecar~${ips[0]!}~${name}.${namespace}~${namespace}.svc.${settings.domainSuffix}`,
+    cluster: `${name}.${namespace}`,
+    metadata: {
+      CLUSTER_ID: settings.clusterId,
+      ISTIO_VERSION,
+      NAMESPACE: namespace,
+      NAME: name,
+      INTERCEPTION_MODE: 'REDIRECT',
+      SERVICE_ACCOUNT: pod?.spec.serviceAccountName ?? 'default',
+      LABELS: { ...pod?.labels },
+      INSTANCE_IPS: ips.join(','),
+    },
+  };
+}

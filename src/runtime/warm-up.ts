@@ -1,0 +1,166 @@
+// The first views, made before anybody waits for them. Whoever connects first to a fresh control plane would pay for all that its neighbours
+// share, and for code that has never run. So the views of the proxies that are expected (expected-proxies.ts) are made while `/ready` still says no.
+//
+// Invariant: results are the same with and without. What is made are ordinary memoised values, by the engine that serves; nothing is recorded,
+// and a guess that nobody comes for is swept like anything else that is not used. All limits are counts: where the work ends depends on the mesh alone.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ProxyRecord, Subscription } from '../core/proxy.ts';
+import type { Resource } from '../core/resource.ts';
+import type { State } from '../core/state.ts';
+import type { Engine } from '../xds/engine.ts';
+import type { Cluster, Listener } from '../xds/proto/types.gen.ts';
+import type { ResourceSet } from '../xds/resource-set.ts';
+import { CDS, EDS, LDS, NDS, RDS } from '../xds/session/types.ts';
+import { ViewTurns } from '../xds/view-turns.ts';
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import { allOf } from './offline.ts';
+import type { Readiness } from './sources.ts';
+import { endpointNames, routeNames } from './watched-names.ts';
+
+/** Runs of queries and generators after which no further view is begun: some ten seconds. */
+export const WARM_UP_RUNS_MAX = 200_000;
+/** Runs between two turns of the event loop: fewer than while serving (SLICE_WORK), as code that runs for the first time is slow. */
+export const WARM_UP_SLICE = 100;
+/** Sweeps that are left out while nobody has connected: five minutes. */
+export const WARM_UP_SWEEPS_MAX = 10;
+/** Work that takes longer than this says how far it is, as often. */
+const PROGRESS_MS = 1_000;
+
+export interface WarmUpOptions {
+  readonly engine: Engine;
+  /** The newest. */
+  readonly state: () => State;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly runsMax?: number;
+  /** False: nothing is made, and nobody waits for it. */
+  readonly enabled?: boolean;
+}
+
+/** PILOT_ENABLE_WARM_UP; an unparsable value counts as not given. */
+export function warmUpEnabled(env: Readonly<Record<string, string | undefined>>): boolean {
+  return !['0', 'f', 'F', 'false', 'FALSE', 'False'].includes(env.PILOT_ENABLE_WARM_UP ?? '');
+}
+
+export class WarmUp {
+  readonly #options: WarmUpOptions;
+  readonly #turns = new ViewTurns(WARM_UP_SLICE);
+  readonly #names = new WeakMap<readonly unknown[], readonly string[]>();
+  #sweepsLeft = 0;
+  #stopped = false;
+  #done: boolean;
+
+  constructor(options: WarmUpOptions) {
+    this.#options = options;
+    this.#done = options.enabled === false;
+  }
+
+  get done(): boolean {
+    return this.#done;
+  }
+
+  /** What `/ready` says, given what the sources say. */
+  readiness(ofSources: Readiness): Readiness {
+    if (!ofSources.ready || this.#done) return ofSources;
+    return { ready: false, text: 'not ready: the first views are being made\n' };
+  }
+
+  /** Makes all that each of the proxies would subscribe to. Resolves when that is done, or enough, or failed: it is speculation. */
+  async run(expected: () => Promise<readonly ProxyRecord[]>): Promise<void> {
+    if (this.#done) return;
+    try {
+      await this.#views(await expected());
+    } catch (error) {
+      this.#options.log('warn', `no first views: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    this.#sweepsLeft = WARM_UP_SWEEPS_MAX;
+    this.#done = true;
+  }
+
+  async #views(expected: readonly ProxyRecord[]): Promise<void> {
+    const { engine, clock, log, runsMax = WARM_UP_RUNS_MAX } = this.#options;
+    const { stats } = engine.tracker;
+    const [runsBefore, started] = [stats.runs + stats.generated, clock.now()];
+    const runs = (): number => stats.runs + stats.generated - runsBefore;
+    let said = started;
+    let done = 0;
+    for (const proxy of expected) {
+      if (this.#stopped || runs() >= runsMax) break;
+      try {
+        await this.#view(proxy);
+      } catch (error) {
+        // Whoever really connects will be told; a guess need not be.
+        log('debug', `first view of ${proxy.facets.id}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+      done++;
+      if (clock.now() - said >= PROGRESS_MS) {
+        said = clock.now();
+        log('info', `making first views: ${done} of ${expected.length}`);
+      }
+    }
+    if (done > 0)
+      log('info', `first views of ${done} expected proxies: ${runs()} pieces in ${clock.now() - started} ms`);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Asked once a sweep: whether to leave it out, so that what was made is there when the first proxy comes. */
+  holdsSweep(connected: boolean): boolean {
+    if (connected) this.#sweepsLeft = 0;
+    return this.#sweepsLeft-- > 0;
+  }
+
+  /** First what is asked for as a whole, then what that names: the order of a proxy. */
+  async #view(proxy: ProxyRecord): Promise<void> {
+    await this.#look(proxy, { [CDS]: everything, [LDS]: everything });
+    const [endpoints, routes] = [
+      this.#namesIn<Cluster>(proxy, CDS, endpointNames),
+      this.#namesIn<Listener>(proxy, LDS, routeNames),
+    ];
+    const frame = proxy.protocol === 'delta' ? 'deltaFrame' : 'sotwFrame';
+    const sets = await this.#look(proxy, {
+      [CDS]: everything,
+      [EDS]: { wildcard: false, names: endpoints },
+      [LDS]: everything,
+      [RDS]: { wildcard: false, names: routes },
+      ...(proxy.metadata.DNS_CAPTURE === undefined ? {} : { [NDS]: everything }),
+    });
+    for (const set of sets.values()) {
+      await nextTurn();
+      // What else a response takes: the digest for its receipt, and frames, which are made when they are first asked for.
+      void set.digest;
+      for (const resource of set.resources.values()) void resource[frame];
+    }
+  }
+
+  #look(
+    proxy: ProxyRecord,
+    subscriptions: Readonly<Record<string, Subscription>>,
+  ): Promise<ReadonlyMap<string, ResourceSet>> {
+    const { engine, state } = this.#options;
+    const look = engine.look();
+    const asking = { ...proxy, subscriptions };
+    return this.#turns.take(allowance => look(allowance, state(), asking));
+  }
+
+  /** Proxies with equal clusters ask for the identical list. */
+  #namesIn<T extends object>(
+    proxy: ProxyRecord,
+    url: string,
+    namesOf: (messages: readonly T[]) => readonly string[],
+  ): readonly string[] {
+    const { engine, state } = this.#options;
+    const made: readonly Resource<object>[] = allOf(engine.tracker, state(), proxy, url);
+    const known = this.#names.get(made);
+    if (known !== undefined) return known;
+    const names = namesOf(made.map(({ message }) => message as T));
+    this.#names.set(made, names);
+    return names;
+  }
+}
+
+const everything: Subscription = { wildcard: true, names: [] };

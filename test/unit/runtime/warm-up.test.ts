@@ -1,0 +1,194 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Unrecorded } from '../../../src/core/event.ts';
+import { fold } from '../../../src/core/fold.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
+import type { ProxyRecord } from '../../../src/core/proxy.ts';
+import type { State } from '../../../src/core/state.ts';
+import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
+import { expectedProxies, guessedSidecars, knownProxies } from '../../../src/runtime/expected-proxies.ts';
+import { proxyFacts } from '../../../src/runtime/offline.ts';
+import { WARM_UP_SWEEPS_MAX, WarmUp, warmUpEnabled } from '../../../src/runtime/warm-up.ts';
+import { freshEngine, holdingsOf } from '../../property/holdings.ts';
+import { inCluster, world } from '../world.ts';
+
+const NAMESPACES = ['a', 'b', 'c'];
+const SERVICES = 30;
+
+const service = (namespace: string, i: number): string => `
+apiVersion: v1
+kind: Service
+metadata: { name: s${i}, namespace: ${namespace} }
+spec: { clusterIP: 10.${namespace.charCodeAt(0)}.0.${i + 1}, ports: [{ name: http, port: 80 }] }
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: { name: s${i}-x, namespace: ${namespace}, labels: { kubernetes.io/service-name: s${i} } }
+addressType: IPv4
+endpoints: [{ addresses: [10.200.${namespace.charCodeAt(0)}.${i + 1}], conditions: { ready: true } }]
+ports: [{ name: http, port: 80, protocol: TCP }]`;
+
+const mesh = (): State =>
+  world(NAMESPACES.flatMap(namespace => Array.from({ length: SERVICES }, (_, i) => service(namespace, i))));
+
+const sidecar = (namespace: string, name: string, ip: string): JsonObject => ({
+  id: `sidecar~${ip}~${name}.${namespace}~${namespace}.svc.cluster.local`,
+  cluster: `${name}.${namespace}`,
+  locality: { region: 'r1' },
+  metadata: { NAMESPACE: namespace, CLUSTER_ID: 'Kubernetes', ISTIO_VERSION: '1.30.3', LABELS: { app: name } },
+});
+
+function connected(state: State, connection: string, node: JsonObject): { state: State; proxy: ProxyRecord } {
+  let after = state;
+  for (const fact of proxyFacts(connection, node)) {
+    after = fold(after, { ...fact, seq: after.seq + 1, time: 0 }, new Set()).state;
+  }
+  return { state: after, proxy: after.proxies.get(connection)! };
+}
+
+function warmUpOf(state: State, options: { readonly runsMax?: number; readonly enabled?: boolean } = {}) {
+  const engine = freshEngine();
+  const logged: string[] = [];
+  const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
+  const log = (_: string, message: string): void => void logged.push(message);
+  const warmUp = new WarmUp({ engine, state: () => state, clock, log, ...options });
+  return { engine, warmUp, logged };
+}
+
+const runsOf = ({ tracker: { stats } }: ReturnType<typeof freshEngine>): number => stats.runs + stats.generated;
+
+describe('warm-up', () => {
+  it('leaves next to nothing to make for the first sidecar that comes', async () => {
+    const state = mesh();
+    const { engine, warmUp } = warmUpOf(state);
+    await warmUp.run(async () => guessedSidecars(state));
+    const first = connected(state, 'first', sidecar('b', 'client', '10.9.9.9'));
+    const before = runsOf(engine);
+    const held = holdingsOf(engine, first.state, first.proxy);
+    const needed = runsOf(engine) - before;
+    const cold = freshEngine();
+    const heldCold = holdingsOf(cold, first.state, first.proxy);
+    expect(needed).toBeLessThan(runsOf(cold) / 10);
+    for (const [typeUrl, set] of heldCold)
+      expect([typeUrl, held.get(typeUrl)?.versions]).toEqual([typeUrl, set.versions]);
+  });
+
+  it('lets the event loop turn, and ends where it is told to', async () => {
+    const state = mesh();
+    const { engine, warmUp } = warmUpOf(state, { runsMax: 1 });
+    let turns = 0;
+    let running = true;
+    const count = (): void => {
+      turns++;
+      if (running) setImmediate(count);
+    };
+    setImmediate(count);
+    await warmUp.run(async () => guessedSidecars(state));
+    running = false;
+    const one = freshEngine();
+    const [guess] = guessedSidecars(state);
+    holdingsOf(one, state, guess!);
+    // The view that goes over the limit is finished, none is begun after it.
+    expect(runsOf(engine)).toBeLessThanOrEqual(runsOf(one));
+    expect(runsOf(engine)).toBeGreaterThan(200);
+    expect(turns).toBeGreaterThan(runsOf(engine) / 200);
+  });
+
+  it('is not ready before it is done, whatever the sources say; switched off it is ready at once and makes nothing', async () => {
+    const state = mesh();
+    const ready = { ready: true, text: 'ready\n' };
+    const { warmUp } = warmUpOf(state);
+    expect(warmUp.readiness({ ready: false, text: 'waiting' })).toEqual({ ready: false, text: 'waiting' });
+    expect(warmUp.readiness(ready)).toMatchObject({ ready: false });
+    await warmUp.run(async () => {
+      throw new Error('unreadable');
+    });
+    expect(warmUp.readiness(ready)).toBe(ready);
+    const off = warmUpOf(state, { enabled: false });
+    expect(off.warmUp.readiness(ready)).toBe(ready);
+    await off.warmUp.run(async () => guessedSidecars(state));
+    expect(runsOf(off.engine)).toBe(0);
+    expect(['', '1', 'true', 'no'].map(PILOT_ENABLE_WARM_UP => warmUpEnabled({ PILOT_ENABLE_WARM_UP }))).toEqual(
+      Array.from({ length: 4 }, () => true),
+    );
+    expect(warmUpEnabled({ PILOT_ENABLE_WARM_UP: 'false' })).toBe(false);
+  });
+
+  it('keeps what it made until the first proxy comes, and not for ever', async () => {
+    const state = mesh();
+    const { engine, warmUp } = warmUpOf(state);
+    await warmUp.run(async () => guessedSidecars(state));
+    let held = 0;
+    while (warmUp.holdsSweep(false)) held++;
+    expect(held).toBe(WARM_UP_SWEEPS_MAX);
+    const other = warmUpOf(state);
+    await other.warmUp.run(async () => guessedSidecars(state));
+    expect([other.warmUp.holdsSweep(true), other.warmUp.holdsSweep(false)]).toEqual([false, false]);
+    for (let i = 0; i < 4; i++) engine.sweep();
+    expect(engine.tracker.size).toEqual({ queries: 0, generated: 0 });
+  });
+});
+
+describe('who is expected on a new mesh', () => {
+  it('is a sidecar of each namespace with services or workloads, the fullest first, none where nothing is injected', () => {
+    const state = world([
+      service('small', 0),
+      ...Array.from({ length: 3 }, (_, i) => service('large', i)),
+      service('kube-system', 0),
+    ]);
+    const namespaces = guessedSidecars(state).map(({ facets }) => facets.namespace);
+    expect(namespaces).toEqual(['large', 'small']);
+    expect(guessedSidecars(state, 1).map(({ facets }) => facets.namespace)).toEqual(['large']);
+  });
+
+  it('is like a pod of the namespace, if there is one', () => {
+    const pod = (name: string, rest: string): string => `
+apiVersion: v1
+kind: Pod
+metadata: { name: ${name}, namespace: a, labels: { app: ${name} } }
+spec: { serviceAccountName: ${name}-account, containers: [], ${rest}`;
+    const state = world([
+      inCluster(
+        'Kubernetes',
+        pod('agent', 'hostNetwork: true }\nstatus: { podIP: 172.16.0.1 }'),
+        pod('cart', '}\nstatus: { podIP: "fd00::1", podIPs: [{ ip: "fd00::1" }] }'),
+      ),
+    ]);
+    const [cart, ...others] = guessedSidecars(state);
+    expect(others).toEqual([]);
+    expect(cart).toMatchObject({
+      facets: { id: 'cart.a', ips: ['fd00::1'], ipMode: 'ipv6', namespace: 'a', clusterId: 'Kubernetes' },
+      metadata: { LABELS: { app: 'cart' }, SERVICE_ACCOUNT: 'cart-account' },
+    });
+  });
+});
+
+describe('who is expected after a restart', () => {
+  const journal = openMemoryJournal();
+  afterEach(() => journal.close());
+
+  it('are those that connected last, each once, with the nodes that they sent, and those that never left', async () => {
+    const facts = (name: string, namespace: string): readonly Unrecorded[] =>
+      proxyFacts(`${name}-connection`, sidecar(namespace, name, '10.0.0.1'));
+    for (const [name, namespace] of [
+      ['old', 'a'],
+      ['again', 'a'],
+      ['new', 'b'],
+      ['again', 'c'],
+    ] as const) {
+      await journal.append([
+        ...facts(name, namespace),
+        { source: 'xds', kind: 'ProxyDisconnected', connection: `${name}-connection`, reason: 'gone' },
+      ]);
+    }
+    const state = mesh();
+    const names = (proxies: readonly ProxyRecord[]): readonly string[] => proxies.map(({ facets }) => facets.id);
+    const known = await knownProxies(journal, state, []);
+    expect(names(known)).toEqual(['again.c', 'new.b', 'again.a', 'old.a']);
+    expect(known[0]?.node).toEqual(sidecar('c', 'again', '10.0.0.1'));
+    const { proxy } = connected(state, 'long', sidecar('c', 'compacted', '10.0.0.2'));
+    expect(names(await knownProxies(journal, state, [proxy]))).toContain('compacted.c');
+    expect(names(await knownProxies(journal, state, [proxy], 2))).toEqual(['again.c', 'new.b']);
+    expect(names(await expectedProxies(journal, state, []))).toEqual(names(known));
+    expect(names(await expectedProxies(openMemoryJournal(), state, []))).toEqual(names(guessedSidecars(state)));
+  });
+});
