@@ -1,5 +1,5 @@
 // Generated resources to bytes, each once. A resource is encoded when its object is first seen; an unchanged object costs a look-up, an unchanged
-// virtual host or filter chain of a changed resource a copy of its bytes. So a response is memory copies of what is already there.
+// virtual host or filter chain of a changed resource a copy of its bytes (wire/pack.ts). So a response is memory copies of what is already there.
 //
 // Everything here is memoised by object identity: messages must never be modified after they were handed over.
 // The bytes are a function of the value: fields by number, map entries by key (they differ from Go's order; compare decoded messages).
@@ -8,8 +8,8 @@ import { hash } from 'node:crypto';
 import { type TypeName, typeNameOf, typeUrl } from './proto/any.ts';
 import type { TypeMap } from './proto/types.gen.ts';
 import { framed, framedString } from './wire/frame.ts';
-import { encodePrepared } from './wire/pack.ts';
-import { type Field, type Plain, type Type, typeOf } from './wire/registry.ts';
+import { encodeAny, encodePrepared } from './wire/pack.ts';
+import { type Plain, typeOf } from './wire/registry.ts';
 
 export { loadProto } from './wire/registry.ts';
 
@@ -29,25 +29,19 @@ export interface EncodedResource {
 const VERSION_LENGTH = 16;
 /** `resources` is field 2 of both responses. */
 const RESOURCES = 2;
-/** The repeated field of a type whose elements are encoded and remembered one by one. */
-const PARTS: ReadonlyMap<string, string> = new Map([
-  ['envoy.config.route.v3.RouteConfiguration', 'virtualHosts'],
-  ['envoy.config.listener.v3.Listener', 'filterChains'],
-]);
 
 const resources = new WeakMap<object, Encoded>();
-const parts = new WeakMap<object, Buffer>();
 
 /** Deterministic; Any are packed, Struct are given as JSON. See the head of types.gen.ts for the conventions. */
 export function encodeMessage<K extends TypeName>(type: K, message: TypeMap[K]): Uint8Array {
-  return encodeOf(typeOf(type), message as Plain);
+  return encodePrepared(typeOf(type), message as Plain);
 }
 
 /** `message` must be of the type that `url` names. The result is remembered with the object. */
 export function encodeResource(url: string, name: string, message: object): EncodedResource {
   const known = resources.get(message);
   if (known !== undefined && known.name === name && known.typeUrl === url) return known;
-  const encoded = new Encoded(url, name, encodeOf(typeOf(typeNameOf(url)), message as Plain));
+  const encoded = new Encoded(url, name, message as Plain);
   resources.set(message, encoded);
   return encoded;
 }
@@ -69,13 +63,13 @@ class Encoded implements EncodedResource {
   readonly sotwFrame: Buffer;
   #deltaFrame: Buffer | undefined;
 
-  constructor(url: string, name: string, message: Uint8Array) {
+  constructor(url: string, name: string, message: Plain) {
     this.name = name;
     this.typeUrl = url;
-    const any = Buffer.concat([framedString(1, url), message.length === 0 ? message : framed(2, message)]);
-    this.sotwFrame = framed(RESOURCES, any);
     // One copy serves both: the frame ends with the body.
-    this.body = this.sotwFrame.subarray(this.sotwFrame.length - any.length);
+    const { frame, length } = encodeAny(RESOURCES, url, typeOf(typeNameOf(url)), message);
+    this.sotwFrame = frame;
+    this.body = frame.subarray(frame.length - length);
     this.version = hash('sha256', this.body, 'hex').slice(0, VERSION_LENGTH);
   }
 
@@ -87,33 +81,4 @@ class Encoded implements EncodedResource {
     );
     return this.#deltaFrame;
   }
-}
-
-function encodeOf(type: Type, message: Plain): Uint8Array {
-  const partField = PARTS.get(type.fullName.slice(1));
-  const elements = partField === undefined ? undefined : message[partField];
-  if (partField === undefined || !Array.isArray(elements)) return encodePrepared(type, message);
-  const field = type.fields[partField]?.resolve();
-  if (field === undefined) return encodePrepared(type, message);
-  const before: Record<string, unknown> = {};
-  const after: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(message)) {
-    const id = type.fields[name]?.id;
-    if (id === undefined || id === field.id) continue;
-    (id < field.id ? before : after)[name] = value;
-  }
-  return Buffer.concat([
-    encodePrepared(type, before),
-    ...elements.map((element: Plain) => encodePart(field, element)),
-    encodePrepared(type, after),
-  ]);
-}
-
-function encodePart(field: Field, part: Plain): Buffer {
-  let bytes = parts.get(part);
-  if (bytes === undefined) {
-    bytes = framed(field.id, encodePrepared(field.resolvedType as Type, part));
-    parts.set(part, bytes);
-  }
-  return bytes;
 }

@@ -1,147 +1,207 @@
-// Brings a message from the form that generators make (Any unpacked, Struct as JSON, maps in any order) into the form that protobufjs encodes.
+// Messages to bytes, from the form that generators make: Any unpacked, Struct as JSON, maps in any order. One pass, without copies in between.
 //
-// Which fields of a type need that is worked out once per type; a subtree that cannot hold an Any, a Struct or a map is not walked, and what
-// needs no change is passed on, not copied.
+// Messages made in one place have the same members in the same order, so which fields to write, and in which order (by number), is worked out for
+// the first of them only. What it takes to write a field is in write-field.ts.
+// The bytes are those that protobufjs writes when Any are packed and map entries sorted (test/property/encode.test.ts).
 
 import { assert } from '../../core/assert.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { typeNameOf } from '../proto/any.ts';
-import { type Field, findType, isMap, loadProto, messageTypeOf, nameOf, type Plain, type Type } from './registry.ts';
-import { BOXED, LIST_VALUE, listMessage, STRUCT, structMessage, VALUE, valueMessage } from './well-known.ts';
+import { type Field, findType, messageTypeOf, nameOf, type Plain, type Type } from './registry.ts';
+import { Sink } from './sink.ts';
+import { ANY, BOXED, LIST_VALUE, STRUCT, VALUE } from './well-known.ts';
+import { type FieldWriter, fieldWriter, type WriteElement } from './write-field.ts';
+import { writeList, writeStruct, writeValue } from './write-json.ts';
 
-type Convert = (value: unknown) => unknown;
-interface Step {
-  readonly field: string;
-  readonly convert: Convert;
+/** Messages within messages; as protobufjs has it. */
+const DEPTH_MAX = 100;
+/** Kept of a type: several places make messages of it, and patches come with any members. */
+const SHAPES_MAX = 16;
+/** Messages that several others share, and that stay when what they are part of changes. Each costs memory for its bytes once more. */
+const REMEMBERED: ReadonlySet<string> = new Set([
+  'envoy.config.route.v3.VirtualHost',
+  'envoy.config.listener.v3.FilterChain',
+]);
+/** Fields of google.protobuf.Any, length-delimited. */
+const ANY_TYPE_URL = 0x0a;
+const ANY_VALUE = 0x12;
+const LENGTH_DELIMITED = 2;
+const TAG_SHIFT = 3;
+
+/** Messages with these members in this order. */
+interface Shape {
+  readonly names: readonly string[];
+  /** By number. */
+  readonly fields: readonly FieldWriter[];
 }
 
-const plans = new Map<Type, readonly Step[]>();
-let affected: ReadonlySet<Type> | undefined;
-
-/** `message` as protobufjs encodes it; the same object if nothing has to change. */
-export function prepare(type: Type, message: Plain): Plain {
-  let out: Record<string, unknown> | undefined;
-  for (const { field, convert } of planOf(type)) {
-    const value = message[field];
-    if (value === undefined || value === null) continue;
-    const converted = convert(value);
-    if (converted === value) continue;
-    out ??= { ...message };
-    out[field] = converted;
-  }
-  return out ?? message;
+interface Plan {
+  readonly type: Type;
+  readonly writers: Map<string, FieldWriter>;
+  /** The one made last comes first. */
+  readonly shapes: Shape[];
 }
 
-export function encodePrepared(type: Type, message: Plain): Uint8Array {
-  return type.encode(prepare(type, message)).finish();
+const sink = new Sink();
+const plans = new WeakMap<Type, Plan>();
+let depth = 0;
+
+export function encodePrepared(type: Type, message: Plain): Buffer {
+  return sink.written(() => writeMessage(planOf(type), message));
 }
 
-/** The wire form of an unpacked Any: `{'@type', ...fields}`, or `{'@type', value}` for boxed types and for bytes of an unknown type. */
-export function packAny(content: Plain): Plain {
-  const url = content['@type'];
-  assert(typeof url === 'string', 'an Any has no @type');
-  if (url === '') return {};
-  const type = findType(typeNameOf(url));
-  if (type === undefined) {
-    assert(content.value instanceof Uint8Array, `an Any of the unknown type ${url} must be given as bytes`);
-    return { typeUrl: url, value: content.value };
-  }
-  if (!BOXED.has(nameOf(type))) return { typeUrl: url, value: encodePrepared(type, content) };
-  assert('value' in content, `an Any of ${url} must have its content under \`value\``);
-  return { typeUrl: url, value: type.encode(convertOne(nameOf(type), content.value)).finish() };
+/** `message` in an Any with that URL, as field `field` of another message: tag and length before it. `length`: of the Any alone. */
+export function encodeAny(
+  field: number,
+  url: string,
+  type: Type,
+  message: Plain,
+): { readonly frame: Buffer; readonly length: number } {
+  let length = 0;
+  const frame = sink.written(() => {
+    sink.varint((field << TAG_SHIFT) | LENGTH_DELIMITED);
+    const start = sink.open();
+    writeAnyOf(url, contentWriter(type), message);
+    length = sink.at - start;
+    sink.close(start);
+  });
+  return { frame, length };
 }
 
-function convertOne(boxed: string, value: unknown): Plain {
-  if (boxed === STRUCT) return structMessage(value as JsonObject);
-  if (boxed === VALUE) return valueMessage(value as Json);
-  if (boxed === LIST_VALUE) return listMessage(value as readonly Json[]);
-  return packAny(value as Plain);
-}
-
-function planOf(type: Type): readonly Step[] {
+function planOf(type: Type): Plan {
   let plan = plans.get(type);
   if (plan === undefined) {
-    plan = type.fieldsArray.flatMap(field => {
-      const convert = fieldConvert(field);
-      return convert === undefined ? [] : [{ field: field.name, convert }];
-    });
+    plan = { type, writers: new Map(), shapes: [] };
     plans.set(type, plan);
   }
   return plan;
 }
 
-function fieldConvert(field: Field): Convert | undefined {
-  const one = elementConvert(field);
-  if (isMap(field)) return map => sortedMap(map as Plain, one);
-  if (one === undefined) return undefined;
-  return field.repeated ? list => convertList(list as readonly unknown[], one) : one;
+function writeMessage(plan: Plan, message: Plain): void {
+  assert(depth < DEPTH_MAX, 'messages are nested too deeply');
+  depth++;
+  try {
+    for (const field of shapeOf(plan, message).fields) {
+      const value = message[field.name];
+      if (value !== undefined && value !== null) field.write(sink, value);
+    }
+  } finally {
+    depth--;
+  }
 }
 
-function elementConvert(field: Field): Convert | undefined {
+function shapeOf(plan: Plan, message: Plain): Shape {
+  const names = Object.keys(message);
+  for (const shape of plan.shapes) if (sameNames(shape.names, names)) return shape;
+  const fields = names.flatMap(name => writerOf(plan, name) ?? []).sort((a, b) => a.id - b.id);
+  const shape: Shape = { names, fields };
+  plan.shapes.unshift(shape);
+  if (plan.shapes.length > SHAPES_MAX) plan.shapes.pop();
+  return shape;
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** undefined: the type has no such field, as with the `@type` of an Any. */
+function writerOf(plan: Plan, name: string): FieldWriter | undefined {
+  const known = plan.writers.get(name);
+  if (known !== undefined || !Object.hasOwn(plan.type.fields, name)) return known;
+  const field = plan.type.fields[name]!.resolve();
+  const made = fieldWriter(field, elementWriter(field));
+  plan.writers.set(name, made);
+  return made;
+}
+
+/** Of fields that hold messages. */
+function elementWriter(field: Field): WriteElement | undefined {
   const type = messageTypeOf(field);
   if (type === undefined) return undefined;
-  const name = nameOf(type);
-  if (BOXED.has(name)) return value => convertOne(name, value);
-  return isAffected(type) ? value => prepare(type, value as Plain) : undefined;
-}
-
-/** Entries are encoded in the order of the keys; integer-like keys come first, ascending, as in every JavaScript object. */
-function sortedMap(map: Plain, convert: Convert | undefined): Plain {
-  const entries: [string, unknown][] = [];
-  for (const key of Object.keys(map).sort()) {
-    const value = map[key];
-    if (value !== undefined) entries.push([key, convert === undefined ? value : convert(value)]);
-  }
-  return Object.fromEntries(entries);
-}
-
-function convertList(list: readonly unknown[], convert: Convert): readonly unknown[] {
-  let changed = false;
-  const out = list.map(value => {
-    const converted = convert(value);
-    changed ||= converted !== value;
-    return converted;
-  });
-  return changed ? out : list;
-}
-
-function isAffected(type: Type): boolean {
-  affected ??= findAffected();
-  return affected.has(type);
-}
-
-/** Types that have, or reach through fields, an Any, a Struct or a map: the least fixed point, found backwards from the fields that have one. */
-function findAffected(): ReadonlySet<Type> {
-  const holders = new Map<Type, Type[]>();
-  const found = new Set<Type>();
-  const queue: Type[] = [];
-  const add = (type: Type): void => {
-    if (found.has(type)) return;
-    found.add(type);
-    queue.push(type);
+  const write = contentWriter(type);
+  const framed = (value: unknown): void => {
+    const start = sink.open();
+    write(value);
+    sink.close(start);
   };
-  for (const type of allTypes(loadProto())) {
-    for (const field of type.fieldsArray) {
-      const of = messageTypeOf(field);
-      if (isMap(field) || (of !== undefined && BOXED.has(nameOf(of)))) add(type);
-      if (of !== undefined) holders.set(of, [...(holders.get(of) ?? []), type]);
+  return REMEMBERED.has(nameOf(type)) ? remembering(framed) : (_, value) => framed(value);
+}
+
+/** What was written is kept with the object, and copied the next time. */
+function remembering(write: (value: unknown) => void): WriteElement {
+  const known = new WeakMap<object, Buffer>();
+  return (_, value) => {
+    const bytes = known.get(value as object);
+    if (bytes !== undefined) {
+      sink.raw(bytes);
+      return;
+    }
+    const start = sink.at;
+    write(value);
+    known.set(value as object, sink.copy(start));
+  };
+}
+
+function contentWriter(type: Type): (value: unknown) => void {
+  switch (nameOf(type)) {
+    case ANY:
+      return value => writeAny(value as Plain);
+    case STRUCT:
+      return value => writeStruct(sink, value as JsonObject);
+    case VALUE:
+      return value => writeValue(sink, value as Json);
+    case LIST_VALUE:
+      return value => writeList(sink, value as readonly Json[]);
+    default: {
+      const plan = planOf(type);
+      return value => writeMessage(plan, value as Plain);
     }
   }
-  for (let type = queue.pop(); type !== undefined; type = queue.pop()) holders.get(type)?.forEach(add);
-  return found;
 }
 
-function* allTypes(namespace: { readonly nestedArray: readonly unknown[] }): Generator<Type> {
-  for (const object of namespace.nestedArray) {
-    if (isType(object)) yield object;
-    if (isNamespace(object)) yield* allTypes(object);
-  }
+/** An unpacked Any: `{'@type', ...fields}`, or `{'@type', value}` for boxed types and for bytes of an unknown type. */
+function writeAny(content: Plain): void {
+  const url = content['@type'];
+  assert(typeof url === 'string', 'an Any has no @type');
+  if (url === '') return;
+  const { write, boxed } = anyPlan(url) ?? unknownType(url, content);
+  if (boxed) assert('value' in content, `an Any of ${url} must have its content under \`value\``);
+  writeAnyOf(url, write, boxed ? content.value : content);
 }
 
-function isType(object: unknown): object is Type {
-  return typeof object === 'object' && object !== null && 'fieldsArray' in object;
+function writeAnyOf(url: string, write: (value: unknown) => void, content: unknown): void {
+  sink.varint(ANY_TYPE_URL);
+  sink.text(url);
+  const before = sink.at;
+  sink.varint(ANY_VALUE);
+  const start = sink.open();
+  write(content);
+  // An empty value is the default.
+  if (sink.at === start) sink.at = before;
+  else sink.close(start);
 }
 
-function isNamespace(object: unknown): object is { readonly nestedArray: readonly unknown[] } {
-  return typeof object === 'object' && object !== null && 'nestedArray' in object;
+interface AnyPlan {
+  readonly write: (value: unknown) => void;
+  readonly boxed: boolean;
+}
+
+const anyPlans = new Map<string, AnyPlan>();
+
+function anyPlan(url: string): AnyPlan | undefined {
+  const known = anyPlans.get(url);
+  if (known !== undefined) return known;
+  const type = findType(typeNameOf(url));
+  if (type === undefined) return undefined;
+  const made: AnyPlan = { write: contentWriter(type), boxed: BOXED.has(nameOf(type)) };
+  // Names come from the network, but only those of types that there are get here.
+  if (url === `type.googleapis.com/${nameOf(type)}`) anyPlans.set(url, made);
+  return made;
+}
+
+function unknownType(url: string, { value }: Plain): AnyPlan {
+  assert(value instanceof Uint8Array, `an Any of the unknown type ${url} must be given as bytes`);
+  return { write: () => sink.raw(value), boxed: false };
 }

@@ -1,7 +1,6 @@
-// google.protobuf.Struct, Value and ListValue between plain JSON and the messages they are on the wire. Members are sorted, so the bytes are a
-// function of the value.
+// google.protobuf.Struct, Value and ListValue from the messages they are on the wire to plain JSON. The way there is in write-json.ts.
 
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import type { Plain } from './registry.ts';
 
 export const ANY = 'google.protobuf.Any';
@@ -11,28 +10,6 @@ export const LIST_VALUE = 'google.protobuf.ListValue';
 /** Types whose message form is not an object of their fields with us: within an Any they stand under `value`. */
 export const BOXED: ReadonlySet<string> = new Set([ANY, STRUCT, VALUE, LIST_VALUE]);
 
-export function structMessage(object: JsonObject): Plain {
-  const fields: [string, Plain][] = [];
-  for (const key of Object.keys(object).sort()) {
-    const member = object[key];
-    if (member !== undefined) fields.push([key, valueMessage(member)]);
-  }
-  return { fields: Object.fromEntries(fields) };
-}
-
-export function valueMessage(json: Json): Plain {
-  if (json === null) return { nullValue: 0 };
-  if (typeof json === 'string') return { stringValue: json };
-  if (typeof json === 'number') return { numberValue: json };
-  if (typeof json === 'boolean') return { boolValue: json };
-  return isObject(json) ? { structValue: structMessage(json) } : { listValue: listMessage(json as readonly Json[]) };
-}
-
-export function listMessage(list: readonly Json[]): Plain {
-  return { values: list.map(valueMessage) };
-}
-
-/** The way back, from decoded messages. */
 export function structJson(message: Plain): JsonObject {
   const fields = (message.fields ?? {}) as Readonly<Record<string, Plain>>;
   return Object.fromEntries(

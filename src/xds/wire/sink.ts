@@ -1,0 +1,127 @@
+// Bytes while they are written: one growing buffer in which the length of what is inside something else is filled in when it is known.
+//
+// Why not protobufjs's writer: it makes a writer a message, and messages within an Any have to be encoded before they can be written. Here
+// whoever writes in the middle of another write goes on behind it and takes away what is his. The bytes are those that protobufjs writes.
+
+const START_BYTES = 1 << 16;
+/** Shorter texts are copied character by character: handing one to the buffer costs about as much. */
+const SHORT_TEXT = 48;
+const BYTES_PER_CHARACTER_MAX = 3;
+const LOW_BITS = 0x7f;
+const MORE = 0x80;
+/** Varints of 64 bits have ten bytes at the most. */
+const VARINT_BYTES_MAX = 10;
+
+export class Sink {
+  #bytes = Buffer.allocUnsafeSlow(START_BYTES);
+  at = 0;
+
+  /** Runs `write` and gives what it wrote, as bytes of their own. Whatever happens, nothing of it stays here. */
+  written(write: () => void): Buffer {
+    const start = this.at;
+    try {
+      write();
+      return this.copy(start);
+    } finally {
+      this.at = start;
+    }
+  }
+
+  /** What was written since `start`. */
+  copy(start: number): Buffer {
+    const out = Buffer.allocUnsafe(this.at - start);
+    this.#bytes.copy(out, 0, start, this.at);
+    return out;
+  }
+
+  /** A non-negative integer below 2^32. */
+  varint(value: number): void {
+    this.#reserve(VARINT_BYTES_MAX);
+    const bytes = this.#bytes;
+    let rest = value;
+    while (rest > LOW_BITS) {
+      bytes[this.at++] = (rest & LOW_BITS) | MORE;
+      rest >>>= 7;
+    }
+    bytes[this.at++] = rest;
+  }
+
+  /** Negative ones are sign-extended to 64 bits, as protobuf has it. */
+  int32(value: number): void {
+    if (value >= 0) {
+      this.varint(value);
+      return;
+    }
+    this.#reserve(VARINT_BYTES_MAX);
+    const bytes = this.#bytes;
+    let rest = value;
+    for (let i = 1; i < VARINT_BYTES_MAX; i++) {
+      bytes[this.at++] = (rest & LOW_BITS) | MORE;
+      rest >>= 7;
+    }
+    bytes[this.at++] = 1;
+  }
+
+  double(value: number): void {
+    this.#reserve(Float64Array.BYTES_PER_ELEMENT);
+    this.at = this.#bytes.writeDoubleLE(value, this.at);
+  }
+
+  /** As they are, without their length. */
+  raw(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.at);
+    this.at += bytes.length;
+  }
+
+  /** With the length before it. */
+  text(text: string): void {
+    const { length } = text;
+    this.#reserve(length * BYTES_PER_CHARACTER_MAX + VARINT_BYTES_MAX);
+    const start = this.open();
+    if (length > SHORT_TEXT || !this.#ascii(text)) this.at += this.#bytes.write(text, this.at);
+    this.close(start);
+  }
+
+  /** What is written from here on has its length before it: the result is for `close`. */
+  open(): number {
+    this.#reserve(1);
+    return ++this.at;
+  }
+
+  close(start: number): void {
+    const length = this.at - start;
+    if (length <= LOW_BITS) {
+      this.#bytes[start - 1] = length;
+      return;
+    }
+    let more = 0;
+    for (let rest = length >>> 7; rest > 0; rest >>>= 7) more++;
+    this.#reserve(more);
+    this.#bytes.copyWithin(start + more, start, this.at);
+    this.at = start - 1;
+    this.varint(length);
+    this.at += length;
+  }
+
+  /** False, with nothing written, if a character needs more than one byte. There is room. */
+  #ascii(text: string): boolean {
+    const bytes = this.#bytes;
+    let { at } = this;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > LOW_BITS) return false;
+      bytes[at++] = code;
+    }
+    this.at = at;
+    return true;
+  }
+
+  #reserve(count: number): void {
+    const needed = this.at + count;
+    if (needed <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2));
+    this.#bytes.copy(grown, 0, 0, this.at);
+    this.#bytes = grown;
+  }
+}

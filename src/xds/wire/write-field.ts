@@ -1,0 +1,184 @@
+// What it takes to write a field of a message: its tag, and its value, list or map, as protobufjs writes them.
+
+import protobuf from 'protobufjs/light.js';
+import { isObject } from '../../core/json.ts';
+import { enumTypeOf, type Field, isMap, type Plain } from './registry.ts';
+import type { Sink } from './sink.ts';
+import { sortedKeys } from './write-json.ts';
+
+export interface FieldWriter {
+  readonly name: string;
+  readonly id: number;
+  /** `value` is neither undefined nor null. */
+  readonly write: (sink: Sink, value: unknown) => void;
+}
+
+/** Without the tag; messages and texts with their length. */
+export type WriteElement = (sink: Sink, value: unknown) => void;
+
+const VARINT = 0;
+const FIXED_64 = 1;
+const LENGTH_DELIMITED = 2;
+const FIXED_32 = 5;
+
+/** `ofMessage`: writes a value of the field's message type; undefined if it holds something else. */
+export function fieldWriter(field: Field, ofMessage: WriteElement | undefined): FieldWriter {
+  const { name, id } = field;
+  const kind = enumTypeOf(field) === undefined ? field.type : 'int32';
+  const element = ofMessage ?? scalarWriter(kind);
+  const tag = tagOf(id, ofMessage === undefined ? wireType(kind) : LENGTH_DELIMITED);
+  if (isMap(field)) return { name, id, write: mapWriter(field, element, ofMessage === undefined ? kind : undefined) };
+  if (field.repeated) {
+    const packed = field.packed && wireType(kind) !== LENGTH_DELIMITED && ofMessage === undefined;
+    return { name, id, write: packed ? packedWriter(id, element) : listWriter(tag, element) };
+  }
+  const write: WriteElement = (sink, value) => {
+    sink.varint(tag);
+    element(sink, value);
+  };
+  if (ofMessage !== undefined || field.hasPresence) return { name, id, write };
+  const isDefault = defaultTest(kind, field.typeDefault as unknown);
+  return {
+    name,
+    id,
+    write: (sink, value) => {
+      if (!isDefault(value)) write(sink, value);
+    },
+  };
+}
+
+function tagOf(id: number, wire: number): number {
+  return ((id << 3) | wire) >>> 0;
+}
+
+function wireType(kind: string): number {
+  switch (kind) {
+    case 'string':
+    case 'bytes':
+      return LENGTH_DELIMITED;
+    case 'double':
+    case 'fixed64':
+    case 'sfixed64':
+      return FIXED_64;
+    case 'float':
+    case 'fixed32':
+    case 'sfixed32':
+      return FIXED_32;
+    default:
+      return VARINT;
+  }
+}
+
+function scalarWriter(kind: string): WriteElement {
+  switch (kind) {
+    case 'string':
+      return (sink, value) => sink.text(value as string);
+    case 'bool':
+      return (sink, value) => sink.varint(value ? 1 : 0);
+    case 'uint32':
+      return (sink, value) => sink.varint((value as number) >>> 0);
+    case 'int32':
+      return (sink, value) => sink.int32((value as number) | 0);
+    case 'double':
+      return (sink, value) => sink.double(value as number);
+    case 'bytes':
+      return (sink, value) => {
+        sink.varint((value as Uint8Array).length);
+        sink.raw(value as Uint8Array);
+      };
+    default:
+      return rareWriter(kind as RareKind);
+  }
+}
+
+type RareKind = 'int64' | 'uint64' | 'sint32' | 'sint64' | 'float' | 'fixed32' | 'fixed64' | 'sfixed32' | 'sfixed64';
+
+/** Few fields have these: protobufjs knows how to write them. */
+function rareWriter(kind: RareKind): WriteElement {
+  return (sink, value) =>
+    sink.raw(
+      protobuf.Writer.create()
+        [kind](value as number)
+        .finish(),
+    );
+}
+
+/** The value that is not written where absence means the same. */
+function defaultTest(kind: string, enumDefault: unknown): (value: unknown) => boolean {
+  switch (kind) {
+    case 'string':
+      return value => value === '';
+    case 'bytes':
+      return value => (value as Uint8Array).length === 0;
+    case 'bool':
+      return value => value === false;
+    case 'double':
+    case 'float':
+      return value => Object.is(value, 0);
+    case 'int32':
+      return value => value === enumDefault;
+    case 'int64':
+    case 'uint64':
+    case 'sint64':
+    case 'fixed64':
+    case 'sfixed64':
+      return value => (isObject(value as never) ? isZeroLong(value as Plain) : value === 0);
+    default:
+      return value => value === 0;
+  }
+}
+
+function isZeroLong({ low, high }: Plain): boolean {
+  return low === 0 && high === 0;
+}
+
+function listWriter(tag: number, element: WriteElement): WriteElement {
+  return (sink, list) => {
+    for (const value of list as readonly unknown[]) {
+      sink.varint(tag);
+      element(sink, value);
+    }
+  };
+}
+
+function packedWriter(id: number, element: WriteElement): WriteElement {
+  const tag = tagOf(id, LENGTH_DELIMITED);
+  return (sink, list) => {
+    const values = list as readonly unknown[];
+    if (values.length === 0) return;
+    sink.varint(tag);
+    const start = sink.open();
+    for (const value of values) element(sink, value);
+    sink.close(start);
+  };
+}
+
+/** Entries are written in the order of the keys; those that look like integers come first, ascending, as in every JavaScript object. */
+function mapWriter(field: Field, element: WriteElement, kind: string | undefined): WriteElement {
+  const tag = tagOf(field.id, LENGTH_DELIMITED);
+  const { keyType } = field as unknown as { readonly keyType: string };
+  const key = keyWriter(keyType);
+  const keyTag = tagOf(1, wireType(keyType));
+  const valueTag = tagOf(2, kind === undefined ? LENGTH_DELIMITED : wireType(kind));
+  return (sink, map) => {
+    const entries = map as Plain;
+    for (const name of sortedKeys(entries)) {
+      const value = entries[name];
+      if (value === undefined) continue;
+      sink.varint(tag);
+      const start = sink.open();
+      sink.varint(keyTag);
+      key(sink, name);
+      sink.varint(valueTag);
+      element(sink, value);
+      sink.close(start);
+    }
+  };
+}
+
+function keyWriter(kind: string): (sink: Sink, name: string) => void {
+  if (kind === 'string') return (sink, name) => sink.text(name);
+  if (kind === 'bool') return (sink, name) => sink.varint(name === 'true' ? 1 : 0);
+  const write = scalarWriter(kind);
+  return (sink, name) => write(sink, Number(name));
+}

@@ -1,0 +1,83 @@
+// google.protobuf.Struct, Value and ListValue, written from plain JSON. Members are sorted, so the bytes are a function of the value.
+
+import { assert } from '../../core/assert.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import type { Sink } from './sink.ts';
+
+/** Tags: field number and wire type. */
+const STRUCT_FIELDS = 0x0a;
+const ENTRY_KEY = 0x0a;
+const ENTRY_VALUE = 0x12;
+const LIST_VALUES = 0x0a;
+const NULL_VALUE = 0x08;
+const NUMBER_VALUE = 0x11;
+const STRING_VALUE = 0x1a;
+const BOOL_VALUE = 0x20;
+const STRUCT_VALUE = 0x2a;
+const LIST_VALUE = 0x32;
+/** JSON within JSON; as protobufjs has it for messages, of which each level is two. */
+const DEPTH_MAX = 100;
+
+export function writeStruct(sink: Sink, object: JsonObject, depth = 0): void {
+  for (const key of sortedKeys(object)) {
+    const member = object[key];
+    if (member === undefined) continue;
+    sink.varint(STRUCT_FIELDS);
+    const entry = sink.open();
+    sink.varint(ENTRY_KEY);
+    sink.text(key);
+    sink.varint(ENTRY_VALUE);
+    writeFramed(sink, member, depth);
+    sink.close(entry);
+  }
+}
+
+export function writeList(sink: Sink, list: readonly Json[], depth = 0): void {
+  for (const item of list) {
+    sink.varint(LIST_VALUES);
+    writeFramed(sink, item, depth);
+  }
+}
+
+/** Null is a value too: what is there is always written. */
+export function writeValue(sink: Sink, json: Json, depth = 0): void {
+  if (typeof json === 'string') {
+    sink.varint(STRING_VALUE);
+    sink.text(json);
+  } else if (typeof json === 'number') {
+    sink.varint(NUMBER_VALUE);
+    sink.double(json);
+  } else if (typeof json === 'boolean') {
+    sink.varint(BOOL_VALUE);
+    sink.varint(json ? 1 : 0);
+  } else if (json === null) {
+    sink.varint(NULL_VALUE);
+    sink.varint(0);
+  } else {
+    assert(depth < DEPTH_MAX, 'JSON is nested too deeply');
+    const isStruct = isObject(json);
+    sink.varint(isStruct ? STRUCT_VALUE : LIST_VALUE);
+    const start = sink.open();
+    if (isStruct) writeStruct(sink, json, depth + 1);
+    else writeList(sink, json, depth + 1);
+    sink.close(start);
+  }
+}
+
+/** With the length before it. */
+function writeFramed(sink: Sink, json: Json, depth: number): void {
+  const start = sink.open();
+  writeValue(sink, json, depth);
+  sink.close(start);
+}
+
+const INTEGER_FIRST = /^\d/;
+
+/** Sorted, but what looks like an integer comes first, ascending, as in every JavaScript object. */
+export function sortedKeys(object: object): readonly string[] {
+  const keys = Object.keys(object);
+  if (keys.length < 2) return keys;
+  keys.sort();
+  if (!keys.some(key => INTEGER_FIRST.test(key))) return keys;
+  return Object.keys(Object.fromEntries(keys.map(key => [key, true])));
+}
