@@ -112,11 +112,20 @@ export interface ProxyConnected {
   /** Verified SPIFFE identities, if the stream was authenticated. */
   readonly identities?: readonly string[];
 }
+/** Names that many subscriptions ask for, by the sha256 of their canonical text; stands before the first that refers to it. */
+export interface NamesListed {
+  readonly kind: 'Names';
+  readonly digest: string;
+  /** Sorted, no repeats. */
+  readonly names: readonly string[];
+}
 /** The change of a subscription, not every ACK. */
 export interface ProxySubscribed {
   readonly kind: 'ProxySubscribed';
   readonly connection: string;
   readonly typeUrl: string;
+  /** Digest of listed names that are subscribed to besides those of `subscribe`. */
+  readonly list?: string;
   readonly subscribe: readonly string[];
   readonly unsubscribe: readonly string[];
   readonly wildcard: boolean;
@@ -159,6 +168,7 @@ export type Fact =
   | GapRecorded
   | ValueInterned
   | ProxyConnected
+  | NamesListed
   | ProxySubscribed
   | ProxyNacked
   | ProxyDisconnected

@@ -39,6 +39,8 @@ export interface Subscription {
   readonly wildcard: boolean;
   /** Sorted, no repeats. */
   readonly names: readonly string[];
+  /** Digest of the listed names (`State.nameLists`) that `names` is. */
+  readonly list?: string;
 }
 
 export interface ProxyRecord {

@@ -9,6 +9,7 @@ import type { Event } from './event.ts';
 import { meshConfigHandler, meshNetworksHandler } from './handlers/mesh.ts';
 import { connectProxy, disconnectProxy, nackProxy, subscribeProxy } from './handlers/proxy.ts';
 import { withSettings } from './handlers/settings.ts';
+import { withList } from './name-lists.ts';
 import { pushRequest } from './push-request.ts';
 import { settingsFromJson } from './settings.ts';
 import type { State } from './state.ts';
@@ -39,6 +40,8 @@ export function reduce(before: State, event: Event, ask = true): Step {
       ];
     case 'Interned':
       return [{ ...state, interned: state.interned.with(event.digest, event.value) }, []];
+    case 'Names':
+      return [{ ...state, nameLists: withList(state.nameLists, event.digest, event.names) }, []];
     case 'ProxyConnected':
       return connectProxy(state, event);
     case 'ProxySubscribed':

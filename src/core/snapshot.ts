@@ -9,8 +9,9 @@ import { restoreMesh, restoreNetworks } from './handlers/mesh.ts';
 import { connectProxy } from './handlers/proxy.ts';
 import { withSettings } from './handlers/settings.ts';
 import { isObject, type Json, type JsonObject } from './json.ts';
+import { withList, withUse } from './name-lists.ts';
 import type { Origin } from './problem.ts';
-import type { ProxyRecord } from './proxy.ts';
+import type { ProxyRecord, Subscription } from './proxy.ts';
 import { settingsFromJson, settingsToJson } from './settings.ts';
 import type { State } from './state.ts';
 
@@ -59,6 +60,7 @@ export function* snapshotOf(state: State): IterableIterator<SourcedFact> {
     };
   }
   for (const [digest, value] of state.interned.entries()) yield ours({ kind: 'Interned', digest, value });
+  for (const [digest, { names }] of state.nameLists.entries()) yield ours({ kind: 'Names', digest, names });
   for (const proxy of state.proxies.values()) yield { source: 'xds', fact: proxyFact(proxy) };
   for (const [seq, reason] of state.rejected.entries()) yield ours({ kind: 'Rejected', seq, reason });
 }
@@ -87,6 +89,10 @@ export function restoreFact(state: State, source: string, fact: JsonObject): Sta
     }
     case 'Interned':
       return { ...state, interned: state.interned.with(String(fact.digest), fact.value ?? null) };
+    case 'Names': {
+      const names = Array.isArray(fact.names) ? fact.names.map(String) : [];
+      return { ...state, nameLists: withList(state.nameLists, String(fact.digest), names) };
+    }
     case 'Proxy':
       return restoreProxy(state, fact);
     case 'Rejected':
@@ -120,7 +126,12 @@ function proxyFact(proxy: ProxyRecord): JsonObject {
     node: proxy.node,
     extensions: proxy.extensionsDigest,
     identities: proxy.identities,
-    subscriptions: proxy.subscriptions as unknown as JsonObject,
+    subscriptions: Object.fromEntries(
+      Object.entries(proxy.subscriptions).map(([typeUrl, { wildcard, names, list }]) => [
+        typeUrl,
+        list === undefined ? { wildcard, names } : { wildcard, list },
+      ]),
+    ),
     nacks: proxy.nacks as unknown as JsonObject,
   });
 }
@@ -140,12 +151,16 @@ function restoreProxy(state: State, fact: JsonObject): State {
   });
   const proxy = next.proxies.get(connection);
   if (proxy === undefined) return next;
-  const full: ProxyRecord = {
-    ...proxy,
-    subscriptions: objectOf(fact.subscriptions) as unknown as ProxyRecord['subscriptions'],
-    nacks: objectOf(fact.nacks) as unknown as ProxyRecord['nacks'],
-  };
-  return { ...next, proxies: next.proxies.with(connection, full) };
+  let { nameLists } = next;
+  const subscriptions: Record<string, Subscription> = {};
+  for (const [typeUrl, said] of Object.entries(objectOf(fact.subscriptions))) {
+    const { wildcard, names, list } = objectOf(said) as unknown as Subscription;
+    const listed = list === undefined ? undefined : nameLists.get(list)?.names;
+    subscriptions[typeUrl] = listed === undefined ? { wildcard, names } : { wildcard, names: listed, list };
+    nameLists = withUse(nameLists, list);
+  }
+  const full: ProxyRecord = { ...proxy, subscriptions, nacks: objectOf(fact.nacks) as unknown as ProxyRecord['nacks'] };
+  return { ...next, nameLists, proxies: next.proxies.with(connection, full) };
 }
 
 function objectOf(value: Json | undefined): JsonObject {

@@ -5,6 +5,7 @@ import type { IndexName, KindName } from './kinds/kinds.ts';
 import { indexNames, kindNames } from './kinds/registry.ts';
 import type { Applied, MeshConfig, MeshNetworks } from './mesh.ts';
 import { defaultMeshConfig, defaultMeshNetworks } from './mesh-defaults.ts';
+import type { NameLists } from './name-lists.ts';
 import type { Obj, ObjectRecord } from './object.ts';
 import type { Origin } from './problem.ts';
 import type { ProxyRecord } from './proxy.ts';
@@ -32,6 +33,8 @@ export interface State {
   readonly synced: Table<number>;
   readonly interned: Table<Json>;
   readonly proxies: Table<ProxyRecord>;
+  /** digest → names that subscriptions share: see name-lists.ts. */
+  readonly nameLists: NameLists;
   /** seqs that replay skips, with our assertion's message. */
   readonly rejected: Table<string>;
 }
@@ -53,5 +56,6 @@ export const emptyState: State = {
   synced: Table.empty(),
   interned: Table.empty(),
   proxies: Table.empty(),
+  nameLists: Table.empty(),
   rejected: Table.empty(),
 };

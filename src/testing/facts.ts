@@ -98,7 +98,26 @@ const objectFact: fc.Arbitrary<Fact> = fc.oneof(
   },
 );
 
+/** What several may subscribe to by its digest, which has been listed before or has not. */
+const LISTS: Readonly<Record<string, readonly string[]>> = { ports: ['5432', '80'], more: ['80', '9000', 'x'] };
+
+const namesFact = fc
+  .constantFrom(...Object.keys(LISTS))
+  .map((digest): Fact => ({ kind: 'Names', digest, names: LISTS[digest]! }));
+
 const proxyFact: fc.Arbitrary<Fact> = fc.oneof(
+  namesFact,
+  fc.tuple(connection, fc.constantFrom(...Object.keys(LISTS)), fc.subarray(['80', '9000']), fc.subarray(['80'])).map(
+    ([c, list, subscribe, unsubscribe]): Fact => ({
+      kind: 'ProxySubscribed',
+      connection: c,
+      typeUrl: 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration',
+      list,
+      subscribe,
+      unsubscribe,
+      wildcard: false,
+    }),
+  ),
   connection.map(connected),
   connection.map((c): Fact => ({ kind: 'ProxyDisconnected', connection: c, reason: 'closed' })),
   fc.tuple(connection, fc.subarray(['80', '9000', '5432'])).map(

@@ -7,6 +7,7 @@ import type { PushRequest } from '../core/push-request.ts';
 import type { Engine } from './engine.ts';
 import type { XdsHost } from './host.ts';
 import type { XdsLimits } from './limits.ts';
+import { ListedNames } from './listed-names.ts';
 import type { ScheduleSettings } from './push/settings.ts';
 import { Pusher } from './pusher.ts';
 import { ReceiptBook } from './receipts.ts';
@@ -48,6 +49,7 @@ export class Hub {
       receipts: new ReceiptBook(facts => host.record(facts)),
       bodies: this.bodies,
       turns: this.turns,
+      listed: new ListedNames(),
       window: new WriteWindow(host.clock, limits.writesMax, limits.writeSlotMs),
       onConnected: stream => this.#connected(stream),
       onSettled: stream => this.#pusher.done(stream.connection),

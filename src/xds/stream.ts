@@ -13,6 +13,7 @@ import { deltaDiscoveryResponse, discoveryResponse } from './discovery.ts';
 import type { Engine } from './engine.ts';
 import { type DebugResource, XDS_SOURCE, type XdsHost } from './host.ts';
 import type { XdsLimits } from './limits.ts';
+import type { ListedNames } from './listed-names.ts';
 import type { ReceiptBook } from './receipts.ts';
 import type { ResourceSet } from './resource-set.ts';
 import {
@@ -60,6 +61,7 @@ export interface StreamContext {
   readonly window: WriteWindow;
   readonly bodies: SharedBodies;
   readonly turns: ViewTurns;
+  readonly listed: ListedNames;
   /** The proxy is known from now on; pushes may come. */
   readonly onConnected: (stream: AdsStream) => void;
   readonly onSettled: (stream: AdsStream) => void;
@@ -191,6 +193,7 @@ export class AdsStream {
     this.#gone = true;
     try {
       const { connection } = this;
+      this.#context.listed.gone(connection);
       if (connection !== '') await this.#record({ kind: 'ProxyDisconnected', connection, reason });
     } finally {
       this.#context.onGone(this);
@@ -221,7 +224,9 @@ export class AdsStream {
         break;
       case 'Subscribed': {
         const { typeUrl, subscribe, unsubscribe, wildcard } = effect;
-        await this.#record({ kind: 'ProxySubscribed', connection, typeUrl, subscribe, unsubscribe, wildcard });
+        const before = host.state().proxies.get(connection)?.subscriptions[typeUrl];
+        const fact = { kind: 'ProxySubscribed', connection, typeUrl, subscribe, unsubscribe, wildcard } as const;
+        await host.record(this.#context.listed.facts(fact, before));
         break;
       }
       case 'Nacked': {

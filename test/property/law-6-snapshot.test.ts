@@ -68,5 +68,6 @@ describe('law 6: snapshot + tail = full fold', () => {
 function tablesOf(state: State): unknown {
   const keys = (tables: Readonly<Record<string, { keys(): Iterable<string> }>>): unknown =>
     Object.entries(tables).map(([name, table]) => [name, [...table.keys()]]);
-  return [keys(state.objects), keys(state.indexes), [...state.proxies.keys()], [...state.records.keys()]];
+  const lists = [...state.nameLists.entries()];
+  return [keys(state.objects), keys(state.indexes), [...state.proxies.entries()], lists, [...state.records.keys()]];
 }

@@ -2,6 +2,7 @@
 
 import type { Event, ProxySubscribed } from '../event.ts';
 import { isObject, type JsonObject } from '../json.ts';
+import { isSorted, type NameLists, withoutUses, withUse } from '../name-lists.ts';
 import { type ProxyRecord, parseNode, type Subscription } from '../proxy.ts';
 import type { Step } from '../reduce.ts';
 import type { Settings } from '../settings.ts';
@@ -23,7 +24,8 @@ export function connectProxy(state: State, event: Event & { readonly kind: 'Prox
     subscriptions: {},
     nacks: {},
   };
-  return [{ ...state, proxies: state.proxies.with(event.connection, record) }, []];
+  const nameLists = withoutUses(state.nameLists, listsOf(state.proxies.get(event.connection)));
+  return [{ ...state, nameLists, proxies: state.proxies.with(event.connection, record) }, []];
 }
 
 /** What follows from a node, with an alias of a cluster replaced by the cluster (istiod's --clusterAliases). */
@@ -39,21 +41,43 @@ export function subscribeProxy(state: State, event: Event & { readonly kind: 'Pr
   const proxy = state.proxies.get(event.connection);
   if (proxy === undefined) return [state, []];
   const old = proxy.subscriptions[event.typeUrl];
-  const subscription: Subscription = { wildcard: event.wildcard, names: namesAfter(old?.names ?? [], event) };
+  const subscription = subscriptionAfter(state.nameLists, old, event);
   const changed: ProxyRecord = {
     ...proxy,
     subscriptions: { ...proxy.subscriptions, [event.typeUrl]: subscription },
   };
-  return [{ ...state, proxies: state.proxies.with(event.connection, changed) }, []];
+  const proxies = state.proxies.with(event.connection, changed);
+  if (old?.list === subscription.list) return [{ ...state, proxies }, []];
+  const nameLists = withoutUses(withUse(state.nameLists, subscription.list), [old?.list]);
+  return [{ ...state, proxies, nameLists }, []];
 }
 
-/** Sorted. A first subscription that is so already is kept as it is: proxies that ask for the same thousand names then share one list. */
+/** A first subscription to listed names has the very list: proxies that ask for the same thousand names share one. */
+function subscriptionAfter(
+  lists: NameLists,
+  old: Subscription | undefined,
+  { list, subscribe, unsubscribe, wildcard }: ProxySubscribed,
+): Subscription {
+  const before = old?.names ?? nothing;
+  const listed = list === undefined ? undefined : lists.get(list)?.names;
+  if (subscribe.length === 0 && unsubscribe.length === 0) {
+    if (listed === undefined && old !== undefined) return { ...old, wildcard };
+    if (listed !== undefined && before.length === 0) return { wildcard, names: listed, list };
+  }
+  const names = namesAfter(before, listed === undefined ? subscribe : [...listed, ...subscribe], unsubscribe);
+  return { wildcard, names };
+}
+
+const nothing: readonly string[] = [];
+
+/** Sorted. A first subscription that is so already is kept as it is: journals from before names were listed have them in full each time. */
 function namesAfter(
   before: readonly string[],
-  { subscribe, unsubscribe }: Pick<ProxySubscribed, 'subscribe' | 'unsubscribe'>,
+  subscribe: readonly string[],
+  unsubscribe: readonly string[],
 ): readonly string[] {
   const first = before.length === 0 && unsubscribe.length === 0;
-  if (first && subscribe.every((name, i) => i === 0 || subscribe[i - 1]! < name)) return subscribe;
+  if (first && isSorted(subscribe)) return subscribe;
   const names = new Set(before);
   for (const name of subscribe) names.add(name);
   for (const name of unsubscribe) names.delete(name);
@@ -69,7 +93,12 @@ export function nackProxy(state: State, event: Event & { readonly kind: 'ProxyNa
 }
 
 export function disconnectProxy(state: State, event: Event & { readonly kind: 'ProxyDisconnected' }): Step {
-  return [{ ...state, proxies: state.proxies.without(event.connection) }, []];
+  const nameLists = withoutUses(state.nameLists, listsOf(state.proxies.get(event.connection)));
+  return [{ ...state, nameLists, proxies: state.proxies.without(event.connection) }, []];
+}
+
+function listsOf(proxy: ProxyRecord | undefined): readonly (string | undefined)[] {
+  return proxy === undefined ? nothing : Object.values(proxy.subscriptions).map(({ list }) => list);
 }
 
 /** Names in the interned `node.extensions`; undefined when the proxy listed none. */

@@ -127,6 +127,48 @@ describe('proxies push nothing by themselves', () => {
     const { state } = tells(subscribed(['c', 'a'], ['b']))(first);
     expect(state.proxies.get('a-1')?.subscriptions.t).toEqual({ wildcard: false, names: ['a', 'c'] });
   });
+  describe('names that are listed once', () => {
+    const names: Fact = { kind: 'Names', digest: 'd', names: ['x', 'y'] };
+    const toList = (connection: string, list: string, subscribe: readonly string[] = []): Fact => ({
+      kind: 'ProxySubscribed',
+      connection,
+      typeUrl: 't',
+      list,
+      subscribe,
+      unsubscribe: [],
+      wildcard: false,
+    });
+    const told = (...facts: readonly Fact[]): State =>
+      facts.reduce((state, fact) => step(state, { source: 'xds', ...fact }).state, world([]));
+    const [a, b] = [connection('a', 'x'), connection('b', 'x')];
+    const of = (state: State, proxy: string) => state.proxies.get(proxy)?.subscriptions.t;
+
+    test('are what every subscription to them has, identically', () => {
+      const state = told(a, b, names, toList('a-1', 'd'), toList('b-1', 'd'));
+      expect(of(state, 'a-1')).toEqual({ wildcard: false, names: ['x', 'y'], list: 'd' });
+      expect(of(state, 'b-1')?.names).toBe(of(state, 'a-1')?.names);
+      expect(state.nameLists.get('d')?.uses).toBe(2);
+    });
+    test('stay as long as a subscription is just that', () => {
+      const used = [a, b, names, toList('a-1', 'd'), toList('b-1', 'd')];
+      expect(told(...used, gone).nameLists.get('d')?.uses).toBe(1);
+      expect(told(...used, gone, subscribed([], ['x'])).nameLists.size).toBe(1);
+      expect(told(...used, gone, { ...gone, connection: 'b-1' }).nameLists.size).toBe(0);
+      expect(told(a, names, toList('a-1', 'd'), a).nameLists.size).toBe(0);
+    });
+    test('are copied into a subscription that has other names, too', () => {
+      const more = told(a, names, toList('a-1', 'd'), subscribed(['z'], ['x']));
+      expect(of(more, 'a-1')).toEqual({ wildcard: false, names: ['y', 'z'] });
+      expect(more.nameLists.size).toBe(0);
+      expect(of(told(a, names, toList('a-1', 'd', ['w'])), 'a-1')?.names).toEqual(['w', 'x', 'y']);
+      expect(of(told(a, names, subscribed(['z']), toList('a-1', 'd')), 'a-1')?.names).toEqual(['x', 'y', 'z']);
+    });
+    test('are none if they were never listed, and in order if they were listed in another', () => {
+      expect(of(told(a, toList('a-1', 'd')), 'a-1')).toEqual({ wildcard: false, names: [] });
+      const mixed: Fact = { kind: 'Names', digest: 'd', names: ['y', 'x', 'y'] };
+      expect(of(told(a, mixed, toList('a-1', 'd')), 'a-1')?.names).toEqual(['x', 'y']);
+    });
+  });
   test('the last refusal of a type is kept', () => {
     const state = tells(nacked)(connected).state;
     expect(state.proxies.get('a-1')?.nacks.t).toEqual({ at: state.seq, message: 'no' });
