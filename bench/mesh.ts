@@ -42,14 +42,24 @@ export function meshFacts(services: number): readonly Unrecorded[] {
   return facts;
 }
 
-/** Changes as a rolling cluster makes them: mostly endpoints, sometimes pods, now and then configuration. */
+/**
+ * Changes as a rolling cluster makes them: mostly endpoints, sometimes pods, now and then configuration. A version of an object always differs
+ * from the one before it.
+ */
 export function churn(services: number, count: number): readonly Unrecorded[] {
+  const versions = new Map<string, number>();
+  const next = (object: string): number => {
+    const version = versions.get(object) ?? 0;
+    versions.set(object, version + 1);
+    return version;
+  };
   return Array.from({ length: count }, (_, i): Unrecorded => {
     const at = (i * 7919) % services;
-    const round = Math.floor(i / services);
-    if (i % 50 === 0) return update(virtualService(at - (at % ROUTED), 10 + ((round + i) % 80)));
-    if (i % 10 === 0) return update(podOf(at, i % ENDPOINTS_PER_SERVICE, round % 2 === 0));
-    return update(endpointSlice(at, 1 + ((round + i) % ENDPOINTS_PER_SERVICE)));
+    const pod = i % ENDPOINTS_PER_SERVICE;
+    const routed = at - (at % ROUTED);
+    if (i % 50 === 0) return update(virtualService(routed, 10 + (next(`route ${routed}`) % 80)));
+    if (i % 10 === 0) return update(podOf(at, pod, next(`pod ${at} ${pod}`) % 2 === 1));
+    return update(endpointSlice(at, 1 + (next(`slice ${at}`) % ENDPOINTS_PER_SERVICE)));
   });
 }
 

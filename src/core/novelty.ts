@@ -1,7 +1,6 @@
 // Is a fact news? What every adapter says passes here first, so that what changes nothing is neither journalled nor folded: equal values,
 // changes outside the projection of a kind, deletions of what is not there. Pure, so that any source can be replayed through it.
 
-import { clusterOf, keyFor } from './apply-object.ts';
 import type { Fact, ObjectRef, RawObject } from './event.ts';
 import { wordOf } from './handlers/mesh.ts';
 import { isObject, type Json, jsonEqual } from './json.ts';
@@ -9,6 +8,7 @@ import type { KindName } from './kinds/kinds.ts';
 import { definitionOf } from './kinds/registry.ts';
 import type { Word } from './mesh.ts';
 import type { ObjectRecord } from './object.ts';
+import { clusterOf, keyFor } from './record.ts';
 import type { State } from './state.ts';
 
 /** The facts of a batch that say something new, given what the state knows and what stands before them in the batch. */

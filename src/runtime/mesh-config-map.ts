@@ -3,11 +3,11 @@
 // The ConfigMap `istio` (`istio-<revision>`) of the system namespace, keys `mesh` and `meshNetworks`; with SHARED_MESH_CONFIG another one
 // below it. A ConfigMap or key that is absent is a source that says nothing. (Istio pilot/pkg/bootstrap/mesh.go; spec-events-pushes-protocol §10.1)
 
-import { clusterOf } from '../core/apply-object.ts';
 import type { Fact, MeshLayer, RawObject } from '../core/event.ts';
 import { isObject } from '../core/json.ts';
 import { rawRef, recordKeyOf } from '../core/novelty.ts';
 import { showOrigin } from '../core/problem.ts';
+import { clusterOf } from '../core/record.ts';
 import type { State } from '../core/state.ts';
 import { singleDocument } from './offline.ts';
 

@@ -3,9 +3,13 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Event } from '../../src/core/event.ts';
-import { Restoring } from '../../src/core/restore.ts';
+import type { Event, RawObject } from '../../src/core/event.ts';
+import { definitions } from '../../src/core/kinds/registry.ts';
+import type { ObjectRecord } from '../../src/core/object.ts';
+import { decodeRecord, type Version } from '../../src/core/record.ts';
+import { Restoring, WAITING_VERSIONS_MAX } from '../../src/core/restore.ts';
 import type { State } from '../../src/core/state.ts';
+import { recordAfterAll } from '../../src/core/versions.ts';
 import { stateHash } from '../../src/runtime/history.ts';
 import { anyHistory, numbered } from '../../src/testing/facts.ts';
 import { foldAll } from './folding.ts';
@@ -88,5 +92,62 @@ describe('a history folded at once', () => {
     const broken = new Restoring(state);
     expect(broken.event(strange, none)).toMatch(/unreachable/);
     expect(broken.finish().seq).toBe(2);
+  });
+});
+
+/** Few values, so that versions say the same in other words, differ in what does not count, are refused, or have no name under which to be kept. */
+const anyVersion: fc.Arbitrary<RawObject> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc
+      .record({
+        uid: fc.constantFrom('x', 'y'),
+        port: fc.constantFrom<number | string>(80, 81, '80'),
+      })
+      .map(({ uid, port }) => rawService({ uid }, { ports: [{ name: 'http', port }] })),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('none', 'bad').map(type => rawService({}, { type })) },
+  { weight: 1, arbitrary: fc.constant(rawService({ labels: { '-': 'no key' } }, {})) },
+);
+
+function rawService(metadata: RawObject, spec: RawObject): RawObject {
+  return { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a', namespace: 'one', ...metadata }, spec };
+}
+
+function oneByOne(before: ObjectRecord | undefined, versions: readonly Version[]): ObjectRecord | undefined {
+  return versions.reduce((record, version) => {
+    const outcome = decodeRecord(() => record, version);
+    return 'record' in outcome ? outcome.record : record;
+  }, before);
+}
+
+type AllAtOnce = (before: ObjectRecord | undefined, versions: readonly Version[]) => ObjectRecord | undefined;
+
+function sameRecord(allAtOnce: AllAtOnce): fc.IProperty<[readonly RawObject[], number]> {
+  return fc.property(fc.array(anyVersion, { maxLength: 12 }), fc.nat(12), (raws, position) => {
+    const versions = raws.map((raw, i): Version => ({ source, raw, origin: { file: `${i}.yaml` }, at: i + 1 }));
+    const before = oneByOne(undefined, versions.slice(0, position));
+    const after = versions.slice(position);
+    const record = allAtOnce(before, after);
+    expect(record).toEqual(oneByOne(before, after));
+    expect(record?.accepted === before?.accepted).toBe(oneByOne(before, after)?.accepted === before?.accepted);
+  });
+}
+
+describe('versions of one object at once', () => {
+  const service: AllAtOnce = (before, versions) => recordAfterAll(before, definitions.Service, versions);
+  it('come to the record that they come to one by one', () => {
+    fc.assert(sameRecord(service), parameters<[readonly RawObject[], number]>(500));
+  });
+  it('canary: forgetting since when an object is as it is is found', () => {
+    const lastOnly: AllAtOnce = (before, versions) => service(before, versions.slice(-1));
+    expect(fc.check(sameRecord(lastOnly), { numRuns: 300, seed: 1 }).failed).toBe(true);
+  });
+  it('are judged in the middle when too many wait', () => {
+    const raws = Array.from({ length: 3 * WAITING_VERSIONS_MAX }, (_, i) => rawService({ uid: `${i}` }, {}));
+    const events = numbered(raws.map(object => ({ source, kind: 'Update', object })));
+    const now = atOnce(foldAll([]).state, events, restoring => restoring.finish());
+    expect([...now.records.values()]).toEqual([...foldAll(events).state.records.values()]);
+    expect([...now.records.values()][0]).toMatchObject({ acceptedAt: 1, writtenAt: events.length });
   });
 });

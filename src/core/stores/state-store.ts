@@ -2,7 +2,6 @@
 // either of them for reading only.
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
-import { clusterOf, keyFor } from '../apply-object.ts';
 import type { RawObject, Unrecorded } from '../event.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { KindDefinition, KindName } from '../kinds/kinds.ts';
@@ -10,6 +9,7 @@ import { decodeMeta, namespaceOf } from '../kinds/meta.ts';
 import { definitionOf, definitions, kindNames } from '../kinds/registry.ts';
 import type { ObjectRecord } from '../object.ts';
 import { problem } from '../problem.ts';
+import { clusterOf, keyFor } from '../record.ts';
 import { selects } from '../registry/labels.ts';
 import type { State } from '../state.ts';
 import type { ConfigStore, ListOptions, ObjectName, Stored, StoreError, StoreSchema, Written } from './config-store.ts';
