@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json.ts';
 import { explain } from '../../src/oracle/explain.ts';
 import type { ProxyConfig } from '../../src/oracle/question.ts';
 import type { Route } from '../../src/xds/proto/types.gen.ts';
@@ -9,6 +10,7 @@ import { expectHttp, type Mesh, type Question } from './mesh/http-model.ts';
 import { fixedCasesOf, inquiryOf, setUp } from './mesh/inquiry.ts';
 import { asked, configured, lines, shares } from './mesh/predicted.ts';
 import { httpQuestion } from './mesh/questions.ts';
+import { specOf, textsIn } from './mesh/read.ts';
 import { visibleServices } from './mesh/services.ts';
 import { parameters } from './seed.ts';
 
@@ -143,13 +145,19 @@ describe('a generator that errs is caught (canaries)', () => {
     expect(isCaught(mutations[name]!)).toBe(true);
   });
 
-  it('Sidecars ignored', () => {
-    const isCaught = [...fixedCases()].some(({ given, mesh, questions }) => {
-      const objects = given.world.objects.filter(({ kind }) => kind !== 'Sidecar');
+  /** The configuration of a world without some of its objects, judged by the model of the whole. */
+  function isMissed(without: (object: JsonObject) => boolean): boolean {
+    return [...fixedCases()].some(({ given, mesh, questions }) => {
+      const objects = given.world.objects.filter(object => !without(object));
       if (objects.length === given.world.objects.length) return false;
       const { config } = configured({ ...given.world, objects }, given.client);
       return judge(mesh, config, questions).different.length > 0;
     });
-    expect(isCaught).toBe(true);
+  }
+  it('Sidecars ignored', () => {
+    expect(isMissed(({ kind }) => kind === 'Sidecar')).toBe(true);
+  });
+  it('delegates ignored', () => {
+    expect(isMissed(one => one.kind === 'VirtualService' && textsIn(specOf(one).hosts).length === 0)).toBe(true);
   });
 });

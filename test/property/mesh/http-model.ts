@@ -4,6 +4,7 @@
 
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import type { HttpRequest } from '../../../src/oracle/question.ts';
+import { withDelegates } from './delegates.ts';
 import {
   covers,
   fullHost,
@@ -59,10 +60,11 @@ export function meshOf(world: World, client: Client): Mesh {
 }
 
 /** Private ones of the client's namespace first, then those exported to it by name, then public ones. */
-function virtualServices({ objects, mesh }: World, { namespace }: Client): readonly JsonObject[] {
-  const all = inOrder(objects.filter(({ kind }) => kind === 'VirtualService')).filter(
-    one => textsIn(specOf(one).hosts).length > 0 && toMesh(textsIn(specOf(one).gateways)),
-  );
+function virtualServices(world: World, { namespace }: Client): readonly JsonObject[] {
+  const { objects, mesh } = world;
+  const all = inOrder(objects.filter(({ kind }) => kind === 'VirtualService'))
+    .filter(one => textsIn(specOf(one).hosts).length > 0 && toMesh(textsIn(specOf(one).gateways)))
+    .map(one => withDelegates(one, world));
   const given = (one: JsonObject): readonly string[] => {
     const own = textsIn(specOf(one).exportTo);
     return own.length > 0 ? own : textsIn(mesh.defaultVirtualServiceExportTo);
@@ -161,29 +163,20 @@ function served(mesh: Mesh, question: Question, onPort: readonly Service[], host
   const { port } = question.destination;
   const rule = ruleFor(mesh, onPort, host, port);
   if (rule === undefined) return destinedTo(mesh, question, question.request, { host, port, subset: '' }, {});
-  if (rule === 'delegates') return undefined;
   return routed(mesh, question, rule);
 }
 
 /** The VirtualService for a host: the first that names it; else, for services, the one with the longest wildcard for it. */
-function ruleFor(
-  mesh: Mesh,
-  onPort: readonly Service[],
-  host: string,
-  port: number,
-): JsonObject | 'delegates' | undefined {
+function ruleFor(mesh: Mesh, onPort: readonly Service[], host: string, port: number): JsonObject | undefined {
   const isService = onPort.some(one => one.host === host);
   // A service that is itself a wildcard goes by the wildcards of VirtualServices, of which only the first of each counts.
   const exact = mesh.rules.filter(rule => !(isService && host.startsWith('*')) && hostsOf(rule).includes(host));
   const applies = (rule: JsonObject): boolean => rulesOf(mesh, rule, port).length > 0;
   const usable = (rule: JsonObject): boolean => isService || plainHosts(mesh, rule, onPort, port).includes(host);
-  const delegates = (rule: JsonObject): boolean => listIn(specOf(rule).http).some(one => one.delegate !== undefined);
-  if (exact.some(delegates)) return 'delegates';
   if (exact.length > 0) return exact.find(rule => applies(rule) && usable(rule));
   const [longest] = wildcardsIn(mesh.rules.flatMap(hostsOf), host);
   if (longest === undefined || !isService) return undefined;
   const winner = mesh.rules.find(rule => hostsOf(rule).includes(longest))!;
-  if (delegates(winner)) return 'delegates';
   return applies(winner) ? winner : undefined;
 }
 

@@ -58,7 +58,7 @@ const destination: fc.Arbitrary<JsonObject> = fc
       fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom(...NAMESPACES)).map(([n, ns]) => serviceHost(n, ns)),
       fc.constant('api.example.com'),
     ),
-    subset: fc.constantFrom(undefined, undefined, 'v1', 'v2'),
+    subset: fc.constantFrom(undefined, 'v1', 'v2'),
     port: fc.constantFrom<Json | undefined>(undefined, undefined, { number: 80 }, { number: 7070 }),
   })
   .map(found => JSON.parse(JSON.stringify(found)) as JsonObject);
@@ -70,7 +70,13 @@ const weighted: fc.Arbitrary<Json> = fc.oneof(
     { destination: b, weight: 100 - weight },
   ]),
 );
-const percentage = fc.constantFrom<Json>({ value: 0 }, { value: 0.5 }, { value: 33.3 }, { value: 100 });
+const percentage = fc.constantFrom<Json>(
+  { value: 0 },
+  { value: 0.5 },
+  { value: 33.3 },
+  { value: 33.3 },
+  { value: 100 },
+);
 
 const action: fc.Arbitrary<JsonObject> = fc.oneof(
   {
@@ -119,6 +125,30 @@ const rule: fc.Arbitrary<Json> = fc
     action,
   )
   .map(([matches, rest]) => (matches === undefined ? rest : { match: matches, ...rest }));
+
+const DELEGATES = ['del-one', 'del-two'] as const;
+/** What the rule left to another object says; its conditions are plain, since regular expressions are refused there. */
+const delegating: fc.Arbitrary<Json> = fc
+  .record({
+    match: fc.constantFrom<Json | undefined>(
+      undefined,
+      undefined,
+      [{ uri: { prefix: '/' } }],
+      [{ uri: { prefix: '/api' } }],
+      [{ uri: { prefix: '/api' } }, { uri: { exact: '/one' }, method: { exact: 'GET' } }],
+      [{ headers: { 'x-user': { prefix: 'o' } } }],
+      [{ port: 80 }],
+      [{ uri: { prefix: '/' }, sourceLabels: { app: 'alpha' } }],
+    ),
+    delegate: fc
+      .tuple(fc.constantFrom(...DELEGATES), fc.constantFrom(undefined, undefined, ...NAMESPACES))
+      .map(([name, namespace]): Json => (namespace === undefined ? { name } : { name, namespace })),
+    timeout: maybe(fc.constantFrom('3s')),
+    retries: maybe(fc.constant<Json>({ attempts: 4, retryOn: '5xx' })),
+    rewrite: maybe(fc.constant<Json>({ uri: '/left' })),
+    fault: maybe(percentage.map(value => ({ abort: { httpStatus: 419, percentage: value } }))),
+  })
+  .map(found => JSON.parse(JSON.stringify(found)) as JsonObject);
 
 const hosts: fc.Arbitrary<Json> = fc.uniqueArray(
   fc.oneof(
@@ -211,7 +241,10 @@ export const focusedVirtualService: fc.Arbitrary<JsonObject> = fc
       ['istio-system/beta'],
     ),
     exportTo: fc.constantFrom<Json | undefined>(undefined, undefined, ['.'], ['*'], ['test'], ['prod', 'test']),
-    http: fc.array(rule, { minLength: 1, maxLength: 4 }),
+    http: fc.array(fc.oneof({ weight: 3, arbitrary: rule }, { weight: 1, arbitrary: delegating }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
   })
   .map(
     ({ name, namespace, age, ...spec }) =>
@@ -224,3 +257,27 @@ export const focusedVirtualService: fc.Arbitrary<JsonObject> = fc
         }),
       ) as JsonObject,
   );
+
+/** VirtualServices without hosts, for others to leave rules to: most of those that are asked for. */
+export const delegates: fc.Arbitrary<readonly JsonObject[]> = fc
+  .tuple(...NAMESPACES.flatMap(namespace => DELEGATES.map(name => fc.option(delegate(name, namespace), { freq: 3 }))))
+  .map(found => found.flatMap(one => (one === null ? [] : [one])));
+
+function delegate(name: string, namespace: string): fc.Arbitrary<JsonObject> {
+  return fc
+    .record({
+      exportTo: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, visibility),
+      http: fc.array(rule, { minLength: 1, maxLength: 3 }),
+    })
+    .map(
+      spec =>
+        JSON.parse(
+          JSON.stringify({
+            apiVersion: 'networking.istio.io/v1',
+            kind: 'VirtualService',
+            metadata: { name, namespace },
+            spec,
+          }),
+        ) as JsonObject,
+    );
+}

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { NAMES, NAMESPACES, PORTS } from '../../../src/testing/worlds/pools.ts';
 import { virtualService } from '../../../src/testing/worlds/routes.ts';
 import { fullHost, nameOf, namespaceOf, serviceHost, specOf, textIn } from './read.ts';
-import { focusedPlainRules, focusedVirtualService } from './rules.ts';
+import { delegates, focusedPlainRules, focusedVirtualService } from './rules.ts';
 
 export interface World {
   readonly objects: readonly JsonObject[];
@@ -29,7 +29,7 @@ export function described(kind: string, name: string, namespace: string, spec: J
 function service(name: string, namespace: string, index: number): fc.Arbitrary<readonly JsonObject[]> {
   return fc
     .record({
-      ports: fc.subarray([...PORTS], { minLength: 2 }),
+      ports: fc.subarray([...PORTS], { minLength: 3 }),
       headless: fc.nat(5).map(n => n === 0),
       exported: fc.constantFrom(undefined, undefined, undefined, undefined, '.', '*', 'test', '~'),
       pods: fc.array(fc.record({ version: fc.constantFrom('v1', 'v2'), ready: fc.nat(4).map(n => n > 0) }), {
@@ -178,7 +178,7 @@ const ownRules = fc.tuple(
           subsets: fc.constant(['v1', 'v2']),
           age: created,
         }),
-        { freq: 3 },
+        { freq: 8 },
       ),
     ),
   ),
@@ -202,6 +202,7 @@ const virtualServices = fc
     fc.array(focusedVirtualService, { minLength: 2, maxLength: 6 }),
     fc.array(focusedPlainRules, { minLength: 1, maxLength: 3 }),
     fc.array(virtualService, { maxLength: 2 }),
+    delegates,
   )
   .map(found => found.flat().map(object => JSON.parse(JSON.stringify(object)) as JsonObject));
 
