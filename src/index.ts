@@ -20,6 +20,17 @@ export { Restoring, restore } from './core/restore.ts';
 export { defaultSettings, type Settings, settingsFromJson, settingsToJson } from './core/settings.ts';
 export { SNAPSHOT_FORMAT, type SourcedFact, snapshotOf } from './core/snapshot.ts';
 export { emptyState, type State } from './core/state.ts';
+export type {
+  ConfigStore,
+  ListOptions,
+  ObjectName,
+  Stored,
+  StoreError,
+  StoreSchema,
+  Written,
+} from './core/stores/config-store.ts';
+export { MemoryStore } from './core/stores/memory-store.ts';
+export { aggregateStore, readOnly, sourceStore } from './core/stores/state-store.ts';
 export { type Provenance, Tracker } from './core/track.ts';
 export { type Absence, explainAbsence, type Reason } from './history/absence.ts';
 export { bisect, type Found, type Holds } from './history/bisect.ts';
@@ -52,10 +63,12 @@ export type { Durability, Head, Journal, Snapshot, StoredEvent, Verdict } from '
 export { type MemoryOptions, openMemoryJournal } from './journal/memory-journal.ts';
 export { type OpenOptions, openJournal } from './journal/open.ts';
 export { type Clock, systemClock } from './runtime/clock.ts';
+export { type ConfigEvent, type ConfigEventHandler, ConfigStoreController } from './runtime/config-store.ts';
 export { type ControlPlane, startControlPlane } from './runtime/control-plane.ts';
 export { type Held, heldBy, heldIn, type MeshTexts } from './runtime/held.ts';
 export { foldHistory, stateHash } from './runtime/history.ts';
 export { type Log, makeLog } from './runtime/log.ts';
+export { RecordedStore } from './runtime/recorded-store.ts';
 export { type Address, type ServeOptions, settingsFrom } from './runtime/serve-options.ts';
 export { type ReplayReport, replay } from './runtime/verify-receipts.ts';
 export { type EncodedResource, encodeMessage, encodeResource } from './xds/encode.ts';

@@ -1,7 +1,7 @@
 // Which sources a process has, from its options: always files (mesh configuration may lie in one), and a Kubernetes API server if asked for.
 
 import { randomInt } from 'node:crypto';
-import type { Adapter } from '../adapters/adapter.ts';
+import type { Adapter, Sink } from '../adapters/adapter.ts';
 import { FileAdapter } from '../adapters/file/file-adapter.ts';
 import { connectKube } from '../adapters/kube/kube-adapter.ts';
 import type { Settings } from '../core/settings.ts';
@@ -24,6 +24,8 @@ export interface AdapterOptions {
   readonly meshConfig?: string;
   readonly networksConfig?: string;
   readonly kube?: KubeOptions;
+  /** Sources of a program that embeds the control plane, beside those above. */
+  readonly adapters?: readonly Adapter[];
   readonly settings: Settings;
 }
 
@@ -36,10 +38,10 @@ export async function openAdapters(
   log: Log,
   version: string,
 ): Promise<readonly Adapter[]> {
-  const { configDir, meshConfig, networksConfig, settings, kube } = options;
+  const { configDir, meshConfig, networksConfig, settings, kube, adapters = [] } = options;
   const cluster = settings.clusterId;
   const files = new FileAdapter({ configDir, meshConfig, networksConfig, cluster, log });
-  if (kube === undefined) return [files];
+  if (kube === undefined) return [files, ...adapters];
   const { kubeconfig, context, qps, burst } = kube;
   const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
   const userAgent = `periplus/${version}`;
@@ -53,5 +55,11 @@ export async function openAdapters(
     await adapter.stop();
     credentials.close();
   };
-  return [files, { source: adapter.source, start: sink => adapter.start(sink), status: () => adapter.status(), stop }];
+  const server = {
+    source: adapter.source,
+    start: (sink: Sink) => adapter.start(sink),
+    status: () => adapter.status(),
+    stop,
+  };
+  return [files, server, ...adapters];
 }

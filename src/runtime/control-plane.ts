@@ -26,8 +26,10 @@ import { scheduleSettings } from '../xds/push/settings.ts';
 import { XdsServer } from '../xds/server.ts';
 import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
+import { ConfigStoreController } from './config-store.ts';
 import { expectedProxies } from './expected-proxies.ts';
 import type { Log } from './log.ts';
+import { RecordedStore } from './recorded-store.ts';
 import { Reporter } from './reporter.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
 import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
@@ -47,6 +49,10 @@ export interface ControlPlane {
   readonly world: World;
   readonly xds: XdsServer;
   readonly sources: Sources;
+  /** The objects in force, and who wants to hear of their changes. */
+  readonly config: ConfigStoreController;
+  /** Objects that the program itself writes: facts of the source `store/<cluster>`. */
+  readonly written: RecordedStore;
   /** Ends every stream, writes what is under way, closes. Idempotent. */
   stop(): Promise<void>;
 }
@@ -79,6 +85,11 @@ async function start(
   closers.push(() => snapshotter.finish(world.state));
   closers.push(() => world.stop());
 
+  const config = new ConfigStoreController(
+    world,
+    adapters.map(({ source }) => source),
+  );
+  const written = new RecordedStore(world, `store/${options.settings.clusterId}`);
   const sources = new Sources({ adapters, state: world.state, asOf, clock, log });
   const reporter = new Reporter(log, adapters);
   const metrics = new Metrics();
@@ -115,7 +126,7 @@ async function start(
   const warmed = sources.whenReady().then(() => warmUp.run(() => expectedProxies(journal, world.state, connected)));
   await startSources(options, { adapters, sources, world, log });
   if (sources.ready) await warmed;
-  return { ports, world, xds, sources, stop: closeAll };
+  return { ports, world, xds, sources, config, written, stop: closeAll };
 }
 
 /** Resolves when files have been read; a source that may be away for a while is waited for by nobody but `/ready`. */
