@@ -98,6 +98,29 @@ export function sameValue(a: unknown, b: unknown): boolean {
   return sameTo(a, b, CONTENT_DEPTH);
 }
 
+/**
+ * The later of two values, with what is the same in both taken from the earlier one: all of it, or elements of an array. So whoever is asked about
+ * the elements is asked about the identical ones.
+ */
+export function keepSame(before: unknown, now: unknown): unknown {
+  if (sameValue(before, now)) return before;
+  if (!Array.isArray(before) || !Array.isArray(now)) return now;
+  const kept: unknown[] = now.slice();
+  const shorter = Math.min(before.length, now.length);
+  const take = (from: number, to: number): boolean => {
+    const same = Object.is(before[from], kept[to]) || sameTo(before[from], kept[to], CONTENT_DEPTH - 1);
+    if (same) kept[to] = before[from];
+    return same;
+  };
+  let start = 0;
+  while (start < shorter && take(start, start)) start++;
+  let end = 0;
+  while (end < shorter - start && take(before.length - 1 - end, kept.length - 1 - end)) end++;
+  // Between the two: of lists of one length what stands at the same place.
+  if (before.length === now.length) for (let i = start; i < now.length - end; i++) take(i, i);
+  return kept;
+}
+
 function sameTo(a: unknown, b: unknown, depth: number): boolean {
   if (Object.is(a, b)) return true;
   if (depth === 0 || typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

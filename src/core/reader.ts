@@ -45,6 +45,11 @@ export interface Reader {
   feature<F extends FeatureName>(name: F): FeatureValue<F>;
   get<A extends string, R>(query: Query<A, R>, arg: A): R;
   about<I extends object, R>(selection: Selection<I, R>, of: I): R;
+  /**
+   * `about` of each, in order. Meant for long lists that come again with few differences: what was asked about the identical values before, and
+   * still stands, is not looked for again.
+   */
+  aboutEach<I extends object, R>(selection: Selection<I, R>, of: readonly I[]): readonly R[];
   /** Runs a generator on inputs; equal inputs (element by element, by identity) give the identical output, whoever asks. */
   make<I extends object, O>(generator: Generator<I, O>, inputs: I): O;
 }

@@ -2,6 +2,7 @@
 
 import type { MadeCell } from './memo.ts';
 import type { Query } from './reader.ts';
+import type { Answers } from './track-answers.ts';
 import type { Read } from './track-reads.ts';
 import type { Audience, Variants } from './track-variants.ts';
 
@@ -12,6 +13,13 @@ export interface QueryRead {
   /** Where `seen` was found last, and its audience then. */
   entry: Entry;
   audience: Audience;
+}
+
+/** The calls of one `aboutEach`, each about the value at its place. */
+export interface CallList {
+  readonly selection: object;
+  readonly of: readonly object[];
+  readonly calls: readonly QueryRead[];
 }
 
 /** What adds to the audience of a value: a question of its own, or a call. */
@@ -27,7 +35,9 @@ export interface Entry {
   audience: Audience;
   readonly asked: readonly Asked[];
   readonly reads: readonly Read<Entry>[];
+  /** In the order of the asking, those of `lists` among them. */
   readonly calls: readonly QueryRead[];
+  readonly lists: readonly CallList[];
   /** Made when the first one comes: most values have one caller or none. */
   callers: Set<Entry> | undefined;
   readonly made: readonly MadeCell[];
@@ -35,6 +45,8 @@ export interface Entry {
   /** Where it is found; undefined: by connection. */
   readonly home: Variants<Entry> | undefined;
   standing: Standing;
+  /** Of a derived facet: the answers that its value is one of. */
+  answers: Answers | undefined;
   usedIn: number;
 }
 
@@ -48,21 +60,31 @@ export function addCaller(entry: Entry, caller: Entry): void {
 /** An answer that the entry rests on is another one now. */
 export function overturn(entry: Entry): void {
   const before = entry.standing;
-  entry.standing = 'stale';
+  doubt(entry, 'stale');
   if (before !== 'current') return;
   const waiting: Entry[] = [...(entry.callers ?? NOBODY)];
   for (let caller = waiting.pop(); caller !== undefined; caller = waiting.pop()) {
     if (caller.standing !== 'current') continue;
-    caller.standing = 'doubtful';
+    doubt(caller, 'doubtful');
     for (const further of caller.callers ?? NOBODY) waiting.push(further);
   }
 }
 
 /** What has been found stale is told nothing any more; who called it is in doubt already. */
 export function unlink(entry: Entry): void {
-  entry.standing = 'stale';
+  doubt(entry, 'stale');
   for (const read of entry.reads) read.dependents.delete(entry);
   for (const call of entry.calls) call.entry.callers?.delete(entry);
+}
+
+/** Nobody is told of it any more, so nobody may rely on it without asking. */
+export function forsake(entry: Entry): void {
+  doubt(entry, 'stale');
+}
+
+function doubt(entry: Entry, standing: Standing): void {
+  entry.standing = standing;
+  if (entry.answers !== undefined) entry.answers.doubtful = true;
 }
 
 const NOBODY_ASKED: Audience = [];

@@ -13,7 +13,7 @@ import type { NodeFacets, ProxyRecord } from './proxy.ts';
 import type { Derivation, ProxyReader, Query, Selection } from './reader.ts';
 import type { Settings } from './settings.ts';
 import type { State } from './state.ts';
-import type { Asked, Entry, QueryRead } from './track-entry.ts';
+import type { Asked, CallList, Entry, QueryRead } from './track-entry.ts';
 import type { Facet, FacetBook, FacetValue } from './track-facets.ts';
 import type { Read, ReadIndex } from './track-reads.ts';
 
@@ -32,6 +32,8 @@ export interface Tracking {
     arg: string,
     key: string,
   ) => Entry;
+  /** Whether a call that an entry for this proxy made would give the same now. */
+  readonly stands: (state: State, proxy: ProxyRecord | undefined, call: QueryRead) => boolean;
   readonly facetValue: (state: State, proxy: ProxyRecord, facet: Facet) => FacetValue;
 }
 
@@ -41,20 +43,26 @@ export class Run implements ProxyReader {
   readonly #tracking: Tracking;
   readonly #state: State;
   readonly #proxy: ProxyRecord | undefined;
-  #asked: Map<string, Asked> | undefined;
+  readonly #before: readonly CallList[];
+  #asked: Asked[] | undefined;
+  #facets: Map<Facet, FacetValue> | undefined;
   #reads: Set<Read<Entry>> | undefined;
-  #calls: Map<string, QueryRead> | undefined;
+  #known: Map<string, QueryRead> | undefined;
+  #calls: QueryRead[] | undefined;
+  #lists: CallList[] | undefined;
   #made: Set<MadeCell> | undefined;
 
-  constructor(tracking: Tracking, state: State, proxy: ProxyRecord | undefined) {
+  /** `before`: the lists of an entry that was for the same proxies. */
+  constructor(tracking: Tracking, state: State, proxy: ProxyRecord | undefined, before: readonly CallList[] = NOTHING) {
     this.#tracking = tracking;
     this.#state = state;
     this.#proxy = proxy;
+    this.#before = before;
   }
 
   /** What adds to the audience, in the order of the first asking. */
   get asked(): readonly Asked[] {
-    return this.#asked === undefined ? NOTHING : [...this.#asked.values()];
+    return this.#asked ?? NOTHING;
   }
 
   get reads(): readonly Read<Entry>[] {
@@ -62,7 +70,11 @@ export class Run implements ProxyReader {
   }
 
   get calls(): readonly QueryRead[] {
-    return this.#calls === undefined ? NOTHING : [...this.#calls.values()];
+    return this.#calls ?? NOTHING;
+  }
+
+  get lists(): readonly CallList[] {
+    return this.#lists ?? NOTHING;
   }
 
   get made(): readonly MadeCell[] {
@@ -98,12 +110,27 @@ export class Run implements ProxyReader {
   }
 
   get<A extends string, R>(query: Query<A, R>, arg: A): R {
-    return this.#call(query as Query<string, unknown>, arg) as R;
+    return this.#call(query as Query<string, unknown>, arg).seen as R;
   }
 
   about<I extends object, R>(selection: Selection<I, R>, of: I): R {
-    const bound: Query<string, unknown> = { name: selection.name, run: own => selection.run(own, of) };
-    return this.#call(bound, this.#tracking.made.keyOf(of)) as R;
+    return this.#call(boundTo(selection, of), this.#tracking.made.keyOf(of)).seen as R;
+  }
+
+  aboutEach<I extends object, R>(selection: Selection<I, R>, of: readonly I[]): readonly R[] {
+    this.#lists ??= [];
+    const before = this.#before[this.#lists.length];
+    const find = before?.selection === selection ? finder(before) : undefined;
+    const calls: QueryRead[] = [];
+    for (const one of of) {
+      const known = find?.(one);
+      if (known !== undefined && this.#tracking.stands(this.#state, this.#proxy, known)) {
+        this.#note(known);
+        calls.push(known);
+      } else calls.push(this.#call(boundTo(selection, one), this.#tracking.made.keyOf(one)));
+    }
+    this.#lists.push({ selection, of, calls });
+    return calls.map(call => call.seen as R);
   }
 
   make<I extends object, O>(generator: Generator<I, O>, inputs: I): O {
@@ -144,23 +171,51 @@ export class Run implements ProxyReader {
   #facet(facet: Facet): FacetValue {
     const proxy = this.#proxy;
     assert(proxy !== undefined, `${facet.id} of a proxy was asked for where there is none`);
+    this.#facets ??= new Map();
+    const known = this.#facets.get(facet);
+    if (known !== undefined) return known;
     const value = this.#tracking.facetValue(this.#state, proxy, facet);
-    this.#asked ??= new Map();
-    this.#asked.set(facet.id, [facet, value]);
+    this.#facets.set(facet, value);
+    this.#asked ??= [];
+    this.#asked.push([facet, value]);
     return value;
   }
 
   /** A call passes the audience of the called on to the caller: its value depends on the same facets. */
-  #call(query: Query<string, unknown>, arg: string): unknown {
+  #call(query: Query<string, unknown>, arg: string): QueryRead {
     const key = `${query.name}\u0000${arg}`;
-    const known = this.#calls?.get(key);
-    if (known !== undefined) return known.seen;
+    this.#known ??= new Map();
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
     const entry = this.#tracking.ensure(this.#state, this.#proxy, query, arg, key);
     const call: QueryRead = { query, arg, seen: entry.value, entry, audience: entry.audience };
-    this.#calls ??= new Map();
-    this.#calls.set(key, call);
-    this.#asked ??= new Map();
-    this.#asked.set(key, call);
-    return entry.value;
+    this.#known.set(key, call);
+    this.#note(call);
+    return call;
   }
+
+  #note(call: QueryRead): void {
+    this.#calls ??= [];
+    this.#calls.push(call);
+    this.#asked ??= [];
+    this.#asked.push(call);
+  }
+}
+
+export function boundTo<I extends object, R>(selection: Selection<I, R>, of: I): Query<string, unknown> {
+  return { name: selection.name, run: reader => selection.run(reader, of) };
+}
+
+/** The call about a value. Mostly the next one is asked for; whoever leaves out or puts in something pays for an index once. */
+function finder({ of, calls }: CallList): (one: object) => QueryRead | undefined {
+  let at = 0;
+  let places: ReadonlyMap<object, number> | undefined;
+  return one => {
+    if (of[at] === one) return calls[at++];
+    places ??= new Map(of.map((other, i) => [other, i] as const));
+    const place = places.get(one);
+    if (place === undefined) return undefined;
+    at = place + 1;
+    return calls[place];
+  };
 }

@@ -11,13 +11,14 @@
 
 import { assert } from './assert.ts';
 import type { Json } from './json.ts';
-import { InputMemo, sameValue } from './memo.ts';
+import { InputMemo, keepSame } from './memo.ts';
 import type { ProxyRecord } from './proxy.ts';
 import type { Query, Reader, Selection } from './reader.ts';
 import type { State } from './state.ts';
-import { addCaller, audienceOf, type Entry, overturn, type QueryRead, unlink } from './track-entry.ts';
+import { Answers, type Held } from './track-answers.ts';
+import { addCaller, audienceOf, type Entry, forsake, overturn, type QueryRead, unlink } from './track-entry.ts';
 import { type DerivedFacet, type Facet, FacetBook, type FacetValue } from './track-facets.ts';
-import { Run, type Tracking } from './track-reader.ts';
+import { boundTo, Run, type Tracking } from './track-reader.ts';
 import { ReadIndex } from './track-reads.ts';
 import { Variants } from './track-variants.ts';
 
@@ -29,13 +30,6 @@ export const VARIANTS_MAX = 65_536;
 
 /** The answer of no proxy at all: equal to none that a proxy gives. */
 const NO_PROXY: FacetValue = {};
-
-/** What a proxy answers at a state. */
-interface Answers {
-  readonly state: State;
-  readonly generation: number;
-  readonly values: Map<Facet, FacetValue>;
-}
 
 /** Thrown by `spend` and through whatever runs. Not an Error: nothing is wrong, and a stack would cost more than the work. */
 class Paused {
@@ -63,6 +57,11 @@ export class Tracker {
   readonly #answers = new WeakMap<ProxyRecord, Answers>();
   readonly #made = new InputMemo();
   readonly #running = new Set<string>();
+  /** Runs that came to no end: see `within`. */
+  readonly #stopped = new WeakMap<
+    Variants<Entry>,
+    { readonly proxy: ProxyRecord | undefined; readonly stale: Entry }
+  >();
   #generation = 1;
   readonly #tracking: Tracking = {
     index: this.#index,
@@ -74,6 +73,7 @@ export class Tracker {
       this.stats.generated++;
     },
     ensure: (state, proxy, query, arg, key) => this.#ensure(state, proxy, query, arg, key),
+    stands: (state, proxy, call) => this.#stands(state, proxy, call),
     facetValue: (state, proxy, facet) => this.#facetValue(state, proxy, facet),
   };
   /** Queries and generators that may still be run. */
@@ -107,6 +107,21 @@ export class Tracker {
   get<A extends string, R>(state: State, proxy: ProxyRecord | undefined, query: Query<A, R>, arg: A): R {
     this.#index.moveTo(state, overturn);
     return this.#ensure(state, proxy, query as Query<string, unknown>, arg).value as R;
+  }
+
+  /** As `get`, to be asked about later. */
+  hold<A extends string, R>(state: State, proxy: ProxyRecord, query: Query<A, R>, arg: A): Held<R> {
+    this.#index.moveTo(state, overturn);
+    const entry = this.#ensure(state, proxy, query as Query<string, unknown>, arg);
+    return { value: entry.value as R, entry, audience: entry.audience, answers: this.#answersOf(proxy) };
+  }
+
+  /** True: asking again would give the identical value. Costs next to nothing; false says only that it has to be asked. */
+  stands(state: State, proxy: ProxyRecord, { entry, audience, answers }: Held<unknown>): boolean {
+    this.#index.moveTo(state, overturn);
+    if (entry.standing !== 'current' || entry.audience !== audience || this.#answersOf(proxy) !== answers) return false;
+    entry.usedIn = this.#generation;
+    return true;
   }
 
   /** The value of a selection, as a query gets it by `about`. */
@@ -156,9 +171,17 @@ export class Tracker {
     }
     for (const [key, entry] of this.#own) if (!live.has(entry)) this.#own.delete(key);
     this.stats.swept += before - this.size.queries;
-    this.#index.sweep(entry => live.has(entry));
+    this.#index.sweep(entry => {
+      const kept = live.has(entry);
+      if (!kept) forsake(entry);
+      return kept;
+    });
     for (const { callers } of live) {
-      if (callers !== undefined) for (const caller of callers) if (!live.has(caller)) callers.delete(caller);
+      for (const caller of callers ?? []) {
+        if (live.has(caller)) continue;
+        callers!.delete(caller);
+        forsake(caller);
+      }
     }
     this.#made.sweep(this.#generation);
     this.#facets.sweep();
@@ -206,16 +229,35 @@ export class Tracker {
     }
     const ask = (facet: Facet): FacetValue => (proxy === undefined ? NO_PROXY : this.#facetValue(state, proxy, facet));
     // Several may suit, when what is asked has changed with the state; what does not hold for this proxy holds for no other.
-    let stale: Entry | undefined;
+    let stale = this.#takeUp(proxy, variants, ask);
     for (let entry = variants.find(ask); entry !== undefined; entry = variants.find(ask)) {
       if (this.#isCurrent(state, proxy, entry)) return entry;
       stale ??= entry;
       variants.delete(entry);
       unlink(entry);
     }
-    const now = this.#run(state, proxy, query, arg, key, variants, stale);
+    let now: Entry | undefined;
+    try {
+      now = this.#run(state, proxy, query, arg, key, variants, stale);
+    } finally {
+      if (now === undefined && stale !== undefined) this.#stopped.set(variants, { proxy, stale });
+    }
     variants.put(now, VARIANTS_MAX);
     return now;
+  }
+
+  /** What the run that was stopped was to take the place of, if it is gone on with now. */
+  #takeUp(
+    proxy: ProxyRecord | undefined,
+    variants: Variants<Entry>,
+    ask: (facet: Facet) => FacetValue,
+  ): Entry | undefined {
+    const stopped = this.#stopped.get(variants);
+    if (stopped === undefined) return undefined;
+    this.#stopped.delete(variants);
+    const { stale } = stopped;
+    const suits = stopped.proxy === proxy && stale.audience.every(([facet, value]) => ask(facet) === value);
+    return suits ? stale : undefined;
   }
 
   /** A derived facet is a query of one proxy; only its value is seen by callers. */
@@ -252,20 +294,25 @@ export class Tracker {
   #holds(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
     if (entry.standing === 'stale') return false;
     this.stats.verifications++;
+    const moved: (readonly [QueryRead, Entry])[] = [];
     for (const call of entry.calls) {
       if (this.#stands(state, proxy, call)) continue;
       const now = this.#ensure(state, proxy, call.query, call.arg);
       if (now.value !== call.seen) return false;
+      moved.push([call, now]);
+    }
+    // Not before all is known: what does not hold is left as it was, for the run that follows to find its calls in.
+    let asksOthers = false;
+    for (const [call, now] of moved) {
       if (now !== call.entry) {
         call.entry.callers?.delete(entry);
         addCaller(now, entry);
         call.entry = now;
       }
-      if (now.audience === call.audience) continue;
+      asksOthers ||= now.audience !== call.audience;
       call.audience = now.audience;
-      entry.standing = 'stale';
     }
-    if (entry.standing !== 'stale') return true;
+    if (!asksOthers) return true;
     entry.home?.delete(entry);
     entry.audience = audienceOf(entry.asked, entry.audience);
     entry.home?.put(entry, VARIANTS_MAX);
@@ -290,7 +337,7 @@ export class Tracker {
     this.spend();
     const runKey = `${key}\u0000${proxy?.connection ?? ''}`;
     assert(!this.#running.has(runKey), `query ${query.name}(${arg}) reads itself`);
-    const run = new Run(this.#tracking, state, proxy);
+    const run = new Run(this.#tracking, state, proxy, previous?.lists);
     this.#running.add(runKey);
     let value: unknown;
     try {
@@ -305,11 +352,13 @@ export class Tracker {
       asked,
       reads: run.reads,
       calls: run.calls,
+      lists: run.lists,
       callers: undefined,
       made: run.made,
-      value: sameValue(previous?.value, value) ? previous?.value : value,
+      value: previous === undefined ? value : keepSame(previous.value, value),
       home,
       standing: 'current',
+      answers: undefined,
       usedIn: this.#generation,
     };
     for (const read of entry.reads) read.dependents.add(entry);
@@ -317,23 +366,30 @@ export class Tracker {
     return entry;
   }
 
-  /** Interned, so that equal facets are identical; asked for once a state, however many queries want to know. */
+  /** Interned, so that equal facets are identical; asked for once, however many queries want to know. */
   #facetValue(state: State, proxy: ProxyRecord, facet: Facet): FacetValue {
-    let known = this.#answers.get(proxy);
-    if (known?.state !== state || known.generation !== this.#generation) {
-      known = { state, generation: this.#generation, values: new Map() };
-      this.#answers.set(proxy, known);
-    }
-    if (known.values.has(facet)) return known.values.get(facet);
-    const raw = facet.kind === 'derived' ? (this.#ensureOwn(state, proxy, facet).value as Json) : facet.of(proxy);
+    const answers = this.#answersOf(proxy);
+    const known = answers.values.get(facet);
+    if (known !== undefined || answers.values.has(facet)) return known;
+    let raw: FacetValue;
+    if (facet.kind === 'derived') {
+      const entry = this.#ensureOwn(state, proxy, facet);
+      answers.restOn(entry);
+      raw = entry.value as Json;
+    } else raw = facet.of(proxy);
     const value = this.#facets.intern(raw);
-    known.values.set(facet, value);
+    answers.values.set(facet, value);
     return value;
   }
-}
 
-function boundTo<I extends object, R>(selection: Selection<I, R>, of: I): Query<string, unknown> {
-  return { name: selection.name, run: reader => selection.run(reader, of) };
+  /** The index must be at the state. */
+  #answersOf(proxy: ProxyRecord): Answers {
+    const known = this.#answers.get(proxy);
+    if (known?.doubtful === false && known.renew(this.#generation, this.#facets)) return known;
+    const fresh = known?.plain(this.#generation) ?? new Answers(this.#generation);
+    this.#answers.set(proxy, fresh);
+    return fresh;
+  }
 }
 
 export interface Provenance {
@@ -341,4 +397,5 @@ export interface Provenance {
   readonly missed: readonly string[];
 }
 
+export type { Held } from './track-answers.ts';
 export type { Reader };

@@ -1,18 +1,19 @@
 // What a proxy's subscription holds at a state: the one way from state to resources, for serving, for `generate` and for
 // `replay --verify`. It adds no bookkeeping of its own to the tracker's; it only avoids asking the same thing twice:
 //   - facts about proxies do not change what is generated, so states that differ in nothing else count as one for the tracker;
-//   - a proxy whose subscription and state are the same gets the identical set;
-//   - sets are made of the arrays that the tracker shares between proxies, so equal proxies share sets, versions and digests.
+//   - a proxy whose subscription is the same, and for which nothing changed, gets the identical set without a look at what is in it;
+//   - sets are made of the lists that the tracker shares between proxies, and found by what is in them, so equal views share sets and digests.
 
 import type { NodeFacets, ProxyRecord, Subscription } from '../core/proxy.ts';
 import type { ProxyReader, Query, Selection } from '../core/reader.ts';
 import type { Resource } from '../core/resource.ts';
 import type { State } from '../core/state.ts';
-import { type Provenance, Tracker } from '../core/track.ts';
+import { type Held, type Provenance, Tracker } from '../core/track.ts';
 import { encodeResource, isEncoded } from './encode.ts';
 import type { ResourceSource } from './generate/source.ts';
 import { NameLists } from './name-lists.ts';
 import { ResourceSet } from './resource-set.ts';
+import { SetBook } from './set-book.ts';
 
 type Made = readonly Resource<object>[];
 
@@ -42,19 +43,27 @@ export interface Sliced<T> {
 const CUTS_WITHOUT_GROWTH = 4;
 const GROWTH = 1.5;
 
+interface Known {
+  readonly subscription: Subscription;
+  readonly set: ResourceSet;
+  /** What the set was made from; undefined: nothing is ever generated of the type. */
+  readonly held: Held<Made> | undefined;
+  /** The last state at which it was found to stand. */
+  config: State;
+}
+
 interface Remembered {
-  readonly config: State;
   readonly metadata: ProxyRecord['metadata'];
   readonly extensions: ProxyRecord['extensions'];
   readonly identities: ProxyRecord['identities'];
-  readonly sets: Map<string, { readonly subscription: Subscription; readonly set: ResourceSet }>;
+  readonly sets: Map<string, Known>;
 }
 
 export class Engine {
   readonly tracker: Tracker;
   readonly #sources: ReadonlyMap<string, Source>;
   readonly #remembered = new WeakMap<NodeFacets, Remembered>();
-  readonly #sets = new WeakMap<Made, ResourceSet>();
+  readonly #sets = new SetBook();
   readonly #lists = new NameLists();
   #config: State | undefined;
 
@@ -72,11 +81,15 @@ export class Engine {
   resourcesFor(state: State, proxy: ProxyRecord, typeUrl: string, subscription: Subscription): ResourceSet | undefined {
     const source = this.#sources.get(typeUrl);
     if (source === undefined) return undefined;
-    const remembered = this.#recall(this.#configOf(state), proxy);
-    const known = remembered.sets.get(typeUrl);
-    if (known !== undefined && sameSubscription(known.subscription, subscription)) return known.set;
-    const set = this.#make(remembered.config, proxy, source, subscription);
-    remembered.sets.set(typeUrl, { subscription, set });
+    const config = this.#configOf(state);
+    const { sets } = this.#recall(proxy);
+    const before = sets.get(typeUrl);
+    const known = before !== undefined && sameSubscription(before.subscription, subscription) ? before : undefined;
+    if (known !== undefined && this.#stands(known, config, proxy)) return known.set;
+    const held = this.#hold(config, proxy, source, subscription);
+    const same = known !== undefined && known.held?.value === held?.value;
+    const set = same ? known.set : this.#make(source, subscription, held?.value ?? nothing);
+    sets.set(typeUrl, { subscription, set, held, config });
     return set;
   }
 
@@ -141,49 +154,47 @@ export class Engine {
     this.#lists.sweep();
   }
 
-  #make(config: State, proxy: ProxyRecord, source: Source, subscription: Subscription): ResourceSet {
-    if (source.all !== undefined) {
-      const all: Made = this.tracker.get(config, proxy, source.all, '');
-      if (subscription.wildcard) return this.#setOf(source.url, all);
-      const wanted = new Set(subscription.names);
-      return new ResourceSet(
-        source.url,
-        all.filter(({ name }) => wanted.has(name)),
-      );
-    }
-    if (source.several === undefined) return this.#setOf(source.url, nothing);
-    return this.#setOf(
-      source.url,
-      this.tracker.get(config, proxy, source.several, this.#lists.nameOf(subscription.names)),
+  #stands(known: Known, config: State, proxy: ProxyRecord): boolean {
+    if (known.config === config) return true;
+    if (known.held !== undefined && !this.tracker.stands(config, proxy, known.held)) return false;
+    known.config = config;
+    return true;
+  }
+
+  #hold(config: State, proxy: ProxyRecord, source: Source, { names }: Subscription): Held<Made> | undefined {
+    if (source.all !== undefined) return this.tracker.hold(config, proxy, source.all, '');
+    if (source.several === undefined) return undefined;
+    return this.tracker.hold(config, proxy, source.several, this.#lists.nameOf(names));
+  }
+
+  #make({ url, all }: Source, { wildcard, names }: Subscription, made: Made): ResourceSet {
+    if (all === undefined || wildcard) return this.#setOf(url, made);
+    const wanted = new Set(names);
+    return new ResourceSet(
+      url,
+      made.filter(({ name }) => wanted.has(name)),
     );
   }
 
   #setOf(url: string, made: Made): ResourceSet {
     if (made.length === 0) return new ResourceSet(url, made);
-    const known = this.#sets.get(made);
+    const known = this.#sets.find(url, made);
     if (known !== undefined) return known;
     for (const { name, message } of made) {
       if (isEncoded(message)) continue;
       this.tracker.spend();
       encodeResource(url, name, message);
     }
-    const set = new ResourceSet(url, made);
-    this.#sets.set(made, set);
-    return set;
+    return this.#sets.make(url, made);
   }
 
-  #recall(config: State, proxy: ProxyRecord): Remembered {
+  #recall(proxy: ProxyRecord): Remembered {
     const { facets, metadata, extensions, identities } = proxy;
     const known = this.#remembered.get(facets);
-    if (
-      known?.config === config &&
-      known.metadata === metadata &&
-      known.extensions === extensions &&
-      known.identities === identities
-    ) {
+    if (known?.metadata === metadata && known.extensions === extensions && known.identities === identities) {
       return known;
     }
-    const remembered: Remembered = { config, metadata, extensions, identities, sets: new Map() };
+    const remembered: Remembered = { metadata, extensions, identities, sets: new Map() };
     this.#remembered.set(facets, remembered);
     return remembered;
   }
@@ -200,8 +211,8 @@ const nothing: Made = [];
 function sourceOf(source: ResourceSource, lists: NameLists): Source {
   // The argument of `all` is always the empty string.
   const all = source.all as unknown as Query<string, Made> | undefined;
-  const several = severalOf(source, lists);
-  return { url: source.url, all, named: source.named, several, pieces: piecesOf(source, lists) };
+  const pieces = piecesOf(source, lists);
+  return { url: source.url, all, named: source.named, several: severalOf(source, pieces, lists), pieces };
 }
 
 function piecesOf({ url, pieces }: ResourceSource, lists: NameLists): Source['pieces'] {
@@ -210,15 +221,24 @@ function piecesOf({ url, pieces }: ResourceSource, lists: NameLists): Source['pi
   return { query: { name: `xds/pieces/${url}`, run }, each: pieces.each };
 }
 
-function severalOf({ url, named, several }: ResourceSource, lists: NameLists): Query<string, Made> | undefined {
-  if (named === undefined) return undefined;
+function severalOf(
+  { url, all, named }: ResourceSource,
+  pieces: Source['pieces'],
+  lists: NameLists,
+): Query<string, Made> | undefined {
+  if (named === undefined || all !== undefined) return undefined;
+  const name = `xds/several/${url}`;
+  if (pieces !== undefined) {
+    const each = pieces.each as Selection<object, Resource<object>>;
+    return { name, run: (reader, list) => reader.aboutEach(each, reader.get(pieces.query, list)) };
+  }
   return {
-    name: `xds/several/${url}`,
-    run: (reader, list) => {
-      const names = lists.get(list);
-      if (several !== undefined) return several(reader, names);
-      return names.map(name => reader.get(named, name)).filter(made => made !== undefined);
-    },
+    name,
+    run: (reader, list) =>
+      lists
+        .get(list)
+        .map(one => reader.get(named, one))
+        .filter(made => made !== undefined),
   };
 }
 

@@ -19,6 +19,8 @@ type Step =
   | { readonly look: 'objects'; readonly prefix: string; readonly as: 'count' | 'objects' }
   | { readonly look: 'indexed'; readonly key: string }
   | { readonly look: 'mesh' }
+  /** About each object that there is, and those of `prefix` once more. */
+  | { readonly look: 'each'; readonly prefix: string }
   | { readonly look: 'facet'; readonly name: (typeof FACETS)[number] }
   | { readonly look: 'isIn'; readonly namespace: string }
   | { readonly look: 'metadata'; readonly name: string }
@@ -43,6 +45,7 @@ const simple: fc.Arbitrary<Step> = fc.oneof(
   }),
   fc.record({ look: fc.constant('indexed' as const), key: fc.constantFrom(...KEYS) }),
   fc.constant<Step>({ look: 'mesh' }),
+  fc.record({ look: fc.constant('each' as const), prefix: fc.constantFrom('', 'b/', 'c/') }),
   fc.record({ look: fc.constant('facet' as const), name: fc.constantFrom(...FACETS) }),
   fc.record({ look: fc.constant('isIn' as const), namespace: fc.constantFrom('a', 'b') }),
   fc.record({ look: fc.constant('metadata' as const), name: fc.constantFrom('LABELS', 'NONE') }),
@@ -84,6 +87,10 @@ export function queriesOf(program: Program): readonly Query<string, unknown>[] {
           }
           case 'indexed':
             return reader.indexed('servicesByName', step.key).length;
+          case 'each': {
+            const found = reader.aboutEach(looked, [...reader.get(boxes, ''), ...reader.get(boxes, step.prefix)]);
+            return reader.aboutEach(lookedUp, found.slice(0, 1) as readonly { readonly value: object }[]).concat(found);
+          }
           case 'mesh':
             return reader.mesh('accessLogFile');
           case 'facet':
@@ -113,6 +120,21 @@ export function queriesOf(program: Program): readonly Query<string, unknown>[] {
   });
   return queries;
 }
+
+/** Argument: a prefix. Values with an identity of their own, as what queries find has. */
+const boxes: Query<string, readonly { readonly value: object }[]> = {
+  name: 'boxes',
+  run: (reader, prefix) => reader.objects('PeerAuthentication', prefix).map(value => ({ value })),
+};
+
+const looked: Selection<{ readonly value: object }, unknown> = {
+  name: 'looked',
+  run: (reader, { value }) => {
+    const first = reader.object('PeerAuthentication', KEYS[0]);
+    if (first === value) return { value, in: reader.facet('namespace') };
+    return { value, label: first?.labels.v, mesh: first === undefined ? reader.mesh('accessLogFile') : '' };
+  },
+};
 
 /** About a value that was found, and the state besides. */
 const lookedUp: Selection<{ readonly value: object }, unknown> = {

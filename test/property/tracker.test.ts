@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { ProxyRecord } from '../../src/core/proxy.ts';
 import type { Query } from '../../src/core/reader.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
-import { Tracker } from '../../src/core/track.ts';
+import { type Held, Tracker } from '../../src/core/track.ts';
 import { anyMoves, anyProgram, type Move, moved, type Program, proxyAt, queriesOf } from './query-programs.ts';
 import { parameters } from './seed.ts';
 
@@ -39,16 +39,14 @@ type Ask = (state: State, proxy: ProxyRecord, query: Query<string, unknown>) => 
 function play(queries: readonly Query<string, unknown>[], moves: readonly Move[], ask: Ask, sweep: () => void): void {
   let state = emptyState;
   let before = state;
-  const nodes = [0, 1, 2];
+  // A connection keeps its record until its node is another one, as in a state.
+  const proxies = [0, 1, 2].map(i => proxyAt(i, i));
   for (const move of moves) {
     if (move.move === 'ask') {
-      ask(
-        state,
-        proxyAt(move.proxy, nodes[move.proxy]!),
-        queries[queries.length - 1 - (move.fromTop % queries.length)]!,
-      );
-    } else if (move.move === 'node') nodes[move.connection] = move.node;
-    else if (move.move === 'sweep') sweep();
+      ask(state, proxies[move.proxy]!, queries[queries.length - 1 - (move.fromTop % queries.length)]!);
+    } else if (move.move === 'node') {
+      proxies[move.connection] = proxyAt(move.connection, move.node);
+    } else if (move.move === 'sweep') sweep();
     else if (move.move === 'back') [state, before] = [before, state];
     else {
       const next = moved(state, move);
@@ -94,6 +92,30 @@ describe('tracked queries', () => {
       }),
       parameters(500),
     );
+  });
+
+  it('stand only while asking again would give the identical value', () => {
+    let stood = 0;
+    fc.assert(
+      fc.property(anyProgram, anyMoves, (program, moves) => {
+        const tracker = new Tracker();
+        const queries = queriesOf(program);
+        const known: { readonly proxy: ProxyRecord; readonly query: Query<string, unknown>; held: Held<unknown> }[] =
+          [];
+        const ask: Ask = (state, proxy, query) => {
+          for (const one of known) {
+            if (!tracker.stands(state, one.proxy, one.held)) continue;
+            stood++;
+            expect(one.held.value).toEqual(new Tracker().get(state, one.proxy, one.query, ''));
+            expect(one.held.value).toBe(tracker.get(state, one.proxy, one.query, ''));
+          }
+          known.push({ proxy, query, held: tracker.hold(state, proxy, query, '') });
+        };
+        play(queries, moves, ask, () => tracker.sweep());
+      }),
+      parameters(1_000),
+    );
+    expect(stood).toBeGreaterThan(1_000);
   });
 
   it('say by provenance what a run from scratch says', () => {

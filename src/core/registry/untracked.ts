@@ -108,6 +108,10 @@ class UntrackedReader implements ProxyReader {
     return selection.run(this, of);
   }
 
+  aboutEach<I extends object, R>(selection: Selection<I, R>, of: readonly I[]): readonly R[] {
+    return of.map(one => selection.run(this, one));
+  }
+
   make<I extends object, O>(generator: Generator<I, O>, inputs: I): O {
     return generator.run(inputs);
   }

@@ -16,11 +16,9 @@ export interface ResourceSource {
   readonly all?: Query<'', readonly Resource<object>[]>;
   /** One resource by name; undefined: there is none. Beside `all`: only to tell what a resource was made from. */
   readonly named?: Query<string, Resource<object> | undefined>;
-  /** Those of the names that exist, in order; each is what `named` gives. Absent: `named` is asked for each. */
-  readonly several?: (reader: ProxyReader, names: readonly string[]) => readonly Resource<object>[];
   /**
-   * What `all` or `several` is put together from, so that long work can be stopped between two of them and gone on with (engine.ts). It says
-   * nothing about values: what is missing here is made all the same.
+   * What `all` is put together from, so that long work can be stopped between two of them and gone on with (engine.ts); it says nothing about
+   * values then. Without `all`: `each` of what `list` gives for names is the resource of those that exist, in order, the same as `named` of each.
    */
   readonly pieces?: Pieces<object>;
 }

@@ -1,7 +1,7 @@
 // The resource types that are generated, and the queries that make them. What the protocol does with a type is in session/types.ts.
 
 import { clusterNamed, clusterPieces, clusters } from './cluster/resources.ts';
-import { endpointPieces, endpointsOf, endpointsOfAll } from './endpoint/resources.ts';
+import { endpointPieces, endpointsOf } from './endpoint/resources.ts';
 import { listeners } from './listener/resources.ts';
 import { nameTables } from './nametable/resources.ts';
 import { routeNamed } from './route/resources.ts';
@@ -12,12 +12,7 @@ const PREFIX = 'type.googleapis.com/';
 
 export const resourceSources: readonly ResourceSource[] = [
   { url: `${PREFIX}envoy.config.cluster.v3.Cluster`, all: clusters, named: clusterNamed, pieces: clusterPieces },
-  {
-    url: `${PREFIX}envoy.config.endpoint.v3.ClusterLoadAssignment`,
-    named: endpointsOf,
-    several: endpointsOfAll,
-    pieces: endpointPieces,
-  },
+  { url: `${PREFIX}envoy.config.endpoint.v3.ClusterLoadAssignment`, named: endpointsOf, pieces: endpointPieces },
   { url: `${PREFIX}envoy.config.listener.v3.Listener`, all: listeners },
   { url: `${PREFIX}envoy.config.route.v3.RouteConfiguration`, named: routeNamed },
   { url: `${PREFIX}envoy.extensions.transport_sockets.tls.v3.Secret`, named: secretNamed },

@@ -29,11 +29,7 @@ export const endpointsOf: Query<string, Assignment | undefined> = {
   },
 };
 
-/** The same for each of many clusters, without a question a host: those that there are, in order of the names. */
-export function endpointsOfAll(reader: ProxyReader, clusterNames: readonly string[]): readonly Assignment[] {
-  return questions(reader, clusterNames).map(question => reader.about(assignmentOf, question));
-}
-
+/** Those that there are, in order of the names, without a question a host. */
 function questions(reader: ProxyReader, clusterNames: readonly string[]): readonly Question[] {
   const services = reader.get(scopeIndex, '');
   const rules = reader.get(scopeRules, '');
@@ -72,6 +68,7 @@ const assignmentOf: Selection<Question, Assignment> = {
   },
 };
 
+/** The same for each of many clusters. */
 export const endpointPieces: Pieces<Question> = { list: questions, each: assignmentOf };
 
 const emptyAssignment = {

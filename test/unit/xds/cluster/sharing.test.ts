@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/json.ts';
 import { clusterNamed } from '../../../../src/xds/generate/cluster/resources.ts';
-import { endpointsOf, endpointsOfAll } from '../../../../src/xds/generate/endpoint/resources.ts';
+import { endpointPieces, endpointsOf } from '../../../../src/xds/generate/endpoint/resources.ts';
 import { Scene, sidecarNode } from '../route/scene.ts';
 import { clustersOf, HTTP_PORT, rule, slice, workload } from './cluster-scene.ts';
 
@@ -99,8 +99,13 @@ describe('assignments', () => {
     made.put(rule('web3', { subsets: [{ name: 'v1', labels: { version: 'v1' } }] }));
     const names = [host(1), 'outbound|80|v1|web3.default.svc.cluster.local', 'nonsense', host(COUNT), host(3)];
     const proxy = made.state.proxies.get('a');
-    const all = made.tracker.get(made.state, proxy, { name: 'all', run: reader => endpointsOfAll(reader, names) }, '');
-    const each = names.map(name => made.tracker.get(made.state, proxy, endpointsOf, name));
+    const all = made.tracker.get(
+      made.state,
+      proxy,
+      { name: 'all', run: reader => reader.aboutEach(endpointPieces.each, endpointPieces.list(reader, names)) },
+      '',
+    );
+    const each: readonly unknown[] = names.map(name => made.tracker.get(made.state, proxy, endpointsOf, name));
     expect(all).toEqual(each.filter(made => made !== undefined));
     expect(all.every(one => each.includes(one))).toBe(true);
     expect(all).toHaveLength(3);

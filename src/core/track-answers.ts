@@ -1,0 +1,58 @@
+// What one proxy answers, kept over states: plain facets never change, and a derived one is asked for again only when something that it was worked
+// out from has another value. So a change that says nothing about a proxy costs nothing for it.
+//
+// Invariant: while an `Answers` is not in doubt, each of its values is what asking again would give. Whoever finds the identical object again
+// (Tracker.stands) need not compare anything.
+
+import type { Entry } from './track-entry.ts';
+import type { Facet, FacetBook, FacetValue } from './track-facets.ts';
+import type { Audience } from './track-variants.ts';
+
+/** A value that was got for a proxy, with what shows whether it is still that proxy's. */
+export interface Held<R> {
+  readonly value: R;
+  readonly entry: Entry;
+  readonly audience: Audience;
+  readonly answers: Answers;
+}
+
+/** A sweep forgets what was not used in its generation nor in the one before: so much later it may still be there. */
+const GENERATIONS_KEPT = 2;
+
+export class Answers {
+  readonly values = new Map<Facet, FacetValue>();
+  /** The values of derived facets, which say when they are in doubt. */
+  readonly #own: Entry[] = [];
+  #generation: number;
+  doubtful = false;
+
+  constructor(generation: number) {
+    this.#generation = generation;
+  }
+
+  /** From now on doubt about the entry is doubt about these answers. Of two that rest on one entry, the one that came first is asked anew. */
+  restOn(entry: Entry): void {
+    if (entry.answers === this) return;
+    if (entry.answers !== undefined) entry.answers.doubtful = true;
+    entry.answers = this;
+    this.#own.push(entry);
+  }
+
+  /** False: what they rest on may have been forgotten, or equal values are told by another representative now. */
+  renew(generation: number, facets: FacetBook): boolean {
+    if (this.#generation === generation) return true;
+    if (generation - this.#generation > GENERATIONS_KEPT) return false;
+    for (const value of this.values.values()) if (facets.intern(value) !== value) return false;
+    for (const entry of this.#own) entry.usedIn = generation;
+    this.#generation = generation;
+    return true;
+  }
+
+  /** What does not depend on the state, for the next ones of the same proxy. */
+  plain(generation: number): Answers {
+    const next = new Answers(generation);
+    if (generation !== this.#generation) return next;
+    for (const [facet, value] of this.values) if (facet.kind === 'plain') next.values.set(facet, value);
+    return next;
+  }
+}
