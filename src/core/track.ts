@@ -397,5 +397,4 @@ export interface Provenance {
   readonly missed: readonly string[];
 }
 
-export type { Held } from './track-answers.ts';
 export type { Reader };

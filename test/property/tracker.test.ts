@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import type { ProxyRecord } from '../../src/core/proxy.ts';
 import type { Query } from '../../src/core/reader.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
-import { type Held, Tracker } from '../../src/core/track.ts';
+import { Tracker } from '../../src/core/track.ts';
+import type { Held } from '../../src/core/track-answers.ts';
 import { anyMoves, anyProgram, type Move, moved, type Program, proxyAt, queriesOf } from './query-programs.ts';
 import { parameters } from './seed.ts';
 
