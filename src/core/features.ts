@@ -2,6 +2,7 @@
 // (`reader.feature('PILOT_…')`), so that they are inputs like any other.
 // Source of names and defaults: Istio pilot/pkg/features at 1.30.3.
 
+import { goBoolean } from './go-boolean.ts';
 import type { Settings } from './settings.ts';
 
 /** The type of the default is the type of the flag. Durations are in milliseconds. */
@@ -71,11 +72,7 @@ export function featureOf<F extends FeatureName>(settings: Settings, name: F): F
 function parse(given: string | undefined, fallback: boolean | number | string): boolean | number | string {
   if (given === undefined || given === '') return fallback;
   if (typeof fallback === 'string') return given;
-  if (typeof fallback === 'boolean') {
-    if (['1', 't', 'T', 'true', 'TRUE', 'True'].includes(given)) return true;
-    if (['0', 'f', 'F', 'false', 'FALSE', 'False'].includes(given)) return false;
-    return fallback;
-  }
+  if (typeof fallback === 'boolean') return goBoolean(given) ?? fallback;
   return durationMs(given) ?? (Number.isFinite(Number(given)) ? Number(given) : fallback);
 }
 

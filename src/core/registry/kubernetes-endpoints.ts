@@ -66,12 +66,16 @@ function selectedEntries(reader: Reader, key: string): readonly Endpoint[] {
   return found;
 }
 
-/** A number as it is; a name by the ports of the workload, undefined when it has none of that name. */
+/**
+ * Of a target port with a name the workload's port of that name, undefined when it has none; of one with a number the workload's port that
+ * has the name of the service's port, else the number.
+ */
 export function targetPort(
   port: Service['ports'][number],
   named: Readonly<Record<string, number>>,
 ): number | undefined {
-  if (typeof port.targetPort === 'string')
-    return Object.hasOwn(named, port.targetPort) ? named[port.targetPort] : undefined;
-  return port.targetPort ?? port.port;
+  const { targetPort: target, name } = port;
+  if (typeof target === 'string') return Object.hasOwn(named, target) ? named[target] : undefined;
+  if (target === undefined) return port.port;
+  return Object.hasOwn(named, name) ? named[name] || target : target;
 }

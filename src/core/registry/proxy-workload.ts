@@ -95,7 +95,7 @@ export function entryOfProxy(reader: ProxyReader): Obj<'WorkloadEntry'> | undefi
 }
 
 /** Config objects are registered in the config cluster only. */
-export function isOfConfigCluster(reader: ProxyReader): boolean {
+function isOfConfigCluster(reader: ProxyReader): boolean {
   const cluster = reader.facet('clusterId');
   return cluster === '' || cluster === reader.setting('clusterId');
 }

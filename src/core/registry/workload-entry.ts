@@ -1,6 +1,7 @@
 // WorkloadEntries: machines outside Kubernetes as workloads, by themselves or inline in a ServiceEntry.
 // Rules: spec-clusters-endpoints §11.2, spec-events-pushes-protocol §2.5; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
+import { goBoolean } from '../go-boolean.ts';
 import type { Obj } from '../object.ts';
 import { isIp } from '../proxy.ts';
 import type { Query, Reader } from '../reader.ts';
@@ -70,7 +71,7 @@ export function hasIp(workload: EntryWorkload): boolean {
 }
 
 function isHealthy(reader: Reader, obj: Obj<'WorkloadEntry'>): boolean {
-  if (!reader.feature('PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS') || obj.annotations[HEALTH_CHECKED] !== 'true')
-    return true;
+  if (!reader.feature('PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS')) return true;
+  if (goBoolean(obj.annotations[HEALTH_CHECKED]) !== true) return true;
   return (obj.spec.status?.conditions ?? []).some(({ type, status }) => type === 'Healthy' && status === 'True');
 }

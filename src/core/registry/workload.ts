@@ -11,7 +11,7 @@ import { kubernetesEndpoints, targetPort } from './kubernetes-endpoints.ts';
 import { kubernetesService } from './kubernetes-service.ts';
 import { type Labels, selects } from './labels.ts';
 import { containerPort } from './pods.ts';
-import { entryOfProxy, isOfConfigCluster, labelsOf, podOfProxy, textOf } from './proxy-workload.ts';
+import { entryOfProxy, labelsOf, podOfProxy, textOf } from './proxy-workload.ts';
 import { entriesAt } from './selecting.ts';
 import { hostsOf } from './service-entry.ts';
 import { servicesOfHost } from './services.ts';
@@ -161,9 +161,8 @@ function portNamed(service: Service, name: string): Port | undefined {
   return service.ports.find(port => port.name === name);
 }
 
-/** ServiceEntries of the proxy's namespace with an endpoint at one of its addresses. */
+/** ServiceEntries of the proxy's namespace with an endpoint at one of its addresses, whichever cluster the proxy is in. */
 function entryTargets(reader: ProxyReader): readonly TargetName[] {
-  if (!isOfConfigCluster(reader)) return [];
   const ips = reader.facet('ips');
   const names: TargetName[] = [];
   for (const entry of entriesAt(reader, reader.facet('namespace'), ips)) {

@@ -8,7 +8,6 @@ import { compareText } from '../object.ts';
 import type { ProxyReader, Query } from '../reader.ts';
 import type { AccessLogging, MeshConfig_ExtensionProvider } from '../schema/istio-types.gen.ts';
 import { providerCluster } from './provider-cluster.ts';
-import { atLeast } from './proxy-version.ts';
 import {
   defaultProviders,
   extensionProvider,
@@ -159,7 +158,8 @@ function ofProvider(reader: ProxyReader, definition: MeshConfig_ExtensionProvide
   if (otel === undefined) return undefined;
   const sink = sinkOf(reader, otel, 'otel_envoy_accesslog');
   if (sink === undefined) return undefined;
-  return { kind: 'otel', ...sink, text: otel.logFormat?.text ?? '', labels: otel.logFormat?.labels ?? NO_LABELS };
+  const { text = '', labels = NO_LABELS } = otel.logFormat ?? {};
+  return { kind: 'otel', ...sink, filterStateObjects: allPeerStateNames, text, labels };
 }
 
 function fileLog(reader: ProxyReader, definition: MeshConfig_ExtensionProvider): AccessLogSpec {
@@ -181,17 +181,14 @@ function withNewline(text: string): string {
 }
 
 const peerStateNames: readonly string[] = ['upstream_peer', 'downstream_peer'];
-const wasmPeerStateNames: readonly string[] = [
+/** Both the names that metadata exchange has used since proxy 1.24 and those before. */
+export const allPeerStateNames: readonly string[] = [
+  ...peerStateNames,
   'wasm.upstream_peer',
   'wasm.upstream_peer_id',
   'wasm.downstream_peer',
   'wasm.downstream_peer_id',
 ];
-
-/** Metadata exchange keeps its findings under other names since proxy 1.24. */
-function peerState(reader: ProxyReader): readonly string[] {
-  return atLeast(reader, 1, 24) ? peerStateNames : wasmPeerStateNames;
-}
 
 function sinkOf(
   reader: ProxyReader,
@@ -211,6 +208,6 @@ function sinkOf(
     cluster: found.cluster,
     authority: found.hostname,
     logName: name,
-    filterStateObjects: own.length > 0 ? own : peerState(reader),
+    filterStateObjects: own.length > 0 ? own : peerStateNames,
   };
 }

@@ -40,15 +40,44 @@ export function statName(
   targetPort: number,
 ): string {
   if (pattern === undefined || pattern === '') return clusterName;
-  const kubernetes = service.registry === 'Kubernetes';
-  const values: Readonly<Record<string, string>> = {
-    '%SERVICE%': kubernetes ? `${service.name}.${service.namespace}` : service.hostname,
-    '%SERVICE_NAME%': kubernetes ? service.name : service.hostname,
-    '%SERVICE_FQDN%': service.hostname,
+  return expand(pattern, {
+    ...ownerNames(service.hostname, service),
     '%SUBSET_NAME%': subset,
     '%TARGET_PORT%': String(targetPort),
     '%SERVICE_PORT%': String(port.port),
     '%SERVICE_PORT_NAME%': port.name,
+  });
+}
+
+/**
+ * The statistics prefix of inbound TCP traffic. `hostname` stands for it where there is no service: the Sidecar's, or none for traffic that
+ * is passed through. Istio knows no target port here and leaves its placeholder standing.
+ */
+export function inboundStatPrefix(
+  pattern: string | undefined,
+  clusterName: string,
+  hostname: string,
+  service: Service | undefined,
+  port: Pick<Port, 'port' | 'name'>,
+): string {
+  if (pattern === undefined || pattern === '') return clusterName;
+  return expand(pattern, {
+    ...ownerNames(hostname, service),
+    '%SUBSET_NAME%': '',
+    '%SERVICE_PORT%': String(port.port),
+    '%SERVICE_PORT_NAME%': port.name,
+  });
+}
+
+function ownerNames(hostname: string, service: Service | undefined): Readonly<Record<string, string>> {
+  const kubernetes = service?.registry === 'Kubernetes' ? service : undefined;
+  return {
+    '%SERVICE%': kubernetes === undefined ? hostname : `${kubernetes.name}.${kubernetes.namespace}`,
+    '%SERVICE_NAME%': kubernetes?.name ?? hostname,
+    '%SERVICE_FQDN%': hostname,
   };
+}
+
+function expand(pattern: string, values: Readonly<Record<string, string>>): string {
   return pattern.replaceAll(/%[A-Z_]+%/g, placeholder => values[placeholder] ?? placeholder);
 }

@@ -2,6 +2,7 @@
 // The two are never merged here: the injector has merged them already (Istio pilot/pkg/model/context.go, proxyConfigOrDefault).
 // Each part is a facet of its own, so that proxies which differ in, say, their concurrency still share listeners.
 
+import { goBoolean } from '../go-boolean.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { Derivation, ProxyReader } from '../reader.ts';
 
@@ -36,7 +37,7 @@ export function metadataText(reader: ProxyReader, key: string): string {
 
 /** A metadata value that Go's strconv.ParseBool or JSON takes for true. */
 export function metadataFlag(reader: ProxyReader, key: string): boolean {
-  return ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(metadataText(reader, key));
+  return goBoolean(metadataText(reader, key)) === true;
 }
 
 export type InterceptionMode = 'REDIRECT' | 'TPROXY' | 'NONE';

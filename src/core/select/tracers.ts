@@ -5,10 +5,11 @@ import type { Derivation, ProxyReader } from '../reader.ts';
 import { proxyLabels } from '../registry/workload.ts';
 import type {
   MeshConfig_ExtensionProvider,
+  MeshConfig_ExtensionProvider_HttpHeader,
   MeshConfig_ExtensionProvider_HttpService,
   MeshConfig_ExtensionProvider_OpenTelemetryTracingProvider,
 } from '../schema/istio-types.gen.ts';
-import { providerCluster } from './provider-cluster.ts';
+import { type ProviderCluster, providerCluster } from './provider-cluster.ts';
 import { metadataText } from './proxy-config.ts';
 import { atLeast } from './proxy-version.ts';
 
@@ -37,22 +38,37 @@ export type TracerSpec = Collector &
     | {
         readonly kind: 'opentelemetry';
         readonly serviceName: string;
-        readonly http?: MeshConfig_ExtensionProvider_HttpService;
-        readonly grpc?: { readonly timeout?: unknown; readonly initialMetadata?: readonly TracerHeader[] };
-        readonly environmentDetector: boolean;
-        readonly dynatraceDetector: boolean;
-        readonly sampler?: NonNullable<MeshConfig_ExtensionProvider_OpenTelemetryTracingProvider['dynatraceSampler']>;
-        readonly samplerCluster?: string;
+        /** Absent: spans go by gRPC. */
+        readonly http?: HttpCollector;
+        readonly grpc: { readonly timeout: unknown; readonly initialMetadata: readonly TracerHeader[] };
+        readonly detectors: readonly ResourceDetector[];
+        readonly sampler?: DynatraceSampler;
       }
   );
 
+export type ResourceDetector = 'environment' | 'dynatrace';
+
 export interface TracerHeader {
-  readonly name?: string;
-  readonly value?: string;
-  readonly envName?: string;
+  readonly name: string | undefined;
+  readonly value: string;
 }
 
-const NO_HEADERS: readonly TracerHeader[] = [];
+/** An API by HTTP; the address is a host name and a path, without a scheme. */
+export interface HttpCollector {
+  readonly cluster: string;
+  readonly uri: string;
+  readonly timeout: unknown;
+  readonly headers: readonly TracerHeader[];
+}
+
+export interface DynatraceSampler {
+  readonly tenant: string | undefined;
+  readonly clusterId: number | undefined;
+  readonly rootSpansPerMinute: number | undefined;
+  readonly http: HttpCollector;
+}
+
+const DYNATRACE_SAMPLING_PATH = 'api/v2/samplingConfiguration';
 const ZIPKIN_PATH = '/api/v2/spans';
 
 /** Undefined: the provider does not trace, or its collector is no service of the mesh. */
@@ -84,31 +100,89 @@ function zipkin(
     w3cPropagation: w3c && atLeast(reader, 1, 28),
     form: atLeast(reader, 1, 29) ? 'service' : 'cluster',
     timeout: settings.timeout,
-    headers: settings.headers ?? NO_HEADERS,
+    headers: headersOf(reader, settings.headers),
   };
 }
 
+/** Undefined: the sampler cannot be reached, and nothing is traced. */
 function openTelemetry(
   reader: ProxyReader,
   settings: MeshConfig_ExtensionProvider_OpenTelemetryTracingProvider,
   collector: Collector,
-): TracerSpec {
-  const conventions = settings.serviceAttributeEnrichment === 'OTEL_SEMANTIC_CONVENTIONS';
-  const sampler = settings.dynatraceSampler;
-  const api = sampler?.httpService;
-  const samplerCluster =
-    api === undefined ? collector.cluster : providerCluster(reader, api.service ?? '', api.port ?? 0)?.cluster;
+): TracerSpec | undefined {
+  const { http, grpc } = settings;
+  const sampler = settings.dynatraceSampler === undefined ? undefined : dynatraceSampler(reader, settings, collector);
+  if (settings.dynatraceSampler !== undefined && sampler === undefined) return undefined;
   return {
     ...collector,
     kind: 'opentelemetry',
-    serviceName: conventions ? reader.derived(semanticServiceName) : reader.facet('nodeCluster'),
-    http: settings.http,
-    grpc: settings.grpc,
-    environmentDetector: settings.resourceDetectors?.environment !== undefined,
-    dynatraceDetector: settings.resourceDetectors?.dynatrace !== undefined,
-    sampler: samplerCluster === undefined ? undefined : sampler,
-    samplerCluster,
+    serviceName: isSemantic(settings) ? reader.derived(semanticServiceName) : reader.facet('nodeCluster'),
+    http: http === undefined ? undefined : httpCollector(reader, collector, http.path ?? '', http),
+    grpc: { timeout: grpc?.timeout, initialMetadata: headersOf(reader, grpc?.initialMetadata) },
+    detectors: resourceDetectors(settings),
+    sampler,
   };
+}
+
+function isSemantic(settings: MeshConfig_ExtensionProvider_OpenTelemetryTracingProvider): boolean {
+  return settings.serviceAttributeEnrichment === 'OTEL_SEMANTIC_CONVENTIONS';
+}
+
+/** The semantic conventions want the environment looked at, last where it was not asked for. */
+function resourceDetectors(
+  settings: MeshConfig_ExtensionProvider_OpenTelemetryTracingProvider,
+): readonly ResourceDetector[] {
+  const { environment, dynatrace } = settings.resourceDetectors ?? {};
+  const detectors: ResourceDetector[] = [];
+  if (environment !== undefined) detectors.push('environment');
+  if (dynatrace !== undefined) detectors.push('dynatrace');
+  if (isSemantic(settings) && environment === undefined) detectors.push('environment');
+  return detectors;
+}
+
+/** By its own HTTP service, else by that of the exporter; undefined if there is none. */
+function dynatraceSampler(
+  reader: ProxyReader,
+  settings: MeshConfig_ExtensionProvider_OpenTelemetryTracingProvider,
+  collector: Collector,
+): DynatraceSampler | undefined {
+  const { tenant, clusterId, rootSpansPerMinute, httpService } = settings.dynatraceSampler ?? {};
+  const http = httpService === undefined ? settings.http : (httpService.http ?? {});
+  const found =
+    httpService === undefined ? collector : providerCluster(reader, httpService.service ?? '', httpService.port ?? 0);
+  if (http === undefined || found === undefined) return undefined;
+  const path = httpService === undefined ? DYNATRACE_SAMPLING_PATH : (http.path ?? '');
+  return { tenant, clusterId, rootSpansPerMinute, http: httpCollector(reader, found, path, http) };
+}
+
+function httpCollector(
+  reader: ProxyReader,
+  { cluster, hostname }: ProviderCluster,
+  path: string,
+  { timeout, headers }: MeshConfig_ExtensionProvider_HttpService,
+): HttpCollector {
+  return { cluster, uri: joinUrl(hostname, path), timeout, headers: headersOf(reader, headers) };
+}
+
+/** Go's url.JoinPath of a host name: one slash between parts, no dots, the last slash as it was. */
+function joinUrl(hostname: string, path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return [hostname, ...parts].join('/') + (path.endsWith('/') ? '/' : '');
+}
+
+/** `envName` is a variable of the control plane; of those only the recorded settings are known, any other is empty. */
+function headersOf(
+  reader: ProxyReader,
+  headers: readonly MeshConfig_ExtensionProvider_HttpHeader[] | undefined,
+): readonly TracerHeader[] {
+  return (headers ?? []).map(({ name, value = '', envName }) => ({
+    name,
+    value: envName === undefined ? value : (reader.setting('env')[envName] ?? ''),
+  }));
 }
 
 /** OpenTelemetry's order of places that name a service of Kubernetes. */
@@ -124,9 +198,14 @@ const semanticServiceName: Derivation<string> = {
       labels['app.kubernetes.io/instance'] ||
       labels['app.kubernetes.io/name'] ||
       metadataText(reader, 'WORKLOAD_NAME') ||
-      metadataText(reader, 'NAME') ||
+      podName(reader.facet('id')) ||
       (containers.length === 1 ? containers[0]! : '') ||
       'unknown_service'
     );
   },
 };
+
+/** What precedes the namespace in a node's id. */
+function podName(id: string): string {
+  return id.slice(0, Math.max(id.indexOf('.'), 0));
+}

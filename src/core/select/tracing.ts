@@ -40,6 +40,9 @@ export interface TracingChoice {
   readonly useRequestIdForTraceSampling: boolean;
 }
 
+/** What a Telemetry says of request ids counts only where it leads to a tracer. */
+const NO_TRACING: TracingChoice = { useRequestIdForTraceSampling: true };
+
 const FULL_SAMPLING = 100;
 const SAMPLING_FALLBACK = 1;
 
@@ -62,15 +65,17 @@ export const tracing: Query<TrafficClass, TracingChoice> = {
   name: 'select/tracing',
   run: (reader, traffic) => {
     const configured = configuredTracing(reader, traffic);
-    const useRequestIdForTraceSampling = configured?.useRequestIdForTraceSampling ?? true;
     if (configured === undefined) {
-      if (reader.mesh('enableTracing') !== true) return { useRequestIdForTraceSampling };
-      return { tracing: withoutProvider(reader), useRequestIdForTraceSampling };
+      if (reader.mesh('enableTracing') !== true) return NO_TRACING;
+      return { ...NO_TRACING, tracing: withoutProvider(reader) };
     }
-    if (configured.disabled || configured.provider === undefined) return { useRequestIdForTraceSampling };
+    if (configured.disabled || configured.provider === undefined) return NO_TRACING;
     const tracer = tracerSpec(reader, configured.provider);
-    if (tracer === undefined) return { useRequestIdForTraceSampling };
-    return { tracing: withProvider(reader, traffic, configured, tracer), useRequestIdForTraceSampling };
+    if (tracer === undefined) return NO_TRACING;
+    return {
+      tracing: withProvider(reader, traffic, configured, tracer),
+      useRequestIdForTraceSampling: configured.useRequestIdForTraceSampling ?? true,
+    };
   },
 };
 

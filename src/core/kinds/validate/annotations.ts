@@ -1,6 +1,7 @@
 // Annotations that decide whether an object of Istio is accepted at all. Source: Istio pkg/config/validation (validateMetadata).
 
 import type { RawObject } from '../../event.ts';
+import { goBoolean } from '../../go-boolean.ts';
 import { isObject } from '../../json.ts';
 import { quoted, type Report } from '../report.ts';
 
@@ -11,8 +12,6 @@ const REFUSED: readonly string[] = [
   'internal.istio.io/parents',
   'internal.istio.io/parent-namespace',
 ];
-/** Go's strconv.ParseBool. */
-const BOOLEANS: readonly string[] = ['1', 't', 'T', 'TRUE', 'true', 'True', '0', 'f', 'F', 'FALSE', 'false', 'False'];
 
 export function checkIstioAnnotations(kind: string, spec: object, raw: RawObject, report: Report): void {
   const annotations = isObject(raw.metadata) && isObject(raw.metadata.annotations) ? raw.metadata.annotations : {};
@@ -25,6 +24,6 @@ export function checkIstioAnnotations(kind: string, spec: object, raw: RawObject
   const action = 'action' in spec ? spec.action : 'ALLOW';
   if (kind !== 'AuthorizationPolicy') report(path, 'is possible on an AuthorizationPolicy only');
   else if (action !== 'ALLOW' && action !== 'DENY') report(path, `does not go with action ${String(action)}`);
-  else if (typeof dryRun === 'string' && !BOOLEANS.includes(dryRun))
+  else if (typeof dryRun === 'string' && goBoolean(dryRun) === undefined)
     report(path, `${quoted(dryRun)} is neither true nor false`);
 }

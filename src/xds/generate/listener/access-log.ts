@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../core/json.ts';
 import type { Generator } from '../../../core/memo.ts';
 import { compareText } from '../../../core/object.ts';
 import type { ProxyReader, Query } from '../../../core/reader.ts';
-import { type AccessLogSpec, accessLogs, type LogFormat } from '../../../core/select/access-logs.ts';
+import { type AccessLogSpec, accessLogs, allPeerStateNames, type LogFormat } from '../../../core/select/access-logs.ts';
 import type { TrafficClass } from '../../../core/select/traffic-class.ts';
 import { any } from '../../proto/any.ts';
 import {
@@ -135,21 +135,12 @@ function commonConfig(sink: {
   };
 }
 
-const envoyAlsFilterState: readonly string[] = [
-  'upstream_peer',
-  'downstream_peer',
-  'wasm.upstream_peer',
-  'wasm.upstream_peer_id',
-  'wasm.downstream_peer',
-  'wasm.downstream_peer_id',
-];
-
 /** `enableEnvoyAccessLogService`: one log name a place. */
 function envoyAls(place: Place): AccessLog {
   const sink = {
     cluster: 'envoy_accesslog_service',
     logName: `${place}_envoy_accesslog`,
-    filterStateObjects: envoyAlsFilterState,
+    filterStateObjects: allPeerStateNames,
   };
   const common = commonConfig(sink);
   return place === 'http' ? httpAls(common, [], [], []) : tcpAls(common);

@@ -5,7 +5,7 @@ import type { Generator } from '../../../core/memo.ts';
 import type { Protocol } from '../../../core/model/service.ts';
 import type { ProxyReader } from '../../../core/reader.ts';
 import { isHttp, isHttp2, isTcp } from '../../../core/registry/protocol.ts';
-import { statName } from '../../../core/select/cluster-common.ts';
+import { inboundStatPrefix } from '../../../core/select/cluster-common.ts';
 import { INBOUND_PASSTHROUGH_CLUSTER, inboundClusterName } from '../../../core/select/cluster-names.ts';
 import { type InboundPort, type InboundTls, inboundTls } from '../../../core/select/inbound-listeners.ts';
 import { plainTcpRoute } from '../../../core/select/tcp-routes.ts';
@@ -79,7 +79,7 @@ export function portChains(reader: ProxyReader, port: InboundPort): readonly Fil
   const grpc = port.port.protocol === 'GRPC' || port.port.protocol === 'GRPC-Web';
   const target: InboundTarget = {
     cluster,
-    tcpStatPrefix: port.service === undefined ? cluster : statName(pattern, cluster, port.service, port.port, '', 0),
+    tcpStatPrefix: inboundStatPrefix(pattern, cluster, port.traceHost, port.service, port.port),
     httpStatPrefix: `inbound_${name};`,
     protocol: port.port.protocol,
     routes: reader.make(inboundRoutes, {
@@ -105,9 +105,10 @@ export function portChains(reader: ProxyReader, port: InboundPort): readonly Fil
  */
 export function passthroughChains(reader: ProxyReader, port: number): readonly FilterChain[] {
   const cluster = INBOUND_PASSTHROUGH_CLUSTER;
+  const pattern = reader.mesh('inboundClusterStatName') as string | undefined;
   return chainsOf(reader, port, inboundTls(reader, port), {
     cluster,
-    tcpStatPrefix: cluster,
+    tcpStatPrefix: inboundStatPrefix(pattern, cluster, '', undefined, { port: 0, name: 'virtualInbound' }),
     httpStatPrefix: `${cluster};`,
     protocol: 'Unsupported',
     routes: reader.make(inboundRoutes, { cluster, port: 0, operation: ':0/*', retries: true }),

@@ -3,16 +3,24 @@
 import type { JsonObject } from '../../../core/json.ts';
 import type { Generator } from '../../../core/memo.ts';
 import { compareText } from '../../../core/object.ts';
-import type { TracerHeader, TracerSpec } from '../../../core/select/tracers.ts';
+import type {
+  DynatraceSampler,
+  HttpCollector,
+  ResourceDetector,
+  TracerHeader,
+  TracerSpec,
+} from '../../../core/select/tracers.ts';
 import type { IstioTags, TracingSpec } from '../../../core/select/tracing.ts';
 import { any } from '../../proto/any.ts';
 import {
   type AnyMessage,
   type CustomTag,
   type GrpcService,
+  type HeaderValue,
   type HeaderValueOption,
   HeaderValueOption_HeaderAppendAction,
   type HttpConnectionManager_Tracing,
+  type HttpService,
   type TypedExtensionConfig,
   ZipkinConfig_CollectorEndpointVersion,
   ZipkinConfig_TraceContextOption,
@@ -143,83 +151,62 @@ function headersToAdd(headers: readonly TracerHeader[]): readonly HeaderValueOpt
   );
 }
 
-/** A value from the proxy's environment is a format operator of Envoy's. */
-function headerValue(header: TracerHeader): { readonly key?: string; readonly value?: string } {
-  return { key: header.name, value: header.envName === undefined ? header.value : `%ENVIRONMENT(${header.envName})%` };
+function headerValue({ name, value }: TracerHeader): HeaderValue {
+  return { key: name, value };
 }
 
 function openTelemetryConfig(tracer: TracerSpec & { readonly kind: 'opentelemetry' }): AnyMessage {
   return any('envoy.config.trace.v3.OpenTelemetryConfig', {
     serviceName: tracer.serviceName,
     ...collectorService(tracer),
-    resourceDetectors: orNone(resourceDetectors(tracer)),
-    sampler: samplerConfig(tracer),
+    resourceDetectors: orNone(tracer.detectors.map(detector => detectorConfigs[detector])),
+    sampler: tracer.sampler === undefined ? undefined : samplerConfig(tracer.sampler),
   });
 }
 
 function collectorService(tracer: TracerSpec & { readonly kind: 'opentelemetry' }): {
-  readonly httpService?: object;
+  readonly httpService?: HttpService;
   readonly grpcService?: GrpcService;
 } {
-  if (tracer.http !== undefined) {
-    const httpUri = {
-      uri: `${tracer.hostname}${tracer.http.path ?? ''}`,
-      cluster: tracer.cluster,
-      timeout: durationOf(tracer.http.timeout) ?? HTTP_COLLECTOR_TIMEOUT,
-    };
-    return { httpService: { httpUri, requestHeadersToAdd: headersToAdd(tracer.http.headers ?? []) } };
-  }
+  if (tracer.http !== undefined) return { httpService: httpService(tracer.http) };
   return {
     grpcService: {
       envoyGrpc: { clusterName: tracer.cluster, authority: tracer.hostname },
-      timeout: durationOf(tracer.grpc?.timeout),
-      initialMetadata: orNone((tracer.grpc?.initialMetadata ?? []).map(headerValue)),
+      timeout: durationOf(tracer.grpc.timeout),
+      initialMetadata: orNone(tracer.grpc.initialMetadata.map(headerValue)),
     },
   };
 }
 
-function resourceDetectors(tracer: TracerSpec & { readonly kind: 'opentelemetry' }): readonly TypedExtensionConfig[] {
-  const detectors: TypedExtensionConfig[] = [];
-  if (tracer.environmentDetector) {
-    detectors.push({
-      name: 'envoy.tracers.opentelemetry.resource_detectors.environment',
-      typedConfig: any(
-        'envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig',
-        {},
-      ),
-    });
-  }
-  if (tracer.dynatraceDetector) {
-    detectors.push({
-      name: 'envoy.tracers.opentelemetry.resource_detectors.dynatrace',
-      typedConfig: any(
-        'envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig',
-        {},
-      ),
-    });
-  }
-  return detectors;
+function httpService({ cluster, uri, timeout, headers }: HttpCollector): HttpService {
+  return { httpUri: { cluster, uri, timeout: durationOf(timeout) }, requestHeadersToAdd: headersToAdd(headers) };
 }
 
-function samplerConfig(tracer: TracerSpec & { readonly kind: 'opentelemetry' }): TypedExtensionConfig | undefined {
-  const sampler = tracer.sampler;
-  if (sampler === undefined) return undefined;
-  const api = sampler.httpService;
-  const http = api?.http ?? tracer.http;
+const detectorConfigs: Readonly<Record<ResourceDetector, TypedExtensionConfig>> = {
+  environment: {
+    name: 'envoy.tracers.opentelemetry.resource_detectors.environment',
+    typedConfig: any(
+      'envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig',
+      {},
+    ),
+  },
+  dynatrace: {
+    name: 'envoy.tracers.opentelemetry.resource_detectors.dynatrace',
+    typedConfig: any(
+      'envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig',
+      {},
+    ),
+  },
+};
+
+function samplerConfig({ tenant, clusterId, rootSpansPerMinute, http }: DynatraceSampler): TypedExtensionConfig {
   return {
     name: 'envoy.tracers.opentelemetry.samplers.dynatrace',
     typedConfig: any('envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig', {
-      tenant: sampler.tenant,
-      clusterId: sampler.clusterId,
-      rootSpansPerMinute: sampler.rootSpansPerMinute,
-      httpService: {
-        httpUri: {
-          cluster: tracer.samplerCluster,
-          uri: `${api?.service ?? tracer.hostname}${http?.path ?? ''}`,
-          timeout: durationOf(http?.timeout) ?? HTTP_COLLECTOR_TIMEOUT,
-        },
-        requestHeadersToAdd: headersToAdd(http?.headers ?? []),
-      },
+      tenant,
+      clusterId,
+      rootSpansPerMinute,
+      httpService: httpService(http),
     }),
   };
 }
