@@ -15,6 +15,7 @@ export interface Refused {
 }
 
 export interface Arrival {
+  readonly connection: string;
   readonly facets: NodeFacets;
   readonly facts: readonly Unrecorded[];
 }
@@ -26,7 +27,7 @@ export function arrivalOf(
   protocol: 'sotw' | 'delta',
   identities: readonly string[],
   nameOf: (proxyId: string) => string,
-): (Arrival & { readonly connection: string }) | Refused {
+): Arrival | Refused {
   if (node === undefined) return { status: 'INVALID_ARGUMENT', error: 'missing node information' };
   const { extensions, ...rest } = node;
   const facets = parseNode(rest);

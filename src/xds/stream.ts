@@ -7,7 +7,7 @@
 import type { Unrecorded } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { NodeFacets } from '../core/proxy.ts';
-import { arrivalOf } from './connect.ts';
+import { type Arrival, arrivalOf } from './connect.ts';
 import { debugFrame } from './debug-frame.ts';
 import { deltaDiscoveryResponse, discoveryResponse } from './discovery.ts';
 import type { Engine } from './engine.ts';
@@ -95,6 +95,8 @@ export class AdsStream {
   #ended = false;
   #gone = false;
   #connectedAt = 0;
+  /** Accepted, and not recorded yet: that is done together with what the first request asks for. */
+  #arrival: Arrival | undefined;
 
   constructor(
     context: StreamContext,
@@ -167,11 +169,12 @@ export class AdsStream {
     if (input.kind === 'Closed') return this.#leave(input.reason);
     if (this.#ended) return;
     if (input.kind !== 'Message') return this.#step(input);
-    if (this.connection === '' && !(await this.#arrive(input.message))) return;
+    if (this.connection === '' && !this.#arrive(input.message)) return;
     await this.#step({ kind: 'Request', request: input.message.request });
+    if (!this.#ended) await this.#recordArrival();
   }
 
-  async #arrive({ node, request }: Incoming): Promise<boolean> {
+  #arrive({ node, request }: Incoming): boolean {
     const { host } = this.#context;
     if (request.typeUrl === HEALTH) return false;
     const arrival = arrivalOf(host.state(), node, this.protocol, this.#identities, id => host.connectionName(id));
@@ -179,13 +182,9 @@ export class AdsStream {
       this.end(arrival.status, arrival.error);
       return false;
     }
-    await host.record(arrival.facts);
-    this.connection = arrival.connection;
-    this.facets = arrival.facets;
-    this.#connectedAt = host.clock.now();
+    this.#arrival = arrival;
     this.#session = openSession(this.protocol, arrival.connection);
-    this.#context.onConnected(this);
-    return !this.#ended;
+    return true;
   }
 
   async #leave(reason: string): Promise<void> {
@@ -194,7 +193,9 @@ export class AdsStream {
     try {
       const { connection } = this;
       this.#context.listed.gone(connection);
-      if (connection !== '') await this.#record({ kind: 'ProxyDisconnected', connection, reason });
+      if (connection !== '') {
+        await this.#record([{ source: XDS_SOURCE, kind: 'ProxyDisconnected', connection, reason }]);
+      }
     } finally {
       this.#context.onGone(this);
     }
@@ -215,7 +216,8 @@ export class AdsStream {
 
   async #carryOut(effect: SessionEffect): Promise<SessionInput | undefined> {
     const { host } = this.#context;
-    const { connection } = this;
+    if (effect.kind !== 'Subscribed') await this.#recordArrival();
+    const connection = this.#arrival?.connection ?? this.connection;
     switch (effect.kind) {
       case 'Evaluate':
         return this.#evaluate(effect.ask);
@@ -226,12 +228,12 @@ export class AdsStream {
         const { typeUrl, subscribe, unsubscribe, wildcard } = effect;
         const before = host.state().proxies.get(connection)?.subscriptions[typeUrl];
         const fact = { kind: 'ProxySubscribed', connection, typeUrl, subscribe, unsubscribe, wildcard } as const;
-        await host.record(this.#context.listed.facts(fact, before));
+        await this.#record(this.#context.listed.facts(fact, before));
         break;
       }
       case 'Nacked': {
         const { typeUrl, message, blamed } = effect;
-        await this.#record({ kind: 'ProxyNacked', connection, typeUrl, message });
+        await this.#record([{ source: XDS_SOURCE, kind: 'ProxyNacked', connection, typeUrl, message }]);
         this.#note(typeUrl, { blamed });
         host.observe?.({ kind: 'Nacked', typeUrl });
         host.nacked?.({ connection, typeUrl, message, resources: blamed });
@@ -336,8 +338,21 @@ export class AdsStream {
     this.#records.set(typeUrl, { ...this.#records.get(typeUrl), ...more });
   }
 
-  async #record(fact: DistributiveOmit<Unrecorded, 'source'>): Promise<void> {
-    await this.#context.host.record([{ source: XDS_SOURCE, ...fact } as Unrecorded]);
+  async #recordArrival(): Promise<void> {
+    if (this.#arrival !== undefined) await this.#record([]);
+  }
+
+  /** With the arrival, if that has not been recorded yet. */
+  async #record(facts: readonly Unrecorded[]): Promise<void> {
+    const arrival = this.#arrival;
+    this.#arrival = undefined;
+    const { host, onConnected } = this.#context;
+    await host.record(arrival === undefined ? facts : [...arrival.facts, ...facts]);
+    if (arrival === undefined) return;
+    this.connection = arrival.connection;
+    this.facets = arrival.facets;
+    this.#connectedAt = host.clock.now();
+    onConnected(this);
   }
 
   /** Nothing may be sent that could not be recorded, and a stream in an unknown state is worth less than a new one. */
@@ -348,5 +363,3 @@ export class AdsStream {
     this.end('UNAVAILABLE', message);
   }
 }
-
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;

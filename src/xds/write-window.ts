@@ -44,7 +44,10 @@ export class WriteWindow {
   }
 }
 
-/** Lets `perSecond` through, evenly spaced. */
+/** Those that have to wait are let in together, so often. What they need at the same time is made, recorded and committed once for all of them. */
+export const GATE_TURN_MS = 200;
+
+/** Lets `perSecond` through: one that comes when nobody waits at once, the others at the next turn after their time has come. */
 export class Gate {
   readonly #spacingMs: number;
   readonly #waitMsMax: number;
@@ -60,6 +63,6 @@ export class Gate {
     const at = Math.max(now, this.#nextAt);
     if (at - now > this.#waitMsMax) return undefined;
     this.#nextAt = at + this.#spacingMs;
-    return at - now;
+    return at === now ? 0 : Math.ceil(at / GATE_TURN_MS) * GATE_TURN_MS - now;
   }
 }

@@ -7,7 +7,7 @@ import { Engine } from '../../../src/xds/engine.ts';
 import { receiptsOf } from '../../../src/xds/receipts.ts';
 import { digestOf } from '../../../src/xds/resource-set.ts';
 import { CDS, EDS, LDS, RDS } from '../../../src/xds/session/types.ts';
-import { Gate, WriteWindow } from '../../../src/xds/write-window.ts';
+import { WriteWindow } from '../../../src/xds/write-window.ts';
 import { MemoryHost, testSources } from '../../protocol/memory-host.ts';
 
 const nodeOf = (name: string): JsonObject => ({ id: `sidecar~10.0.0.1~${name}.ns~ns.svc.cluster.local` });
@@ -143,11 +143,5 @@ describe('windows', () => {
     back();
     (await third)();
     expect(window.taken).toBe(0);
-  });
-
-  test('the gate spaces out and refuses when the queue is too long', () => {
-    const gate = new Gate(10, 250);
-    expect([gate.enter(0), gate.enter(0), gate.enter(0), gate.enter(0)]).toEqual([0, 100, 200, undefined]);
-    expect(gate.enter(1_000)).toBe(0);
   });
 });

@@ -55,10 +55,23 @@ describe('limits', () => {
 });
 
 describe('the gate for new streams', () => {
-  it('spaces them evenly, makes them wait for their turn, and refuses when that takes too long', () => {
-    const gate = new Gate(10, 250);
-    expect([0, 0, 0, 0].map(now => gate.enter(now))).toEqual([0, 100, 200, undefined]);
-    expect(gate.enter(60)).toBe(240);
+  it('lets one through at once, the others at the next turn after theirs, and refuses when that takes too long', () => {
+    const gate = new Gate(10, 450);
+    expect([0, 0, 0, 0, 0, 0].map(now => gate.enter(now))).toEqual([0, 200, 200, 400, 400, undefined]);
+    expect(gate.enter(60)).toBe(540);
     expect(gate.enter(10_000)).toBe(0);
+    expect([0, 1].map(now => gate.enter(10_007 + now))).toEqual([193, 192]);
+  });
+
+  it('lets no more through than it is said to, at any turn', () => {
+    const gate = new Gate(25, 60_000);
+    const turns = new Map<number, number>();
+    for (let stream = 0; stream < 400; stream++) {
+      const now = stream * 3;
+      const at = now + gate.enter(now)!;
+      turns.set(at, (turns.get(at) ?? 0) + 1);
+    }
+    expect(Math.max(...turns.values())).toBe(5);
+    expect(Math.max(...turns.keys())).toBe(16_000);
   });
 });
