@@ -50,7 +50,7 @@ export class Hub {
       bodies: this.bodies,
       turns: this.turns,
       listed: new ListedNames(),
-      window: new WriteWindow(host.clock, limits.writesMax, limits.writeSlotMs),
+      window: new WriteWindow(host.clock, limits),
       onConnected: stream => this.#connected(stream),
       onSettled: stream => this.#pusher.done(stream.connection),
       onGone: stream => this.#gone(stream),

@@ -20,9 +20,10 @@ export interface XdsLimits {
   /** `--keepaliveMaxServerConnectionAge`; undefined: connections may live for ever. */
   readonly connectionAgeMsMax: number | undefined;
   readonly connectionAgeGraceMs: number;
-  /** Responses being written at the same time, over all streams. */
+  /** Responses being written at the same time, over all streams; and their bytes, unless there is only one. */
   readonly writesMax: number;
-  /** How long a response counts as being written for `writesMax`; a slow reader holds itself up, not others. */
+  readonly writeBytesMax: number;
+  /** How long a response counts as being written; a slow reader holds itself up, not others. */
   readonly writeSlotMs: number;
   /** Requests of one stream that wait to be handled; past that the stream is not read. */
   readonly waitingRequestsMax: number;
@@ -37,7 +38,8 @@ export const defaultXdsLimits: XdsLimits = {
   keepaliveTimeoutMs: 10_000,
   connectionAgeMsMax: undefined,
   connectionAgeGraceMs: 10_000,
-  writesMax: 64,
+  writesMax: 256,
+  writeBytesMax: 32 * 1024 * 1024,
   writeSlotMs: 5_000,
   waitingRequestsMax: 256,
 };

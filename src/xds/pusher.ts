@@ -5,6 +5,7 @@ import type { HostTimer, XdsHost } from './host.ts';
 import { openSchedule, type Schedule, type ScheduleInput, stepSchedule } from './push/schedule.ts';
 import type { ScheduleSettings } from './push/settings.ts';
 
+/** What the schedule is told, without the time. */
 type Unstamped = ScheduleInput extends infer I ? (I extends ScheduleInput ? Omit<I, 'time'> : never) : never;
 
 export class Pusher {
@@ -15,6 +16,7 @@ export class Pusher {
   #releasedAt = 0;
   #timer: HostTimer | undefined;
   #inputs: Unstamped[] = [];
+  #over: string[] = [];
 
   constructor(host: XdsHost, settings: ScheduleSettings, start: (connection: string, request: PushRequest) => void) {
     this.#host = host;
@@ -39,7 +41,8 @@ export class Pusher {
     const since = this.#startedAt.get(connection);
     if (since !== undefined) this.#host.observe?.({ kind: 'Settled', tookMs: this.#host.clock.now() - since });
     this.#startedAt.delete(connection);
-    this.#soon({ kind: 'Done', connection });
+    // Those that are over in one turn are told together.
+    if (this.#over.push(connection) === 1) this.#soon({ kind: 'Done', connections: this.#over });
   }
 
   stop(): void {
@@ -56,6 +59,7 @@ export class Pusher {
   #drain(): void {
     const inputs = this.#inputs;
     this.#inputs = [];
+    this.#over = [];
     for (const input of inputs) this.#step(input);
   }
 

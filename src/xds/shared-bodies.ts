@@ -50,10 +50,22 @@ export class SharedBodies {
     return [this.#bodyOf(content), framedString(NONCE, nonce)];
   }
 
-  #bodyOf(content: Content): Buffer {
-    const { names, removed, set, protocol } = content;
+  /** About so many bytes a response will have; it need not be put together for that. */
+  sizeOf(content: Content): number {
+    const known = this.#find(content);
+    if (known !== undefined) return known.body.length;
+    return content.names.reduce((sum, name) => sum + (content.set.resources.get(name)?.body.length ?? 0), 0);
+  }
+
+  #find({ names, removed, set, protocol }: Content): Kept | undefined {
     const known = this.#kept.get(names);
-    if (known?.set === set && known.protocol === protocol && known.removed === removed) {
+    return known?.set === set && known.protocol === protocol && known.removed === removed ? known : undefined;
+  }
+
+  #bodyOf(content: Content): Buffer {
+    const { names } = content;
+    const known = this.#find(content);
+    if (known !== undefined) {
       this.#kept.delete(names);
       this.#kept.set(names, known);
       this.stats.sharedBytes += known.body.length;

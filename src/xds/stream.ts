@@ -28,7 +28,7 @@ import {
 } from './session/session.ts';
 import { step } from './session/step.ts';
 import { HEALTH } from './session/types.ts';
-import type { SharedBodies } from './shared-bodies.ts';
+import type { Content, SharedBodies } from './shared-bodies.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
 import type { ViewTurns } from './view-turns.ts';
 import type { WriteWindow } from './write-window.ts';
@@ -292,15 +292,17 @@ export class AdsStream {
     const set = this.#sets.get(response.typeUrl);
     const { connection } = this;
     if (set === undefined) return this.#fail(new Error(`no resources for a response of ${response.typeUrl}`));
-    const { typeUrl, stateSeq } = response;
+    const { typeUrl, stateSeq, names, removed, nonce } = response;
+    const content: Content = { protocol: this.protocol, set, names, removed };
     const dueAt = host.clock.now();
-    const giveBack = await window.take(() => host.observe?.({ kind: 'WriteSlow', connection }));
+    const giveBack = await window.take(this.#context.bodies.sizeOf(content), () =>
+      host.observe?.({ kind: 'WriteSlow', connection }),
+    );
     try {
       if (this.#ended) return giveBack();
       await receipts.commit({ connection, typeUrl, stateSeq, digest: set.digest, count: set.size });
       if (this.#ended) return giveBack();
-      const { names, removed, nonce } = response;
-      const pieces = this.#context.bodies.pieces({ protocol: this.protocol, set, names, removed }, nonce);
+      const pieces = this.#context.bodies.pieces(content, nonce);
       this.#note(typeUrl, { version: set.digest, stateSeq, sentAt: host.clock.now() });
       const handedAt = host.clock.now();
       const sent = (error?: Error | null): void => {

@@ -1,46 +1,94 @@
 // The global window of responses being written, and the gate for new streams: both keep a stampede (a thousand proxies reconnecting)
 // from holding the memory or the event loop. First come, first served.
 
-import type { HostClock } from './host.ts';
+import type { HostClock, HostTimer } from './host.ts';
+
+export interface WindowLimits {
+  /** Writes at the same time. */
+  readonly writesMax: number;
+  /** Of all of them together; one that is larger goes alone. */
+  readonly writeBytesMax: number;
+  /** How long a write counts: a slow reader holds itself up, not others. */
+  readonly writeSlotMs: number;
+}
+
+/** Once. */
+export type GiveBack = () => void;
+
+interface Place {
+  readonly bytes: number;
+  readonly until: number;
+  readonly onSlow: () => void;
+}
 
 export class WriteWindow {
   readonly #clock: HostClock;
-  readonly #size: number;
-  readonly #holdMs: number;
-  #taken = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #limits: WindowLimits;
+  readonly #waiting: { readonly bytes: number; readonly enter: () => void }[] = [];
+  /** In the order in which they were taken, so also of when they are given away. */
+  readonly #places = new Set<Place>();
+  #bytes = 0;
+  #timer: HostTimer | undefined;
 
-  constructor(clock: HostClock, size: number, holdMs: number) {
+  constructor(clock: HostClock, limits: WindowLimits) {
     this.#clock = clock;
-    this.#size = size;
-    this.#holdMs = holdMs;
+    this.#limits = limits;
   }
 
   get taken(): number {
-    return this.#taken;
+    return this.#places.size;
   }
 
   /**
-   * A place in the window, when there is one; call the result when the write is over. After the hold time the place is given away and
-   * `onSlow` called: the reader is slow, others need not be.
+   * A place in the window for so many bytes, when there is one; call the result when the write is over. After the hold time the place is given
+   * away and `onSlow` called.
    */
-  async take(onSlow: () => void): Promise<() => void> {
-    if (this.#taken >= this.#size) await new Promise<void>(resolve => this.#waiting.push(resolve));
-    else this.#taken++;
-    let held = true;
-    const giveBack = (): void => {
-      if (!held) return;
-      held = false;
-      timer.cancel();
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#taken--;
-      else next();
-    };
-    const timer = this.#clock.after(this.#holdMs, () => {
-      giveBack();
-      onSlow();
+  take(bytes: number, onSlow: () => void): Promise<GiveBack> {
+    if (this.#waiting.length === 0 && this.#hasRoom(bytes)) return Promise.resolve(this.#enter(bytes, onSlow));
+    return new Promise(resolve => this.#waiting.push({ bytes, enter: () => resolve(this.#enter(bytes, onSlow)) }));
+  }
+
+  #hasRoom(bytes: number): boolean {
+    const { writesMax, writeBytesMax } = this.#limits;
+    if (this.#places.size === 0) return true;
+    return this.#places.size < writesMax && this.#bytes + bytes <= writeBytesMax;
+  }
+
+  #enter(bytes: number, onSlow: () => void): GiveBack {
+    const place: Place = { bytes, until: this.#clock.now() + this.#limits.writeSlotMs, onSlow };
+    this.#places.add(place);
+    this.#bytes += bytes;
+    this.#watch();
+    return () => this.#leave(place);
+  }
+
+  #leave(place: Place): void {
+    if (!this.#places.delete(place)) return;
+    this.#bytes -= place.bytes;
+    if (this.#places.size === 0) {
+      this.#timer?.cancel();
+      this.#timer = undefined;
+    }
+    for (let [next] = this.#waiting; next !== undefined && this.#hasRoom(next.bytes); [next] = this.#waiting) {
+      this.#waiting.shift();
+      next.enter();
+    }
+  }
+
+  /** One timer for all: it looks when the oldest place may be given away, and again for the next. */
+  #watch(): void {
+    const [oldest] = this.#places;
+    if (this.#timer !== undefined || oldest === undefined) return;
+    const now = this.#clock.now();
+    this.#timer = this.#clock.after(Math.max(0, oldest.until - now), () => {
+      this.#timer = undefined;
+      for (const place of this.#places) {
+        if (place.until > this.#clock.now()) break;
+        this.#leave(place);
+        place.onSlow();
+      }
+      this.#watch();
     });
-    return giveBack;
   }
 }
 

@@ -6,6 +6,8 @@
 // come back (a client that does not read) stops counting after `slotHoldMs`, but is still not pushed to a second time.
 // Order is deterministic: by connection within one release, first come first served between releases, so that nobody starves.
 //
+// A release costs nothing for those that are idle: who is due is a list of names with a place in it, and mostly the list of all that are there.
+//
 // Rules and names: Istio pilot/pkg/xds/discovery.go (debounce), pushqueue.go; spec-events §4.1, §4.4. Unlike Istio there is no push
 // function to wait for between the two: the state is folded before a request comes here.
 
@@ -20,8 +22,8 @@ export type ScheduleInput =
   | { readonly kind: 'TimerFired'; readonly time: number }
   | { readonly kind: 'Connected'; readonly time: number; readonly connection: string }
   | { readonly kind: 'Disconnected'; readonly time: number; readonly connection: string }
-  /** The push to that connection is over: everything it needed has been written, or there was nothing. */
-  | { readonly kind: 'Done'; readonly time: number; readonly connection: string };
+  /** The pushes to those connections are over: everything they needed has been written, or there was nothing. */
+  | { readonly kind: 'Done'; readonly time: number; readonly connections: readonly string[] };
 
 export type ScheduleEffect =
   /** Send `TimerFired` at `at`. Replaces what was armed before. */
@@ -30,6 +32,13 @@ export type ScheduleEffect =
   /** For metrics: a merged request has left the debouncer after so many milliseconds. */
   | { readonly kind: 'Released'; readonly request: PushRequest; readonly waitedMs: number };
 
+/** The connections from `at` on are due for the request. Some may have gone meanwhile. */
+export interface Wave {
+  readonly connections: readonly string[];
+  readonly at: number;
+  readonly request: PushRequest;
+}
+
 export interface Schedule {
   readonly settings: ScheduleSettings;
   /** Not yet released; noPush if nothing is gathering. */
@@ -37,12 +46,11 @@ export interface Schedule {
   readonly firstAt: number;
   readonly lastAt: number;
   readonly releasedAt: number;
-  /** connection → its place in `queue`, or '' if none. Every connection that is there is in here. */
-  readonly connections: Table<string>;
-  /** `<ticket>|<connection>` → what is due, in order of start. */
-  readonly queue: Table<PushRequest>;
-  readonly tickets: number;
-  /** Under way and counted: connection → when it started. At most `windowSize`. */
+  /** Every connection that is there. */
+  readonly connections: Table<true>;
+  /** What is due, in order of start. A connection is in one wave at most, and in none while its push is under way. */
+  readonly waves: readonly Wave[];
+  /** Under way and counted: connection → when it started, in order of start. At most `windowSize`. */
   readonly active: ReadonlyMap<string, number>;
   /** Under way for longer than `slotHoldMs`: not counted. */
   readonly slow: Table<true>;
@@ -59,8 +67,7 @@ export function openSchedule(settings: ScheduleSettings): Schedule {
     lastAt: 0,
     releasedAt: Number.NEGATIVE_INFINITY,
     connections: Table.empty(),
-    queue: Table.empty(),
-    tickets: 0,
+    waves: [],
     active: new Map(),
     slow: Table.empty(),
     next: Table.empty(),
@@ -86,11 +93,11 @@ function take(schedule: Schedule, input: ScheduleInput, effects: ScheduleEffect[
       return { ...schedule, armedAt: undefined };
     case 'Connected':
       assert(!schedule.connections.has(input.connection), `connection ${input.connection} is there already`);
-      return { ...schedule, connections: schedule.connections.with(input.connection, '') };
+      return { ...schedule, connections: schedule.connections.with(input.connection, true) };
     case 'Disconnected':
       return disconnect(schedule, input.connection);
     case 'Done':
-      return finish(schedule, input.connection);
+      return finish(schedule, input.connections);
     default:
       return unreachable(input);
   }
@@ -132,95 +139,110 @@ function release(
     merged.set(waiting, known);
     return known;
   };
-  const queued: [string, PushRequest][] = [];
-  const places: [string, string][] = [];
-  const next: [string, PushRequest][] = [];
-  let { tickets } = schedule;
-  for (const [connection, place] of schedule.connections.entries()) {
-    if (isUnderWay(schedule, connection)) {
-      next.push([connection, withThis(schedule.next.get(connection) ?? noPush)]);
-    } else if (place !== '') {
-      queued.push([place, withThis(schedule.queue.get(place)!)]);
-    } else {
-      const ticket = ticketOf(++tickets, connection);
-      queued.push([ticket, withThis(noPush)]);
-      places.push([connection, ticket]);
-    }
-  }
+  const waves = schedule.waves.map(wave => ({ ...wave, request: withThis(wave.request) }));
+  const underWay = [...schedule.active.keys(), ...schedule.slow.keys()];
+  const next = underWay.map(one => [one, withThis(schedule.next.get(one) ?? noPush)] as const);
+  const connections = without(namesOf(schedule.connections), [...underWay, ...waves.flatMap(left)]);
   return {
     ...schedule,
-    tickets,
     releasedAt: time,
-    connections: schedule.connections.withAll(places),
-    queue: schedule.queue.withAll(queued),
-    next: schedule.next.withAll(next),
+    waves: connections.length === 0 ? waves : [...waves, { connections, at: 0, request: asked }],
+    next: next.length === 0 ? schedule.next : schedule.next.withAll(next),
   };
 }
 
-function finish(schedule: Schedule, connection: string): Schedule {
-  if (!isUnderWay(schedule, connection)) return schedule;
-  const idle = endPush(schedule, connection);
-  const next = idle.next.get(connection);
-  if (next === undefined) return idle;
-  const tickets = idle.tickets + 1;
-  const ticket = ticketOf(tickets, connection);
-  return {
-    ...idle,
-    tickets,
-    next: idle.next.without(connection),
-    queue: idle.queue.with(ticket, next),
-    connections: idle.connections.with(connection, ticket),
-  };
+function left({ connections, at }: Wave): readonly string[] {
+  return connections.slice(at);
+}
+
+function without(names: readonly string[], others: readonly string[]): readonly string[] {
+  if (others.length === 0) return names;
+  const taken = new Set(others);
+  return names.filter(name => !taken.has(name));
+}
+
+const listed = new WeakMap<Table<true>, readonly string[]>();
+
+/** In order; the same list as long as nobody comes or goes. */
+function namesOf(connections: Table<true>): readonly string[] {
+  const known = listed.get(connections);
+  if (known !== undefined) return known;
+  const names = [...connections.keys()];
+  listed.set(connections, names);
+  return names;
+}
+
+function finish(schedule: Schedule, connections: readonly string[]): Schedule {
+  const over = connections.filter(one => isUnderWay(schedule, one));
+  const idle = endPushes(schedule, over);
+  if (idle.next.size === 0) return idle;
+  const due: { readonly connections: string[]; readonly at: number; readonly request: PushRequest }[] = [];
+  for (const connection of over) {
+    const request = idle.next.get(connection);
+    if (request === undefined) continue;
+    const last = due.at(-1);
+    if (last?.request === request) last.connections.push(connection);
+    else due.push({ connections: [connection], at: 0, request });
+  }
+  return { ...idle, waves: [...idle.waves, ...due], next: idle.next.changed(over, []) };
 }
 
 function disconnect(schedule: Schedule, connection: string): Schedule {
-  const place = schedule.connections.get(connection);
-  if (place === undefined) return schedule;
+  if (!schedule.connections.has(connection)) return schedule;
   return {
-    ...endPush(schedule, connection),
+    ...endPushes(schedule, [connection]),
     connections: schedule.connections.without(connection),
-    queue: place === '' ? schedule.queue : schedule.queue.without(place),
     next: schedule.next.without(connection),
   };
 }
 
-function endPush(schedule: Schedule, connection: string): Schedule {
-  if (!schedule.active.has(connection)) return { ...schedule, slow: schedule.slow.without(connection) };
+function endPushes(schedule: Schedule, connections: readonly string[]): Schedule {
+  if (connections.length === 0) return schedule;
   const active = new Map(schedule.active);
-  active.delete(connection);
-  return { ...schedule, active };
+  const slow: string[] = [];
+  for (const connection of connections) if (!active.delete(connection)) slow.push(connection);
+  return { ...schedule, active, slow: slow.length === 0 ? schedule.slow : schedule.slow.changed(slow, []) };
 }
 
 /** Pushes that take too long give their place in the window to others. */
 function setAside(schedule: Schedule, time: number): Schedule {
-  const late = [...schedule.active].filter(([, since]) => since + schedule.settings.slotHoldMs <= time);
+  const late: string[] = [];
+  for (const [connection, since] of schedule.active) {
+    if (since + schedule.settings.slotHoldMs > time) break;
+    late.push(connection);
+  }
   if (late.length === 0) return schedule;
   const active = new Map(schedule.active);
-  for (const [connection] of late) active.delete(connection);
-  return { ...schedule, active, slow: schedule.slow.withAll(late.map(([connection]) => [connection, true] as const)) };
+  for (const connection of late) active.delete(connection);
+  return { ...schedule, active, slow: schedule.slow.withAll(late.map(connection => [connection, true] as const)) };
 }
 
 function start(schedule: Schedule, time: number, effects: ScheduleEffect[]): Schedule {
-  const free = schedule.settings.windowSize - schedule.active.size;
-  if (free <= 0 || schedule.queue.size === 0) return schedule;
+  const { windowSize } = schedule.settings;
+  if (schedule.waves.length === 0 || schedule.active.size >= windowSize) return schedule;
   const active = new Map(schedule.active);
-  let { queue, connections } = schedule;
-  for (const [ticket, due] of first(schedule.queue, free)) {
-    const connection = ticket.slice(TICKET_DIGITS + 1);
-    queue = queue.without(ticket);
-    connections = connections.with(connection, '');
-    active.set(connection, time);
-    effects.push({ kind: 'Start', connection, request: due });
+  const waves = [...schedule.waves];
+  for (let wave = waves[0]; wave !== undefined && active.size < windowSize; wave = waves[0]) {
+    const { connections, request } = wave;
+    const allThere = connections === namesOf(schedule.connections);
+    let { at } = wave;
+    for (; at < connections.length && active.size < windowSize; at++) {
+      const connection = connections[at]!;
+      if (!allThere && !schedule.connections.has(connection)) continue;
+      active.set(connection, time);
+      effects.push({ kind: 'Start', connection, request });
+    }
+    if (at < connections.length) waves[0] = { ...wave, at };
+    else waves.shift();
   }
-  return { ...schedule, queue, connections, active };
+  return { ...schedule, waves, active };
 }
 
 function arm(schedule: Schedule, effects: ScheduleEffect[]): Schedule {
   let at = isNoPush(schedule.gathering) ? Number.POSITIVE_INFINITY : releaseAt(schedule);
-  // A place in the window is only worth waking up for if somebody waits for it.
-  if (schedule.queue.size > 0) {
-    for (const since of schedule.active.values()) at = Math.min(at, since + schedule.settings.slotHoldMs);
-  }
+  // A place in the window is only worth waking up for if somebody waits for it. The first one started first.
+  const [since] = schedule.active.values();
+  if (schedule.waves.length > 0 && since !== undefined) at = Math.min(at, since + schedule.settings.slotHoldMs);
   if (at === Number.POSITIVE_INFINITY || at === schedule.armedAt) return schedule;
   effects.push({ kind: 'Arm', at });
   return { ...schedule, armedAt: at };
@@ -228,19 +250,4 @@ function arm(schedule: Schedule, effects: ScheduleEffect[]): Schedule {
 
 function isUnderWay(schedule: Schedule, connection: string): boolean {
   return schedule.active.has(connection) || schedule.slow.has(connection);
-}
-
-const TICKET_DIGITS = 16;
-
-function ticketOf(ticket: number, connection: string): string {
-  return `${String(ticket).padStart(TICKET_DIGITS, '0')}|${connection}`;
-}
-
-function first<V>(table: Table<V>, count: number): readonly (readonly [string, V])[] {
-  const found: (readonly [string, V])[] = [];
-  for (const entry of table.entries()) {
-    if (found.length === count) break;
-    found.push(entry);
-  }
-  return found;
 }

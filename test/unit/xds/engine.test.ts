@@ -115,25 +115,27 @@ describe('receipts', () => {
 describe('windows', () => {
   test('places are given in order, and back; a slow one gives its place away once', async () => {
     const timers: (() => void)[] = [];
+    let now = 0;
     const clock = {
-      now: () => 0,
+      now: () => now,
       after: (_: number, run: () => void) => ({
         cancel: () => timers.splice(timers.indexOf(run), 1),
         at: timers.push(run),
       }),
     };
-    const window = new WriteWindow(clock, 1, 100);
+    const window = new WriteWindow(clock, { writesMax: 1, writeBytesMax: 10, writeSlotMs: 100 });
     const slow: string[] = [];
-    const first = await window.take(() => slow.push('first'));
+    const first = await window.take(1, () => slow.push('first'));
     const order: string[] = [];
     const take = async (name: string): Promise<() => void> => {
-      const back = await window.take(() => slow.push(name));
+      const back = await window.take(1, () => slow.push(name));
       order.push(name);
       return back;
     };
     const second = take('second');
     const third = take('third');
     expect(window.taken).toBe(1);
+    now = 100;
     timers.shift()!();
     const back = await second;
     expect([slow, order]).toEqual([['first'], ['second']]);
@@ -142,6 +144,27 @@ describe('windows', () => {
     expect(order).toEqual(['second']);
     back();
     (await third)();
-    expect(window.taken).toBe(0);
+    expect([window.taken, timers]).toEqual([0, []]);
+  });
+
+  test('bytes count as well, and what is larger than the window goes alone', async () => {
+    const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
+    const window = new WriteWindow(clock, { writesMax: 3, writeBytesMax: 10, writeSlotMs: 100 });
+    const order: number[] = [];
+    const take = async (bytes: number): Promise<() => void> => {
+      const back = await window.take(bytes, () => undefined);
+      order.push(bytes);
+      return back;
+    };
+    const [large, four, six, one] = [take(11), take(4), take(6), take(1)];
+    await large;
+    expect(order).toEqual([11]);
+    (await large)();
+    await six;
+    expect(order).toEqual([11, 4, 6]);
+    (await four)();
+    (await one)();
+    (await six)();
+    expect([order, window.taken]).toEqual([[11, 4, 6, 1], 0]);
   });
 });
