@@ -3,25 +3,25 @@
 // Inputs are plain records whose elements are immutable references, scalars, or arrays of such. They are compared element by element:
 // scalars and arrays by content, every other object by identity: it was born in the state, in a query or in another memo.
 
+import { InputTree, type Leaf } from './input-tree.ts';
+
 export interface Generator<I extends object, O> {
   readonly name: string;
   readonly run: (inputs: I) => O;
 }
 
-export interface MadeCell {
+export interface MadeCell extends Leaf {
   readonly value: unknown;
-  usedIn: number;
+  /** The run that used it last: see Read. */
+  lastRun: number;
 }
 
-/** How deep arrays in inputs, and arrays and plain records in values, are compared by content; below that by identity. */
+/** How deep arrays and plain records in values are compared by content; below that by identity. */
 const CONTENT_DEPTH = 3;
 
 export class InputMemo {
-  readonly #cells = new Map<string, MadeCell>();
-  readonly #ids = new WeakMap<object, number>();
-  /** By number of members, the order that was seen last, and sorted. */
-  readonly #orders = new Map<number, { readonly names: readonly string[]; readonly sorted: readonly string[] }>();
-  #nextId = 1;
+  readonly #trees = new Map<string, InputTree<MadeCell>>();
+  #tokens = 0;
 
   make(
     generator: Generator<object, unknown>,
@@ -29,67 +29,53 @@ export class InputMemo {
     generation: number,
     beforeRun: () => void = () => undefined,
   ): { readonly cell: MadeCell; readonly fresh: boolean } {
-    const key = `${generator.name}${this.keyOf(inputs)}`;
-    const known = this.#cells.get(key);
+    const tree = this.#treeOf(generator.name);
+    const atoms = tree.atomsOf(inputs);
+    const known = tree.find(atoms);
     if (known !== undefined) {
       known.usedIn = generation;
       return { cell: known, fresh: false };
     }
     beforeRun();
-    const cell: MadeCell = { value: generator.run(inputs), usedIn: generation };
-    this.#cells.set(key, cell);
+    const cell: MadeCell = { atoms, value: generator.run(inputs), usedIn: generation, lastRun: 0 };
+    tree.add(cell);
     return { cell, fresh: true };
   }
 
-  /** Equal for equal inputs, and for no others. */
-  keyOf(inputs: object): string {
-    return this.#keyOf(inputs, CONTENT_DEPTH);
+  /** Its value is a text that stands for these inputs, equal for equal ones and for no others of that name. */
+  token(name: string, inputs: object, generation: number): MadeCell {
+    const tree = this.#treeOf(name);
+    const atoms = tree.atomsOf(inputs);
+    let cell = tree.find(atoms);
+    if (cell === undefined) {
+      cell = { atoms, value: `#${this.#tokens++}`, usedIn: generation, lastRun: 0 };
+      tree.add(cell);
+    }
+    cell.usedIn = generation;
+    return cell;
   }
 
   /** Forgets cells that were not used in this generation or the one before. */
   sweep(generation: number): void {
-    for (const [key, cell] of this.#cells) if (cell.usedIn < generation - 1) this.#cells.delete(key);
+    for (const [name, tree] of this.#trees) {
+      tree.sweep(generation - 1);
+      if (tree.size === 0) this.#trees.delete(name);
+    }
   }
 
   get size(): number {
-    return this.#cells.size;
+    let size = 0;
+    for (const tree of this.#trees.values()) size += tree.size;
+    return size;
   }
 
-  #keyOf(value: unknown, depth: number): string {
-    if (typeof value === 'function') return `#${this.#idOf(value)};`;
-    if (typeof value !== 'object' || value === null) return `${typeof value}:${String(value).length}:${String(value)};`;
-    if (depth > 0 && Array.isArray(value)) {
-      let text = '[';
-      for (const item of value) text += this.#keyOf(item, depth - 1);
-      return `${text}]`;
+  #treeOf(name: string): InputTree<MadeCell> {
+    let tree = this.#trees.get(name);
+    if (tree === undefined) {
+      tree = new InputTree();
+      this.#trees.set(name, tree);
     }
-    if (depth === CONTENT_DEPTH) {
-      const record = value as Readonly<Record<string, unknown>>;
-      let text = '{';
-      for (const name of this.#sortedNames(value)) {
-        const member = record[name];
-        if (member !== undefined) text += `${name}=${this.#keyOf(member, depth - 1)}`;
-      }
-      return `${text}}`;
-    }
-    return `#${this.#idOf(value)};`;
-  }
-
-  /** Inputs are mostly written down in one order in one place: the order of one record is that of the next. */
-  #sortedNames(value: object): readonly string[] {
-    const names = Object.keys(value);
-    const known = this.#orders.get(names.length);
-    if (known?.names.every((name, i) => name === names[i]) === true) return known.sorted;
-    const sorted = names.slice().sort();
-    this.#orders.set(names.length, { names, sorted });
-    return sorted;
-  }
-
-  #idOf(value: object): number {
-    const known = this.#ids.get(value);
-    if (known !== undefined) return known;
-    this.#ids.set(value, this.#nextId);
-    return this.#nextId++;
+    return tree;
   }
 }
 

@@ -1,5 +1,6 @@
 // A memoised value with what it rests on and who rests on it, and how doubt travels from reads to callers.
 
+import { type Few, forEachOf, withOne, without } from './few.ts';
 import type { MadeCell } from './memo.ts';
 import type { Query } from './reader.ts';
 import type { Answers } from './track-answers.ts';
@@ -9,6 +10,8 @@ import type { Audience, Variants } from './track-variants.ts';
 export interface QueryRead {
   readonly query: Query<string, unknown>;
   readonly arg: string;
+  /** Of a selection: what `arg` stands for. */
+  readonly token: MadeCell | undefined;
   readonly seen: unknown;
   /** Where `seen` was found last, and its audience then. */
   entry: Entry;
@@ -38,8 +41,8 @@ export interface Entry {
   /** In the order of the asking, those of `lists` among them. */
   readonly calls: readonly QueryRead[];
   readonly lists: readonly CallList[];
-  /** Made when the first one comes: most values have one caller or none. */
-  callers: Set<Entry> | undefined;
+  /** Most values have one caller or none. */
+  callers: Few<Entry>;
   readonly made: readonly MadeCell[];
   readonly value: unknown;
   /** Where it is found; undefined: by connection. */
@@ -48,13 +51,12 @@ export interface Entry {
   /** Of a derived facet: the answers that its value is one of. */
   answers: Answers | undefined;
   usedIn: number;
+  /** The run that called it last: see Read. */
+  lastRun: number;
 }
 
-const NOBODY: ReadonlySet<Entry> = new Set();
-
 export function addCaller(entry: Entry, caller: Entry): void {
-  entry.callers ??= new Set();
-  entry.callers.add(caller);
+  entry.callers = withOne(entry.callers, caller);
 }
 
 /** An answer that the entry rests on is another one now. */
@@ -62,19 +64,27 @@ export function overturn(entry: Entry): void {
   const before = entry.standing;
   doubt(entry, 'stale');
   if (before !== 'current') return;
-  const waiting: Entry[] = [...(entry.callers ?? NOBODY)];
+  const waiting: Entry[] = [];
+  const wait = (caller: Entry): void => {
+    waiting.push(caller);
+  };
+  forEachOf(entry.callers, wait);
   for (let caller = waiting.pop(); caller !== undefined; caller = waiting.pop()) {
     if (caller.standing !== 'current') continue;
     doubt(caller, 'doubtful');
-    for (const further of caller.callers ?? NOBODY) waiting.push(further);
+    forEachOf(caller.callers, wait);
   }
+}
+
+export function removeCaller(entry: Entry, caller: Entry): void {
+  entry.callers = without(entry.callers, caller);
 }
 
 /** What has been found stale is told nothing any more; who called it is in doubt already. */
 export function unlink(entry: Entry): void {
   doubt(entry, 'stale');
-  for (const read of entry.reads) read.dependents.delete(entry);
-  for (const call of entry.calls) call.entry.callers?.delete(entry);
+  for (const read of entry.reads) read.delete(entry);
+  for (const call of entry.calls) removeCaller(call.entry, entry);
 }
 
 /** Nobody is told of it any more, so nobody may rely on it without asking. */

@@ -12,12 +12,14 @@ export interface PlainFacet {
   readonly kind: 'plain';
   readonly id: string;
   readonly of: (proxy: ProxyRecord) => FacetValue;
+  usedIn: number;
 }
 /** Worked out from the state and the proxy, by a query of its own. */
 export interface DerivedFacet {
   readonly kind: 'derived';
   readonly id: string;
   readonly derivation: Derivation<Json>;
+  usedIn: number;
 }
 export type Facet = PlainFacet | DerivedFacet;
 
@@ -28,49 +30,38 @@ interface Representative {
   usedIn: number;
 }
 
-interface KnownFacet {
-  readonly facet: Facet;
-  usedIn: number;
-}
-
 export class FacetBook {
-  readonly #facets = new Map<string, KnownFacet>();
+  /** Names of what may be asked for are unique within a kind only. */
+  readonly #nodes = new Map<keyof NodeFacets, Facet>();
+  readonly #metadata = new Map<string, Facet>();
+  readonly #extensions = new Map<string, Facet>();
+  readonly #identities = new Map<string, Facet>();
+  readonly #derived = new Map<string, Facet>();
   readonly #queries = new WeakMap<Facet, Query<string, Json>>();
   readonly #byText = new Map<string, Representative>();
   readonly #byValue = new WeakMap<object, Representative>();
   #generation = 1;
 
   node(name: keyof NodeFacets): Facet {
-    return this.#facet(`node:${name}`, id => ({
-      kind: 'plain',
-      id,
-      of: proxy => proxy.facets[name] as unknown as FacetValue,
-    }));
+    return this.#nodes.get(name) ?? known(this.#nodes, name, nodeFacet(name));
   }
 
   metadata(name: string): Facet {
-    return this.#facet(`metadata:${name}`, id => ({ kind: 'plain', id, of: proxy => proxy.metadata[name] }));
+    return this.#metadata.get(name) ?? known(this.#metadata, name, metadataFacet(name));
   }
 
   extension(name: string): Facet {
-    return this.#facet(`extension:${name}`, id => ({
-      kind: 'plain',
-      id,
-      of: proxy => proxy.extensions === undefined || proxy.extensions.has(name),
-    }));
+    return this.#extensions.get(name) ?? known(this.#extensions, name, extensionFacet(name));
   }
 
   /** Proven, not claimed. */
   identity(): Facet {
-    return this.#facet('identity', id => ({
-      kind: 'plain',
-      id,
-      of: proxy => verifiedIdentity(proxy) as unknown as FacetValue,
-    }));
+    return this.#identities.get('') ?? known(this.#identities, '', identityFacet());
   }
 
   derived(derivation: Derivation<Json>): Facet {
-    return this.#facet(`derived:${derivation.name}`, id => ({ kind: 'derived', id, derivation }));
+    const { name } = derivation;
+    return this.#derived.get(name) ?? known(this.#derived, name, derivedFacet(derivation));
   }
 
   queryOf(facet: DerivedFacet): Query<string, Json> {
@@ -100,24 +91,51 @@ export class FacetBook {
 
   /** Counts as asked for: something that is kept rests on it. */
   keep(facet: Facet, value: FacetValue): void {
-    const known = this.#facets.get(facet.id);
-    if (known?.facet === facet) known.usedIn = this.#generation;
+    facet.usedIn = this.#generation;
     const one = typeof value === 'object' && value !== null ? this.#byValue.get(value) : undefined;
     if (one !== undefined) one.usedIn = this.#generation;
   }
 
-  /** What was not asked for since the sweep before the last is forgotten. */
+  /** What was not asked for since the sweep before the last is forgotten. Nothing rests on a facet whose values were all swept. */
   sweep(): void {
     const oldest = this.#generation - 1;
     for (const [text, { usedIn }] of this.#byText) if (usedIn < oldest) this.#byText.delete(text);
-    for (const [id, { usedIn }] of this.#facets) if (usedIn < oldest) this.#facets.delete(id);
+    for (const facets of [this.#nodes, this.#metadata, this.#extensions, this.#identities, this.#derived]) {
+      sweepFacets(facets, oldest);
+    }
     this.#generation++;
   }
+}
 
-  #facet(id: string, make: (id: string) => Facet): Facet {
-    const known = this.#facets.get(id) ?? { facet: make(id), usedIn: 0 };
-    known.usedIn = this.#generation;
-    this.#facets.set(id, known);
-    return known.facet;
-  }
+function known<K>(facets: Map<K, Facet>, name: K, facet: Facet): Facet {
+  facets.set(name, facet);
+  return facet;
+}
+
+function sweepFacets(facets: Map<unknown, Facet>, oldest: number): void {
+  for (const [name, { usedIn }] of facets) if (usedIn < oldest) facets.delete(name);
+}
+
+function plainFacet(id: string, of: PlainFacet['of']): Facet {
+  return { kind: 'plain', id, of, usedIn: 0 };
+}
+
+function nodeFacet(name: keyof NodeFacets): Facet {
+  return plainFacet(`node:${name}`, proxy => proxy.facets[name] as unknown as FacetValue);
+}
+
+function metadataFacet(name: string): Facet {
+  return plainFacet(`metadata:${name}`, proxy => proxy.metadata[name]);
+}
+
+function extensionFacet(name: string): Facet {
+  return plainFacet(`extension:${name}`, ({ extensions }) => extensions === undefined || extensions.has(name));
+}
+
+function identityFacet(): Facet {
+  return plainFacet('identity', proxy => verifiedIdentity(proxy) as unknown as FacetValue);
+}
+
+function derivedFacet(derivation: Derivation<Json>): Facet {
+  return { kind: 'derived', id: `derived:${derivation.name}`, derivation, usedIn: 0 };
 }

@@ -22,35 +22,36 @@ export interface Tracking {
   readonly index: ReadIndex<Entry>;
   readonly facets: FacetBook;
   readonly made: InputMemo;
+  /** What selections are about, as texts. */
+  readonly tokens: InputMemo;
   readonly generation: () => number;
   readonly spend: () => void;
   readonly generated: () => void;
-  readonly ensure: (
-    state: State,
-    proxy: ProxyRecord | undefined,
-    query: Query<string, unknown>,
-    arg: string,
-    key: string,
-  ) => Entry;
+  readonly ensure: (state: State, proxy: ProxyRecord | undefined, query: Query<string, unknown>, arg: string) => Entry;
   /** Whether a call that an entry for this proxy made would give the same now. */
   readonly stands: (state: State, proxy: ProxyRecord | undefined, call: QueryRead) => boolean;
   readonly facetValue: (state: State, proxy: ProxyRecord, facet: Facet) => FacetValue;
 }
 
 const NOTHING: readonly never[] = [];
+const NO_PROXY = 'a query that looks at the proxy was asked for where there is none';
+let runs = 0;
 
 export class Run implements ProxyReader {
   readonly #tracking: Tracking;
   readonly #state: State;
   readonly #proxy: ProxyRecord | undefined;
   readonly #before: readonly CallList[];
+  readonly #id = ++runs;
+  /** Asked of the proxy by the query itself, and answered. */
+  #facets: Facet[] | undefined;
+  #answers: FacetValue[] | undefined;
+  /** Made when the first of those comes: until then it is the calls. */
   #asked: Asked[] | undefined;
-  #facets: Map<Facet, FacetValue> | undefined;
-  #reads: Set<Read<Entry>> | undefined;
-  #known: Map<string, QueryRead> | undefined;
+  #reads: Read<Entry>[] | undefined;
   #calls: QueryRead[] | undefined;
   #lists: CallList[] | undefined;
-  #made: Set<MadeCell> | undefined;
+  #made: MadeCell[] | undefined;
 
   /** `before`: the lists of an entry that was for the same proxies. */
   constructor(tracking: Tracking, state: State, proxy: ProxyRecord | undefined, before: readonly CallList[] = NOTHING) {
@@ -60,13 +61,13 @@ export class Run implements ProxyReader {
     this.#before = before;
   }
 
-  /** What adds to the audience, in the order of the first asking. */
+  /** What adds to the audience, in the order of the first asking. Here and below: what was asked for twice may be there twice. */
   get asked(): readonly Asked[] {
-    return this.#asked ?? NOTHING;
+    return this.#asked ?? this.calls;
   }
 
   get reads(): readonly Read<Entry>[] {
-    return this.#reads === undefined ? NOTHING : [...this.#reads];
+    return this.#reads ?? NOTHING;
   }
 
   get calls(): readonly QueryRead[] {
@@ -78,7 +79,7 @@ export class Run implements ProxyReader {
   }
 
   get made(): readonly MadeCell[] {
-    return this.#made === undefined ? NOTHING : [...this.#made];
+    return this.#made ?? NOTHING;
   }
 
   object<K extends KindName>(kind: K, key: string): Obj<K> | undefined {
@@ -110,11 +111,12 @@ export class Run implements ProxyReader {
   }
 
   get<A extends string, R>(query: Query<A, R>, arg: A): R {
-    return this.#call(query as Query<string, unknown>, arg).seen as R;
+    return this.#get(query as Query<string, unknown>, arg) as R;
   }
 
   about<I extends object, R>(selection: Selection<I, R>, of: I): R {
-    return this.#call(boundTo(selection, of), this.#tracking.made.keyOf(of)).seen as R;
+    const token = this.#token(selection, of);
+    return this.#get(boundTo(selection, of), token.value as string, token) as R;
   }
 
   aboutEach<I extends object, R>(selection: Selection<I, R>, of: readonly I[]): readonly R[] {
@@ -127,7 +129,10 @@ export class Run implements ProxyReader {
       if (known !== undefined && this.#tracking.stands(this.#state, this.#proxy, known)) {
         this.#note(known);
         calls.push(known);
-      } else calls.push(this.#call(boundTo(selection, one), this.#tracking.made.keyOf(one)));
+      } else {
+        const token = this.#token(selection, one);
+        calls.push(this.#call(boundTo(selection, one), token.value as string, token));
+      }
     }
     this.#lists.push({ selection, of, calls });
     return calls.map(call => call.seen as R);
@@ -137,8 +142,11 @@ export class Run implements ProxyReader {
     const { made, generation, spend, generated } = this.#tracking;
     const { cell, fresh } = made.make(generator as never, inputs, generation(), spend);
     if (fresh) generated();
-    this.#made ??= new Set();
-    this.#made.add(cell);
+    if (cell.lastRun !== this.#id) {
+      cell.lastRun = this.#id;
+      this.#made ??= [];
+      this.#made.push(cell);
+    }
     return cell.value as O;
   }
 
@@ -162,44 +170,58 @@ export class Run implements ProxyReader {
     return this.#facet(this.#tracking.facets.derived(derivation)) as T;
   }
 
+  #token(selection: { readonly name: string }, of: object): MadeCell {
+    const { tokens, generation } = this.#tracking;
+    return tokens.token(selection.name, of, generation());
+  }
+
   #read<T>(read: Read<Entry>): T {
-    this.#reads ??= new Set();
-    this.#reads.add(read);
+    if (read.lastRun !== this.#id) {
+      read.lastRun = this.#id;
+      this.#reads ??= [];
+      this.#reads.push(read);
+    }
     return read.seen as T;
   }
 
   #facet(facet: Facet): FacetValue {
+    this.#facets ??= [];
+    this.#answers ??= [];
+    const at = this.#facets.indexOf(facet);
+    if (at >= 0) return this.#answers[at];
     const proxy = this.#proxy;
-    assert(proxy !== undefined, `${facet.id} of a proxy was asked for where there is none`);
-    this.#facets ??= new Map();
-    const known = this.#facets.get(facet);
-    if (known !== undefined) return known;
+    assert(proxy !== undefined, NO_PROXY);
     const value = this.#tracking.facetValue(this.#state, proxy, facet);
-    this.#facets.set(facet, value);
-    this.#asked ??= [];
+    this.#facets.push(facet);
+    this.#answers.push(value);
+    this.#asked ??= [...this.calls];
     this.#asked.push([facet, value]);
     return value;
   }
 
-  /** A call passes the audience of the called on to the caller: its value depends on the same facets. */
-  #call(query: Query<string, unknown>, arg: string): QueryRead {
-    const key = `${query.name}\u0000${arg}`;
-    this.#known ??= new Map();
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const entry = this.#tracking.ensure(this.#state, this.#proxy, query, arg, key);
-    const call: QueryRead = { query, arg, seen: entry.value, entry, audience: entry.audience };
-    this.#known.set(key, call);
+  #get(query: Query<string, unknown>, arg: string, token?: MadeCell): unknown {
+    const entry = this.#tracking.ensure(this.#state, this.#proxy, query, arg);
+    if (entry.lastRun !== this.#id) this.#note(callOf(query, arg, token, entry));
+    return entry.value;
+  }
+
+  #call(query: Query<string, unknown>, arg: string, token: MadeCell): QueryRead {
+    const call = callOf(query, arg, token, this.#tracking.ensure(this.#state, this.#proxy, query, arg));
     this.#note(call);
     return call;
   }
 
+  /** A call passes the audience of the called on to the caller: its value depends on the same facets. */
   #note(call: QueryRead): void {
+    call.entry.lastRun = this.#id;
     this.#calls ??= [];
     this.#calls.push(call);
-    this.#asked ??= [];
-    this.#asked.push(call);
+    this.#asked?.push(call);
   }
+}
+
+function callOf(query: Query<string, unknown>, arg: string, token: MadeCell | undefined, entry: Entry): QueryRead {
+  return { query, arg, token, seen: entry.value, entry, audience: entry.audience };
 }
 
 export function boundTo<I extends object, R>(selection: Selection<I, R>, of: I): Query<string, unknown> {

@@ -5,6 +5,7 @@
 // there is. Invariant: each answer kept here is that of the state the index is at.
 
 import { type FeatureName, featureOf } from './features.ts';
+import { type Few, filtered, forEachOf, withOne, without } from './few.ts';
 import type { IndexName, KindName } from './kinds/kinds.ts';
 import { indexNames, kindNames } from './kinds/registry.ts';
 import type { MeshConfig } from './mesh.ts';
@@ -14,12 +15,102 @@ import type { State } from './state.ts';
 import type { Table } from './table.ts';
 
 /** A question and its answer. Equal questions are one object. */
-export interface Read<D> {
-  seen: unknown;
-  readonly ask: (state: State) => unknown;
-  readonly dependents: Set<D>;
+export abstract class Read<D> {
+  abstract seen: unknown;
+  #dependents: Few<D>;
+  /** The run that read it last, so that most of what is asked twice in a run is noted once. */
+  lastRun = 0;
+
+  abstract ask(state: State): unknown;
   /** The objects this read sees (true) or misses (false), as `Kind/key`. */
-  readonly objects: () => readonly (readonly [string, boolean])[];
+  abstract objects(): readonly (readonly [string, boolean])[];
+
+  add(dependent: D): void {
+    this.#dependents = withOne(this.#dependents, dependent);
+  }
+
+  delete(dependent: D): void {
+    this.#dependents = without(this.#dependents, dependent);
+  }
+
+  forEachDependent(visit: (dependent: D) => void): void {
+    forEachOf(this.#dependents, visit);
+  }
+
+  /** False if none is left. */
+  keepOnly(keep: (dependent: D) => boolean): boolean {
+    this.#dependents = filtered(this.#dependents, keep);
+    return this.#dependents !== undefined;
+  }
+}
+
+/** A field of the mesh, a flag and the like: not made from objects. */
+class ValueRead<D> extends Read<D> {
+  seen: unknown;
+  readonly #ask: (state: State) => unknown;
+
+  constructor(state: State, ask: (state: State) => unknown) {
+    super();
+    this.#ask = ask;
+    this.seen = ask(state);
+  }
+
+  ask(state: State): unknown {
+    return this.#ask(state);
+  }
+
+  objects(): readonly [] {
+    return [];
+  }
+}
+
+/** What is under one key of a table. */
+class KeyRead<D> extends Read<D> {
+  seen: Obj | undefined;
+  readonly #space: Space<D>;
+  readonly #key: string;
+
+  constructor(state: State, space: Space<D>, key: string) {
+    super();
+    this.#space = space;
+    this.#key = key;
+    this.seen = this.ask(state);
+  }
+
+  ask(state: State): Obj | undefined {
+    return this.#space.table(state).get(this.#key);
+  }
+
+  objects(): readonly (readonly [string, boolean])[] {
+    return this.seen === undefined ? [[this.#space.missed(this.#key), false]] : [seenAs(this.seen)];
+  }
+}
+
+/** All keys of a table that begin alike. */
+class RangeRead<D> extends Read<D> {
+  seen: readonly Obj[];
+  readonly #space: Space<D>;
+  readonly #prefix: string;
+
+  constructor(state: State, space: Space<D>, prefix: string) {
+    super();
+    this.#space = space;
+    this.#prefix = prefix;
+    this.seen = this.ask(state);
+  }
+
+  ask(state: State): readonly Obj[] {
+    return this.#space.table(state).range(this.#prefix);
+  }
+
+  objects(): readonly (readonly [string, boolean])[] {
+    if (this.seen.length === 0) return [[this.#space.missed(this.#space.nameOfRange(this.#prefix)), false]];
+    return this.seen.map(seenAs);
+  }
+}
+
+function seenAs(obj: Obj): readonly [string, boolean] {
+  return [`${obj.kind}/${obj.namespace}/${obj.name}`, true];
 }
 
 /** The questions about one table. */
@@ -30,13 +121,19 @@ interface Space<D> {
   /** Lengths of the prefixes in `ranges`, to find those of a key without trying all. */
   lengths: Set<number>;
   readonly missed: (key: string) => string;
+  readonly nameOfRange: (prefix: string) => string;
 }
 
 export class ReadIndex<D> {
   readonly #objects = {} as Record<KindName, Space<D>>;
   readonly #indexes = {} as Record<IndexName, Space<D>>;
   readonly #spaces: readonly Space<D>[];
-  readonly #values = new Map<string, Read<D>>();
+  readonly #mesh = new Map<keyof MeshConfig, Read<D>>();
+  readonly #settings = new Map<keyof Settings, Read<D>>();
+  readonly #features = new Map<FeatureName, Read<D>>();
+  readonly #networks = new Map<'', Read<D>>();
+  /** What is not in tables. */
+  readonly #values: readonly Map<unknown, Read<D>>[] = [this.#mesh, this.#settings, this.#features, this.#networks];
   #at: State | undefined;
 
   constructor() {
@@ -44,12 +141,14 @@ export class ReadIndex<D> {
       this.#objects[kind] = space(
         state => state.objects[kind],
         key => `${kind}/${key}`,
+        prefix => `${prefix}*`,
       );
     }
     for (const index of indexNames) {
       this.#indexes[index] = space(
         state => state.indexes[index],
         key => `${index}/${key}`,
+        prefix => prefix.slice(0, -1),
       );
     }
     this.#spaces = [...Object.values<Space<D>>(this.#objects), ...Object.values<Space<D>>(this.#indexes)];
@@ -65,62 +164,55 @@ export class ReadIndex<D> {
       const seen = read.ask(state);
       if (sameElements(read.seen, seen)) return;
       read.seen = seen;
-      for (const dependent of read.dependents) touched(dependent);
+      read.forEachDependent(touched);
     };
     const { mesh, networks, settings } = before;
     if (mesh !== state.mesh || networks !== state.networks || settings !== state.settings) {
-      for (const read of this.#values.values()) again(read);
+      for (const values of this.#values) for (const read of values.values()) again(read);
     }
     if (before.objects === state.objects && before.indexes === state.indexes) return;
     for (const one of this.#spaces) for (const read of concerned(one, before, state)) again(read);
   }
 
   object(state: State, kind: KindName, key: string): Read<D> {
-    const { single, table, missed } = this.#objects[kind];
-    const known = single.get(key);
+    const space = this.#objects[kind];
+    const known = space.single.get(key);
     if (known !== undefined) return known;
-    const read = readOf<D>(
-      state,
-      s => table(s).get(key),
-      () => missed(key),
-    );
-    single.set(key, read);
+    const read = new KeyRead<D>(state, space, key);
+    space.single.set(key, read);
     return read;
   }
 
   range(state: State, kind: KindName, prefix: string): Read<D> {
-    return rangeOf(this.#objects[kind], state, prefix, `${prefix}*`);
+    return rangeOf(this.#objects[kind], state, prefix);
   }
 
   index(state: State, index: IndexName, key: string): Read<D> {
-    return rangeOf(this.#indexes[index], state, `${key}|`, key);
+    return rangeOf(this.#indexes[index], state, `${key}|`);
   }
 
   mesh(state: State, field: keyof MeshConfig): Read<D> {
-    return this.#value(state, `m ${String(field)}`, s => s.mesh.effective[field]);
+    return this.#mesh.get(field) ?? valueRead(this.#mesh, field, state, s => s.mesh.effective[field]);
   }
 
   networks(state: State): Read<D> {
-    return this.#value(state, 'n', s => s.networks.effective);
+    return this.#networks.get('') ?? valueRead(this.#networks, '', state, s => s.networks.effective);
   }
 
   setting(state: State, name: keyof Settings): Read<D> {
-    return this.#value(state, `s ${name}`, s => s.settings[name]);
+    return this.#settings.get(name) ?? valueRead(this.#settings, name, state, s => s.settings[name]);
   }
 
   feature(state: State, name: FeatureName): Read<D> {
-    return this.#value(state, `f ${name}`, s => featureOf(s.settings, name));
+    return this.#features.get(name) ?? valueRead(this.#features, name, state, s => featureOf(s.settings, name));
   }
 
   /** Forgets dependents that are not kept, and questions that nobody rests on any more. */
   sweep(keep: (dependent: D) => boolean): void {
-    const sweepMap = (reads: Map<string, Read<D>>): void => {
-      for (const [key, read] of reads) {
-        for (const dependent of read.dependents) if (!keep(dependent)) read.dependents.delete(dependent);
-        if (read.dependents.size === 0) reads.delete(key);
-      }
+    const sweepMap = (reads: Map<unknown, Read<D>>): void => {
+      for (const [key, read] of reads) if (!read.keepOnly(keep)) reads.delete(key);
     };
-    sweepMap(this.#values);
+    this.#values.forEach(sweepMap);
     for (const one of this.#spaces) {
       sweepMap(one.single);
       sweepMap(one.ranges);
@@ -130,20 +222,23 @@ export class ReadIndex<D> {
 
   /** Questions kept, for metrics. */
   get size(): number {
-    return this.#spaces.reduce((sum, { single, ranges }) => sum + single.size + ranges.size, this.#values.size);
-  }
-
-  #value(state: State, id: string, ask: (state: State) => unknown): Read<D> {
-    const known = this.#values.get(id);
-    if (known !== undefined) return known;
-    const read: Read<D> = { seen: ask(state), ask, dependents: new Set(), objects: () => [] };
-    this.#values.set(id, read);
-    return read;
+    const values = this.#values.reduce((sum, { size }) => sum + size, 0);
+    return this.#spaces.reduce((sum, { single, ranges }) => sum + single.size + ranges.size, values);
   }
 }
 
-function space<D>(table: (state: State) => Table<Obj>, missed: (key: string) => string): Space<D> {
-  return { table, single: new Map(), ranges: new Map(), lengths: new Set(), missed };
+function space<D>(
+  table: (state: State) => Table<Obj>,
+  missed: (key: string) => string,
+  nameOfRange: (prefix: string) => string,
+): Space<D> {
+  return { table, single: new Map(), ranges: new Map(), lengths: new Set(), missed, nameOfRange };
+}
+
+function valueRead<K, D>(values: Map<K, Read<D>>, key: K, state: State, ask: (state: State) => unknown): Read<D> {
+  const read = new ValueRead<D>(state, ask);
+  values.set(key, read);
+  return read;
 }
 
 /** The questions of a space that the difference between two states can concern, each once. */
@@ -161,35 +256,12 @@ function concerned<D>({ table, single, ranges, lengths }: Space<D>, before: Stat
   return found;
 }
 
-function rangeOf<D>({ table, ranges, lengths, missed }: Space<D>, state: State, prefix: string, name: string): Read<D> {
-  const known = ranges.get(prefix);
+function rangeOf<D>(space: Space<D>, state: State, prefix: string): Read<D> {
+  const known = space.ranges.get(prefix);
   if (known !== undefined) return known;
-  const read = readOf<D>(
-    state,
-    s => table(s).range(prefix),
-    () => missed(name),
-  );
-  ranges.set(prefix, read);
-  lengths.add(prefix.length);
-  return read;
-}
-
-function readOf<D>(
-  state: State,
-  ask: (state: State) => Obj | undefined | readonly Obj[],
-  missed: () => string,
-): Read<D> {
-  const read: Read<D> = {
-    seen: ask(state),
-    ask,
-    dependents: new Set(),
-    objects: () => {
-      const { seen } = read;
-      const all = (seen === undefined ? [] : Array.isArray(seen) ? seen : [seen]) as readonly Obj[];
-      if (all.length === 0) return [[missed(), false]];
-      return all.map(obj => [`${obj.kind}/${obj.namespace}/${obj.name}`, true] as const);
-    },
-  };
+  const read = new RangeRead<D>(state, space, prefix);
+  space.ranges.set(prefix, read);
+  space.lengths.add(prefix.length);
   return read;
 }
 

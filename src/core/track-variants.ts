@@ -20,32 +20,48 @@ interface Node<E> {
 }
 
 export class Variants<E extends Variant> {
-  #root: Node<E> = emptyNode();
-  /** In the order in which they were put. */
-  readonly #all = new Set<E>();
+  /** The only one, as long as there is one: most values are everybody's. */
+  #only: E | undefined;
+  #tree: { readonly root: Node<E>; readonly all: Set<E> } | undefined;
+  /** The query is being run: if it is asked for now, it reads itself. */
+  running = false;
 
   get size(): number {
-    return this.#all.size;
+    return this.#tree?.all.size ?? (this.#only === undefined ? 0 : 1);
   }
 
+  /** In the order in which they were put. */
   [Symbol.iterator](): Iterator<E> {
-    return this.#all.values();
+    if (this.#tree !== undefined) return this.#tree.all.values();
+    return (this.#only === undefined ? [] : [this.#only]).values();
   }
 
   /** An entry whose audience answers as `ask` does. */
   find(ask: (facet: Facet) => FacetValue): E | undefined {
-    return find(this.#root, ask);
+    if (this.#tree !== undefined) return find(this.#tree.root, ask);
+    const only = this.#only;
+    if (only === undefined) return undefined;
+    const { audience } = only;
+    for (let i = 0; i < audience.length; i++) if (ask(audience[i]![0]) !== audience[i]![1]) return undefined;
+    return only;
   }
 
   /** Takes the place of an entry with the same audience. Past `max` the one put longest ago goes. */
   put(entry: E, max: number): void {
-    let node = this.#root;
-    for (const [facet, answer] of entry.audience) node = childOf(node, facet, answer);
-    if (node.entry !== undefined) this.#all.delete(node.entry);
-    node.entry = entry;
-    this.#all.add(entry);
-    if (this.#all.size <= max) return;
-    for (const oldest of this.#all) {
+    if (this.#tree === undefined) {
+      const only = this.#only;
+      if (only === undefined || sameAudience(only.audience, entry.audience)) {
+        this.#only = entry;
+        return;
+      }
+      this.#tree = { root: emptyNode(), all: new Set() };
+      this.#only = undefined;
+      this.#hang(this.#tree, only);
+    }
+    this.#hang(this.#tree, entry);
+    const { all } = this.#tree;
+    if (all.size <= max) return;
+    for (const oldest of all) {
       this.delete(oldest);
       return;
     }
@@ -53,9 +69,21 @@ export class Variants<E extends Variant> {
 
   /** Must be called before the entry's audience changes. */
   delete(entry: E): void {
-    if (!this.#all.delete(entry)) return;
-    remove(this.#root, entry, 0);
+    if (this.#only === entry) this.#only = undefined;
+    if (this.#tree?.all.delete(entry) === true) remove(this.#tree.root, entry, 0);
   }
+
+  #hang({ root, all }: { readonly root: Node<E>; readonly all: Set<E> }, entry: E): void {
+    let node = root;
+    for (const [facet, answer] of entry.audience) node = childOf(node, facet, answer);
+    if (node.entry !== undefined) all.delete(node.entry);
+    node.entry = entry;
+    all.add(entry);
+  }
+}
+
+function sameAudience(a: Audience, b: Audience): boolean {
+  return a === b || (a.length === b.length && a.every(([facet, value], i) => b[i]![0] === facet && b[i]![1] === value));
 }
 
 function emptyNode<E>(): Node<E> {

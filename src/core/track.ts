@@ -9,18 +9,29 @@
 //
 // Invariant: a query may look at nothing but its reader and its argument, a generator at nothing but its inputs.
 
-import { assert } from './assert.ts';
+import { AssertionFailed } from './assert.ts';
+import { filtered } from './few.ts';
 import type { Json } from './json.ts';
 import { InputMemo, keepSame } from './memo.ts';
 import type { ProxyRecord } from './proxy.ts';
 import type { Query, Reader, Selection } from './reader.ts';
 import type { State } from './state.ts';
 import { Answers, type Held } from './track-answers.ts';
-import { addCaller, audienceOf, type Entry, forsake, overturn, type QueryRead, unlink } from './track-entry.ts';
+import { VariantsBook } from './track-book.ts';
+import {
+  addCaller,
+  audienceOf,
+  type Entry,
+  forsake,
+  overturn,
+  type QueryRead,
+  removeCaller,
+  unlink,
+} from './track-entry.ts';
 import { type DerivedFacet, type Facet, FacetBook, type FacetValue } from './track-facets.ts';
 import { boundTo, Run, type Tracking } from './track-reader.ts';
 import { ReadIndex } from './track-reads.ts';
-import { Variants } from './track-variants.ts';
+import type { Variants } from './track-variants.ts';
 
 /**
  * Audiences of one (query, argument) that are kept; past that the value made longest ago goes. More than the proxies one instance
@@ -50,12 +61,14 @@ export interface TrackStats {
 export class Tracker {
   readonly stats: TrackStats = { runs: 0, hits: 0, verifications: 0, generated: 0, swept: 0 };
   readonly #index = new ReadIndex<Entry>();
-  readonly #variants = new Map<string, Variants<Entry>>();
+  readonly #variants = new VariantsBook();
   /** Derived facets: a value for each proxy, found by connection. */
   readonly #own = new Map<string, Entry>();
   readonly #facets = new FacetBook();
   readonly #answers = new WeakMap<ProxyRecord, Answers>();
   readonly #made = new InputMemo();
+  readonly #tokens = new InputMemo();
+  /** Derived facets that are being worked out. */
   readonly #running = new Set<string>();
   /** Runs that came to no end: see `within`. */
   readonly #stopped = new WeakMap<
@@ -67,12 +80,13 @@ export class Tracker {
     index: this.#index,
     facets: this.#facets,
     made: this.#made,
+    tokens: this.#tokens,
     generation: () => this.#generation,
     spend: () => this.spend(),
     generated: () => {
       this.stats.generated++;
     },
-    ensure: (state, proxy, query, arg, key) => this.#ensure(state, proxy, query, arg, key),
+    ensure: (state, proxy, query, arg) => this.#ensure(state, proxy, query, arg),
     stands: (state, proxy, call) => this.#stands(state, proxy, call),
     facetValue: (state, proxy, facet) => this.#facetValue(state, proxy, facet),
   };
@@ -127,7 +141,8 @@ export class Tracker {
   /** The value of a selection, as a query gets it by `about`. */
   about<I extends object, R>(state: State, proxy: ProxyRecord | undefined, selection: Selection<I, R>, of: I): R {
     this.#index.moveTo(state, overturn);
-    return this.#ensure(state, proxy, boundTo(selection, of), this.#made.keyOf(of)).value as R;
+    const { value: token } = this.#tokens.token(selection.name, of, this.#generation);
+    return this.#ensure(state, proxy, boundTo(selection, of), token as string).value as R;
   }
 
   /**
@@ -165,25 +180,18 @@ export class Tracker {
   sweep(): void {
     const before = this.size.queries;
     const live = this.#live();
-    for (const [key, variants] of this.#variants) {
-      for (const entry of variants) if (!live.has(entry)) variants.delete(entry);
-      if (variants.size === 0) this.#variants.delete(key);
-    }
+    this.#variants.keepOnly(live);
     for (const [key, entry] of this.#own) if (!live.has(entry)) this.#own.delete(key);
     this.stats.swept += before - this.size.queries;
-    this.#index.sweep(entry => {
+    const keep = (entry: Entry): boolean => {
       const kept = live.has(entry);
       if (!kept) forsake(entry);
       return kept;
-    });
-    for (const { callers } of live) {
-      for (const caller of callers ?? []) {
-        if (live.has(caller)) continue;
-        callers!.delete(caller);
-        forsake(caller);
-      }
-    }
+    };
+    this.#index.sweep(keep);
+    for (const entry of live) entry.callers = filtered(entry.callers, keep);
     this.#made.sweep(this.#generation);
+    this.#tokens.sweep(this.#generation);
     this.#facets.sweep();
     this.#generation++;
   }
@@ -195,13 +203,16 @@ export class Tracker {
     const used = (entry: Entry): void => {
       if (entry.usedIn >= this.#generation - 1) waiting.push(entry);
     };
-    for (const variants of this.#variants.values()) for (const entry of variants) used(entry);
+    for (const variants of this.#variants) for (const entry of variants) used(entry);
     for (const entry of this.#own.values()) used(entry);
     while (waiting.length > 0) {
       const entry = waiting.pop()!;
       if (live.has(entry)) continue;
       live.add(entry);
-      for (const call of entry.calls) waiting.push(call.entry);
+      for (const call of entry.calls) {
+        waiting.push(call.entry);
+        if (call.token !== undefined) call.token.usedIn = this.#generation;
+      }
       for (const cell of entry.made) cell.usedIn = this.#generation;
       for (const [facet, value] of entry.audience) this.#facets.keep(facet, value);
     }
@@ -210,23 +221,11 @@ export class Tracker {
 
   /** Memoised values held, for metrics and limits. */
   get size(): { readonly queries: number; readonly generated: number } {
-    let queries = this.#own.size;
-    for (const variants of this.#variants.values()) queries += variants.size;
-    return { queries, generated: this.#made.size };
+    return { queries: this.#own.size + this.#variants.size, generated: this.#made.size };
   }
 
-  #ensure(
-    state: State,
-    proxy: ProxyRecord | undefined,
-    query: Query<string, unknown>,
-    arg: string,
-    key = `${query.name}\u0000${arg}`,
-  ): Entry {
-    let variants = this.#variants.get(key);
-    if (variants === undefined) {
-      variants = new Variants();
-      this.#variants.set(key, variants);
-    }
+  #ensure(state: State, proxy: ProxyRecord | undefined, query: Query<string, unknown>, arg: string): Entry {
+    const variants = this.#variants.of(query.name, arg);
     const ask = (facet: Facet): FacetValue => (proxy === undefined ? NO_PROXY : this.#facetValue(state, proxy, facet));
     // Several may suit, when what is asked has changed with the state; what does not hold for this proxy holds for no other.
     let stale = this.#takeUp(proxy, variants, ask);
@@ -236,10 +235,13 @@ export class Tracker {
       variants.delete(entry);
       unlink(entry);
     }
+    if (variants.running) throw new AssertionFailed(`query ${query.name}(${arg}) reads itself`);
+    variants.running = true;
     let now: Entry | undefined;
     try {
-      now = this.#run(state, proxy, query, arg, key, variants, stale);
+      now = this.#run(state, proxy, query, arg, variants, stale);
     } finally {
+      variants.running = false;
       if (now === undefined && stale !== undefined) this.#stopped.set(variants, { proxy, stale });
     }
     variants.put(now, VARIANTS_MAX);
@@ -267,11 +269,16 @@ export class Tracker {
     // The proxy behind a connection may be another one at the same state.
     const suits = entry?.audience.every(([asked, value]) => this.#facetValue(state, proxy, asked) === value) === true;
     if (suits && this.#isCurrent(state, proxy, entry!)) return entry!;
-    const query = this.#facets.queryOf(facet);
-    const now = this.#run(state, proxy, query, proxy.connection, key, undefined, entry);
-    if (entry !== undefined) unlink(entry);
-    this.#own.set(key, now);
-    return now;
+    if (this.#running.has(key)) throw new AssertionFailed(`${facet.id} of ${proxy.connection} reads itself`);
+    this.#running.add(key);
+    try {
+      const now = this.#run(state, proxy, this.#facets.queryOf(facet), proxy.connection, undefined, entry);
+      if (entry !== undefined) unlink(entry);
+      this.#own.set(key, now);
+      return now;
+    } finally {
+      this.#running.delete(key);
+    }
   }
 
   #isCurrent(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
@@ -305,7 +312,7 @@ export class Tracker {
     let asksOthers = false;
     for (const [call, now] of moved) {
       if (now !== call.entry) {
-        call.entry.callers?.delete(entry);
+        removeCaller(call.entry, entry);
         addCaller(now, entry);
         call.entry = now;
       }
@@ -330,22 +337,13 @@ export class Tracker {
     proxy: ProxyRecord | undefined,
     query: Query<string, unknown>,
     arg: string,
-    key: string,
     home: Variants<Entry> | undefined,
     previous: Entry | undefined,
   ): Entry {
     this.spend();
-    const runKey = `${key}\u0000${proxy?.connection ?? ''}`;
-    assert(!this.#running.has(runKey), `query ${query.name}(${arg}) reads itself`);
     const run = new Run(this.#tracking, state, proxy, previous?.lists);
-    this.#running.add(runKey);
-    let value: unknown;
-    try {
-      value = query.run(run, arg);
-      this.stats.runs++;
-    } finally {
-      this.#running.delete(runKey);
-    }
+    const value = query.run(run, arg);
+    this.stats.runs++;
     const { asked } = run;
     const entry: Entry = {
       audience: audienceOf(asked, previous?.audience),
@@ -360,8 +358,9 @@ export class Tracker {
       standing: 'current',
       answers: undefined,
       usedIn: this.#generation,
+      lastRun: 0,
     };
-    for (const read of entry.reads) read.dependents.add(entry);
+    for (const read of entry.reads) read.add(entry);
     for (const call of entry.calls) addCaller(call.entry, entry);
     return entry;
   }

@@ -35,12 +35,12 @@ const first = withServices(
 function indexAt(state: State): ReadIndex<string> {
   const index = new ReadIndex<string>();
   index.moveTo(state, () => undefined);
-  index.object(state, 'Service', 'a/one').dependents.add('object a/one');
-  index.object(state, 'Service', 'a/three').dependents.add('missing a/three');
-  index.range(state, 'Service', 'a/').dependents.add('range a/');
-  index.range(state, 'Service', 'b/').dependents.add('range b/');
-  index.range(state, 'Service', '').dependents.add('all');
-  index.mesh(state, 'trustDomain').dependents.add('mesh');
+  index.object(state, 'Service', 'a/one').add('object a/one');
+  index.object(state, 'Service', 'a/three').add('missing a/three');
+  index.range(state, 'Service', 'a/').add('range a/');
+  index.range(state, 'Service', 'b/').add('range b/');
+  index.range(state, 'Service', '').add('all');
+  index.mesh(state, 'trustDomain').add('mesh');
   return index;
 }
 

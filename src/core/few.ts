@@ -1,0 +1,28 @@
+// A set that mostly has one element or none, for where there are a hundred thousand of them: a Set is made for the second element only. The elements
+// are no Sets themselves.
+
+export type Few<T> = undefined | T | Set<T>;
+
+export function withOne<T>(few: Few<T>, item: T): Few<T> {
+  if (few === undefined || few === item) return item;
+  return few instanceof Set ? few.add(item) : new Set([few, item]);
+}
+
+export function without<T>(few: Few<T>, item: T): Few<T> {
+  if (few === item) return undefined;
+  if (few instanceof Set) few.delete(item);
+  return few;
+}
+
+/** In the order of adding. Only the item itself may be removed meanwhile. */
+export function forEachOf<T>(few: Few<T>, visit: (item: T) => void): void {
+  if (few === undefined) return;
+  if (few instanceof Set) for (const item of few) visit(item);
+  else visit(few);
+}
+
+export function filtered<T>(few: Few<T>, keep: (item: T) => boolean): Few<T> {
+  if (!(few instanceof Set)) return few === undefined || keep(few) ? few : undefined;
+  for (const item of few) if (!keep(item)) few.delete(item);
+  return few.size === 0 ? undefined : few;
+}

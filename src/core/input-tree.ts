@@ -1,0 +1,175 @@
+// The inputs of one generator that were seen, each with what was made of them: found by as few of their elements as tell them apart.
+//
+// Inputs are taken apart into atoms: the names of their members, then each member, arrays as their elements. Inputs with the same atoms are equal.
+// A branch asks for one atom, at which inputs below it were found to differ; the leaf that is left is compared in full. So looking something up
+// costs a few steps and one comparison, and no text is made of the inputs to have a key.
+
+/** How deep arrays in inputs are compared by content; below that by identity. */
+const CONTENT_DEPTH = 2;
+/** Members whose absence can be told by the bits of a number. */
+const BITS = 52;
+/** Ways to write the same members down that are remembered for one generator. */
+const SHAPES_MAX = 16;
+/** Stands before the length and the elements of an array: no input holds it. */
+const ARRAY = Symbol('array');
+
+export type Atoms = readonly unknown[];
+
+export interface Leaf {
+  readonly atoms: Atoms;
+  usedIn: number;
+}
+
+interface Branch<L extends Leaf> {
+  readonly asks: number;
+  readonly answers: Map<unknown, Node<L>>;
+}
+type Node<L extends Leaf> = L | Branch<L>;
+
+/** Inputs with these members, written in this order. */
+interface Shape {
+  readonly names: readonly string[];
+  readonly sorted: readonly string[];
+  readonly whole: object;
+  /** By the bits of the members that are undefined. */
+  readonly reduced: Map<number | string, object>;
+}
+
+export class InputTree<L extends Leaf> {
+  #root: Node<L> | undefined;
+  /** The one met last comes first: inputs are mostly written down in one place. */
+  readonly #shapes: Shape[] = [];
+  /** One object for each set of names, however they were ordered. */
+  readonly #nameSets = new Map<string, object>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  atomsOf(inputs: object): Atoms {
+    if (Array.isArray(inputs)) return listAtoms(inputs);
+    const shape = this.#shapeOf(Object.keys(inputs));
+    const { sorted } = shape;
+    const record = inputs as Readonly<Record<string, unknown>>;
+    const atoms: unknown[] = [shape.whole];
+    let absent = 0;
+    for (let i = 0; i < sorted.length; i++) {
+      const member = record[sorted[i]!];
+      if (member === undefined) absent += 2 ** i;
+      else pushAtoms(atoms, member, CONTENT_DEPTH);
+    }
+    if (absent > 0) atoms[0] = this.#without(shape, record, absent);
+    return atoms;
+  }
+
+  find(atoms: Atoms): L | undefined {
+    let node = this.#root;
+    while (node !== undefined && 'answers' in node) node = node.answers.get(atoms[node.asks]);
+    return node === undefined || differsAt(node.atoms, atoms) >= 0 ? undefined : node;
+  }
+
+  /** What is not there yet. */
+  add(leaf: L): void {
+    this.#size++;
+    let parent: Branch<L> | undefined;
+    let node = this.#root;
+    while (node !== undefined && 'answers' in node) {
+      parent = node;
+      node = node.answers.get(leaf.atoms[node.asks]);
+    }
+    const place = node === undefined ? leaf : split(node, leaf);
+    if (parent === undefined) this.#root = place;
+    else parent.answers.set(leaf.atoms[parent.asks], place);
+  }
+
+  /** Forgets those that were last used before `oldest`. */
+  sweep(oldest: number): void {
+    this.#size = 0;
+    this.#root = this.#root === undefined ? undefined : this.#swept(this.#root, oldest);
+  }
+
+  #swept(node: Node<L>, oldest: number): Node<L> | undefined {
+    if (!('answers' in node)) {
+      if (node.usedIn < oldest) return undefined;
+      this.#size++;
+      return node;
+    }
+    for (const [answer, child] of node.answers) {
+      if (this.#swept(child, oldest) === undefined) node.answers.delete(answer);
+    }
+    return node.answers.size === 0 ? undefined : node;
+  }
+
+  #shapeOf(names: readonly string[]): Shape {
+    for (const shape of this.#shapes) if (sameNames(shape.names, names)) return shape;
+    const sorted = names.slice().sort();
+    const shape = { names, sorted, whole: this.#nameSet(sorted), reduced: new Map() };
+    this.#shapes.unshift(shape);
+    if (this.#shapes.length > SHAPES_MAX) this.#shapes.pop();
+    return shape;
+  }
+
+  /** A member that is undefined is as good as none. */
+  #without({ sorted, reduced }: Shape, record: Readonly<Record<string, unknown>>, absent: number): object {
+    const present = (): readonly string[] => sorted.filter(name => record[name] !== undefined);
+    const key = sorted.length > BITS ? present().join() : absent;
+    let names = reduced.get(key);
+    if (names === undefined) {
+      names = this.#nameSet(present());
+      reduced.set(key, names);
+    }
+    return names;
+  }
+
+  #nameSet(sorted: readonly string[]): object {
+    const key = sorted.join();
+    let known = this.#nameSets.get(key);
+    if (known === undefined) {
+      known = sorted;
+      this.#nameSets.set(key, known);
+    }
+    return known;
+  }
+}
+
+function listAtoms(list: readonly unknown[]): Atoms {
+  const atoms: unknown[] = [];
+  pushAtoms(atoms, list, CONTENT_DEPTH + 1);
+  return atoms;
+}
+
+function pushAtoms(atoms: unknown[], value: unknown, depth: number): void {
+  if (depth === 0 || !Array.isArray(value)) {
+    atoms.push(value);
+    return;
+  }
+  atoms.push(ARRAY, value.length);
+  for (let i = 0; i < value.length; i++) pushAtoms(atoms, value[i], depth - 1);
+}
+
+/** A branch for two that have differed nowhere so far. */
+function split<L extends Leaf>(there: L, added: L): Branch<L> {
+  const asks = differsAt(there.atoms, added.atoms);
+  const answers = new Map<unknown, Node<L>>();
+  answers.set(there.atoms[asks], there);
+  answers.set(added.atoms[asks], added);
+  return { asks, answers };
+}
+
+/** -1: nowhere. NaN is equal to itself. */
+function differsAt(a: Atoms, b: Atoms): number {
+  const length = Math.max(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a[i];
+    const y = b[i];
+    if (x !== y && !(Number.isNaN(x) && Number.isNaN(y))) return i;
+  }
+  return -1;
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
