@@ -26,6 +26,15 @@ export function isPassthrough(server: Server): boolean {
 }
 
 /**
+ * Whether the server can be offered over QUIC as well: HTTPS that ends here. One that demands a certificate of its clients cannot; Envoy would
+ * not ask for it there.
+ */
+export function isHttp3Server(server: Server): boolean {
+  if (protocolOf(server.port?.protocol ?? '') !== 'HTTPS' || server.tls === undefined) return false;
+  return server.tls.mode === 'SIMPLE' || server.tls.mode === 'OPTIONAL_MUTUAL';
+}
+
+/**
  * The name of the route configuration of a server, or '' if it has none. Plain HTTP servers of all Gateways share the name of their port;
  * a terminating HTTPS server has a name of its own. `port` is the resolved port.
  */

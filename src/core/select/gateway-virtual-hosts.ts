@@ -50,7 +50,8 @@ export const gatewayVirtualHosts: Query<string, GatewayVirtualHosts | undefined>
     if (first === undefined) return undefined;
     const hosts = new Map<string, OpenHost>();
     const made = new Map<string, VirtualServiceRoutesInputs | undefined>();
-    for (const server of servers) addServer(reader, server, hosts, made);
+    const http3 = servers.some(server => server.http3);
+    for (const server of servers) addServer(reader, server, http3, hosts, made);
     const found = [...hosts.values()];
     const collapse = reader.feature('PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION');
     return { port: declaredPort(first), hosts: collapse ? collapsed(found) : found };
@@ -69,6 +70,7 @@ interface OpenHost {
 function addServer(
   reader: ProxyReader,
   merged: MergedServer,
+  http3: boolean,
   hosts: Map<string, OpenHost>,
   made: Map<string, VirtualServiceRoutesInputs | undefined>,
 ): void {
@@ -93,7 +95,7 @@ function addServer(
     if (shared.length === 0) continue;
     const key = `${merged.gatewayName}|${virtualService.namespace}/${virtualService.name}`;
     if (!made.has(key))
-      made.set(key, virtualServiceRoutesInputs(reader, virtualService, placeOf(reader, merged, virtualService)));
+      made.set(key, virtualServiceRoutesInputs(reader, virtualService, placeOf(reader, merged, http3, virtualService)));
     const routes = made.get(key);
     if (routes === undefined) continue;
     for (const host of shared) open(host, () => sessionOfHost(reader, host, virtualService)).routes.push(routes);
@@ -131,12 +133,18 @@ export function sharedHosts(serverHosts: readonly string[], virtualService: Reso
   return [...found];
 }
 
-function placeOf(reader: ProxyReader, merged: MergedServer, virtualService: ResolvedVirtualService): RoutePlace {
+function placeOf(
+  reader: ProxyReader,
+  merged: MergedServer,
+  http3: boolean,
+  virtualService: ResolvedVirtualService,
+): RoutePlace {
   const port = declaredPort(merged);
   return {
     gateway: merged.gatewayName,
     port,
     https: merged.server.tls !== undefined,
+    http3,
     infer: host => inferFrom(destinationService(reader, host, virtualService.namespace), host, port),
     service: host => destinationService(reader, host, virtualService.namespace),
   };

@@ -11,7 +11,15 @@ import type { ProxyReader, Query } from '../reader.ts';
 import { isHttp, protocolOf } from '../registry/protocol.ts';
 import type { Server } from '../schema/istio-types.gen.ts';
 import { gatewayChoices } from './gateway-selection.ts';
-import { gatewayRouteName, isHttpServer, isPlainHttp, isTlsServer, normalHosts, sniHosts } from './gateway-servers.ts';
+import {
+  gatewayRouteName,
+  isHttp3Server,
+  isHttpServer,
+  isPlainHttp,
+  isTlsServer,
+  normalHosts,
+  sniHosts,
+} from './gateway-servers.ts';
 
 export interface MergedServer {
   /** As written, but with hosts in normal form (`h`, `namespace/h` or `*`). */
@@ -27,6 +35,8 @@ export interface MergedServer {
   readonly sniHosts: readonly string[];
   /** Neither plain text nor HTTP with httpsRedirect: the servers of its group get a filter chain each. */
   readonly tls: boolean;
+  /** Served over QUIC too, which the responses tell. */
+  readonly http3: boolean;
 }
 
 /** Servers that share a listener port, protocol and bind. Plain HTTP servers of one group are one filter chain, its name is `routeName`. */
@@ -63,13 +73,15 @@ export const mergedGateway: Query<'', MergedGateway> = {
   name: 'select/mergedGateway',
   run: reader => {
     const merge = new Merge();
-    for (const choice of reader.derived(gatewayChoices)) {
-      const gateway = reader.object('Gateway', choice.key);
+    for (const { key, ports, udp } of reader.derived(gatewayChoices)) {
+      const gateway = reader.object('Gateway', key);
       if (gateway === undefined) continue;
       for (const [index, server] of (gateway.spec.servers ?? []).entries()) {
         if (server.port === undefined) merge.refuse(gateway, index, 0, 'the server has no port');
-        for (const port of choice.ports[server.port?.number ?? 0] ?? []) {
-          if (server.port !== undefined) merge.add(reader.make(mergedServer, { gateway, index, port }), index);
+        const number = server.port?.number ?? 0;
+        for (const port of ports[number] ?? []) {
+          if (server.port !== undefined)
+            merge.add(reader.make(mergedServer, { gateway, index, port, udp: udp.includes(number) }), index);
         }
       }
     }
@@ -78,11 +90,11 @@ export const mergedGateway: Query<'', MergedGateway> = {
 };
 
 const mergedServer: Generator<
-  { readonly gateway: Obj<'Gateway'>; readonly index: number; readonly port: number },
+  { readonly gateway: Obj<'Gateway'>; readonly index: number; readonly port: number; readonly udp: boolean },
   MergedServer
 > = {
   name: 'select/mergedServer',
-  run: ({ gateway, index, port }) => {
+  run: ({ gateway, index, port, udp }) => {
     const written = gateway.spec.servers![index]!;
     const server = { ...written, hosts: normalHosts(written.hosts ?? [], gateway.namespace) };
     return {
@@ -93,6 +105,7 @@ const mergedServer: Generator<
       routeName: gatewayRouteName(server, port, gateway.namespace, gateway.name),
       sniHosts: sniHosts(server.hosts),
       tls: isTlsServer(server),
+      http3: udp && isHttp3Server(server),
     };
   },
 };

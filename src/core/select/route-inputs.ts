@@ -34,6 +34,8 @@ export interface VirtualServiceRoutesInputs {
   readonly port: number;
   /** Scheme that a redirect without one is taken to keep. */
   readonly https: boolean;
+  /** Responses say that the port is served over QUIC too. */
+  readonly http3: boolean;
   readonly inferred: readonly InferredDestination[];
   readonly hashes: readonly DestinationHash[];
   /** MeshConfig defaultHttpRetryPolicy. */
@@ -50,6 +52,7 @@ export interface RoutePlace {
   readonly gateway: string;
   readonly port: number;
   readonly https: boolean;
+  readonly http3: boolean;
   /** Where a destination host leads. */
   readonly infer: (host: string) => Omit<InferredDestinationOf, 'host'>;
   /** The service that a destination host means here. */
@@ -76,6 +79,7 @@ export function virtualServiceRoutesInputs(
     selected,
     port: place.port,
     https: place.https,
+    http3: place.http3,
     inferred: hosts.map(host => {
       const { clusterHost, port } = place.infer(host);
       return [host, clusterHost, port];

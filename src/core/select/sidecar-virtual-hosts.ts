@@ -86,6 +86,7 @@ function selectWrappers(reader: ProxyReader, scope: RouteScope): readonly Virtua
     gateway: 'mesh',
     port,
     https: false,
+    http3: false,
     infer: host => infer(services, host, port),
     service: host => services.get(host),
   };

@@ -10,6 +10,8 @@ export const MESH_TCP: readonly string[] = ['istio-peer-exchange', 'istio'];
 export const MESH_ALL: readonly string[] = ['istio', 'istio-peer-exchange', ...MESH_HTTP];
 /** What servers offer on a chain of HTTP. */
 export const SERVER_HTTP: readonly string[] = ['h2', 'http/1.1'];
+/** … over QUIC. */
+export const SERVER_HTTP3: readonly string[] = ['h3'];
 
 const PLAIN: readonly string[] = ['http/1.1', 'h2c'];
 const PLAIN_WITH_HTTP10: readonly string[] = ['http/1.0', ...PLAIN];

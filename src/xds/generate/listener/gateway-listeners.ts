@@ -28,7 +28,7 @@ import {
 import { durationOfMs } from '../duration.ts';
 import { accessLogsOf, listenerAccessLogs, orNone } from './access-log.ts';
 import { MESH_ALL } from './alpn.ts';
-import { gatewayTlsSocket } from './gateway-tls.ts';
+import { gatewayQuicSocket, gatewayTlsSocket } from './gateway-tls.ts';
 import { httpConnectionManager } from './http-connection-manager.ts';
 import { proxyProtocol, tlsInspector } from './listener-filters.ts';
 import {
@@ -40,6 +40,7 @@ import {
 } from './listener-parts.ts';
 import { networkFilters } from './network-filters.ts';
 import { connectTimeoutMs } from './outbound-listeners.ts';
+import { quicListener } from './quic-listener.ts';
 import { socketSettings } from './socket-settings.ts';
 import { terminalFilters } from './tcp-proxy.ts';
 
@@ -61,8 +62,10 @@ export const gatewayListeners: Query<'', readonly Resource<Listener>[]> = {
         .map(server => `Gateway ${server.gateway}, server ${server.server}: ${server.message}`);
       const listener = listenerOf(reader, name, sharing, problems);
       if (listener !== undefined) listeners.push(listener);
+      const quic = quicListenerOf(reader, `udp_${name}`, sharing);
+      if (quic !== undefined) listeners.push(quic);
     }
-    return listeners;
+    return listeners.sort((a, b) => compareText(a.name, b.name));
   },
 };
 
@@ -93,11 +96,36 @@ function listenerOf(
   });
 }
 
+/** The servers that are offered over QUIC too, on the same port of UDP. */
+function quicListenerOf(
+  reader: ProxyReader,
+  name: string,
+  groups: readonly ServerGroup[],
+): Resource<Listener> | undefined {
+  const first = groups[0]!;
+  const chains: FilterChain[] = [];
+  for (const merged of groups.flatMap(group => group.servers)) {
+    const socket = merged.http3 ? gatewayQuicSocket(reader, merged.server) : undefined;
+    if (socket !== undefined) chains.push(httpChain(reader, name, merged, socket, 'quic'));
+  }
+  if (chains.length === 0) return undefined;
+  return reader.make(quicListener, {
+    name,
+    bind: bindOf(reader, first),
+    moreBinds: first.bind === '' ? extraWildcards(reader) : [],
+    port: first.port,
+    chains,
+    accessLog: listenerAccessLogs(reader, 'gateway'),
+    ...socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
+    exactBalance: false,
+  });
+}
+
 /** `used` collects the SNI hosts of passthrough routes: a second route for one of them could never be reached. */
 function groupChains(reader: ProxyReader, name: string, group: ServerGroup, used: Set<string>): readonly FilterChain[] {
   const first = group.servers[0]!;
   // Plain HTTP servers of a port are one chain: their hosts come with the routes.
-  if (isPlainHttp(first.server)) return [httpChain(reader, name, first, undefined)];
+  if (isPlainHttp(first.server)) return [httpChain(reader, name, first, undefined, 'tcp')];
   return group.servers.flatMap(server => serverChains(reader, name, server, used));
 }
 
@@ -110,7 +138,7 @@ function serverChains(
   const { server } = merged;
   if (isHttpServer(server)) {
     const socket = gatewayTlsSocket(reader, server);
-    return socket === undefined ? [] : [httpChain(reader, name, merged, socket)];
+    return socket === undefined ? [] : [httpChain(reader, name, merged, socket, 'tcp')];
   }
   if (server.tls === undefined) return tcpChain(reader, merged, serverTcpRoute(reader, merged), undefined);
   switch (server.tls.mode ?? 'PASSTHROUGH') {
@@ -138,6 +166,7 @@ function httpChain(
   name: string,
   merged: MergedServer,
   socket: TransportSocket | undefined,
+  transport: 'tcp' | 'quic',
 ): FilterChain {
   const { server } = merged;
   const own = socket === undefined ? '' : (server.name ?? '');
@@ -149,6 +178,7 @@ function httpChain(
     statPrefix: own === '' ? `outbound_${name};` : own,
     routes: merged.routeName,
     http2: false,
+    http3: transport === 'quic',
   });
   return chainOf(reader, socket === undefined ? [] : merged.sniHosts, [], socket, [hcm]);
 }

@@ -19,8 +19,8 @@ import {
 import { compliant } from '../compliance.ts';
 import { AGENT_SDS_CLUSTER, clusterSecret, credentialSecret } from '../sds.ts';
 import { orNone } from './access-log.ts';
-import { SERVER_HTTP, serverTcp } from './alpn.ts';
-import { type FileCertificates, fileCertificates, tlsSocket, workloadSecrets } from './mesh-tls.ts';
+import { SERVER_HTTP, SERVER_HTTP3, serverTcp } from './alpn.ts';
+import { type FileCertificates, fileCertificates, quicSocket, tlsSocket, workloadSecrets } from './mesh-tls.ts';
 
 /**
  * Undefined: the proxy cannot serve this. Mesh certificates and certificates in files come from the agent, which a stock Envoy has not;
@@ -31,11 +31,26 @@ export function gatewayTlsSocket(reader: ProxyReader, server: Server): Transport
   return serverTlsSocket(reader, server.tls ?? {}, http);
 }
 
+/** As gatewayTlsSocket, for HTTP/3. */
+export function gatewayQuicSocket(reader: ProxyReader, server: Server): TransportSocket | undefined {
+  return socketOf(reader, server.tls ?? {}, SERVER_HTTP3, true);
+}
+
 /** As gatewayTlsSocket; `http`: what is inside of the TLS is HTTP, which matters for mesh certificates only. */
 export function serverTlsSocket(
   reader: ProxyReader,
   tls: ServerTLSSettings,
   http: boolean,
+): TransportSocket | undefined {
+  const alpn = tls.mode === 'ISTIO_MUTUAL' && !http ? serverTcp(reader) : SERVER_HTTP;
+  return socketOf(reader, tls, alpn, false);
+}
+
+function socketOf(
+  reader: ProxyReader,
+  tls: ServerTLSSettings,
+  alpn: readonly string[],
+  quic: boolean,
 ): TransportSocket | undefined {
   const agent = meshMtls(reader);
   if (!agent && needsMesh(tls)) return undefined;
@@ -43,7 +58,8 @@ export function serverTlsSocket(
   return reader.make(gatewayTls, {
     tls,
     agent,
-    alpn: tls.mode === 'ISTIO_MUTUAL' && !http ? serverTcp(reader) : SERVER_HTTP,
+    alpn,
+    quic,
     ...choice,
     ...fileCertificates(reader),
     credentialSocket: metadataText(reader, 'credential') === 'true',
@@ -59,6 +75,7 @@ interface GatewayTlsInputs extends TlsChoice, FileCertificates {
   readonly tls: ServerTLSSettings;
   readonly agent: boolean;
   readonly alpn: readonly string[];
+  readonly quic: boolean;
   readonly credentialSocket: boolean;
   readonly compliance: string;
 }
@@ -69,7 +86,8 @@ const gatewayTls: Generator<GatewayTlsInputs, TransportSocket> = {
     const { tls } = inputs;
     const required = tls.mode === 'MUTUAL' || tls.mode === 'ISTIO_MUTUAL';
     const mesh = tls.mode === 'ISTIO_MUTUAL';
-    return tlsSocket(
+    const socket = inputs.quic ? quicSocket : tlsSocket;
+    return socket(
       {
         alpnProtocols: inputs.alpn,
         tlsParams: compliant(mesh ? undefined : tlsParameters(inputs), inputs.compliance),

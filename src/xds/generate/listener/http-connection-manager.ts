@@ -18,6 +18,7 @@ import {
   HttpConnectionManager_ForwardClientCertDetails as ForwardDetails,
   type Http1ProtocolOptions,
   type HttpConnectionManager,
+  HttpConnectionManager_CodecType,
   type HttpFilter,
   type RouteConfiguration,
   HttpConnectionManager_ServerHeaderTransformation as ServerHeader,
@@ -36,6 +37,8 @@ export interface HttpChain extends HttpChainTraits {
   readonly routes: string | RouteConfiguration;
   /** The port speaks HTTP/2 (inbound only). */
   readonly http2: boolean;
+  /** HTTP/3 and nothing else; undefined: no. */
+  readonly http3?: boolean;
 }
 
 /** The network filter of an HTTP chain. */
@@ -46,6 +49,7 @@ export function httpConnectionManager(reader: ProxyReader, chain: HttpChain): Fi
     statPrefix: chain.statPrefix,
     routes: chain.routes,
     http2: chain.http2,
+    http3: chain.http3 === true,
     httpProxy: chain.httpProxy,
   });
 }
@@ -57,12 +61,13 @@ const hcmFilter: Generator<
     readonly statPrefix: string;
     readonly routes: string | RouteConfiguration;
     readonly http2: boolean;
+    readonly http3: boolean;
     readonly httpProxy: boolean;
   },
   Filter
 > = {
   name: 'listener/httpConnectionManager',
-  run: ({ base, filters, statPrefix, routes, http2, httpProxy }) => ({
+  run: ({ base, filters, statPrefix, routes, http2, http3, httpProxy }) => ({
     name: 'envoy.filters.network.http_connection_manager',
     typedConfig: any('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
       ...base,
@@ -72,6 +77,7 @@ const hcmFilter: Generator<
       useRemoteAddress: httpProxy ? { value: false } : base.useRemoteAddress,
       httpFilters: filters,
       http2ProtocolOptions: http2 ? {} : undefined,
+      ...(http3 ? { codecType: HttpConnectionManager_CodecType.HTTP3, http3ProtocolOptions: {} } : {}),
       httpProtocolOptions: httpProxy
         ? { ...base.httpProtocolOptions, allowAbsoluteUrl: { value: true } }
         : base.httpProtocolOptions,

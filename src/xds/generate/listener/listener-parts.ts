@@ -1,6 +1,12 @@
 // Small pieces that every listener is made of: addresses, names, metadata of where a chain comes from.
 
-import type { AdditionalAddress, Address, Listener, Metadata } from '../../proto/types.gen.ts';
+import {
+  type AdditionalAddress,
+  type Address,
+  type Listener,
+  type Metadata,
+  SocketAddress_Protocol,
+} from '../../proto/types.gen.ts';
 
 const UNIX_PREFIX = 'unix://';
 
@@ -13,6 +19,11 @@ export function listenerAddress(bind: string, port: number): Address {
 /** `<bind>_<port>` */
 export function listenerName(bind: string, port: number): string {
   return `${bind}_${port}`;
+}
+
+/** The same of UDP. */
+export function udpAddress(bind: string, port: number): Address {
+  return { socketAddress: { address: bind, portValue: port, protocol: SocketAddress_Protocol.UDP } };
 }
 
 export function additionalAddresses(binds: readonly string[], port: number): readonly AdditionalAddress[] | undefined {

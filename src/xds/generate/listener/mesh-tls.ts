@@ -127,3 +127,12 @@ export function tlsSocket(commonTlsContext: CommonTlsContext, requireClientCerti
     }),
   };
 }
+
+export function quicSocket(commonTlsContext: CommonTlsContext, requireClientCertificate: boolean): TransportSocket {
+  return {
+    name: 'envoy.transport_sockets.quic',
+    typedConfig: any('envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport', {
+      downstreamTlsContext: { commonTlsContext, requireClientCertificate: { value: requireClientCertificate } },
+    }),
+  };
+}

@@ -38,6 +38,14 @@ export function joinOperations(route: HeaderOperations, destination: HeaderOpera
   };
 }
 
+const ALT_SERVICE_SECONDS = 86_400;
+
+/** Tells clients, for a day, that the port speaks HTTP/3 over QUIC. */
+export function withAltService(operations: HeaderOperations, port: number): HeaderOperations {
+  const header = { key: 'alt-svc', value: `h3=":${port}"; ma=${ALT_SERVICE_SECONDS}` };
+  return { ...operations, responseHeadersToAdd: [...operations.responseHeadersToAdd, { header }] };
+}
+
 /** The fields of a Route or a cluster weight, the empty ones left out. */
 export function headerFields(operations: HeaderOperations): Partial<Omit<HeaderOperations, 'authority'>> {
   const { authority: _, ...lists } = operations;

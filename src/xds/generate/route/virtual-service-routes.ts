@@ -13,7 +13,13 @@ import { CORS_FILTER, corsConfig } from './cors.ts';
 import { routeDecorator } from './decorator.ts';
 import { directResponseAction } from './direct-response.ts';
 import { FAULT_FILTER, faultConfig } from './fault.ts';
-import { type HeaderOperations, headerFields, headerOperations, joinOperations } from './header-operations.ts';
+import {
+  type HeaderOperations,
+  headerFields,
+  headerOperations,
+  joinOperations,
+  withAltService,
+} from './header-operations.ts';
 import { isCatchAll, routeMatch } from './match.ts';
 import { redirectAction } from './redirect.ts';
 import { routeAction } from './route-action.ts';
@@ -60,7 +66,7 @@ function oneRoute(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute, requested
     ...action,
     metadata: configMetadata(virtualService.obj),
     decorator: routeDecorator(match, action.route, virtualService.name, inputs.port),
-    ...headerFields(operations),
+    ...headerFields(inputs.http3 ? withAltService(operations, inputs.port) : operations),
     ...filterConfigs(inputs, rule),
     ...(requested?.statPrefix === undefined || requested.statPrefix === '' ? {} : { statPrefix: requested.statPrefix }),
   };

@@ -1,0 +1,35 @@
+// A listener of UDP for HTTP/3 over QUIC. It looks at nothing before the handshake, so it has no listener filters (Istio core/listener.go).
+
+import type { Generator } from '../../../core/memo.ts';
+import type { Resource } from '../../../core/resource.ts';
+import { type AccessLog, type FilterChain, type Listener, TrafficDirection } from '../../proto/types.gen.ts';
+import { orNone } from './access-log.ts';
+import { type SocketSettings, socketFields, udpAddress } from './listener-parts.ts';
+
+export interface QuicListenerInputs extends SocketSettings {
+  readonly name: string;
+  readonly bind: string;
+  readonly moreBinds: readonly string[];
+  readonly port: number;
+  /** Never empty; their transport sockets are QUIC's. */
+  readonly chains: readonly FilterChain[];
+  readonly accessLog: readonly AccessLog[] | undefined;
+}
+
+export const quicListener: Generator<QuicListenerInputs, Resource<Listener>> = {
+  name: 'listener/quic',
+  run: inputs => ({
+    name: inputs.name,
+    message: {
+      name: inputs.name,
+      address: udpAddress(inputs.bind, inputs.port),
+      additionalAddresses: orNone(inputs.moreBinds.map(bind => ({ address: udpAddress(bind, inputs.port) }))),
+      trafficDirection: TrafficDirection.OUTBOUND,
+      udpListenerConfig: { quicOptions: {}, downstreamSocketConfig: {} },
+      accessLog: inputs.accessLog,
+      filterChains: inputs.chains,
+      ...socketFields(inputs),
+    },
+    problems: [],
+  }),
+};
