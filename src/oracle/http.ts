@@ -91,7 +91,8 @@ function routed(trail: Trail, exchange: Exchange): readonly Branch[] {
   const { host, domain } = chosen;
   const there = step(on, 'virtual host', host.name ?? '', `its domain ${domain} matches ${request.authority}`);
   if (needsTls(host, exchange)) {
-    const location = redirectTo({ httpsRedirect: true }, request, {}, exchange.scheme);
+    // Other than a redirect of a route, it leaves the port in the host.
+    const location = `https://${request.authority}${request.path ?? '/'}`;
     return end(there, { kind: 'answered', status: 301, why: 'the virtual host requires TLS', location });
   }
   return firstRoute(there, exchange, config, host);

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../core/json.ts';
+import { definitionOf } from '../core/kinds/registry.ts';
 import { edgeObject } from './worlds/edges.ts';
 import { gatewayApiObject } from './worlds/gateway-api.ts';
 import { kubernetesObject } from './worlds/kubernetes.ts';
@@ -27,8 +28,9 @@ const invalid: Shape = fc
     }),
   );
 
-/** Valid, as far as this file can tell. */
-export const soundObject: Shape = fc
+const VERSION_CHOICE_MAX = 5;
+
+const inStorageVersion: Shape = fc
   .oneof(
     { weight: 16, arbitrary: kubernetesObject },
     { weight: 6, arbitrary: virtualService },
@@ -40,8 +42,20 @@ export const soundObject: Shape = fc
   )
   .map(withoutUndefined);
 
+/** Valid, as far as this file can tell; at times in another of the versions that are served. */
+export const soundObject: Shape = fc
+  .tuple(inStorageVersion, fc.nat(VERSION_CHOICE_MAX))
+  .map(([object, choice]) => inVersion(object, choice));
+
 /** Any object that Periplus knows, mostly valid. */
 export const anyObject: Shape = fc.oneof({ weight: 40, arbitrary: soundObject }, { weight: 1, arbitrary: invalid });
+
+/** The versions of the kinds here say alike what is said here. A choice beyond them leaves the object as it is. */
+function inVersion(object: JsonObject, choice: number): JsonObject {
+  const { group = '', versions = [] } = definitionOf(object.apiVersion, object.kind) ?? {};
+  const version = versions[choice];
+  return version === undefined ? object : { ...object, apiVersion: group === '' ? version : `${group}/${version}` };
+}
 
 function withoutUndefined(value: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;

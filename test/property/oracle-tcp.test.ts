@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/oracle/explain.ts';
 import type { ProxyConfig } from '../../src/oracle/question.ts';
 import type { FilterChain, TcpProxy } from '../../src/xds/proto/types.gen.ts';
-import type { Mesh } from './mesh/http-model.ts';
+import type { Mesh } from './mesh/http-route.ts';
 import { fixedCasesOf, inquiryOf, setUp } from './mesh/inquiry.ts';
 import { asked, lines, shares } from './mesh/predicted.ts';
 import { tcpQuestion } from './mesh/questions.ts';

@@ -2,7 +2,8 @@
 
 import fc from 'fast-check';
 import type { ProxyConfig } from '../../../src/oracle/question.ts';
-import { type Mesh, meshOf } from './http-model.ts';
+import { meshOf } from './http-model.ts';
+import type { Mesh } from './http-route.ts';
 import { configured } from './predicted.ts';
 import type { Client } from './services.ts';
 import { anyWorld, type World } from './world.ts';

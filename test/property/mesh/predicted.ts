@@ -19,12 +19,13 @@ export function configured(
   world: World,
   client: Client,
   node: JsonObject = {},
+  type: 'sidecar' | 'router' = 'sidecar',
 ): { readonly world: World; readonly config: ProxyConfig } {
   const { state, effects } = foldFacts([
     { source: 'runtime', kind: 'Engine', settings: {} },
     { source: SOURCE, kind: 'MeshConfig', value: world.mesh },
     ...world.objects.map(object => ({ source: SOURCE, kind: 'Add' as const, object })),
-    ...proxyFacts('client', sidecar(client, node)),
+    ...proxyFacts('client', nodeOf(type, client, node)),
   ]);
   const refused = new Set(
     effects.flatMap(effect => (effect.kind === 'Verdict' && !effect.accepted ? [effect.object] : [])),
@@ -37,9 +38,9 @@ export function configured(
   return { world: { ...world, objects: accepted }, config: heldBy(new Tracker(), state, proxy) };
 }
 
-function sidecar({ namespace, labels }: Client, node: JsonObject): JsonObject {
+function nodeOf(type: string, { namespace, labels }: Client, node: JsonObject): JsonObject {
   return {
-    id: `sidecar~${CLIENT_ADDRESS}~client.${namespace}~${namespace}.svc.cluster.local`,
+    id: `${type}~${CLIENT_ADDRESS}~client.${namespace}~${namespace}.svc.cluster.local`,
     metadata: { NAMESPACE: namespace, CLUSTER_ID: 'Kubernetes', LABELS: labels, INSTANCE_IPS: CLIENT_ADDRESS, ...node },
   };
 }

@@ -2,7 +2,10 @@
 
 import fc from 'fast-check';
 import { NAMES, NAMESPACES, PORTS } from '../../../src/testing/worlds/pools.ts';
-import type { Question } from './http-model.ts';
+import type { GatewayQuestion } from './gateway-model.ts';
+import { GATEWAY_PORTS, OUTSIDE_HOSTS, TLS_PORTS } from './gateway-world.ts';
+import type { Question } from './http-route.ts';
+import { CLIENT_ADDRESS } from './predicted.ts';
 import { serviceHost } from './read.ts';
 import { PATHS, VALUES } from './rules.ts';
 import type { Service } from './services.ts';
@@ -114,4 +117,31 @@ export function tcpQuestion(services: readonly Service[]): fc.Arbitrary<TcpQuest
     .map(([destination, name]) =>
       destination.port === 443 && name !== undefined ? { destination, sni: name } : { destination },
     );
+}
+
+/** Requests that come to a gateway from outside, over TLS or not; mostly to ports that it serves. */
+export function gatewayQuestion(ports: readonly number[]): fc.Arbitrary<GatewayQuestion> {
+  const somePort = fc.constantFrom(...GATEWAY_PORTS);
+  return fc
+    .record({
+      port: ports.length === 0 ? somePort : fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...ports) }, somePort),
+      host: fc.constantFrom(
+        ...OUTSIDE_HOSTS,
+        ...OUTSIDE_HOSTS,
+        'API.example.com',
+        'y.example.com',
+        'nowhere.example.net',
+      ),
+      withPort: fc.boolean(),
+      named: fc.nat(7).map(n => n > 0),
+      path,
+      query,
+      headers,
+      method: fc.constantFrom('GET', 'GET', 'POST'),
+    })
+    .map(({ port, host, withPort, named, path: asked, query: q, headers: h, method }) => ({
+      destination: { address: CLIENT_ADDRESS, port },
+      ...(TLS_PORTS.includes(port) ? { sni: named ? host.toLowerCase() : '' } : {}),
+      request: { method, authority: withPort ? `${host}:${port}` : host, path: `${asked}${q}`, headers: h },
+    }));
 }

@@ -63,7 +63,7 @@ const destination: fc.Arbitrary<JsonObject> = fc
   })
   .map(found => JSON.parse(JSON.stringify(found)) as JsonObject);
 
-const weighted: fc.Arbitrary<Json> = fc.oneof(
+export const weighted: fc.Arbitrary<Json> = fc.oneof(
   destination.map(to => [{ destination: to }]),
   fc.tuple(destination, destination, fc.constantFrom(0, 1, 20, 50, 99)).map(([a, b, weight]) => [
     { destination: a, weight },
@@ -116,7 +116,7 @@ const action: fc.Arbitrary<JsonObject> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(200, 503).map(status => ({ directResponse: { status } })) },
 );
 
-const rule: fc.Arbitrary<Json> = fc
+export const rule: fc.Arbitrary<Json> = fc
   .tuple(
     fc.oneof(
       { weight: 1, arbitrary: fc.constant(undefined) },
@@ -128,7 +128,7 @@ const rule: fc.Arbitrary<Json> = fc
 
 const DELEGATES = ['del-one', 'del-two'] as const;
 /** What the rule left to another object says; its conditions are plain, since regular expressions are refused there. */
-const delegating: fc.Arbitrary<Json> = fc
+export const delegating: fc.Arbitrary<Json> = fc
   .record({
     match: fc.constantFrom<Json | undefined>(
       undefined,
@@ -199,7 +199,7 @@ const namedRule: fc.Arbitrary<Json> = fc
   )
   .map(([found, route]) => ({ match: found, route }));
 
-const visibility = fc.constantFrom<Json | undefined>(undefined, undefined, ['.'], ['*'], ['test']);
+export const visibility = fc.constantFrom<Json | undefined>(undefined, undefined, ['.'], ['*'], ['test']);
 
 /** VirtualServices for connections that are not HTTP. */
 export const focusedPlainRules: fc.Arbitrary<JsonObject> = fc

@@ -179,6 +179,8 @@ function destinationRule({ objects, mesh }: World, client: Client, service: Serv
     const here = given(own);
     if (here.length === 0 || here.some(one => one === '*' || one === '.' || one === client.namespace)) return own;
   }
+  // What the root namespace keeps to itself is for its own workloads.
+  if (own !== undefined && client.namespace === ROOT_NAMESPACE && isPrivate(own)) return own;
   const exported = (namespace: string): JsonObject | undefined => {
     const rule = inNamespace(namespace);
     if (rule === undefined || isPrivate(rule)) return undefined;

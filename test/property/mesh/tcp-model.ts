@@ -2,18 +2,18 @@
 // does; the first VirtualService rule for TCP or TLS that applies decides, else the connection goes to the service.
 
 import type { JsonObject } from '../../../src/core/json.ts';
+import { hostsOf, unknownConnection } from './http-model.ts';
 import {
   type Asked,
   always,
   type Destination,
   destinationIn,
   endpointsOf,
-  hostsOf,
   type Mesh,
   type Shares,
   sum,
-  unknownConnection,
-} from './http-model.ts';
+  withOnlyPort,
+} from './http-route.ts';
 import { covers, includes, listIn, objectIn, specOf, textsIn } from './read.ts';
 import type { Service, ServicePort } from './services.ts';
 
@@ -148,10 +148,10 @@ function byServerName(
   return 'host' in go ? destinedTo(mesh, question, go) : routed(mesh, question, go.rule, go.route);
 }
 
-function routed(mesh: Mesh, question: TcpQuestion, rule: JsonObject, route: JsonObject): Shares | undefined {
+export function routed(mesh: Mesh, question: TcpQuestion, rule: JsonObject, route: JsonObject): Shares | undefined {
   const destinations = listIn(route.route).map(one => ({
     weight: Number(one.weight ?? 0),
-    to: resolved(mesh, rule, objectIn(one.destination), question),
+    to: withOnlyPort(mesh, objectIn(one.destination), destinationIn(objectIn(one.destination), rule, question)),
   }));
   if (destinations.length === 1) return destinedTo(mesh, question, destinations[0]!.to);
   const total = destinations.reduce((all, { weight }) => all + weight, 0);
@@ -162,13 +162,6 @@ function routed(mesh: Mesh, question: TcpQuestion, rule: JsonObject, route: Json
     if (weight > 0) parts.push([weight / total, shares]);
   }
   return sum(parts);
-}
-
-/** A destination without a port means the only port of the service, if it has just one. */
-function resolved(mesh: Mesh, rule: JsonObject, given: JsonObject, question: TcpQuestion): Destination {
-  const to = destinationIn(given, rule, question);
-  const [only, another] = mesh.known.find(({ host }) => host === to.host)?.ports ?? [];
-  return given.port === undefined && only !== undefined && another === undefined ? { ...to, port: only.number } : to;
 }
 
 function destinedTo(mesh: Mesh, question: TcpQuestion, to: Destination): Shares | undefined {

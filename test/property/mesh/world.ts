@@ -92,7 +92,7 @@ function slice(
   };
 }
 
-const services = fc
+export const services = fc
   .tuple(
     ...NAMESPACES.flatMap((namespace, n) =>
       NAMES.map((name, i) => fc.option(service(name, namespace, 3 * n + i), { freq: 6 })),
@@ -105,7 +105,7 @@ const db: Json = { number: 5432, name: 'db', protocol: 'TCP' };
 const tls443: Json = { number: 443, name: 'tls', protocol: 'TLS' };
 
 /** One for each host at most. */
-const serviceEntries = fc
+export const serviceEntries = fc
   .tuple(
     fc.option(
       fc.record({
@@ -183,7 +183,7 @@ const ownRules = fc.tuple(
     ),
   ),
 );
-const destinationRules = fc.tuple(ownRules, fc.array(someRule, { maxLength: 3 })).map(([own, some]) => {
+export const destinationRules = fc.tuple(ownRules, fc.array(someRule, { maxLength: 3 })).map(([own, some]) => {
   const rules = [...own.flatMap(found => found ?? []), ...some].map(
     ({ namespace, host, exportTo: to, subsets, age }, i) =>
       described(
@@ -248,7 +248,7 @@ const sidecars = fc
     fc.nat(2).map(n => (n === 0 ? found.flatMap((one): readonly JsonObject[] => (one === null ? [] : [one])) : [])),
   );
 
-const mesh: fc.Arbitrary<JsonObject> = fc.record(
+export const mesh: fc.Arbitrary<JsonObject> = fc.record(
   {
     outboundTrafficPolicy: fc.constantFrom<Json>({ mode: 'REGISTRY_ONLY' }, { mode: 'ALLOW_ANY' }),
     defaultServiceExportTo: fc.constantFrom<Json>(['*'], ['.']),
@@ -266,6 +266,6 @@ export const anyWorld: fc.Arbitrary<World> = fc
     mesh: config,
   }));
 
-function unique(objects: readonly JsonObject[], key: (object: JsonObject) => string): readonly JsonObject[] {
+export function unique(objects: readonly JsonObject[], key: (object: JsonObject) => string): readonly JsonObject[] {
   return [...new Map(objects.map(object => [key(object), object])).values()];
 }

@@ -66,6 +66,8 @@ describe('routes', () => {
     const virtualHosts = [{ name: 'v', domains: ['*'], requireTls: 2 as const, routes: [to({ cluster: 'a' })] }];
     const secured = asked([], { routeConfig: { virtualHosts } });
     expect(outcome(secured, ask({ path: '/x' }))).toMatchObject({ status: 301, location: 'https://a.com/x' });
+    // The port stays in the host: seen of Envoy 1.38.3.
+    expect(outcome(secured, ask({ authority: 'a.com:80' }))).toMatchObject({ location: 'https://a.com:80/' });
     expect(shown(secured, ask({ headers: { 'x-forwarded-proto': 'https' } }))).toEqual(['100% a@10.9.0.1:80']);
     const edge = asked([], { routeConfig: { virtualHosts }, useRemoteAddress: { value: true } });
     expect(outcome(edge, ask({ headers: { 'x-forwarded-proto': 'https' } }))).toMatchObject({ status: 301 });

@@ -1,0 +1,179 @@
+// Over arbitrary meshes: what the oracle predicts for a gateway that Periplus configures is what the Istio API says of connections from outside.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json.ts';
+import { explain } from '../../src/oracle/explain.ts';
+import type { Connection, ProxyConfig } from '../../src/oracle/question.ts';
+import type { RouteConfiguration } from '../../src/xds/proto/types.gen.ts';
+import { expectAtGateway, type GatewayQuestion, gatewayMesh } from './mesh/gateway-model.ts';
+import { anyGatewayWorld } from './mesh/gateway-world.ts';
+import type { Mesh } from './mesh/http-route.ts';
+import { asked, configured, lines, shares } from './mesh/predicted.ts';
+import { gatewayQuestion } from './mesh/questions.ts';
+import { listIn, objectIn, specOf } from './mesh/read.ts';
+import type { Client } from './mesh/services.ts';
+import type { World } from './mesh/world.ts';
+import { parameters } from './seed.ts';
+
+const GATEWAY: Client = { namespace: 'istio-system', labels: { istio: 'ingressgateway' } };
+const QUESTIONS = 16;
+
+interface Given {
+  readonly world: World;
+  readonly questions: readonly GatewayQuestion[];
+}
+const inquiry: fc.Arbitrary<Given> = anyGatewayWorld.chain(world => {
+  const servers = world.objects.flatMap(one => (one.kind === 'Gateway' ? listIn(specOf(one).servers) : []));
+  const ports = servers.map(server => Number(objectIn(server.port).number));
+  const questions = fc.array(gatewayQuestion(ports), { minLength: QUESTIONS, maxLength: QUESTIONS });
+  return questions.map(found => ({ world, questions: found }));
+});
+
+interface Case {
+  readonly mesh: Mesh;
+  readonly config: ProxyConfig;
+}
+function setUp(world: World): Case {
+  const { world: accepted, config } = configured(world, GATEWAY, {}, 'router');
+  return { mesh: gatewayMesh(accepted, GATEWAY), config };
+}
+
+interface Judged {
+  readonly silent: number;
+  readonly different: readonly string[];
+  /** Kinds of answers, for the census. */
+  readonly kinds: readonly string[];
+}
+
+function judge({ mesh, config }: Case, questions: readonly GatewayQuestion[]): Judged {
+  const oracle = asked(config);
+  let silent = 0;
+  const different: string[] = [];
+  const kinds: string[] = [];
+  for (const question of questions) {
+    const expected = expectAtGateway(mesh, question);
+    if (expected === undefined) {
+      silent++;
+      continue;
+    }
+    const { destination, sni, request } = question;
+    const tls = sni === undefined ? {} : { tls: sni === '' ? {} : { sni } };
+    const connection: Connection = { arrives: 'direct', destination, http: request, ...tls };
+    const prediction = oracle.predict(connection);
+    const [want, got] = [lines(expected), lines(shares(prediction))];
+    kinds.push(...want.map(line => kindOf(line, sni !== undefined)));
+    if (want.join('\n') === got.join('\n')) continue;
+    different.push(
+      `${JSON.stringify(question)}\nthe API: ${want.join('\n')}\nEnvoy: ${got.join('\n')}\n${explain(prediction)}`,
+    );
+  }
+  return { silent, different, kinds };
+}
+
+function kindOf(line: string, secured: boolean): string {
+  const [, what = '', endpoints = '', authority = ''] = line.split(' ');
+  if (what === 'closed' || /^\d+$/.test(what)) return secured ? `${what} in TLS` : what;
+  if (endpoints === '') return what;
+  return `${authority === '' ? 'bytes' : 'request'}${secured ? ' in TLS' : ''}`;
+}
+
+describe('connections to a gateway', () => {
+  it('go where the API says', () => {
+    fc.assert(
+      fc.property(inquiry, ({ world, questions }) => {
+        expect(judge(setUp(world), questions).different).toEqual([]);
+      }),
+      parameters(60),
+    );
+  });
+
+  it('the model has an opinion on most of them, and every kind of answer occurs (census)', () => {
+    const census = new Map<string, number>();
+    let [all, silent] = [0, 0];
+    for (const { questions, ...one } of fixedCases()) {
+      const judged = judge(one, questions);
+      expect(judged.different).toEqual([]);
+      all += questions.length;
+      silent += judged.silent;
+      for (const kind of judged.kinds) census.set(kind, (census.get(kind) ?? 0) + 1);
+    }
+    expect(silent).toBeLessThan(all / 2);
+    const rare = [
+      ...['request', 'request in TLS', 'bytes', 'bytes in TLS', 'closed', 'closed in TLS', '404', '404 in TLS'],
+      ...['503', '301', '301 in TLS', '418'],
+    ].filter(kind => !census.has(kind));
+    expect(rare, JSON.stringify([...census])).toEqual([]);
+  });
+});
+
+const FIXED_SEED = 7;
+const FIXED_CASES = 80;
+const sampled = fc.sample(inquiry, { numRuns: FIXED_CASES, seed: FIXED_SEED });
+const fixed: (Case | undefined)[] = [];
+/** Always the same worlds, so that what they hold is not a matter of luck; each is made when it is first asked for. */
+function* fixedCases(): Generator<Case & Given> {
+  for (const [i, given] of sampled.entries()) {
+    fixed[i] ??= setUp(given.world);
+    yield { ...fixed[i], ...given };
+  }
+}
+
+describe('a generator that errs is caught (canaries)', () => {
+  const withRoutes =
+    (change: (route: RouteConfiguration) => RouteConfiguration) =>
+    (config: ProxyConfig): ProxyConfig => ({ ...config, routes: config.routes.map(change) });
+  const mutations: Readonly<Record<string, (config: ProxyConfig) => ProxyConfig>> = {
+    'the routes of a host in another order': withRoutes(route => ({
+      ...route,
+      virtualHosts: (route.virtualHosts ?? []).map(host => ({ ...host, routes: [...(host.routes ?? [])].reverse() })),
+    })),
+    'a redirect to https forgotten': withRoutes(route => ({
+      ...route,
+      virtualHosts: (route.virtualHosts ?? []).map(host => ({ ...host, requireTls: undefined })),
+    })),
+    'wildcard hosts forgotten': withRoutes(route => ({
+      ...route,
+      virtualHosts: (route.virtualHosts ?? []).filter(host => !host.domains?.some(domain => domain.includes('*'))),
+    })),
+    'server names forgotten': config => ({
+      ...config,
+      listeners: config.listeners.map(one => ({
+        ...one,
+        filterChains: (one.filterChains ?? []).map(chain => ({ ...chain, filterChainMatch: undefined })),
+      })),
+    }),
+  };
+  it.each(Object.keys(mutations))('%s', name => {
+    const isCaught = [...fixedCases()].some(
+      ({ mesh, config, questions }) =>
+        judge({ mesh, config: mutations[name]!(config) }, questions).different.length > 0,
+    );
+    expect(isCaught).toBe(true);
+  });
+
+  /** The configuration of a world with other objects, judged by the model of what it is. */
+  function isMissed(change: (object: JsonObject) => JsonObject): boolean {
+    return [...fixedCases()].some(({ world, mesh, questions }) => {
+      const { config } = setUp({ ...world, objects: world.objects.map(change) });
+      return judge({ mesh, config }, questions).different.length > 0;
+    });
+  }
+  it('selectors ignored', () => {
+    const selecting = (one: JsonObject): JsonObject =>
+      one.kind === 'Gateway' ? { ...one, spec: { ...specOf(one), selector: undefined } } : one;
+    expect(isMissed(one => JSON.parse(JSON.stringify(selecting(one))) as JsonObject)).toBe(true);
+  });
+  it('namespaces in hosts of servers ignored', () => {
+    expect(
+      isMissed(one => {
+        if (one.kind !== 'Gateway') return one;
+        const servers = listIn(specOf(one).servers).map(server => ({
+          ...server,
+          hosts: (server.hosts as readonly string[]).map(host => host.replace(/^.*\//, '')),
+        }));
+        return { ...one, spec: { ...specOf(one), servers } };
+      }),
+    ).toBe(true);
+  });
+});
