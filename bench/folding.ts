@@ -27,7 +27,9 @@ import {
 import { churn, meshFacts, OBJECTS_PER_SERVICE } from './mesh.ts';
 
 const SIZES = [1_000, 10_000, 100_000] as const;
-const CHANGES = 20_000;
+/** On the average every object changes once, most of them endpoints: what is superseded is as much of the whole at every size. */
+const CHANGES_PER_OBJECT = 1;
+const CHANGES_ONE_BY_ONE = 20_000;
 /** A hundred thousand events are long enough for few. */
 const ROUNDS = 3;
 const BATCH = 1_000;
@@ -65,19 +67,24 @@ export async function foldFigures(): Promise<Figures> {
   for (const objects of SIZES) {
     const services = Math.round(objects / OBJECTS_PER_SERVICE);
     const start = numbered(meshFacts(services));
-    const changes = numbered(churn(services, CHANGES), start.length);
+    const changes = numbered(churn(services, objects * CHANGES_PER_OBJECT), start.length);
+    const few = numbered(churn(services, CHANGES_ONE_BY_ONE), start.length);
     const before = heapUsed();
     const loaded = restored(asParsed(start));
     const held = heapUsed() - before;
     const name = `fold, ${objects} objects`;
     const all = start.length + changes.length;
     figures[`${name}: changes to the state`] = perSecond(
-      CHANGES,
+      changes.length,
       await leastOf(() => cpuMs(() => restored(changes, loaded)), ROUNDS),
     );
+    figures[`${name}: every object once, from nothing`] = perSecond(
+      start.length,
+      await leastOf(() => cpuMs(() => restored(start)), ROUNDS),
+    );
     figures[`${name}: changes one by one, with effects`] = perSecond(
-      CHANGES,
-      await leastOf(() => cpuMs(() => foldAll(changes, loaded)), ROUNDS),
+      few.length,
+      await leastOf(() => cpuMs(() => foldAll(few, loaded)), ROUNDS),
     );
     const fromFile = await withJournal([...start, ...changes], journal =>
       leastOfBoth(() => foldHistory(journal, { fromSnapshot: false })),
@@ -109,7 +116,7 @@ function asParsed(events: readonly Event[]): readonly Event[] {
 /** A restart: the newest snapshot and what came after it. */
 export async function restartFigures(): Promise<Figures> {
   const services = Math.round(10_000 / OBJECTS_PER_SERVICE);
-  const facts = [...meshFacts(services), ...churn(services, CHANGES)];
+  const facts = [...meshFacts(services), ...churn(services, CHANGES_ONE_BY_ONE)];
   const ms = await withJournal(facts, async journal => {
     const state = restored(numbered(facts));
     await journal.snapshots.write({ seq: state.seq, format: SNAPSHOT_FORMAT, facts: snapshotOf(state) });

@@ -4,6 +4,7 @@
 // Why not immer: drafting a container of thousands copies it (docs/adr/0001). immer is used for the small root above the tables.
 
 import * as sortedBtree from 'sorted-btree';
+import * as sortedBtreeBulk from 'sorted-btree/extended/bulkLoad.js';
 import * as sortedBtreeDiff from 'sorted-btree/extended/diffAgainst.js';
 
 // A CommonJS module with a `default` export: Node's import hands out the exports object, a bundler or vitest the class itself.
@@ -18,6 +19,14 @@ const importedDiff: unknown = sortedBtreeDiff.default;
 const diffAgainst = (
   typeof importedDiff === 'function' ? importedDiff : (importedDiff as { readonly default: unknown }).default
 ) as Diff;
+
+const { bulkLoad } = sortedBtreeBulk;
+
+/** As the library has it. */
+const NODE_SIZE_MAX = 32;
+/** From how many changes on, and from what part of a table on, it is put together anew instead of written key by key. */
+const REBUILD_CHANGES_MIN = 256;
+const REBUILD_PART_MIN = 1 / 8;
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a === b ? 0 : 1);
 
@@ -62,12 +71,38 @@ export class Table<V> {
     return new Table(next);
   }
 
-  /** First the deletions, then the entries, in one new version. */
-  changed(deletions: Iterable<string>, entries: Iterable<readonly [string, V]>): Table<V> {
+  /** First the deletions, then the entries, in one new version. Of one key the last entry counts. Cheapest with entries in key order. */
+  changed(deletions: readonly string[], entries: readonly (readonly [string, V])[]): Table<V> {
+    const changes = deletions.length + entries.length;
+    if (changes >= REBUILD_CHANGES_MIN && changes >= this.size * REBUILD_PART_MIN) {
+      return this.#rebuilt(new Set(deletions), sorted(entries));
+    }
     const next = this.#tree.clone();
     for (const key of deletions) next.delete(key);
     for (const [key, value] of entries) next.set(key, value);
     return new Table(next);
+  }
+
+  /** Merges both: walking through a table costs less than finding the places of so many keys in it. */
+  #rebuilt(deletions: ReadonlySet<string>, entries: readonly (readonly [string, V])[]): Table<V> {
+    const keys: string[] = [];
+    const values: V[] = [];
+    let last: string | undefined;
+    const add = (key: string, value: V): void => {
+      if (key === last) values[values.length - 1] = value;
+      else {
+        keys.push(key);
+        values.push(value);
+        last = key;
+      }
+    };
+    let at = 0;
+    this.#tree.forEachPair((key, value) => {
+      for (; at < entries.length && entries[at]![0] <= key; at++) add(entries[at]![0], entries[at]![1]);
+      if (key !== last && !deletions.has(key)) add(key, value);
+    });
+    for (; at < entries.length; at++) add(entries[at]![0], entries[at]![1]);
+    return new Table(bulkLoad(keys, values, NODE_SIZE_MAX, compare));
   }
 
   without(key: string): Table<V> {
@@ -113,4 +148,12 @@ export class Table<V> {
     });
     return found;
   }
+}
+
+/** By key; of one key in the order given. */
+function sorted<V>(entries: readonly (readonly [string, V])[]): readonly (readonly [string, V])[] {
+  for (let i = 1; i < entries.length; i++) {
+    if (entries[i - 1]![0] > entries[i]![0]) return [...entries].sort(([a], [b]) => compare(a, b));
+  }
+  return entries;
 }
