@@ -21,8 +21,6 @@ export function forEachOf<T>(few: Few<T>, visit: (item: T) => void): void {
   else visit(few);
 }
 
-export function filtered<T>(few: Few<T>, keep: (item: T) => boolean): Few<T> {
-  if (!(few instanceof Set)) return few === undefined || keep(few) ? few : undefined;
-  for (const item of few) if (!keep(item)) few.delete(item);
-  return few.size === 0 ? undefined : few;
+export function isEmpty(few: Few<unknown>): boolean {
+  return few === undefined || (few instanceof Set && few.size === 0);
 }

@@ -83,22 +83,31 @@ export class InputTree<L extends Leaf> {
     else parent.answers.set(leaf.atoms[parent.asks], place);
   }
 
-  /** Forgets those that were last used before `oldest`. */
-  sweep(oldest: number): void {
-    this.#size = 0;
-    this.#root = this.#root === undefined ? undefined : this.#swept(this.#root, oldest);
+  /** Forgets those that were last used before `oldest`. Yields after each; leaves may be found and added in between. */
+  *sweeping(oldest: number): IterableIterator<undefined, void> {
+    const root = this.#root;
+    if (root === undefined || !('answers' in root)) {
+      if (root !== undefined && root.usedIn < oldest) {
+        this.#root = undefined;
+        this.#size--;
+      }
+      return;
+    }
+    yield* this.#sweepingBelow(root, oldest);
+    if (root.answers.size === 0) this.#root = undefined;
   }
 
-  #swept(node: Node<L>, oldest: number): Node<L> | undefined {
-    if (!('answers' in node)) {
-      if (node.usedIn < oldest) return undefined;
-      this.#size++;
-      return node;
+  *#sweepingBelow({ answers }: Branch<L>, oldest: number): IterableIterator<undefined, void> {
+    for (const [answer, child] of answers) {
+      if ('answers' in child) {
+        yield* this.#sweepingBelow(child, oldest);
+        if (child.answers.size === 0) answers.delete(answer);
+      } else if (child.usedIn < oldest) {
+        answers.delete(answer);
+        this.#size--;
+      }
+      yield;
     }
-    for (const [answer, child] of node.answers) {
-      if (this.#swept(child, oldest) === undefined) node.answers.delete(answer);
-    }
-    return node.answers.size === 0 ? undefined : node;
   }
 
   #shapeOf(names: readonly string[]): Shape {

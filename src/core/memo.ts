@@ -55,10 +55,10 @@ export class InputMemo {
     return cell;
   }
 
-  /** Forgets cells that were not used in this generation or the one before. */
-  sweep(generation: number): void {
+  /** Forgets cells that were not used in this generation or the one before. Yields after each. */
+  *sweeping(generation: number): IterableIterator<undefined, void> {
     for (const [name, tree] of this.#trees) {
-      tree.sweep(generation - 1);
+      yield* tree.sweeping(generation - 1);
       if (tree.size === 0) this.#trees.delete(name);
     }
   }

@@ -6,17 +6,6 @@ import { Variants } from './track-variants.ts';
 export class VariantsBook {
   readonly #byName = new Map<string, Map<string, Variants<Entry>>>();
 
-  /** Values held. */
-  get size(): number {
-    let size = 0;
-    for (const variants of this) size += variants.size;
-    return size;
-  }
-
-  *[Symbol.iterator](): Iterator<Variants<Entry>> {
-    for (const byArgument of this.#byName.values()) yield* byArgument.values();
-  }
-
   of(name: string, arg: string): Variants<Entry> {
     let byArgument = this.#byName.get(name);
     if (byArgument === undefined) {
@@ -31,11 +20,12 @@ export class VariantsBook {
     return variants;
   }
 
-  keepOnly(live: ReadonlySet<Entry>): void {
+  /** Forgets places where nothing is. Yields after each. */
+  *sweeping(): IterableIterator<undefined, void> {
     for (const [name, byArgument] of this.#byName) {
-      for (const [arg, variants] of byArgument) {
-        for (const entry of variants) if (!live.has(entry)) variants.delete(entry);
-        if (variants.size === 0) byArgument.delete(arg);
+      for (const [arg, { size }] of byArgument) {
+        if (size === 0) byArgument.delete(arg);
+        yield;
       }
       if (byArgument.size === 0) this.#byName.delete(name);
     }

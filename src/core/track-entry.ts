@@ -87,11 +87,6 @@ export function unlink(entry: Entry): void {
   for (const call of entry.calls) removeCaller(call.entry, entry);
 }
 
-/** Nobody is told of it any more, so nobody may rely on it without asking. */
-export function forsake(entry: Entry): void {
-  doubt(entry, 'stale');
-}
-
 function doubt(entry: Entry, standing: Standing): void {
   entry.standing = standing;
   if (entry.answers !== undefined) entry.answers.doubtful = true;

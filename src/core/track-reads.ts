@@ -5,7 +5,7 @@
 // there is. Invariant: each answer kept here is that of the state the index is at.
 
 import { type FeatureName, featureOf } from './features.ts';
-import { type Few, filtered, forEachOf, withOne, without } from './few.ts';
+import { type Few, forEachOf, isEmpty, withOne, without } from './few.ts';
 import type { IndexName, KindName } from './kinds/kinds.ts';
 import { indexNames, kindNames } from './kinds/registry.ts';
 import type { MeshConfig } from './mesh.ts';
@@ -37,10 +37,8 @@ export abstract class Read<D> {
     forEachOf(this.#dependents, visit);
   }
 
-  /** False if none is left. */
-  keepOnly(keep: (dependent: D) => boolean): boolean {
-    this.#dependents = filtered(this.#dependents, keep);
-    return this.#dependents !== undefined;
+  get idle(): boolean {
+    return isEmpty(this.#dependents);
   }
 }
 
@@ -207,15 +205,12 @@ export class ReadIndex<D> {
     return this.#features.get(name) ?? valueRead(this.#features, name, state, s => featureOf(s.settings, name));
   }
 
-  /** Forgets dependents that are not kept, and questions that nobody rests on any more. */
-  sweep(keep: (dependent: D) => boolean): void {
-    const sweepMap = (reads: Map<unknown, Read<D>>): void => {
-      for (const [key, read] of reads) if (!read.keepOnly(keep)) reads.delete(key);
-    };
-    this.#values.forEach(sweepMap);
+  /** Forgets questions that nobody rests on any more. Yields after each. */
+  *sweeping(): IterableIterator<undefined, void> {
+    for (const values of this.#values) yield* sweepMap(values);
     for (const one of this.#spaces) {
-      sweepMap(one.single);
-      sweepMap(one.ranges);
+      yield* sweepMap(one.single);
+      yield* sweepMap(one.ranges);
       one.lengths = new Set([...one.ranges.keys()].map(prefix => prefix.length));
     }
   }
@@ -224,6 +219,13 @@ export class ReadIndex<D> {
   get size(): number {
     const values = this.#values.reduce((sum, { size }) => sum + size, 0);
     return this.#spaces.reduce((sum, { single, ranges }) => sum + single.size + ranges.size, values);
+  }
+}
+
+function* sweepMap<D>(reads: Map<unknown, Read<D>>): IterableIterator<undefined, void> {
+  for (const [key, { idle }] of reads) {
+    if (idle) reads.delete(key);
+    yield;
   }
 }
 

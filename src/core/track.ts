@@ -10,7 +10,6 @@
 // Invariant: a query may look at nothing but its reader and its argument, a generator at nothing but its inputs.
 
 import { AssertionFailed } from './assert.ts';
-import { filtered } from './few.ts';
 import type { Json } from './json.ts';
 import { InputMemo, keepSame } from './memo.ts';
 import type { ProxyRecord } from './proxy.ts';
@@ -18,19 +17,11 @@ import type { Query, Reader, Selection } from './reader.ts';
 import type { State } from './state.ts';
 import { Answers, type Held } from './track-answers.ts';
 import { VariantsBook } from './track-book.ts';
-import {
-  addCaller,
-  audienceOf,
-  type Entry,
-  forsake,
-  overturn,
-  type QueryRead,
-  removeCaller,
-  unlink,
-} from './track-entry.ts';
+import { addCaller, audienceOf, type Entry, overturn, type QueryRead, removeCaller, unlink } from './track-entry.ts';
 import { type DerivedFacet, type Facet, FacetBook, type FacetValue } from './track-facets.ts';
 import { boundTo, Run, type Tracking } from './track-reader.ts';
 import { ReadIndex } from './track-reads.ts';
+import { type Memory, sweeping } from './track-sweep.ts';
 import type { Variants } from './track-variants.ts';
 
 /**
@@ -62,6 +53,7 @@ export class Tracker {
   readonly stats: TrackStats = { runs: 0, hits: 0, verifications: 0, generated: 0, swept: 0 };
   readonly #index = new ReadIndex<Entry>();
   readonly #variants = new VariantsBook();
+  readonly #entries = new Set<Entry>();
   /** Derived facets: a value for each proxy, found by connection. */
   readonly #own = new Map<string, Entry>();
   readonly #facets = new FacetBook();
@@ -75,6 +67,14 @@ export class Tracker {
     Variants<Entry>,
     { readonly proxy: ProxyRecord | undefined; readonly stale: Entry }
   >();
+  readonly #memory: Memory = {
+    entries: this.#entries,
+    variants: this.#variants,
+    own: this.#own,
+    index: this.#index,
+    memos: [this.#made, this.#tokens],
+    facets: this.#facets,
+  };
   #generation = 1;
   readonly #tracking: Tracking = {
     index: this.#index,
@@ -178,50 +178,27 @@ export class Tracker {
 
   /** Forgets what nothing has used since the sweep before the last one. Call it now and then; it changes no value. */
   sweep(): void {
-    const before = this.size.queries;
-    const live = this.#live();
-    this.#variants.keepOnly(live);
-    for (const [key, entry] of this.#own) if (!live.has(entry)) this.#own.delete(key);
-    this.stats.swept += before - this.size.queries;
-    const keep = (entry: Entry): boolean => {
-      const kept = live.has(entry);
-      if (!kept) forsake(entry);
-      return kept;
-    };
-    this.#index.sweep(keep);
-    for (const entry of live) entry.callers = filtered(entry.callers, keep);
-    this.#made.sweep(this.#generation);
-    this.#tokens.sweep(this.#generation);
-    this.#facets.sweep();
+    const pieces = this.sweeping();
+    while (pieces.next().done !== true);
+  }
+
+  /** As `sweep`, in pieces of about a microsecond each: whoever takes them may do anything in between. */
+  *sweeping(): IterableIterator<undefined, void> {
+    yield* sweeping(this.#memory, this.#generation, () => {
+      this.stats.swept++;
+    });
     this.#generation++;
   }
 
-  /** What was used lately, with everything that it rests on. */
-  #live(): ReadonlySet<Entry> {
-    const live = new Set<Entry>();
-    const waiting: Entry[] = [];
-    const used = (entry: Entry): void => {
-      if (entry.usedIn >= this.#generation - 1) waiting.push(entry);
-    };
-    for (const variants of this.#variants) for (const entry of variants) used(entry);
-    for (const entry of this.#own.values()) used(entry);
-    while (waiting.length > 0) {
-      const entry = waiting.pop()!;
-      if (live.has(entry)) continue;
-      live.add(entry);
-      for (const call of entry.calls) {
-        waiting.push(call.entry);
-        if (call.token !== undefined) call.token.usedIn = this.#generation;
-      }
-      for (const cell of entry.made) cell.usedIn = this.#generation;
-      for (const [facet, value] of entry.audience) this.#facets.keep(facet, value);
-    }
-    return live;
+  /** Counts as asked for: whoever has it may ask again. */
+  keep({ entry, answers }: Held<unknown>): void {
+    entry.usedIn = this.#generation;
+    answers.renew(this.#generation, this.#facets);
   }
 
   /** Memoised values held, for metrics and limits. */
   get size(): { readonly queries: number; readonly generated: number } {
-    return { queries: this.#own.size + this.#variants.size, generated: this.#made.size };
+    return { queries: this.#own.size + this.#entries.size, generated: this.#made.size };
   }
 
   #ensure(state: State, proxy: ProxyRecord | undefined, query: Query<string, unknown>, arg: string): Entry {
@@ -233,6 +210,7 @@ export class Tracker {
       if (this.#isCurrent(state, proxy, entry)) return entry;
       stale ??= entry;
       variants.delete(entry);
+      this.#entries.delete(entry);
       unlink(entry);
     }
     if (variants.running) throw new AssertionFailed(`query ${query.name}(${arg}) reads itself`);
@@ -245,6 +223,7 @@ export class Tracker {
       if (now === undefined && stale !== undefined) this.#stopped.set(variants, { proxy, stale });
     }
     variants.put(now, VARIANTS_MAX);
+    this.#entries.add(now);
     return now;
   }
 

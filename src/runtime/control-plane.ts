@@ -36,11 +36,10 @@ import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
 import { type Readiness, Sources } from './sources.ts';
 import { type Started, sinkOf, startWorld } from './start.ts';
 import { StartFault } from './start-fault.ts';
+import { inSlices, SWEEP_MS, Sweeper } from './sweeper.ts';
 import { WarmUp, warmUpEnabled } from './warm-up.ts';
 import type { World } from './world.ts';
 
-/** How often what is memoised and no longer used is forgotten. */
-export const SWEEP_MS = 30_000;
 /** Events folded at most to answer a question about the past: a few seconds in slices, beside serving. */
 export const ASKED_FOLD_MAX = 40_000;
 
@@ -111,12 +110,7 @@ async function start(
     },
   });
   const history = new History(journal, { foldMax: ASKED_FOLD_MAX });
-  const timer = setInterval(() => {
-    if (!warmUp.holdsSweep(world.state.proxies.size > 0)) engine.sweep();
-    history.tracker.sweep();
-  }, SWEEP_MS);
-  timer.unref();
-  closers.push(async () => clearInterval(timer));
+  closers.push(startSweeping({ world, engine, warmUp, history, metrics }));
 
   const readiness = (): Readiness => warmUp.readiness(sources.readiness());
   const said = { readiness, report: () => sources.report() };
@@ -127,6 +121,33 @@ async function start(
   await startSources(options, { adapters, sources, world, log });
   if (sources.ready) await warmed;
   return { ports, world, xds, sources, config, written, stop: closeAll };
+}
+
+/** What is memoised and held by no connected proxy is forgotten from now on. Returns what ends that. */
+function startSweeping({
+  world,
+  engine,
+  warmUp,
+  history,
+  metrics,
+}: Pick<HostParts, 'world' | 'engine' | 'metrics'> & { readonly warmUp: WarmUp; readonly history: History }) {
+  const sweeper = new Sweeper({
+    memo: engine,
+    connected: () => world.state.proxies.values(),
+    holds: () => warmUp.holdsSweep(world.state.proxies.size > 0),
+  });
+  world.listen({ onFolded: () => sweeper.consider() });
+  metrics.gauge('periplus_memo_limit', 'Memoised values at which a sweep begins early.', () => sweeper.limit);
+  metrics.gauge('periplus_memo_sweeps', 'Sweeps finished since the start.', () => sweeper.sweeps);
+  const timer = setInterval(() => {
+    void sweeper.tick();
+    void inSlices(history.tracker.sweeping(), () => false);
+  }, SWEEP_MS);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    sweeper.stop();
+  };
 }
 
 /** Resolves when files have been read; a source that may be away for a while is waited for by nobody but `/ready`. */

@@ -94,6 +94,11 @@ export class Engine {
     return set;
   }
 
+  /** Values remembered. */
+  get size(): Tracker['size'] {
+    return this.tracker.size;
+  }
+
   /** Every type the proxy is subscribed to and that can be served. */
   viewOf(state: State, proxy: ProxyRecord): ReadonlyMap<string, ResourceSet> {
     const sets = new Map<string, ResourceSet>();
@@ -149,9 +154,22 @@ export class Engine {
     return this.tracker.provenance(config, proxy, source.all, '', holds);
   }
 
-  /** Forgets what has not been used lately. Changes no result. */
-  sweep(): void {
-    this.tracker.sweep();
+  /** Forgets what has not been used lately, nor is held by one of `connected`. Changes no result. */
+  sweep(connected: Iterable<ProxyRecord> = []): void {
+    const pieces = this.sweeping(connected);
+    while (pieces.next().done !== true);
+  }
+
+  /** As `sweep`, in pieces of about a microsecond: whoever takes them may ask anything in between. */
+  *sweeping(connected: Iterable<ProxyRecord>): IterableIterator<undefined, void> {
+    for (const { facets } of connected) {
+      for (const { subscription, held } of this.#remembered.get(facets)?.sets.values() ?? []) {
+        this.#lists.nameOf(subscription.names);
+        if (held !== undefined) this.tracker.keep(held);
+      }
+      yield;
+    }
+    yield* this.tracker.sweeping();
     this.#lists.sweep();
   }
 

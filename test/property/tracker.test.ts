@@ -95,6 +95,31 @@ describe('tracked queries', () => {
     );
   });
 
+  it('are the same whatever is asked, and whatever changes, between two pieces of a sweep', () => {
+    let between = 0;
+    fc.assert(
+      fc.property(anyProgram, anyMoves, fc.integer({ min: 1, max: 60 }), (program, moves, pieces) => {
+        const tracker = new Tracker();
+        let sweep: Iterator<undefined, void> | undefined;
+        const some = (): void => {
+          for (let i = 0; i < pieces; i++) {
+            sweep ??= tracker.sweeping();
+            if (sweep.next().done === true) sweep = undefined;
+          }
+          if (sweep !== undefined) between++;
+        };
+        const ask: Ask = (state, proxy, query) => {
+          // What is asked now and then is kept by each sweep, and so are the values that it rests on: they must be told of changes.
+          expect(tracker.get(state, proxy, query, '')).toEqual(new Tracker().get(state, proxy, query, ''));
+          some();
+        };
+        play(queriesOf(program), moves, ask, some);
+      }),
+      parameters(2_000),
+    );
+    expect(between).toBeGreaterThan(2_000);
+  });
+
   it('stand only while asking again would give the identical value', () => {
     let stood = 0;
     fc.assert(

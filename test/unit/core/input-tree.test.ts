@@ -56,14 +56,14 @@ describe('the memo of inputs', () => {
   test('a sweep forgets what was not used, and nothing else', () => {
     const tree = treeOf(['old', { a: 1 }], ['kept', { a: 2 }], ['other', { a: 3, b: 1 }]);
     tree.find(tree.atomsOf({ a: 2 }))!.usedIn = 5;
-    tree.sweep(4);
+    expect([...tree.sweeping(4)].length).toBeGreaterThan(0);
     expect(tree.size).toBe(1);
     expect([{ a: 1 }, { a: 2 }, { a: 3, b: 1 }].map(inputs => find(tree, inputs))).toEqual([
       undefined,
       'kept',
       undefined,
     ]);
-    tree.sweep(6);
+    expect([...tree.sweeping(6)].length).toBeGreaterThan(0);
     expect(tree.size).toBe(0);
     tree.add({ name: 'again', atoms: tree.atomsOf({ a: 1 }), usedIn: 6 });
     expect(find(tree, { a: 1 })).toBe('again');

@@ -111,6 +111,35 @@ describe('a sweep', () => {
     expect(tracker.get(other, undefined, above, '')).toEqual(value);
   });
 
+  it('forgets what a forgotten value alone called, however far down, in the same sweep', () => {
+    const tracker = new Tracker();
+    const one = query('one', reader => reader.get(modeOf, 'prod/one'));
+    const two = query('two', reader => [reader.get(one, '')]);
+    const three = query('three', reader => [reader.get(two, '')]);
+    tracker.get(start, undefined, three, '');
+    expect(tracker.size.queries).toBe(4);
+    for (let i = 0; i < 2; i++) tracker.sweep();
+    expect(tracker.size.queries).toBe(4);
+    tracker.sweep();
+    expect(tracker.size.queries).toBe(0);
+    expect(tracker.stats.swept).toBe(4);
+  });
+
+  it('keeps what somebody holds, with all that it rests on, although nobody asks', () => {
+    const tracker = new Tracker();
+    const one = proxy('one');
+    const below = query('below', reader => reader.get(modeOf, 'prod/one'));
+    const above = query('above', reader => [reader.get(below, '')]);
+    const held = tracker.hold(start, one, above, '');
+    for (let i = 0; i < 6; i++) {
+      tracker.keep(held);
+      tracker.sweep();
+    }
+    expect(runsOf(tracker, () => expect(tracker.get(start, one, above, '')).toBe(held.value))).toBe(0);
+    for (let i = 0; i < 3; i++) tracker.sweep();
+    expect(tracker.size.queries).toBe(0);
+  });
+
   it('keeps what a value rests on now, not what it rested on when it was run', () => {
     const tracker = new Tracker();
     const count = query('count', reader => reader.objects('PeerAuthentication').length > 0);

@@ -123,7 +123,7 @@ describe('warm-up', () => {
     const other = warmUpOf(state);
     await other.warmUp.run(async () => guessedSidecars(state));
     expect([other.warmUp.holdsSweep(true), other.warmUp.holdsSweep(false)]).toEqual([false, false]);
-    for (let i = 0; i < 4; i++) engine.sweep();
+    for (let i = 0; i < 6; i++) engine.sweep();
     expect(engine.tracker.size).toEqual({ queries: 0, generated: 0 });
   });
 });

@@ -91,6 +91,23 @@ describe('engine', () => {
     expect(setOf('one', CDS)!.digest).not.toBe(before);
   });
 
+  test('what a connected proxy holds is not swept, however long it is quiet; what nobody holds is', async () => {
+    for (const connection of ['one', 'two']) for (const type of [CDS, EDS]) setOf(connection, type);
+    const { queries } = engine.tracker.size;
+    const one = [host.state().proxies.get('one')!];
+    for (let i = 0; i < 10; i++) engine.sweep(one);
+    await host.set('cds', { a: '9', b: '1' });
+    const { runs, generated } = engine.tracker.stats;
+    setOf('one', CDS);
+    setOf('one', EDS);
+    // The list of clusters and the one that changed.
+    expect(engine.tracker.stats.runs - runs).toBe(1);
+    expect(engine.tracker.stats.generated - generated).toBe(1);
+    expect(engine.tracker.size.queries).toBe(queries);
+    for (let i = 0; i < 6; i++) engine.sweep();
+    expect(engine.tracker.size).toEqual({ queries: 0, generated: 0 });
+  });
+
   test('a digest is of names and versions, in name order', () => {
     const versions = new Map([
       ['a', '1'],
