@@ -22,12 +22,14 @@ type DeleteEvent = Event & { readonly kind: 'Delete' };
 
 /** `ask`: whether the handler of the kind is asked what to push; the state is the same either way. */
 export function applyObject(state: State, event: AddEvent, ask: boolean): Step {
-  const { source, object: raw, origin, seq: at } = event;
-  const outcome = decodeRecord(key => state.records.get(key), { source, raw, origin, at });
+  const outcome = decodeRecord(key => state.records.get(key), event);
   if ('problems' in outcome) return [state, [verdict(event.origin, outcome.object, outcome.problems)]];
   const { record, definition, before } = outcome;
   const shown = `${definition.kind}/${record.key}`;
-  const next: State = { ...state, records: state.records.with(recordKey(definition.kind, record.key, source), record) };
+  const next: State = {
+    ...state,
+    records: state.records.with(recordKey(definition.kind, record.key, event.source), record),
+  };
   if (record.refused !== undefined) return [next, [verdict(event.origin, shown, record.refused.problems)]];
   const notYet = record.accepted === before?.accepted ? [] : notYetProblems(definition);
   const said = before?.refused !== undefined || notYet.length > 0;
@@ -44,8 +46,7 @@ export function removeObject(state: State, event: DeleteEvent, ask: boolean): St
   return settle({ ...state, records }, definition, key, event.seq, [], ask);
 }
 
-/** The table key of what is deleted. */
-export function keyOfRef(definition: KindDefinition, { ref, source }: DeleteEvent): string {
+function keyOfRef(definition: KindDefinition, { ref, source }: DeleteEvent): string {
   return keyFor(definition, clusterOf(source), namespaceOf(ref.namespace, definition.clusterScoped), ref.name);
 }
 

@@ -12,12 +12,12 @@ import { definitionOf } from './kinds/registry.ts';
 import { configKey, kubernetesKey, type Obj, type ObjectRecord } from './object.ts';
 import { type Origin, type Problem, problem } from './problem.ts';
 
-/** An object as a source gave it, at a seq. */
+/** An object as a source gave it, at a seq: what its event says, so that the event itself will do. */
 export interface Version {
   readonly source: string;
-  readonly raw: RawObject;
-  readonly origin: Origin | undefined;
-  readonly at: number;
+  readonly object: RawObject;
+  readonly origin?: Origin | undefined;
+  readonly seq: number;
 }
 
 export type Judged =
@@ -41,7 +41,7 @@ export function decodeRecord(
   known: (key: string) => ObjectRecord | undefined,
   version: Version,
 ): DecodedRecord | Undecodable {
-  const { raw, source } = version;
+  const { object: raw, source } = version;
   if (!isObject(raw))
     return { object: 'object', problems: [problem('', 'expected an object with apiVersion and kind')] };
   const definition = definitionOf(raw.apiVersion, raw.kind);
@@ -53,7 +53,7 @@ export function decodeRecord(
 }
 
 /** The verdict on a version of a kind. */
-export function judge(definition: KindDefinition, { source, raw }: Version): Judged {
+export function judge(definition: KindDefinition, { source, object: raw }: Version): Judged {
   const meta = decodeMeta(raw, definition);
   if (isLeft(meta)) return { outcome: 'unnamed', problems: meta.left };
   const cluster = clusterOf(source);
@@ -66,7 +66,7 @@ export function judge(definition: KindDefinition, { source, raw }: Version): Jud
 export function recordAfter(
   before: ObjectRecord | undefined,
   { kind }: KindDefinition,
-  { source, raw, origin, at }: Version,
+  { source, object: raw, origin, seq: at }: Version,
   judged: JudgedNamed,
 ): ObjectRecord {
   const { key } = judged;
@@ -84,16 +84,16 @@ export function recordAfter(
 }
 
 /**
- * The record key of a version that has a name, without judging it; undefined if it cannot have one. What comes of judging is either no name
- * or this.
+ * `namespace/name` of a version of a kind that has a name, without judging it; undefined if it cannot have one. What comes of judging is either
+ * no name or this one.
  */
-export function presumedKey(definition: KindDefinition, { source, raw }: Version): string | undefined {
-  const { metadata } = raw;
-  if (!isObject(metadata) || typeof metadata.name !== 'string') return undefined;
-  const { namespace } = metadata;
+export function presumedName({ clusterScoped }: KindDefinition, { object }: Version): string | undefined {
+  const { metadata } = object;
+  if (!isObject(metadata)) return undefined;
+  const { name, namespace } = metadata;
+  if (typeof name !== 'string') return undefined;
   if (namespace !== undefined && namespace !== null && typeof namespace !== 'string') return undefined;
-  const owner = namespaceOf(namespace ?? undefined, definition.clusterScoped);
-  return recordKey(definition.kind, keyFor(definition, clusterOf(source), owner, metadata.name), source);
+  return `${namespaceOf(namespace ?? undefined, clusterScoped)}/${name}`;
 }
 
 /** As in `State.records`. */

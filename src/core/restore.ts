@@ -5,14 +5,14 @@
 // in force and indexed is worked out once, at the end. Of an object that changed often only the last versions are decoded and judged
 // (versions.ts): what the others were can no longer be seen.
 
-import { keyOfRef } from './apply-object.ts';
 import type { Event } from './event.ts';
 import { settleAll } from './in-force.ts';
 import { isObject, type JsonObject } from './json.ts';
 import type { KindDefinition, KindName } from './kinds/kinds.ts';
+import { namespaceOf } from './kinds/meta.ts';
 import { definitionOf } from './kinds/registry.ts';
 import type { ObjectRecord } from './object.ts';
-import { presumedKey, recordKey, type Version } from './record.ts';
+import { clusterOf, keyFor, presumedName, recordKey, type Version } from './record.ts';
 import { reduce } from './reduce.ts';
 import { restoredObjects, restoreFact, type SourcedFact } from './snapshot.ts';
 import { emptyState, type State } from './state.ts';
@@ -21,9 +21,11 @@ import { recordAfterAll } from './versions.ts';
 /** Versions of an object that wait to be judged together: a bound of the memory they take, and of the comparisons of equal ones. */
 export const WAITING_VERSIONS_MAX = 8;
 
-/** What is known of an object under a record key: a record, and versions after it that nobody has looked at. */
+/** What is known of an object of a source: a record, and versions after it that nobody has looked at. */
 interface Waiting {
   readonly definition: KindDefinition;
+  /** As in `State.records`. */
+  readonly recordKey: string;
   /** Undefined: there is none, or it is gone. */
   record: ObjectRecord | undefined;
   versions: Version[];
@@ -34,8 +36,8 @@ export class Restoring {
   #state: State;
   #seq: number;
   #time: number;
-  /** By record key. */
-  readonly #waiting = new Map<string, Waiting>();
+  /** By source, kind and `namespace/name`: each event looks in here, so no longer key is put together for it. */
+  readonly #waiting = new Map<string, Map<KindDefinition, Map<string, Waiting>>>();
 
   constructor(from: State) {
     this.#state = from;
@@ -58,15 +60,11 @@ export class Restoring {
     switch (event.kind) {
       case 'Add':
       case 'Update':
-        this.#add({ source: event.source, raw: event.object, origin: event.origin, at: event.seq });
+        this.#add(event);
         return undefined;
-      case 'Delete': {
-        const definition = definitionOf(event.ref.apiVersion, event.ref.kind);
-        if (definition === undefined) return undefined;
-        const key = recordKey(definition.kind, keyOfRef(definition, event), event.source);
-        this.#waiting.set(key, { definition, record: undefined, versions: [] });
+      case 'Delete':
+        this.#delete(event);
         return undefined;
-      }
       default:
         return this.#fold(event);
     }
@@ -81,8 +79,8 @@ export class Restoring {
       return;
     }
     const { writtenAt } = fact;
-    for (const { raw, origin, at } of restoredObjects(fact)) {
-      const waiting = this.#add({ source, raw, origin, at });
+    for (const version of restoredObjects(source, fact)) {
+      const waiting = this.#add(version);
       if (waiting === undefined) continue;
       const record = judged(waiting);
       const isWritten = typeof writtenAt === 'number' && record?.accepted !== undefined;
@@ -95,8 +93,9 @@ export class Restoring {
     const deleted: string[] = [];
     const put: [string, ObjectRecord][] = [];
     const keys = new Map<KindName, Set<string>>();
-    for (const key of [...this.#waiting.keys()].sort()) {
-      const now = judged(this.#waiting.get(key)!);
+    for (const waiting of this.#sorted()) {
+      const { recordKey: key } = waiting;
+      const now = judged(waiting);
       const before = this.#state.records.get(key);
       if (now === before) continue;
       if (now === undefined) deleted.push(key);
@@ -112,17 +111,45 @@ export class Restoring {
 
   /** Undefined: not an object that could have a record. */
   #add(version: Version): Waiting | undefined {
-    const { raw } = version;
-    const definition = isObject(raw) ? definitionOf(raw.apiVersion, raw.kind) : undefined;
-    const key = definition && presumedKey(definition, version);
-    if (definition === undefined || key === undefined) return undefined;
-    let waiting = this.#waiting.get(key);
-    if (waiting === undefined) {
-      waiting = { definition, record: this.#state.records.get(key), versions: [] };
-      this.#waiting.set(key, waiting);
-    } else if (waiting.versions.length >= WAITING_VERSIONS_MAX) judged(waiting);
+    const { object, source } = version;
+    const definition = isObject(object) ? definitionOf(object.apiVersion, object.kind) : undefined;
+    const name = definition && presumedName(definition, version);
+    if (definition === undefined || name === undefined) return undefined;
+    const waiting = this.#waitingFor(definition, source, name);
+    if (waiting.versions.length >= WAITING_VERSIONS_MAX) judged(waiting);
     waiting.versions.push(version);
     return waiting;
+  }
+
+  #delete({ ref, source }: Event & { readonly kind: 'Delete' }): void {
+    const definition = definitionOf(ref.apiVersion, ref.kind);
+    if (definition === undefined) return;
+    const namespace = namespaceOf(ref.namespace, definition.clusterScoped);
+    const waiting = this.#waitingFor(definition, source, `${namespace}/${ref.name}`);
+    waiting.record = undefined;
+    waiting.versions = [];
+  }
+
+  #waitingFor(definition: KindDefinition, source: string, name: string): Waiting {
+    const ofKind = mapIn(mapIn(this.#waiting, source), definition);
+    let waiting = ofKind.get(name);
+    if (waiting === undefined) {
+      const slash = name.indexOf('/');
+      const key = keyFor(definition, clusterOf(source), name.slice(0, slash), name.slice(slash + 1));
+      const ofRecord = recordKey(definition.kind, key, source);
+      waiting = { definition, recordKey: ofRecord, record: this.#state.records.get(ofRecord), versions: [] };
+      ofKind.set(name, waiting);
+    }
+    return waiting;
+  }
+
+  /** By record key. */
+  #sorted(): readonly Waiting[] {
+    const all: Waiting[] = [];
+    for (const ofSource of this.#waiting.values()) {
+      for (const ofKind of ofSource.values()) for (const waiting of ofKind.values()) all.push(waiting);
+    }
+    return all.sort((a, b) => (a.recordKey < b.recordKey ? -1 : 1));
   }
 
   #fold(event: Event): string | undefined {
@@ -142,6 +169,15 @@ function judged(waiting: Waiting): ObjectRecord | undefined {
   waiting.record = recordAfterAll(record, definition, versions);
   waiting.versions = [];
   return waiting.record;
+}
+
+function mapIn<K, A, B>(maps: Map<K, Map<A, B>>, key: K): Map<A, B> {
+  let map = maps.get(key);
+  if (map === undefined) {
+    map = new Map();
+    maps.set(key, map);
+  }
+  return map;
 }
 
 function keysOf(keys: Map<KindName, Set<string>>, kind: KindName): Set<string> {

@@ -4,7 +4,6 @@
 // it. Two states are equal exactly when their snapshots are, line by line in canonical JSON; that is what a state hash covers.
 
 import { assert } from './assert.ts';
-import type { RawObject } from './event.ts';
 import { restoreMesh, restoreNetworks } from './handlers/mesh.ts';
 import { connectProxy } from './handlers/proxy.ts';
 import { withSettings } from './handlers/settings.ts';
@@ -12,6 +11,7 @@ import { isObject, type Json, type JsonObject } from './json.ts';
 import { withList, withUse } from './name-lists.ts';
 import type { Origin } from './problem.ts';
 import type { ProxyRecord, Subscription } from './proxy.ts';
+import type { Version } from './record.ts';
 import { settingsFromJson, settingsToJson } from './settings.ts';
 import type { State } from './state.ts';
 
@@ -102,18 +102,16 @@ export function restoreFact(state: State, source: string, fact: JsonObject): Sta
   }
 }
 
-export interface RestoredObject {
-  readonly raw: RawObject;
-  readonly origin?: Origin;
-  readonly at: number;
-}
-
 /** The versions that a fact of kind `Object` holds: the accepted one, then the refused one. */
-export function restoredObjects(fact: JsonObject): readonly RestoredObject[] {
-  const found: RestoredObject[] = [];
-  const origin = fact.origin as unknown as Origin | undefined;
-  if (isObject(fact.object)) found.push({ raw: fact.object, origin, at: Number(fact.at) });
-  if (isObject(fact.refused) && isObject(fact.refused.raw)) found.push(fact.refused as unknown as RestoredObject);
+export function restoredObjects(source: string, fact: JsonObject): readonly Version[] {
+  const { object, at, origin, refused } = fact;
+  const found: Version[] = [];
+  if (isObject(object))
+    found.push({ source, object, seq: Number(at), origin: origin as unknown as Origin | undefined });
+  if (isObject(refused) && isObject(refused.raw)) {
+    const { raw, at: seq, origin: place } = refused;
+    found.push({ source, object: raw, seq: Number(seq), origin: place as unknown as Origin | undefined });
+  }
   return found;
 }
 

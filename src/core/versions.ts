@@ -23,7 +23,7 @@ export function recordAfterAll(
       const record = acceptedAfter(before, definition, versions.slice(0, last + 1), judged);
       return refused === undefined ? record : { ...record, refused: refused.refusal };
     }
-    const { raw, origin, at } = version;
+    const { object: raw, origin, seq: at } = version;
     refused ??= { key: judged.key, refusal: { at, raw, problems: judged.problems, origin } };
   }
   if (refused === undefined) return before;
@@ -58,7 +58,7 @@ function sayingTheSame(
   const same = [earliest];
   for (let i = versions.length - 2; i >= 0; i--) {
     const version = versions[i]!;
-    if (!jsonEqual(version.raw, earliest.raw)) {
+    if (!jsonEqual(version.object, earliest.object)) {
       const judged = judge(definition, version);
       if (judged.outcome !== 'accepted') continue;
       if (!sameObjects(judged.object, object)) return { same: same.reverse(), toTheFirst: false };

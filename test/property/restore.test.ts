@@ -125,7 +125,7 @@ type AllAtOnce = (before: ObjectRecord | undefined, versions: readonly Version[]
 
 function sameRecord(allAtOnce: AllAtOnce): fc.IProperty<[readonly RawObject[], number]> {
   return fc.property(fc.array(anyVersion, { maxLength: 12 }), fc.nat(12), (raws, position) => {
-    const versions = raws.map((raw, i): Version => ({ source, raw, origin: { file: `${i}.yaml` }, at: i + 1 }));
+    const versions = raws.map((object, i): Version => ({ source, object, origin: { file: `${i}.yaml` }, seq: i + 1 }));
     const before = oneByOne(undefined, versions.slice(0, position));
     const after = versions.slice(position);
     const record = allAtOnce(before, after);
