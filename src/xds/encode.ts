@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto';
 import { type TypeName, typeNameOf, typeUrl } from './proto/any.ts';
 import type { TypeMap } from './proto/types.gen.ts';
-import { framed, framedString } from './wire/frame.ts';
+import { framedString, header } from './wire/frame.ts';
 import { encodeAny, encodePrepared } from './wire/pack.ts';
 import { type Plain, typeOf } from './wire/registry.ts';
 
@@ -55,6 +55,10 @@ export function encodeTyped<K extends TypeName>(type: K, name: string, message: 
   return encodeResource(typeUrl(type), name, message);
 }
 
+function headOf(field: number, length: number): Buffer {
+  return Buffer.from(header(field, length));
+}
+
 class Encoded implements EncodedResource {
   readonly name: string;
   readonly typeUrl: string;
@@ -75,10 +79,16 @@ class Encoded implements EncodedResource {
 
   /** Made when first wanted: most meshes speak one of the two protocols. envoy.service.discovery.v3.Resource: version 1, resource 2, name 3. */
   get deltaFrame(): Buffer {
-    this.#deltaFrame ??= framed(
-      RESOURCES,
-      Buffer.concat([framedString(1, this.version), framed(2, this.body), framedString(3, this.name)]),
-    );
+    if (this.#deltaFrame === undefined) {
+      const pieces = [
+        framedString(1, this.version),
+        headOf(2, this.body.length),
+        this.body,
+        framedString(3, this.name),
+      ];
+      const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      this.#deltaFrame = Buffer.concat([headOf(RESOURCES, length), ...pieces]);
+    }
     return this.#deltaFrame;
   }
 }

@@ -10,6 +10,8 @@ import { framedString } from './wire/frame.ts';
 
 /** Bytes of bodies kept. */
 export const SHARED_BODY_BYTES_MAX = 32 * 1024 * 1024;
+/** A frame so large is sent as it is; smaller ones are put together, as each piece costs something for every stream. */
+const OWN_PIECE_BYTES = 16 * 1024;
 /** Field number of the nonce in both responses. */
 const NONCE = 5;
 /** Characters of the digest that make a version text. */
@@ -25,7 +27,13 @@ export interface Content {
 }
 
 interface Kept extends Content {
-  readonly body: Buffer;
+  readonly body: Body;
+}
+
+/** The response without its nonce. */
+interface Body {
+  readonly pieces: readonly Buffer[];
+  readonly length: number;
 }
 
 export class SharedBodies {
@@ -47,7 +55,7 @@ export class SharedBodies {
 
   /** The response with this nonce, in pieces that must not be changed. */
   pieces(content: Content, nonce: string): readonly Buffer[] {
-    return [this.#bodyOf(content), framedString(NONCE, nonce)];
+    return [...this.#bodyOf(content).pieces, framedString(NONCE, nonce)];
   }
 
   /** About so many bytes a response will have; it need not be put together for that. */
@@ -62,7 +70,7 @@ export class SharedBodies {
     return known?.set === set && known.protocol === protocol && known.removed === removed ? known : undefined;
   }
 
-  #bodyOf(content: Content): Buffer {
+  #bodyOf(content: Content): Body {
     const { names } = content;
     const known = this.#find(content);
     if (known !== undefined) {
@@ -89,7 +97,7 @@ export class SharedBodies {
   }
 }
 
-function bodyOf({ protocol, set, names, removed }: Content): Buffer {
+function bodyOf({ protocol, set, names, removed }: Content): Body {
   const version = set.digest.slice(0, VERSION_LENGTH);
   const { typeUrl } = set;
   const chosen = names.map(name => set.resources.get(name)!);
@@ -103,5 +111,23 @@ function bodyOf({ protocol, set, names, removed }: Content): Buffer {
           frames: chosen.map(made => made.deltaFrame),
           removed,
         });
-  return Buffer.concat(pieces);
+  return { pieces: together(pieces), length: pieces.reduce((sum, piece) => sum + piece.length, 0) };
+}
+
+function together(pieces: readonly Buffer[]): readonly Buffer[] {
+  const out: Buffer[] = [];
+  let small: Buffer[] = [];
+  const close = (): void => {
+    if (small.length > 0) out.push(Buffer.concat(small));
+    small = [];
+  };
+  for (const piece of pieces) {
+    if (piece.length < OWN_PIECE_BYTES) small.push(piece);
+    else {
+      close();
+      out.push(piece);
+    }
+  }
+  close();
+  return out;
 }

@@ -57,6 +57,21 @@ describe('whole responses', () => {
     expect(bodies.pieces({ ...content, set: changed }, 'one')[0]).not.toEqual(first);
   });
 
+  it('have large resources in them as they are', () => {
+    const large = new ResourceSet(CDS, [
+      { name: 'a', message: { name: 'a' } },
+      { name: 'b', message: { name: 'b', altStatName: 'x'.repeat(20_000) } },
+      { name: 'c', message: { name: 'c' } },
+    ]);
+    const frames = [...large.resources.values()].map(made => made.deltaFrame);
+    const content: Content = { protocol: 'delta', set: large, names: ['a', 'b', 'c'], removed: none };
+    const pieces = new SharedBodies().pieces(content, 'n');
+    expect(pieces).toHaveLength(4);
+    expect(pieces[1]).toBe(frames[1]);
+    const parts = { systemVersionInfo: large.digest.slice(0, 16), typeUrl: CDS, nonce: 'n', frames, removed: none };
+    expect(decoded('delta', pieces)).toEqual(decoded('delta', [deltaDiscoveryResponse(parts)]));
+  });
+
   it('are kept up to a number of bytes, those asked for last', () => {
     const lists = [['a'], ['b'], ['a', 'b']];
     const content = (list: readonly string[]): Content => ({ protocol: 'delta', set, names: list, removed: none });
