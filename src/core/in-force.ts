@@ -3,8 +3,10 @@
 // that no query has to ask: moving out of the filter is a delete, moving in an add.
 //
 // Filters (Istio pilot/pkg/config/kube/crdclient/client.go, pkg/kube/namespace/filter.go; spec-events-pushes-protocol §2.1): the namespace
-// must be selected by discoverySelectors, for configuration the label istio.io/rev must be absent or our revision.
+// must be selected by discoverySelectors and be the only one watched, if one is (ISTIO_WATCH_NAMESPACE), for configuration the label
+// istio.io/rev must be absent or our revision.
 
+import { featureOf } from './features.ts';
 import type { IndexEntries, IndexName, KindDefinition, KindName } from './kinds/kinds.ts';
 import { definitions, kindNames } from './kinds/registry.ts';
 import type { MeshConfig } from './mesh.ts';
@@ -85,7 +87,7 @@ function winner(state: State, kind: KindName, key: string): Obj | undefined {
 }
 
 function isOurs(state: State, obj: Obj): boolean {
-  return isOfRevision(state, obj) && isDiscovered(state, obj);
+  return isOfRevision(state, obj) && isWatched(state, obj) && isDiscovered(state, obj);
 }
 
 function isOfRevision(state: State, obj: Obj): boolean {
@@ -94,6 +96,12 @@ function isOfRevision(state: State, obj: Obj): boolean {
   const label = obj.labels[REVISION_LABEL];
   const { revision } = state.settings;
   return label === undefined || revision === '' || label === revision;
+}
+
+/** Objects without a namespace always are. */
+function isWatched(state: State, obj: Obj): boolean {
+  const only = featureOf(state.settings, 'ISTIO_WATCH_NAMESPACE');
+  return only === '' || obj.namespace === '' || obj.namespace === only;
 }
 
 function isDiscovered(state: State, obj: Obj): boolean {

@@ -3,10 +3,10 @@
 
 import { any } from '../../proto/any.ts';
 import type { ClusterFilter } from '../../proto/types.gen.ts';
+import { additionalLabels } from '../additional-labels.ts';
 
 /** `labels`: comma-separated names of workload labels that travel too. */
 export function metadataExchangeFilter(labels: string): ClusterFilter {
-  const names = labels.split(',').filter(name => name !== '');
   return {
     name: 'istio.metadata_exchange',
     typedConfig: any('udpa.type.v1.TypedStruct', {
@@ -14,7 +14,7 @@ export function metadataExchangeFilter(labels: string): ClusterFilter {
       value: {
         protocol: 'istio-peer-exchange',
         enable_discovery: true,
-        ...(names.length === 0 ? {} : { additional_labels: names }),
+        ...additionalLabels(labels),
       },
     }),
   };

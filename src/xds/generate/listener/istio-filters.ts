@@ -1,7 +1,6 @@
 // Istio's own filters: how proxies tell each other who they are, which protocol a client speaks inside mesh mTLS, and the standard metrics.
 // A proxy without them (stock Envoy) gets none of these (spec-listeners §7.1, §7.3, §8.3; Istio pilot/pkg/xds/filters/filters.go).
 
-import type { JsonObject } from '../../../core/json.ts';
 import type { Generator } from '../../../core/memo.ts';
 import type { ProxyReader } from '../../../core/reader.ts';
 import { ignoresHostHeader, type StatsSpec, stats } from '../../../core/select/metrics.ts';
@@ -16,6 +15,7 @@ import {
   type HttpFilter,
   type StatsPluginConfig,
 } from '../../proto/types.gen.ts';
+import { additionalLabels } from '../additional-labels.ts';
 import { durationOf } from '../duration.ts';
 import { orNone } from './access-log.ts';
 
@@ -86,12 +86,6 @@ const peerExchange: Generator<
     }),
   }),
 };
-
-/** Comma-separated names of workload labels that travel too. */
-function additionalLabels(labels: string): JsonObject {
-  const names = labels.split(',').filter(name => name !== '');
-  return names.length === 0 ? {} : { additional_labels: names };
-}
 
 const alpnFilter: HttpFilter = {
   name: 'istio.alpn',
