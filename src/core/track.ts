@@ -30,6 +30,9 @@ import type { Variants } from './track-variants.ts';
  */
 export const VARIANTS_MAX = 65_536;
 
+/** What a run noted, or a verification looked through, counts as a piece of work for so many calls and generated values; verifying is a quarter of that. */
+export const CALLS_A_PIECE = 8;
+
 /** The answer of no proxy at all: equal to none that a proxy gives. */
 const NO_PROXY: FacetValue = {};
 
@@ -115,6 +118,11 @@ export class Tracker {
   spend(): void {
     if (this.#allowance <= 0) throw PAUSED;
     this.#allowance--;
+  }
+
+  /** After work that was larger than a piece: so much less may follow it. Ends nothing by itself. */
+  charge(pieces: number): void {
+    this.#allowance -= pieces;
   }
 
   /** The value of a query for a proxy at a state. */
@@ -280,6 +288,7 @@ export class Tracker {
   #holds(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
     if (entry.standing === 'stale') return false;
     this.stats.verifications++;
+    this.charge(entry.calls.length / CALLS_A_PIECE / 4);
     const moved: (readonly [QueryRead, Entry])[] = [];
     for (const call of entry.calls) {
       if (this.#stands(state, proxy, call)) continue;
@@ -323,6 +332,7 @@ export class Tracker {
     const run = new Run(this.#tracking, state, proxy, previous?.lists);
     const value = query.run(run, arg);
     this.stats.runs++;
+    this.charge((run.calls.length + run.made.length) / CALLS_A_PIECE);
     const { asked } = run;
     const entry: Entry = {
       audience: audienceOf(asked, previous?.audience),

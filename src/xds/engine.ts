@@ -40,6 +40,8 @@ export interface Sliced<T> {
   readonly left: number;
 }
 
+/** Encoding so many bytes takes about as long as a query. */
+const BYTES_A_PIECE = 4_096;
 /** Slices of a look that comes to no end grow, so that going through the same again and again costs no more than the work itself. */
 const CUTS_WITHOUT_GROWTH = 4;
 const GROWTH = 1.5;
@@ -202,7 +204,7 @@ export class Engine {
     for (const { name, message } of made) {
       if (isEncoded(message)) continue;
       this.tracker.spend();
-      encodeResource(url, name, message);
+      this.tracker.charge(encodeResource(url, name, message).body.length / BYTES_A_PIECE);
     }
     return this.#sets.make(url, made);
   }

@@ -32,6 +32,7 @@ export class ViewTurns {
     this.#taken = true;
     try {
       for (;;) {
+        while (this.#left <= 0) await nextTurn();
         const { value, left } = slice(this.#left);
         this.#left = left;
         this.#refill();
