@@ -59,7 +59,7 @@ export function diffCommand(): Command {
     .option('--domain <suffix>', 'for folders: DNS domain suffix', defaultSettings.domainSuffix)
     .option('--clusterID <id>', 'for folders: id of the cluster', defaultSettings.clusterId)
     .option('-n, --namespace <ns>', 'for folders: namespace of the control plane', defaultSettings.systemNamespace)
-    .option('-o, --output <format>', 'text, json or markdown', 'text')
+    .option('-o, --output <format>', 'text, json, yaml or markdown', 'text')
     .addHelpText(
       'after',
       `
@@ -86,8 +86,8 @@ Examples:
 }
 
 async function runDiff(from: string | undefined, to: string | undefined, flags: Flags): Promise<void> {
-  const show = { text: showText, json: showJson, markdown: showMarkdown }[flags.output];
-  if (show === undefined) throw new CliError(`-o ${flags.output}: expected text, json or markdown`, EXIT.misuse);
+  const show = SHOWN[flags.output];
+  if (show === undefined) throw new CliError(`-o ${flags.output}: expected text, json, yaml or markdown`, EXIT.misuse);
   const outcome = await outcomeOf(from, to, flags);
   show(outcome);
   const { difference, refused } = outcome;
@@ -149,8 +149,17 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() === true;
 }
 
-function showJson({ title, difference, refused }: Outcome): void {
-  printData({ title, refused, ...difference } as unknown as Json, 'json');
+/** `table` is what other commands call their text. */
+const SHOWN: Readonly<Record<string, (outcome: Outcome) => void>> = {
+  text: showText,
+  table: showText,
+  json: outcome => showData(outcome, 'json'),
+  yaml: outcome => showData(outcome, 'yaml'),
+  markdown: showMarkdown,
+};
+
+function showData({ title, difference, refused }: Outcome, format: 'json' | 'yaml'): void {
+  printData({ title, refused, ...difference } as unknown as Json, format);
 }
 
 function showText({ title, difference, refused }: Outcome): void {

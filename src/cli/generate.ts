@@ -39,7 +39,7 @@ export function generateCommand(): Command {
       'YAML list of {name, node}; node as Envoy sends it. With --journal default: those connected then',
     )
     .option('--proxy <name>', 'only this proxy')
-    .option('--type <types>', 'only these, e.g. cds,lds')
+    .option('--type <types>', 'only these of cds, eds, lds, rds, ecds, sds and nds, e.g. cds,lds')
     .option('--meshConfig <file>', 'MeshConfig')
     .option('--networksConfig <file>', 'MeshNetworks')
     .option('--domain <suffix>', 'DNS domain suffix', defaultSettings.domainSuffix)
@@ -57,6 +57,7 @@ Examples:
     )
     .action(async (flags: Flags) => {
       const format = parseFormat(flags.output);
+      typesOf(flags.type);
       const made = generateAll(await targetsOf(flags), flags);
       printData(made, format === 'json' ? 'json' : 'yaml');
     });
@@ -84,7 +85,7 @@ function targets(state: State, nodes: readonly NamedNode[]): readonly Target[] {
 }
 
 function generateAll(all: readonly Target[], flags: Flags): Json {
-  const types = flags.type?.split(',').map(type => type.trim().toLowerCase());
+  const types = typesOf(flags.type);
   const wanted = all.filter(({ name }) => flags.proxy === undefined || name === flags.proxy);
   if (wanted.length === 0) {
     const names = all.map(({ name }) => name).join(', ');
@@ -94,6 +95,16 @@ function generateAll(all: readonly Target[], flags: Flags): Json {
     );
   }
   return Object.fromEntries(wanted.map(target => [target.name, generateOne(target, types)]));
+}
+
+const TYPES = ['cds', 'eds', 'lds', 'rds', 'ecds', 'sds', 'nds'];
+
+function typesOf(text: string | undefined): readonly string[] | undefined {
+  const types = text?.split(',').map(type => type.trim().toLowerCase());
+  const unknown = types?.find(type => !TYPES.includes(type));
+  if (unknown !== undefined)
+    throw new CliError(`--type ${unknown}: expected some of ${TYPES.join(', ')}, with commas between`, EXIT.misuse);
+  return types;
 }
 
 function generateOne({ name, state, proxy }: Target, types: readonly string[] | undefined): Json {

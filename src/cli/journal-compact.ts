@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { compactTo, cutOf, type Retention } from '../history/retention.ts';
 import { openJournal } from '../journal/open.ts';
 import { journalOption } from './asking.ts';
-import { CliError, EXIT, print, progress } from './output.ts';
+import { CliError, EXIT, parseFormat, print, printData, progress } from './output.ts';
 
 const TIME_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const SIZE: Readonly<Record<string, number>> = { KB: 1e3, MB: 1e6, GB: 1e9 };
@@ -15,6 +15,7 @@ interface Flags {
   readonly keepEvents?: string;
   readonly keepSize?: string;
   readonly dryRun: boolean;
+  readonly output: string;
 }
 
 export function compactCommand(): Command {
@@ -25,6 +26,7 @@ export function compactCommand(): Command {
     .option('--keep-events <n>', 'at most so many')
     .option('--keep-size <size>', 'at most so much, e.g. 500MB')
     .option('--dry-run', 'only say what would go', false)
+    .option('-o, --output <format>', 'table, json or yaml', 'table')
     .addHelpText(
       'after',
       `
@@ -36,18 +38,22 @@ Example:
     )
     .action(async (flags: Flags) => {
       const retention = retentionOf(flags);
+      const format = parseFormat(flags.output);
       const journal = await openJournal(flags.journal, { readonly: flags.dryRun });
       try {
         const cut = await cutOf(journal, retention);
+        const { first, removed } = cut ?? { first: journal.base().seq + 1, removed: 0 };
+        const kept = journal.head().seq - first + 1;
+        if (cut !== undefined && !flags.dryRun) {
+          const line = progress('forgetting');
+          await compactTo(journal, cut, line.show);
+          line.end();
+        }
+        if (format !== 'table') return printData({ removed, first, kept, dryRun: flags.dryRun }, format);
         if (cut === undefined) return print('nothing goes: every event is within the limits');
-        const what = `${cut.removed} events before event ${cut.first}`;
+        const what = `${removed} events before event ${first}`;
         if (flags.dryRun) return print(`would forget ${what}`);
-        const line = progress('forgetting');
-        await compactTo(journal, cut, line.show);
-        line.end();
-        return print(
-          `forgot ${what}; the journal holds ${journal.head().seq - cut.first + 1} events and the state before them`,
-        );
+        return print(`forgot ${what}; the journal holds ${kept} events and the state before them`);
       } finally {
         await journal.close();
       }

@@ -13,7 +13,7 @@ import type { Journal } from '../journal/journal.ts';
 import { linesOf } from '../journal/lines.ts';
 import { openJournal } from '../journal/open.ts';
 import { AT_HELP, journalOption } from './asking.ts';
-import { CliError, print } from './output.ts';
+import { CliError, parseFormat, print, printData } from './output.ts';
 
 interface ExportFlags {
   readonly journal: string;
@@ -80,9 +80,13 @@ export function importCommand(): Command {
     .description('make a journal from exported JSON lines; the chain is verified on the way')
     .argument('<lines>', 'file written by `periplus journal export`, compressed or not')
     .requiredOption('-j, --journal <file>', 'journal to make; must not exist')
-    .action(async (lines: string, options: { journal: string }) => {
+    .option('-o, --output <format>', 'table, json or yaml', 'table')
+    .action(async (lines: string, options: { journal: string; output: string }) => {
+      const format = parseFormat(options.output);
+      // A file that cannot be opened fails here, before there is a stream to fail unheard.
+      const compressed = await isGzip(lines);
       const file = createReadStream(lines);
-      const input = (await isGzip(lines)) ? file.pipe(createGunzip()) : file;
+      const input = compressed ? file.pipe(createGunzip()) : file;
       const failed = new Promise<never>((_, reject) => {
         file.once('error', reject);
         input.once('error', (error: Error) =>
@@ -95,7 +99,8 @@ export function importCommand(): Command {
       const made = await openJournal(options.journal, { readonly: true });
       const events = head.seq - made.base().seq;
       await made.close();
-      print(`imported ${events} events into ${options.journal}`);
+      if (format === 'table') print(`imported ${events} events into ${options.journal}`);
+      else printData({ journal: options.journal, events, head: head.seq }, format);
     });
 }
 

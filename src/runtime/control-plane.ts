@@ -162,15 +162,19 @@ export async function startSources(
     const started = sources.start(adapter, sinkOf(world, adapter.source, options.sharedMeshConfig));
     if (adapter.source.startsWith('file/')) {
       await started.catch((error: unknown) => {
-        throw new StartFault(
-          `--configDir ${options.configDir ?? ''}: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        throw new StartFault(`--configDir ${options.configDir ?? ''}: ${whyUnreadable(error)}`);
       });
     } else
       started.catch((error: unknown) =>
         log('info', `${adapter.source}: ${error instanceof Error ? error.message : String(error)}`),
       );
   }
+}
+
+/** `ENOENT: no such file or directory, realpath 'x'` → `no such file or directory`. */
+function whyUnreadable(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return /^E[A-Z0-9]+: ([^,]+)/.exec(text)?.[1] ?? text;
 }
 
 /** What a journal is opened with. */

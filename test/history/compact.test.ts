@@ -67,6 +67,8 @@ describe('compact', () => {
 
   test('by age and size; a dry run changes nothing; limits are checked', async () => {
     const path = copy('limits');
+    const json = await periplus('journal', 'compact', '-j', path, '--keep-events', '64', '--dry-run', '-o', 'json');
+    expect(JSON.parse(json.out)).toEqual({ removed: 99, first: 100, kept: 64, dryRun: true });
     const head = { out: expect.stringMatching(/^would forget 162 events before event 163/) };
     expect(await periplus('journal', 'compact', '-j', path, '--keep', '1h', '--dry-run')).toMatchObject(head);
     const journal = await openJournal(path, { readonly: true });

@@ -89,6 +89,8 @@ describe('proxy-config on a journal', () => {
     const { cds } = JSON.parse(out)['productpage-v1.shop'] as { readonly cds: readonly { readonly name: string }[] };
     expect(cds.map(({ name }) => name)).toContain('outbound|9080|v2|reviews.shop.svc.cluster.local');
     expect((await periplus('generate', '--at', '3', '-f', 'x')).code).toBe(2);
+    const typo = await periplus('generate', '-f', 'x', '--proxies', 'y', '--type', 'cds,roots');
+    expect([typo.code, typo.err]).toEqual([2, expect.stringMatching(/--type roots: expected some of cds, eds/)]);
   });
 
   test('who is not there is told who is', async () => {

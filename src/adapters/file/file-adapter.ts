@@ -324,7 +324,7 @@ export class FileAdapter implements Adapter {
       return [];
     }
     this.#single.set(path, { stamp, ok: !('reason' in value) });
-    if ('reason' in value) return [{ kind: 'Malformed', origin: value.origin, reasons: [value.reason] }];
+    if ('reason' in value) return [{ kind: 'Malformed', origin: value.origin, reasons: [placed(value)] }];
     return [{ kind, value: value.value, origin: { file: path } }, ...(known?.ok === false ? [cleared(path)] : [])];
   }
 }
@@ -353,8 +353,12 @@ function malformedFacts(path: string, before: KnownFile | undefined, after: Know
   const said = before?.malformed ?? [];
   const now = after?.malformed ?? [];
   if (now.length === 0) return said.length === 0 ? [] : [cleared(path)];
-  const reasons = now.map(({ origin, reason }) => `${origin.line ?? 1}:${origin.column ?? 1}: ${reason}`);
-  return [{ kind: 'Malformed', origin: { ...now[0]!.origin, file: path }, reasons }];
+  return [{ kind: 'Malformed', origin: { ...now[0]!.origin, file: path }, reasons: now.map(placed) }];
+}
+
+/** The file is said by the fact, the place in it by each reason. */
+function placed({ origin, reason }: { readonly origin: Origin; readonly reason: string }): string {
+  return `${origin.line ?? 1}:${origin.column ?? 1}: ${reason}`;
 }
 
 function difference(before: ParsedObject | undefined, after: ParsedObject | undefined): Fact | undefined {

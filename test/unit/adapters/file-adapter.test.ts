@@ -188,7 +188,10 @@ describe('the file adapter', () => {
     await put('mesh', 'accessLogFile: /dev/stdout\n');
     await sink.until(s => JSON.stringify(s.batches).includes('/dev/stdout'));
     await put('mesh', 'accessLogFile: [\n');
-    await sink.until(s => s.batches.flat().some(fact => fact.kind === 'Malformed' && fact.reasons.length > 0));
+    // Every reason says where in the file.
+    await sink.until(s =>
+      s.batches.flat().some(fact => fact.kind === 'Malformed' && fact.reasons.some(reason => /^2:1: /.test(reason))),
+    );
     await put('mesh', 'accessLogFile: ""\n');
     await sink.until(
       s => s.batches.flat().at(-1)?.kind === 'Malformed' && JSON.stringify(s.batches.at(-1)).includes('"reasons":[]'),

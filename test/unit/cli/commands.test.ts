@@ -52,6 +52,17 @@ describe('every command', () => {
     const { code, err } = await periplus(...words);
     expect([code, err.startsWith(`periplus: ${words[1]} ${words[2]}`)]).toEqual([2, true]);
   });
+  /** They print what is to be read by others as it is, or serve. */
+  const silent = ['serve', 'record', 'demo', 'journal export'];
+  const reporting = commands().filter(words => !silent.includes(words.join(' ')));
+  test.each(reporting.map(words => [words.join(' '), words] as const))(
+    '%s reports as JSON and YAML',
+    async (_, words) => {
+      const { out } = await periplus(...words, '--help');
+      expect(out.replace(/\s+/g, ' ')).toMatch(/-o, --output <format> [^(]*json[^(]*/);
+      expect(out.replace(/\s+/g, ' ')).toMatch(/-o, --output <format> [^(]*yaml[^(]*/);
+    },
+  );
   test('there is help for all, a version, and no command of another name', async () => {
     const help = await periplus('--help');
     for (const [name] of commands()) expect(help.out).toContain(name);
@@ -104,6 +115,11 @@ describe('journal', () => {
     const none = await periplus('journal', 'ls', '-j', import.meta.filename);
     expect(none.code).toBe(1);
     expect(none.err).not.toContain('unexpected failure');
+  });
+  test('import: what is not there is no crash', async () => {
+    const none = join(samples.folder, 'none.jsonl');
+    const { code, err } = await periplus('journal', 'import', none, '-j', join(samples.folder, 'made.db'));
+    expect([code, err]).toEqual([1, `periplus: ${none}: no such file or directory\n`]);
   });
   test('export and import give the same journal', async () => {
     const { code, out } = await periplus('journal', 'export', '-j', journal);
