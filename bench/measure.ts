@@ -16,6 +16,8 @@ export type Figures = Readonly<Record<string, Figure>>;
 const ROUNDS_MIN = 5;
 const ROUNDS_MAX = 200;
 const MEASURING_MS_MIN = 1_500;
+const BATCH_MS = 30;
+const BATCH_MAX = 20;
 
 /** Milliseconds that `run` takes; see medianOf. */
 export function medianMs(run: (round: number) => unknown): Promise<number> {
@@ -60,6 +62,23 @@ export async function leastOf(
     if (round >= roundsMin && performance.now() - begin >= MEASURING_MS_MIN) break;
   }
   return least;
+}
+
+/**
+ * The least mean CPU time of batches of `run`, each on what `prepare` made for it, which is not counted. A mean, so that garbage collection counts;
+ * batches of several, as reading the clock is not free either.
+ */
+export async function leastMean<T>(prepare: () => T, run: (prepared: T) => unknown): Promise<number> {
+  const batch = (size: number): number => {
+    const prepared = Array.from({ length: size }, prepare);
+    return (
+      cpuMs(() => {
+        for (const each of prepared) run(each);
+      }) / size
+    );
+  };
+  const size = Math.max(1, Math.min(BATCH_MAX, Math.ceil(BATCH_MS / batch(1))));
+  return leastOf(() => batch(size));
 }
 
 /** CPU time, user and system, of all threads of this process, in ms. */

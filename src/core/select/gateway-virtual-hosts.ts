@@ -161,10 +161,18 @@ function destinationService(reader: ProxyReader, host: string, namespace: string
 /** Hosts whose routes come of the same VirtualServices through the same Gateways become domains of one virtual host. */
 function collapsed(hosts: readonly OpenHost[]): readonly GatewayVirtualHost[] {
   const kept: OpenHost[] = [];
+  /** By their first routes: there can be thousands of hosts, and few begin alike. */
+  const alike = new Map<VirtualServiceRoutesInputs | undefined, OpenHost[]>();
   for (const host of [...hosts].sort((a, b) => byCollapseOrder(a.host, b.host))) {
-    const same = kept.find(other => other.requireTls === host.requireTls && sameItems(other.routes, host.routes));
-    if (same === undefined) kept.push(host);
-    else same.domains.push(...host.domains);
+    const candidates = alike.get(host.routes[0]) ?? [];
+    const same = candidates.find(other => other.requireTls === host.requireTls && sameItems(other.routes, host.routes));
+    if (same !== undefined) {
+      same.domains.push(...host.domains);
+      continue;
+    }
+    kept.push(host);
+    candidates.push(host);
+    alike.set(host.routes[0], candidates);
   }
   return kept;
 }

@@ -62,6 +62,22 @@ export const virtualServices: Query<'', readonly ResolvedVirtualService[]> = {
   },
 };
 
+/** In the same order. There may be as many Gateways as there are VirtualServices. */
+const virtualServicesByGateway: Query<'', ReadonlyMap<string, readonly ResolvedVirtualService[]>> = {
+  name: 'select/virtualServicesByGateway',
+  run: reader => {
+    const found = new Map<string, ResolvedVirtualService[]>();
+    for (const virtualService of reader.get(virtualServices, '')) {
+      for (const gateway of new Set(virtualService.gateways)) {
+        const known = found.get(gateway);
+        if (known === undefined) found.set(gateway, [virtualService]);
+        else known.push(virtualService);
+      }
+    }
+    return found;
+  },
+};
+
 /**
  * Argument `namespace|gateway`: the VirtualServices of that gateway (`mesh` or `namespace/name`) that a proxy of the namespace sees:
  * private ones, then those exported to the namespace by name, then the public ones; each by creation time, name, namespace.
@@ -73,7 +89,7 @@ export const virtualServicesFor: Query<string, readonly ResolvedVirtualService[]
     const bar = arg.indexOf('|');
     const namespace = arg.slice(0, bar);
     const gateway = arg.slice(bar + 1);
-    const all = reader.get(virtualServices, '').filter(vs => vs.gateways.includes(gateway));
+    const all = reader.get(virtualServicesByGateway, '').get(gateway) ?? [];
     const own = all.filter(vs => vs.exports.own && !vs.exports.open && vs.namespace === namespace);
     const named = all.filter(vs => !vs.exports.open && vs.exports.others.includes(namespace));
     const open = all.filter(vs => vs.exports.open);

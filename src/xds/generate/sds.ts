@@ -16,8 +16,10 @@ export const ROOT_SECRET = 'ROOTCA';
 
 /** The workload certificate or the mesh's roots, from the agent; waited for without limit. */
 export function workloadSecret(name: typeof WORKLOAD_SECRET | typeof ROOT_SECRET): SdsSecretConfig {
-  return { name, sdsConfig: { ...grpcSource(AGENT_SDS_CLUSTER), initialFetchTimeout: { seconds: 0, nanos: 0 } } };
+  return { name, sdsConfig: agentSource };
 }
+
+const agentSource: ConfigSource = { ...grpcSource(AGENT_SDS_CLUSTER), initialFetchTimeout: { seconds: 0, nanos: 0 } };
 
 /** A secret by its SDS name, from an SDS server that is a cluster of the proxy. */
 export function clusterSecret(name: string, cluster: string): SdsSecretConfig {

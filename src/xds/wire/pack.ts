@@ -19,8 +19,15 @@ const DEPTH_MAX = 100;
 const SHAPES_MAX = 16;
 /** Messages that several others share, and that stay when what they are part of changes. Each costs memory for its bytes once more. */
 const REMEMBERED: ReadonlySet<string> = new Set([
+  'envoy.config.accesslog.v3.AccessLog',
+  'envoy.config.cluster.v3.CircuitBreakers',
+  'envoy.config.cluster.v3.Filter',
+  'envoy.config.core.v3.ConfigSource',
+  'envoy.config.core.v3.TransportSocket',
   'envoy.config.route.v3.VirtualHost',
   'envoy.config.listener.v3.FilterChain',
+  'envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter',
+  'envoy.extensions.transport_sockets.tls.v3.CommonTlsContext',
 ]);
 /** Fields of google.protobuf.Any, length-delimited. */
 const ANY_TYPE_URL = 0x0a;

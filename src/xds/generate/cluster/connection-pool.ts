@@ -13,18 +13,19 @@ import type {
   TcpKeepalive,
   UpstreamConnectionOptions,
 } from '../../proto/types.gen.ts';
+import { lastOf } from '../last.ts';
 
 /** Envoy's own limits (1024 connections, 3 retries …) are lifted: only what a rule says limits. */
 export const UNLIMITED = 4294967295;
 const RETRY_BUDGET_PERCENT = 20;
 const RETRY_BUDGET_MIN_CONCURRENCY = 3;
 
-export function circuitBreakers(
-  pool: ConnectionPoolSettings | undefined,
-  retryBudget: TrafficPolicy_RetryBudget | undefined,
-  trackRemaining: boolean,
-): CircuitBreakers {
-  return {
+export const circuitBreakers = lastOf(
+  (
+    pool: ConnectionPoolSettings | undefined,
+    retryBudget: TrafficPolicy_RetryBudget | undefined,
+    trackRemaining: boolean,
+  ): CircuitBreakers => ({
     thresholds: [
       {
         maxConnections: limit(pool?.tcp?.maxConnections),
@@ -35,8 +36,8 @@ export function circuitBreakers(
         ...(retryBudget === undefined ? {} : { retryBudget: retryBudgetOf(retryBudget) }),
       },
     ],
-  };
-}
+  }),
+);
 
 export function connectTimeout(
   mesh: Duration | undefined,

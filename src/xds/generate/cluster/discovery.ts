@@ -10,7 +10,14 @@ import {
   Cluster_DiscoveryType,
   Cluster_DnsLookupFamily,
   type ClusterLoadAssignment,
+  type ConfigSource,
 } from '../../proto/types.gen.ts';
+
+const edsConfig: ConfigSource = {
+  ads: {},
+  initialFetchTimeout: { seconds: 0, nanos: 0 },
+  resourceApiVersion: ApiVersion.V3,
+};
 
 const families = {
   V4_ONLY: Cluster_DnsLookupFamily.V4_ONLY,
@@ -28,10 +35,7 @@ export function discovery(
     case 'EDS':
       return {
         type: Cluster_DiscoveryType.EDS,
-        edsClusterConfig: {
-          serviceName: inputs.name,
-          edsConfig: { ads: {}, initialFetchTimeout: { seconds: 0, nanos: 0 }, resourceApiVersion: ApiVersion.V3 },
-        },
+        edsClusterConfig: { serviceName: inputs.name, edsConfig },
       };
     case 'ORIGINAL_DST':
       return {

@@ -4,9 +4,10 @@
 import { any } from '../../proto/any.ts';
 import type { ClusterFilter } from '../../proto/types.gen.ts';
 import { additionalLabels } from '../additional-labels.ts';
+import { lastOf } from '../last.ts';
 
 /** `labels`: comma-separated names of workload labels that travel too. */
-export function metadataExchangeFilter(labels: string): ClusterFilter {
+export const metadataExchangeFilter = lastOf((labels: string): ClusterFilter => {
   return {
     name: 'istio.metadata_exchange',
     typedConfig: any('udpa.type.v1.TypedStruct', {
@@ -18,4 +19,4 @@ export function metadataExchangeFilter(labels: string): ClusterFilter {
       },
     }),
   };
-}
+});

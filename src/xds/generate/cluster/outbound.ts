@@ -34,17 +34,17 @@ export const outboundCluster: Generator<OutboundParts, Resource<Cluster>> = {
     const upstream = connectionOptions(inputs.meshKeepalive, pool);
     const metadata = metadataOf(inputs);
     const message: Cluster = {
-      name: inputs.name,
-      altStatName: `${inputs.statName};`,
       ...discovery(inputs, inputs.assignment, inputs.sockets !== undefined),
-      connectTimeout: connectTimeout(inputs.connectTimeout, pool),
-      circuitBreakers: circuitBreakers(pool, inputs.retryBudget, inputs.trackRemaining),
-      ...(options === undefined ? {} : { typedExtensionProtocolOptions: options }),
-      ...(upstream === undefined ? {} : { upstreamConnectionOptions: upstream }),
       ...balancing(inputs),
       ...sockets(inputs),
-      ...(inputs.exchangeMetadata ? { filters: [metadataExchangeFilter(inputs.exchangeLabels)] } : {}),
-      ...(metadata === undefined ? {} : { metadata }),
+      name: inputs.name,
+      altStatName: `${inputs.statName};`,
+      connectTimeout: connectTimeout(inputs.connectTimeout, pool),
+      circuitBreakers: circuitBreakers(pool, inputs.retryBudget, inputs.trackRemaining),
+      typedExtensionProtocolOptions: options,
+      upstreamConnectionOptions: upstream,
+      filters: inputs.exchangeMetadata ? [metadataExchangeFilter(inputs.exchangeLabels)] : undefined,
+      metadata,
     };
     return { name: inputs.name, message, problems: inputs.problems };
   },

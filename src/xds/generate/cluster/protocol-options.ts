@@ -11,6 +11,7 @@ import type {
   Http2ProtocolOptions,
   HttpProtocolOptions,
 } from '../../proto/types.gen.ts';
+import { lastOf } from '../last.ts';
 import { positive } from './connection-pool.ts';
 
 const OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
@@ -27,6 +28,21 @@ export type TypedOptions = Readonly<Record<string, AnyMessage>>;
 
 /** Undefined where nothing is to be said: plain HTTP/1.1 and TCP. */
 export function protocolOptions(facts: ProtocolFacts): TypedOptions | undefined {
+  const { finalProtocol, headerCase, connectionPool, autoSni, autoSanValidation } = facts;
+  return optionsOf(finalProtocol, headerCase, connectionPool, autoSni, autoSanValidation);
+}
+
+const optionsOf = lastOf(
+  (
+    finalProtocol: UpstreamProtocol,
+    headerCase: boolean,
+    connectionPool: ConnectionPoolSettings | undefined,
+    autoSni: boolean,
+    autoSanValidation: boolean,
+  ) => madeOptions({ finalProtocol, headerCase, connectionPool, autoSni, autoSanValidation }),
+);
+
+function madeOptions(facts: ProtocolFacts): TypedOptions | undefined {
   const common = connectionOptions(facts.connectionPool);
   const sni = facts.autoSni || facts.autoSanValidation;
   if (facts.finalProtocol === 'unset' && common === undefined && !sni) return undefined;

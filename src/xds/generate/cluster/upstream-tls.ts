@@ -16,6 +16,7 @@ import {
   type TransportSocket,
 } from '../../proto/types.gen.ts';
 import { compliant } from '../compliance.ts';
+import { lastOf } from '../last.ts';
 import {
   AGENT_SDS_CLUSTER,
   clusterSecret,
@@ -37,6 +38,12 @@ const RAW_BUFFER = 'envoy.transport_sockets.raw_buffer';
 const SYSTEM_ROOTS_FILE = '/etc/ssl/certs/ca-certificates.crt';
 const SYSTEM_ROOTS = 'system';
 
+const plaintextMatch: Cluster_TransportSocketMatch = {
+  name: 'tlsMode-disabled',
+  match: {},
+  transportSocket: rawBuffer(RAW_BUFFER),
+};
+
 export const upstreamTls: Generator<UpstreamTlsInputs, UpstreamSockets> = {
   name: 'cluster/upstreamTls',
   run: inputs => {
@@ -50,10 +57,7 @@ export const upstreamTls: Generator<UpstreamTlsInputs, UpstreamSockets> = {
     };
     if (!inputs.conditional) return { socket };
     return {
-      matches: [
-        { name: 'tlsMode-istio', match: { tlsMode: 'istio' }, transportSocket: socket },
-        { name: 'tlsMode-disabled', match: {}, transportSocket: rawBuffer(RAW_BUFFER) },
-      ],
+      matches: [{ name: 'tlsMode-istio', match: { tlsMode: 'istio' }, transportSocket: socket }, plaintextMatch],
     };
   },
 };
@@ -78,17 +82,32 @@ export function withProxyProtocol(sockets: UpstreamSockets, settings: TrafficPol
 }
 
 function meshContext(inputs: UpstreamTlsInputs): CommonTlsContext {
-  const exchange = inputs.peerExchange ? ['istio-peer-exchange'] : [];
-  return {
-    tlsParams: tlsParameters(inputs),
-    alpnProtocols: [...exchange, 'istio', ...(inputs.http2 ? ['h2'] : [])],
+  const { peerExchange, http2, cipherSuites, ecdhCurves, compliance, subjectAltNames } = inputs;
+  const accounts = subjectAltNames.length === 0 ? noNames : subjectAltNames;
+  return commonMeshContext(peerExchange, http2, accounts, cipherSuites, ecdhCurves, compliance);
+}
+
+const noNames: readonly string[] = [];
+
+/** The same for all services that are spoken to alike. */
+const commonMeshContext = lastOf(
+  (
+    peerExchange: boolean,
+    http2: boolean,
+    subjectAltNames: readonly string[],
+    cipherSuites: readonly string[],
+    ecdhCurves: readonly string[],
+    compliance: string,
+  ): CommonTlsContext => ({
+    tlsParams: tlsParameters({ cipherSuites, ecdhCurves, compliance }),
+    alpnProtocols: [...(peerExchange ? ['istio-peer-exchange'] : []), 'istio', ...(http2 ? ['h2'] : [])],
     tlsCertificateSdsSecretConfigs: [workloadSecret(WORKLOAD_SECRET)],
     combinedValidationContext: {
-      defaultValidationContext: names(inputs.subjectAltNames),
+      defaultValidationContext: names(subjectAltNames),
       validationContextSdsSecretConfig: workloadSecret(ROOT_SECRET),
     },
-  };
-}
+  }),
+);
 
 function originatedContext(inputs: UpstreamTlsInputs): CommonTlsContext {
   const base: CommonTlsContext = {
@@ -158,7 +177,9 @@ function names(subjectAltNames: readonly string[]): CertificateValidationContext
   return { matchSubjectAltNames: subjectAltNames.map((exact): StringMatcher => ({ exact })) };
 }
 
-function tlsParameters(inputs: UpstreamTlsInputs): TlsParameters | undefined {
+function tlsParameters(
+  inputs: Pick<UpstreamTlsInputs, 'cipherSuites' | 'ecdhCurves' | 'compliance'>,
+): TlsParameters | undefined {
   const parameters: TlsParameters = {
     tlsMinimumProtocolVersion: TlsParameters_TlsProtocol.TLSv1_2,
     tlsMaximumProtocolVersion: TlsParameters_TlsProtocol.TLSv1_3,

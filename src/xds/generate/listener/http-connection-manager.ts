@@ -86,9 +86,10 @@ const hcmFilter: Generator<
 };
 
 function rds(routeConfigName: string): HttpConnectionManager['rds'] {
-  const configSource = { ads: {}, initialFetchTimeout: ZERO_DURATION, resourceApiVersion: ApiVersion.V3 };
-  return { configSource, routeConfigName };
+  return { configSource: rdsSource, routeConfigName };
 }
+
+const rdsSource = { ads: {}, initialFetchTimeout: ZERO_DURATION, resourceApiVersion: ApiVersion.V3 };
 
 /** Argument: the class of traffic. Everything that does not depend on the chain. */
 const hcmBase: Query<TrafficClass, HttpConnectionManager> = {
