@@ -14,9 +14,11 @@ import type { Journal } from '../journal/journal.ts';
 import { findingsOf } from '../runtime/findings.ts';
 import type { Engine } from '../xds/engine.ts';
 import type { XdsServer } from '../xds/server.ts';
+import { rulesOf } from '../xds/session/types.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/stream-status.ts';
 import { toProtoJson } from '../xds/wire/protojson.ts';
-import { type Answer, json, type Route, text } from './http.ts';
+import { type Answer, json, largeJson, type Route, text } from './http.ts';
+import type { LazyJson } from './json-text.ts';
 import { livenessOf } from './live.ts';
 import type { Metrics } from './metrics.ts';
 import { VERSION } from './version.ts';
@@ -54,9 +56,9 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
     ],
     ['/version', () => text(`${VERSION}\n`)],
     ['/debug/syncz', query => synczPage(parts, query.get('at'))],
-    ['/debug/connections', () => json(parts.xds.connections().map(connection))],
-    ['/debug/configz', () => json(configz(parts.world.state))],
-    ['/debug/analysisz', () => json(analysisz(parts.world.state))],
+    ['/debug/connections', () => largeJson(parts.xds.connections().map(connection))],
+    ['/debug/configz', () => largeJson(configz(parts.world.state))],
+    ['/debug/analysisz', () => largeJson(analysisz(parts.world.state))],
     ['/debug/mesh', () => json(parts.world.state.mesh.effective as unknown as Json)],
     ['/debug/journalz', () => json(journalz(parts))],
     ['/debug/livez', query => livez(parts, query.get('for'))],
@@ -88,7 +90,7 @@ function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): v
   );
   metrics.gaugeBy('pilot_xds', 'Connected proxies, by the version that they say.', 'version', () => {
     const count = new Map<string, number>();
-    for (const { facets } of xds.connections()) count.set(versionOf(facets), (count.get(versionOf(facets)) ?? 0) + 1);
+    for (const { facets } of xds.served()) count.set(versionOf(facets), (count.get(versionOf(facets)) ?? 0) + 1);
     return count;
   });
   metrics.gauge('pilot_services', 'Services of Kubernetes and ServiceEntries in force.', () => {
@@ -112,12 +114,10 @@ function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): v
   metrics.gauge('periplus_view_cuts', 'Times that a look was cut to let others go on.', () => xds.stats.cuts);
   metrics.gaugeBy('periplus_classes', 'Different contents that proxies hold, by type.', 'type', () => {
     const classes = new Map<string, Set<string>>();
-    for (const { types } of xds.connections()) {
-      for (const { short, version } of types) {
-        if (version !== undefined) classes.set(short, (classes.get(short) ?? new Set()).add(version));
-      }
+    for (const { versions } of xds.served()) {
+      for (const [typeUrl, version] of versions) classes.set(typeUrl, (classes.get(typeUrl) ?? new Set()).add(version));
     }
-    return new Map([...classes].map(([type, versions]) => [type.toLowerCase(), versions.size] as const));
+    return new Map([...classes].map(([type, all]) => [rulesOf(type).short.toLowerCase(), all.size] as const));
   });
   metrics.gauge('periplus_memo_swept', 'Memoised query values that a sweep forgot.', () => engine.tracker.stats.swept);
   metrics.gauge('periplus_journal_seq', 'Last event that is folded.', () => world.state.seq);
@@ -140,7 +140,7 @@ function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): v
 
 /** With `at`, a position as `--at` takes it: what had been sent by then, of the journal. */
 function synczPage(parts: DebugParts, at: string | null): Answer | Promise<Answer> {
-  if (at === null) return json(parts.xds.connections().map(status => syncz(parts, status)));
+  if (at === null) return largeJson(mapped(parts.xds.connections(), status => syncz(parts, status)));
   return asked(async () => {
     const { history } = parts;
     const state = await history.at(await resolvePosition(history.journal, at));
@@ -166,6 +166,11 @@ function connection({ connection: proxy, facets, protocol, connectedAt }: Connec
     protocol,
     connectedAt: new Date(connectedAt).toISOString(),
   };
+}
+
+/** One by one, when they are asked for. */
+function* mapped<T>(all: Iterable<T>, one: (item: T) => LazyJson): IterableIterator<LazyJson> {
+  for (const item of all) yield one(item);
 }
 
 /** Empty: it says none. */
@@ -195,8 +200,8 @@ function typeStatus(parts: DebugParts, state: State, status: ConnectionStatus, t
 }
 
 /** Every object of every source with its verdict. The content of Secrets is left out. */
-function configz(state: State): Json {
-  return [...state.records.values()].map(record => ({
+function configz(state: State): LazyJson {
+  return mapped(state.records.values(), record => ({
     source: record.source,
     kind: record.kind,
     key: record.key,
@@ -216,8 +221,8 @@ function configz(state: State): Json {
 }
 
 /** What the authors of objects should know: refusals, what is not acted on yet, references to nothing. */
-function analysisz(state: State): Json {
-  return findingsOf(state).map(({ origin, ...finding }) => ({ ...finding, origin: showOrigin(origin) }));
+function analysisz(state: State): LazyJson {
+  return mapped(findingsOf(state), ({ origin, ...finding }) => ({ ...finding, origin: showOrigin(origin) }));
 }
 
 function journalz({ world, journal }: DebugParts): Json {
@@ -249,17 +254,17 @@ async function configDump(parts: DebugParts, query: URLSearchParams): Promise<An
   const proxy = [...state.proxies.values()].find(candidate => candidate.connection.includes(proxyId));
   if (proxy === undefined) return text(`no connected proxy matches ${canonicalJson(proxyId)}\n`, 404);
   const configs = [...parts.engine.viewOf(state, proxy)].sort(([a], [b]) => (a < b ? -1 : 1));
-  return json({
+  return largeJson({
     proxy: proxy.connection,
     configs: configs.map(([typeUrl, set]) => ({
       typeUrl,
-      resources: [...set.resources.values()].map(({ name, version, body }) => ({
+      resources: mapped(set.resources.values(), ({ name, version, body }) => ({
         name,
         version,
         resource: withoutPrivateKeys(toProtoJson('google.protobuf.Any', body)),
       })),
     })),
-  } as unknown as Json);
+  });
 }
 
 async function configDumpAt(history: History, proxyId: string, at: string): Promise<Json> {

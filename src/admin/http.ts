@@ -4,6 +4,7 @@
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Json } from '../core/json.ts';
+import { jsonText, type LazyJson } from './json-text.ts';
 
 export interface Answer {
   readonly status: number;
@@ -24,6 +25,11 @@ export function text(body: string, status = 200): Answer {
 
 export function json(value: Json, status = 200): Answer {
   return { status, contentType: 'application/json', body: `${JSON.stringify(value, null, 2)}\n` };
+}
+
+/** As `json`, for what may be large: made in slices, its lists one by one. */
+export async function largeJson(value: LazyJson): Promise<Answer> {
+  return { status: 200, contentType: 'application/json', body: await jsonText(value) };
 }
 
 export interface HttpServer {

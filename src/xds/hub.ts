@@ -13,7 +13,7 @@ import { Pusher } from './pusher.ts';
 import { ReceiptBook } from './receipts.ts';
 import { SharedBodies } from './shared-bodies.ts';
 import { AdsStream, type StreamContext, type Transport } from './stream.ts';
-import type { ConnectionStatus } from './stream-status.ts';
+import type { ConnectionStatus, Served } from './stream-status.ts';
 import { ViewTurns } from './view-turns.ts';
 import { Gate, WriteWindow } from './write-window.ts';
 
@@ -80,6 +80,13 @@ export class Hub {
   /** Something changed: the schedule decides when who is looked at. */
   push(request: PushRequest): void {
     if (!this.#stopping) this.#pusher.request(request);
+  }
+
+  /** What each connected proxy was sent, in no order: cheap, for metrics. */
+  *served(): IterableIterator<Served> {
+    for (const stream of this.#byConnection.values()) {
+      if (stream.facets !== undefined) yield { facets: stream.facets, versions: stream.versions() };
+    }
   }
 
   /** By connection name. */

@@ -21,7 +21,7 @@ import type { ScheduleSettings } from './push/settings.ts';
 import { RequestMemo } from './request-memo.ts';
 import { sendPieces } from './shared-write.ts';
 import type { AdsStream, EndCode, Incoming, Transport } from './stream.ts';
-import type { ConnectionStatus } from './stream-status.ts';
+import type { ConnectionStatus, Served } from './stream-status.ts';
 
 export interface XdsServerOptions {
   readonly host: XdsHost;
@@ -100,6 +100,11 @@ export class XdsServer {
     const repeatedRequests = this.#requests.sotw.hits + this.#requests.delta.hits;
     const largestRequest = this.#largest;
     return { ...bodies.stats, bodyBytes: bodies.bytes, cuts: turns.cuts, repeatedRequests, largestRequest };
+  }
+
+  /** In no order. */
+  served(): Iterable<Served> {
+    return this.#hub.served();
   }
 
   /** By connection name. */

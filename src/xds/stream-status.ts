@@ -29,6 +29,12 @@ export interface TypeStatus extends TypeRecord {
   readonly count: number;
 }
 
+export interface Served {
+  readonly facets: NodeFacets;
+  /** Type URL → digest of everything the client holds after the last response. */
+  readonly versions: Iterable<readonly [string, string]>;
+}
+
 export interface ConnectionStatus {
   readonly connection: string;
   readonly facets: NodeFacets;

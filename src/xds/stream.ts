@@ -142,6 +142,11 @@ export class AdsStream {
     return statusOf(this.connection, this.facets, this.#connectedAt, this.#session, this.#records);
   }
 
+  /** Type URL → digest of what the client holds after the last response. */
+  *versions(): IterableIterator<readonly [string, string]> {
+    for (const [typeUrl, { version }] of this.#records) if (version !== undefined) yield [typeUrl, version];
+  }
+
   #put(input: Input): void {
     this.#inputs.push(input);
     if (!this.#running) void this.#run();

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jsonText, type LazyJson, SLICE_CHARS } from '../../../src/admin/json-text.ts';
+import { parameters } from '../../property/seed.ts';
+
+function* each(items: readonly LazyJson[]): IterableIterator<LazyJson> {
+  yield* items;
+}
+
+/** The same, with lazy lists. */
+function lazy(value: LazyJson): LazyJson {
+  if (Array.isArray(value)) return each(value.map(lazy));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, lazy(member as LazyJson)]));
+}
+
+describe('JSON in slices', () => {
+  it('is the text of JSON.stringify, lists lazy or not', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue({ maxDepth: 9 }), async value => {
+        const text = `${JSON.stringify(value, null, 2)}\n`;
+        expect(await jsonText(value as LazyJson)).toBe(text);
+        expect(await jsonText(lazy(value as LazyJson))).toBe(text);
+      }),
+      parameters(500),
+    );
+    expect(await jsonText({ kept: 'line\nbreak', left: undefined })).toBe('{\n  "kept": "line\\nbreak"\n}\n');
+  });
+
+  it('works out what is listed while it is written, with turns of the event loop in between', async () => {
+    const item = 'x'.repeat(SLICE_CHARS / 4);
+    let made = 0;
+    let most = 0;
+    let before = 0;
+    let running = true;
+    const turn = (): void => {
+      most = Math.max(most, made - before);
+      before = made;
+      if (running) setImmediate(turn);
+    };
+    function* items(): IterableIterator<LazyJson> {
+      for (; made < 40; made++) yield { item };
+    }
+    setImmediate(turn);
+    const text = await jsonText({ items: items() });
+    running = false;
+    expect(JSON.parse(text)).toEqual({ items: Array.from({ length: 40 }, () => ({ item })) });
+    expect(most).toBeLessThanOrEqual(8);
+  });
+});
