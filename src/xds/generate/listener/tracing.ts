@@ -178,8 +178,12 @@ function collectorService(tracer: TracerSpec & { readonly kind: 'opentelemetry' 
   };
 }
 
+/** Envoy refuses an address without a timeout. */
 function httpService({ cluster, uri, timeout, headers }: HttpCollector): HttpService {
-  return { httpUri: { cluster, uri, timeout: durationOf(timeout) }, requestHeadersToAdd: headersToAdd(headers) };
+  return {
+    httpUri: { cluster, uri, timeout: durationOf(timeout) ?? HTTP_COLLECTOR_TIMEOUT },
+    requestHeadersToAdd: headersToAdd(headers),
+  };
 }
 
 const detectorConfigs: Readonly<Record<ResourceDetector, TypedExtensionConfig>> = {
