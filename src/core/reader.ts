@@ -14,6 +14,8 @@ import type { Settings } from './settings.ts';
 export interface Query<A extends string, R> {
   readonly name: string;
   readonly run: (reader: ProxyReader, arg: A) => R;
+  /** Of a selection: see there. */
+  readonly follows?: string | undefined;
 }
 
 /**
@@ -23,6 +25,11 @@ export interface Query<A extends string, R> {
 export interface Selection<I extends object, R> {
   readonly name: string;
   readonly run: (reader: ProxyReader, of: I) => R;
+  /**
+   * For long lists that change a little: what is about different values with the same text follows one another, so the lists of the later run are
+   * found in those of the earlier one (`aboutEach`), and what is equal in both results is identical. Changes no value.
+   */
+  readonly follows?: (of: I) => string;
 }
 
 /** A value that follows from one proxy and the state, and that others may depend on by value (labels, chosen Sidecar, …). */

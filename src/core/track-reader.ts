@@ -53,7 +53,7 @@ export class Run implements ProxyReader {
   #lists: CallList[] | undefined;
   #made: MadeCell[] | undefined;
 
-  /** `before`: the lists of an entry that was for the same proxies. */
+  /** `before`: the lists of an entry that is or was for the same proxies. */
   constructor(tracking: Tracking, state: State, proxy: ProxyRecord | undefined, before: readonly CallList[] = NOTHING) {
     this.#tracking = tracking;
     this.#state = state;
@@ -127,8 +127,10 @@ export class Run implements ProxyReader {
     for (const one of of) {
       const known = find?.(one);
       if (known !== undefined && this.#tracking.stands(this.#state, this.#proxy, known)) {
-        this.#note(known);
-        calls.push(known);
+        // A copy: the entry that made the call may still be in use.
+        const call: QueryRead = { ...known };
+        this.#note(call);
+        calls.push(call);
       } else {
         const token = this.#token(selection, one);
         calls.push(this.#call(boundTo(selection, one), token.value as string, token));
@@ -225,7 +227,7 @@ function callOf(query: Query<string, unknown>, arg: string, token: MadeCell | un
 }
 
 export function boundTo<I extends object, R>(selection: Selection<I, R>, of: I): Query<string, unknown> {
-  return { name: selection.name, run: reader => selection.run(reader, of) };
+  return { name: selection.name, run: reader => selection.run(reader, of), follows: selection.follows?.(of) };
 }
 
 /** The call about a value. Mostly the next one is asked for; whoever leaves out or puts in something pays for an index once. */

@@ -19,6 +19,7 @@ import { Answers, type Held } from './track-answers.ts';
 import { VariantsBook } from './track-book.ts';
 import { addCaller, audienceOf, type Entry, overturn, type QueryRead, removeCaller, unlink } from './track-entry.ts';
 import { type DerivedFacet, type Facet, FacetBook, type FacetValue } from './track-facets.ts';
+import { Latest, suits } from './track-latest.ts';
 import { boundTo, Run, type Tracking } from './track-reader.ts';
 import { ReadIndex } from './track-reads.ts';
 import { type Memory, sweeping } from './track-sweep.ts';
@@ -61,6 +62,7 @@ export class Tracker {
   readonly #own = new Map<string, Entry>();
   readonly #facets = new FacetBook();
   readonly #answers = new WeakMap<ProxyRecord, Answers>();
+  readonly #latest = new Latest();
   readonly #made = new InputMemo();
   readonly #tokens = new InputMemo();
   /** Derived facets that are being worked out. */
@@ -195,6 +197,7 @@ export class Tracker {
     yield* sweeping(this.#memory, this.#generation, () => {
       this.stats.swept++;
     });
+    this.#latest.sweep(this.#generation - 1);
     this.#generation++;
   }
 
@@ -221,6 +224,9 @@ export class Tracker {
       this.#entries.delete(entry);
       unlink(entry);
     }
+    const line = query.follows === undefined ? undefined : `${query.name}\u0000${query.follows}`;
+    const last = line === undefined ? undefined : this.#latest.find(line, ask);
+    stale ??= last;
     if (variants.running) throw new AssertionFailed(`query ${query.name}(${arg}) reads itself`);
     variants.running = true;
     let now: Entry | undefined;
@@ -230,6 +236,7 @@ export class Tracker {
       variants.running = false;
       if (now === undefined && stale !== undefined) this.#stopped.set(variants, { proxy, stale });
     }
+    if (line !== undefined) this.#latest.put(line, last, now);
     variants.put(now, VARIANTS_MAX);
     this.#entries.add(now);
     return now;
@@ -245,8 +252,7 @@ export class Tracker {
     if (stopped === undefined) return undefined;
     this.#stopped.delete(variants);
     const { stale } = stopped;
-    const suits = stopped.proxy === proxy && stale.audience.every(([facet, value]) => ask(facet) === value);
-    return suits ? stale : undefined;
+    return stopped.proxy === proxy && suits(stale, ask) ? stale : undefined;
   }
 
   /** A derived facet is a query of one proxy; only its value is seen by callers. */
@@ -254,8 +260,8 @@ export class Tracker {
     const key = `${facet.id}\u0000${proxy.connection}`;
     const entry = this.#own.get(key);
     // The proxy behind a connection may be another one at the same state.
-    const suits = entry?.audience.every(([asked, value]) => this.#facetValue(state, proxy, asked) === value) === true;
-    if (suits && this.#isCurrent(state, proxy, entry!)) return entry!;
+    const ask = (asked: Facet): FacetValue => this.#facetValue(state, proxy, asked);
+    if (entry !== undefined && suits(entry, ask) && this.#isCurrent(state, proxy, entry)) return entry;
     if (this.#running.has(key)) throw new AssertionFailed(`${facet.id} of ${proxy.connection} reads itself`);
     this.#running.add(key);
     try {

@@ -89,7 +89,8 @@ export function queriesOf(program: Program): readonly Query<string, unknown>[] {
             return reader.indexed('servicesByName', step.key).length;
           case 'each': {
             const found = reader.aboutEach(looked, [...reader.get(boxes, ''), ...reader.get(boxes, step.prefix)]);
-            return reader.aboutEach(lookedUp, found.slice(0, 1) as readonly { readonly value: object }[]).concat(found);
+            const some = reader.about(lookedOver, { values: reader.get(boxes, step.prefix), there: found.length });
+            return [...reader.aboutEach(lookedUp, found.slice(0, 1) as readonly Box[]), ...found, some];
           }
           case 'mesh':
             return reader.mesh('accessLogFile');
@@ -121,8 +122,23 @@ export function queriesOf(program: Program): readonly Query<string, unknown>[] {
   return queries;
 }
 
+interface Box {
+  readonly value: object;
+}
+
+/** Lists that follow one another. */
+const lookedOver: Selection<{ readonly values: readonly Box[]; readonly there: number }, unknown> = {
+  name: 'lookedOver',
+  follows: ({ there }) => String(there % 2),
+  run: (reader, { values, there }) => [
+    reader.aboutEach(looked, values),
+    there > 1 ? reader.facet('namespace') : reader.mesh('accessLogFile'),
+    reader.aboutEach(looked, [...values].reverse()),
+  ],
+};
+
 /** Argument: a prefix. Values with an identity of their own, as what queries find has. */
-const boxes: Query<string, readonly { readonly value: object }[]> = {
+const boxes: Query<string, readonly Box[]> = {
   name: 'boxes',
   run: (reader, prefix) => reader.objects('PeerAuthentication', prefix).map(value => ({ value })),
 };

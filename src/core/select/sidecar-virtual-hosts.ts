@@ -4,6 +4,7 @@
 // generator removes those in the order given here, so the order is part of the answer.
 // Source: Istio pilot/pkg/networking/core/httproute.go, route/route.go (BuildSidecarVirtualHostWrapper); spec-routes-visibility §1, §2.
 
+import type { Generator } from '../memo.ts';
 import { portNumbered, type Service } from '../model/service.ts';
 import { compareText } from '../object.ts';
 import type { ProxyReader, Query, Selection } from '../reader.ts';
@@ -20,7 +21,10 @@ import { type EgressListener, type SidecarScope, sidecarScope } from './sidecar-
 import type { ResolvedVirtualService } from './virtual-services.ts';
 import { mostSpecificVirtualService } from './wildcard-hosts.ts';
 
+/** Equal ones are one object: what follows from one is not asked for again because another changed. */
 export interface VirtualHostWrapper {
+  /** Port that the route configuration is built for: as below. */
+  readonly buildPort: number;
   /** Names the virtual hosts, together with host or service. */
   readonly port: number;
   /** Hosts of the VirtualService that are no services. */
@@ -93,11 +97,12 @@ function selectWrappers(reader: ProxyReader, scope: RouteScope): readonly Virtua
   const wrappers: VirtualHostWrapper[] = [];
   const taken = new Set<Service>();
   for (const virtualService of relevant) {
-    const routes = virtualServiceRoutesInputs(reader, virtualService, place);
-    if (routes === undefined) continue;
+    const inputs = virtualServiceRoutesInputs(reader, virtualService, place);
+    if (inputs === undefined) continue;
+    const routes = reader.make(oneOfEqualRoutes, inputs);
     const { hosts, found } = separate(virtualService, services, specific);
     for (const wrapper of byPort(found, port, hosts, routes)) {
-      wrappers.push(wrapper);
+      wrappers.push(reader.make(oneOfEqualWrappers, wrapper));
       for (const service of wrapper.services) taken.add(service);
     }
   }
@@ -105,11 +110,23 @@ function selectWrappers(reader: ProxyReader, scope: RouteScope): readonly Virtua
   // Istio visits these in random order; by name, so that an address which two services share always goes to the same one.
   rest.sort((a, b) => compareText(a.hostname, b.hostname));
   for (const service of rest) {
-    for (const p of httpPorts(service, port))
-      wrappers.push({ port: p, hosts: [], services: [service], routes: undefined });
+    for (const p of httpPorts(service, port)) {
+      const wrapper = { buildPort: port, port: p, hosts: [], services: [service], routes: undefined };
+      wrappers.push(reader.make(oneOfEqualWrappers, wrapper));
+    }
   }
   return wrappers;
 }
+
+const oneOfEqualRoutes: Generator<VirtualServiceRoutesInputs, VirtualServiceRoutesInputs> = {
+  name: 'select/oneOfEqualRoutes',
+  run: inputs => inputs,
+};
+
+const oneOfEqualWrappers: Generator<VirtualHostWrapper, VirtualHostWrapper> = {
+  name: 'select/oneOfEqualWrappers',
+  run: wrapper => wrapper,
+};
 
 function servicesOn(services: readonly Service[], port: number): ServicesByHost {
   const found = new Map<string, Service>();
@@ -169,8 +186,10 @@ function byPort(
   for (const service of services) {
     for (const port of httpPorts(service, buildPort)) groups.set(port, [...(groups.get(port) ?? []), service]);
   }
-  if (groups.size === 0 && buildPort === 80) return [{ port: 80, hosts, services: [], routes }];
-  return [...groups].sort(([a], [b]) => a - b).map(([port, group]) => ({ port, hosts, services: group, routes }));
+  if (groups.size === 0 && buildPort === 80) return [{ buildPort, port: 80, hosts, services: [], routes }];
+  return [...groups]
+    .sort(([a], [b]) => a - b)
+    .map(([port, group]) => ({ buildPort, port, hosts, services: group, routes }));
 }
 
 function httpPorts(service: Service, buildPort: number): readonly number[] {

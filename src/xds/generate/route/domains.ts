@@ -26,6 +26,37 @@ export interface Domains {
   readonly derived: readonly string[];
 }
 
+/** Domains that a virtual host would have if nobody before it had them. */
+export interface Claim extends Domains {
+  /** `<host>:<port>` */
+  readonly name: string;
+  readonly port: number;
+  /** Of a service; undefined: a host that is none. */
+  readonly hostname: string | undefined;
+}
+
+/** Of a host of a VirtualService that is no service. */
+export const hostClaim: Generator<{ readonly host: string; readonly port: number }, Claim> = {
+  name: 'route/hostClaim',
+  run: ({ host, port }) => {
+    const name = `${asDomain(host.toLowerCase())}:${port}`;
+    return { name, port, domains: [asDomain(host)], derived: [], hostname: undefined };
+  },
+};
+
+export interface ClaimInputs extends DomainsInputs {
+  readonly port: number;
+}
+
+export const serviceClaim: Generator<ClaimInputs, Claim> = {
+  name: 'route/serviceClaim',
+  run: inputs => {
+    const { service, port } = inputs;
+    const { hostname } = service;
+    return { name: `${asDomain(hostname)}:${port}`, port, hostname, ...domainsOf(inputs) };
+  },
+};
+
 /**
  * As much of a proxy's DNS domain as the domains of a service depend on: which namespace the proxy is in matters to the services of that
  * namespace only, so all others share theirs.
@@ -38,27 +69,24 @@ export function relevantDomain(service: Service, dnsDomain: string): string {
   return near ? dnsDomain : dnsDomain.slice(at);
 }
 
-export const serviceDomains: Generator<DomainsInputs, Domains> = {
-  name: 'route/serviceDomains',
-  run: inputs => {
-    const domains: string[] = [];
-    const derived: string[] = [];
-    const { service, view } = inputs;
-    for (const name of [service.hostname, ...service.aliases.map(alias => alias.hostname)]) {
-      domains.push(...withPort(name, inputs.withPort));
-      const alternates = alternatesOf(name, inputs);
-      domains.push(...alternates);
-      derived.push(...alternates);
-    }
-    // Names of pods below a headless service are served as well.
-    const headless = service.resolution === 'Passthrough' && service.registry === 'Kubernetes';
-    if (headless) for (const domain of [...domains]) domains.push(`*.${domain}`);
-    for (const address of inputs.withPort === 0 ? frozenAddresses(service, view) : allAddresses(service, view)) {
-      if (address !== '' && address !== NO_ADDRESS) domains.push(...withPort(address, inputs.withPort));
-    }
-    return { domains, derived };
-  },
-};
+export function domainsOf(inputs: DomainsInputs): Domains {
+  const domains: string[] = [];
+  const derived: string[] = [];
+  const { service, view } = inputs;
+  for (const name of [service.hostname, ...service.aliases.map(alias => alias.hostname)]) {
+    domains.push(...withPort(name, inputs.withPort));
+    const alternates = alternatesOf(name, inputs);
+    domains.push(...alternates);
+    derived.push(...alternates);
+  }
+  // Names of pods below a headless service are served as well.
+  const headless = service.resolution === 'Passthrough' && service.registry === 'Kubernetes';
+  if (headless) for (const domain of [...domains]) domains.push(`*.${domain}`);
+  for (const address of inputs.withPort === 0 ? frozenAddresses(service, view) : allAddresses(service, view)) {
+    if (address !== '' && address !== NO_ADDRESS) domains.push(...withPort(address, inputs.withPort));
+  }
+  return { domains, derived };
+}
 
 /** A host as a domain: an IPv6 address is put in brackets, as in a Host header. */
 export function asDomain(host: string): string {

@@ -1,47 +1,64 @@
 // Envoy refuses a route configuration in which a domain or the name of a virtual host appears twice. The first in order keeps it.
+// What the routes are does not matter here, so a change of routes alone settles nothing anew.
 // Source: Istio pilot/pkg/networking/core/httproute.go (dedupeDomains); spec-routes-visibility §4.
 
+import type { Generator } from '../../../core/memo.ts';
+import { compareText } from '../../../core/object.ts';
 import { type Problem, problem } from '../../../core/problem.ts';
+import type { Claim } from './domains.ts';
 
-export interface HostCandidate {
-  /** `<host>:<port>` */
-  readonly name: string;
+/** The domains that a host keeps, at least one. */
+export interface Kept {
+  readonly claim: Claim;
+  /** Of the claim, in the order given. */
+  readonly place: number;
   readonly domains: readonly string[];
-  /** Domains that give way to a service of exactly that name. */
-  readonly derived: readonly string[];
 }
 
-export interface Deduplicated<C> {
-  /** Each with the domains that it keeps, at least one. */
-  readonly kept: readonly { readonly candidate: C; readonly domains: readonly string[] }[];
+export interface Deduplicated {
+  /** By name, which is unique. */
+  readonly kept: readonly Kept[];
   readonly problems: readonly Problem[];
 }
 
-/** `knownNames`: full names of services, with and without port. */
-export function withoutDuplicates<C extends HostCandidate>(
-  candidates: readonly C[],
-  knownNames: ReadonlySet<string>,
-): Deduplicated<C> {
-  const names = new Set<string>();
-  const taken = new Set<string>();
-  const kept: { candidate: C; domains: readonly string[] }[] = [];
-  const problems: Problem[] = [];
-  for (const candidate of candidates) {
-    if (names.has(candidate.name)) {
-      problems.push(problem(candidate.name, 'several VirtualServices have this host; only the first one applies'));
-      continue;
+export const withoutDuplicates: Generator<{ readonly claims: readonly Claim[] }, Deduplicated> = {
+  name: 'route/withoutDuplicates',
+  run: ({ claims }) => {
+    const known = namesOfServices(claims);
+    const names = new Set<string>();
+    const taken = new Set<string>();
+    const kept: Kept[] = [];
+    const problems: Problem[] = [];
+    for (const [place, claim] of claims.entries()) {
+      if (names.has(claim.name)) {
+        problems.push(problem(claim.name, 'several VirtualServices have this host; only the first one applies'));
+        continue;
+      }
+      names.add(claim.name);
+      const domains = domainsLeft(claim, known, taken);
+      if (domains.length > 0) kept.push({ claim, place, domains });
+      else problems.push(problem(claim.name, 'all domains of this host belong to other hosts already'));
     }
-    names.add(candidate.name);
-    const derived = new Set(candidate.derived);
-    const domains: string[] = [];
-    for (const domain of candidate.domains) {
-      const key = domain.toLowerCase();
-      if (taken.has(key) || (derived.has(domain) && knownNames.has(domain))) continue;
-      taken.add(key);
-      domains.push(domain);
-    }
-    if (domains.length > 0) kept.push({ candidate, domains });
-    else problems.push(problem(candidate.name, 'all domains of this host belong to other hosts already'));
+    return { kept: kept.sort((a, b) => compareText(a.claim.name, b.claim.name)), problems };
+  },
+};
+
+/** Those that nobody has yet, which are taken from then on; the claim's own list if that is all of them. */
+function domainsLeft(claim: Claim, known: ReadonlySet<string>, taken: Set<string>): readonly string[] {
+  const derived = new Set(claim.derived);
+  const left: string[] = [];
+  for (const domain of claim.domains) {
+    const key = domain.toLowerCase();
+    if (taken.has(key) || (derived.has(domain) && known.has(domain))) continue;
+    taken.add(key);
+    left.push(domain);
   }
-  return { kept, problems };
+  return left.length === claim.domains.length ? claim.domains : left;
+}
+
+/** Full names, with and without port: a domain that was made up from another name gives way to a service of exactly that name. */
+function namesOfServices(claims: readonly Claim[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { hostname, name } of claims) if (hostname !== undefined) names.add(hostname).add(name);
+  return names;
 }

@@ -1,49 +1,28 @@
 // The outbound route configuration of a sidecar: its virtual hosts, made one by one, without duplicates, by name, the catch-all last.
 // Source: Istio pilot/pkg/networking/core/httproute.go (buildSidecarOutboundHTTPRouteConfig); spec-routes-visibility §1-5.
+//
+// Each step is put together from what the step before gave for each host, so that a change of one host is a change of one: see Selection.follows.
 
 import type { Generator } from '../../../core/memo.ts';
 import type { Service } from '../../../core/model/service.ts';
-import { compareText } from '../../../core/object.ts';
 import type { Problem } from '../../../core/problem.ts';
 import type { ProxyReader, Selection } from '../../../core/reader.ts';
-import type { HTTPRetry } from '../../../core/schema/istio-types.gen.ts';
 import { outboundClusterName } from '../../../core/select/cluster-names.ts';
-import { type HashLookup, hashLookup } from '../../../core/select/consistent-hash.ts';
-import { sessionOf } from '../../../core/select/persistent-session.ts';
-import { type RouteHeaderOptions, routeHeaderOptions } from '../../../core/select/proxy-headers.ts';
-import { type AddressView, addressView } from '../../../core/select/service-addresses.ts';
+import { routeHeaderOptions } from '../../../core/select/proxy-headers.ts';
+import { addressView } from '../../../core/select/service-addresses.ts';
 import { scopeSettings } from '../../../core/select/sidecar-scope.ts';
 import { sidecarVirtualHosts, type VirtualHostWrapper } from '../../../core/select/sidecar-virtual-hosts.ts';
-import type { Route, VirtualHost } from '../../proto/types.gen.ts';
+import type { VirtualHost } from '../../proto/types.gen.ts';
 import { catchAll } from './catch-all.ts';
-import { defaultRoutes } from './default-route.ts';
-import { asDomain, type Domains, relevantDomain, serviceDomains } from './domains.ts';
-import { type Deduplicated, type HostCandidate, withoutDuplicates } from './duplicates.ts';
+import { type Claim, relevantDomain, serviceClaim } from './domains.ts';
+import { type Kept, withoutDuplicates } from './duplicates.ts';
+import { type RoutedHost, routedHosts } from './routed-hosts.ts';
 import { virtualHost } from './virtual-host.ts';
-import { type GeneratedRoutes, virtualServiceRoutes } from './virtual-service-routes.ts';
+import type { GeneratedRoutes } from './virtual-service-routes.ts';
 
 export interface GeneratedVirtualHosts {
   readonly virtualHosts: readonly VirtualHost[];
   readonly problems: readonly Problem[];
-}
-
-/** What is the same for every virtual host of a route configuration, asked for once. */
-interface Context {
-  readonly reader: ProxyReader;
-  /** 0: all ports, and domains carry theirs. */
-  readonly buildPort: number;
-  readonly view: AddressView;
-  readonly dnsDomain: string;
-  readonly absoluteNames: boolean;
-  readonly hashes: HashLookup;
-  readonly retry: HTTPRetry | undefined;
-  readonly options: RouteHeaderOptions;
-}
-
-interface Candidate extends HostCandidate {
-  readonly port: number;
-  readonly routes: GeneratedRoutes['routes'];
-  readonly session: string;
 }
 
 /** undefined: a sidecar has no route configuration of this name. */
@@ -52,18 +31,15 @@ export function sidecarRoute(reader: ProxyReader, routeName: string): GeneratedV
   if (selected === undefined) return undefined;
   const { port, wrappers } = selected;
   const { sniffedHost } = selected.name;
-  const context = contextOf(reader, port);
-  const { kept, problems } = reader.about(hostsOfPort, { port, wrappers });
+  const { kept, routed, problems } = reader.about(hostsOfPort, { port, wrappers });
+  const { attemptCount } = reader.derived(routeHeaderOptions);
   const hosts: VirtualHost[] = [];
-  for (const { candidate, domains } of kept) {
-    const shown = port === 0 && candidate.port !== 80 ? domains.filter(domain => domain.includes(':')) : domains;
-    const wanted = sniffedHost === undefined || shown.some(domain => domain === routeName || domain === sniffedHost);
-    if (wanted && shown.length > 0) {
-      hosts.push(makeHost(context, candidate.name, shown, candidate.routes, candidate.session));
-    }
+  for (const one of kept) {
+    const domains = domainsShown(one, port);
+    const wanted = sniffedHost === undefined || domains.some(domain => domain === routeName || domain === sniffedHost);
+    if (wanted && domains.length > 0) hosts.push(makeHost(reader, one, domains, routed[one.place]!, attemptCount));
   }
-  hosts.sort((a, b) => compareText(a.name ?? '', b.name ?? ''));
-  const virtualHosts = sniffedHost === undefined ? [...hosts, catchAllHost(context)] : sniffed(context, hosts);
+  const virtualHosts = sniffedHost === undefined ? [...hosts, catchAllHost(reader)] : sniffed(reader, hosts);
   return { virtualHosts, problems };
 }
 
@@ -72,84 +48,91 @@ interface PortHosts {
   readonly wrappers: readonly VirtualHostWrapper[];
 }
 
+interface HostsOfPort {
+  /** By name. */
+  readonly kept: readonly Kept[];
+  /** By place. */
+  readonly routed: readonly RoutedHost[];
+  readonly problems: readonly Problem[];
+}
+
 /** What the route configurations of one port have in common: with sniffing there is one for every service on it. */
-const hostsOfPort: Selection<PortHosts, Deduplicated<Candidate>> = {
+const hostsOfPort: Selection<PortHosts, HostsOfPort> = {
   name: 'route/hostsOfPort',
+  follows: ({ port }) => String(port),
   run: (reader, { port, wrappers }) => {
-    const context = contextOf(reader, port);
-    const problems: Problem[] = [];
-    const candidates = wrappers.flatMap(wrapper => candidatesOf(context, wrapper, problems));
-    const { kept, problems: conflicts } = withoutDuplicates(candidates, knownNames(wrappers));
-    return { kept, problems: [...problems, ...conflicts] };
+    const parts = reader.aboutEach(routedHosts, wrappers);
+    const routed = parts.flatMap(({ hosts }) => hosts);
+    const claims = reader.about(claimsOf, {
+      port,
+      of: routed.map(host => host.of),
+      ports: routed.map(host => host.port),
+    });
+    const { kept, problems } = reader.make(withoutDuplicates, { claims });
+    return { kept, routed, problems: [...parts.flatMap(part => part.problems), ...problems] };
   },
 };
 
-function contextOf(reader: ProxyReader, buildPort: number): Context {
-  return {
-    reader,
-    buildPort,
-    view: reader.derived(addressView),
-    dnsDomain: reader.facet('dnsDomain'),
-    absoluteNames: reader.feature('PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN'),
-    hashes: hashLookup(reader),
-    retry: reader.mesh('defaultHttpRetryPolicy'),
-    options: reader.derived(routeHeaderOptions),
-  };
+interface Claiming {
+  readonly port: number;
+  readonly of: readonly (Service | Claim)[];
+  /** Of each. */
+  readonly ports: readonly number[];
 }
 
-function candidatesOf(context: Context, wrapper: VirtualHostWrapper, problems: Problem[]): readonly Candidate[] {
-  const { port } = wrapper;
-  const shared = wrapper.routes === undefined ? undefined : context.reader.make(virtualServiceRoutes, wrapper.routes);
-  problems.push(...(shared?.problems ?? []));
-  const candidates: Candidate[] = [];
-  for (const host of shared === undefined ? [] : wrapper.hosts) {
-    const name = `${asDomain(host.toLowerCase())}:${port}`;
-    candidates.push({ name, port, domains: [asDomain(host)], derived: [], routes: shared!.routes, session: '' });
-  }
-  for (const service of wrapper.services) {
-    const { routes } = shared ?? serviceRoutes(context, service.hostname, port);
-    const { domains, derived } = domainsFor(context, service, port);
-    const session = sessionOf(context.reader, service);
-    candidates.push({ name: `${asDomain(service.hostname)}:${port}`, port, domains, derived, routes, session });
-  }
-  return candidates;
-}
+/** The same list while hosts and services are the same, however their routes change. */
+const claimsOf: Selection<Claiming, readonly Claim[]> = {
+  name: 'route/claimsOf',
+  run: (reader, { port: buildPort, of, ports }) => {
+    const view = reader.derived(addressView);
+    const dnsDomain = reader.facet('dnsDomain');
+    const absoluteNames = reader.feature('PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN');
+    return of.map((host, i) => {
+      if ('derived' in host) return host;
+      const port = ports[i]!;
+      const withPort = buildPort === 0 ? port : 0;
+      const near = relevantDomain(host, dnsDomain);
+      return reader.make(serviceClaim, { service: host, port, view, withPort, dnsDomain: near, absoluteNames });
+    });
+  },
+};
 
-function serviceRoutes({ reader, hashes, retry }: Context, hostname: string, port: number): GeneratedRoutes {
-  return reader.make(defaultRoutes, { hostname, port, hash: hashes.of(hostname, '', port), retry });
-}
-
-function domainsFor(context: Context, service: Service, port: number): Domains {
-  const { view, dnsDomain, absoluteNames } = context;
-  const withPort = context.buildPort === 0 ? port : 0;
-  const near = relevantDomain(service, dnsDomain);
-  return context.reader.make(serviceDomains, { service, view, withPort, dnsDomain: near, absoluteNames });
+/** Of the proxy of all ports only what carries its own, but for the port that clients leave out. */
+function domainsShown({ claim, domains }: Kept, port: number): readonly string[] {
+  return port === 0 && claim.port !== 80 ? domains.filter(domain => domain.includes(':')) : domains;
 }
 
 function makeHost(
-  { reader, options }: Context,
-  name: string,
+  reader: ProxyReader,
+  { claim }: Kept,
   domains: readonly string[],
-  routes: readonly Route[],
-  session: string,
+  { routes, session }: RoutedHost,
+  attemptCount: boolean,
 ): VirtualHost {
-  const { attemptCount } = options;
-  return reader.make(virtualHost, { name, domains, routes, attemptCount, requireTls: false, session });
+  if (domains === claim.domains) return reader.make(wholeHost, { claim, routes, session, attemptCount });
+  const { name } = claim;
+  return reader.make(virtualHost, { name, domains, routes: routes.routes, attemptCount, requireTls: false, session });
 }
 
-function knownNames(wrappers: readonly VirtualHostWrapper[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { services, port } of wrappers) {
-    for (const { hostname } of services) names.add(hostname).add(`${asDomain(hostname)}:${port}`);
-  }
-  return names;
+interface WholeHostInputs {
+  readonly claim: Claim;
+  readonly routes: GeneratedRoutes;
+  readonly session: string;
+  readonly attemptCount: boolean;
 }
+
+/** Of a host that keeps all its domains: mostly they all do. */
+const wholeHost: Generator<WholeHostInputs, VirtualHost> = {
+  name: 'route/wholeHost',
+  run: ({ claim: { name, domains }, routes: { routes }, session, attemptCount }) =>
+    virtualHost.run({ name, domains, routes, attemptCount, requireTls: false, session }),
+};
 
 /** A sniffed port is of one service, whatever a request calls it: its virtual host takes every domain. */
-function sniffed(context: Context, found: readonly VirtualHost[]): readonly VirtualHost[] {
+function sniffed(reader: ProxyReader, found: readonly VirtualHost[]): readonly VirtualHost[] {
   const [only] = found;
   if (only === undefined || found.length > 1) return found;
-  return [context.reader.make(forEveryDomain, { only })];
+  return [reader.make(forEveryDomain, { only })];
 }
 
 const forEveryDomain: Generator<{ readonly only: VirtualHost }, VirtualHost> = {
@@ -157,11 +140,15 @@ const forEveryDomain: Generator<{ readonly only: VirtualHost }, VirtualHost> = {
   run: ({ only }) => ({ ...only, domains: ['*'] }),
 };
 
-function catchAllHost({ reader, options }: Context): VirtualHost {
+function catchAllHost(reader: ProxyReader): VirtualHost {
   const { mode, egressProxy } = reader.get(scopeSettings, '').outboundTrafficPolicy;
   const egressCluster =
     egressProxy === undefined
       ? ''
       : outboundClusterName(egressProxy.host ?? '', egressProxy.subset ?? '', egressProxy.port?.number ?? 0);
-  return reader.make(catchAll, { allowAny: mode === 'ALLOW_ANY', egressCluster, ...options });
+  return reader.make(catchAll, {
+    allowAny: mode === 'ALLOW_ANY',
+    egressCluster,
+    ...reader.derived(routeHeaderOptions),
+  });
 }

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/core/model/service.ts';
 import type { AddressView } from '../../../../src/core/select/service-addresses.ts';
-import { type DomainsInputs, relevantDomain, serviceDomains } from '../../../../src/xds/generate/route/domains.ts';
+import {
+  type Claim,
+  type DomainsInputs,
+  domainsOf as domainsFor,
+  relevantDomain,
+} from '../../../../src/xds/generate/route/domains.ts';
 import { withoutDuplicates } from '../../../../src/xds/generate/route/duplicates.ts';
 import { shortForms } from '../../../../src/xds/generate/route/short-forms.ts';
 
@@ -51,7 +56,7 @@ const view: AddressView = { cluster: 'Kubernetes', ipMode: 'dual', bothFamilies:
 function domainsOf(service: Partial<Service>, more: Partial<DomainsInputs> = {}): readonly string[] {
   const dnsDomain = 'prod.svc.cluster.local';
   const inputs = { service: { ...base, ...service }, view, withPort: 0, dnsDomain, absoluteNames: true, ...more };
-  return serviceDomains.run(inputs).domains;
+  return domainsFor(inputs).domains;
 }
 
 describe('domains of a service', () => {
@@ -111,20 +116,33 @@ describe('domains of a service', () => {
 });
 
 describe('duplicates', () => {
-  const host = (
-    name: string,
-    domains: readonly string[],
-    derived: readonly string[] = [],
-  ): { name: string; domains: readonly string[]; derived: readonly string[] } => ({ name, domains, derived });
-  const kept = (hosts: readonly ReturnType<typeof host>[], known: readonly string[] = []): unknown =>
-    withoutDuplicates(hosts, new Set(known)).kept.map(({ candidate, domains }) => [candidate.name, domains]);
+  const host = (name: string, domains: readonly string[], derived: readonly string[] = []): Claim => ({
+    name,
+    port: 80,
+    domains,
+    derived,
+    hostname: undefined,
+  });
+  const service = (hostname: string): Claim => ({ ...host(`${hostname}:80`, [hostname]), hostname });
+  const kept = (...claims: readonly Claim[]): unknown =>
+    withoutDuplicates.run({ claims }).kept.map(({ claim, domains }) => [claim.name, domains]);
+
+  it('come by name, and tell where they stood', () => {
+    const { kept: hosts } = withoutDuplicates.run({
+      claims: [host('b:80', ['b']), host('c:80', ['b']), host('a:80', ['a'])],
+    });
+    expect(hosts.map(({ claim, place }) => [claim.name, place])).toEqual([
+      ['a:80', 2],
+      ['b:80', 0],
+    ]);
+  });
 
   it('of a name drop the later host as a whole', () => {
-    expect(kept([host('a:80', ['a']), host('a:80', ['b'])])).toEqual([['a:80', ['a']]]);
+    expect(kept(host('a:80', ['a']), host('a:80', ['b']))).toEqual([['a:80', ['a']]]);
   });
 
   it('of a domain, in any case, stay with the first; a host without domains is dropped', () => {
-    expect(kept([host('a:80', ['a', 'X']), host('b:80', ['x', 'b']), host('c:80', ['B'])])).toEqual([
+    expect(kept(host('a:80', ['a', 'X']), host('b:80', ['x', 'b']), host('c:80', ['B']))).toEqual([
       ['a:80', ['a', 'X']],
       ['b:80', ['b']],
     ]);
@@ -132,11 +150,10 @@ describe('duplicates', () => {
 
   it('keep a derived name for the service that is really called so', () => {
     const long = host('foo.com.cluster.local:80', ['foo.com.cluster.local', 'foo.com'], ['foo.com']);
-    const real = host('foo.com:80', ['foo.com']);
-    expect(kept([long, real], ['foo.com'])).toEqual([
+    expect(kept(long, service('foo.com'))).toEqual([
       ['foo.com.cluster.local:80', ['foo.com.cluster.local']],
       ['foo.com:80', ['foo.com']],
     ]);
-    expect(kept([long], [])).toEqual([['foo.com.cluster.local:80', ['foo.com.cluster.local', 'foo.com']]]);
+    expect(kept(long)).toEqual([['foo.com.cluster.local:80', ['foo.com.cluster.local', 'foo.com']]]);
   });
 });
