@@ -12,6 +12,8 @@ interface Flags extends SourceFlags {
   readonly httpAddr: string;
   readonly monitoringAddr: string;
   readonly shutdownDuration: string;
+  readonly keepaliveInterval?: string;
+  readonly keepaliveTimeout?: string;
   readonly keepaliveMaxServerConnectionAge?: string;
 }
 
@@ -26,6 +28,8 @@ export function serveCommand(): Command {
     .option('--httpAddr <addr>', 'address for /ready and /debug', ':8080')
     .option('--monitoringAddr <addr>', 'address for /metrics, /version and /debug', ':15014')
     .option('--shutdownDuration <duration>', 'how long a graceful stop may take', '10s')
+    .option('--keepaliveInterval <duration>', 'ping a client of which nothing was heard for so long (default: 30s)')
+    .option('--keepaliveTimeout <duration>', 'close its connection if it does not answer in this time (default: 10s)')
     .option('--keepaliveMaxServerConnectionAge <duration>', 'end connections after this time, so that proxies spread')
     .addHelpText(
       'after',
@@ -33,6 +37,7 @@ export function serveCommand(): Command {
 Environment, besides the feature flags (docs/serving.md has all of it):
   PILOT_ENABLE_WARM_UP           make the first views before /ready says yes (default true)
   PILOT_MAX_REQUESTS_PER_SECOND  new streams a second (default 15 and 5 for each processor, at most 100)
+  PILOT_XDS_SEND_TIMEOUT         end a stream that has not taken a response for so long (default: never)
   PILOT_DEBOUNCE_AFTER, PILOT_DEBOUNCE_MAX, PILOT_PUSH_THROTTLE  when pushes leave, and to how many at once`,
     )
     .action(async (flags: Flags) => {
@@ -47,15 +52,20 @@ Environment, besides the feature flags (docs/serving.md has all of it):
 }
 
 function optionsOf(flags: Flags): ServeOptions {
-  const age = flags.keepaliveMaxServerConnectionAge;
   return {
     ...sourceOptionsOf(flags),
     grpcAddr: address('--grpcAddr', flags.grpcAddr),
     httpAddr: address('--httpAddr', flags.httpAddr),
     monitoringAddr: address('--monitoringAddr', flags.monitoringAddr),
     shutdownMs: duration('--shutdownDuration', flags.shutdownDuration),
-    maxConnectionAgeMs: age === undefined ? undefined : duration('--keepaliveMaxServerConnectionAge', age),
+    keepaliveMs: given('--keepaliveInterval', flags.keepaliveInterval),
+    keepaliveTimeoutMs: given('--keepaliveTimeout', flags.keepaliveTimeout),
+    maxConnectionAgeMs: given('--keepaliveMaxServerConnectionAge', flags.keepaliveMaxServerConnectionAge),
   };
+}
+
+function given(flag: string, text: string | undefined): number | undefined {
+  return text === undefined ? undefined : duration(flag, text);
 }
 
 function address(flag: string, text: string): Address {

@@ -22,7 +22,7 @@ import { loadProto } from '../xds/encode.ts';
 import { Engine } from '../xds/engine.ts';
 import { resourceSources } from '../xds/generate/types.ts';
 import type { Nack, XdsHost } from '../xds/host.ts';
-import { xdsLimits } from '../xds/limits.ts';
+import { type XdsLimits, xdsLimits } from '../xds/limits.ts';
 import { scheduleSettings } from '../xds/push/settings.ts';
 import { XdsServer } from '../xds/server.ts';
 import { type AdapterOptions, openAdapters } from './adapters.ts';
@@ -100,7 +100,7 @@ async function start(
   closers.push(async () => warmUp.stop());
   const ready = (): boolean => sources.ready && warmUp.done;
   const host = xdsHost({ world, clock, log, metrics, reporter, engine, ready });
-  const limits = { ...xdsLimits(process.env, availableParallelism()), connectionAgeMsMax: options.maxConnectionAgeMs };
+  const limits = limitsOf(options);
   const xds = new XdsServer({ host, engine, limits, schedule: scheduleSettings(process.env) });
   closers.push(() => xds.stop(options.shutdownMs));
 
@@ -124,6 +124,21 @@ async function start(
   await startSources(options, { adapters, sources, world, log });
   if (sources.ready) await warmed;
   return { ports, world, xds, sources, config, written, stop: closeAll };
+}
+
+/** What flags say counts more than what the environment says. */
+function limitsOf({
+  keepaliveMs,
+  keepaliveTimeoutMs,
+  maxConnectionAgeMs: connectionAgeMsMax,
+}: ServeOptions): XdsLimits {
+  const limits = xdsLimits(process.env, availableParallelism());
+  return {
+    ...limits,
+    keepaliveMs: keepaliveMs ?? limits.keepaliveMs,
+    keepaliveTimeoutMs: keepaliveTimeoutMs ?? limits.keepaliveTimeoutMs,
+    connectionAgeMsMax,
+  };
 }
 
 /** What is memoised and held by no connected proxy is forgotten from now on. Returns what ends that. */

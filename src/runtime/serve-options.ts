@@ -25,6 +25,9 @@ export interface ServeOptions extends AdapterOptions {
   /** Events that are older are forgotten; milliseconds. Undefined: none is. */
   readonly journalKeepMs?: number;
   readonly shutdownMs: number;
+  /** Milliseconds of quiet after which a client is pinged, and until it must have answered; undefined: as the environment says. */
+  readonly keepaliveMs?: number;
+  readonly keepaliveTimeoutMs?: number;
   /** Milliseconds; undefined: connections may live for ever. */
   readonly maxConnectionAgeMs?: number;
 }

@@ -1,4 +1,4 @@
-// Every limit of the xDS server, with istiod's name and default where it has one (pilot/pkg/features, pilot/pkg/bootstrap, spec-events §7.1).
+// Every limit of the xDS server (docs/serving.md), with istiod's name and default where it has one (pilot/pkg/features, pilot/pkg/bootstrap, spec-events §7.1).
 
 import { durationMs } from '../core/features.ts';
 
@@ -14,7 +14,7 @@ export interface XdsLimits {
    * once, with a hundred others. A minute is the turn of 1,500 on two processors.
    */
   readonly newStreamWaitMs: number;
-  /** GRPC_KEEPALIVE_INTERVAL, GRPC_KEEPALIVE_TIMEOUT */
+  /** GRPC_KEEPALIVE_INTERVAL, GRPC_KEEPALIVE_TIMEOUT; `--keepaliveInterval` and `--keepaliveTimeout` come first. */
   readonly keepaliveMs: number;
   readonly keepaliveTimeoutMs: number;
   /** `--keepaliveMaxServerConnectionAge`; undefined: connections may live for ever. */
@@ -25,6 +25,8 @@ export interface XdsLimits {
   readonly writeBytesMax: number;
   /** How long a response counts as being written; a slow reader holds itself up, not others. */
   readonly writeSlotMs: number;
+  /** PILOT_XDS_SEND_TIMEOUT: a stream whose client has not taken a response for so long is ended; undefined: never, keepalive finds who is gone. */
+  readonly sendTimeoutMs: number | undefined;
   /** Requests of one stream that wait to be handled; past that the stream is not read. */
   readonly waitingRequestsMax: number;
 }
@@ -41,6 +43,7 @@ export const defaultXdsLimits: XdsLimits = {
   writesMax: 256,
   writeBytesMax: 32 * 1024 * 1024,
   writeSlotMs: 5_000,
+  sendTimeoutMs: undefined,
   waitingRequestsMax: 256,
 };
 
@@ -58,5 +61,7 @@ export function xdsLimits(env: Readonly<Record<string, string | undefined>>, cpu
     newStreamsPerSecond: positive('PILOT_MAX_REQUESTS_PER_SECOND', Math.min(15 + 5 * cpus, 100)),
     keepaliveMs: durationMs(env.GRPC_KEEPALIVE_INTERVAL ?? '') ?? defaults.keepaliveMs,
     keepaliveTimeoutMs: durationMs(env.GRPC_KEEPALIVE_TIMEOUT ?? '') ?? defaults.keepaliveTimeoutMs,
+    // istiod's 0 switches it off.
+    sendTimeoutMs: durationMs(env.PILOT_XDS_SEND_TIMEOUT ?? '') || defaults.sendTimeoutMs,
   };
 }

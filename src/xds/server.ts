@@ -19,7 +19,7 @@ import { Hub } from './hub.ts';
 import type { XdsLimits } from './limits.ts';
 import type { ScheduleSettings } from './push/settings.ts';
 import { RequestMemo } from './request-memo.ts';
-import { sendPieces } from './shared-write.ts';
+import { resetStream, sendPieces } from './shared-write.ts';
 import type { AdsStream, EndCode, Incoming, Transport } from './stream.ts';
 import type { ConnectionStatus, Served } from './stream-status.ts';
 
@@ -203,6 +203,8 @@ function transportOf(call: Call): Transport {
     },
     end: (code, message) => {
       if (code === 'OK') call.end();
+      // A status would wait behind what is not taken.
+      else if (code === 'DEADLINE_EXCEEDED' && resetStream(call)) return;
       else call.emit('error', { code: grpcCode[code], details: message, metadata: new Metadata() });
     },
     pause: () => {
@@ -220,6 +222,7 @@ const grpcCode: Readonly<Record<EndCode, number>> = {
   PERMISSION_DENIED: grpcStatus.PERMISSION_DENIED,
   RESOURCE_EXHAUSTED: grpcStatus.RESOURCE_EXHAUSTED,
   UNAVAILABLE: grpcStatus.UNAVAILABLE,
+  DEADLINE_EXCEEDED: grpcStatus.DEADLINE_EXCEEDED,
   INTERNAL: grpcStatus.INTERNAL,
 };
 

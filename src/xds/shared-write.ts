@@ -4,6 +4,7 @@
 //
 // That stream is no public part of grpc-js, whose version is pinned; where it is not found, the message goes the ordinary way.
 
+import { constants } from 'node:http2';
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 
 type Done = (error?: Error | null) => void;
@@ -12,6 +13,7 @@ interface ByteStream {
   write(bytes: Uint8Array, done?: Done): boolean;
   cork(): void;
   uncork(): void;
+  close(code: number): void;
   readonly writable: boolean;
 }
 
@@ -62,6 +64,13 @@ export function byteStreamOf(call: ServerDuplexStream<Buffer, Buffer>): ByteStre
   const usable =
     typeof stream?.write === 'function' && typeof stream.cork === 'function' && typeof stream.uncork === 'function';
   return usable && stream.writable === true ? (stream as ByteStream) : undefined;
+}
+
+/** Ends the call at once, whatever is still to be written; false if that cannot be done here. */
+export function resetStream(call: ServerDuplexStream<Buffer, Buffer>): boolean {
+  const stream = byteStreamOf(call);
+  stream?.close(constants.NGHTTP2_CANCEL);
+  return stream !== undefined;
 }
 
 function lengthOf(pieces: readonly Buffer[]): number {

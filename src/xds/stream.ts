@@ -11,7 +11,7 @@ import { type Arrival, arrivalOf } from './connect.ts';
 import { debugFrame } from './debug-frame.ts';
 import { deltaDiscoveryResponse, discoveryResponse } from './discovery.ts';
 import type { Engine } from './engine.ts';
-import { type DebugResource, XDS_SOURCE, type XdsHost } from './host.ts';
+import { type DebugResource, type HostTimer, XDS_SOURCE, type XdsHost } from './host.ts';
 import type { XdsLimits } from './limits.ts';
 import type { ListedNames } from './listed-names.ts';
 import type { ReceiptBook } from './receipts.ts';
@@ -39,6 +39,7 @@ export type EndCode =
   | 'PERMISSION_DENIED'
   | 'RESOURCE_EXHAUSTED'
   | 'UNAVAILABLE'
+  | 'DEADLINE_EXCEEDED'
   | 'INTERNAL';
 
 /** The wire under a stream. After `end` nothing is called any more. */
@@ -310,8 +311,10 @@ export class AdsStream {
       const pieces = this.#context.bodies.pieces(content, nonce);
       this.#note(typeUrl, { version: set.digest, stateSeq, sentAt: host.clock.now() });
       const handedAt = host.clock.now();
+      const late = this.#unlessSent(typeUrl);
       const sent = (error?: Error | null): void => {
         giveBack();
+        late?.cancel();
         if (error !== undefined && error !== null) {
           this.closed(error.message);
           return;
@@ -327,6 +330,14 @@ export class AdsStream {
       giveBack();
       this.#fail(error);
     }
+  }
+
+  /** Ends the stream if that is not cancelled in time. */
+  #unlessSent(typeUrl: string): HostTimer | undefined {
+    const { host, limits } = this.#context;
+    const { sendTimeoutMs: ms } = limits;
+    if (ms === undefined) return undefined;
+    return host.clock.after(ms, () => this.end('DEADLINE_EXCEEDED', `${typeUrl} was not taken within ${ms} ms`));
   }
 
   #debug(typeUrl: string, names: readonly string[]): void {

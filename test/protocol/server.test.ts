@@ -1,53 +1,12 @@
 // The server over a real connection on loopback: what the pure steps decide is what a client sees, facts are recorded before bytes leave,
 // and every limit answers with its status.
 
-import { ServerCredentials } from '@grpc/grpc-js';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Engine } from '../../src/xds/engine.ts';
-import { defaultXdsLimits, type XdsLimits } from '../../src/xds/limits.ts';
-import { defaultScheduleSettings } from '../../src/xds/push/settings.ts';
-import { XdsServer } from '../../src/xds/server.ts';
 import { CDS, EDS, RDS } from '../../src/xds/session/types.ts';
-import { AdsClient, DeafClient, node } from './ads-client.ts';
-import { MemoryHost, testSources } from './memory-host.ts';
-
-interface Rig {
-  readonly host: MemoryHost;
-  readonly server: XdsServer;
-  readonly engine: Engine;
-  readonly port: number;
-}
-
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-async function rig(limits: Partial<XdsLimits> = {}): Promise<Rig> {
-  const host = new MemoryHost();
-  const engine = new Engine(testSources);
-  const server = new XdsServer({
-    host,
-    engine,
-    limits: { ...defaultXdsLimits, newStreamsPerSecond: 1_000, ...limits },
-    schedule: { ...defaultScheduleSettings, debounceAfterMs: 5 },
-  });
-  host.onPush = request => server.push(request);
-  const port = await server.listen('127.0.0.1:0', ServerCredentials.createInsecure());
-  closing.push(() => server.stop(500));
-  return { host, server, engine, port };
-}
-
-function client(port: number, protocol: 'sotw' | 'delta'): AdsClient {
-  const made = new AdsClient(port, protocol);
-  closing.push(() => made.close());
-  return made;
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !holds(); i++) await new Promise<void>(resolve => setTimeout(resolve, 10));
-  expect(holds()).toBe(true);
-}
+import { DeafClient, node } from './ads-client.ts';
+import { testSources } from './memory-host.ts';
+import { client, closing, rig, until } from './server-rig.ts';
 
 describe('server', () => {
   test('delta: first answers, pushes of what changed, a reconnect that resends nothing', async () => {

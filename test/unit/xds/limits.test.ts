@@ -26,6 +26,7 @@ describe('limits', () => {
       PILOT_MAX_REQUESTS_PER_SECOND: '3.5',
       GRPC_KEEPALIVE_INTERVAL: '1m',
       GRPC_KEEPALIVE_TIMEOUT: '500ms',
+      PILOT_XDS_SEND_TIMEOUT: '20s',
     };
     expect(xdsLimits(env, 2)).toMatchObject({
       streamsMax: 7,
@@ -33,7 +34,9 @@ describe('limits', () => {
       newStreamsPerSecond: 3.5,
       keepaliveMs: 60_000,
       keepaliveTimeoutMs: 500,
+      sendTimeoutMs: 20_000,
     });
+    expect(xdsLimits({ PILOT_XDS_SEND_TIMEOUT: '0s' }, 2).sendTimeoutMs).toBeUndefined();
     const nonsense = Object.fromEntries(Object.keys(env).map(name => [name, 'many']));
     expect(xdsLimits(nonsense, 2)).toEqual(xdsLimits({}, 2));
     // istiod's default is 0: as many as the processors allow.

@@ -1,0 +1,173 @@
+// Limits as clients meet them, over real connections: who is quiet, slow, too large, too many or talks nonsense is told so or let go, and nobody
+// else notices.
+
+import { connect, type Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { CDS } from '../../src/xds/session/types.ts';
+import { DeafClient, node } from './ads-client.ts';
+import { client, closing, rig, until } from './server-rig.ts';
+
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
+const FRAME_HEADER_BYTES = 9;
+const SETTINGS = 4;
+const PING = 6;
+const ACK = 1;
+const EMPTY_SETTINGS = Buffer.from([0, 0, 0, SETTINGS, 0, 0, 0, 0, 0]);
+
+/** Speaks as much HTTP/2 as it takes to be pinged; answers pings or does not. */
+class RawPeer {
+  pings = 0;
+  closed = false;
+  readonly socket: Socket;
+  #unread = Buffer.alloc(0);
+
+  constructor(port: number, answers: boolean) {
+    this.socket = connect(port, '127.0.0.1', () => this.socket.write(Buffer.concat([PREFACE, EMPTY_SETTINGS])));
+    this.socket.on('error', () => undefined);
+    this.socket.on('close', () => {
+      this.closed = true;
+    });
+    this.socket.on('data', bytes => {
+      this.#unread = Buffer.concat([this.#unread, bytes]);
+      for (let frame = this.#frame(); frame !== undefined; frame = this.#frame()) {
+        const [type, flags] = [frame[3], frame[4]!];
+        if (type !== PING || (flags & ACK) !== 0) continue;
+        this.pings++;
+        frame[4] = ACK;
+        if (answers) this.socket.write(frame);
+      }
+    });
+    closing.push(() => this.socket.destroy());
+  }
+
+  #frame(): Buffer | undefined {
+    if (this.#unread.length < FRAME_HEADER_BYTES) return undefined;
+    const end = FRAME_HEADER_BYTES + this.#unread.readUIntBE(0, 3);
+    if (this.#unread.length < end) return undefined;
+    const frame = Buffer.from(this.#unread.subarray(0, end));
+    this.#unread = this.#unread.subarray(end);
+    return frame;
+  }
+}
+
+const large = (value: string): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`cluster-${i}-${'x'.repeat(200)}`, value]));
+
+describe('limits on the wire', () => {
+  test('keepalive: a quiet peer is pinged; who answers stays, who does not is let go', async () => {
+    const { port } = await rig({ keepaliveMs: 50, keepaliveTimeoutMs: 200 });
+    const [alive, dead] = [new RawPeer(port, true), new RawPeer(port, false)];
+    await until(() => dead.closed);
+    expect(dead.pings).toBeGreaterThan(0);
+    await until(() => alive.pings >= 5);
+    expect(alive.closed).toBe(false);
+  });
+
+  test('connection age: the stream ends, and the proxy that comes back is sent what has changed, no more', async () => {
+    const { host, port } = await rig({ connectionAgeMsMax: 300, connectionAgeGraceMs: 100 });
+    await host.set('cds', { a: '1', b: '1' });
+    const first = client(port, 'delta');
+    first.send({ node, typeUrl: CDS });
+    const held = await first.next();
+    first.send({ typeUrl: CDS, responseNonce: held.nonce });
+    await first.ended();
+    await until(() => host.facts('ProxyDisconnected').length === 1);
+    await host.set('cds', { a: '2', b: '1', c: '1' });
+    const second = client(port, 'delta');
+    const versions = Object.fromEntries(held.resources.map(({ name, version }) => [name, version]));
+    second.send({ node, typeUrl: CDS, initialResourceVersions: versions });
+    expect((await second.next()).resources.map(({ name }) => name)).toEqual(['a', 'c']);
+  });
+
+  test('a request that is too large ends its stream alone, and says why', async () => {
+    const { host, port } = await rig({ requestBytesMax: 10_000 });
+    await host.set('cds', { a: '1' });
+    const other = client(port, 'delta');
+    other.send({ node, typeUrl: CDS });
+    const { nonce } = await other.next();
+    other.send({ typeUrl: CDS, responseNonce: nonce });
+    const greedy = client(port, 'sotw');
+    greedy.send({ node, typeUrl: CDS });
+    await greedy.next();
+    greedy.send({ typeUrl: CDS, resourceNames: ['x'.repeat(20_000)] });
+    expect(await greedy.ended()).toMatchObject({ code: 8, details: expect.stringMatching(/larger than max/) });
+    await host.set('cds', { a: '2' });
+    expect((await other.next()).resources.map(({ name }) => name)).toEqual(['a']);
+    await until(() => host.facts('ProxyDisconnected').length === 1);
+  });
+
+  test('nonsense ends its stream or connection alone: no message, no HTTP/2, half a frame', async () => {
+    const { host, server, port } = await rig();
+    await host.set('cds', { a: '1' });
+    const other = client(port, 'delta');
+    other.send({ node, typeUrl: CDS });
+    const { nonce } = await other.next();
+    other.send({ typeUrl: CDS, responseNonce: nonce });
+
+    const known = client(port, 'sotw');
+    known.send({ node, typeUrl: CDS });
+    await known.next();
+    known.sendBytes(Buffer.from('0affffffff0f', 'hex'));
+    expect(await known.ended()).toMatchObject({ code: 3, details: expect.stringMatching(/not a discovery request/) });
+    for (const bytes of [
+      Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n'),
+      Buffer.concat([PREFACE, Buffer.from('ffffff04ffffffffff', 'hex')]),
+      Buffer.concat([PREFACE, EMPTY_SETTINGS, Buffer.from('000010', 'hex')]),
+    ]) {
+      const socket = connect(port, '127.0.0.1', () => socket.end(bytes));
+      socket.on('error', () => undefined);
+      socket.resume();
+      await new Promise<void>(resolve => socket.on('close', () => resolve()));
+    }
+    await host.set('cds', { a: '2' });
+    expect((await other.next()).resources.map(({ name }) => name)).toEqual(['a']);
+    expect(server.connections().map(({ connection }) => connection)).toEqual(['web.ns-1']);
+  });
+
+  test('send timeout: who does not take a response is let go, also if it never reads; who reads is not', async () => {
+    const { host, server, port } = await rig({ sendTimeoutMs: 300 });
+    await host.set('cds', large('0'));
+    const reads = client(port, 'sotw');
+    reads.send({ node, typeUrl: CDS });
+    await reads.next();
+    const deaf = new DeafClient(port, { node, typeUrl: CDS });
+    closing.push(() => deaf.close());
+    await until(() => host.facts('ProxyConnected').length === 2);
+    await until(() => host.facts('ProxyDisconnected').length === 1);
+    expect(host.facts('ProxyDisconnected')[0]).toMatchObject({
+      connection: 'web.ns-2',
+      reason: expect.stringMatching(/was not taken within 300 ms/),
+    });
+    await new Promise<void>(resolve => setTimeout(resolve, 400));
+    expect(server.connections().map(({ connection }) => connection)).toEqual(['web.ns-1']);
+    await host.set('cds', large('1'));
+    await reads.next();
+  });
+
+  test('new streams come one after another at the rate, and are served in that order', async () => {
+    const { host, port } = await rig({ newStreamsPerSecond: 10 });
+    await host.set('cds', { a: '1' });
+    const began = Date.now();
+    const clients = Array.from({ length: 4 }, () => client(port, 'delta'));
+    for (const one of clients) one.send({ node, typeUrl: CDS });
+    await Promise.all(clients.map(one => one.next()));
+    expect(Date.now() - began).toBeGreaterThanOrEqual(290);
+    expect(host.facts('ProxyConnected')).toHaveLength(4);
+  });
+
+  test('more requests at once than are kept waiting: the stream is not read meanwhile, and none is lost', async () => {
+    const { host, port } = await rig({ waitingRequestsMax: 4 });
+    await host.set('eds', Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`e${i}`, '1'])));
+    const one = client(port, 'delta');
+    const typeUrl = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment';
+    one.send({ node, typeUrl, resourceNamesSubscribe: ['e0'] });
+    for (let i = 1; i < 200; i++) one.send({ typeUrl, resourceNamesSubscribe: [`e${i}`] });
+    const names = new Set<string>();
+    while (names.size < 200) {
+      const response = await one.next();
+      for (const { name } of response.resources) names.add(name);
+      one.send({ typeUrl, responseNonce: response.nonce });
+    }
+    expect(host.state().proxies.get('web.ns-1')?.subscriptions[typeUrl]?.names).toHaveLength(200);
+  });
+});
