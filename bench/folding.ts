@@ -27,8 +27,8 @@ import {
 import { churn, meshFacts, OBJECTS_PER_SERVICE } from './mesh.ts';
 
 const SIZES = [1_000, 10_000, 100_000] as const;
-/** On the average every object changes once, most of them endpoints: what is superseded is as much of the whole at every size. */
-const CHANGES_PER_OBJECT = 1;
+/** On the average; most of them are changes of endpoints. What is superseded is as much of the whole at every size. */
+const CHANGES_PER_OBJECT = 2;
 const CHANGES_ONE_BY_ONE = 20_000;
 /** A hundred thousand events are long enough for few. */
 const ROUNDS = 3;

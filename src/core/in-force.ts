@@ -135,6 +135,8 @@ function withEntries(indexes: State['indexes'], changes: ReadonlyMap<IndexName, 
   return next;
 }
 
+/** So many are looked through faster than a set of them is made. */
+const FEW_ENTRIES = 8;
 const NO_ENTRIES: IndexEntries = {};
 const NONE: readonly string[] = [];
 
@@ -157,7 +159,10 @@ function noteEntries(
       change = { gone: [], put: [] };
       changes.set(name as IndexName, change);
     }
-    for (const entry of was) if (!is.includes(entry)) change.gone.push(`${entry}|${key}`);
+    const stays = is.length > FEW_ENTRIES ? new Set(is) : undefined;
+    for (const entry of was) {
+      if (stays === undefined ? !is.includes(entry) : !stays.has(entry)) change.gone.push(`${entry}|${key}`);
+    }
     if (after !== undefined) for (const entry of is) change.put.push([`${entry}|${key}`, after]);
   }
 }

@@ -23,17 +23,40 @@ export function chainHash(
   kind: string,
   body: string,
 ): Buffer {
-  const text = `${seq}\n${time}\n${source}\n${kind}\n${body}`;
-  // In one piece and one call: a Hash object costs more than the hashing of most events.
-  if (text.length > SCRATCH_CHARS_MAX) return createHash('sha256').update(previous).update(text, 'utf8').digest();
+  if (body.length + source.length + kind.length > SCRATCH_CHARS_MAX) {
+    const header = `${seq}\n${time}\n${source}\n${kind}\n`;
+    return createHash('sha256').update(previous).update(header, 'utf8').update(body, 'utf8').digest();
+  }
   scratch.set(previous);
-  const length = scratch.write(text, HASH_BYTES, 'utf8');
-  return hash('sha256', scratch.subarray(0, HASH_BYTES + length), 'buffer');
+  return hash('sha256', scratch.subarray(0, writeText(seq, time, source, kind, body)), 'buffer');
+}
+
+/** As chainHash, with hashes in hex: whoever only compares them makes no Buffer for each event. */
+export function chainHashHex(
+  previous: string,
+  seq: number,
+  time: number,
+  source: string,
+  kind: string,
+  body: string,
+): string {
+  if (body.length + source.length + kind.length > SCRATCH_CHARS_MAX) {
+    return chainHash(Buffer.from(previous, 'hex'), seq, time, source, kind, body).toString('hex');
+  }
+  if (scratch.write(previous, 0, HASH_BYTES, 'hex') !== HASH_BYTES) return 'the hash before is none';
+  return hash('sha256', scratch.subarray(0, writeText(seq, time, source, kind, body)), 'hex');
+}
+
+/** Behind the previous hash, so that one call hashes it all: a Hash object costs more than the hashing of most events. Returns the end. */
+function writeText(seq: number, time: number, source: string, kind: string, body: string): number {
+  const header = HASH_BYTES + scratch.write(`${seq}\n${time}\n${source}\n${kind}\n`, HASH_BYTES, 'utf8');
+  return header + scratch.write(body, header, 'utf8');
 }
 
 const SCRATCH_CHARS_MAX = 16_384;
-/** A UTF-16 code unit takes three bytes at most. */
-const scratch = Buffer.allocUnsafeSlow(HASH_BYTES + 3 * SCRATCH_CHARS_MAX);
+/** Room for two numbers and their line breaks beside the texts; a UTF-16 code unit takes three bytes at most. */
+const NUMBERS_BYTES_MAX = 64;
+const scratch = Buffer.allocUnsafeSlow(HASH_BYTES + NUMBERS_BYTES_MAX + 3 * SCRATCH_CHARS_MAX);
 
 /** As chainHash, over the bytes as they are stored: text that is not valid UTF-8 any more must not pass by being decoded. */
 export function chainHashOfBytes(

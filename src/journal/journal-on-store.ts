@@ -8,7 +8,7 @@ import type { Event, Unrecorded } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import { canonicalJson } from '../core/json.ts';
 import { AppendQueue } from './append-queue.ts';
-import { chainHash } from './chain.ts';
+import { chainHashHex } from './chain.ts';
 import { decodeEvent, encodeFact } from './codec.ts';
 import { JournalFault } from './fault.ts';
 import { Follower } from './follower.ts';
@@ -120,7 +120,7 @@ export class JournalOnStore implements Journal {
         source: row.source,
         kind: row.kind,
         body: redact ? canonicalJson(this.#vault.redact(JSON.parse(row.body) as JsonObject)) : row.body,
-        hash: row.hash.toString('hex'),
+        hash: row.hash,
       }));
     }
   }
@@ -251,18 +251,20 @@ export class JournalOnStore implements Journal {
     return Math.max(from, this.#store.base.seq + 1);
   }
 
-  #hashBefore(seq: number): Buffer {
-    if (seq - 1 === this.#store.base.seq) return this.#store.base.hash;
+  /** In hex. */
+  #hashBefore(seq: number): string {
+    if (seq - 1 === this.#store.base.seq) return this.#store.base.hash.toString('hex');
     const hash = this.#store.hashAt(seq - 1);
     if (hash === undefined && seq - 1 <= this.#store.head().seq) throw missing(seq - 1, this.path);
-    return hash ?? this.#store.head().hash;
+    return (hash ?? this.#store.head().hash).toString('hex');
   }
 }
 
-function checkChain(start: Buffer, rows: readonly Row[], path: string): Buffer {
+/** In hex, as what it returns: the hash of the last row. */
+function checkChain(start: string, rows: readonly Row[], path: string): string {
   let previous = start;
   for (const { seq, time, source, kind, body, hash } of rows) {
-    if (!chainHash(previous, seq, time, source, kind, body).equals(hash)) {
+    if (chainHashHex(previous, seq, time, source, kind, body) !== hash) {
       throw new JournalFault('damaged', 'the chain breaks here; `journal verify` tells which column was changed', {
         path,
         seq,

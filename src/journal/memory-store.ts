@@ -16,6 +16,7 @@ import type {
 
 interface MemoryRow extends Row {
   readonly sums: Buffer;
+  readonly bytes: Buffer;
 }
 
 export class MemoryStore implements Store {
@@ -51,7 +52,8 @@ export class MemoryStore implements Store {
     let seq = group.firstSeq;
     for (const [time, source, kind, body] of group.rows) {
       hash = chainHash(hash, seq, time, source, kind, body);
-      this.#rows.push({ seq, time, source, kind, body, hash, sums: columnSums(time, source, kind, body) });
+      const sums = columnSums(time, source, kind, body);
+      this.#rows.push({ seq, time, source, kind, body, hash: hash.toString('hex'), bytes: hash, sums });
       this.#head = { seq, time, hash };
       seq += 1;
     }
@@ -82,6 +84,7 @@ export class MemoryStore implements Store {
       source: Buffer.from(row.source, 'utf8'),
       kind: Buffer.from(row.kind, 'utf8'),
       body: Buffer.from(row.body, 'utf8'),
+      hash: row.bytes,
     }));
   }
 
@@ -90,7 +93,7 @@ export class MemoryStore implements Store {
   }
 
   hashAt(seq: number): Buffer | undefined {
-    return this.#rowAt(seq)?.hash;
+    return this.#rowAt(seq)?.bytes;
   }
 
   timeAt(seq: number): number | undefined {
@@ -130,7 +133,7 @@ export class MemoryStore implements Store {
     const base = this.#rowAt(to);
     if (base === undefined) return false;
     this.#rows.splice(0, to - this.#base.seq);
-    this.#base = { seq: to, hash: base.hash };
+    this.#base = { seq: to, hash: base.bytes };
     return false;
   }
 

@@ -1,7 +1,7 @@
 // The SQLite store: writes go to the writer thread, reads use a connection of their own on the caller's thread. WAL lets the two
 // work at the same time.
 
-import { chainHash } from './chain.ts';
+import { chainHashHex } from './chain.ts';
 import { JournalFault } from './fault.ts';
 import type { Durability } from './journal.ts';
 import { PAGE_CHARS_MAX, PAGE_EVENTS_MAX } from './journal.ts';
@@ -24,7 +24,7 @@ import { WriterLink } from './writer-link.ts';
 /** The end of the chain that is checked each time a journal is opened for writing; `verify` checks all of it. */
 export const OPEN_CHECK_EVENTS = 500;
 
-type TextTuple = readonly [number, number, string, string, string, Buffer];
+type TextTuple = readonly [number, number, string, string, string, string];
 type BytesTuple = readonly [number, number, Buffer, Buffer, Buffer, Buffer, Buffer];
 
 export interface SqliteOptions {
@@ -127,19 +127,19 @@ export class SqliteStore implements Store {
     if (last < headSeq) throw this.#damaged(last + 1, `events are missing up to the recorded last one, ${headSeq}`);
     if (last > headSeq) throw this.#damaged(headSeq + 1, `there are events after the recorded last one, ${headSeq}`);
     const from = Math.max(headSeq - OPEN_CHECK_EVENTS, this.base.seq) + 1;
-    let previous = from - 1 === this.base.seq ? this.base.hash : this.hashAt(from - 1);
+    let previous = (from - 1 === this.base.seq ? this.base.hash : this.hashAt(from - 1))?.toString('hex');
     for (let next = from; next <= headSeq; ) {
       const rows = this.page(next, headSeq);
       if (rows.length === 0 || previous === undefined) throw this.#damaged(next, 'this event is missing');
       for (const { seq, time, source, kind, body, hash } of rows) {
-        if (!chainHash(previous, seq, time, source, kind, body).equals(hash)) {
+        if (chainHashHex(previous, seq, time, source, kind, body) !== hash) {
           throw this.#damaged(seq, 'the chain breaks here');
         }
         previous = hash;
       }
       next = rows.at(-1)!.seq + 1;
     }
-    if (previous !== undefined && !previous.equals(headHash))
+    if (previous !== undefined && previous !== headHash.toString('hex'))
       throw this.#damaged(headSeq, 'it is not the recorded last');
   }
 
@@ -282,16 +282,14 @@ export class SqliteStore implements Store {
 }
 
 function prepare(db: Db) {
+  // In hex, because a Buffer for each row costs more than its text.
+  const text = 'seq, time, source, kind, body, lower(hex(hash)) AS hash';
   const bytes = 'seq, time, CAST(source AS BLOB), CAST(kind AS BLOB), CAST(body AS BLOB), sums, hash';
   return {
     meta: db.prepare('SELECT value FROM meta WHERE key = ?').pluck(),
     lastSeq: db.prepare('SELECT max(seq) FROM event').pluck(),
-    page: db
-      .prepare('SELECT seq, time, source, kind, body, hash FROM event WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?')
-      .raw(),
-    ofKind: db.prepare(
-      'SELECT seq, time, source, kind, body, hash FROM event WHERE kind = ? AND seq BETWEEN ? AND ? ORDER BY seq',
-    ),
+    page: db.prepare(`SELECT ${text} FROM event WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`).raw(),
+    ofKind: db.prepare(`SELECT ${text} FROM event WHERE kind = ? AND seq BETWEEN ? AND ? ORDER BY seq`),
     rawPage: db.prepare(`SELECT ${bytes} FROM event WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
     hashAt: db.prepare('SELECT hash FROM event WHERE seq = ?').pluck(),
     seqsOf: db.prepare('SELECT seq FROM event WHERE seq BETWEEN ? AND ? AND kind = ? ORDER BY seq').pluck(),

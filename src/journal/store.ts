@@ -31,7 +31,8 @@ export interface Row {
   readonly source: string;
   readonly kind: string;
   readonly body: string;
-  readonly hash: Buffer;
+  /** Hex, in lower case. */
+  readonly hash: string;
 }
 
 /** Text columns as the bytes that are stored. */

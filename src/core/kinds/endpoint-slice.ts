@@ -168,16 +168,23 @@ function isAddressOf(type: string | undefined, address: string): boolean {
 }
 
 function indexSlice(obj: Obj<'EndpointSlice'>): IndexEntries {
+  const { cluster, namespace } = obj;
   const service = obj.labels[SERVICE_NAME_LABEL];
-  const pods = new Set<string>();
-  const ips = new Set<string>();
+  const pods: string[] = [];
+  const ips: string[] = [];
   for (const { targetRef, addresses } of obj.spec.endpoints) {
-    if (targetRef?.kind === 'Pod') pods.add(`${obj.cluster}/${targetRef.namespace}/${targetRef.name}`);
-    else if (targetRef === undefined) for (const ip of addresses) ips.add(`${obj.cluster}/${obj.namespace}/${ip}`);
+    if (targetRef?.kind === 'Pod') pods.push(`${cluster}/${targetRef.namespace}/${targetRef.name}`);
+    else if (targetRef === undefined) for (const ip of addresses) ips.push(`${cluster}/${namespace}/${ip}`);
   }
   return {
-    slicesByService: service === undefined ? [] : [`${obj.cluster}/${obj.namespace}/${service}`],
-    slicesByPod: [...pods].sort(),
-    slicesByIp: [...ips].sort(),
+    slicesByService: service === undefined ? [] : [`${cluster}/${namespace}/${service}`],
+    slicesByPod: sortedOnce(pods),
+    slicesByIp: sortedOnce(ips),
   };
+}
+
+/** Sorted, each once. Most come so already. */
+function sortedOnce(entries: string[]): readonly string[] {
+  for (let i = 1; i < entries.length; i++) if (entries[i - 1]! >= entries[i]!) return [...new Set(entries)].sort();
+  return entries;
 }
