@@ -37,7 +37,9 @@ export function sidecarRoute(reader: ProxyReader, routeName: string): GeneratedV
   for (const one of kept) {
     const domains = domainsShown(one, port);
     const wanted = sniffedHost === undefined || domains.some(domain => domain === routeName || domain === sniffedHost);
-    if (wanted && domains.length > 0) hosts.push(makeHost(reader, one, domains, routed[one.place]!, attemptCount));
+    if (!wanted || domains.length === 0) continue;
+    const { routes, session } = routed[one.place]!;
+    hosts.push(makeHost(reader, { kept: one, domains, routes, session, attemptCount }));
   }
   const virtualHosts = sniffedHost === undefined ? [...hosts, catchAllHost(reader)] : sniffed(reader, hosts);
   return { virtualHosts, problems };
@@ -59,19 +61,20 @@ interface HostsOfPort {
 /** What the route configurations of one port have in common: with sniffing there is one for every service on it. */
 const hostsOfPort: Selection<PortHosts, HostsOfPort> = {
   name: 'route/hostsOfPort',
-  follows: ({ port }) => String(port),
-  run: (reader, { port, wrappers }) => {
-    const parts = reader.aboutEach(routedHosts, wrappers);
-    const routed = parts.flatMap(({ hosts }) => hosts);
-    const claims = reader.about(claimsOf, {
-      port,
-      of: routed.map(host => host.of),
-      ports: routed.map(host => host.port),
-    });
-    const { kept, problems } = reader.make(withoutDuplicates, { claims });
-    return { kept, routed, problems: [...parts.flatMap(part => part.problems), ...problems] };
+  run: (reader, of) => {
+    const { claiming, routed, problems } = reader.about(routedOfPort, of);
+    const claims = reader.about(claimsOf, { claiming });
+    const { kept, problems: conflicts } = reader.make(withoutDuplicates, { claims });
+    return { kept, routed, problems: [...problems, ...conflicts] };
   },
 };
+
+interface RoutedOfPort {
+  readonly routed: readonly RoutedHost[];
+  /** What they claim, the identical one while hosts and services are the same. */
+  readonly claiming: Claiming;
+  readonly problems: readonly Problem[];
+}
 
 interface Claiming {
   readonly port: number;
@@ -80,10 +83,25 @@ interface Claiming {
   readonly ports: readonly number[];
 }
 
-/** The same list while hosts and services are the same, however their routes change. */
-const claimsOf: Selection<Claiming, readonly Claim[]> = {
+/** What does not depend on where the proxy is: once for all namespaces. */
+const routedOfPort: Selection<PortHosts, RoutedOfPort> = {
+  name: 'route/routedOfPort',
+  follows: ({ port }) => String(port),
+  run: (reader, { port, wrappers }) => {
+    const parts = reader.aboutEach(routedHosts, wrappers);
+    const routed = parts.flatMap(({ hosts }) => hosts);
+    const [of, ports] = [routed.map(host => host.of), routed.map(host => host.port)];
+    const claiming = reader.make(oneOfEqualClaims, { port, of, ports });
+    return { routed, claiming, problems: parts.flatMap(part => part.problems) };
+  },
+};
+
+const oneOfEqualClaims: Generator<Claiming, Claiming> = { name: 'route/oneOfEqualClaims', run: claiming => claiming };
+
+/** However routes change, the same list. */
+const claimsOf: Selection<{ readonly claiming: Claiming }, readonly Claim[]> = {
   name: 'route/claimsOf',
-  run: (reader, { port: buildPort, of, ports }) => {
+  run: (reader, { claiming: { port: buildPort, of, ports } }) => {
     const view = reader.derived(addressView);
     const dnsDomain = reader.facet('dnsDomain');
     const absoluteNames = reader.feature('PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN');
@@ -102,31 +120,38 @@ function domainsShown({ claim, domains }: Kept, port: number): readonly string[]
   return port === 0 && claim.port !== 80 ? domains.filter(domain => domain.includes(':')) : domains;
 }
 
-function makeHost(
-  reader: ProxyReader,
-  { claim }: Kept,
-  domains: readonly string[],
-  { routes, session }: RoutedHost,
-  attemptCount: boolean,
-): VirtualHost {
-  if (domains === claim.domains) return reader.make(wholeHost, { claim, routes, session, attemptCount });
-  const { name } = claim;
-  return reader.make(virtualHost, { name, domains, routes: routes.routes, attemptCount, requireTls: false, session });
-}
-
-interface WholeHostInputs {
-  readonly claim: Claim;
+interface HostInputs {
+  readonly kept: Kept;
+  readonly domains: readonly string[];
   readonly routes: GeneratedRoutes;
   readonly session: string;
   readonly attemptCount: boolean;
 }
 
-/** Of a host that keeps all its domains: mostly they all do. */
-const wholeHost: Generator<WholeHostInputs, VirtualHost> = {
-  name: 'route/wholeHost',
-  run: ({ claim: { name, domains }, routes: { routes }, session, attemptCount }) =>
-    virtualHost.run({ name, domains, routes, attemptCount, requireTls: false, session }),
-};
+/** The last host of each: of hundreds, mostly all but one are made of the identical parts again. */
+const lastHosts = new WeakMap<Kept, HostInputs & { readonly host: VirtualHost }>();
+
+function makeHost(reader: ProxyReader, inputs: HostInputs): VirtualHost {
+  const { kept, domains, routes, session, attemptCount } = inputs;
+  const last = lastHosts.get(kept);
+  const same =
+    last?.domains === domains &&
+    last.routes === routes &&
+    last.session === session &&
+    last.attemptCount === attemptCount;
+  if (same) return last.host;
+  const { name } = kept.claim;
+  const host = reader.make(virtualHost, {
+    name,
+    domains,
+    routes: routes.routes,
+    attemptCount,
+    requireTls: false,
+    session,
+  });
+  lastHosts.set(kept, { ...inputs, host });
+  return host;
+}
 
 /** A sniffed port is of one service, whatever a request calls it: its virtual host takes every domain. */
 function sniffed(reader: ProxyReader, found: readonly VirtualHost[]): readonly VirtualHost[] {
