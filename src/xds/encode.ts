@@ -5,7 +5,7 @@
 // The bytes are a function of the value: fields by number, map entries by key (they differ from Go's order; compare decoded messages).
 
 import { hash } from 'node:crypto';
-import { type TypeName, typeNameOf, typeUrl } from './proto/any.ts';
+import { type TypeName, typeUrl } from './proto/any.ts';
 import type { TypeMap } from './proto/types.gen.ts';
 import { framedString, header } from './wire/frame.ts';
 import { encodeAny, encodePrepared } from './wire/pack.ts';
@@ -71,7 +71,7 @@ class Encoded implements EncodedResource {
     this.name = name;
     this.typeUrl = url;
     // One copy serves both: the frame ends with the body.
-    const { frame, length } = encodeAny(RESOURCES, url, typeOf(typeNameOf(url)), message);
+    const { frame, length } = encodeAny(RESOURCES, url, message);
     this.sotwFrame = frame;
     this.body = frame.subarray(frame.length - length);
     this.version = hash('sha256', this.body, 'hex').slice(0, VERSION_LENGTH);

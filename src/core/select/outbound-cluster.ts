@@ -37,7 +37,11 @@ export interface DnsInputs {
   readonly dnsUdpMaxQueries: number;
 }
 
-export interface OutboundClusterInputs extends CommonClusterInputs, DnsInputs {
+/** `S` and `A`: what the caller makes of the inputs of TLS and of the endpoints inside the cluster. */
+export interface OutboundClusterInputs<S = unknown, A = unknown> extends CommonClusterInputs, DnsInputs {
+  readonly sockets: S | undefined;
+  /** DNS types only. */
+  readonly assignment: A | undefined;
   readonly name: string;
   readonly statName: string;
   readonly discovery: Discovery;
@@ -76,12 +80,10 @@ export interface OutboundClusterInputs extends CommonClusterInputs, DnsInputs {
   readonly problems: readonly Problem[];
 }
 
-/** What one cluster is made of; the caller runs the generators of the parts, then that of the cluster. */
-export interface OutboundSelection {
-  readonly cluster: OutboundClusterInputs;
-  readonly tls: UpstreamTlsInputs | undefined;
-  /** Endpoints inside the cluster: DNS types only. */
-  readonly assignment: AssignmentInputs | undefined;
+/** The generators of the parts of a cluster. */
+export interface ClusterParts<S, A> {
+  readonly sockets: (inputs: UpstreamTlsInputs) => S;
+  readonly assignment: (inputs: AssignmentInputs) => A;
 }
 
 interface Target {
@@ -92,48 +94,54 @@ interface Target {
 }
 
 /** The clusters of a service, ports and subsets in order. `rule`: the one in force for the proxy; `sniDnat`: those that a gateway routes to by SNI alone. */
-export function selectOutboundClusters(
+export function selectOutboundClusters<S, A>(
   reader: ProxyReader,
+  parts: ClusterParts<S, A>,
   service: Service,
   rule: MergedRule | undefined,
   sniDnat: boolean,
-): readonly OutboundSelection[] {
+): readonly OutboundClusterInputs<S, A>[] {
   if (service.resolution === 'Alias' || (sniDnat && service.meshExternal)) return [];
-  const selections: OutboundSelection[] = [];
+  const selections: OutboundClusterInputs<S, A>[] = [];
   for (const port of service.ports) {
     if (port.protocol === 'UDP') continue;
-    selections.push(...clustersOfPort(reader, { service, port, rule, sniDnat }));
+    selections.push(...clustersOfPort(reader, parts, { service, port, rule, sniDnat }));
   }
   return selections;
 }
 
-function clustersOfPort(reader: ProxyReader, target: Target): readonly OutboundSelection[] {
+function clustersOfPort<S, A>(
+  reader: ProxyReader,
+  parts: ClusterParts<S, A>,
+  target: Target,
+): readonly OutboundClusterInputs<S, A>[] {
   const { service, port, rule } = target;
   const discovery = discoveryOf(reader, service);
   if (discovery === 'FORWARD_PROXY' && !forwardProxied.includes(port.protocol)) return [];
   const own = rule?.spec.trafficPolicy;
   const base = policyOfPort(own, port.port);
-  const found: (OutboundSelection | undefined)[] = [selectCluster(reader, target, discovery, base, own, undefined)];
+  const found = [selectCluster(reader, parts, target, discovery, base, own, undefined)];
   if (discovery === 'FORWARD_PROXY') return present(found);
   const inherited = finishedDiscovery(discovery, base);
   for (const subset of rule?.spec.subsets ?? []) {
     const policy = policyOfSubset(base, subset, port.port);
     const type = isPassthrough(subset.trafficPolicy) ? 'ORIGINAL_DST' : inherited;
-    found.push(selectCluster(reader, target, type, policy, subset.trafficPolicy, subset));
+    found.push(selectCluster(reader, parts, target, type, policy, subset.trafficPolicy, subset));
   }
   return present(found);
 }
 
 const forwardProxied: readonly Protocol[] = ['HTTP', 'TLS', 'GRPC', 'HTTP2'];
 
-function selectCluster(
+function selectCluster<S, A>(
   reader: ProxyReader,
+  parts: ClusterParts<S, A>,
   target: Target,
   startDiscovery: Discovery,
   policy: ClusterPolicy | undefined,
   unmerged: TrafficPolicy | undefined,
   subset: Subset | undefined,
-): OutboundSelection | undefined {
+): OutboundClusterInputs<S, A> | undefined {
   const { service, port, rule, sniDnat } = target;
   const subsetName = subset?.name ?? '';
   const name = (sniDnat ? sniDnatName : outboundClusterName)(service.hostname, subsetName, port.port);
@@ -169,7 +177,9 @@ function selectCluster(
   const common = commonClusterInputs(reader);
   const resolving = dnsInputs(reader, service, dns);
   // Written out member by member: objects put together by spreading so many cost many times as much.
-  const cluster: OutboundClusterInputs = {
+  return {
+    sockets: sniDnat || tls.inputs === undefined ? undefined : parts.sockets(tls.inputs),
+    assignment: assignment !== undefined && resolvesNames(discovery) ? parts.assignment(assignment) : undefined,
     connectTimeout: common.connectTimeout,
     meshKeepalive: common.meshKeepalive,
     trackRemaining: common.trackRemaining,
@@ -207,11 +217,6 @@ function selectCluster(
     subset: subsetName,
     overridesAlpn: policy?.tls?.mode === 'SIMPLE' || policy?.tls?.mode === 'MUTUAL',
     problems: sniDnat ? noProblems : tls.problems,
-  };
-  return {
-    cluster,
-    tls: sniDnat ? undefined : tls.inputs,
-    assignment: resolvesNames(discovery) ? assignment : undefined,
   };
 }
 
@@ -280,6 +285,6 @@ function nameOfStats(reader: ProxyReader, target: Target, name: string, subset: 
   return statName(reader.mesh('outboundClusterStatName'), name, target.service, target.port, subset, 0);
 }
 
-function present(found: readonly (OutboundSelection | undefined)[]): readonly OutboundSelection[] {
-  return found.filter(selection => selection !== undefined);
+function present<T>(found: readonly (T | undefined)[]): readonly T[] {
+  return found.filter(cluster => cluster !== undefined);
 }

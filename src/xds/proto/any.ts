@@ -30,9 +30,17 @@ export function anyBytes(url: string, value: Uint8Array): AnyMessage & { readonl
 /** An Any that is present and holds nothing, `{}` in protojson, as istiod sets for a Wasm plugin without configuration. */
 export const emptyAny: AnyMessage = { '@type': '' };
 
+/** The identical text each time: there are as many of them as there are Any, and each is looked up when it is packed. */
 export function typeUrl<K extends TypeName>(type: K): TypeUrl<K> {
-  return `${TYPE_URL_PREFIX}${type}`;
+  let url = urls.get(type);
+  if (url === undefined) {
+    url = `${TYPE_URL_PREFIX}${type}`;
+    urls.set(type, url);
+  }
+  return url as TypeUrl<K>;
 }
+
+const urls = new Map<TypeName, string>();
 
 /** The full name of the message that a type URL names: what follows the last slash. */
 export function typeNameOf(url: string): string {

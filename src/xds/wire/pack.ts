@@ -7,7 +7,7 @@
 import { assert } from '../../core/assert.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { typeNameOf } from '../proto/any.ts';
-import { type Field, findType, messageTypeOf, nameOf, type Plain, type Type } from './registry.ts';
+import { type Field, findType, messageTypeOf, nameOf, type Plain, type Type, typeOf } from './registry.ts';
 import { Sink } from './sink.ts';
 import { ANY, BOXED, LIST_VALUE, STRUCT, VALUE } from './well-known.ts';
 import { type FieldWriter, fieldWriter, type WriteElement } from './write-field.ts';
@@ -61,14 +61,14 @@ export function encodePrepared(type: Type, message: Plain): Buffer {
 export function encodeAny(
   field: number,
   url: string,
-  type: Type,
   message: Plain,
 ): { readonly frame: Buffer; readonly length: number } {
+  const plan = anyPlan(url) ?? planOfUrl(url, typeOf(typeNameOf(url)));
   let length = 0;
   const frame = sink.written(() => {
     sink.varint((field << TAG_SHIFT) | LENGTH_DELIMITED);
     const start = sink.open();
-    writeAnyOf(url, contentWriter(type), message);
+    writeAnyOf(plan, message);
     length = sink.at - start;
     sink.close(start);
   });
@@ -88,7 +88,9 @@ function writeMessage(plan: Plan, message: Plain): void {
   assert(depth < DEPTH_MAX, 'messages are nested too deeply');
   depth++;
   try {
-    for (const field of shapeOf(plan, message).fields) {
+    const { fields } = shapeOf(plan, message);
+    for (let i = 0; i < fields.length; i++) {
+      const field = fields[i]!;
       const value = message[field.name];
       if (value !== undefined && value !== null) field.write(sink, value);
     }
@@ -98,8 +100,9 @@ function writeMessage(plan: Plan, message: Plain): void {
 }
 
 function shapeOf(plan: Plan, message: Plain): Shape {
+  const { shapes } = plan;
+  for (let i = 0; i < shapes.length; i++) if (hasShape(message, shapes[i]!.names)) return shapes[i]!;
   const names = Object.keys(message);
-  for (const shape of plan.shapes) if (sameNames(shape.names, names)) return shape;
   const fields = names.flatMap(name => writerOf(plan, name) ?? []).sort((a, b) => a.id - b.id);
   const shape: Shape = { names, fields };
   plan.shapes.unshift(shape);
@@ -107,10 +110,11 @@ function shapeOf(plan: Plan, message: Plain): Shape {
   return shape;
 }
 
-function sameNames(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
+/** Without a list of the message's own names, which would be most of what encoding allocates. */
+function hasShape(message: Plain, names: readonly string[]): boolean {
+  let i = 0;
+  for (const name in message) if (name !== names[i++]) return false;
+  return i === names.length;
 }
 
 /** undefined: the type has no such field, as with the `@type` of an Any. */
@@ -173,14 +177,13 @@ function writeAny(content: Plain): void {
   const url = content['@type'];
   assert(typeof url === 'string', 'an Any has no @type');
   if (url === '') return;
-  const { write, boxed } = anyPlan(url) ?? unknownType(url, content);
-  if (boxed) assert('value' in content, `an Any of ${url} must have its content under \`value\``);
-  writeAnyOf(url, write, boxed ? content.value : content);
+  const plan = anyPlan(url) ?? unknownType(url, content);
+  if (plan.boxed) assert('value' in content, `an Any of ${url} must have its content under \`value\``);
+  writeAnyOf(plan, plan.boxed ? content.value : content);
 }
 
-function writeAnyOf(url: string, write: (value: unknown) => void, content: unknown): void {
-  sink.varint(ANY_TYPE_URL);
-  sink.text(url);
+function writeAnyOf({ head, write }: AnyPlan, content: unknown): void {
+  sink.raw(head);
   const before = sink.at;
   sink.varint(ANY_VALUE);
   const start = sink.open();
@@ -191,6 +194,8 @@ function writeAnyOf(url: string, write: (value: unknown) => void, content: unkno
 }
 
 interface AnyPlan {
+  /** The type URL, as a field. */
+  readonly head: Buffer;
   readonly write: (value: unknown) => void;
   readonly boxed: boolean;
 }
@@ -202,13 +207,24 @@ function anyPlan(url: string): AnyPlan | undefined {
   if (known !== undefined) return known;
   const type = findType(typeNameOf(url));
   if (type === undefined) return undefined;
-  const made: AnyPlan = { write: contentWriter(type), boxed: BOXED.has(nameOf(type)) };
+  const made = planOfUrl(url, type);
   // Names come from the network, but only those of types that there are get here.
   if (url === `type.googleapis.com/${nameOf(type)}`) anyPlans.set(url, made);
   return made;
 }
 
+function planOfUrl(url: string, type: Type): AnyPlan {
+  return { head: headOf(url), write: contentWriter(type), boxed: BOXED.has(nameOf(type)) };
+}
+
 function unknownType(url: string, { value }: Plain): AnyPlan {
   assert(value instanceof Uint8Array, `an Any of the unknown type ${url} must be given as bytes`);
-  return { write: () => sink.raw(value), boxed: false };
+  return { head: headOf(url), write: () => sink.raw(value), boxed: false };
+}
+
+function headOf(url: string): Buffer {
+  return sink.written(() => {
+    sink.varint(ANY_TYPE_URL);
+    sink.text(url);
+  });
 }

@@ -134,9 +134,10 @@ function isZeroLong({ low, high }: Plain): boolean {
 
 function listWriter(tag: number, element: WriteElement): WriteElement {
   return (sink, list) => {
-    for (const value of list as readonly unknown[]) {
+    const values = list as readonly unknown[];
+    for (let i = 0; i < values.length; i++) {
       sink.varint(tag);
-      element(sink, value);
+      element(sink, values[i]);
     }
   };
 }

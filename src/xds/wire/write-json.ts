@@ -71,13 +71,18 @@ function writeFramed(sink: Sink, json: Json, depth: number): void {
   sink.close(start);
 }
 
-const INTEGER_FIRST = /^\d/;
+const ZERO = 0x30;
+const NINE = 0x39;
 
 /** Sorted, but what looks like an integer comes first, ascending, as in every JavaScript object. */
 export function sortedKeys(object: object): readonly string[] {
   const keys = Object.keys(object);
   if (keys.length < 2) return keys;
-  keys.sort();
-  if (!keys.some(key => INTEGER_FIRST.test(key))) return keys;
-  return Object.keys(Object.fromEntries(keys.map(key => [key, true])));
+  let sorted = true;
+  for (let i = 0; i < keys.length; i++) {
+    const first = keys[i]!.charCodeAt(0);
+    if (first >= ZERO && first <= NINE) return Object.keys(Object.fromEntries(keys.sort().map(key => [key, true])));
+    sorted &&= i === 0 || keys[i - 1]! < keys[i]!;
+  }
+  return sorted ? keys : keys.sort();
 }

@@ -25,12 +25,26 @@ const families = {
   ALL: Cluster_DnsLookupFamily.ALL,
 } as const;
 
+export type DiscoveryFields = Pick<
+  Cluster,
+  | 'type'
+  | 'clusterType'
+  | 'edsClusterConfig'
+  | 'originalDstLbConfig'
+  | 'loadAssignment'
+  | 'dnsLookupFamily'
+  | 'dnsRefreshRate'
+  | 'dnsJitter'
+  | 'respectDnsTtl'
+  | 'typedDnsResolverConfig'
+>;
+
 /** The fields that belong to the discovery type. `assignment`: the endpoints of a DNS type cluster; `tls`: the cluster speaks TLS. */
 export function discovery(
   inputs: OutboundClusterInputs,
   assignment: ClusterLoadAssignment | undefined,
   tls: boolean,
-): Cluster {
+): DiscoveryFields {
   switch (inputs.discovery) {
     case 'EDS':
       return {
@@ -54,7 +68,7 @@ export function discovery(
   }
 }
 
-function dns(inputs: DnsInputs): Cluster {
+function dns(inputs: DnsInputs): DiscoveryFields {
   return {
     ...(inputs.dnsFamily === undefined ? {} : { dnsLookupFamily: families[inputs.dnsFamily] }),
     ...(inputs.dnsRefreshRate === undefined ? {} : { dnsRefreshRate: inputs.dnsRefreshRate }),

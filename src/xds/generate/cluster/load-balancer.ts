@@ -9,14 +9,9 @@ const WARMUP_MIN_PERCENT = 10;
 /** Not a real runtime key; Istio sends it so, because the field may not be empty. */
 const WARMUP_RUNTIME_KEY = '(';
 
-type LoadBalancing = Pick<
+export type LoadBalancing = Pick<
   Cluster,
-  | 'lbPolicy'
-  | 'leastRequestLbConfig'
-  | 'roundRobinLbConfig'
-  | 'ringHashLbConfig'
-  | 'maglevLbConfig'
-  | 'originalDstLbConfig'
+  'lbPolicy' | 'leastRequestLbConfig' | 'roundRobinLbConfig' | 'ringHashLbConfig' | 'maglevLbConfig'
 >;
 
 export function loadBalancing(settings: LoadBalancerSettings | undefined, hashesKeys: boolean): LoadBalancing {

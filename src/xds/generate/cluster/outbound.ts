@@ -12,8 +12,8 @@ import {
   type Metadata,
 } from '../../proto/types.gen.ts';
 import { circuitBreakers, connectionOptions, connectTimeout } from './connection-pool.ts';
-import { discovery } from './discovery.ts';
-import { loadBalancing } from './load-balancer.ts';
+import { type DiscoveryFields, discovery } from './discovery.ts';
+import { type LoadBalancing, loadBalancing } from './load-balancer.ts';
 import { describedServices, istioMetadata, rulePath } from './metadata.ts';
 import { metadataExchangeFilter } from './metadata-exchange.ts';
 import { outlierDetection, panicThreshold } from './outlier-detection.ts';
@@ -21,10 +21,7 @@ import { protocolOptions } from './protocol-options.ts';
 import { type UpstreamSockets, withProxyProtocol } from './upstream-tls.ts';
 
 /** The selected inputs with the parts that have generators of their own. */
-export interface OutboundParts extends OutboundClusterInputs {
-  readonly sockets: UpstreamSockets | undefined;
-  readonly assignment: ClusterLoadAssignment | undefined;
-}
+export type OutboundParts = OutboundClusterInputs<UpstreamSockets, ClusterLoadAssignment>;
 
 export const outboundCluster: Generator<OutboundParts, Resource<Cluster>> = {
   name: 'cluster/outbound',
@@ -33,26 +30,48 @@ export const outboundCluster: Generator<OutboundParts, Resource<Cluster>> = {
     const options = protocolOptions(inputs);
     const upstream = connectionOptions(inputs.meshKeepalive, pool);
     const metadata = metadataOf(inputs);
-    const message: Cluster = {
-      ...discovery(inputs, inputs.assignment, inputs.sockets !== undefined),
-      ...balancing(inputs),
-      ...sockets(inputs),
+    const found = discovery(inputs, inputs.assignment, inputs.sockets !== undefined);
+    const balanced = balancing(inputs);
+    const { transportSocket, transportSocketMatches } = sockets(inputs);
+    // Written out: of all messages there are most of these, and objects put together by spreading cost many times as much.
+    const message = {
       name: inputs.name,
       altStatName: `${inputs.statName};`,
+      type: found.type,
+      clusterType: found.clusterType,
+      edsClusterConfig: found.edsClusterConfig,
+      originalDstLbConfig: found.originalDstLbConfig,
+      loadAssignment: found.loadAssignment,
+      dnsLookupFamily: found.dnsLookupFamily,
+      dnsRefreshRate: found.dnsRefreshRate,
+      dnsJitter: found.dnsJitter,
+      respectDnsTtl: found.respectDnsTtl,
+      typedDnsResolverConfig: found.typedDnsResolverConfig,
       connectTimeout: connectTimeout(inputs.connectTimeout, pool),
       circuitBreakers: circuitBreakers(pool, inputs.retryBudget, inputs.trackRemaining),
       typedExtensionProtocolOptions: options,
       upstreamConnectionOptions: upstream,
+      outlierDetection: balanced.outlierDetection,
+      lbPolicy: balanced.lbPolicy,
+      leastRequestLbConfig: balanced.leastRequestLbConfig,
+      roundRobinLbConfig: balanced.roundRobinLbConfig,
+      ringHashLbConfig: balanced.ringHashLbConfig,
+      maglevLbConfig: balanced.maglevLbConfig,
+      commonLbConfig: balanced.commonLbConfig,
+      transportSocket,
+      transportSocketMatches,
       filters: inputs.exchangeMetadata ? [metadataExchangeFilter(inputs.exchangeLabels)] : undefined,
       metadata,
-    };
+    } satisfies Cluster & Record<keyof DiscoveryFields | keyof Balancing | keyof Sockets, unknown>;
     return { name: inputs.name, message, problems: inputs.problems };
   },
 };
 
-function balancing(inputs: OutboundParts): Cluster {
+type Balancing = LoadBalancing & Pick<Cluster, 'outlierDetection' | 'commonLbConfig'>;
+
+function balancing(inputs: OutboundParts): Balancing {
   const outlier = inputs.outlierDetection;
-  const ejection: Cluster = outlier === undefined ? {} : { outlierDetection: outlierDetection(outlier) };
+  const ejection: Balancing = outlier === undefined ? {} : { outlierDetection: outlierDetection(outlier) };
   if (inputs.discovery === 'FORWARD_PROXY') return { ...ejection, lbPolicy: Cluster_LbPolicy.CLUSTER_PROVIDED };
   const algorithm =
     inputs.discovery === 'ORIGINAL_DST'
@@ -73,7 +92,9 @@ function commonLbConfig(inputs: OutboundParts): Cluster_CommonLbConfig {
   };
 }
 
-function sockets(inputs: OutboundParts): Cluster {
+type Sockets = Pick<Cluster, 'transportSocket' | 'transportSocketMatches'>;
+
+function sockets(inputs: OutboundParts): Sockets {
   const { proxyProtocol } = inputs;
   const bare = inputs.sockets ?? {};
   const { socket, matches } = proxyProtocol === undefined ? bare : withProxyProtocol(bare, proxyProtocol);

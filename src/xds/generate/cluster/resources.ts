@@ -11,16 +11,16 @@ import { parseClusterName } from '../../../core/select/cluster-names.ts';
 import { destinationRule, type MergedRule, scopeRules } from '../../../core/select/destination-rules.ts';
 import { servicesWithClusters } from '../../../core/select/gateway-services.ts';
 import { bindInputs, selectInboundClusters } from '../../../core/select/inbound-cluster.ts';
-import { type OutboundSelection, selectOutboundClusters } from '../../../core/select/outbound-cluster.ts';
+import { type ClusterParts, selectOutboundClusters } from '../../../core/select/outbound-cluster.ts';
 import { metadataFlag, preservesHeaderCase } from '../../../core/select/proxy-metadata.ts';
 import { scopedServices, scopeService } from '../../../core/select/sidecar-scope.ts';
-import type { Cluster } from '../../proto/types.gen.ts';
+import type { Cluster, ClusterLoadAssignment } from '../../proto/types.gen.ts';
 import { loadAssignment } from '../endpoint/assignment.ts';
 import type { Pieces } from '../source.ts';
 import { inboundCluster } from './inbound.ts';
 import { outboundCluster } from './outbound.ts';
 import { blackHoleCluster, credentialCluster, inboundPassthroughCluster, passthroughCluster } from './special.ts';
-import { upstreamTls } from './upstream-tls.ts';
+import { type UpstreamSockets, upstreamTls } from './upstream-tls.ts';
 
 type Clusters = readonly Resource<Cluster>[];
 
@@ -75,7 +75,9 @@ interface ServiceClusters {
 const outboundClusters: Selection<ServiceClusters, Clusters> = {
   name: 'cluster/outboundClusters',
   run: (reader, { service, rule, sniDnat }) =>
-    selectOutboundClusters(reader, service, rule, sniDnat).map(selection => makeCluster(reader, selection)),
+    selectOutboundClusters(reader, partsOf(reader), service, rule, sniDnat).map(inputs =>
+      reader.make(outboundCluster, inputs),
+    ),
 };
 
 function servicePieces(reader: ProxyReader): readonly ServiceClusters[] {
@@ -107,9 +109,9 @@ export const ownClusters: Query<'', Clusters> = {
   },
 };
 
-function makeCluster(reader: ProxyReader, selection: OutboundSelection): Resource<Cluster> {
-  const sockets = selection.tls === undefined ? undefined : reader.make(upstreamTls, selection.tls);
-  const assignment =
-    selection.assignment === undefined ? undefined : reader.make(loadAssignment, selection.assignment).message;
-  return reader.make(outboundCluster, { ...selection.cluster, sockets, assignment });
+function partsOf(reader: ProxyReader): ClusterParts<UpstreamSockets, ClusterLoadAssignment> {
+  return {
+    sockets: inputs => reader.make(upstreamTls, inputs),
+    assignment: inputs => reader.make(loadAssignment, inputs).message,
+  };
 }

@@ -10,7 +10,7 @@ import type { ProxyReader, Query } from '../../../core/reader.ts';
 import { gatewayTopology, metadataText, proxyHeaders } from '../../../core/select/proxy-config.ts';
 import { tracing } from '../../../core/select/tracing.ts';
 import type { TrafficClass } from '../../../core/select/traffic-class.ts';
-import { any } from '../../proto/any.ts';
+import { any, typeUrl } from '../../proto/any.ts';
 import {
   ApiVersion,
   HttpConnectionManager_PathWithEscapedSlashesAction as EscapedSlashes,
@@ -56,7 +56,7 @@ export function httpConnectionManager(reader: ProxyReader, chain: HttpChain): Fi
 
 const hcmFilter: Generator<
   {
-    readonly base: HttpConnectionManager;
+    readonly base: HcmBase;
     readonly filters: readonly HttpFilter[];
     readonly statPrefix: string;
     readonly routes: string | RouteConfiguration;
@@ -67,23 +67,71 @@ const hcmFilter: Generator<
   Filter
 > = {
   name: 'listener/httpConnectionManager',
-  run: ({ base, filters, statPrefix, routes, http2, http3, httpProxy }) => ({
-    name: 'envoy.filters.network.http_connection_manager',
-    typedConfig: any('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
-      ...base,
+  run: ({ base, filters, statPrefix, routes, http2, http3, httpProxy }) => {
+    // Written out: there can be one for each Gateway, and objects put together by spreading cost many times as much.
+    const config = {
+      '@type': HCM_URL,
       statPrefix,
-      ...(typeof routes === 'string' ? { rds: rds(routes) } : { routeConfig: routes }),
+      rds: typeof routes === 'string' ? rds(routes) : undefined,
+      routeConfig: typeof routes === 'string' ? undefined : routes,
       // The HTTP proxy port is for clients beside the proxy, whatever is said of others.
       useRemoteAddress: httpProxy ? { value: false } : base.useRemoteAddress,
       httpFilters: filters,
       http2ProtocolOptions: http2 ? {} : undefined,
-      ...(http3 ? { codecType: HttpConnectionManager_CodecType.HTTP3, http3ProtocolOptions: {} } : {}),
+      codecType: http3 ? HttpConnectionManager_CodecType.HTTP3 : undefined,
+      http3ProtocolOptions: http3 ? {} : undefined,
       httpProtocolOptions: httpProxy
         ? { ...base.httpProtocolOptions, allowAbsoluteUrl: { value: true } }
         : base.httpProtocolOptions,
-    }),
-  }),
+      streamIdleTimeout: base.streamIdleTimeout,
+      upgradeConfigs: base.upgradeConfigs,
+      proxy100Continue: base.proxy100Continue,
+      requestIdExtension: base.requestIdExtension,
+      normalizePath: base.normalizePath,
+      mergeSlashes: base.mergeSlashes,
+      pathWithEscapedSlashesAction: base.pathWithEscapedSlashesAction,
+      internalAddressConfig: base.internalAddressConfig,
+      serverName: base.serverName,
+      serverHeaderTransformation: base.serverHeaderTransformation,
+      generateRequestId: base.generateRequestId,
+      appendXForwardedPort: base.appendXForwardedPort,
+      commonHttpProtocolOptions: base.commonHttpProtocolOptions,
+      forwardClientCertDetails: base.forwardClientCertDetails,
+      setCurrentClientCertDetails: base.setCurrentClientCertDetails,
+      xffNumTrustedHops: base.xffNumTrustedHops,
+      accessLog: base.accessLog,
+      tracing: base.tracing,
+    } satisfies HttpConnectionManager & Record<keyof HcmBase | '@type', unknown>;
+    return { name: 'envoy.filters.network.http_connection_manager', typedConfig: config };
+  },
 };
+
+const HCM_URL = typeUrl('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager');
+
+/** What does not depend on the chain. */
+type HcmBase = Pick<
+  HttpConnectionManager,
+  | 'streamIdleTimeout'
+  | 'upgradeConfigs'
+  | 'proxy100Continue'
+  | 'requestIdExtension'
+  | 'normalizePath'
+  | 'mergeSlashes'
+  | 'pathWithEscapedSlashesAction'
+  | 'useRemoteAddress'
+  | 'internalAddressConfig'
+  | 'serverName'
+  | 'serverHeaderTransformation'
+  | 'generateRequestId'
+  | 'appendXForwardedPort'
+  | 'httpProtocolOptions'
+  | 'commonHttpProtocolOptions'
+  | 'forwardClientCertDetails'
+  | 'setCurrentClientCertDetails'
+  | 'xffNumTrustedHops'
+  | 'accessLog'
+  | 'tracing'
+>;
 
 function rds(routeConfigName: string): HttpConnectionManager['rds'] {
   return { configSource: rdsSource, routeConfigName };
@@ -92,7 +140,7 @@ function rds(routeConfigName: string): HttpConnectionManager['rds'] {
 const rdsSource = { ads: {}, initialFetchTimeout: ZERO_DURATION, resourceApiVersion: ApiVersion.V3 };
 
 /** Argument: the class of traffic. Everything that does not depend on the chain. */
-const hcmBase: Query<TrafficClass, HttpConnectionManager> = {
+const hcmBase: Query<TrafficClass, HcmBase> = {
   name: 'generate/hcmBase',
   run: (reader, traffic) => {
     const choice = reader.get(tracing, traffic);
@@ -132,7 +180,7 @@ interface BaseInputs {
   readonly sampleByRequestId: boolean;
 }
 
-const hcmBaseGenerator: Generator<BaseInputs, HttpConnectionManager> = {
+const hcmBaseGenerator: Generator<BaseInputs, HcmBase> = {
   name: 'listener/hcmBase',
   run: inputs => {
     const { traffic, headers } = inputs;
@@ -174,7 +222,7 @@ function trustedHops(topology: JsonObject | undefined): number | undefined {
   return typeof hops === 'number' && hops > 0 ? hops : undefined;
 }
 
-function serverHeader(traffic: TrafficClass, server: JsonObject): Partial<HttpConnectionManager> {
+function serverHeader(traffic: TrafficClass, server: JsonObject): Partial<HcmBase> {
   if (server.disabled === true) return { serverHeaderTransformation: ServerHeader.PASS_THROUGH };
   if (typeof server.value === 'string' && server.value !== '') return { serverName: server.value };
   return traffic === 'outbound' ? {} : { serverName: SERVER_NAME };
@@ -198,11 +246,7 @@ const preserveCaseFormatter = {
 };
 
 /** What is passed on of the client's certificate. A client-side proxy has none to speak of. */
-function clientCertificate(
-  traffic: TrafficClass,
-  headers: JsonObject,
-  topology: JsonObject,
-): Partial<HttpConnectionManager> {
+function clientCertificate(traffic: TrafficClass, headers: JsonObject, topology: JsonObject): Partial<HcmBase> {
   if (traffic === 'outbound') return {};
   if (traffic === 'inbound') {
     const details = part(headers, 'setCurrentClientCertDetails');
@@ -238,7 +282,7 @@ function normalizationOf(reader: ProxyReader): string {
   return typeof value === 'string' ? value : 'DEFAULT';
 }
 
-function pathNormalization(kind: string): Partial<HttpConnectionManager> {
+function pathNormalization(kind: string): Partial<HcmBase> {
   const merge = kind === 'MERGE_SLASHES' || kind === 'DECODE_AND_MERGE_SLASHES';
   return {
     normalizePath: { value: kind !== 'NONE' },
