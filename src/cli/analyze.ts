@@ -8,7 +8,7 @@ import type { State } from '../core/state.ts';
 import { type Finding, findingsOf } from '../runtime/findings.ts';
 import { AT_HELP, positionOf, withHistory } from './asking.ts';
 import { CliError, EXIT, parseFormat, print, printData, printTable } from './output.ts';
-import { type MeshFlags, stateOf } from './yaml-files.ts';
+import { type MeshFlags, Places, stateOf } from './yaml-files.ts';
 
 interface Flags extends MeshFlags {
   readonly filename?: readonly string[];
@@ -48,7 +48,7 @@ Examples:
       if (!SEVERITIES.includes(flags.failOn)) {
         throw new CliError(`--fail-on ${flags.failOn}: expected error, warning or none`, EXIT.misuse);
       }
-      const findings = findingsOf(await stateFor(flags));
+      const findings = await placed(findingsOf(await stateFor(flags)), flags.journal === undefined);
       if (format === 'table') printFindings(findings);
       else printData(findings.map(plainly), format);
       const counts = findings.filter(({ severity }) => severity === 'error' || flags.failOn === 'warning').length;
@@ -65,20 +65,35 @@ async function stateFor({ filename, journal, at, ...flags }: Flags): Promise<Sta
   return (await stateOf(filename ?? [], flags)).state;
 }
 
-function printFindings(findings: readonly Finding[]): void {
+interface Placed extends Finding {
+  readonly where: string;
+}
+
+/** Lines and columns of files are looked up only where the files are those that were read. */
+async function placed(findings: readonly Finding[], inFiles: boolean): Promise<readonly Placed[]> {
+  const places = new Places();
+  const found: Placed[] = [];
+  for (const finding of findings) {
+    const { origin, path = '' } = finding;
+    found.push({ ...finding, where: inFiles ? await places.of(origin, path) : showOrigin(origin) });
+  }
+  return found;
+}
+
+function printFindings(findings: readonly Placed[]): void {
   if (findings.length === 0) {
     print('nothing found');
     return;
   }
-  const rows = findings.map(({ severity, object, source, origin, message }) => [
+  const rows = findings.map(({ severity, object, source, where, message }) => [
     severity,
     object,
-    showOrigin(origin) || source,
+    where || source,
     message,
   ]);
   printTable(['SEVERITY', 'OBJECT', 'WHERE', 'MESSAGE'], rows);
 }
 
-function plainly({ severity, code, object, source, origin, message }: Finding) {
-  return { severity, code, object, source, where: showOrigin(origin), message };
+function plainly({ severity, code, object, source, where, message }: Placed) {
+  return { severity, code, object, source, where, message };
 }

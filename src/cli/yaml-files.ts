@@ -2,10 +2,11 @@
 // list of nodes.
 
 import { readFile, stat } from 'node:fs/promises';
+import { locateInText } from '../adapters/file/locate.ts';
 import { scanFolder } from '../adapters/file/scan.ts';
 import type { Unrecorded } from '../core/event.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
-import { showOrigin, showProblem } from '../core/problem.ts';
+import { type Origin, showOrigin, showProblem } from '../core/problem.ts';
 import type { ProxyRecord } from '../core/proxy.ts';
 import { settingsToJson } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
@@ -29,22 +30,38 @@ export async function stateOf(paths: readonly string[], flags: MeshFlags): Promi
   return foldFacts(facts);
 }
 
+/** Says of places in objects of files which line and column they are. A file that has changed since, or is gone, is left at what is known. */
+export class Places {
+  readonly #texts = new Map<string, Promise<string | undefined>>();
+
+  async of(origin: Origin | undefined, path: string): Promise<string> {
+    if (origin?.line === undefined || path === '') return showOrigin(origin);
+    const { file } = origin;
+    const text = this.#texts.get(file) ?? readFile(file, 'utf8').catch(() => undefined);
+    this.#texts.set(file, text);
+    const found = await text;
+    return showOrigin((found === undefined ? undefined : locateInText(origin, found, path)) ?? origin);
+  }
+}
+
 /** The state that files and folders come to; what is refused in them, or nothing comes of, or refers to nothing, goes to stderr. */
 export async function stateOfFiles(paths: readonly string[], flags: MeshFlags): Promise<State> {
   const { state, effects } = await stateOf(paths, flags);
+  const places = new Places();
   for (const effect of effects) {
     if (effect.kind !== 'Verdict' || effect.accepted) continue;
     for (const problem of effect.problems) {
-      process.stderr.write(`${showOrigin(effect.origin)}: ${effect.object} is refused: ${showProblem(problem)}\n`);
+      const place = await places.of(effect.origin, problem.path);
+      process.stderr.write(`${place}: ${effect.object} is refused: ${showProblem(problem)}\n`);
     }
   }
   for (const { origin, reasons } of state.malformed.values()) {
     for (const reason of reasons) process.stderr.write(`${origin.file}:${reason}\n`);
   }
-  for (const { severity, code, origin, object, message } of findingsOf(state)) {
+  for (const { severity, code, origin, path = '', object, message } of findingsOf(state)) {
     // The proxies, which are workloads too, are not known yet.
     if (severity === 'error' || code === 'no-workload') continue;
-    process.stderr.write(`${showOrigin(origin)}: warning: ${object}: ${message}\n`);
+    process.stderr.write(`${await places.of(origin, path)}: warning: ${object}: ${message}\n`);
   }
   return state;
 }

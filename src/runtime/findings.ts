@@ -22,6 +22,8 @@ export interface Finding {
   readonly object: string;
   readonly source: string;
   readonly origin?: Origin;
+  /** Where in the object it is, e.g. `spec.http[0].timeout`; absent if of the object as a whole. */
+  readonly path?: string;
   /** Path inside the object, a colon and what is wrong with it; or the latter alone. */
   readonly message: string;
 }
@@ -48,7 +50,7 @@ function* ofMesh({ mesh, networks }: State): IterableIterator<Finding> {
     const words = [['file', applied] as const, ...Object.entries(applied.others ?? {})];
     for (const [source, { refused }] of words) {
       for (const problem of refused?.problems ?? []) {
-        yield { ...refusal, object, source, ...from(refused?.origin), message: showProblem(problem) };
+        yield { ...refusal, object, source, ...at(refused?.origin, problem.path), message: showProblem(problem) };
       }
     }
   }
@@ -57,7 +59,12 @@ function* ofMesh({ mesh, networks }: State): IterableIterator<Finding> {
 function* ofMalformed(state: State): IterableIterator<Finding> {
   for (const [key, { origin, reasons }] of state.malformed.entries()) {
     const source = key.slice(0, key.indexOf('|'));
-    for (const message of reasons) yield { ...refusal, object: '', source, origin, message };
+    for (const reason of reasons) {
+      // As adapters say it: the place in the file, then what is wrong there.
+      const [, line, column, message = reason] = /^(\d+):(\d+): (.*)$/s.exec(reason) ?? [];
+      const place = line === undefined ? origin : { ...origin, line: Number(line), column: Number(column) };
+      yield { ...refusal, object: '', source, origin: place, message };
+    }
   }
 }
 
@@ -65,7 +72,7 @@ function* ofRecords(state: State): IterableIterator<Finding> {
   for (const { kind, key, source, origin, accepted, refused } of state.records.values()) {
     const object = shown(kind, key);
     for (const problem of refused?.problems ?? []) {
-      yield { ...refusal, object, source, ...from(refused?.origin), message: showProblem(problem) };
+      yield { ...refusal, object, source, ...at(refused?.origin, problem.path), message: showProblem(problem) };
     }
     const { notYet, objectKind = kind }: KindDefinition = definitions[kind];
     if (notYet === undefined || accepted === undefined || state.objects[kind].get(key) !== accepted) continue;
@@ -85,7 +92,7 @@ function* ofReferences(state: State): IterableIterator<Finding> {
       code,
       object: shown(kind, key),
       source: record?.source ?? '',
-      ...from(record?.origin),
+      ...at(record?.origin, path),
       message,
     };
   }
@@ -106,6 +113,10 @@ function inForce(state: State, kind: ObjectRecord['kind'], key: string): ObjectR
 
 function shown(kind: ObjectRecord['kind'], key: string): string {
   return `${definitions[kind].objectKind ?? kind}/${key.startsWith('/') ? key.slice(1) : key}`;
+}
+
+function at(origin: Origin | undefined, path: string): { readonly origin?: Origin; readonly path?: string } {
+  return { ...from(origin), ...(path === '' ? {} : { path }) };
 }
 
 function from(origin: Origin | undefined): { readonly origin?: Origin } {

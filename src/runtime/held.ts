@@ -1,5 +1,6 @@
 // All that one proxy would hold and that decides where it sends traffic, as generated messages: the input of the routing oracle.
 
+import { locateInText } from '../adapters/file/locate.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Unrecorded } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
@@ -62,15 +63,20 @@ export function heldIn({ files, mesh, env = {} }: MeshTexts, node: JsonObject): 
     fact.kind === 'Malformed' ? fact.reasons.map(reason => `${showOrigin(fact.origin)}: ${reason}`) : [],
   );
   const { state, effects } = foldFacts(facts);
-  const faults = [...malformed, ...effects.flatMap(refusal)];
+  const faults = [...malformed, ...effects.flatMap(effect => refusal(effect, files))];
   const proxy = state.proxies.get(CONNECTION);
   if (proxy === undefined) faults.push('the node was refused');
   if (proxy === undefined || faults.length > 0) throw new Error(faults.join('\n'));
   return heldBy(new Tracker(), state, proxy);
 }
 
-function refusal(effect: Effect): readonly string[] {
+function refusal(effect: Effect, files: MeshTexts['files']): readonly string[] {
   if (effect.kind !== 'Verdict' || effect.accepted) return [];
-  const where = effect.origin === undefined ? '' : `${showOrigin(effect.origin)}: `;
-  return [`${where}${effect.object} is refused: ${effect.problems.map(showProblem).join('; ')}`];
+  const { origin, object } = effect;
+  return effect.problems.map(problem => {
+    const text = origin === undefined ? undefined : files[origin.file];
+    const found = origin === undefined || text === undefined ? undefined : locateInText(origin, text, problem.path);
+    const where = origin === undefined ? '' : `${showOrigin(found ?? origin)}: `;
+    return `${where}${object} is refused: ${showProblem(problem)}`;
+  });
 }

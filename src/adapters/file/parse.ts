@@ -126,7 +126,9 @@ export function tooLarge(bytes: number): string {
   return `is ${(bytes / 1024 / 1024).toFixed(1)} MiB large; the limit is ${FILE_BYTES_MAX / 1024 / 1024} MiB`;
 }
 
-/** Takes a document apart: an object, or a `List` of them. */
+const LIST = 'List';
+
+/** Takes a document apart: an object, a `List` of them, or one of an API server (`ServiceList`), whose items do not say what they are. */
 function collect(
   value: Json,
   origin: Origin,
@@ -135,6 +137,12 @@ function collect(
 ): void {
   if (isObject(value) && value.kind === 'List' && value.apiVersion === 'v1') {
     for (const item of Array.isArray(value.items) ? value.items : []) collect(item, origin, objects, malformed);
+    return;
+  }
+  const { apiVersion, kind, items } = isObject(value) ? value : {};
+  if (typeof kind === 'string' && kind.endsWith(LIST) && Array.isArray(items)) {
+    const said = { apiVersion, kind: kind.slice(0, -LIST.length) };
+    for (const item of items) collect(isObject(item) ? { ...said, ...item } : item, origin, objects, malformed);
     return;
   }
   const read = asObject(value);

@@ -138,6 +138,11 @@ describe('bad input', () => {
     const list =
       'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Namespace, metadata: {name: a}}\n- {apiVersion: v1, kind: Namespace, metadata: {name: b}}\n';
     expect(parseFile('x', encode(list)).objects.map(o => o.ref.name)).toEqual(['a', 'b']);
+    // As an API server gives it: the items do not repeat what they are.
+    const served = '{"apiVersion":"v1","kind":"NamespaceList","items":[{"metadata":{"name":"c"}},7]}';
+    const parsed = parseFile('x', encode(served));
+    expect(parsed.objects).toMatchObject([{ ref: { kind: 'Namespace', name: 'c' }, object: { apiVersion: 'v1' } }]);
+    expect(parsed.malformed.map(m => m.reason)).toEqual(['expected a Kubernetes object, found 7']);
     const twice = parseFile('x', encode(`${GOOD}---\n${GOOD}`));
     expect(twice.objects).toHaveLength(1);
     expect(twice.malformed.map(m => m.reason)).toEqual([

@@ -1,5 +1,6 @@
 // The commands as users call them: help, exit codes that scripts can use, and the three forms of output.
 
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -219,6 +220,31 @@ describe('analyze', () => {
     expect(findings.length).toBeGreaterThan(0);
     expect((await periplus('analyze', '-f', config, '--fail-on', 'warning')).code).toBe(1);
     expect((await periplus('analyze', '-f', config)).out).toMatch(/^SEVERITY +OBJECT +WHERE +MESSAGE\n/);
+  });
+  test('what is wrong in a file is said with line and column', async () => {
+    const file = join(samples.folder, 'wrong.yaml');
+    writeFileSync(
+      file,
+      `apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: v, namespace: x}
+spec:
+  hosts: [a]
+  http:
+    - timeout: soon
+      route: [{destination: {host: a, port: {number: "80"}}}]
+---
+- no object
+`,
+    );
+    const { code, out } = await periplus('analyze', '-f', file, '-o', 'json');
+    expect(code).toBe(1);
+    const findings = JSON.parse(out) as readonly { readonly where: string; readonly message: string }[];
+    expect(findings.map(({ where, message }) => `${where} ${message}`)).toEqual([
+      expect.stringMatching(/wrong\.yaml:9:1 expected a Kubernetes object/),
+      expect.stringMatching(/wrong\.yaml:7:7 spec\.http\[0\]\.timeout: /),
+      expect.stringMatching(/wrong\.yaml:8:46 spec\.http\[0\]\.route\[0\]\.destination\.port\.number: /),
+    ]);
   });
   test('of a journal, at a position', async () => {
     const path = samples.path('bookinfo-day');

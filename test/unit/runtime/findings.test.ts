@@ -36,7 +36,7 @@ test('what is refused is an error, also where an older version is in force', () 
     { kind: 'MeshNetworks', value: { networks: 7 }, layer: 'configMap', ...kube },
   );
   expect(shown(state).map(line => line.replace(/: [^:]*$/, ''))).toEqual([
-    'error file/Kubernetes b.yaml : 2:1',
+    'error file/Kubernetes b.yaml:2:1 ',
     'error file/Kubernetes a.yaml:3:1 DestinationRule/default/r: spec.host',
     'error file mesh.yaml MeshConfig: connectTimeout: -1s is too short',
     'error configMap  MeshNetworks: networks',
