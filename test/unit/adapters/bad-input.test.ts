@@ -142,7 +142,7 @@ describe('bad input', () => {
     const served = '{"apiVersion":"v1","kind":"NamespaceList","items":[{"metadata":{"name":"c"}},7]}';
     const parsed = parseFile('x', encode(served));
     expect(parsed.objects).toMatchObject([{ ref: { kind: 'Namespace', name: 'c' }, object: { apiVersion: 'v1' } }]);
-    expect(parsed.malformed.map(m => m.reason)).toEqual(['expected a Kubernetes object, found 7']);
+    expect(parsed.malformed.map(m => m.reason)).toEqual(['expected a Kubernetes object, found a number']);
     const twice = parseFile('x', encode(`${GOOD}---\n${GOOD}`));
     expect(twice.objects).toHaveLength(1);
     expect(twice.malformed.map(m => m.reason)).toEqual([
