@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { systemClock } from '../runtime/clock.ts';
 import { startControlPlane } from '../runtime/control-plane.ts';
 import { type Address, parseAddress, type ServeOptions, showAddress } from '../runtime/serve-options.ts';
+import { optimizeLater } from './compiler.ts';
 import { CliError, EXIT } from './output.ts';
 import { addSourceFlags, duration, logOf, type SourceFlags, sourceOptionsOf, stopSignal } from './source-flags.ts';
 
@@ -41,6 +42,7 @@ Environment, besides the feature flags (docs/serving.md has all of it):
   PILOT_DEBOUNCE_AFTER, PILOT_DEBOUNCE_MAX, PILOT_PUSH_THROTTLE  when pushes leave, and to how many at once`,
     )
     .action(async (flags: Flags) => {
+      optimizeLater();
       const log = logOf(flags);
       const plane = await startControlPlane(optionsOf(flags), systemClock, log);
       const { grpc, http, monitoring } = plane.ports;

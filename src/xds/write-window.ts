@@ -95,7 +95,7 @@ export class WriteWindow {
 /** Those that have to wait are let in together, so often. What they need at the same time is made, recorded and committed once for all of them. */
 export const GATE_TURN_MS = 200;
 
-/** Lets `perSecond` through: one that comes when nobody waits at once, the others at the next turn after their time has come. */
+/** Lets `perSecond` through: after a quiet time as many as there are in a turn at once, the others at the next turn after their time has come. */
 export class Gate {
   readonly #spacingMs: number;
   readonly #waitMsMax: number;
@@ -108,9 +108,9 @@ export class Gate {
 
   /** Milliseconds to wait for one's turn; undefined: the queue is too long. */
   enter(now: number): number | undefined {
-    const at = Math.max(now, this.#nextAt);
+    const at = Math.max(now - GATE_TURN_MS, this.#nextAt);
     if (at - now > this.#waitMsMax) return undefined;
     this.#nextAt = at + this.#spacingMs;
-    return at === now ? 0 : Math.ceil(at / GATE_TURN_MS) * GATE_TURN_MS - now;
+    return at <= now ? 0 : Math.ceil(at / GATE_TURN_MS) * GATE_TURN_MS - now;
   }
 }

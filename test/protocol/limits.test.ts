@@ -144,14 +144,14 @@ describe('limits on the wire', () => {
     await reads.next();
   });
 
-  test('new streams come one after another at the rate, and are served in that order', async () => {
-    const { host, port } = await rig({ newStreamsPerSecond: 10 });
+  test('new streams are let in at the rate, after two at once, and all are served', async () => {
+    const { host, port } = await rig({ newStreamsPerSecond: 5 });
     await host.set('cds', { a: '1' });
     const began = Date.now();
     const clients = Array.from({ length: 4 }, () => client(port, 'delta'));
     for (const one of clients) one.send({ node, typeUrl: CDS });
     await Promise.all(clients.map(one => one.next()));
-    expect(Date.now() - began).toBeGreaterThanOrEqual(290);
+    expect(Date.now() - began).toBeGreaterThanOrEqual(390);
     expect(host.facts('ProxyConnected')).toHaveLength(4);
   });
 
