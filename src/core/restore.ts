@@ -18,8 +18,10 @@ import { restoredObjects, restoreFact, type SourcedFact } from './snapshot.ts';
 import { emptyState, type State } from './state.ts';
 import { recordAfterAll } from './versions.ts';
 
-/** Versions of an object that wait to be judged together: a bound of the memory they take, and of the comparisons of equal ones. */
-export const WAITING_VERSIONS_MAX = 8;
+/** Versions of an object that wait to be judged together. */
+export const WAITING_VERSIONS_MAX = 16;
+/** Versions that wait in all: some tens of megabytes. */
+export const WAITING_MAX = 20_000;
 
 /** What is known of an object of a source: a record, and versions after it that nobody has looked at. */
 interface Waiting {
@@ -38,6 +40,8 @@ export class Restoring {
   #time: number;
   /** By source, kind and `namespace/name`: each event looks in here, so no longer key is put together for it. */
   readonly #waiting = new Map<string, Map<KindDefinition, Map<string, Waiting>>>();
+  /** Versions that wait. */
+  #versions = 0;
 
   constructor(from: State) {
     this.#state = from;
@@ -82,7 +86,7 @@ export class Restoring {
     for (const version of restoredObjects(source, fact)) {
       const waiting = this.#add(version);
       if (waiting === undefined) continue;
-      const record = judged(waiting);
+      const record = this.#judged(waiting);
       const isWritten = typeof writtenAt === 'number' && record?.accepted !== undefined;
       waiting.record = isWritten ? { ...record, writtenAt } : record;
     }
@@ -93,9 +97,9 @@ export class Restoring {
     const deleted: string[] = [];
     const put: [string, ObjectRecord][] = [];
     const keys = new Map<KindName, Set<string>>();
-    for (const waiting of this.#sorted()) {
+    for (const waiting of this.#all().sort((a, b) => (a.recordKey < b.recordKey ? -1 : 1))) {
       const { recordKey: key } = waiting;
-      const now = judged(waiting);
+      const now = this.#judged(waiting);
       const before = this.#state.records.get(key);
       if (now === before) continue;
       if (now === undefined) deleted.push(key);
@@ -116,8 +120,10 @@ export class Restoring {
     const name = definition && presumedName(definition, version);
     if (definition === undefined || name === undefined) return undefined;
     const waiting = this.#waitingFor(definition, source, name);
-    if (waiting.versions.length >= WAITING_VERSIONS_MAX) judged(waiting);
+    if (waiting.versions.length >= WAITING_VERSIONS_MAX) this.#judged(waiting);
+    if (this.#versions >= WAITING_MAX) for (const other of this.#all()) this.#judged(other);
     waiting.versions.push(version);
+    this.#versions++;
     return waiting;
   }
 
@@ -126,8 +132,19 @@ export class Restoring {
     if (definition === undefined) return;
     const namespace = namespaceOf(ref.namespace, definition.clusterScoped);
     const waiting = this.#waitingFor(definition, source, `${namespace}/${ref.name}`);
+    this.#versions -= waiting.versions.length;
     waiting.record = undefined;
     waiting.versions = [];
+  }
+
+  /** The record after all versions, which wait no longer. */
+  #judged(waiting: Waiting): ObjectRecord | undefined {
+    const { record, definition, versions } = waiting;
+    if (versions.length === 0) return record;
+    waiting.record = recordAfterAll(record, definition, versions);
+    waiting.versions = [];
+    this.#versions -= versions.length;
+    return waiting.record;
   }
 
   #waitingFor(definition: KindDefinition, source: string, name: string): Waiting {
@@ -143,13 +160,12 @@ export class Restoring {
     return waiting;
   }
 
-  /** By record key. */
-  #sorted(): readonly Waiting[] {
+  #all(): Waiting[] {
     const all: Waiting[] = [];
     for (const ofSource of this.#waiting.values()) {
       for (const ofKind of ofSource.values()) for (const waiting of ofKind.values()) all.push(waiting);
     }
-    return all.sort((a, b) => (a.recordKey < b.recordKey ? -1 : 1));
+    return all;
   }
 
   #fold(event: Event): string | undefined {
@@ -160,15 +176,6 @@ export class Restoring {
       return error instanceof Error ? error.message : String(error);
     }
   }
-}
-
-/** The record after all versions, which wait no longer. */
-function judged(waiting: Waiting): ObjectRecord | undefined {
-  const { record, definition, versions } = waiting;
-  if (versions.length === 0) return record;
-  waiting.record = recordAfterAll(record, definition, versions);
-  waiting.versions = [];
-  return waiting.record;
 }
 
 function mapIn<K, A, B>(maps: Map<K, Map<A, B>>, key: K): Map<A, B> {

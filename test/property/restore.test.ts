@@ -4,10 +4,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event, RawObject } from '../../src/core/event.ts';
+import { fold } from '../../src/core/fold.ts';
 import { definitions } from '../../src/core/kinds/registry.ts';
 import type { ObjectRecord } from '../../src/core/object.ts';
 import { decodeRecord, type Version } from '../../src/core/record.ts';
-import { Restoring, WAITING_VERSIONS_MAX } from '../../src/core/restore.ts';
+import { Restoring, WAITING_MAX, WAITING_VERSIONS_MAX } from '../../src/core/restore.ts';
 import type { State } from '../../src/core/state.ts';
 import { recordAfterAll } from '../../src/core/versions.ts';
 import { stateHash } from '../../src/runtime/history.ts';
@@ -143,7 +144,21 @@ describe('versions of one object at once', () => {
     const lastOnly: AllAtOnce = (before, versions) => service(before, versions.slice(-1));
     expect(fc.check(sameRecord(lastOnly), { numRuns: 300, seed: 1 }).failed).toBe(true);
   });
-  it('are judged in the middle when too many wait', () => {
+  it('are judged in the middle when too many objects wait', () => {
+    const objects = WAITING_MAX / 5;
+    const events = numbered(
+      Array.from({ length: 6 * objects }, (_, i) => {
+        const metadata = { name: `a-${i % objects}`, uid: `${i}` };
+        const spec = i % 7 === 0 ? { type: 'none' } : { ports: [{ port: 80 + (i % 2) }] };
+        return { source, kind: 'Update', object: rawService(metadata, spec) } as const;
+      }),
+    );
+    const now = atOnce(foldAll([]).state, events, restoring => restoring.finish());
+    const full = events.reduce((state, event) => fold(state, event, none, false).state, foldAll([]).state);
+    expect(stateHash(now)).toBe(stateHash(full));
+    expect(now.records.size).toBe(objects);
+  });
+  it('are judged in the middle when too many of one wait', () => {
     const raws = Array.from({ length: 3 * WAITING_VERSIONS_MAX }, (_, i) => rawService({ uid: `${i}` }, {}));
     const events = numbered(raws.map(object => ({ source, kind: 'Update', object })));
     const now = atOnce(foldAll([]).state, events, restoring => restoring.finish());
