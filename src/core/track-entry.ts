@@ -48,6 +48,8 @@ export interface Entry {
   /** Where it is found; undefined: by connection. */
   readonly home: Variants<Entry> | undefined;
   standing: Standing;
+  /** Unlinked: nobody finds it any more. */
+  gone: boolean;
   /** Of a derived facet: the answers that its value is one of. */
   answers: Answers | undefined;
   usedIn: number;
@@ -82,6 +84,7 @@ export function removeCaller(entry: Entry, caller: Entry): void {
 
 /** What has been found stale is told nothing any more; who called it is in doubt already. */
 export function unlink(entry: Entry): void {
+  entry.gone = true;
   doubt(entry, 'stale');
   for (const read of entry.reads) read.delete(entry);
   for (const call of entry.calls) removeCaller(call.entry, entry);

@@ -12,26 +12,19 @@ export class Latest {
 
   /** The last one whose audience answers as `ask` does. */
   find(key: string, ask: (facet: Facet) => FacetValue): Entry | undefined {
-    return this.#byKey.get(key)?.find(entry => suits(entry, ask));
+    return this.#byKey.get(key)?.find(entry => !entry.gone && suits(entry, ask));
   }
 
   /** `before`: what `find` gave. */
   put(key: string, before: Entry | undefined, now: Entry): void {
-    const known = this.#byKey.get(key);
-    if (known === undefined) {
-      this.#byKey.set(key, [now]);
-      return;
-    }
-    const at = before === undefined ? -1 : known.indexOf(before);
-    if (at >= 0) known.splice(at, 1);
-    known.unshift(now);
-    if (known.length > LATEST_MAX) known.pop();
+    const others = (this.#byKey.get(key) ?? []).filter(entry => entry !== before && !entry.gone);
+    this.#byKey.set(key, [now, ...others.slice(0, LATEST_MAX - 1)]);
   }
 
   /** Forgets what was last used before `oldest`. */
   sweep(oldest: number): void {
     for (const [key, entries] of this.#byKey) {
-      const kept = entries.filter(entry => entry.usedIn >= oldest);
+      const kept = entries.filter(entry => !entry.gone && entry.usedIn >= oldest);
       if (kept.length === 0) this.#byKey.delete(key);
       else this.#byKey.set(key, kept);
     }

@@ -42,6 +42,7 @@ export class Run implements ProxyReader {
   readonly #state: State;
   readonly #proxy: ProxyRecord | undefined;
   readonly #before: readonly CallList[];
+  readonly #inherits: boolean;
   readonly #id = ++runs;
   /** Asked of the proxy by the query itself, and answered. */
   #facets: Facet[] | undefined;
@@ -53,12 +54,13 @@ export class Run implements ProxyReader {
   #lists: CallList[] | undefined;
   #made: MadeCell[] | undefined;
 
-  /** `before`: the lists of an entry that is or was for the same proxies. */
-  constructor(tracking: Tracking, state: State, proxy: ProxyRecord | undefined, before: readonly CallList[] = NOTHING) {
+  /** `before` is or was for the same proxies: its lists are made use of. Of one that is gone the calls are nobody's any more. */
+  constructor(tracking: Tracking, state: State, proxy: ProxyRecord | undefined, before?: Entry) {
     this.#tracking = tracking;
     this.#state = state;
     this.#proxy = proxy;
-    this.#before = before;
+    this.#before = before?.lists ?? NOTHING;
+    this.#inherits = before?.gone === true;
   }
 
   /** What adds to the audience, in the order of the first asking. Here and below: what was asked for twice may be there twice. */
@@ -127,8 +129,7 @@ export class Run implements ProxyReader {
     for (const one of of) {
       const known = find?.(one);
       if (known !== undefined && this.#tracking.stands(this.#state, this.#proxy, known)) {
-        // A copy: the entry that made the call may still be in use.
-        const call: QueryRead = { ...known };
+        const call = this.#inherits ? known : copyOf(known);
         this.#note(call);
         calls.push(call);
       } else {
@@ -220,6 +221,11 @@ export class Run implements ProxyReader {
     this.#calls.push(call);
     this.#asked?.push(call);
   }
+}
+
+/** Field by field: a spread of thousands takes its time. */
+function copyOf({ query, arg, token, seen, entry, audience }: QueryRead): QueryRead {
+  return { query, arg, token, seen, entry, audience };
 }
 
 function callOf(query: Query<string, unknown>, arg: string, token: MadeCell | undefined, entry: Entry): QueryRead {

@@ -335,7 +335,7 @@ export class Tracker {
     previous: Entry | undefined,
   ): Entry {
     this.spend();
-    const run = new Run(this.#tracking, state, proxy, previous?.lists);
+    const run = new Run(this.#tracking, state, proxy, previous);
     const value = query.run(run, arg);
     this.stats.runs++;
     this.charge((run.calls.length + run.made.length) / CALLS_A_PIECE);
@@ -351,6 +351,7 @@ export class Tracker {
       value: previous === undefined ? value : keepSame(previous.value, value),
       home,
       standing: 'current',
+      gone: false,
       answers: undefined,
       usedIn: this.#generation,
       lastRun: 0,

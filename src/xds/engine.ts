@@ -4,6 +4,7 @@
 //   - a proxy whose subscription is the same, and for which nothing changed, gets the identical set without a look at what is in it;
 //   - sets are made of the lists that the tracker shares between proxies, and found by what is in them, so equal views share sets and digests.
 
+import type { Generator } from '../core/memo.ts';
 import type { NodeFacets, ProxyRecord, Subscription } from '../core/proxy.ts';
 import type { ProxyReader, Query, Selection } from '../core/reader.ts';
 import type { Resource } from '../core/resource.ts';
@@ -238,7 +239,10 @@ function sourceOf(source: ResourceSource, lists: NameLists): Source {
 
 function piecesOf({ url, pieces }: ResourceSource, lists: NameLists): Source['pieces'] {
   if (pieces === undefined) return undefined;
-  const run = (reader: ProxyReader, list: string): readonly object[] => pieces.list(reader, lists.get(list));
+  // Equal ones are one object, so that lists of equal ones are equal, whoever asks.
+  const oneOfEqual: Generator<object, object> = { name: `xds/oneOfEqual/${url}`, run: piece => piece };
+  const run = (reader: ProxyReader, list: string): readonly object[] =>
+    pieces.list(reader, lists.get(list)).map(piece => reader.make(oneOfEqual, piece));
   return { query: { name: `xds/pieces/${url}`, run }, each: pieces.each };
 }
 
@@ -251,7 +255,13 @@ function severalOf(
   const name = `xds/several/${url}`;
   if (pieces !== undefined) {
     const each = pieces.each as Selection<object, Resource<object>>;
-    return { name, run: (reader, list) => reader.aboutEach(each, reader.get(pieces.query, list)) };
+    // Once for all who are asked the same; a change of a few pieces is a change of the last list.
+    const together: Selection<{ readonly list: string; readonly of: readonly object[] }, Made> = {
+      name: `xds/together/${url}`,
+      follows: ({ list }) => list,
+      run: (reader, { of }) => reader.aboutEach(each, of),
+    };
+    return { name, run: (reader, list) => reader.about(together, { list, of: reader.get(pieces.query, list) }) };
   }
   return {
     name,
