@@ -75,9 +75,9 @@ function addServer(
   made: Map<string, VirtualServiceRoutesInputs | undefined>,
 ): void {
   const requireTls = merged.server.tls?.httpsRedirect === true;
-  const open = (host: string, session: () => string): OpenHost => {
-    const key = host.toLowerCase();
-    const known = hosts.get(key) ?? {
+  const open = (written: string, session: () => string): OpenHost => {
+    const host = written.toLowerCase();
+    const known = hosts.get(host) ?? {
       host,
       port: declaredPort(merged),
       domains: [host],
@@ -86,7 +86,7 @@ function addServer(
       routes: [],
     };
     if (requireTls) known.requireTls = true;
-    hosts.set(key, known);
+    hosts.set(host, known);
     return known;
   };
   const bound = reader.get(virtualServicesFor, `${reader.facet('namespace')}|${merged.gatewayName}`);
@@ -101,10 +101,7 @@ function addServer(
     for (const host of shared) open(host, () => sessionOfHost(reader, host, virtualService)).routes.push(routes);
   }
   // Istio leaves `namespace/` in these hosts, which gives a domain that nothing matches.
-  if (requireTls)
-    for (const host of merged.server.hosts ?? []) {
-      open(host.slice(host.indexOf('/') + 1), () => '');
-    }
+  if (requireTls) for (const host of merged.server.hosts ?? []) open(host, () => '');
 }
 
 /** Where the host is a service that the VirtualService itself sends requests to. */

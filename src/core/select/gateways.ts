@@ -65,6 +65,8 @@ export interface MergedGateway {
   readonly groups: readonly ServerGroup[];
   /** Route name → servers, in order of acceptance. */
   readonly routes: Readonly<Record<string, readonly MergedServer[]>>;
+  /** A server leads on by SNI alone, as those of east-west gateways do, even if its port stood in its way. */
+  readonly autoPassthrough: boolean;
   readonly refused: readonly RefusedServer[];
 }
 
@@ -121,6 +123,7 @@ class Merge {
   readonly #groups = new Map<string, OpenGroup>();
   readonly #routes = new Map<string, MergedServer[]>();
   readonly #refused: RefusedServer[] = [];
+  #autoPassthrough = false;
   readonly #usedPorts = new Set<number>();
   /** port → the first plain-text group on it. */
   readonly #plain = new Map<number, OpenGroup>();
@@ -128,7 +131,11 @@ class Merge {
   readonly #tlsHosts = new Map<number, Map<string, string>>();
 
   add(merged: MergedServer, index: number): void {
-    const conflict = this.#hostConflict(merged) ?? this.#place(merged);
+    let conflict = this.#hostConflict(merged);
+    if (conflict === undefined) {
+      if (merged.server.tls?.mode === 'AUTO_PASSTHROUGH') this.#autoPassthrough = true;
+      conflict = this.#place(merged);
+    }
     if (conflict !== undefined) this.refuse(merged.gateway, index, merged.port, conflict);
   }
 
@@ -138,7 +145,12 @@ class Merge {
 
   result(reader: ProxyReader): MergedGateway {
     const groups = [...this.#groups.values()].map(group => reader.make(serverGroup, group));
-    return { groups, routes: Object.fromEntries(this.#routes), refused: this.#refused };
+    return {
+      groups,
+      routes: Object.fromEntries(this.#routes),
+      autoPassthrough: this.#autoPassthrough,
+      refused: this.#refused,
+    };
   }
 
   /** Two TLS servers with one host on one address cannot be told apart by SNI. Hosts count even if the server is refused later on. */

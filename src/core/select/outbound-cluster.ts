@@ -203,7 +203,8 @@ function selectCluster<S, A>(
     sendsUnhealthy: reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS') || service.trafficDistribution !== 'Any',
     keepsSessions: !sniDnat && subset === undefined && hasSessionLabel(reader, service),
     hashesKeys: port.protocol === 'Redis' && reader.feature('PILOT_ENABLE_REDIS_FILTER'),
-    portOverride: discovery === 'ORIGINAL_DST' ? (service.passthroughTargetPorts[port.port] ?? 0) : 0,
+    // A policy that passes connections through comes too late for it.
+    portOverride: startDiscovery === 'ORIGINAL_DST' ? (service.passthroughTargetPorts[port.port] ?? 0) : 0,
     exchangeMetadata: exchange.on,
     exchangeLabels: exchange.labels,
     autoSni: !sniDnat && tls.autoSni,

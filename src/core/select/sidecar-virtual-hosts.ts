@@ -83,7 +83,7 @@ const wrappersOf: Selection<RouteScope, readonly VirtualHostWrapper[]> = {
 
 function selectWrappers(reader: ProxyReader, scope: RouteScope): readonly VirtualHostWrapper[] {
   const { port } = scope;
-  const services = servicesOn(scope.services, port);
+  const services = servicesOn(reader, scope.services, port);
   const relevant = relevantVirtualServices(scope.virtualServices, services, port);
   const specific = mostSpecificVirtualService(scope.virtualServices);
   const place: RoutePlace = {
@@ -128,14 +128,21 @@ const oneOfEqualWrappers: Generator<VirtualHostWrapper, VirtualHostWrapper> = {
   run: wrapper => wrapper,
 };
 
-function servicesOn(services: readonly Service[], port: number): ServicesByHost {
+/** On a port of their own services are called by their names in small letters. */
+function servicesOn(reader: ProxyReader, services: readonly Service[], port: number): ServicesByHost {
   const found = new Map<string, Service>();
   for (const service of services) {
-    if (port === 0) found.set(service.hostname, service);
-    else if (portNumbered(service, port) !== undefined) found.set(service.hostname.toLowerCase(), service);
+    const hostname = port === 0 ? service.hostname : service.hostname.toLowerCase();
+    if (port !== 0 && portNumbered(service, port) === undefined) continue;
+    found.set(hostname, hostname === service.hostname ? service : reader.make(inSmallLetters, { service }));
   }
   return found;
 }
+
+const inSmallLetters: Generator<{ readonly service: Service }, Service> = {
+  name: 'select/inSmallLetters',
+  run: ({ service }) => ({ ...service, hostname: service.hostname.toLowerCase() }),
+};
 
 /** A service seen through a route has the port of the route only, so a destination without a port means that one. */
 function infer(services: ServicesByHost, host: string, port: number): { clusterHost: string; port: number } {
@@ -152,7 +159,9 @@ function relevantVirtualServices(
   const names = [...services.keys()];
   const wildcards = names.filter(isWildcard);
   return virtualServices.filter(({ hosts }) =>
-    hosts.some(host => services.has(host) || (isWildcard(host) ? names : wildcards).some(name => matches(host, name))),
+    hosts
+      .map(host => host.toLowerCase())
+      .some(host => services.has(host) || (isWildcard(host) ? names : wildcards).some(name => matches(host, name))),
   );
 }
 
@@ -164,11 +173,12 @@ function separate(
   const hosts: string[] = [];
   const found: Service[] = [];
   for (const host of virtualService.hosts.filter(h => !isWildcard(h))) {
-    const service = services.get(host);
+    const service = services.get(host.toLowerCase());
     if (service === undefined) hosts.push(host);
     else found.push(service);
   }
-  for (const host of virtualService.hosts.filter(isWildcard)) {
+  for (const written of virtualService.hosts.filter(isWildcard)) {
+    const host = written.toLowerCase();
     const covered = [...services].filter(([name]) => matches(name, host));
     if (covered.length === 0) hosts.push(host);
     for (const [name, service] of covered) if (specific(name) === virtualService) found.push(service);

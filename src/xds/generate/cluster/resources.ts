@@ -5,11 +5,11 @@ import type { Service } from '../../../core/model/service.ts';
 import { compareText } from '../../../core/object.ts';
 import type { ProxyReader, Query, Selection } from '../../../core/reader.ts';
 import type { Resource } from '../../../core/resource.ts';
-import { hasAutoPassthrough } from '../../../core/select/auto-passthrough.ts';
 import { commonClusterInputs, metadataExchange } from '../../../core/select/cluster-common.ts';
 import { parseClusterName } from '../../../core/select/cluster-names.ts';
 import { destinationRule, type MergedRule, scopeRules } from '../../../core/select/destination-rules.ts';
 import { servicesWithClusters } from '../../../core/select/gateway-services.ts';
+import { mergedGateway } from '../../../core/select/gateways.ts';
 import { bindInputs, selectInboundClusters } from '../../../core/select/inbound-cluster.ts';
 import { type ClusterParts, selectOutboundClusters } from '../../../core/select/outbound-cluster.ts';
 import { metadataFlag, preservesHeaderCase } from '../../../core/select/proxy-metadata.ts';
@@ -30,7 +30,7 @@ export const clusters: Query<'', Clusters> = {
   run: reader => {
     const outbound: Resource<Cluster>[] = [];
     const sniDnat: Resource<Cluster>[] = [];
-    const byName = reader.facet('type') === 'router' && hasAutoPassthrough(reader);
+    const byName = reader.facet('type') === 'router' && reader.get(mergedGateway, '').autoPassthrough;
     const rules = reader.get(scopeRules, '');
     for (const piece of servicePieces(reader)) outbound.push(...reader.about(outboundClusters, piece));
     for (const service of byName ? reader.get(scopedServices, '') : []) {

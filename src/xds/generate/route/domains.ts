@@ -39,8 +39,8 @@ export interface Claim extends Domains {
 export const hostClaim: Generator<{ readonly host: string; readonly port: number }, Claim> = {
   name: 'route/hostClaim',
   run: ({ host, port }) => {
-    const name = `${asDomain(host.toLowerCase())}:${port}`;
-    return { name, port, domains: [asDomain(host)], derived: [], hostname: undefined };
+    const domain = asDomain(host.toLowerCase());
+    return { name: `${domain}:${port}`, port, domains: [domain], derived: [], hostname: undefined };
   },
 };
 

@@ -104,7 +104,8 @@ describe('a gateway', () => {
       virtualService('v', ['a.example.com'], [to('shop')]),
     );
     expect(made.host('gw', 'http.80', 'a.example.com:80').requireTls).toBe(2);
-    const bare = made.host('gw', 'http.80', 'b.example.com:80');
+    // With its namespace, as Istio sends it.
+    const bare = made.host('gw', 'http.80', 'prod/b.example.com:80');
     expect([bare.requireTls, bare.routes]).toEqual([2, undefined]);
   });
 
