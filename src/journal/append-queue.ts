@@ -151,7 +151,7 @@ export class AppendQueue {
   }
 }
 
-function overloaded(path: string): JournalFault {
+export function overloaded(path: string): JournalFault {
   return new JournalFault('overloaded', `more than ${QUEUE_WAITING_MAX} appends wait to be written; await them`, {
     path,
   });

@@ -10,6 +10,7 @@ import { canonicalJson } from '../core/json.ts';
 import { AppendQueue } from './append-queue.ts';
 import { chainHashHex } from './chain.ts';
 import { decodeEvent, encodeFact } from './codec.ts';
+import { EncodingLine } from './encoding-line.ts';
 import { JournalFault } from './fault.ts';
 import { Follower } from './follower.ts';
 import type {
@@ -45,6 +46,7 @@ export class JournalOnStore implements Journal {
   readonly #store: Store;
   readonly #vault: Vault;
   readonly #queue: AppendQueue;
+  readonly #line: EncodingLine;
   readonly #followers = new Set<Follower>();
   #poll: NodeJS.Timeout | undefined;
   #closed: Promise<void> | undefined;
@@ -54,6 +56,7 @@ export class JournalOnStore implements Journal {
     this.readonly = store.readonly;
     this.#store = store;
     this.#vault = vault;
+    this.#line = new EncodingLine(fact => encodeFact(fact, vault), store.path);
     this.#queue = new AppendQueue(
       store,
       clock,
@@ -90,7 +93,8 @@ export class JournalOnStore implements Journal {
   async append(batch: readonly Unrecorded[]): Promise<readonly Event[]> {
     this.#check('write');
     // Everything is encoded before anything is queued: an unfit fact in the middle leaves nothing behind.
-    return this.#queue.append(batch.map(fact => encodeFact(fact, this.#vault)));
+    const { appended } = await this.#line.pass(batch, encoded => ({ appended: this.#queue.append(encoded) }));
+    return appended;
   }
 
   asStored(facts: readonly Unrecorded[]): readonly Unrecorded[] {
@@ -235,6 +239,7 @@ export class JournalOnStore implements Journal {
 
   async #close(): Promise<void> {
     clearInterval(this.#poll);
+    await this.#line.passed();
     await this.#queue.drained();
     await Promise.allSettled([...this.#followers].map(follower => follower.stop()));
     await this.#store.close();

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import type { Unrecorded } from '../../../src/core/event.ts';
+import { ENCODED_AT_ONCE, EncodingLine } from '../../../src/journal/encoding-line.ts';
+import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
+
+const timers = (count: number, source: string): readonly Unrecorded[] =>
+  Array.from({ length: count }, (_, i) => ({ source, kind: 'Gap', reason: `${i}`, since: 0, lost: 0 }));
+
+describe('batches on their way into the journal', () => {
+  it('a large one is encoded in slices, and those behind it keep their place', async () => {
+    let encoded = 0;
+    const line = new EncodingLine(fact => {
+      encoded++;
+      return { source: fact.source, kind: fact.kind, body: '', fact };
+    }, 'memory');
+    let most = 0;
+    let before = 0;
+    let running = true;
+    const turn = (): void => {
+      most = Math.max(most, encoded - before);
+      before = encoded;
+      if (running) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const order: string[] = [];
+    const pass = (count: number, source: string): Promise<number> =>
+      line.pass(timers(count, source), batch => {
+        expect(batch.map(({ fact }) => fact)).toEqual(timers(count, source));
+        return order.push(source);
+      });
+    const passes = [pass(1, 'small'), pass(10 * ENCODED_AT_ONCE, 'large'), pass(3, 'second'), pass(600, 'third')];
+    expect(order).toEqual(['small']);
+    await line.passed();
+    expect(order).toEqual(['small', 'large', 'second', 'third']);
+    expect(await Promise.all(passes)).toEqual([1, 2, 3, 4]);
+    running = false;
+    // The last slice of one batch and the first of the next may share a turn, and a small batch between them.
+    expect(most).toBeLessThanOrEqual(2 * ENCODED_AT_ONCE + 3);
+    void pass(1, 'after');
+    expect(order.at(-1)).toBe('after');
+  });
+
+  it('one that cannot be encoded is refused alone; closing waits for what was under way', async () => {
+    const journal = openMemoryJournal();
+    const unfit = [...timers(600, 'bad'), { source: 'bad', kind: 'Gap', reason: 1n } as unknown as Unrecorded];
+    const results = [journal.append(timers(600, 'one')), journal.append(unfit), journal.append(timers(2, 'two'))];
+    const settled = Promise.allSettled(results);
+    await journal.close();
+    const [one, bad, two] = await settled;
+    expect(bad).toMatchObject({ status: 'rejected', reason: { code: 'unfit-fact' } });
+    expect([one, two].map(result => (result?.status === 'fulfilled' ? result.value.at(-1)?.seq : undefined))).toEqual([
+      600, 602,
+    ]);
+  });
+});
