@@ -127,6 +127,14 @@ describe('proxies push nothing by themselves', () => {
     const { state } = tells(subscribed(['c', 'a'], ['b']))(first);
     expect(state.proxies.get('a-1')?.subscriptions.t).toEqual({ wildcard: false, names: ['a', 'c'] });
   });
+  test('a subscription that only becomes a wildcard keeps its names', () => {
+    const first = tells(subscribed(['a', 'b']))(connected).state;
+    const before = first.proxies.get('a-1')?.subscriptions.t;
+    const { state } = tells({ ...subscribed([]), wildcard: true } as Fact)(first);
+    const after = state.proxies.get('a-1')?.subscriptions.t;
+    expect(after).toEqual({ wildcard: true, names: ['a', 'b'] });
+    expect(after?.names).toBe(before?.names);
+  });
   describe('names that are listed once', () => {
     const names: Fact = { kind: 'Names', digest: 'd', names: ['x', 'y'] };
     const toList = (connection: string, list: string, subscribe: readonly string[] = []): Fact => ({
