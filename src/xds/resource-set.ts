@@ -15,12 +15,16 @@ export class ResourceSet {
   /** Of several resources with one name the first counts. */
   constructor(typeUrl: string, made: readonly { readonly name: string; readonly message: unknown }[]) {
     const resources = new Map<string, EncodedResource>();
-    for (const { name, message } of [...made].sort(byName)) {
-      if (!resources.has(name)) resources.set(name, encodeResource(typeUrl, name, message as object));
+    const versions = new Map<string, string>();
+    for (const { name, message } of isSorted(made) ? made : [...made].sort(byName)) {
+      if (resources.has(name)) continue;
+      const encoded = encodeResource(typeUrl, name, message as object);
+      resources.set(name, encoded);
+      versions.set(name, encoded.version);
     }
     this.typeUrl = typeUrl;
     this.resources = resources;
-    this.versions = new Map([...resources].map(([name, { version }]) => [name, version] as const));
+    this.versions = versions;
   }
 
   get size(): number {
@@ -38,6 +42,11 @@ export function digestOf(versions: ReadonlyMap<string, string>): string {
   let lines = '';
   for (const [name, version] of versions) lines += `${name}@${version}\n`;
   return hash('sha256', lines, 'hex');
+}
+
+function isSorted(made: readonly { readonly name: string }[]): boolean {
+  for (let i = 1; i < made.length; i++) if (made[i]!.name < made[i - 1]!.name) return false;
+  return true;
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

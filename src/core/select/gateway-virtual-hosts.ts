@@ -106,6 +106,7 @@ function addServer(
 
 /** Where the host is a service that the VirtualService itself sends requests to. */
 function sessionOfHost(reader: ProxyReader, host: string, virtualService: ResolvedVirtualService): string {
+  if (!reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER')) return '';
   const name = host.toLowerCase();
   if (!destinationsOf(virtualService, undefined).has(name)) return '';
   return sessionOf(reader, destinationService(reader, name, virtualService.namespace));

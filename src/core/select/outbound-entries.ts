@@ -34,6 +34,15 @@ interface Entry {
   plan: OutboundListenerPlan;
   kind: EntryClass;
   locked: boolean;
+  /** Of the plan and all that joined it: a port can have a thousand services. */
+  joined: Joined | undefined;
+}
+
+interface Joined {
+  readonly chains: ChainPlan[];
+  readonly conflicts: string[];
+  /** What the chains match. */
+  readonly taken: Set<string>;
 }
 
 /** Protocols in which the server may speak first in its own way: they share a port with nothing else. */
@@ -51,25 +60,30 @@ export class OutboundEntries {
     const key = `${incoming.plan.binds[0]}_${incoming.plan.port}`;
     const existing = this.#entries.get(key);
     if (existing === undefined) {
-      this.#entries.set(key, { plan: incoming.plan, kind: incoming.settled, locked: false });
+      this.#entries.set(key, { plan: incoming.plan, kind: incoming.settled, locked: false, joined: undefined });
       return;
     }
     if (existing.locked || excludes(existing, incoming)) return;
     if (incoming.replaces || (incoming.incoming === 'auto' && existing.kind === 'HTTP')) {
       existing.plan = incoming.plan;
+      existing.joined = undefined;
       existing.kind = incoming.settled;
       return;
     }
     // HTTP beside HTTP needs no chain of its own: its hosts come with the routes.
     if (incoming.incoming === 'HTTP' && existing.kind !== 'TCP') return;
     if (incoming.incoming === 'auto' && existing.kind === 'auto') return;
-    existing.plan = merged(existing.plan, incoming.plan);
+    join(existing, incoming.plan);
     if (incoming.incoming !== existing.kind) existing.kind = 'auto';
   }
 
   /** Sorted by name of the listener. */
   plans(): readonly OutboundListenerPlan[] {
-    return [...this.#entries].sort((a, b) => compareText(a[0], b[0])).map(([, entry]) => entry.plan);
+    return [...this.#entries]
+      .sort((a, b) => compareText(a[0], b[0]))
+      .map(([, { plan, joined }]) => {
+        return joined === undefined ? plan : { ...plan, chains: joined.chains, conflicts: joined.conflicts };
+      });
   }
 }
 
@@ -79,22 +93,25 @@ function excludes(existing: Entry, incoming: IncomingEntry): boolean {
   return there !== comes && (exclusiveProtocols.includes(there) || exclusiveProtocols.includes(comes));
 }
 
-function merged(existing: OutboundListenerPlan, incoming: OutboundListenerPlan): OutboundListenerPlan {
-  const chains = [...existing.chains];
-  const conflicts = [...existing.conflicts];
-  const taken = new Set(chains.map(matchOf));
+function join(entry: Entry, incoming: OutboundListenerPlan): void {
+  const { plan } = entry;
+  entry.joined ??= {
+    chains: [...plan.chains],
+    conflicts: [...plan.conflicts],
+    taken: new Set(plan.chains.map(matchOf)),
+  };
+  const { chains, conflicts, taken } = entry.joined;
   for (const chain of incoming.chains) {
     const match = matchOf(chain);
     if (taken.has(match)) {
       conflicts.push(
-        `${incoming.service.hostname}:${incoming.port} shares ${existing.binds[0]}:${existing.port} with ${existing.service.hostname}, which takes its traffic`,
+        `${incoming.service.hostname}:${incoming.port} shares ${plan.binds[0]}:${plan.port} with ${plan.service.hostname}, which takes its traffic`,
       );
       continue;
     }
     taken.add(match);
     chains.push(chain);
   }
-  return { ...existing, chains, conflicts };
 }
 
 /** Two chains with equal text would take the same connections. */

@@ -121,14 +121,15 @@ export function inferFrom(
 
 function selectMatches(reader: ProxyReader, spec: VirtualService, place: RoutePlace): readonly SelectedMatch[] {
   const selected: SelectedMatch[] = [];
-  for (const [rule, route] of (spec.http ?? []).entries()) {
-    const matches = route.match ?? [];
+  const routes = spec.http ?? [];
+  for (let rule = 0; rule < routes.length; rule++) {
+    const matches = routes[rule]!.match ?? [];
     if (matches.length === 0) {
       // What comes after a rule that matches everything is never reached.
       selected.push([rule, -1]);
       return selected;
     }
-    for (const [index, match] of matches.entries()) if (applies(reader, match, place)) selected.push([rule, index]);
+    for (let i = 0; i < matches.length; i++) if (applies(reader, matches[i]!, place)) selected.push([rule, i]);
   }
   return selected;
 }
@@ -137,8 +138,8 @@ function applies(reader: ProxyReader, match: HTTPMatchRequest, place: RoutePlace
   if (match.port !== undefined && match.port !== 0 && match.port !== place.port) return false;
   const gateways = match.gateways ?? [];
   if (gateways.length > 0) return gateways.includes(place.gateway);
-  const labels = match.sourceLabels ?? {};
-  if (Object.keys(labels).length > 0 && !proxySelectedBy(reader, labels)) return false;
+  const labels = match.sourceLabels;
+  if (labels !== undefined && Object.keys(labels).length > 0 && !proxySelectedBy(reader, labels)) return false;
   const namespace = match.sourceNamespace ?? '';
   return namespace === '' || namespace === reader.facet('namespace');
 }

@@ -52,7 +52,7 @@ export function serviceTcpRoute(reader: ProxyReader, service: Service, listenerP
   const port = service.ports.length === 1 ? service.ports[0]!.port : listenerPort;
   const cluster = outboundClusterName(service.hostname, '', port);
   const rule = ruleOf(reader, service);
-  return { ...connectionSettings(reader, rule, ''), ...single(reader, cluster, service, port, '') };
+  return single(reader, connectionSettings(reader, rule, ''), cluster, service, port, '');
 }
 
 /** The route of a VirtualService's tcp or tls rule. `owner` names it in the statistics of a split. */
@@ -69,7 +69,7 @@ export function ruleTcpRoute(
   if (routes.length === 1) {
     const { cluster, port } = clusterOf(first, firstService, listenerPort);
     const subset = first.destination?.subset ?? '';
-    return { ...connectionSettings(reader, rule, subset), ...single(reader, cluster, firstService, port, subset) };
+    return single(reader, connectionSettings(reader, rule, subset), cluster, firstService, port, subset);
   }
   const weighted = routes.filter(route => (route.weight ?? 0) > 0);
   if (weighted.length === 0) return undefined;
@@ -105,15 +105,27 @@ function clusterOf(
 
 function single(
   reader: ProxyReader,
+  settings: ConnectionSettings,
   cluster: string,
   service: Service | undefined,
   port: number,
   subset: string,
-): Pick<TcpRoute, 'clusters' | 'weights' | 'statPrefix'> {
+): TcpRoute {
   const pattern = reader.mesh('outboundClusterStatName') as string | undefined;
-  const described = { name: '', port, protocol: 'TCP' as const };
-  const statPrefix = service === undefined ? cluster : statName(pattern, cluster, service, described, subset, 0);
-  return { clusters: [cluster], weights: [], statPrefix };
+  const statPrefix =
+    service === undefined
+      ? cluster
+      : statName(pattern, cluster, service, { name: '', port, protocol: 'TCP' as const }, subset, 0);
+  return {
+    clusters: [cluster],
+    weights: [],
+    statPrefix,
+    idleTimeout: settings.idleTimeout,
+    maxDuration: settings.maxDuration,
+    hashSourceIp: settings.hashSourceIp,
+    tunnelHost: settings.tunnelHost,
+    tunnelPost: settings.tunnelPost,
+  } satisfies TcpRoute & Record<keyof ConnectionSettings, unknown>;
 }
 
 type ConnectionSettings = Omit<TcpRoute, 'clusters' | 'weights' | 'statPrefix'>;

@@ -17,8 +17,11 @@ import { writeList, writeStruct, writeValue } from './write-json.ts';
 const DEPTH_MAX = 100;
 /** Kept of a type: several places make messages of it, and patches come with any members. */
 const SHAPES_MAX = 16;
-/** Messages that several others share, and that stay when what they are part of changes. Each costs memory for its bytes once more. */
+/** Types, or fields of a type: messages that several others share, and that stay when what they are part of changes. Each costs memory for its bytes once more. */
 const REMEMBERED: ReadonlySet<string> = new Set([
+  'envoy.config.route.v3.Route.metadata',
+  'envoy.config.route.v3.Route.route',
+  'envoy.config.route.v3.RouteAction.retryPolicy',
   'envoy.config.accesslog.v3.AccessLog',
   'envoy.config.cluster.v3.CircuitBreakers',
   'envoy.config.cluster.v3.Filter',
@@ -137,7 +140,8 @@ function elementWriter(field: Field): WriteElement | undefined {
     write(value);
     sink.close(start);
   };
-  return REMEMBERED.has(nameOf(type)) ? remembering(framed) : (_, value) => framed(value);
+  const remembered = REMEMBERED.has(nameOf(type)) || REMEMBERED.has(nameOf(field));
+  return remembered ? remembering(framed) : (_, value) => framed(value);
 }
 
 /** What was written is kept with the object, and copied the next time. */

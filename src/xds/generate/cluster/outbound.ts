@@ -104,11 +104,12 @@ function sockets(inputs: OutboundParts): Sockets {
 
 function metadataOf(inputs: OutboundParts): Metadata | undefined {
   const described = { host: inputs.serviceHost, name: inputs.serviceName, namespace: inputs.serviceNamespace };
+  // In the order in which they are encoded.
   return istioMetadata({
-    services: inputs.serviceHost === '' ? undefined : describedServices([described]),
-    external: inputs.external ? true : undefined,
-    config: inputs.ruleName === '' ? undefined : rulePath(inputs.ruleNamespace, inputs.ruleName),
-    subset: inputs.subset === '' ? undefined : inputs.subset,
     alpn_override: inputs.overridesAlpn ? 'false' : undefined,
+    config: inputs.ruleName === '' ? undefined : rulePath(inputs.ruleNamespace, inputs.ruleName),
+    external: inputs.external ? true : undefined,
+    services: inputs.serviceHost === '' ? undefined : describedServices([described]),
+    subset: inputs.subset === '' ? undefined : inputs.subset,
   });
 }

@@ -6,8 +6,8 @@ import type { Protocol } from '../../../core/model/service.ts';
 import type { ProxyReader } from '../../../core/reader.ts';
 import { BLACK_HOLE_CLUSTER } from '../../../core/select/cluster-names.ts';
 import type { TcpRoute } from '../../../core/select/tcp-routes.ts';
-import { any } from '../../proto/any.ts';
-import { type AccessLog, Cluster_DnsLookupFamily, type Filter, type TcpProxy } from '../../proto/types.gen.ts';
+import { any, type TypedAny, typeUrl } from '../../proto/any.ts';
+import { type AccessLog, Cluster_DnsLookupFamily, type Filter } from '../../proto/types.gen.ts';
 import { durationOf } from '../duration.ts';
 import { orNone } from './access-log.ts';
 
@@ -21,12 +21,19 @@ export interface TerminalOptions {
 
 export function terminalFilters(reader: ProxyReader, route: TcpRoute, options: TerminalOptions): readonly Filter[] {
   return reader.make(terminalGenerator, {
-    ...route,
+    clusters: route.clusters,
+    weights: route.weights,
+    statPrefix: route.statPrefix,
+    idleTimeout: route.idleTimeout,
+    maxDuration: route.maxDuration,
+    hashSourceIp: route.hashSourceIp,
+    tunnelHost: route.tunnelHost,
+    tunnelPost: route.tunnelPost,
     accessLog: options.accessLog,
     codec: codecOf(reader, options.protocol),
     dynamicHost: options.dynamicHost ?? '',
     dynamicPort: options.dynamicPort ?? 0,
-  });
+  } satisfies TerminalInputs & Record<keyof TcpRoute, unknown>);
 }
 
 /** Connections that must go nowhere: no log, no timeout. */
@@ -67,10 +74,13 @@ const terminalGenerator: Generator<TerminalInputs, readonly Filter[]> = {
 };
 
 function tcpProxy(inputs: TerminalInputs): Filter {
-  const config: TcpProxy = {
-    ...(inputs.weights.length === 0
-      ? { cluster: inputs.clusters[0] }
-      : { weightedClusters: { clusters: inputs.clusters.map((name, i) => ({ name, weight: inputs.weights[i] })) } }),
+  const single = inputs.weights.length === 0;
+  const config = {
+    '@type': TCP_PROXY,
+    cluster: single ? inputs.clusters[0] : undefined,
+    weightedClusters: single
+      ? undefined
+      : { clusters: inputs.clusters.map((name, i) => ({ name, weight: inputs.weights[i] })) },
     statPrefix: inputs.statPrefix,
     accessLog: orNone(inputs.accessLog),
     idleTimeout: durationOf(inputs.idleTimeout),
@@ -80,12 +90,11 @@ function tcpProxy(inputs: TerminalInputs): Filter {
       inputs.tunnelHost === ''
         ? undefined
         : { hostname: inputs.tunnelHost, usePost: inputs.tunnelPost ? true : undefined },
-  };
-  return {
-    name: 'envoy.filters.network.tcp_proxy',
-    typedConfig: any('envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy', config),
-  };
+  } satisfies TypedAny<'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy'>;
+  return { name: 'envoy.filters.network.tcp_proxy', typedConfig: config };
 }
+
+const TCP_PROXY = typeUrl('envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy');
 
 function mongoFilter(statPrefix: string): Filter {
   return {

@@ -4,6 +4,7 @@
 import type { Generator } from '../../../core/memo.ts';
 import type { HTTPRetry, LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
 import { outboundClusterName } from '../../../core/select/cluster-names.ts';
+import { ZERO_DURATION } from '../duration.ts';
 import { hashPolicy } from './hash-policy.ts';
 import { retryPolicy } from './retry.ts';
 import type { GeneratedRoutes } from './virtual-service-routes.ts';
@@ -28,10 +29,10 @@ export const defaultRoutes: Generator<DefaultRouteInputs, GeneratedRoutes> = {
       decorator: { operation: `${hostname}:${port}/*` },
       route: {
         cluster: outboundClusterName(hostname, '', port),
-        timeout: { seconds: 0, nanos: 0 },
-        ...(retries === undefined ? {} : { retryPolicy: retries }),
-        ...(policy === undefined ? {} : { hashPolicy: [policy] }),
-        maxGrpcTimeout: { seconds: 0, nanos: 0 },
+        timeout: ZERO_DURATION,
+        retryPolicy: retries,
+        hashPolicy: policy === undefined ? undefined : [policy],
+        maxGrpcTimeout: ZERO_DURATION,
       },
     };
     return { routes: [route], problems: [] };

@@ -16,8 +16,18 @@ export interface HeaderOperations {
   readonly authority: string;
 }
 
+/** Most routes have none: one object for all of them. */
+const NONE: HeaderOperations = {
+  requestHeadersToAdd: [],
+  requestHeadersToRemove: [],
+  responseHeadersToAdd: [],
+  responseHeadersToRemove: [],
+  authority: '',
+};
+
 export function headerOperations(headers: Headers | undefined): HeaderOperations {
-  const { request, response } = headers ?? {};
+  if (headers === undefined) return NONE;
+  const { request, response } = headers;
   return {
     requestHeadersToAdd: [...setting(request?.set), ...adding(request?.add)],
     requestHeadersToRemove: (request?.remove ?? []).filter(isMutable),
@@ -29,6 +39,8 @@ export function headerOperations(headers: Headers | undefined): HeaderOperations
 
 /** The operations of the route, then those of its destination. The route's authority counts if it has one. */
 export function joinOperations(route: HeaderOperations, destination: HeaderOperations): HeaderOperations {
+  if (destination === NONE) return route;
+  if (route === NONE) return destination;
   return {
     requestHeadersToAdd: [...route.requestHeadersToAdd, ...destination.requestHeadersToAdd],
     requestHeadersToRemove: [...route.requestHeadersToRemove, ...destination.requestHeadersToRemove],
@@ -48,8 +60,19 @@ export function withAltService(operations: HeaderOperations, port: number): Head
 
 /** The fields of a Route or a cluster weight, the empty ones left out. */
 export function headerFields(operations: HeaderOperations): Partial<Omit<HeaderOperations, 'authority'>> {
-  const { authority: _, ...lists } = operations;
-  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+  if (operations === NONE) return NO_FIELDS;
+  return {
+    requestHeadersToAdd: unlessEmpty(operations.requestHeadersToAdd),
+    requestHeadersToRemove: unlessEmpty(operations.requestHeadersToRemove),
+    responseHeadersToAdd: unlessEmpty(operations.responseHeadersToAdd),
+    responseHeadersToRemove: unlessEmpty(operations.responseHeadersToRemove),
+  };
+}
+
+const NO_FIELDS: ReturnType<typeof headerFields> = {};
+
+function unlessEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 function isMutable(name: string): boolean {

@@ -12,17 +12,24 @@ import { isPresence, stringMatcher } from './string-match.ts';
 /** `pathPrefix`: prefixes end at path separators, as in Ingress and Gateway API. */
 export function routeMatch(match: HTTPMatchRequest | undefined, pathPrefix: boolean): RouteMatch {
   if (match === undefined) return { prefix: '/' };
+  const { path, prefix, pathSeparatedPrefix, safeRegex } = pathMatch(match.uri, pathPrefix);
   const headers = headerMatchers(match);
   const queryParameters = sorted(match.queryParams).map(([name, value]) => queryMatcher(name, value));
   const dynamicMetadata = claimMatchers(match);
   return {
-    ...pathMatch(match.uri, pathPrefix),
-    caseSensitive: { value: match.ignoreUriCase !== true },
-    ...(headers.length > 0 ? { headers } : {}),
-    ...(queryParameters.length > 0 ? { queryParameters } : {}),
-    ...(dynamicMetadata.length > 0 ? { dynamicMetadata } : {}),
+    path,
+    prefix,
+    pathSeparatedPrefix,
+    safeRegex,
+    caseSensitive: match.ignoreUriCase === true ? caseInsensitive : caseSensitive,
+    headers: headers.length > 0 ? headers : undefined,
+    queryParameters: queryParameters.length > 0 ? queryParameters : undefined,
+    dynamicMetadata: dynamicMetadata.length > 0 ? dynamicMetadata : undefined,
   };
 }
+
+const caseSensitive = { value: true };
+const caseInsensitive = { value: false };
 
 /** Matches every request, so that nothing behind it is reached. */
 export function isCatchAll(match: RouteMatch): boolean {
@@ -31,7 +38,9 @@ export function isCatchAll(match: RouteMatch): boolean {
   return everyPath && conditions.every(list => list === undefined || list.length === 0);
 }
 
-function pathMatch(uri: StringMatch | undefined, pathPrefix: boolean): RouteMatch {
+type PathMatch = Pick<RouteMatch, 'path' | 'prefix' | 'pathSeparatedPrefix' | 'safeRegex'>;
+
+function pathMatch(uri: StringMatch | undefined, pathPrefix: boolean): PathMatch {
   if (uri?.exact !== undefined) return { path: uri.exact };
   if (uri?.prefix !== undefined) {
     if (!pathPrefix || uri.prefix === '/') return { prefix: uri.prefix };
@@ -71,6 +80,7 @@ function queryMatcher(name: string, match: StringMatch): QueryParameterMatcher {
 }
 
 function claimMatchers(match: HTTPMatchRequest): readonly MetadataMatcher[] {
+  if (match.headers === undefined && match.withoutHeaders === undefined) return nothing;
   const found: MetadataMatcher[] = [];
   for (const [list, invert] of [[match.headers, false] as const, [match.withoutHeaders, true] as const]) {
     for (const [name, value] of sorted(list)) {
@@ -82,5 +92,7 @@ function claimMatchers(match: HTTPMatchRequest): readonly MetadataMatcher[] {
 }
 
 function sorted<V>(map: Readonly<Record<string, V>> | undefined): readonly (readonly [string, V])[] {
-  return Object.entries(map ?? {}).sort(([a], [b]) => compareText(a, b));
+  return map === undefined ? nothing : Object.entries(map).sort(([a], [b]) => compareText(a, b));
 }
+
+const nothing: readonly never[] = [];

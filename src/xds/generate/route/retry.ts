@@ -4,6 +4,7 @@
 import type { HTTPRetry } from '../../../core/schema/istio-types.gen.ts';
 import { any } from '../../proto/any.ts';
 import type { RetryPolicy, RetryPolicy_RetryHostPredicate } from '../../proto/types.gen.ts';
+import { lastOf } from '../last.ts';
 
 const ATTEMPTS_DEFAULT = 2;
 const RETRY_ON_DEFAULT = 'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes';
@@ -21,7 +22,7 @@ const previousHosts: RetryPolicy_RetryHostPredicate = {
 /**
  * `hashed`: the destination is chosen by a hash, so that retrying on other hosts would defeat it. undefined: no retries.
  */
-export function retryPolicy(retries: HTTPRetry | undefined, hashed: boolean): RetryPolicy | undefined {
+export const retryPolicy = lastOf((retries: HTTPRetry | undefined, hashed: boolean): RetryPolicy | undefined => {
   if (retries === undefined) return defaultPolicy(hashed);
   const attempts = retries.attempts ?? 0;
   if (attempts <= 0) return undefined;
@@ -35,7 +36,7 @@ export function retryPolicy(retries: HTTPRetry | undefined, hashed: boolean): Re
     hostSelectionRetryMaxAttempts: HOST_SELECTION_ATTEMPTS,
     ...(retries.backoff === undefined ? {} : { retryBackOff: { baseInterval: retries.backoff } }),
   };
-}
+});
 
 const previousPriorities = {
   name: 'envoy.retry_priorities.previous_priorities',

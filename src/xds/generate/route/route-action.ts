@@ -9,6 +9,7 @@ import {
   type RouteMatch,
   type WeightedCluster_ClusterWeight,
 } from '../../proto/types.gen.ts';
+import { ZERO_DURATION } from '../duration.ts';
 import { destinationCluster, destinationHash } from './destination.ts';
 import { hashPolicy } from './hash-policy.ts';
 import { type HeaderOperations, headerFields, headerOperations } from './header-operations.ts';
@@ -33,18 +34,24 @@ export function routeAction(given: RouteActionInputs): RouteAction {
   const policies = hashes.flatMap(hash => (hash === undefined ? [] : (hashPolicy(hash) ?? [])));
   const mirrors = mirrorPolicies(rule, inputs.shadowSuffix, destination => destinationCluster(inputs, destination));
   const retry = retryPolicy(rule.retries ?? inputs.retry, single && hashes[0] !== undefined);
-  const timeout = rule.timeout ?? { seconds: 0, nanos: 0 };
+  const timeout = rule.timeout ?? ZERO_DURATION;
   const notFound = RouteAction_ClusterNotFoundResponseCode.INTERNAL_SERVER_ERROR;
+  const { cluster, weightedClusters } = clusters(inputs, destinations, single);
+  const rewritten = rewrites(given);
   return {
-    ...clusters(inputs, destinations, single),
-    ...rewrites(given),
+    cluster,
+    weightedClusters,
+    prefixRewrite: rewritten.prefixRewrite,
+    regexRewrite: rewritten.regexRewrite,
+    hostRewriteLiteral: rewritten.hostRewriteLiteral,
+    appendXForwardedHost: rewritten.appendXForwardedHost,
     timeout,
-    ...(retry === undefined ? {} : { retryPolicy: retry }),
-    ...(policies.length === 0 ? {} : { hashPolicy: policies }),
-    ...(given.gatewaySemantics ? { clusterNotFoundResponseCode: notFound } : {}),
+    retryPolicy: retry,
+    hashPolicy: policies.length === 0 ? undefined : policies,
+    clusterNotFoundResponseCode: given.gatewaySemantics ? notFound : undefined,
     maxGrpcTimeout: timeout,
-    ...(mirrors.length === 0 ? {} : { requestMirrorPolicies: mirrors }),
-  };
+    requestMirrorPolicies: mirrors.length === 0 ? undefined : mirrors,
+  } satisfies RouteAction & Record<keyof Rewrites, unknown>;
 }
 
 /** One destination counts whatever its weight; of several those without weight have no part in the route. */
@@ -57,7 +64,7 @@ function clusters(
   inputs: VirtualServiceRoutesInputs,
   used: readonly HTTPRouteDestination[],
   single: boolean,
-): RouteAction {
+): Pick<RouteAction, 'cluster' | 'weightedClusters'> {
   const [only] = used;
   if (only !== undefined && single) return { cluster: destinationCluster(inputs, only.destination) };
   const weighted = used.map(each => clusterWeight(inputs, each));
@@ -77,7 +84,9 @@ function clusterWeight(
   };
 }
 
-function rewrites({ inputs, rule, operations, match, gatewaySemantics }: RouteActionInputs): RouteAction {
+type Rewrites = Pick<RouteAction, 'prefixRewrite' | 'regexRewrite' | 'hostRewriteLiteral' | 'appendXForwardedHost'>;
+
+function rewrites({ inputs, rule, operations, match, gatewaySemantics }: RouteActionInputs): Rewrites {
   const { rewrite } = rule;
   const written = rewrite?.authority ?? '';
   const authority = written === '' ? operations.authority : written;
@@ -88,7 +97,7 @@ function rewrites({ inputs, rule, operations, match, gatewaySemantics }: RouteAc
   };
 }
 
-function pathRewrite(rewrite: HTTPRewrite, match: RouteMatch, gatewaySemantics: boolean): RouteAction {
+function pathRewrite(rewrite: HTTPRewrite, match: RouteMatch, gatewaySemantics: boolean): Rewrites {
   if (rewrite.uriRegexRewrite !== undefined) {
     const { match: regex = '', rewrite: substitution = '' } = rewrite.uriRegexRewrite;
     return { regexRewrite: { pattern: { regex }, substitution } };

@@ -2,13 +2,13 @@
 // Source: Istio pilot/pkg/networking/core/route/route.go (BuildHTTPRoutesForVirtualService); spec-routes-visibility §10.
 
 import type { Generator } from '../../../core/memo.ts';
-import type { Obj } from '../../../core/object.ts';
 import { type Problem, problem } from '../../../core/problem.ts';
 import type { HTTPMatchRequest, HTTPRoute } from '../../../core/schema/istio-types.gen.ts';
 import { sessionAmong } from '../../../core/select/persistent-session.ts';
 import type { VirtualServiceRoutesInputs } from '../../../core/select/route-inputs.ts';
 import type { ResolvedVirtualService } from '../../../core/select/virtual-services.ts';
-import type { AnyMessage, Metadata, Route, RouteMatch } from '../../proto/types.gen.ts';
+import type { AnyMessage, Metadata, Route, RouteAction, RouteMatch } from '../../proto/types.gen.ts';
+import { lastOf } from '../last.ts';
 import { CORS_FILTER, corsConfig } from './cors.ts';
 import { routeDecorator } from './decorator.ts';
 import { directResponseAction } from './direct-response.ts';
@@ -39,10 +39,12 @@ export const virtualServiceRoutes: Generator<VirtualServiceRoutesInputs, Generat
   run: inputs => {
     const routes: Route[] = [];
     const problems: Problem[] = [];
+    let parts: RuleParts | undefined;
     for (const [ruleIndex, matchIndex] of inputs.selected) {
       const rule = inputs.virtualService.spec.http?.[ruleIndex];
       if (rule === undefined) continue;
-      const route = oneRoute(inputs, rule, rule.match?.[matchIndex]);
+      if (parts?.rule !== rule) parts = partsOf(inputs, rule);
+      const route = oneRoute(inputs, parts, rule.match?.[matchIndex]);
       if (rule.redirect !== undefined && route.redirect === undefined) {
         problems.push(badRedirect(inputs.virtualService, ruleIndex, rule));
       }
@@ -53,23 +55,64 @@ export const virtualServiceRoutes: Generator<VirtualServiceRoutesInputs, Generat
   },
 };
 
-function oneRoute(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute, requested: HTTPMatchRequest | undefined): Route {
-  const { virtualService } = inputs;
-  const semantics = virtualService.obj.annotations[SEMANTICS_ANNOTATION];
-  const match = routeMatch(requested, semantics === 'gateway' || semantics === 'ingress');
+/** What the routes of a rule have in common: one for each match. */
+interface RuleParts {
+  readonly rule: HTTPRoute;
+  readonly operations: HeaderOperations;
+  readonly headers: ReturnType<typeof headerFields>;
+  readonly filterConfigs: Route['typedPerFilterConfig'];
+  readonly metadata: Metadata;
+  /** Of a rule that forwards; undefined where it depends on the match. */
+  readonly route: RouteAction | undefined;
+  readonly semantics: string | undefined;
+}
+
+function partsOf(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): RuleParts {
+  const { obj } = inputs.virtualService;
+  const semantics = obj.annotations[SEMANTICS_ANNOTATION];
   const operations = operationsOf(rule);
-  const action = actionOf(inputs, rule, match, operations, semantics === 'gateway');
-  const name = routeName(rule, requested);
+  const gatewaySemantics = semantics === 'gateway';
+  const shared = forwards(rule) && !(gatewaySemantics && rule.rewrite !== undefined);
   return {
-    ...(name === '' ? {} : { name }),
-    match,
-    ...action,
-    metadata: configMetadata(virtualService.obj),
-    decorator: routeDecorator(match, action.route, virtualService.name, inputs.port),
-    ...headerFields(inputs.http3 ? withAltService(operations, inputs.port) : operations),
-    ...filterConfigs(inputs, rule),
-    ...(requested?.statPrefix === undefined || requested.statPrefix === '' ? {} : { statPrefix: requested.statPrefix }),
+    rule,
+    operations,
+    headers: headerFields(inputs.http3 ? withAltService(operations, inputs.port) : operations),
+    filterConfigs: filterConfigs(inputs, rule),
+    metadata: configMetadata(obj.namespace, obj.name),
+    route: shared ? routeAction({ inputs, rule, operations, match: {}, gatewaySemantics }) : undefined,
+    semantics,
   };
+}
+
+function oneRoute(
+  inputs: VirtualServiceRoutesInputs,
+  parts: RuleParts,
+  requested: HTTPMatchRequest | undefined,
+): Route {
+  const { rule, semantics, headers } = parts;
+  const match = routeMatch(requested, semantics === 'gateway' || semantics === 'ingress');
+  const action = actionOf(inputs, parts, match);
+  const name = routeName(rule, requested);
+  const statPrefix = requested?.statPrefix;
+  return {
+    name: name === '' ? undefined : name,
+    match,
+    redirect: action.redirect,
+    directResponse: action.directResponse,
+    route: action.route,
+    metadata: parts.metadata,
+    decorator: routeDecorator(match, action.route, inputs.virtualService.name, inputs.port),
+    requestHeadersToAdd: headers.requestHeadersToAdd,
+    requestHeadersToRemove: headers.requestHeadersToRemove,
+    responseHeadersToAdd: headers.responseHeadersToAdd,
+    responseHeadersToRemove: headers.responseHeadersToRemove,
+    typedPerFilterConfig: parts.filterConfigs,
+    statPrefix: statPrefix === '' ? undefined : statPrefix,
+  };
+}
+
+function forwards(rule: HTTPRoute): boolean {
+  return rule.redirect === undefined && rule.directResponse === undefined;
 }
 
 function routeName(rule: HTTPRoute, match: HTTPMatchRequest | undefined): string {
@@ -80,11 +123,11 @@ function routeName(rule: HTTPRoute, match: HTTPMatchRequest | undefined): string
 /** A redirect beats a direct response, which beats destinations. A redirect with a code that Envoy does not know leaves the route empty. */
 function actionOf(
   inputs: VirtualServiceRoutesInputs,
-  rule: HTTPRoute,
+  { rule, route, operations, semantics }: RuleParts,
   match: RouteMatch,
-  operations: HeaderOperations,
-  gatewaySemantics: boolean,
 ): Pick<Route, 'redirect' | 'directResponse' | 'route'> {
+  const gatewaySemantics = semantics === 'gateway';
+  if (route !== undefined) return { route };
   if (rule.redirect !== undefined) {
     const place = { port: inputs.port, https: inputs.https, prefixToken: gatewaySemantics };
     const redirect = redirectAction(rule.redirect, place);
@@ -97,16 +140,16 @@ function actionOf(
 /** The operations of an only destination are done on the route; those of several belong to the weights. */
 function operationsOf(rule: HTTPRoute): HeaderOperations {
   const ofRule = headerOperations(rule.headers);
-  const forwards = rule.redirect === undefined && rule.directResponse === undefined;
-  if (!forwards || rule.route?.length !== 1) return ofRule;
+  if (!forwards(rule) || rule.route?.length !== 1) return ofRule;
   return joinOperations(ofRule, headerOperations(rule.route[0]?.headers));
 }
 
-function filterConfigs(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): Pick<Route, 'typedPerFilterConfig'> {
+function filterConfigs(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): Route['typedPerFilterConfig'] {
+  if (inputs.sessions.length === 0 && rule.fault === undefined && rule.corsPolicy === undefined) return undefined;
   const configs: Record<string, AnyMessage> = { ...sessionConfig(routeSession(inputs, rule)) };
   if (rule.fault !== undefined) configs[FAULT_FILTER] = faultConfig(rule.fault);
   if (rule.corsPolicy !== undefined) configs[CORS_FILTER] = corsConfig(rule.corsPolicy);
-  return Object.keys(configs).length === 0 ? {} : { typedPerFilterConfig: configs };
+  return Object.keys(configs).length === 0 ? undefined : configs;
 }
 
 function routeSession(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): string {
@@ -117,10 +160,10 @@ function routeSession(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): stri
 }
 
 /** Tells whoever reads the proxy's configuration which object made the route. */
-function configMetadata(obj: Pick<Obj, 'namespace' | 'name'>): Metadata {
-  const config = `/apis/networking.istio.io/v1/namespaces/${obj.namespace}/virtual-service/${obj.name}`;
+const configMetadata = lastOf((namespace: string, name: string): Metadata => {
+  const config = `/apis/networking.istio.io/v1/namespaces/${namespace}/virtual-service/${name}`;
   return { filterMetadata: { istio: { config } } };
-}
+});
 
 function badRedirect(virtualService: ResolvedVirtualService, index: number, rule: HTTPRoute): Problem {
   return problem(
