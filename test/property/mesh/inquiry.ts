@@ -44,7 +44,7 @@ export function setUp<Q>(given: Inquiry<Q>): Case<Q> {
 }
 
 const FIXED_SEED = 7;
-const FIXED_CASES = 80;
+const FIXED_CASES = 160;
 
 /** Always the same worlds, so that what they hold is not a matter of luck; each is made when it is first asked for. */
 export function fixedCasesOf<Q>(inquiry: fc.Arbitrary<Inquiry<Q>>): () => Generator<Case<Q>> {

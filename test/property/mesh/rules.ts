@@ -58,7 +58,7 @@ const destination: fc.Arbitrary<JsonObject> = fc
       fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom(...NAMESPACES)).map(([n, ns]) => serviceHost(n, ns)),
       fc.constant('api.example.com'),
     ),
-    subset: fc.constantFrom(undefined, 'v1', 'v2'),
+    subset: fc.constantFrom(undefined, undefined, 'v1', 'v1', 'v2', 'v2', 'next'),
     port: fc.constantFrom<Json | undefined>(undefined, undefined, { number: 80 }, { number: 7070 }),
   })
   .map(found => JSON.parse(JSON.stringify(found)) as JsonObject);

@@ -158,34 +158,37 @@ function entries(object: JsonObject): readonly Service[] {
  */
 export function subsetLabels(world: World, client: Client, service: Service, subset: string): JsonObject | undefined {
   if (subset === '') return {};
-  const rule = destinationRule(world, client, service);
-  const found = listIn(specOf(rule ?? {}).subsets).find(one => one.name === subset);
+  const found = destinationRules(world, client, service)
+    .flatMap(rule => listIn(specOf(rule).subsets))
+    .find(one => one.name === subset);
   return found === undefined ? undefined : objectIn(found.labels);
 }
 
-function destinationRule({ objects, mesh }: World, client: Client, service: Service): JsonObject | undefined {
+/** Those of one namespace for one host count as one: subsets come together, and of equal names the first counts. Their exportTo is the same in all worlds. */
+function destinationRules({ objects, mesh }: World, client: Client, service: Service): readonly JsonObject[] {
   const rules = inOrder(objects.filter(({ kind }) => kind === 'DestinationRule')).filter(
     rule => fullHost(textIn(specOf(rule).host), namespaceOf(rule)) === service.host,
   );
-  const inNamespace = (namespace: string): JsonObject | undefined =>
-    rules.find(rule => namespaceOf(rule) === namespace);
+  const inNamespace = (namespace: string): readonly JsonObject[] =>
+    rules.filter(rule => namespaceOf(rule) === namespace);
   const given = (rule: JsonObject): readonly string[] => textsIn(specOf(rule).exportTo);
   const isPrivate = (rule: JsonObject): boolean =>
     given(rule).length === 0
       ? textsIn(mesh.defaultDestinationRuleExportTo).includes('.')
       : given(rule).every(one => one === '.' || one === namespaceOf(rule));
   const own = inNamespace(client.namespace);
-  if (own !== undefined && client.namespace !== ROOT_NAMESPACE) {
-    const here = given(own);
+  if (own[0] !== undefined && client.namespace !== ROOT_NAMESPACE) {
+    const here = given(own[0]);
     if (here.length === 0 || here.some(one => one === '*' || one === '.' || one === client.namespace)) return own;
   }
   // What the root namespace keeps to itself is for its own workloads.
-  if (own !== undefined && client.namespace === ROOT_NAMESPACE && isPrivate(own)) return own;
-  const exported = (namespace: string): JsonObject | undefined => {
-    const rule = inNamespace(namespace);
-    if (rule === undefined || isPrivate(rule)) return undefined;
+  if (own[0] !== undefined && client.namespace === ROOT_NAMESPACE && isPrivate(own[0])) return own;
+  const exported = (namespace: string): readonly JsonObject[] => {
+    const [rule, ...others] = inNamespace(namespace);
+    if (rule === undefined || isPrivate(rule)) return [];
     const to = given(rule);
-    return to.length === 0 || to.includes('*') || to.includes(client.namespace) ? rule : undefined;
+    return to.length === 0 || to.includes('*') || to.includes(client.namespace) ? [rule, ...others] : [];
   };
-  return exported(service.namespace) ?? exported(ROOT_NAMESPACE);
+  const ofService = exported(service.namespace);
+  return ofService.length > 0 ? ofService : exported(ROOT_NAMESPACE);
 }

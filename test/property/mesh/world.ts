@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { NAMES, NAMESPACES, PORTS } from '../../../src/testing/worlds/pools.ts';
 import { virtualService } from '../../../src/testing/worlds/routes.ts';
-import { fullHost, nameOf, namespaceOf, serviceHost, specOf, textIn } from './read.ts';
+import { fullHost, nameOf, namespaceOf, serviceHost } from './read.ts';
 import { delegates, focusedPlainRules, focusedVirtualService } from './rules.ts';
 
 export interface World {
@@ -183,19 +183,27 @@ const ownRules = fc.tuple(
     ),
   ),
 );
-export const destinationRules = fc.tuple(ownRules, fc.array(someRule, { maxLength: 3 })).map(([own, some]) => {
-  const rules = [...own.flatMap(found => found ?? []), ...some].map(
-    ({ namespace, host, exportTo: to, subsets, age }, i) =>
-      described(
-        'DestinationRule',
-        `rule-${i}`,
-        namespace,
-        { host, ...shown(to), subsets: subsets.map(version => ({ name: version, labels: { version } })) },
-        age,
-      ),
-  );
-  return unique(rules, rule => `${namespaceOf(rule)} ${fullHost(textIn(specOf(rule).host), namespaceOf(rule))}`);
-});
+/** Of a second rule for the same host: one name that the first may have with other labels, and one that it has not. */
+const moreSubsets: Json = [
+  { name: 'v1', labels: { version: 'v2' } },
+  { name: 'next', labels: { version: 'v2' } },
+];
+export const destinationRules = fc
+  .tuple(ownRules, fc.array(someRule, { maxLength: 3 }), fc.array(fc.tuple(fc.nat(3), created), { minLength: 12 }))
+  .map(([own, some, seconds]) => {
+    const all = [...own.flatMap(found => found ?? []), ...some].map(rule => ({
+      ...rule,
+      key: `${rule.namespace} ${fullHost(rule.host, rule.namespace)}`,
+    }));
+    const once = [...new Map(all.map(rule => [rule.key, rule])).values()];
+    return once.flatMap(({ namespace, host, exportTo: to, subsets, age }, i) => {
+      const first = subsets.map(version => ({ name: version, labels: { version } }));
+      const rule = (name: string, found: Json, when: string | undefined): JsonObject =>
+        described('DestinationRule', name, namespace, { host, ...shown(to), subsets: found }, when);
+      const [chance, when] = seconds[i] ?? [1, undefined];
+      return [rule(`rule-${i}`, first, age), ...(chance === 0 ? [rule(`more-${i}`, moreSubsets, when)] : [])];
+    });
+  });
 
 const virtualServices = fc
   .tuple(
