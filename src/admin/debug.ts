@@ -237,10 +237,10 @@ function journalz({ world, journal }: DebugParts): Json {
   };
 }
 
-function livez({ world, engine, xds }: DebugParts, object: string | null): Answer {
+function livez({ world, engine, xds }: DebugParts, object: string | null): Answer | Promise<Answer> {
   if (object === null || object.split('/').length < 3)
     return text('for is missing: /debug/livez?for=<Kind>/<namespace>/<name>\n', 400);
-  return json(livenessOf(world.state, engine, xds.connections(), object) as unknown as Json);
+  return largeJson(livenessOf(world.state, engine, xds.connections(), object) as unknown as LazyJson);
 }
 
 /** With `at`, a position as `--at` takes it: what the proxy held then, of the journal; else what its subscriptions hold now. */

@@ -12,15 +12,23 @@ const DEPTH = 5;
 /** Characters written between two turns of the event loop: a millisecond or two. */
 export const SLICE_CHARS = 128 * 1024;
 
+/** Elements of lazy lists likewise: each may have taken work. */
+export const SLICE_LISTED = 8;
+/** Stands behind an element of a lazy list. */
+const WORKED_OUT = '';
+
 /** The whole text, made in slices. */
 export async function jsonText(value: LazyJson): Promise<string> {
   let text = '';
   let end = SLICE_CHARS;
+  let listed = 0;
   for (const piece of pieces(value, '', DEPTH)) {
     text += piece;
-    if (text.length < end) continue;
+    if (piece === WORKED_OUT) listed++;
+    if (text.length < end && listed < SLICE_LISTED) continue;
     await nextTurn();
     end = text.length + SLICE_CHARS;
+    listed = 0;
   }
   return `${text}\n`;
 }
@@ -44,6 +52,7 @@ function* listed(list: Iterable<LazyJson>, indent: string, depth: number): Itera
     yield `${before}\n${indent}  `;
     yield* pieces(item, `${indent}  `, Math.max(0, depth - 1));
     before = ',';
+    if (!Array.isArray(list)) yield WORKED_OUT;
   }
   yield before === '[' ? '[]' : `\n${indent}]`;
 }

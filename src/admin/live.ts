@@ -2,12 +2,16 @@
 // the object in it, or just what the present state would give it. A refusal never counts, nor does what was sent and not answered.
 
 import { showProblem } from '../core/problem.ts';
+import type { Resource } from '../core/resource.ts';
 import type { State } from '../core/state.ts';
 import { recordInForce } from '../history/brought.ts';
-import { holdingsOf } from '../history/holdings.ts';
+import { namesIn } from '../history/holdings.ts';
+import { allOf, namedOf } from '../runtime/offline.ts';
 import type { Engine } from '../xds/engine.ts';
 import { CDS, EDS, LDS, RDS, rulesOf } from '../xds/session/types.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/stream-status.ts';
+
+type Made = readonly Resource<object>[];
 
 export interface Behind {
   /** As `proxy-status` prints the type. */
@@ -37,12 +41,17 @@ export interface Liveness {
   readonly proxies: readonly ProxyLiveness[];
 }
 
+/** The proxies one by one, when they are asked for. */
+export interface LazyLiveness extends Omit<Liveness, 'proxies'> {
+  readonly proxies: Iterable<ProxyLiveness>;
+}
+
 export function livenessOf(
   state: State,
   engine: Engine,
   connections: readonly ConnectionStatus[],
   object: string,
-): Liveness {
+): LazyLiveness {
   const record = recordInForce(state, object);
   const seq = record?.accepted === undefined ? 0 : record.acceptedAt;
   const refused = record?.refused;
@@ -52,8 +61,17 @@ export function livenessOf(
     seq,
     head: state.seq,
     problems: refused?.problems.map(showProblem) ?? [],
-    proxies: connections.map(status => proxyLiveness(state, engine, status, seq)),
+    proxies: proxiesOf(state, engine, connections, seq),
   };
+}
+
+function* proxiesOf(
+  state: State,
+  engine: Engine,
+  connections: readonly ConnectionStatus[],
+  seq: number,
+): IterableIterator<ProxyLiveness> {
+  for (const status of connections) yield proxyLiveness(state, engine, status, seq);
 }
 
 function proxyLiveness(state: State, engine: Engine, status: ConnectionStatus, seq: number): ProxyLiveness {
@@ -74,15 +92,40 @@ function notAsked(state: State, engine: Engine, connection: string): readonly Be
   const proxy = state.proxies.get(connection);
   if (proxy === undefined) return [];
   const { subscriptions } = proxy;
-  const pairs = [
-    [CDS, EDS],
-    [LDS, RDS],
-  ] as const;
-  const wanted = pairs.flatMap(([all, named]) => (subscriptions[all]?.wildcard === true ? [named] : []));
-  return [...holdingsOf(engine.tracker, state, proxy, wanted)].flatMap(([typeUrl, held]) => {
-    const asked = new Set(subscriptions[typeUrl]?.names ?? []);
-    const missing = [...held.keys()].find(name => !asked.has(name));
+  return PAIRS.flatMap(({ all, typeUrl, names }) => {
+    if (subscriptions[all]?.wildcard !== true) return [];
+    const unasked = absentFrom(
+      wantedBy(allOf(engine.tracker, state, proxy, all), names),
+      subscriptions[typeUrl]?.names ?? [],
+    );
+    const missing = unasked.find(name => namedOf(engine.tracker, state, proxy, typeUrl, name) !== undefined);
     return missing === undefined ? [] : [{ type: rulesOf(typeUrl).short, why: `has not asked for ${missing} yet` }];
+  });
+}
+
+const PAIRS = [
+  { all: CDS, typeUrl: EDS, names: 'endpoints' },
+  { all: LDS, typeUrl: RDS, names: 'routes' },
+] as const;
+
+/** Proxies with equal views share the list of their clusters: what is named in it is found once. */
+const wanted = new WeakMap<Made, readonly string[]>();
+
+/** In name order. */
+function wantedBy(made: Made, kind: 'endpoints' | 'routes'): readonly string[] {
+  const known = wanted.get(made);
+  if (known !== undefined) return known;
+  const names = [...new Set(made.flatMap(({ message }) => namesIn(message)[kind]))].sort();
+  wanted.set(made, names);
+  return names;
+}
+
+/** Of two lists in name order. */
+function absentFrom(names: readonly string[], asked: readonly string[]): readonly string[] {
+  let at = 0;
+  return names.filter(name => {
+    while (at < asked.length && asked[at]! < name) at++;
+    return asked[at] !== name;
   });
 }
 
