@@ -3,10 +3,10 @@
 // Rules: spec-clusters-endpoints §11.4, §12, §7.1; Istio pilot/pkg/model/endpointshards.go.
 
 import type { Endpoint, EndpointShard, Service } from '../model/service.ts';
-import { byAge, compareText, type Obj } from '../object.ts';
+import { compareText, type Obj } from '../object.ts';
 import type { Query, Reader } from '../reader.ts';
 import { kubernetesServiceOf } from '../select/hosts.ts';
-import { endpointsOfEntry } from './entry-endpoints.ts';
+import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints } from './kubernetes-endpoints.ts';
 import { addressesOf } from './service-entry.ts';
 import { servicesOfHost } from './services.ts';
@@ -70,23 +70,19 @@ const externalEndpoints: Query<string, readonly Endpoint[]> = {
   name: 'registry/externalEndpoints',
   run: (reader, arg) => {
     const [hostname = '', namespace = ''] = arg.split('|');
-    const entries = reader.indexed('serviceEntriesByHost', hostname).filter(entry => entry.namespace === namespace);
     const found: Endpoint[] = [];
-    const ports = new Set<number>();
-    const isNew = (number: number): boolean => !ports.has(number) && ports.add(number).size > 0;
-    const roundRobin = entries.some(entry => entry.spec.resolution === 'DNS_ROUND_ROBIN');
-    for (const entry of [...entries].sort(byAge)) {
-      const numbers = new Map((entry.spec.ports ?? []).map(port => [port.name ?? '', port.number ?? 0]));
-      const endpoints = reader.get(endpointsOfEntry, `${namespace}/${entry.name}|${hostname}`);
-      // One logical name has one set of addresses: only the first endpoint of a port counts.
-      if (roundRobin) found.push(...endpoints.filter(({ portName }) => isNew(numbers.get(portName) ?? 0)));
-      else for (let i = timesListed(entry, hostname); i > 0; i--) found.push(...endpoints);
+    for (const { entry, endpoints } of reader.get(hostInstances, arg)) {
+      const obj = reader.object('ServiceEntry', `${namespace}/${entry}`);
+      for (let i = timesListed(obj, hostname); i > 0; i--) found.push(...endpoints);
     }
     return found;
   },
 };
 
-function timesListed(entry: Obj<'ServiceEntry'>, hostname: string): number {
+/** One logical name has one set of addresses, however many it is listed with. */
+function timesListed(entry: Obj<'ServiceEntry'> | undefined, hostname: string): number {
+  if (entry === undefined) return 0;
+  if (entry.spec.resolution === 'DNS_ROUND_ROBIN') return 1;
   const hosts = (entry.spec.hosts ?? []).filter(host => host === hostname).length;
   return hosts * addressesOf(entry.spec.addresses ?? []).length;
 }

@@ -7,7 +7,7 @@ import { compareText, type Obj } from '../object.ts';
 import type { Locality } from '../proxy.ts';
 import type { Derivation, ProxyReader } from '../reader.ts';
 import { networkOf } from './clusters.ts';
-import { endpointsOfEntry } from './entry-endpoints.ts';
+import { hostInstances } from './host-instances.ts';
 import {
   type Labels,
   localityOfLabels,
@@ -128,7 +128,9 @@ function instanceLabels(reader: ProxyReader): Labels | undefined {
     for (const entry of entries) {
       for (const host of [...new Set(entry.spec.hosts ?? [])]) {
         const found = reader
-          .get(endpointsOfEntry, `${entry.namespace}/${entry.name}|${host}`)
+          .get(hostInstances, `${host}|${entry.namespace}`)
+          .filter(instances => instances.entry === entry.name)
+          .flatMap(instances => instances.endpoints)
           .find(endpoint => endpoint.addresses.includes(address));
         if (found !== undefined) return found.labels;
       }

@@ -6,7 +6,7 @@ import { isObject, type Json } from '../json.ts';
 import type { Port, Service, ServiceTarget } from '../model/service.ts';
 import { compareText, type Obj } from '../object.ts';
 import type { Derivation, ProxyReader, Query } from '../reader.ts';
-import { endpointsOfEntry } from './entry-endpoints.ts';
+import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints, targetPort } from './kubernetes-endpoints.ts';
 import { kubernetesService } from './kubernetes-service.ts';
 import { type Labels, selects } from './labels.ts';
@@ -168,7 +168,9 @@ function entryTargets(reader: ProxyReader): readonly TargetName[] {
   for (const entry of entriesAt(reader, reader.facet('namespace'), ips)) {
     for (const host of hostsOf(entry)) {
       const endpoints = reader
-        .get(endpointsOfEntry, `${entry.namespace}/${entry.name}|${host}`)
+        .get(hostInstances, `${host}|${entry.namespace}`)
+        .filter(instances => instances.entry === entry.name)
+        .flatMap(instances => instances.endpoints)
         .filter(endpoint => endpoint.addresses.some(address => ips.includes(address)));
       if (endpoints.length === 0) continue;
       reader
