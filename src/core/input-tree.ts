@@ -49,9 +49,9 @@ export class InputTree<L extends Leaf> {
 
   atomsOf(inputs: object): Atoms {
     if (Array.isArray(inputs)) return listAtoms(inputs);
-    const shape = this.#shapeOf(Object.keys(inputs));
-    const { sorted } = shape;
     const record = inputs as Readonly<Record<string, unknown>>;
+    const shape = this.#shapeOf(record);
+    const { sorted } = shape;
     const atoms: unknown[] = [shape.whole];
     let absent = 0;
     for (let i = 0; i < sorted.length; i++) {
@@ -110,8 +110,10 @@ export class InputTree<L extends Leaf> {
     }
   }
 
-  #shapeOf(names: readonly string[]): Shape {
-    for (const shape of this.#shapes) if (sameNames(shape.names, names)) return shape;
+  #shapeOf(record: Readonly<Record<string, unknown>>): Shape {
+    const shapes = this.#shapes;
+    for (let i = 0; i < shapes.length; i++) if (hasNames(record, shapes[i]!.names)) return shapes[i]!;
+    const names = Object.keys(record);
     const sorted = names.slice().sort();
     const shape = { names, sorted, whole: this.#nameSet(sorted), reduced: new Map() };
     this.#shapes.unshift(shape);
@@ -177,8 +179,9 @@ function differsAt(a: Atoms, b: Atoms): number {
   return -1;
 }
 
-function sameNames(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
+/** Inputs are plain records: what they inherit has no names. */
+function hasNames(record: Readonly<Record<string, unknown>>, names: readonly string[]): boolean {
+  let i = 0;
+  for (const name in record) if (name !== names[i++]) return false;
+  return i === names.length;
 }

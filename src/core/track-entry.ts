@@ -106,21 +106,37 @@ export function audienceOf(asked: readonly Asked[], before: Audience | undefined
   return same ? before : now;
 }
 
+/** In the order of the first asking. The list of a call itself if it says all: many then share one. */
 function gather(asked: readonly Asked[]): Audience {
-  // Most asked the proxy nothing themselves, and one call at the most did.
-  let only: Audience = NOBODY_ASKED;
-  let several = false;
+  let all: Audience = NOBODY_ASKED;
+  let own: Audience[number][] | undefined;
+  let last: Audience | undefined;
   for (const one of asked) {
-    const pairs = 'audience' in one ? one.audience : [one];
-    if (pairs.length === 0 || pairs === only) continue;
-    several ||= only.length > 0;
-    only = pairs;
+    if (!('audience' in one)) {
+      if (hasFacet(all, one)) continue;
+      own ??= [...all];
+      own.push(one);
+      all = own;
+      continue;
+    }
+    const { audience } = one;
+    if (audience === last || audience === all || audience.length === 0) continue;
+    last = audience;
+    if (all.length === 0) {
+      all = audience;
+      continue;
+    }
+    for (const pair of audience) {
+      if (hasFacet(all, pair)) continue;
+      own ??= [...all];
+      own.push(pair);
+      all = own;
+    }
   }
-  if (!several) return only;
-  const audience = new Map<string, Audience[number]>();
-  for (const one of asked) {
-    const pairs = 'audience' in one ? one.audience : [one];
-    for (const pair of pairs) if (!audience.has(pair[0].id)) audience.set(pair[0].id, pair);
-  }
-  return [...audience.values()];
+  return all;
+}
+
+function hasFacet(audience: Audience, [{ id }]: Audience[number]): boolean {
+  for (const [facet] of audience) if (facet.id === id) return true;
+  return false;
 }

@@ -1,10 +1,12 @@
 // What every cluster takes from the mesh, the flags and the proxy, whatever it leads to.
 
+import type { MeshConfig } from '../mesh.ts';
 import type { Port, Service } from '../model/service.ts';
-import type { ProxyReader } from '../reader.ts';
+import type { ProxyReader, Query } from '../reader.ts';
 import type { Duration } from '../schema/duration.ts';
 import type { ConnectionPoolSettings_TCPSettings_TcpKeepalive as TcpKeepalive } from '../schema/istio-types.gen.ts';
 import { istioFilters } from './proxy-capabilities.ts';
+import { preservesHeaderCase } from './proxy-metadata.ts';
 
 export interface CommonClusterInputs {
   readonly connectTimeout: Duration | undefined;
@@ -20,6 +22,48 @@ export function commonClusterInputs(reader: ProxyReader): CommonClusterInputs {
     trackRemaining: !reader.feature('DISABLE_TRACK_REMAINING_CB_METRICS'),
   };
 }
+
+/** What the clusters of all services ask the mesh, the flags and the proxy: asked once, as there are thousands of them. */
+export interface OutboundDefaults extends CommonClusterInputs {
+  readonly h2UpgradePolicy: MeshConfig['h2UpgradePolicy'];
+  readonly localityLbSetting: MeshConfig['localityLbSetting'];
+  readonly statPattern: string | undefined;
+  readonly sidecar: boolean;
+  readonly headerCase: boolean;
+  readonly exchangeMetadata: boolean;
+  readonly exchangeLabels: string;
+  readonly telemetry: boolean;
+  readonly localityWeighted: boolean;
+  readonly sendsUnhealthy: boolean;
+  readonly redisFilter: boolean;
+  /** Labels of services that bind sessions to endpoints, by cookie and by header. */
+  readonly sessionLabels: readonly string[];
+}
+
+export const outboundDefaults: Query<'', OutboundDefaults> = {
+  name: 'select/outboundDefaults',
+  run: reader => {
+    const exchange = metadataExchange(reader);
+    return {
+      ...commonClusterInputs(reader),
+      h2UpgradePolicy: reader.mesh('h2UpgradePolicy'),
+      localityLbSetting: reader.mesh('localityLbSetting'),
+      statPattern: reader.mesh('outboundClusterStatName'),
+      sidecar: reader.facet('type') === 'sidecar',
+      headerCase: preservesHeaderCase(reader),
+      exchangeMetadata: exchange.on,
+      exchangeLabels: exchange.labels,
+      telemetry: reader.feature('PILOT_ENABLE_TELEMETRY_LABEL'),
+      localityWeighted: reader.feature('ENABLE_LOCALITY_WEIGHTED_LB_CONFIG'),
+      sendsUnhealthy: reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS'),
+      redisFilter: reader.feature('PILOT_ENABLE_REDIS_FILTER'),
+      sessionLabels: [
+        reader.feature('PILOT_PERSISTENT_SESSION_LABEL'),
+        reader.feature('PILOT_PERSISTENT_SESSION_HEADER_LABEL'),
+      ],
+    };
+  },
+};
 
 /** Whether the metadata exchange filter goes on outbound connections, and the labels it carries besides the usual ones. */
 export function metadataExchange(reader: ProxyReader): { readonly on: boolean; readonly labels: string } {

@@ -17,12 +17,11 @@ import type {
   TrafficPolicy_ProxyProtocol,
   TrafficPolicy_RetryBudget,
 } from '../schema/istio-types.gen.ts';
-import { type CommonClusterInputs, commonClusterInputs, metadataExchange, statName } from './cluster-common.ts';
+import { type CommonClusterInputs, type OutboundDefaults, outboundDefaults, statName } from './cluster-common.ts';
 import { outboundClusterName, sniDnatName } from './cluster-names.ts';
 import type { MergedRule } from './destination-rules.ts';
 import { type AssignmentInputs, selectAssignment } from './endpoint-assignment.ts';
 import { localityChoice, weighsLocalities } from './locality-setting.ts';
-import { preservesHeaderCase } from './proxy-metadata.ts';
 import { type ClusterPolicy, policyOfPort, policyOfSubset } from './traffic-policy.ts';
 import { chooseUpstreamProtocol, type UpstreamProtocol, upgradesToH2 } from './upstream-protocol.ts';
 import { chooseUpstreamTls, type UpstreamTlsInputs } from './upstream-tls.ts';
@@ -147,11 +146,12 @@ function selectCluster<S, A>(
   const name = (sniDnat ? sniDnatName : outboundClusterName)(service.hostname, subsetName, port.port);
   const discovery = finishedDiscovery(startDiscovery, policy);
   const connectionPool = policy?.connectionPool;
-  const h2Upgrade = upgradesToH2(port.protocol, connectionPool, reader.mesh('h2UpgradePolicy'));
+  const defaults = reader.get(outboundDefaults, '');
+  const h2Upgrade = upgradesToH2(port.protocol, connectionPool, defaults.h2UpgradePolicy);
   const protocol = chooseUpstreamProtocol({
     protocol: port.protocol,
-    followUndetected: reader.facet('type') === 'sidecar',
-    preserveHeaderCase: preservesHeaderCase(reader),
+    followUndetected: defaults.sidecar,
+    preserveHeaderCase: defaults.headerCase,
     h2Upgrade,
     connectionPool,
   });
@@ -171,24 +171,22 @@ function selectCluster<S, A>(
     ruleSelectsWorkloads: rule?.spec.workloadSelector !== undefined,
     forwardProxy: discovery === 'FORWARD_PROXY',
   });
-  const choice = localityChoice(policy, service.trafficDistribution, reader.mesh('localityLbSetting'));
-  const exchange = metadataExchange(reader);
-  const telemetry = discovery !== 'FORWARD_PROXY' && reader.feature('PILOT_ENABLE_TELEMETRY_LABEL');
-  const common = commonClusterInputs(reader);
+  const choice = localityChoice(policy, service.trafficDistribution, defaults.localityLbSetting);
+  const telemetry = discovery !== 'FORWARD_PROXY' && defaults.telemetry;
   const resolving = dnsInputs(reader, service, dns);
   // Written out member by member: objects put together by spreading so many cost many times as much.
   return {
     sockets: sniDnat || tls.inputs === undefined ? undefined : parts.sockets(tls.inputs),
     assignment: assignment !== undefined && resolvesNames(discovery) ? parts.assignment(assignment) : undefined,
-    connectTimeout: common.connectTimeout,
-    meshKeepalive: common.meshKeepalive,
-    trackRemaining: common.trackRemaining,
+    connectTimeout: defaults.connectTimeout,
+    meshKeepalive: defaults.meshKeepalive,
+    trackRemaining: defaults.trackRemaining,
     dnsFamily: resolving.dnsFamily,
     dnsRefreshRate: resolving.dnsRefreshRate,
     dnsJitterMs: resolving.dnsJitterMs,
     dnsUdpMaxQueries: resolving.dnsUdpMaxQueries,
     name,
-    statName: nameOfStats(reader, target, name, subsetName, discovery),
+    statName: nameOfStats(defaults.statPattern, target, name, subsetName, discovery),
     discovery,
     hostname: service.hostname,
     protocol: port.protocol,
@@ -199,14 +197,14 @@ function selectCluster<S, A>(
     outlierDetection: policy?.outlierDetection,
     loadBalancer: policy?.loadBalancer,
     proxyProtocol: sniDnat ? undefined : policy?.proxyProtocol,
-    localityWeighted: reader.feature('ENABLE_LOCALITY_WEIGHTED_LB_CONFIG') || weighsLocalities(choice),
-    sendsUnhealthy: reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS') || service.trafficDistribution !== 'Any',
-    keepsSessions: !sniDnat && subset === undefined && hasSessionLabel(reader, service),
-    hashesKeys: port.protocol === 'Redis' && reader.feature('PILOT_ENABLE_REDIS_FILTER'),
+    localityWeighted: defaults.localityWeighted || weighsLocalities(choice),
+    sendsUnhealthy: defaults.sendsUnhealthy || service.trafficDistribution !== 'Any',
+    keepsSessions: !sniDnat && subset === undefined && hasSessionLabel(defaults, service),
+    hashesKeys: port.protocol === 'Redis' && defaults.redisFilter,
     // A policy that passes connections through comes too late for it.
     portOverride: startDiscovery === 'ORIGINAL_DST' ? (service.passthroughTargetPorts[port.port] ?? 0) : 0,
-    exchangeMetadata: exchange.on,
-    exchangeLabels: exchange.labels,
+    exchangeMetadata: defaults.exchangeMetadata,
+    exchangeLabels: defaults.exchangeLabels,
     autoSni: !sniDnat && tls.autoSni,
     autoSanValidation: !sniDnat && tls.autoSanValidation,
     serviceHost: telemetry ? service.hostname : '',
@@ -275,15 +273,19 @@ function dnsFamily(reader: ProxyReader): DnsFamily {
 }
 
 /** A label that binds sessions to endpoints, for cookies or for a header. */
-function hasSessionLabel(reader: ProxyReader, service: Service): boolean {
-  const cookie = service.labels[reader.feature('PILOT_PERSISTENT_SESSION_LABEL')];
-  const header = service.labels[reader.feature('PILOT_PERSISTENT_SESSION_HEADER_LABEL')];
-  return (cookie ?? '') !== '' || (header ?? '') !== '';
+function hasSessionLabel({ sessionLabels }: OutboundDefaults, { labels }: Service): boolean {
+  return sessionLabels.some(label => (labels[label] ?? '') !== '');
 }
 
-function nameOfStats(reader: ProxyReader, target: Target, name: string, subset: string, discovery: Discovery): string {
+function nameOfStats(
+  pattern: string | undefined,
+  target: Target,
+  name: string,
+  subset: string,
+  discovery: Discovery,
+): string {
   if (discovery === 'FORWARD_PROXY') return name;
-  return statName(reader.mesh('outboundClusterStatName'), name, target.service, target.port, subset, 0);
+  return statName(pattern, name, target.service, target.port, subset, 0);
 }
 
 function present<T>(found: readonly (T | undefined)[]): readonly T[] {

@@ -7,7 +7,7 @@
 import type { Port, Service } from '../model/service.ts';
 import type { Problem } from '../problem.ts';
 import { problem } from '../problem.ts';
-import type { ProxyReader } from '../reader.ts';
+import type { ProxyReader, Query } from '../reader.ts';
 import { endpointsOfPort, serviceAccounts } from '../registry/endpoints.ts';
 import type { ClientTLSSettings } from '../schema/istio-types.gen.ts';
 import { namespaceMtlsMode } from './peer-authentication.ts';
@@ -65,6 +65,29 @@ export interface UpstreamTlsQuestion {
   readonly forwardProxy: boolean;
 }
 
+/** What mesh mTLS asks the mesh, the flags and the proxy, whatever the service. */
+interface TlsDefaults {
+  readonly automatic: boolean;
+  readonly files: ClientTLSSettings | undefined;
+  readonly mesh: boolean;
+  readonly peerExchange: boolean;
+  readonly compliance: string;
+}
+
+const tlsDefaults: Query<'', TlsDefaults> = {
+  name: 'select/tlsDefaults',
+  run: reader => {
+    const exchange = reader.feature('PILOT_ENABLE_METADATA_EXCHANGE') && !reader.feature('PILOT_DISABLE_MX_ALPN');
+    return {
+      automatic: reader.mesh('enableAutoMtls') !== false,
+      files: metadataFiles(reader),
+      mesh: meshMtls(reader),
+      peerExchange: exchange && istioFilters(reader),
+      compliance: reader.feature('COMPLIANCE_POLICY'),
+    };
+  },
+};
+
 const noTls: UpstreamTlsChoice = { inputs: undefined, autoSni: false, autoSanValidation: false, problems: [] };
 
 export function chooseUpstreamTls(reader: ProxyReader, question: UpstreamTlsQuestion): UpstreamTlsChoice {
@@ -86,9 +109,9 @@ export function chooseUpstreamTls(reader: ProxyReader, question: UpstreamTlsQues
 /** No TLS settings in the policy: mesh mTLS wherever the service is known to take it. */
 function automaticTls(reader: ProxyReader, question: UpstreamTlsQuestion): UpstreamTlsChoice {
   const { service, originalDst } = question;
-  if (service.meshExternal || reader.mesh('enableAutoMtls') === false) return noTls;
-  if (!takesMeshMtls(reader, question)) return noTls;
-  const files = metadataFiles(reader);
+  if (service.meshExternal) return noTls;
+  const { automatic, files } = reader.get(tlsDefaults, '');
+  if (!automatic || !takesMeshMtls(reader, question)) return noTls;
   if (files !== undefined) {
     const subjectAltNames = accountsOf(reader, question);
     return originatedTls(reader, question, { ...files, mode: 'MUTUAL', subjectAltNames, sni: question.defaultSni });
@@ -112,16 +135,16 @@ function meshTls(
   conditional: boolean,
   settings: ClientTLSSettings | undefined,
 ): UpstreamTlsChoice {
-  if (!meshMtls(reader)) return noTls;
-  const exchange = reader.feature('PILOT_ENABLE_METADATA_EXCHANGE') && !reader.feature('PILOT_DISABLE_MX_ALPN');
+  const { mesh, peerExchange, compliance } = reader.get(tlsDefaults, '');
+  if (!mesh) return noTls;
   const sni = text(settings?.sni);
   const inputs: UpstreamTlsInputs = {
     ...emptyInputs,
     mode: 'ISTIO_MUTUAL',
     conditional,
     http2: question.http2,
-    peerExchange: exchange && istioFilters(reader),
-    compliance: reader.feature('COMPLIANCE_POLICY'),
+    peerExchange,
+    compliance,
     sni: sni === '' ? question.defaultSni : sni,
     subjectAltNames: settings?.subjectAltNames ?? accountsOf(reader, question),
   };
