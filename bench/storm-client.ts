@@ -4,7 +4,8 @@
 import type { JsonObject } from '../src/core/json.ts';
 import type { ClientRequest } from '../src/xds/session/session.ts';
 import { CDS, EDS, LDS, RDS } from '../src/xds/session/types.ts';
-import type { AdsStream, Transport } from '../src/xds/stream.ts';
+import type { AdsStream } from '../src/xds/stream.ts';
+import type { Transport } from '../src/xds/transport.ts';
 
 const TYPE_URL = 4;
 const NONCE = 5;

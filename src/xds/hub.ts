@@ -12,8 +12,9 @@ import type { ScheduleSettings } from './push/settings.ts';
 import { Pusher } from './pusher.ts';
 import { ReceiptBook } from './receipts.ts';
 import { SharedBodies } from './shared-bodies.ts';
-import { AdsStream, type StreamContext, type Transport } from './stream.ts';
+import { AdsStream, type StreamContext } from './stream.ts';
 import type { ConnectionStatus, Served } from './stream-status.ts';
+import type { Transport } from './transport.ts';
 import { ViewTurns } from './view-turns.ts';
 import { Gate, WriteWindow } from './write-window.ts';
 

@@ -20,8 +20,9 @@ import type { XdsLimits } from './limits.ts';
 import type { ScheduleSettings } from './push/settings.ts';
 import { RequestMemo } from './request-memo.ts';
 import { resetStream, sendPieces } from './shared-write.ts';
-import type { AdsStream, EndCode, Incoming, Transport } from './stream.ts';
+import type { AdsStream, Incoming } from './stream.ts';
 import type { ConnectionStatus, Served } from './stream-status.ts';
+import type { EndCode, Transport } from './transport.ts';
 
 export interface XdsServerOptions {
   readonly host: XdsHost;

@@ -8,10 +8,9 @@ import type { Unrecorded } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { NodeFacets } from '../core/proxy.ts';
 import { type Arrival, arrivalOf } from './connect.ts';
-import { debugFrame } from './debug-frame.ts';
-import { deltaDiscoveryResponse, discoveryResponse } from './discovery.ts';
+import { debugResponse } from './debug-frame.ts';
 import type { Engine } from './engine.ts';
-import { type DebugResource, type HostTimer, XDS_SOURCE, type XdsHost } from './host.ts';
+import { type HostTimer, XDS_SOURCE, type XdsHost } from './host.ts';
 import type { XdsLimits } from './limits.ts';
 import type { ListedNames } from './listed-names.ts';
 import type { ReceiptBook } from './receipts.ts';
@@ -30,29 +29,9 @@ import { step } from './session/step.ts';
 import { HEALTH } from './session/types.ts';
 import type { Content, SharedBodies } from './shared-bodies.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
+import type { EndCode, Transport } from './transport.ts';
 import type { ViewTurns } from './view-turns.ts';
 import type { WriteWindow } from './write-window.ts';
-
-export type EndCode =
-  | 'OK'
-  | 'INVALID_ARGUMENT'
-  | 'PERMISSION_DENIED'
-  | 'RESOURCE_EXHAUSTED'
-  | 'UNAVAILABLE'
-  | 'DEADLINE_EXCEEDED'
-  | 'INTERNAL';
-
-/** The wire under a stream. After `end` nothing is called any more. */
-export interface Transport {
-  /** `done`: the transport took the message, or failed. */
-  send(message: Buffer, done: (error?: Error | null) => void): void;
-  /** As `send` of the concatenation, of pieces that other streams are sent as well: they are not changed, and need not be copied. */
-  sendPieces?(pieces: readonly Buffer[], done: (error?: Error | null) => void): void;
-  end(code: EndCode, message: string): void;
-  /** Stop and go on reading requests. */
-  pause(): void;
-  resume(): void;
-}
 
 export interface StreamContext {
   readonly host: XdsHost;
@@ -157,7 +136,9 @@ export class AdsStream {
     this.#running = true;
     try {
       for (let input = this.#inputs.shift(); input !== undefined; input = this.#inputs.shift()) {
-        await this.#handle(input);
+        // What needs no waiting is done on the spot: most of what clients say are ACKs.
+        const waiting = this.#handle(input);
+        if (waiting !== undefined) await waiting;
         if (this.#paused && this.#inputs.length === 0) {
           this.#paused = false;
           if (!this.#ended) this.#transport.resume();
@@ -171,12 +152,18 @@ export class AdsStream {
     if (this.#inputs.length > 0) void this.#run();
   }
 
-  async #handle(input: Input): Promise<void> {
+  /** Undefined: it is done. */
+  #handle(input: Input): Promise<void> | undefined {
     if (input.kind === 'Closed') return this.#leave(input.reason);
-    if (this.#ended) return;
+    if (this.#ended) return undefined;
     if (input.kind !== 'Message') return this.#step(input);
-    if (this.connection === '' && !this.#arrive(input.message)) return;
-    await this.#step({ kind: 'Request', request: input.message.request });
+    if (this.connection === '' && !this.#arrive(input.message)) return undefined;
+    const step = this.#step({ kind: 'Request', request: input.message.request });
+    return this.#arrival === undefined ? step : this.#arriveAfter(step);
+  }
+
+  async #arriveAfter(step: Promise<void> | undefined): Promise<void> {
+    await step;
     if (!this.#ended) await this.#recordArrival();
   }
 
@@ -207,47 +194,59 @@ export class AdsStream {
     }
   }
 
-  async #step(input: SessionInput): Promise<void> {
-    const inputs: SessionInput[] = [input];
-    for (let next = inputs.shift(); next !== undefined; next = inputs.shift()) {
-      const [session, effects] = step(this.#session, next);
-      this.#session = session;
-      for (const effect of effects) {
-        const answer = await this.#carryOut(effect);
-        if (this.#ended) return;
-        if (answer !== undefined) inputs.push(answer);
+  /** Undefined: it is done. */
+  #step(input: SessionInput): Promise<void> | undefined {
+    const effects = this.#take(input);
+    for (let i = 0; i < effects.length; i++) {
+      const doing = this.#carryOut(effects[i]!);
+      if (doing !== undefined) return this.#stepOn(doing, effects.slice(i + 1));
+      if (this.#ended) return undefined;
+    }
+    return undefined;
+  }
+
+  async #stepOn(first: Promise<SessionInput | undefined>, rest: readonly SessionEffect[]): Promise<void> {
+    const effects = [...rest];
+    const answers: SessionInput[] = [];
+    let answer = await first;
+    for (;;) {
+      if (this.#ended) return;
+      if (answer !== undefined) answers.push(answer);
+      if (effects.length === 0) {
+        const next = answers.shift();
+        if (next === undefined) return;
+        effects.push(...this.#take(next));
       }
+      const effect = effects.shift();
+      const doing = effect === undefined ? undefined : this.#carryOut(effect);
+      answer = doing === undefined ? undefined : await doing;
     }
   }
 
-  async #carryOut(effect: SessionEffect): Promise<SessionInput | undefined> {
+  #take(input: SessionInput): readonly SessionEffect[] {
+    const [session, effects] = step(this.#session, input);
+    this.#session = session;
+    return effects;
+  }
+
+  /** Undefined: it is done, and there is no answer. */
+  #carryOut(effect: SessionEffect): Promise<SessionInput | undefined> | undefined {
+    if (effect.kind === 'Subscribed') return this.#subscribed(effect);
+    if (this.#arrival !== undefined) return this.#recordArrival().then(() => this.#carryOut(effect));
     const { host } = this.#context;
-    if (effect.kind !== 'Subscribed') await this.#recordArrival();
-    const connection = this.#arrival?.connection ?? this.connection;
     switch (effect.kind) {
       case 'Evaluate':
         return this.#evaluate(effect.ask);
       case 'Respond':
         void this.#respond(effect);
         break;
-      case 'Subscribed': {
-        const { typeUrl, subscribe, unsubscribe, wildcard } = effect;
-        const before = host.state().proxies.get(connection)?.subscriptions[typeUrl];
-        const fact = { kind: 'ProxySubscribed', connection, typeUrl, subscribe, unsubscribe, wildcard } as const;
-        await this.#record(this.#context.listed.facts(fact, before));
-        break;
-      }
-      case 'Nacked': {
-        const { typeUrl, message, blamed } = effect;
-        await this.#record([{ source: XDS_SOURCE, kind: 'ProxyNacked', connection, typeUrl, message }]);
-        this.#note(typeUrl, { blamed });
-        host.observe?.({ kind: 'Nacked', typeUrl });
-        host.nacked?.({ connection, typeUrl, message, resources: blamed });
-        break;
-      }
+      case 'Nacked':
+        return this.#nacked(effect);
       case 'Acked':
       case 'Expired':
-        if (effect.kind === 'Acked') this.#note(effect.typeUrl, { blamed: [] });
+        if (effect.kind === 'Acked' && this.#records.get(effect.typeUrl)?.blamed?.length !== 0) {
+          this.#note(effect.typeUrl, { blamed: [] });
+        }
         host.observe?.({ kind: effect.kind, typeUrl: effect.typeUrl });
         break;
       case 'Wait': {
@@ -266,6 +265,24 @@ export class AdsStream {
         break;
     }
     return undefined;
+  }
+
+  async #subscribed(effect: SessionEffect & { readonly kind: 'Subscribed' }): Promise<undefined> {
+    const { typeUrl, subscribe, unsubscribe, wildcard } = effect;
+    const connection = this.#arrival?.connection ?? this.connection;
+    const before = this.#context.host.state().proxies.get(connection)?.subscriptions[typeUrl];
+    const fact = { kind: 'ProxySubscribed', connection, typeUrl, subscribe, unsubscribe, wildcard } as const;
+    await this.#record(this.#context.listed.facts(fact, before));
+  }
+
+  async #nacked(effect: SessionEffect & { readonly kind: 'Nacked' }): Promise<undefined> {
+    const { typeUrl, message, blamed } = effect;
+    const { connection } = this;
+    const { host } = this.#context;
+    await this.#record([{ source: XDS_SOURCE, kind: 'ProxyNacked', connection, typeUrl, message }]);
+    this.#note(typeUrl, { blamed });
+    host.observe?.({ kind: 'Nacked', typeUrl });
+    host.nacked?.({ connection, typeUrl, message, resources: blamed });
   }
 
   async #evaluate(ask: number): Promise<SessionInput> {
@@ -343,12 +360,7 @@ export class AdsStream {
   #debug(typeUrl: string, names: readonly string[]): void {
     const answer = this.#context.host.debug?.(typeUrl, names, this.#identities);
     if (answer === undefined) return;
-    const frames = answer.map((resource: DebugResource) => debugFrame(this.protocol, resource));
-    const nonce = `${this.connection}/debug`;
-    const message =
-      this.protocol === 'sotw'
-        ? discoveryResponse({ versionInfo: '', typeUrl, nonce, frames })
-        : deltaDiscoveryResponse({ systemVersionInfo: '', typeUrl, nonce, frames, removed: [] });
+    const message = debugResponse(this.protocol, typeUrl, `${this.connection}/debug`, answer);
     this.#transport.send(message, () => undefined);
   }
 

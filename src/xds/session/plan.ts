@@ -24,6 +24,11 @@ export function bringsNew(made: Plan, heldBefore: Versions): boolean {
   return made.changed.some(name => !heldBefore.has(name));
 }
 
+/** There is nothing to say: `plan` would only take note of the state. */
+export function isUnchanged(session: Session, typeUrl: string, watch: Watch, set: Versions): boolean {
+  return set === watch.held && dueOf(session, typeUrl, watch) === nothingDue;
+}
+
 /** The response that is due, if any, and what the client then holds; nonces and unanswered responses are the caller's. */
 export function plan(
   session: Session,

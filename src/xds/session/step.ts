@@ -14,7 +14,7 @@ import { unreachable } from '../../core/assert.ts';
 import { acknowledge, expectAnswer, refuse } from './answer.ts';
 import { blamedNames } from './blame.ts';
 import { sorted, together } from './names.ts';
-import { bringsNew, plan, releaseDue, warmingAfter } from './plan.ts';
+import { bringsNew, isUnchanged, plan, releaseDue, warmingAfter } from './plan.ts';
 import {
   type ClientRequest,
   NACK_MESSAGE_MAX,
@@ -159,14 +159,13 @@ function proceed(before: Session, effects: readonly SessionEffect[]): SessionSte
       session = { ...session, wanted: false, asking: true, asks, pending: [], view: undefined };
       done.push({ kind: 'Evaluate', ask: asks });
     } else if (session.pending.length > 0) {
-      const typeUrl = session.pending[0]!;
-      if (session.waitingFor !== undefined && (typeUrl === LDS || typeUrl === RDS)) break;
-      const [next, sending] = lookAt(session, typeUrl);
-      session = { ...next, pending: session.pending.slice(1) };
+      if (hasToWait(session, session.pending[0]!)) break;
+      const [next, sending] = lookOn(session);
+      session = next;
       done.push(...sending);
     } else {
       if (session.pushing) done.push({ kind: 'Settled' });
-      session = { ...session, pushing: false, view: undefined };
+      if (session.pushing || session.view !== undefined) session = { ...session, pushing: false, view: undefined };
       break;
     }
   }
@@ -177,6 +176,30 @@ function proceed(before: Session, effects: readonly SessionEffect[]): SessionSte
 function giveUp(session: Session): SessionStep {
   if (session.wanted) return proceed(session, []);
   return [{ ...session, pushing: false }, session.pushing ? [{ kind: 'Settled' }] : []];
+}
+
+function hasToWait(session: Session, typeUrl: string): boolean {
+  return session.waitingFor !== undefined && (typeUrl === LDS || typeUrl === RDS);
+}
+
+/** At the next type; those about which there is nothing to say, as for most types of most pushes, are taken together. */
+function lookOn(session: Session): SessionStep {
+  const { pending, watches, view } = session;
+  const unchanged: (readonly [string, Watch])[] = [];
+  for (const typeUrl of pending) {
+    const watch = watches.get(typeUrl);
+    const set = view?.sets.get(typeUrl);
+    if (view === undefined || watch === undefined || set === undefined) break;
+    if (hasToWait(session, typeUrl) || !isUnchanged(session, typeUrl, watch, set)) break;
+    unchanged.push([typeUrl, { ...watch, upTo: view.stateSeq }]);
+  }
+  if (unchanged.length > 0) {
+    const after = new Map(watches);
+    for (const [typeUrl, watch] of unchanged) after.set(typeUrl, watch);
+    return [{ ...session, watches: after, pending: pending.slice(unchanged.length) }, []];
+  }
+  const [next, sending] = lookAt(session, pending[0]!);
+  return [{ ...next, pending: pending.slice(1) }, sending];
 }
 
 function lookAt(session: Session, typeUrl: string): SessionStep {
