@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
 import type { Adapter } from '../adapters/adapter.ts';
+import { whyNot } from '../adapters/file/why-not.ts';
 import { debugRoutes } from '../admin/debug.ts';
 import { type HttpServer, serveHttp } from '../admin/http.ts';
 import { Metrics } from '../admin/metrics.ts';
@@ -177,19 +178,13 @@ export async function startSources(
     const started = sources.start(adapter, sinkOf(world, adapter.source, options.sharedMeshConfig));
     if (adapter.source.startsWith('file/')) {
       await started.catch((error: unknown) => {
-        throw new StartFault(`--configDir ${options.configDir ?? ''}: ${whyUnreadable(error)}`);
+        throw new StartFault(`--configDir ${options.configDir ?? ''}: ${whyNot(error)}`);
       });
     } else
       started.catch((error: unknown) =>
         log('info', `${adapter.source}: ${error instanceof Error ? error.message : String(error)}`),
       );
   }
-}
-
-/** `ENOENT: no such file or directory, realpath 'x'` → `no such file or directory`. */
-function whyUnreadable(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return /^E[A-Z0-9]+: ([^,]+)/.exec(text)?.[1] ?? text;
 }
 
 /** What a journal is opened with. */
@@ -288,13 +283,16 @@ async function openPorts(
   return { grpc, http: http.port, monitoring: monitoring.port };
 }
 
+function adviceFor(why: string): string {
+  if (why.includes('EADDRINUSE')) return '; is another control plane running?';
+  return why.includes('EACCES') ? '; ports below 1024 need a right that this user has not' : '';
+}
+
 async function named<T>(flag: string, address: Address, open: (address: Address) => Promise<T>): Promise<T> {
   try {
     return await open(address);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new StartFault(
-      `${flag} ${showAddress(address)} cannot be listened on (${why}); is another control plane running?`,
-    );
+    throw new StartFault(`${flag} ${showAddress(address)} cannot be listened on (${why})${adviceFor(why)}`);
   }
 }

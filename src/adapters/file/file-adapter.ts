@@ -18,6 +18,7 @@ import { Holdings, type KnownFile } from './holdings.ts';
 import { locateInText } from './locate.ts';
 import { FILE_BYTES_MAX, identity, type ParsedObject, parseDocuments, parseFile, tooLarge } from './parse.ts';
 import { type FoundFile, findFile, isWanted, scanFolder } from './scan.ts';
+import { whyNot } from './why-not.ts';
 
 export interface FileAdapterOptions {
   /** `--configDir` */
@@ -270,15 +271,17 @@ export class FileAdapter implements Adapter {
     return changed;
   }
 
-  /** Undefined: it is gone, or was written to meanwhile and will be looked at again. */
+  /** Undefined: it is gone, or was written to meanwhile and will be looked at again. What cannot be read stays as it was. */
   async #read(file: FoundFile): Promise<KnownFile | undefined> {
     const known = this.#holdings.get(file.path);
-    if (file.size > FILE_BYTES_MAX) {
-      const malformed = [{ origin: { file: file.path }, reason: tooLarge(file.size) }];
-      return { stamp: file.stamp, objects: known?.objects ?? new Map(), malformed };
-    }
-    const bytes = await readFile(file.path).catch(() => undefined);
-    if (bytes === undefined) return undefined;
+    const unread = (stamp: string, reason: string): KnownFile => {
+      const malformed = [{ origin: { file: file.path }, reason }];
+      return { stamp, objects: known?.objects ?? new Map(), malformed };
+    };
+    if (file.size > FILE_BYTES_MAX) return unread(file.stamp, tooLarge(file.size));
+    const bytes = await readFile(file.path).catch((error: NodeJS.ErrnoException) => error);
+    // The next look tries again: what was in the way may be gone without a trace on the file.
+    if (bytes instanceof Error) return bytes.code === 'ENOENT' ? undefined : unread('', cannotBeRead(bytes));
     // Written while we read: another event is on its way, and a half-written file must not count as a deletion.
     if ((await findFile(file.path))?.stamp !== file.stamp) {
       this.#touched.set(file.path, 'written');
@@ -335,7 +338,9 @@ async function readSingle(
   size: number,
 ): Promise<{ readonly value: Json } | { readonly origin: Origin; readonly reason: string }> {
   if (size > FILE_BYTES_MAX) return { origin: { file: path }, reason: tooLarge(size) };
-  const parsed = parseDocuments(path, new TextDecoder().decode(await readFile(path)));
+  const bytes = await readFile(path).catch((error: Error) => error);
+  if (bytes instanceof Error) return { origin: { file: path }, reason: cannotBeRead(bytes) };
+  const parsed = parseDocuments(path, new TextDecoder().decode(bytes));
   if ('reason' in parsed) return parsed;
   const [document, second] = parsed.documents;
   if (document === undefined) return { value: {} };
@@ -343,6 +348,8 @@ async function readSingle(
   if (second !== undefined) return { origin: second.origin, reason: `${basename(path)} must hold one document` };
   return { value: document.value };
 }
+
+const cannotBeRead = (error: Error): string => `cannot be read: ${whyNot(error)}`;
 
 function cleared(path: string): Fact {
   return { kind: 'Malformed', origin: { file: path }, reasons: [] };

@@ -6,6 +6,7 @@
 
 import { type FSWatcher, watch } from 'node:fs';
 import type { AdapterLog } from '../adapter.ts';
+import { whyNot } from './why-not.ts';
 
 export interface FolderEvent {
   readonly folder: string;
@@ -72,7 +73,7 @@ export class FolderWatch {
 
   /** Once: where watches run out, a thousand folders would say the same. */
   #sayBlind(path: string, error: unknown): void {
-    if (!this.#blind) this.#log('warn', `watching ${path}: ${String(error)}; it is looked at now and then instead`);
+    if (!this.#blind) this.#log('warn', `watching ${path}: ${whyNot(error)}; it is looked at now and then instead`);
     this.#blind = true;
   }
 }

@@ -5,6 +5,7 @@ import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Watched } from './folder-watch.ts';
+import { whyNot } from './why-not.ts';
 
 export interface FoundFile {
   readonly path: string;
@@ -49,7 +50,7 @@ export async function scanFolder(root: string, entering: (folder: Watched) => vo
       if (entry.name.startsWith('.') || (entry.isFile() && !isWanted(entry.name))) continue;
       const path = join(folder, entry.name);
       if (await isFolder(entry, path)) {
-        await visit(path, [...trail, real]).catch((error: unknown) => problems.push(`${path}: ${String(error)}`));
+        await visit(path, [...trail, real]).catch((error: unknown) => problems.push(`${path}: ${whyNot(error)}`));
       } else if (isWanted(entry.name)) {
         const file = await findFile(path, entry.isFile());
         if (file !== undefined) files.push(file);

@@ -1,6 +1,6 @@
 // The file adapter on a real folder: hot reload in all the ways files change, batches, precedence, and nothing lost to a bad edit.
 
-import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -179,6 +179,28 @@ describe('the file adapter', () => {
     await sink.until(
       s => JSON.stringify(s.objects.get('Namespace/a')).includes('unfit') && s.objects.has('Namespace/c'),
     );
+  });
+
+  it('a file that may not be read is reported, and what was read of it before stays', async () => {
+    const path = join(folder, 'own.yaml');
+    await put('own.yaml', namespace('one'));
+    await chmod(folder, 0o755);
+    const sink = await start({ configDir: folder, quietMs: 300 });
+    await put('own.yaml', namespace('two'));
+    await chmod(path, 0);
+    // Root may read everything.
+    const others = process.getuid?.() === 0 ? 65_534 : undefined;
+    if (others !== undefined) process.seteuid?.(others);
+    try {
+      await sink.until(s => s.batches.flat().some(fact => fact.kind === 'Malformed'));
+    } finally {
+      if (others !== undefined) process.seteuid?.(0);
+    }
+    expect(sink.batches.flat()).toMatchObject([
+      { kind: 'Malformed', origin: { file: path }, reasons: ['1:1: cannot be read: permission denied'] },
+    ]);
+    await chmod(path, 0o644);
+    await sink.until(s => JSON.stringify(s.batches).includes('"two"'));
   });
 
   it('mesh config: absent, there, broken, mended', async () => {

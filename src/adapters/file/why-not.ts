@@ -1,0 +1,7 @@
+// Errors of the operating system without what only programmers read: the code, the system call, and the path, which whoever says it names himself.
+
+/** What the operating system says, in its words: `EACCES: permission denied, open 'x'` is `permission denied`. */
+export function whyNot(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return /^E[A-Z0-9]+: ([^,]+)/.exec(text)?.[1] ?? text;
+}
