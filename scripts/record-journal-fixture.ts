@@ -1,14 +1,14 @@
-// Writes a small history as an export, for journal/fixtures: `npx tsx scripts/record-journal-fixture.ts DIRECTORY`. What is committed there is
-// never made again (it proves that what an older release wrote still replays); this script is for the next format's first fixture.
+// Writes small histories as exports, for journal/fixtures: `npx tsx scripts/record-journal-fixture.ts DIRECTORY`. What is committed there is
+// never made again (it proves that what an older release wrote still replays); this script is for the first fixture of the next form of a fact.
 
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { hash as hashOf } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Unrecorded } from '../src/core/event.ts';
-import type { JsonObject } from '../src/core/json.ts';
+import type { ProxySubscribed, Unrecorded } from '../src/core/event.ts';
+import { canonicalJson, type JsonObject } from '../src/core/json.ts';
 import { exportJournal } from '../src/journal/export.ts';
 import { openJournal } from '../src/journal/open.ts';
 
-const NAME = '0001-small-mesh';
 const MESH_STARTED = Date.UTC(2025, 0, 15, 9, 0, 0);
 const FILES = 'file/Kubernetes';
 
@@ -64,7 +64,7 @@ const add = (object: JsonObject, file: string): Unrecorded => ({
   origin: { file, line: 1, column: 1 },
 });
 
-const batches: readonly (readonly Unrecorded[])[] = [
+const smallMesh: readonly (readonly Unrecorded[])[] = [
   [{ source: FILES, kind: 'MeshConfig', value: { accessLogFile: '/dev/stdout', trustDomain: 'cluster.local' } }],
   [
     add({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'harbour' } }, 'harbour.yaml'),
@@ -114,22 +114,67 @@ const batches: readonly (readonly Unrecorded[])[] = [
   ],
 ];
 
+const berths = Array.from({ length: 18 }, (_, i) => `outbound|${8_000 + i}||berth-${10 + i}.harbour.svc.cluster.local`);
+const digest = hashOf('sha256', canonicalJson(berths), 'hex');
+const nodeId = (n: number): string => `sidecar~10.30.0.${n}~tug-${n}.harbour~harbour.svc.cluster.local`;
+
+const connected = (n: number): Unrecorded => ({
+  source: 'xds',
+  kind: 'ProxyConnected',
+  connection: `tug-${n}.harbour-1`,
+  node: { id: nodeId(n), metadata: { NAMESPACE: 'harbour' } },
+  protocol: 'delta',
+});
+
+const subscribed = (n: number, more: Partial<ProxySubscribed>): Unrecorded => ({
+  source: 'xds',
+  kind: 'ProxySubscribed',
+  connection: `tug-${n}.harbour-1`,
+  typeUrl: 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
+  subscribe: [],
+  unsubscribe: [],
+  wildcard: false,
+  ...more,
+});
+
+const gone = (n: number): Unrecorded => ({
+  source: 'xds',
+  kind: 'ProxyDisconnected',
+  connection: `tug-${n}.harbour-1`,
+  reason: 'closed by the client',
+});
+
+/** Names are listed for two who share them; one then has others, the list goes with the other, and is listed again for a third. */
+const listedNames: readonly (readonly Unrecorded[])[] = [
+  [connected(1), connected(2), connected(3)],
+  [{ source: 'xds', kind: 'Names', digest, names: berths }, subscribed(1, { list: digest })],
+  [subscribed(2, { list: digest })],
+  [subscribed(1, { subscribe: ['outbound|9000||quay.harbour.svc.cluster.local'], unsubscribe: berths.slice(0, 1) })],
+  [gone(2)],
+  [{ source: 'xds', kind: 'Names', digest, names: berths }, subscribed(3, { list: digest })],
+];
+
 const directory = process.argv[2];
 if (directory === undefined) throw new Error('give the directory to write to');
 mkdirSync(directory, { recursive: true });
-const file = join(directory, `${NAME}.db`);
-let now = MESH_STARTED;
-const journal = await openJournal(file, {
-  clock: () => {
-    now += 250;
-    return now;
-  },
-});
-for (const batch of batches) await journal.append(batch);
-const text: string[] = [];
-for await (const line of exportJournal(journal, { redact: false })) text.push(`${line}\n`);
-const { seq, hash } = journal.head();
-await journal.close();
-writeFileSync(join(directory, `${NAME}.jsonl`), text.join(''), { flag: 'wx' });
-copyFileSync(`${file}.key`, join(directory, `${NAME}.key`));
-process.stdout.write(`${NAME}: ${seq} events, ${hash}\n`);
+await record(directory, '0001-small-mesh', smallMesh);
+await record(directory, '0002-listed-names', listedNames);
+
+async function record(directory: string, name: string, batches: readonly (readonly Unrecorded[])[]): Promise<void> {
+  const file = join(directory, `${name}.db`);
+  let now = MESH_STARTED;
+  const journal = await openJournal(file, {
+    clock: () => {
+      now += 250;
+      return now;
+    },
+  });
+  for (const batch of batches) await journal.append(batch);
+  const text: string[] = [];
+  for await (const line of exportJournal(journal, { redact: false })) text.push(`${line}\n`);
+  const { seq, hash } = journal.head();
+  await journal.close();
+  writeFileSync(join(directory, `${name}.jsonl`), text.join(''), { flag: 'wx' });
+  if (existsSync(`${file}.key`)) copyFileSync(`${file}.key`, join(directory, `${name}.key`));
+  process.stdout.write(`${name}: ${seq} events, ${hash}\n`);
+}

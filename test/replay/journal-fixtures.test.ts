@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
+import { reduce } from '../../src/core/reduce.ts';
+import { emptyState } from '../../src/core/state.ts';
 import { exportJournal } from '../../src/journal/export.ts';
 import { importJournal } from '../../src/journal/import.ts';
 import { linesOf } from '../../src/journal/lines.ts';
@@ -56,4 +58,16 @@ test.each(names)('%s', async name => {
   const again: string[] = [];
   for await (const line of exportJournal(journal, { redact: false })) again.push(`${line}\n`);
   expect(again.join('')).toBe(readFileSync(text, 'utf8'));
+});
+
+test('what is subscribed to by a list has the names of the list', async () => {
+  const [, ...lines] = readFileSync(join(FIXTURES, '0002-listed-names.jsonl'), 'utf8').trim().split('\n');
+  const events = lines.slice(0, -1).map(line => JSON.parse(line) as Event & { readonly body: object });
+  const state = events.reduce((at, { body, ...head }) => reduce(at, { ...head, ...body } as Event)[0], emptyState);
+  const namesOf = (n: number) => Object.values(state.proxies.get(`tug-${n}.harbour-1`)!.subscriptions)[0]!.names;
+  expect([namesOf(1).length, namesOf(3).length]).toEqual([18, 18]);
+  expect(namesOf(1).filter(name => !namesOf(3).includes(name))).toEqual([
+    'outbound|9000||quay.harbour.svc.cluster.local',
+  ]);
+  expect([...state.nameLists.values()].map(({ uses }) => uses)).toEqual([1]);
 });
