@@ -7,7 +7,7 @@ import { unreachable } from './assert.ts';
 import type { Effect } from './effect.ts';
 import type { Event } from './event.ts';
 import { meshConfigHandler, meshNetworksHandler } from './handlers/mesh.ts';
-import { connectProxy, disconnectProxy, nackProxy, subscribeProxy } from './handlers/proxy.ts';
+import { connectProxy, disconnectProxy, internValue, nackProxy, subscribeProxy } from './handlers/proxy.ts';
 import { withSettings } from './handlers/settings.ts';
 import { withList } from './name-lists.ts';
 import { pushRequest } from './push-request.ts';
@@ -39,7 +39,7 @@ export function reduce(before: State, event: Event, ask = true): Step {
         [{ kind: 'Push', request: pushRequest(event.seq, 'global', [], { full: true, forced: true }) }],
       ];
     case 'Interned':
-      return [{ ...state, interned: state.interned.with(event.digest, event.value) }, []];
+      return internValue(state, event);
     case 'Names':
       return [{ ...state, nameLists: withList(state.nameLists, event.digest, event.names) }, []];
     case 'ProxyConnected':

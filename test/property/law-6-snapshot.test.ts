@@ -15,6 +15,25 @@ import { parameters } from './seed.ts';
 const FOUND: [readonly Event[]][] = [
   // The position at which a mesh configuration went away was not restored.
   [numbered([{ source: 'file/Kubernetes', kind: 'MeshConfig', value: null }])],
+  // Extensions that came after the proxy which names them were seen by the snapshot only.
+  [
+    numbered([
+      {
+        source: 'xds',
+        kind: 'ProxyConnected',
+        connection: 'sidecar-2',
+        node: { id: 'sidecar~10.1.0.2~beta.test~test.svc.cluster.local', cluster: 'beta.test', metadata: {} },
+        protocol: 'delta',
+        extensions: 'plain-envoy',
+      },
+      {
+        source: 'xds',
+        kind: 'Interned',
+        digest: 'plain-envoy',
+        value: [{ name: 'envoy.filters.http.router', category: 'envoy.filters.http' }],
+      },
+    ]),
+  ],
 ];
 
 function throughSnapshot(state: State): State {
@@ -46,7 +65,7 @@ describe('law 6: snapshot + tail = full fold', () => {
         const restored = throughSnapshot(state);
         expect(tablesOf(restored)).toEqual(tablesOf(state));
       }),
-      parameters(60),
+      parameters<[readonly Event[]]>(60, FOUND),
     );
   });
 

@@ -4,6 +4,7 @@ import type { Event, ProxySubscribed } from '../event.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { isSorted, type NameLists, withoutUses, withUse } from '../name-lists.ts';
 import { type ProxyRecord, parseNode, type Subscription } from '../proxy.ts';
+import { pushRequest } from '../push-request.ts';
 import type { Step } from '../reduce.ts';
 import type { Settings } from '../settings.ts';
 import type { State } from '../state.ts';
@@ -82,6 +83,21 @@ function namesAfter(
   for (const name of subscribe) names.add(name);
   for (const name of unsubscribe) names.delete(name);
   return [...names].sort();
+}
+
+/**
+ * A value is named by its digest, so the first one stays. Proxies that named it before it was there, as in a journal whose facts came in
+ * another order, have their extensions from now on.
+ */
+export function internValue(state: State, event: Event & { readonly kind: 'Interned' }): Step {
+  if (state.interned.has(event.digest)) return [state, []];
+  const known: State = { ...state, interned: state.interned.with(event.digest, event.value) };
+  const waiting = [...state.proxies.entries()].filter(([, proxy]) => proxy.extensionsDigest === event.digest);
+  if (waiting.length === 0) return [known, []];
+  const extensions = extensionNames(known, event.digest);
+  const proxies = state.proxies.withAll(waiting.map(([key, proxy]) => [key, { ...proxy, extensions }]));
+  const request = pushRequest(event.seq, 'proxy', [], { full: true, forced: true });
+  return [{ ...known, proxies }, [{ kind: 'Push', request }]];
 }
 
 export function nackProxy(state: State, event: Event & { readonly kind: 'ProxyNacked' }): Step {

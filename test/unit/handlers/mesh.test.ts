@@ -122,6 +122,17 @@ describe('proxies push nothing by themselves', () => {
     ['refused something, of a connection that is not there', [], tells(nacked), '-'],
     ['gone, of a connection that is not there', [], tells(gone), '-'],
   ]);
+  test('extensions that are told after the proxy which names them are its own from then on', () => {
+    const told: Fact = { kind: 'Interned', digest: 'd', value: [{ name: 'router', category: 'http' }] };
+    const early = step(connected, connection('b', 'x', 'd')).state;
+    expect(early.proxies.get('b-1')?.extensions).toBeUndefined();
+    const { state, effects } = tells(told)(early);
+    expect(state.proxies.get('b-1')?.extensions).toEqual(new Set(['router']));
+    expect(state.proxies.get('a-1')).toBe(early.proxies.get('a-1'));
+    expect(effects).toMatchObject([{ kind: 'Push', request: { full: true, forced: true, reasons: { proxy: 1 } } }]);
+    expect(tells({ ...told, value: [] } as Fact)(state).state.interned).toBe(state.interned);
+    expect(tells(told)(connected).effects).toEqual([]);
+  });
   test('a subscription is the sum of its changes', () => {
     const first = tells(subscribed(['b', 'a']))(connected).state;
     const { state } = tells(subscribed(['c', 'a'], ['b']))(first);
