@@ -179,10 +179,11 @@ function headersOf(
   reader: ProxyReader,
   headers: readonly MeshConfig_ExtensionProvider_HttpHeader[] | undefined,
 ): readonly TracerHeader[] {
-  return (headers ?? []).map(({ name, value = '', envName }) => ({
-    name,
-    value: envName === undefined ? value : (reader.setting('env')[envName] ?? ''),
-  }));
+  return (headers ?? []).map(({ name, value = '', envName }) => {
+    if (envName === undefined) return { name, value };
+    const environment = reader.setting('env');
+    return { name, value: Object.hasOwn(environment, envName) ? (environment[envName] ?? '') : '' };
+  });
 }
 
 /** OpenTelemetry's order of places that name a service of Kubernetes. */
