@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto';
 import { type TypeName, typeUrl } from './proto/any.ts';
 import type { TypeMap } from './proto/types.gen.ts';
-import { framedString, header } from './wire/frame.ts';
+import { framed, framedString, header } from './wire/frame.ts';
 import { encodeAny, encodePrepared } from './wire/pack.ts';
 import { type Plain, typeOf } from './wire/registry.ts';
 
@@ -63,8 +63,8 @@ class Encoded implements EncodedResource {
   readonly name: string;
   readonly typeUrl: string;
   readonly version: string;
-  readonly body: Buffer;
-  readonly sotwFrame: Buffer;
+  #body: Buffer;
+  #sotwFrame: Buffer | undefined;
   #deltaFrame: Buffer | undefined;
 
   constructor(url: string, name: string, message: Plain) {
@@ -72,23 +72,34 @@ class Encoded implements EncodedResource {
     this.typeUrl = url;
     // One copy serves both: the frame ends with the body.
     const { frame, length } = encodeAny(RESOURCES, url, message);
-    this.sotwFrame = frame;
-    this.body = frame.subarray(frame.length - length);
-    this.version = hash('sha256', this.body, 'hex').slice(0, VERSION_LENGTH);
+    this.#sotwFrame = frame;
+    this.#body = frame.subarray(frame.length - length);
+    this.version = hash('sha256', this.#body, 'hex').slice(0, VERSION_LENGTH);
   }
 
-  /** Made when first wanted: most meshes speak one of the two protocols. envoy.service.discovery.v3.Resource: version 1, resource 2, name 3. */
+  get body(): Buffer {
+    return this.#body;
+  }
+
+  get sotwFrame(): Buffer {
+    this.#sotwFrame ??= framed(RESOURCES, this.#body);
+    return this.#sotwFrame;
+  }
+
+  /**
+   * Made when first wanted, and then the only copy of the body: most meshes speak one of the two protocols, and those that speak both want the
+   * other frame again. envoy.service.discovery.v3.Resource: version 1, resource 2, name 3.
+   */
   get deltaFrame(): Buffer {
-    if (this.#deltaFrame === undefined) {
-      const pieces = [
-        framedString(1, this.version),
-        headOf(2, this.body.length),
-        this.body,
-        framedString(3, this.name),
-      ];
-      const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-      this.#deltaFrame = Buffer.concat([headOf(RESOURCES, length), ...pieces]);
-    }
-    return this.#deltaFrame;
+    if (this.#deltaFrame !== undefined) return this.#deltaFrame;
+    const [version, name] = [framedString(1, this.version), framedString(3, this.name)];
+    const pieces = [version, headOf(2, this.#body.length), this.#body, name];
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const frame = Buffer.concat([headOf(RESOURCES, length), ...pieces]);
+    const end = frame.length - name.length;
+    this.#deltaFrame = frame;
+    this.#body = frame.subarray(end - this.#body.length, end);
+    this.#sotwFrame = undefined;
+    return frame;
   }
 }
