@@ -3,8 +3,11 @@
 //
 // Checks before the first message, in istiod's order (spec-events §7.1): ready, number of streams, rate of new streams.
 
+import type { Unrecorded } from '../core/event.ts';
 import type { PushRequest } from '../core/push-request.ts';
+import type { State } from '../core/state.ts';
 import type { Engine } from './engine.ts';
+import { GatheredFacts } from './gathered-facts.ts';
 import type { XdsHost } from './host.ts';
 import type { XdsLimits } from './limits.ts';
 import { ListedNames } from './listed-names.ts';
@@ -43,11 +46,14 @@ export class Hub {
     this.#limits = limits;
     this.#pusher = new Pusher(host, schedule, connection => this.#byConnection.get(connection)?.push());
     this.#gate = new Gate(limits.newStreamsPerSecond, limits.newStreamWaitMs);
+    const gathered = new GatheredFacts(host, () => this.#gate.isBusy(host.clock.now()));
+    const record = (facts: readonly Unrecorded[]): Promise<State> => gathered.record(facts);
     this.#context = {
       host,
       engine,
       limits,
-      receipts: new ReceiptBook(facts => host.record(facts)),
+      record,
+      receipts: new ReceiptBook(record),
       bodies: this.bodies,
       turns: this.turns,
       listed: new ListedNames(),

@@ -37,6 +37,8 @@ export interface StreamContext {
   readonly host: XdsHost;
   readonly engine: Engine;
   readonly limits: XdsLimits;
+  /** As the host's; all facts of all streams come by here, in order. */
+  readonly record: XdsHost['record'];
   readonly receipts: ReceiptBook;
   readonly window: WriteWindow;
   readonly bodies: SharedBodies;
@@ -376,8 +378,8 @@ export class AdsStream {
   async #record(facts: readonly Unrecorded[]): Promise<void> {
     const arrival = this.#arrival;
     this.#arrival = undefined;
-    const { host, onConnected } = this.#context;
-    await host.record(arrival === undefined ? facts : [...arrival.facts, ...facts]);
+    const { host, record, onConnected } = this.#context;
+    await record(arrival === undefined ? facts : [...arrival.facts, ...facts]);
     if (arrival === undefined) return;
     this.connection = arrival.connection;
     this.facets = arrival.facets;

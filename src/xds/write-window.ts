@@ -106,6 +106,11 @@ export class Gate {
     this.#waitMsMax = waitMsMax;
   }
 
+  /** One that came now would have to wait. */
+  isBusy(now: number): boolean {
+    return this.#nextAt > now;
+  }
+
   /** Milliseconds to wait for one's turn; undefined: the queue is too long. */
   enter(now: number): number | undefined {
     const at = Math.max(now - GATE_TURN_MS, this.#nextAt);
