@@ -2,10 +2,13 @@
 // says whether there is anything.
 
 import { Command } from 'commander';
-import { showOrigin } from '../core/problem.ts';
+import type { Effect } from '../core/effect.ts';
+import { showOrigin, showProblem } from '../core/problem.ts';
 import { defaultSettings } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
+import type { History } from '../history/history.ts';
 import { type Finding, findingsOf } from '../runtime/findings.ts';
+import type { OfflineState } from '../runtime/offline.ts';
 import { AT_HELP, positionOf, withHistory } from './asking.ts';
 import { CliError, EXIT, parseFormat, print, printData, printTable } from './output.ts';
 import { type MeshFlags, Places, stateOf } from './yaml-files.ts';
@@ -48,7 +51,9 @@ Examples:
       if (!SEVERITIES.includes(flags.failOn)) {
         throw new CliError(`--fail-on ${flags.failOn}: expected error, warning or none`, EXIT.misuse);
       }
-      const findings = await placed(findingsOf(await stateFor(flags)), flags.journal === undefined);
+      const { state, effects } = await stateFor(flags);
+      const found = [...unnamed(effects), ...findingsOf(state)];
+      const findings = await placed(found, flags.journal === undefined);
       if (format === 'table') printFindings(findings);
       else printData(findings.map(plainly), format);
       const counts = findings.filter(({ severity }) => severity === 'error' || flags.failOn === 'warning').length;
@@ -56,13 +61,36 @@ Examples:
     });
 }
 
-async function stateFor({ filename, journal, at, ...flags }: Flags): Promise<State> {
+async function stateFor({ filename, journal, at, ...flags }: Flags): Promise<OfflineState> {
   if ((journal === undefined) === (filename === undefined)) {
     throw new CliError('give the objects: either --filename or --journal', EXIT.misuse);
   }
-  if (journal !== undefined) return withHistory(journal, async history => history.at(await positionOf(history, at)));
+  if (journal !== undefined) {
+    const ask = async (history: History): Promise<State> => history.at(await positionOf(history, at));
+    return { state: await withHistory(journal, ask), effects: [] };
+  }
   if (at !== undefined) throw new CliError('--at is a position of a journal: give --journal', EXIT.misuse);
-  return (await stateOf(filename ?? [], flags)).state;
+  return stateOf(filename ?? [], flags);
+}
+
+/** Refused without a name under which the state could keep it: only the verdict tells. */
+function unnamed(effects: readonly Effect[]): readonly Finding[] {
+  return effects.flatMap(effect => {
+    if (effect.kind !== 'Verdict' || effect.accepted || effect.object.includes('/')) return [];
+    const { object, origin } = effect;
+    const where = origin === undefined ? {} : { origin };
+    return effect.problems.map(
+      (problem): Finding => ({
+        severity: 'error',
+        code: 'refused',
+        object,
+        source: '',
+        ...where,
+        ...(problem.path === '' ? {} : { path: problem.path }),
+        message: showProblem(problem),
+      }),
+    );
+  });
 }
 
 interface Placed extends Finding {

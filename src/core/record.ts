@@ -7,7 +7,7 @@ import { isLeft } from 'fp-ts/lib/Either.js';
 import type { RawObject } from './event.ts';
 import { canonicalJson, isObject, jsonEqual } from './json.ts';
 import type { KindDefinition } from './kinds/kinds.ts';
-import { decodeMeta, namespaceOf, type ObjectMeta } from './kinds/meta.ts';
+import { decodeMeta, namespaceOf, type ObjectMeta, soundName } from './kinds/meta.ts';
 import { definitionOf } from './kinds/registry.ts';
 import { configKey, kubernetesKey, type Obj, type ObjectRecord } from './object.ts';
 import { type Origin, type Problem, problem } from './problem.ts';
@@ -55,8 +55,14 @@ export function decodeRecord(
 /** The verdict on a version of a kind. */
 export function judge(definition: KindDefinition, { source, object: raw }: Version): Judged {
   const meta = decodeMeta(raw, definition);
-  if (isLeft(meta)) return { outcome: 'unnamed', problems: meta.left };
   const cluster = clusterOf(source);
+  if (isLeft(meta)) {
+    const named = soundName(raw, definition);
+    if (named === undefined) return { outcome: 'unnamed', problems: meta.left };
+    const decoded = definition.decode(raw);
+    const problems = isLeft(decoded) ? [...meta.left, ...decoded.left] : meta.left;
+    return { outcome: 'refused', key: keyFor(definition, cluster, named.namespace, named.name), problems };
+  }
   const key = keyFor(definition, cluster, meta.right.namespace, meta.right.name);
   const decoded = definition.decode(raw);
   if (isLeft(decoded)) return { outcome: 'refused', key, problems: decoded.left };

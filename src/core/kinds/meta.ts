@@ -68,6 +68,22 @@ export function decodeMeta(raw: RawObject, kind: MetaRules): Either<NonEmptyArra
   return sound === undefined ? examineMeta(raw.metadata, kind) : right(sound);
 }
 
+/**
+ * The name of an object whose metadata is wrong elsewhere, say in a label; undefined if the name is wrong too, or the object as a whole is not fit to
+ * be looked at.
+ */
+export function soundName(
+  raw: RawObject,
+  { clusterScoped }: MetaRules,
+): Pick<ObjectMeta, 'namespace' | 'name'> | undefined {
+  if (shapeProblem(raw) !== undefined || !isObject(raw.metadata)) return undefined;
+  const { name, namespace } = raw.metadata;
+  if (typeof name !== 'string' || !isDns1123Subdomain(name)) return undefined;
+  if (namespace !== undefined && namespace !== null && typeof namespace !== 'string') return undefined;
+  const owner = namespaceOf(namespace ?? undefined, clusterScoped);
+  return owner !== '' && !isDns1123Label(owner) ? undefined : { namespace: owner, name };
+}
+
 type MetaRules = Pick<KindDefinition, 'clusterScoped' | 'keepMeta'>;
 
 const NOTHING: Readonly<Record<string, string>> = {};

@@ -234,6 +234,8 @@ spec:
     - timeout: soon
       route: [{destination: {host: a, port: {number: "80"}}}]
 ---
+{apiVersion: v1, kind: Node, metadata: {name: UPPER}}
+---
 - no object
 `,
     );
@@ -241,7 +243,8 @@ spec:
     expect(code).toBe(1);
     const findings = JSON.parse(out) as readonly { readonly where: string; readonly message: string }[];
     expect(findings.map(({ where, message }) => `${where} ${message}`)).toEqual([
-      expect.stringMatching(/wrong\.yaml:9:1 expected a Kubernetes object/),
+      expect.stringMatching(/wrong\.yaml:10:41 metadata\.name: /),
+      expect.stringMatching(/wrong\.yaml:11:1 expected a Kubernetes object/),
       expect.stringMatching(/wrong\.yaml:7:7 spec\.http\[0\]\.timeout: /),
       expect.stringMatching(/wrong\.yaml:8:46 spec\.http\[0\]\.route\[0\]\.destination\.port\.number: /),
     ]);

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { Fact } from '../../../src/core/event.ts';
+import { newsOf } from '../../../src/core/novelty.ts';
 import { showOrigin } from '../../../src/core/problem.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import { findingsOf } from '../../../src/runtime/findings.ts';
@@ -42,6 +43,21 @@ test('what is refused is an error, also where an older version is in force', () 
     'error configMap  MeshNetworks: networks',
     'warning file/Kubernetes  DestinationRule/default/r: spec.host',
   ]);
+});
+
+test('a wrong label refuses an object by its name, with all that is wrong with it beside; the version before stays in force', () => {
+  const labelled = { ...service('web', { clusterIP: 'none of these' }) } as Record<string, unknown>;
+  const wrong = { ...labelled, metadata: { name: 'web', namespace: 'default', labels: { n: 5 } } } as never;
+  const state = told({ kind: 'Add', object: service('web', { selector: {} }) }, { kind: 'Update', object: wrong });
+  expect(shown(state)).toEqual([
+    expect.stringMatching(
+      /^error file\/Kubernetes {2}Service\/Kubernetes\/default\/web: metadata\.labels\[n\]: expected a string/,
+    ),
+    expect.stringMatching(/^error file\/Kubernetes {2}Service\/Kubernetes\/default\/web: spec\.clusterIP: /),
+  ]);
+  expect(state.objects.Service.size).toBe(1);
+  // Said again, it is no news: it is on record.
+  expect(newsOf(state, 'file/Kubernetes', [{ kind: 'Update', object: wrong }])).toEqual([]);
 });
 
 test('what nothing comes of, and what leads nowhere, are warnings, about what is in force', () => {
