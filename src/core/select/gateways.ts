@@ -125,8 +125,8 @@ class Merge {
   readonly #refused: RefusedServer[] = [];
   #autoPassthrough = false;
   readonly #usedPorts = new Set<number>();
-  /** port → the first plain-text group on it. */
-  readonly #plain = new Map<number, OpenGroup>();
+  /** port → bind → the first plain-text group there. */
+  readonly #plain = new Map<number, Map<string, OpenGroup>>();
   /** port → host → bind of the last TLS server with that host. */
   readonly #tlsHosts = new Map<number, Map<string, string>>();
 
@@ -176,13 +176,15 @@ class Merge {
     }
     this.#usedPorts.add(merged.port);
     const group = this.#append(merged);
-    if (!merged.tls) this.#plain.set(merged.port, group);
+    if (!merged.tls) this.#plain.set(merged.port, new Map([[group.bind, group]]));
     return undefined;
   }
 
-  #joinPlain(merged: MergedServer, plain: OpenGroup): string | undefined {
-    if (plain.bind !== (merged.server.bind ?? '')) {
-      this.#append(merged);
+  #joinPlain(merged: MergedServer, onPort: Map<string, OpenGroup>): string | undefined {
+    const plain = onPort.get(merged.server.bind ?? '');
+    if (plain === undefined) {
+      const group = this.#append(merged);
+      if (!merged.tls) onPort.set(group.bind, group);
       return undefined;
     }
     if (!isPlainHttp(merged.server) || !isHttp(protocolOf(plain.protocol))) {
