@@ -13,9 +13,19 @@ import type { State } from './state.ts';
 
 /** The facts of a batch that say something new, given what the state knows and what stands before them in the batch. */
 export function newsOf(state: State, source: string, batch: readonly Fact[]): readonly Fact[] {
-  const ahead = new Map<string, RawObject | undefined>();
-  return batch.filter(fact => isNews(state, source, fact, ahead)).map(trimmed);
+  return said(newsIn(state, source, batch));
 }
+
+/**
+ * As `newsOf`, piece by piece: whoever takes them may let others go on in between, as long as the state stays. Undefined: something was looked at,
+ * and was no news.
+ */
+export function* newsIn(state: State, source: string, batch: readonly Fact[]): Pieces {
+  const ahead = new Map<string, RawObject | undefined>();
+  for (const fact of batch) yield isNews(state, source, fact, ahead) ? trimmed(fact) : undefined;
+}
+
+type Pieces<R = void> = Generator<Fact | undefined, R>;
 
 /**
  * What a complete list of a source means: its news, and a Delete for every object that the state knows from this source and the list
@@ -27,12 +37,19 @@ export function newsOfList(
   all: readonly Fact[],
   unreadable: readonly string[],
 ): readonly Fact[] {
-  const gone = unlisted(state.records.values(), source, keysListed(source, all), unreadable);
+  return said(newsInList(state, source, all, unreadable));
+}
+
+/** As `newsOfList`, in pieces as those of `newsIn`. */
+export function* newsInList(state: State, source: string, all: readonly Fact[], unreadable: readonly string[]): Pieces {
+  const listed = yield* keysListed(source, all);
+  const gone = yield* unlisted(state.records.values(), source, listed, unreadable);
   const files = new Set(all.flatMap(fact => (fact.kind === 'Malformed' ? [fact.origin.file] : [])));
   for (const [key, { origin }] of state.malformed.entries()) {
     if (key.startsWith(`${source}|`) && !files.has(origin.file)) gone.push({ kind: 'Malformed', origin, reasons: [] });
   }
-  return [...newsOf(state, source, all), ...gone];
+  yield* newsIn(state, source, all);
+  yield* gone;
 }
 
 /** As above for what a source has of some kinds: objects of other kinds and of `kept` stay, and nothing is said of files. */
@@ -43,15 +60,33 @@ export function newsOfKinds(
   all: readonly Fact[],
   kept: readonly ObjectRef[] = [],
 ): readonly Fact[] {
-  const listed = keysListed(source, all);
-  for (const ref of kept) listed.add(recordKeyOf(source, ref) ?? '');
-  const gone = kinds.flatMap(kind => unlisted(state.records.range(`${kind}|`), source, listed, []));
-  return [...newsOf(state, source, all), ...gone];
+  return said(newsInKinds(state, source, kinds, all, kept));
 }
 
-function keysListed(source: string, all: readonly Fact[]): Set<string> {
+/** As `newsOfKinds`, in pieces as those of `newsIn`. */
+export function* newsInKinds(
+  state: State,
+  source: string,
+  kinds: readonly KindName[],
+  all: readonly Fact[],
+  kept: readonly ObjectRef[] = [],
+): Pieces {
+  const listed = yield* keysListed(source, all);
+  for (const ref of kept) listed.add(recordKeyOf(source, ref) ?? '');
+  const gone: Fact[] = [];
+  for (const kind of kinds) gone.push(...(yield* unlisted(state.records.range(`${kind}|`), source, listed, [])));
+  yield* newsIn(state, source, all);
+  yield* gone;
+}
+
+function said(pieces: Pieces): readonly Fact[] {
+  return [...pieces].filter(fact => fact !== undefined);
+}
+
+function* keysListed(source: string, all: readonly Fact[]): Pieces<Set<string>> {
   const listed = new Set<string>();
   for (const fact of all) {
+    yield undefined;
     if (fact.kind !== 'Add' && fact.kind !== 'Update') continue;
     const key = recordKeyOf(source, rawRef(fact.object));
     if (key !== undefined) listed.add(key);
@@ -60,14 +95,15 @@ function keysListed(source: string, all: readonly Fact[]): Set<string> {
 }
 
 /** A Delete for each record of the source that is not listed. */
-function unlisted(
+function* unlisted(
   records: Iterable<ObjectRecord>,
   source: string,
   listed: ReadonlySet<string>,
   unreadable: readonly string[],
-): Fact[] {
+): Pieces<Fact[]> {
   const gone: Fact[] = [];
   for (const record of records) {
+    yield undefined;
     if (record.source !== source || listed.has(`${record.kind}|${record.key}|${source}`)) continue;
     const origin = record.refused?.origin ?? record.origin;
     if (origin !== undefined && unreadable.includes(origin.file)) continue;

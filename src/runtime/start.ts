@@ -3,7 +3,7 @@
 import type { Sink } from '../adapters/adapter.ts';
 import type { Fact, Unrecorded } from '../core/event.ts';
 import { jsonEqual } from '../core/json.ts';
-import { newsOf, newsOfKinds, newsOfList } from '../core/novelty.ts';
+import { newsIn, newsInKinds, newsInList } from '../core/novelty.ts';
 import type { ProxyRecord } from '../core/proxy.ts';
 import { type Settings, settingsToJson } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
@@ -62,21 +62,24 @@ function startFacts(state: State, settings: Settings): readonly Unrecorded[] {
 /** Where an adapter puts what it finds: only what is news is recorded. */
 export function sinkOf(world: World, source: string, sharedMeshConfig?: string): Sink {
   const saying = (state: State): Saying => ({ state, source, shared: sharedMeshConfig });
-  const from = (facts: readonly Fact[]): readonly Unrecorded[] => facts.map(fact => ({ source, ...fact }));
+  const from = function* (pieces: Iterable<Fact | undefined>): IterableIterator<Unrecorded | undefined> {
+    for (const fact of pieces) yield fact === undefined ? undefined : { source, ...fact };
+  };
   return {
     submit: async batch => {
-      await world.recordNews(state => from(newsOf(state, source, withMeshFacts(saying(state), batch))));
+      await world.recordNews(state => from(newsIn(state, source, withMeshFacts(saying(state), batch))));
     },
     relist: async (all, unreadable) => {
-      await world.recordNews(state => {
+      await world.recordNews(function* (state) {
         const list = withMeshFactsOfList(saying(state), all, unreadable);
-        return from([...newsOfList(state, source, list, unreadable), { kind: 'Synced' }]);
+        yield* from(newsInList(state, source, list, unreadable));
+        yield { source, kind: 'Synced' };
       });
     },
     relistKinds: async (kinds, all, kept) => {
       await world.recordNews(state => {
         const list = kinds.includes('ConfigMap') ? withMeshFactsOfList(saying(state), all, []) : all;
-        return from(newsOfKinds(state, source, kinds, list, kept));
+        return from(newsInKinds(state, source, kinds, list, kept));
       });
     },
   };

@@ -16,6 +16,8 @@ import type { Clock } from './clock.ts';
 
 /** Folding yields to the event loop after this many milliseconds. */
 export const FOLD_SLICE_MS = 10;
+/** Pieces of news looked at between two turns of the event loop: a few milliseconds. */
+export const NEWS_SLICE = 1_000;
 /** Facts kept while the journal cannot be written; past that everything waits, as with `strict`. */
 export const UNRECORDED_MAX = 50_000;
 /** How long to wait before writing is tried again. */
@@ -46,8 +48,11 @@ interface Gap {
   readonly unrecorded: Unrecorded[];
 }
 
+/** What is to be recorded at a state, piece by piece; undefined: something was looked at. Large lists are gone through in slices. */
+export type News = (state: State) => Iterable<Unrecorded | undefined>;
+
 interface Queued {
-  readonly news: (state: State) => readonly Unrecorded[];
+  readonly news: News;
   readonly resolve: (state: State) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -88,7 +93,7 @@ export class World {
    * As `record`, for facts that depend on the state: `news` is asked when everything recorded before has been folded. Calls that wait at
    * the same time share one commit, so a caller whose `news` reads what another one writes must await that one first.
    */
-  recordNews(news: (state: State) => readonly Unrecorded[]): Promise<State> {
+  recordNews(news: News): Promise<State> {
     if (this.#stopped) return Promise.reject(new Error('the control plane is stopping'));
     return new Promise((resolve, reject) => {
       this.#queue.push({ news, resolve, reject });
@@ -106,13 +111,24 @@ export class World {
       this.#options.log('error', `${lost - 1} facts are lost: they were acted on and could not be recorded`);
   }
 
+  /** Nothing is folded meanwhile. */
+  async #asked(news: News): Promise<readonly Unrecorded[]> {
+    const facts: Unrecorded[] = [];
+    let taken = 0;
+    for (const fact of news(this.#state)) {
+      if (fact !== undefined) facts.push(fact);
+      if (++taken % NEWS_SLICE === 0) await new Promise<void>(resolve => setImmediate(resolve));
+    }
+    return facts;
+  }
+
   async #writeQueued(): Promise<void> {
     const queue = this.#queue;
     this.#queue = [];
     const writing: { readonly queued: Queued; readonly facts: readonly Unrecorded[] }[] = [];
     for (const queued of queue) {
       try {
-        writing.push({ queued, facts: queued.news(this.#state) });
+        writing.push({ queued, facts: await this.#asked(queued.news) });
       } catch (error) {
         queued.reject(error);
       }

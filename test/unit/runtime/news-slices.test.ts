@@ -1,0 +1,55 @@
+// A source that lists everything again says nothing new, however long that takes to find out: others have their turns meanwhile.
+
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../src/core/event.ts';
+import { emptyState } from '../../../src/core/state.ts';
+import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
+import { sinkOf } from '../../../src/runtime/start.ts';
+import { NEWS_SLICE, World } from '../../../src/runtime/world.ts';
+
+const OBJECTS = 5_000;
+
+const services: readonly Fact[] = Array.from({ length: OBJECTS }, (_, i) => ({
+  kind: 'Add',
+  object: {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: `s${i}`, namespace: 'ns' },
+    spec: { clusterIP: '10.0.0.1', ports: [{ port: 80 }] },
+  },
+}));
+
+describe('a large list', () => {
+  it('is compared in slices, and what others record in the meantime comes after it', async () => {
+    const journal = openMemoryJournal();
+    const clock = { now: () => 1, after: () => ({ cancel: () => undefined }) };
+    const world = new World({ journal, state: emptyState, clock, strict: false, log: () => undefined });
+    const sink = sinkOf(world, 'kube/Kubernetes');
+    await sink.relist(services, []);
+    const before = world.state;
+    expect(before.objects.Service.size).toBe(OBJECTS);
+    let turns = 0;
+    let running = true;
+    const count = (): void => {
+      turns++;
+      if (running) setImmediate(count);
+    };
+    setImmediate(count);
+    const again = sink.relist(services.slice(1), []);
+    const other = sink.submit([
+      { kind: 'Delete', ref: { apiVersion: 'v1', kind: 'Service', namespace: 'ns', name: 's1' } },
+    ]);
+    await Promise.all([again, other]);
+    running = false;
+    expect(turns).toBeGreaterThanOrEqual(OBJECTS / NEWS_SLICE);
+    const events = [];
+    for await (const page of journal.read({ from: before.seq + 1 })) events.push(...page);
+    expect(events.map(event => (event.kind === 'Delete' ? event.ref.name : event.kind))).toEqual([
+      's0',
+      'Synced',
+      's1',
+    ]);
+    await world.stop();
+    await journal.close();
+  });
+});
