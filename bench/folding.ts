@@ -62,9 +62,9 @@ function restored(events: readonly Event[], from: State = emptyState): State {
   return restoring.finish();
 }
 
-export async function foldFigures(): Promise<Figures> {
+export async function foldFigures(sizes: readonly number[] = SIZES): Promise<Figures> {
   const figures: Record<string, Figure> = {};
-  for (const objects of SIZES) {
+  for (const objects of sizes) {
     const services = Math.round(objects / OBJECTS_PER_SERVICE);
     const start = numbered(meshFacts(services));
     const changes = numbered(churn(services, objects * CHANGES_PER_OBJECT), start.length);

@@ -20,7 +20,7 @@ import { recordAfterAll } from './versions.ts';
 
 /** Versions of an object that wait to be judged together. */
 export const WAITING_VERSIONS_MAX = 16;
-/** Versions that wait in all: some tens of megabytes. */
+/** Versions that may wait in all: so many, some tens of megabytes, or as many as there are objects, each of which holds one anyway. */
 export const WAITING_MAX = 20_000;
 
 /** What is known of an object of a source: a record, and versions after it that nobody has looked at. */
@@ -42,11 +42,14 @@ export class Restoring {
   readonly #waiting = new Map<string, Map<KindDefinition, Map<string, Waiting>>>();
   /** Versions that wait. */
   #versions = 0;
+  /** Objects that were there or have come since. */
+  #objects: number;
 
   constructor(from: State) {
     this.#state = from;
     this.#seq = from.seq;
     this.#time = from.time;
+    this.#objects = from.records.size;
   }
 
   get seq(): number {
@@ -121,7 +124,7 @@ export class Restoring {
     if (definition === undefined || name === undefined) return undefined;
     const waiting = this.#waitingFor(definition, source, name);
     if (waiting.versions.length >= WAITING_VERSIONS_MAX) this.#judged(waiting);
-    if (this.#versions >= WAITING_MAX) for (const other of this.#all()) this.#judged(other);
+    if (this.#versions >= Math.max(WAITING_MAX, this.#objects)) for (const other of this.#all()) this.#judged(other);
     waiting.versions.push(version);
     this.#versions++;
     return waiting;
@@ -156,6 +159,7 @@ export class Restoring {
       const ofRecord = recordKey(definition.kind, key, source);
       waiting = { definition, recordKey: ofRecord, record: this.#state.records.get(ofRecord), versions: [] };
       ofKind.set(name, waiting);
+      if (waiting.record === undefined) this.#objects++;
     }
     return waiting;
   }

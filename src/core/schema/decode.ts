@@ -130,7 +130,8 @@ function readMessage(
   const out: Record<string, unknown> = {};
   let groups = 0;
   context.path.push(at);
-  for (const key of Object.keys(json)) {
+  // No list of the members is made: nothing is inherited by what was parsed.
+  for (const key in json) {
     const value = json[key];
     const field = fields.get(key);
     if (field === undefined) {
