@@ -29,7 +29,7 @@ const TYPES: readonly (readonly [GeneratedType, string])[] = [
   ['routes', RDS],
 ];
 
-const WARM_UP_ROUNDS = 10;
+const WARM_UP_ROUNDS = 3;
 
 interface Watching {
   readonly state: State;
