@@ -121,7 +121,8 @@ function overHttp(mesh: Mesh, question: GatewayQuestion, servers: readonly Serve
   const routes = new Map<string, Route[]>();
   const redirected = new Set<string>();
   for (const server of servers) {
-    for (const host of server.redirects ? server.hosts.map(bare) : []) redirected.add(host);
+    // A host with a namespace is a domain that nobody asks for, as with Istio (docs/deviations.md); its VirtualServices redirect all the same.
+    for (const host of server.redirects ? server.hosts.filter(one => !one.includes('/')) : []) redirected.add(host);
     const here = { ...mesh, gateway: server.gateway };
     for (const { rule, hosts } of boundTo(mesh, server)) {
       const found = ended(rulesOf(here, rule, question.destination.port));
