@@ -201,6 +201,12 @@ const namedRule: fc.Arbitrary<Json> = fc
 
 export const visibility = fc.constantFrom<Json | undefined>(undefined, undefined, ['.'], ['*'], ['test']);
 
+/** Without the members that are undefined. */
+function virtualService(metadata: object, spec: object): JsonObject {
+  const object = { apiVersion: 'networking.istio.io/v1', kind: 'VirtualService', metadata, spec };
+  return JSON.parse(JSON.stringify(object)) as JsonObject;
+}
+
 /** VirtualServices for connections that are not HTTP. */
 export const focusedPlainRules: fc.Arbitrary<JsonObject> = fc
   .record({
@@ -215,17 +221,7 @@ export const focusedPlainRules: fc.Arbitrary<JsonObject> = fc
       }),
     ),
   })
-  .map(
-    ({ name, namespace, spec }) =>
-      JSON.parse(
-        JSON.stringify({
-          apiVersion: 'networking.istio.io/v1',
-          kind: 'VirtualService',
-          metadata: { name, namespace },
-          spec,
-        }),
-      ) as JsonObject,
-  );
+  .map(({ name, namespace, spec }) => virtualService({ name, namespace }, spec));
 
 export const focusedVirtualService: fc.Arbitrary<JsonObject> = fc
   .record({
@@ -246,17 +242,7 @@ export const focusedVirtualService: fc.Arbitrary<JsonObject> = fc
       maxLength: 4,
     }),
   })
-  .map(
-    ({ name, namespace, age, ...spec }) =>
-      JSON.parse(
-        JSON.stringify({
-          apiVersion: 'networking.istio.io/v1',
-          kind: 'VirtualService',
-          metadata: { name, namespace, creationTimestamp: age },
-          spec,
-        }),
-      ) as JsonObject,
-  );
+  .map(({ name, namespace, age, ...spec }) => virtualService({ name, namespace, creationTimestamp: age }, spec));
 
 /** VirtualServices without hosts, for others to leave rules to: most of those that are asked for. */
 export const delegates: fc.Arbitrary<readonly JsonObject[]> = fc
@@ -269,15 +255,5 @@ function delegate(name: string, namespace: string): fc.Arbitrary<JsonObject> {
       exportTo: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, visibility),
       http: fc.array(rule, { minLength: 1, maxLength: 3 }),
     })
-    .map(
-      spec =>
-        JSON.parse(
-          JSON.stringify({
-            apiVersion: 'networking.istio.io/v1',
-            kind: 'VirtualService',
-            metadata: { name, namespace },
-            spec,
-          }),
-        ) as JsonObject,
-    );
+    .map(spec => virtualService({ name, namespace }, spec));
 }

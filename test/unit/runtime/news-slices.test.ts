@@ -6,6 +6,7 @@ import { emptyState } from '../../../src/core/state.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
 import { sinkOf } from '../../../src/runtime/start.ts';
 import { NEWS_SLICE, World } from '../../../src/runtime/world.ts';
+import { countLoopTurns } from '../loop-turns.ts';
 
 const OBJECTS = 5_000;
 
@@ -28,20 +29,14 @@ describe('a large list', () => {
     await sink.relist(services, []);
     const before = world.state;
     expect(before.objects.Service.size).toBe(OBJECTS);
-    let turns = 0;
-    let running = true;
-    const count = (): void => {
-      turns++;
-      if (running) setImmediate(count);
-    };
-    setImmediate(count);
+    const loop = countLoopTurns();
     const again = sink.relist(services.slice(1), []);
     const other = sink.submit([
       { kind: 'Delete', ref: { apiVersion: 'v1', kind: 'Service', namespace: 'ns', name: 's1' } },
     ]);
     await Promise.all([again, other]);
-    running = false;
-    expect(turns).toBeGreaterThanOrEqual(OBJECTS / NEWS_SLICE);
+    loop.stop();
+    expect(loop.turns).toBeGreaterThanOrEqual(OBJECTS / NEWS_SLICE);
     const events = [];
     for await (const page of journal.read({ from: before.seq + 1 })) events.push(...page);
     expect(events.map(event => (event.kind === 'Delete' ? event.ref.name : event.kind))).toEqual([

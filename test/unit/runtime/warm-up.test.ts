@@ -9,6 +9,7 @@ import { expectedProxies, guessedSidecars, knownProxies } from '../../../src/run
 import { proxyFacts } from '../../../src/runtime/offline.ts';
 import { WARM_UP_SWEEPS_MAX, WarmUp, warmUpEnabled } from '../../../src/runtime/warm-up.ts';
 import { freshEngine, holdingsOf } from '../../property/holdings.ts';
+import { countLoopTurns } from '../loop-turns.ts';
 import { inCluster, world } from '../world.ts';
 
 const NAMESPACES = ['a', 'b', 'c'];
@@ -75,22 +76,16 @@ describe('warm-up', () => {
   it('lets the event loop turn, and ends where it is told to', async () => {
     const state = mesh();
     const { engine, warmUp } = warmUpOf(state, { runsMax: 1 });
-    let turns = 0;
-    let running = true;
-    const count = (): void => {
-      turns++;
-      if (running) setImmediate(count);
-    };
-    setImmediate(count);
+    const loop = countLoopTurns();
     await warmUp.run(async () => guessedSidecars(state));
-    running = false;
+    loop.stop();
     const one = freshEngine();
     const [guess] = guessedSidecars(state);
     holdingsOf(one, state, guess!);
     // The view that goes over the limit is finished, none is begun after it.
     expect(runsOf(engine)).toBeLessThanOrEqual(runsOf(one));
     expect(runsOf(engine)).toBeGreaterThan(200);
-    expect(turns).toBeGreaterThan(runsOf(engine) / 200);
+    expect(loop.turns).toBeGreaterThan(runsOf(engine) / 200);
   });
 
   it('is not ready before it is done, whatever the sources say; switched off it is ready at once and makes nothing', async () => {

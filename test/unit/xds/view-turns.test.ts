@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ViewTurns } from '../../../src/xds/view-turns.ts';
+import { countLoopTurns } from '../loop-turns.ts';
 
 /** Work of so many pieces, done as far as the allowance goes. */
 function work(pieces: number, log: string[], name: string) {
@@ -16,23 +17,16 @@ describe('looks take turns', () => {
   it('what is long is cut, what waits behind it comes after it, and one turn of the loop has one slice of work', async () => {
     const turns = new ViewTurns(10);
     const log: string[] = [];
-    let loops = 0;
-    let running = true;
-    const count = (): void => {
-      log.push('-');
-      loops++;
-      if (running) setImmediate(count);
-    };
-    setImmediate(count);
+    const loop = countLoopTurns(() => log.push('-'));
     const names = await Promise.all([
       turns.take(work(25, log, 'long')),
       turns.take(work(3, log, 'short')),
       turns.take(work(4, log, 'other')),
     ]);
-    running = false;
+    loop.stop();
     expect(names).toEqual(['long', 'short', 'other']);
     expect(log.filter(line => line !== '-')).toEqual(['long 10', 'long 10', 'long 5', 'short 3', 'other 2', 'other 2']);
-    expect(loops).toBeGreaterThanOrEqual(2);
+    expect(loop.turns).toBeGreaterThanOrEqual(2);
     for (const part of log.join(' ').split('-')) {
       const pieces = [...part.matchAll(/\d+/g)].reduce((sum, [n]) => sum + Number(n), 0);
       expect(pieces, log.join(', ')).toBeLessThanOrEqual(10);
