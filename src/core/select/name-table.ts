@@ -74,10 +74,10 @@ function podAddresses(reader: ProxyReader, table: Map<string, NamedAddresses>, s
   return found;
 }
 
+/** Of machines nobody says that they are ready; their addresses are not told, as by Istio. */
 function isServed(endpoint: Endpoint, service: Service): boolean {
   const [address = ''] = endpoint.addresses;
-  const healthy = endpoint.health === 'Healthy' || endpoint.health === 'Unset';
-  return isIp(address) && (healthy || service.publishNotReadyAddresses);
+  return isIp(address) && (endpoint.health === 'Healthy' || service.publishNotReadyAddresses);
 }
 
 /** A pod of the proxy's own cluster takes the name from one of another. */

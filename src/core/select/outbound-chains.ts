@@ -46,7 +46,7 @@ export interface BoundPort {
   /** Ranges that the service's addresses are, if it has no plain address. */
   readonly cidrs: readonly string[];
   readonly address: string;
-  /** The listener takes connections to any address. */
+  /** The listener takes connections to any address, or the service's own are a range: the address says nothing of the service. */
   readonly wildcardBind: boolean;
 }
 
@@ -114,7 +114,7 @@ export function dynamicHostOf(service: Service): string {
 /** Services that share an address are told apart by SNI. */
 function defaultTlsChain(reader: ProxyReader, bound: BoundPort): TcpChainPlan {
   const { service } = bound;
-  const shared = bound.cidrs.length > 0 || bound.wildcardBind || dynamicHostOf(service) !== '';
+  const shared = bound.wildcardBind || dynamicHostOf(service) !== '';
   return {
     kind: 'tcp',
     serverNames: shared ? [service.hostname, ...aliasNames(reader, service)] : [],

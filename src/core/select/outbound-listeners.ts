@@ -101,7 +101,7 @@ function addPort(reader: ProxyReader, entries: OutboundEntries, view: EgressView
     return;
   }
   const { binds, cidrs } = bindOf(reader, view, service, address);
-  const wildcardBind = isWildcardAddress(reader, address) && binds[0] === wildcards(reader)[0];
+  const wildcardBind = isRange(address) || (isWildcardAddress(reader, address) && binds[0] === wildcards(reader)[0]);
   entries.add(entryOf(reader, view, { service, port, cidrs, address, wildcardBind }, binds, kind));
 }
 
@@ -130,14 +130,18 @@ interface Binding {
 }
 
 function bindOf(reader: ProxyReader, view: EgressView, service: Service, address: string): Binding {
+  // What comes to an address that was chosen is for all services there: where it was going before is not known.
   const given = nonEmpty(view.binds);
+  if (given !== undefined) return { binds: given, cidrs: [] };
   const others = allAddresses(service, reader.derived(addressView)).slice(1);
-  const cidrs = address.includes('/') ? [address, ...others] : [];
-  if (given !== undefined) return { binds: given, cidrs };
-  if (cidrs.length > 0) return { binds: wildcards(reader), cidrs };
+  if (isRange(address)) return { binds: wildcards(reader), cidrs: [address, ...others] };
   const external = service.registry === 'External';
-  if (external && isWildcardAddress(reader, address)) return { binds: wildcards(reader), cidrs };
-  return { binds: [address, ...others], cidrs };
+  if (external && isWildcardAddress(reader, address)) return { binds: wildcards(reader), cidrs: [] };
+  return { binds: [address, ...others], cidrs: [] };
+}
+
+function isRange(address: string): boolean {
+  return address.includes('/');
 }
 
 function nonEmpty(list: readonly string[]): readonly [string, ...string[]] | undefined {
@@ -153,7 +157,7 @@ function entryOf(
 ): Parameters<OutboundEntries['add']>[0] {
   const { service, port } = bound;
   const wildcard = binds[0] === wildcards(reader)[0];
-  const proxyPort = port.protocol === 'HTTP_PROXY' && view.spec.port !== undefined;
+  const proxyPort = port.protocol === 'HTTP_PROXY';
   const sniffed = kind === 'auto' || (kind === 'HTTP' && wildcard && !proxyPort);
   const http: ChainPlan = {
     kind: 'http',

@@ -138,6 +138,7 @@ function meshTls(
   const { mesh, peerExchange, compliance } = reader.get(tlsDefaults, '');
   if (!mesh) return noTls;
   const sni = text(settings?.sni);
+  const names = settings?.subjectAltNames ?? [];
   const inputs: UpstreamTlsInputs = {
     ...emptyInputs,
     mode: 'ISTIO_MUTUAL',
@@ -146,7 +147,7 @@ function meshTls(
     peerExchange,
     compliance,
     sni: sni === '' ? question.defaultSni : sni,
-    subjectAltNames: settings?.subjectAltNames ?? accountsOf(reader, question),
+    subjectAltNames: names.length > 0 ? names : accountsOf(reader, question),
   };
   return {
     inputs,

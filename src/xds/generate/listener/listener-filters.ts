@@ -44,7 +44,7 @@ export function inboundInspectors(chains: readonly FilterChain[]): readonly List
   const tls = needsByPort(chains, chain => chain.filterChainMatch?.transportProtocol === 'tls');
   if (tls.some(([, need]) => need)) filters.push({ ...tlsInspector, filterDisabled: tlsDisabled(tls) });
   const http = needsByPort(chains, inspectsHttp);
-  if (http.some(([, need]) => need)) filters.push({ ...httpInspector, filterDisabled: httpDisabled(http) });
+  if (http.some(([, need]) => need)) filters.push({ ...httpInspector, filterDisabled: disabledWhereUnneeded(http) });
   return filters;
 }
 
@@ -55,9 +55,9 @@ function inspectsHttp(chain: FilterChain): boolean {
 
 type Needs = readonly (readonly [port: number, need: boolean])[];
 
-/** A port needs an inspector if any of its chains does. Port 0 stands for chains of all ports and is always there. Ascending. */
+/** A port needs an inspector if any of its chains does. Port 0 stands for chains of all ports, if there are any. Ascending. */
 function needsByPort(chains: readonly FilterChain[], needs: (chain: FilterChain) => boolean): Needs {
-  const byPort = new Map<number, boolean>([[0, false]]);
+  const byPort = new Map<number, boolean>();
   for (const chain of chains) {
     const port = chain.filterChainMatch?.destinationPort?.value ?? 0;
     byPort.set(port, (byPort.get(port) ?? false) || needs(chain));
@@ -66,14 +66,12 @@ function needsByPort(chains: readonly FilterChain[], needs: (chain: FilterChain)
 }
 
 function tlsDisabled(needs: Needs): ListenerFilterChainMatchPredicate | undefined {
-  const without = needs.filter(([, need]) => !need);
-  if (without.length === 0) return undefined;
   const general = needs.some(([port, need]) => port === 0 && need);
-  if (general) return onPorts(without.map(([port]) => port));
+  if (general) return disabledWhereUnneeded(needs);
   return { notMatch: onPorts(needs.filter(([, need]) => need).map(([port]) => port)) };
 }
 
-function httpDisabled(needs: Needs): ListenerFilterChainMatchPredicate | undefined {
+function disabledWhereUnneeded(needs: Needs): ListenerFilterChainMatchPredicate | undefined {
   const without = needs.filter(([, need]) => !need).map(([port]) => port);
   return without.length === 0 ? undefined : onPorts(without);
 }
