@@ -2,31 +2,35 @@
 // The two are never merged here: the injector has merged them already (Istio pilot/pkg/model/context.go, proxyConfigOrDefault).
 // Each part is a facet of its own, so that proxies which differ in, say, their concurrency still share listeners.
 
+import { isLeft } from 'fp-ts/lib/Either.js';
 import { goBoolean } from '../go-boolean.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { Derivation, ProxyReader } from '../reader.ts';
+import { decodeIstio } from '../schema/istio.ts';
+import type { IstioTypeMap, ProxyConfig } from '../schema/istio-types.gen.ts';
 
-function part(name: string): Derivation<JsonObject> {
+/** What cannot be read counts as not said. (Istio refuses the proxy.) */
+function part(name: keyof ProxyConfig & string, type: keyof IstioTypeMap & string): Derivation<JsonObject> {
   return {
     name: `proxy config ${name}`,
     run: reader => {
       const sent = reader.metadata('PROXY_CONFIG');
-      const config = isObject(sent) ? sent : reader.mesh('defaultConfig');
-      const value = isObject(config) ? config[name] : undefined;
-      return isObject(value) ? value : {};
+      if (!isObject(sent)) return (reader.mesh('defaultConfig')[name] ?? {}) as JsonObject;
+      if (sent[name] === undefined) return {};
+      const decoded = decodeIstio(type, sent[name], name, { ignoreUnknown: true });
+      return isLeft(decoded) ? {} : (decoded.right as JsonObject);
     },
   };
 }
 
-/** `proxyHeaders`, as in the JSON of ProxyConfig; empty if unset. */
-export const proxyHeaders: Derivation<JsonObject> = part('proxyHeaders');
-/** `gatewayTopology`, as in the JSON of ProxyConfig; empty if unset. */
-export const gatewayTopology: Derivation<JsonObject> = part('gatewayTopology');
-/** `tracing`, as in the JSON of ProxyConfig; empty if unset. */
-export const proxyTracing: Derivation<JsonObject> = part('tracing');
-
-/** `privateKeyProvider`, as in the JSON of ProxyConfig; empty if unset. */
-export const privateKeyProvider: Derivation<JsonObject> = part('privateKeyProvider');
+/** `proxyHeaders`, decoded; empty if unset. */
+export const proxyHeaders = part('proxyHeaders', 'istio.mesh.v1alpha1.ProxyConfig.ProxyHeaders');
+/** `gatewayTopology`, decoded; empty if unset. */
+export const gatewayTopology = part('gatewayTopology', 'istio.mesh.v1alpha1.Topology');
+/** `tracing`, decoded; empty if unset. */
+export const proxyTracing = part('tracing', 'istio.mesh.v1alpha1.Tracing');
+/** `privateKeyProvider`, decoded; empty if unset. */
+export const privateKeyProvider = part('privateKeyProvider', 'istio.mesh.v1alpha1.PrivateKeyProvider');
 
 /** A metadata value as text; Istio turns booleans and numbers into text. */
 export function metadataText(reader: ProxyReader, key: string): string {

@@ -31,9 +31,13 @@ export function adsSecret(name: string): SdsSecretConfig {
   return { name, sdsConfig: { ads: {}, resourceApiVersion: ApiVersion.V3 } };
 }
 
+/** Stands for a secret that its author could not name; there is none, and what waits for it is not served. */
+const INVALID = 'invalid://';
+
 /** The secret that a `credentialName` stands for; `ca`: the one with its certificate authority. */
 export function credentialSecret(credentialName: string, ca: boolean, credentialSocket: boolean): SdsSecretConfig {
   if (credentialName.startsWith('builtin://')) return workloadSecret(ca ? ROOT_SECRET : WORKLOAD_SECRET);
+  if (credentialName.startsWith(INVALID)) return adsSecret(INVALID);
   const name = ca ? `${credentialName}${CA_SUFFIX}` : credentialName;
   if (name.startsWith('sds://')) {
     return credentialSocket ? clusterSecret(name, CREDENTIAL_SDS_CLUSTER) : adsSecret(name.slice('sds://'.length));

@@ -122,13 +122,19 @@ function exactNames(tls: ServerTLSSettings): CertificateValidationContext {
   return { matchSubjectAltNames: orNone((tls.subjectAltNames ?? []).map(exact => ({ exact }))) };
 }
 
+/** Of certificates in files and of the mesh's: credentials bring a list of revoked ones of their own. */
+function validation(tls: ServerTLSSettings): CertificateValidationContext {
+  const revoked = tls.caCrl ?? '';
+  return { ...exactNames(tls), crl: revoked === '' ? undefined : { filename: revoked } };
+}
+
 /** Workload certificates; clients of any trust domain, unless they are named. */
 function meshContext(inputs: GatewayTlsInputs): CommonTlsContext {
   const secrets = workloadSecrets(inputs);
   return {
     tlsCertificateSdsSecretConfigs: [secrets.certificate],
     combinedValidationContext: {
-      defaultValidationContext: exactNames(inputs.tls),
+      defaultValidationContext: validation(inputs.tls),
       validationContextSdsSecretConfig: secrets.root,
     },
   };
@@ -189,10 +195,7 @@ function filesOf(tls: ServerTLSSettings): readonly CertificateFiles[] {
 function fileContext(inputs: GatewayTlsInputs, validates: boolean): CommonTlsContext {
   const { tls, agent } = inputs;
   const ca = tls.caCertificates ?? (tls.tlsCertificates ?? []).map(files => files.caCertificates).find(file => file);
-  const base: CertificateValidationContext = {
-    ...exactNames(tls),
-    crl: tls.caCrl === undefined || tls.caCrl === '' ? undefined : { filename: tls.caCrl },
-  };
+  const base = validation(tls);
   if (!agent) {
     return {
       tlsCertificates: filesOf(tls).map(({ chain, key }) => ({

@@ -253,4 +253,11 @@ describe('proxy headers', () => {
     made.connect('client', sidecarNode('prod', { PROXY_CONFIG: { concurrency: 2 } }));
     expect(made.host('client', '80', 'allow_any').includeRequestAttemptCount).toBe(true);
   });
+
+  it('that cannot be read count as unset', () => {
+    const made = new Scene([]);
+    const proxyHeaders = { attemptCount: { disabled: 'yes' }, xForwardedHost: { enabled: true } };
+    made.connect('client', sidecarNode('prod', { PROXY_CONFIG: { proxyHeaders } }));
+    expect(made.host('client', '80', 'allow_any').routes?.[0]?.route?.appendXForwardedHost).toBeUndefined();
+  });
 });
