@@ -1,17 +1,23 @@
 // istiod's own generation benchmarks, by their names: clusters, listeners and routes from scratch for one proxy, beside what Go needs for them.
 //
-// Go's benchmark (pilot/pkg/xds/bench_test.go) times one type's generator and the packing of its messages, warm, over many rounds, with the xDS
-// cache off. Before its clock starts it makes the push context (services, accounts and rules indexed), the scope of the proxy, its merged Gateways
-// and the services it has endpoints of. `from scratch` is the same here: each round has an engine of its own that was asked for what is in
-// `context` and for nothing else; every query, generator and encoding after that is done anew and timed. `nothing kept` times the context too.
+// Go's benchmark (pilot/pkg/xds/bench_test.go) calls the generator of one type again and again in one process: building the messages and packing
+// them into Anys is in its loop; hashes of resources, responses and sessions are not. The xDS cache is off. Before the clock starts it makes the
+// push context (services, accounts and rules resolved and indexed), the scope of the proxy, its merged Gateways and its service targets; for
+// routes it also finds out their names. Its figure is the mean by the clock of hundreds of rounds of compiled code; the collector works beside it.
+// `from scratch` is the same here. Every row has a process of its own, warmed by hundreds of rounds of that row. Each round has an engine of its own
+// that was asked for what is in `context` and for nothing else; every query, generator and encoding after that is done anew and timed, and so is
+// the hash of each resource. `nothing kept` times the context too. See warmMean for the clock.
 
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { ProxyRecord, Subscription } from '../src/core/proxy.ts';
 import type { Query } from '../src/core/reader.ts';
 import { serviceAccounts } from '../src/core/registry/endpoints.ts';
 import { serviceTargets } from '../src/core/registry/workload.ts';
 import { scopeRules } from '../src/core/select/destination-rules.ts';
 import { mergedGateway } from '../src/core/select/gateways.ts';
-import { scopedServices, scopeIndex } from '../src/core/select/sidecar-scope.ts';
+import { scopedServices, scopeIndex, sidecarScope } from '../src/core/select/sidecar-scope.ts';
 import { virtualServicesFor } from '../src/core/select/virtual-services.ts';
 import type { State } from '../src/core/state.ts';
 import { Engine } from '../src/xds/engine.ts';
@@ -19,8 +25,18 @@ import { resourceSource, resourceSources } from '../src/xds/generate/types.ts';
 import type { ResourceSet } from '../src/xds/resource-set.ts';
 import { CDS, LDS, RDS } from '../src/xds/session/types.ts';
 import { foldAll, numbered } from './folding.ts';
-import { caseNames, irrelevantChange, istiodCase } from './istiod-cases.ts';
-import { counted, cpuMs, type Figure, type Figures, kibibytes, leastMean, leastOf, milliseconds } from './measure.ts';
+import { type CaseName, caseNames, irrelevantChange, istiodCase } from './istiod-cases.ts';
+import {
+  counted,
+  cpuMs,
+  type Figure,
+  type Figures,
+  kibibytes,
+  leastOf,
+  meanMilliseconds,
+  milliseconds,
+  warmMean,
+} from './measure.ts';
 import { type GeneratedType, GO } from './reference.ts';
 
 const TYPES: readonly (readonly [GeneratedType, string])[] = [
@@ -29,7 +45,9 @@ const TYPES: readonly (readonly [GeneratedType, string])[] = [
   ['routes', RDS],
 ];
 
-const WARM_UP_ROUNDS = 3;
+/** What a row may be about besides a type: all of them. */
+const EVERYTHING = 'everything';
+const OUTPUT_BYTES_MAX = 1 << 20;
 
 interface Watching {
   readonly state: State;
@@ -37,39 +55,49 @@ interface Watching {
   readonly subscriptions: ReadonlyMap<string, Subscription>;
 }
 
+/** Every row in a process of its own: what one leaves in memory, and what V8 learnt from it, would be the next one's. */
 export async function istiodFigures(): Promise<Figures> {
   const figures: Record<string, Figure> = {};
-  const cases = caseNames.map(name => {
-    const { facts, connection } = istiodCase(name);
-    return [name, watch(foldAll(numbered(facts)), connection)] as const;
-  });
-  warmUp(cases.map(([, watching]) => watching));
-  for (const [name, watching] of cases) {
-    for (const [type, url] of TYPES) {
-      const go = GO[name]?.[type];
-      const set = make(new Engine(resourceSources), watching, url);
-      const title = `${name}: ${type}`;
-      figures[`${title}, resources`] = { ...counted(set.size), istiod: go?.resources };
-      figures[`${title}, size`] = { ...kibibytes(sizeOf(set)), istiod: go?.kib };
-      if (go === undefined) continue;
-      const from = (prepare: () => Engine): Promise<number> =>
-        leastMean(prepare, engine => make(engine, watching, url));
-      figures[`${title}, from scratch`] = { ...milliseconds(await from(() => withContext(watching))), istiod: go.ms };
-      figures[`${title}, nothing kept`] = milliseconds(await from(() => new Engine(resourceSources)));
+  for (const name of caseNames) {
+    for (const about of [...TYPES.map(([type]) => type), EVERYTHING]) {
+      const args = [...process.execArgv, join(import.meta.dirname, 'istiod-row.ts'), name, about];
+      const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: OUTPUT_BYTES_MAX });
+      Object.assign(figures, JSON.parse(stdout));
     }
-    figures[`${name}: everything, from nothing`] = milliseconds(
-      await leastOf(() => cpuMs(() => makeAll(new Engine(resourceSources), watching))),
-    );
-    figures[`${name}: everything, after an irrelevant change`] = milliseconds(await afterChange(watching));
   }
   return figures;
 }
 
-/** Go measures a program that has been compiled long ago. */
-function warmUp(all: readonly Watching[]): void {
-  for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-    for (const watching of all) makeAll(new Engine(resourceSources), watching);
-  }
+export async function rowFigures(name: CaseName, about: string): Promise<Figures> {
+  const { facts, connection } = istiodCase(name);
+  const watching = watch(foldAll(numbered(facts)), connection);
+  if (about === EVERYTHING) return everything(name, watching);
+  const known = TYPES.find(([type]) => type === about);
+  if (known === undefined) throw new Error(`no row ${name} ${about}`);
+  const [type, url] = known;
+  const go = GO[name]?.[type];
+  const set = make(new Engine(resourceSources), watching, url);
+  const title = `${name}: ${type}`;
+  const counts = {
+    [`${title}, resources`]: { ...counted(set.size), istiod: go?.resources },
+    [`${title}, size`]: { ...kibibytes(sizeOf(set)), istiod: go?.kib },
+  };
+  if (go === undefined) return counts;
+  const from = (prepare: () => Engine): Figure =>
+    meanMilliseconds(warmMean(prepare, engine => make(engine, watching, url)));
+  return {
+    ...counts,
+    [`${title}, from scratch`]: { ...from(() => withContext(watching)), istiod: go.ms },
+    [`${title}, nothing kept`]: from(() => new Engine(resourceSources)),
+  };
+}
+
+async function everything(name: CaseName, watching: Watching): Promise<Figures> {
+  const all = await leastOf(() => cpuMs(() => makeAll(new Engine(resourceSources), watching)));
+  return {
+    [`${name}: everything, from nothing`]: milliseconds(all),
+    [`${name}: everything, after an irrelevant change`]: milliseconds(await afterChange(watching)),
+  };
 }
 
 function withContext({ state, proxy }: Watching): Engine {
@@ -84,6 +112,7 @@ const context: Query<'', number> = {
   run: reader => {
     const services = reader.get(scopedServices, '');
     for (const { hostname, namespace } of services) reader.get(serviceAccounts, `${hostname}|${namespace}`);
+    reader.get(sidecarScope, '');
     reader.get(scopeIndex, '');
     reader.get(scopeRules, '');
     reader.get(serviceTargets, '');

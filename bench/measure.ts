@@ -1,5 +1,6 @@
 // Taking time: rounds until enough was seen, and the median of them, which a busy moment of the machine does not move.
 
+import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -7,6 +8,9 @@ export interface Figure {
   readonly value: number;
   readonly unit: 'events/s' | 's' | 'ms' | 'us' | 'MB' | 'KiB' | 'bytes' | 'resources' | 'pushes' | 'responses';
   readonly better: 'more' | 'less';
+  /** How far the batches lie apart that the value was taken over. */
+  readonly least?: number;
+  readonly most?: number;
   /** What istiod needs for the same (reference.ts). */
   readonly istiod?: number | undefined;
 }
@@ -16,8 +20,13 @@ export type Figures = Readonly<Record<string, Figure>>;
 const ROUNDS_MIN = 5;
 const ROUNDS_MAX = 200;
 const MEASURING_MS_MIN = 1_500;
-const BATCH_MS = 30;
-const BATCH_MAX = 20;
+const BATCHES = 7;
+const BATCH_MS = 60;
+const BATCH_MIN = 3;
+const BATCH_MAX = 40;
+const WARM_UP_MS = 4_000;
+const WARM_UP_ROUNDS_MIN = 15;
+const WARM_UP_ROUNDS_MAX = 1_500;
 
 /** Milliseconds that `run` takes; see medianOf. */
 export function medianMs(run: (round: number) => unknown): Promise<number> {
@@ -49,6 +58,10 @@ export function milliseconds(ms: number): Figure {
   return { value: round(ms), unit: 'ms', better: 'less' };
 }
 
+export function meanMilliseconds({ mean, least, most }: Mean): Figure {
+  return { ...milliseconds(mean), least: round(least), most: round(most) };
+}
+
 /** The least of what `take` says its rounds took: on a busy machine the rest is other programs. The first round warms up. */
 export async function leastOf(
   take: (round: number) => number | Promise<number>,
@@ -64,21 +77,62 @@ export async function leastOf(
   return least;
 }
 
+/** A mean and how far the batches that it was taken over lie apart. */
+export interface Mean {
+  readonly mean: number;
+  readonly least: number;
+  readonly most: number;
+}
+
 /**
- * The least mean CPU time of batches of `run`, each on what `prepare` made for it, which is not counted. A mean, so that garbage collection counts;
- * batches of several, as reading the clock is not free either.
+ * The mean CPU time of the main thread that `run` takes in a program that is warm, in ms, each time on what `prepare` made for it, which is not
+ * counted: the median of several batches. As in Go's benchmarks the collector's part of what `run` leaves behind is in it, and what the program
+ * needed to compile itself is not. What `prepare` and the batch before left behind is collected before the clock starts.
  */
-export async function leastMean<T>(prepare: () => T, run: (prepared: T) => unknown): Promise<number> {
-  const batch = (size: number): number => {
-    const prepared = Array.from({ length: size }, prepare);
-    return (
-      cpuMs(() => {
-        for (const each of prepared) run(each);
-      }) / size
-    );
-  };
-  const size = Math.max(1, Math.min(BATCH_MAX, Math.ceil(BATCH_MS / batch(1))));
-  return leastOf(() => batch(size));
+export function warmMean<T extends object>(prepare: () => T, run: (prepared: T) => object): Mean {
+  // As in a server, where something of every kind is always there: V8 drops the compiled code of classes that a full collection finds empty.
+  const resident = prepare();
+  const results: object[] = [run(resident)];
+  const once = warmUp(prepare, run);
+  const size = Math.max(BATCH_MIN, Math.min(BATCH_MAX, Math.ceil(BATCH_MS / once)));
+  const means: number[] = [];
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const prepared: (T | undefined)[] = Array.from({ length: size }, prepare);
+    collectGarbage();
+    const start = mainThreadMs();
+    for (let i = 0; i < size; i++) {
+      results[1] = run(prepared[i]!);
+      prepared[i] = undefined;
+    }
+    means.push((mainThreadMs() - start) / size);
+  }
+  if (results.length === 0 || resident === undefined) throw new Error('nothing was made');
+  means.sort((a, b) => a - b);
+  return { mean: means[Math.floor(BATCHES / 2)]!, least: means[0]!, most: means[BATCHES - 1]! };
+}
+
+/** What one run takes in the end. */
+function warmUp<T>(prepare: () => T, run: (prepared: T) => object): number {
+  const begin = process.cpuUsage();
+  let once = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < WARM_UP_ROUNDS_MAX; round++) {
+    const prepared = prepare();
+    const start = performance.now();
+    run(prepared);
+    once = Math.min(once, performance.now() - start);
+    if (round >= WARM_UP_ROUNDS_MIN && since(begin) >= WARM_UP_MS) break;
+  }
+  return once;
+}
+
+/**
+ * CPU time of the main thread, in ms. What V8's other threads do meanwhile is compiling, and collecting garbage as Go does beside the goroutine
+ * that it times. Where the system does not tell, that of all threads.
+ */
+function mainThreadMs(): number {
+  if (process.platform !== 'linux') return since({ user: 0, system: 0 });
+  const [nanoseconds] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
+  return Number(nanoseconds) / 1e6;
 }
 
 /** CPU time, user and system, of all threads of this process, in ms. */
@@ -116,10 +170,17 @@ export function counted(resources: number): Figure {
   return { value: resources, unit: 'resources', better: 'less' };
 }
 
+/** Twice: the first time what is young may only grow older. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose_gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  collect();
+}
+
 /** Bytes in use after collection, MB. */
 export function heapUsed(): number {
-  setFlagsFromString('--expose_gc');
-  (runInNewContext('gc') as () => void)();
+  collectGarbage();
   return process.memoryUsage().heapUsed / 1024 / 1024;
 }
 

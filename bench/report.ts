@@ -59,10 +59,11 @@ function versions(): Readonly<Record<string, string>> {
 /** One line a figure, for people. */
 export function table(made: Report): string {
   const width = Math.max(...Object.keys(made.figures).map(name => name.length));
-  const lines = Object.entries(made.figures).map(([name, { value, unit, ratio, istiod }]) => {
+  const lines = Object.entries(made.figures).map(([name, { value, unit, ratio, istiod, least, most }]) => {
     const compared = ratio === undefined ? '' : `  ${ratio.toFixed(2)} × as good as the baseline`;
     const beside = istiod === undefined ? '' : `  istiod ${istiod} (${(value / istiod).toFixed(1)} ×)`;
-    return `${name.padEnd(width)}  ${String(value).padStart(8)} ${unit.padEnd(8)}${compared}${beside}`;
+    const spread = least === undefined ? '' : `  (${least} to ${most})`;
+    return `${name.padEnd(width)}  ${String(value).padStart(8)} ${unit.padEnd(8)}${compared}${beside}${spread}`;
   });
   return lines.join('\n');
 }

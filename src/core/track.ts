@@ -95,6 +95,8 @@ export class Tracker {
     stands: (state, proxy, call) => this.#stands(state, proxy, call),
     facetValue: (state, proxy, facet) => this.#facetValue(state, proxy, facet),
   };
+  /** V8 drops the code that it compiled for a class when, at a full collection, no object of it is left. */
+  readonly #resident: { run: Run | undefined } = { run: undefined };
   /** Queries and generators that may still be run. */
   #allowance = Number.POSITIVE_INFINITY;
 
@@ -336,6 +338,7 @@ export class Tracker {
   ): Entry {
     this.spend();
     const run = new Run(this.#tracking, state, proxy, previous);
+    this.#resident.run = run;
     const value = query.run(run, arg);
     this.stats.runs++;
     this.charge((run.calls.length + run.made.length) / CALLS_A_PIECE);
