@@ -1,10 +1,11 @@
 // Prometheus metrics by istiod's names (pilot/pkg/xds/monitoring.go, pilot/pkg/model/push_context.go), and our own counters beside them.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Event } from '../core/event.ts';
 import type { XdsObservation } from '../xds/host.ts';
 import { rulesOf } from '../xds/session/types.ts';
+import { type CountCell, CountTally, type HistogramCell, HistogramTally } from './tallies.ts';
 import { VERSION } from './version.ts';
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 3, 5, 10, 20, 30];
@@ -14,9 +15,20 @@ const LAG_RESOLUTION_MS = 10;
 const REGISTRY: ReadonlySet<string> = new Set(['Service', 'EndpointSlice', 'Pod', 'Node', 'Namespace']);
 const BYTES = [1, 1e4, 1e6, 4e6, 1e7, 4e7];
 
+/** Of one type of resource. */
+interface SentCells {
+  readonly pushes: CountCell;
+  readonly size: HistogramCell;
+  readonly pushTime: HistogramCell;
+}
+
 export class Metrics {
   readonly registry = new Registry();
-  readonly #pushes = this.#counter('pilot_xds_pushes', 'Responses sent, by type.', ['type']);
+  readonly #pushes = new CountTally({
+    registry: this.registry,
+    name: 'pilot_xds_pushes',
+    help: 'Responses sent, by type.',
+  });
   readonly #triggers = this.#counter('pilot_push_triggers', 'Pushes by what triggered them.', ['type']);
   readonly #rejects = this.#counter('pilot_total_xds_rejects', 'Responses that proxies refused, by type.', ['type']);
   readonly #expired = this.#counter(
@@ -34,28 +46,36 @@ export class Metrics {
     'Failures of our own while serving a stream.',
     [],
   );
-  readonly #debounce = this.#histogram('pilot_debounce_time', 'Seconds a push request waited for company.', SECONDS);
+  readonly #debounce = this.#histogram(
+    'pilot_debounce_time',
+    'Seconds a push request waited for company.',
+    SECONDS,
+  ).of();
   readonly #convergence = this.#histogram(
     'pilot_proxy_convergence_time',
     'Seconds from the start of a push to a proxy to its end.',
     SECONDS,
-  );
+  ).of();
   readonly #queue = this.#histogram(
     'pilot_proxy_queue_time',
     'Seconds from the release of a push to its start at a proxy.',
     SECONDS,
-  );
+  ).of();
   readonly #pushTime = this.#histogram(
     'pilot_xds_push_time',
     'Seconds from when a response is due to when it is written, by type.',
     SECONDS,
-    ['type'],
   );
-  readonly #sendTime = this.#histogram('pilot_xds_send_time', 'Seconds that the write of a response takes.', SECONDS);
+  readonly #sendTime = this.#histogram(
+    'pilot_xds_send_time',
+    'Seconds that the write of a response takes.',
+    SECONDS,
+  ).of();
   readonly #inbound = this.#counter('pilot_inbound_updates', 'Changes that came in, by what they are of.', ['type']);
   readonly #configEvents = this.#counter('pilot_k8s_cfg_events', 'Changes of configuration.', ['type', 'event']);
   readonly #registryEvents = this.#counter('pilot_k8s_reg_events', 'Changes of the registry.', ['type', 'event']);
-  readonly #size = this.#histogram('pilot_xds_config_size_bytes', 'Bytes of a response, by type.', BYTES, ['type']);
+  readonly #size = this.#histogram('pilot_xds_config_size_bytes', 'Bytes of a response, by type.', BYTES);
+  readonly #sent = new Map<string, SentCells>();
 
   readonly #rejectsOf: ReadonlyMap<string, Counter> = new Map(
     ['cds', 'eds', 'lds', 'rds'].map(type => [
@@ -82,10 +102,7 @@ export class Metrics {
   observe(event: XdsObservation): void {
     switch (event.kind) {
       case 'Sent':
-        this.#pushes.inc({ type: typeName(event.typeUrl) });
-        this.#size.observe({ type: typeName(event.typeUrl) }, event.bytes);
-        this.#pushTime.observe({ type: typeName(event.typeUrl) }, event.pushMs / 1_000);
-        this.#sendTime.observe(event.sendMs / 1_000);
+        this.#tookIn(this.#sent.get(event.typeUrl) ?? this.#cellsOf(event.typeUrl), event);
         break;
       case 'Nacked':
         this.#rejects.inc({ type: typeName(event.typeUrl) });
@@ -113,6 +130,24 @@ export class Metrics {
       case 'Acked':
         break;
     }
+  }
+
+  #tookIn({ pushes, size, pushTime }: SentCells, event: XdsObservation & { readonly kind: 'Sent' }): void {
+    pushes.inc();
+    size.observe(event.bytes);
+    pushTime.observe(event.pushMs / 1_000);
+    this.#sendTime.observe(event.sendMs / 1_000);
+  }
+
+  #cellsOf(typeUrl: string): SentCells {
+    const labels = { type: typeName(typeUrl) };
+    const cells = {
+      pushes: this.#pushes.of(labels),
+      size: this.#size.of(labels),
+      pushTime: this.#pushTime.of(labels),
+    };
+    this.#sent.set(typeUrl, cells);
+    return cells;
   }
 
   /** A fact was recorded and folded. */
@@ -163,8 +198,8 @@ export class Metrics {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
-  #histogram(name: string, help: string, buckets: number[], labelNames: string[] = []): Histogram {
-    return new Histogram({ name, help, buckets, labelNames, registers: [this.registry] });
+  #histogram(name: string, help: string, bounds: readonly number[]): HistogramTally {
+    return new HistogramTally({ registry: this.registry, name, help }, bounds);
   }
 }
 

@@ -6,6 +6,7 @@
 import type { Unrecorded } from '../core/event.ts';
 import type { PushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
+import { Afterwards } from './afterwards.ts';
 import type { Engine } from './engine.ts';
 import { GatheredFacts } from './gathered-facts.ts';
 import type { XdsHost } from './host.ts';
@@ -58,6 +59,7 @@ export class Hub {
       turns: this.turns,
       listed: new ListedNames(),
       window: new WriteWindow(host.clock, limits),
+      afterwards: new Afterwards(),
       onConnected: stream => this.#connected(stream),
       onSettled: stream => this.#pusher.done(stream.connection),
       onGone: stream => this.#gone(stream),

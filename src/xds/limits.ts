@@ -40,7 +40,7 @@ export const defaultXdsLimits: XdsLimits = {
   keepaliveTimeoutMs: 10_000,
   connectionAgeMsMax: undefined,
   connectionAgeGraceMs: 10_000,
-  writesMax: 256,
+  writesMax: 1_024,
   writeBytesMax: 32 * 1024 * 1024,
   writeSlotMs: 5_000,
   sendTimeoutMs: undefined,

@@ -7,6 +7,7 @@
 import type { Unrecorded } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { NodeFacets } from '../core/proxy.ts';
+import type { Afterwards } from './afterwards.ts';
 import { type Arrival, arrivalOf } from './connect.ts';
 import { debugResponse } from './debug-frame.ts';
 import type { Engine } from './engine.ts';
@@ -41,6 +42,7 @@ export interface StreamContext {
   readonly record: XdsHost['record'];
   readonly receipts: ReceiptBook;
   readonly window: WriteWindow;
+  readonly afterwards: Afterwards;
   readonly bodies: SharedBodies;
   readonly turns: ViewTurns;
   readonly listed: ListedNames;
@@ -313,7 +315,7 @@ export class AdsStream {
 
   /** Receipt first, then the bytes; the write callback is the back-pressure. */
   async #respond(response: Response): Promise<void> {
-    const { host, window, receipts } = this.#context;
+    const { host, window, receipts, afterwards } = this.#context;
     const set = this.#sets.get(response.typeUrl);
     const { connection } = this;
     if (set === undefined) return this.#fail(new Error(`no resources for a response of ${response.typeUrl}`));
@@ -332,16 +334,20 @@ export class AdsStream {
       const handedAt = host.clock.now();
       const late = this.#unlessSent(typeUrl);
       const sent = (error?: Error | null): void => {
-        giveBack();
         late?.cancel();
         if (error !== undefined && error !== null) {
+          giveBack();
           this.closed(error.message);
           return;
         }
-        const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-        const [pushMs, sendMs] = [host.clock.now() - dueAt, host.clock.now() - handedAt];
-        host.observe?.({ kind: 'Sent', typeUrl, bytes, resources: response.names.length, pushMs, sendMs });
-        this.#put({ kind: 'Sent' });
+        const takenAt = host.clock.now();
+        afterwards.later(() => {
+          giveBack();
+          const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+          const [pushMs, sendMs] = [takenAt - dueAt, takenAt - handedAt];
+          host.observe?.({ kind: 'Sent', typeUrl, bytes, resources: response.names.length, pushMs, sendMs });
+          this.#put({ kind: 'Sent' });
+        });
       };
       if (this.#transport.sendPieces === undefined) this.#transport.send(Buffer.concat(pieces), sent);
       else this.#transport.sendPieces(pieces, sent);

@@ -15,8 +15,11 @@ export interface ScheduleSettings {
   readonly slotHoldMs: number;
 }
 
-/** Those who wait cost little, as they are sent the same bytes; the writes themselves have limits of their own (limits.ts). */
-export const PUSH_WINDOW = 256;
+/**
+ * Those who wait cost little, as they are sent the same bytes; the writes themselves have limits of their own (limits.ts). Whoever is in the second
+ * window waits for what the first one answers, and for a commit of its own.
+ */
+export const PUSH_WINDOW = 1_024;
 export const PUSH_SLOT_HOLD_MS = 5_000;
 
 export const defaultScheduleSettings: ScheduleSettings = {

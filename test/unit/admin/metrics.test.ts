@@ -1,7 +1,9 @@
 // The metrics page: istiod's names, and values that follow what is observed.
 
+import { Counter, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { Metrics } from '../../../src/admin/metrics.ts';
+import { CountTally, HistogramTally } from '../../../src/admin/tallies.ts';
 
 const CDS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
 
@@ -61,5 +63,29 @@ describe('metrics', () => {
       expect(text).toContain(`\n${name}`);
     }
     expect(text).toMatch(/\nperiplus_loop_lag_max_seconds \d/);
+  });
+});
+
+describe('tallies', () => {
+  it('show what prom-client shows of the same observations', async () => {
+    const [ours, theirs] = [new Registry(), new Registry()];
+    const bounds = [0.1, 1, 5];
+    const histogram = new HistogramTally({ registry: ours, name: 'h', help: 'Help.' }, bounds);
+    const counter = new CountTally({ registry: ours, name: 'c', help: 'Help.' });
+    const named = { help: 'Help.', labelNames: ['type'], registers: [theirs] };
+    const otherHistogram = new Histogram({ ...named, name: 'h', buckets: [...bounds] });
+    const otherCounter = new Counter({ ...named, name: 'c' });
+    for (const [type, value] of [
+      ['cds', 0.1],
+      ['eds', 7],
+      ['cds', 0.11],
+      ['cds', 5],
+    ] as const) {
+      histogram.of({ type }).observe(value);
+      counter.of({ type }).inc();
+      otherHistogram.observe({ type }, value);
+      otherCounter.inc({ type });
+    }
+    expect(await ours.metrics()).toBe(await theirs.metrics());
   });
 });
