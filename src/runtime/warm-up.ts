@@ -137,14 +137,14 @@ export class WarmUp {
     }
   }
 
-  #look(
+  async #look(
     proxy: ProxyRecord,
     subscriptions: Readonly<Record<string, Subscription>>,
   ): Promise<ReadonlyMap<string, ResourceSet>> {
     const { engine, state } = this.#options;
     const look = engine.look();
     const asking = { ...proxy, subscriptions };
-    return this.#turns.take(allowance => look(allowance, state(), asking));
+    return await this.#turns.take(allowance => look(allowance, state(), asking));
   }
 
   /** Proxies with equal clusters ask for the identical list. */

@@ -6,11 +6,15 @@
 /** Some 20 µs each. */
 export const AFTER_A_TURN = 250;
 
-export class Afterwards {
-  #waiting: (() => void)[] = [];
+export interface Later {
+  afterwards(): void;
+}
 
-  later(run: () => void): void {
-    if (this.#waiting.push(run) === 1) setImmediate(() => this.#turn());
+export class Afterwards {
+  #waiting: Later[] = [];
+
+  later(one: Later): void {
+    if (this.#waiting.push(one) === 1) setImmediate(() => this.#turn());
   }
 
   #turn(): void {
@@ -18,6 +22,6 @@ export class Afterwards {
     const now = all.length <= AFTER_A_TURN ? all : all.slice(0, AFTER_A_TURN);
     this.#waiting = all.length <= AFTER_A_TURN ? [] : all.slice(AFTER_A_TURN);
     if (this.#waiting.length > 0) setImmediate(() => this.#turn());
-    for (const run of now) run();
+    for (const one of now) one.afterwards();
   }
 }

@@ -12,38 +12,35 @@ export interface Delivery {
   readonly count: number;
 }
 
-interface Waiting {
-  readonly delivery: Delivery;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+/** One of these is said, once. */
+export interface Recording extends Delivery {
+  committed(): void;
+  /** It cannot be recorded, so it may not be sent. */
+  refused(error: unknown): void;
 }
 
 export class ReceiptBook {
   readonly #record: (facts: readonly Unrecorded[]) => Promise<unknown>;
-  #waiting: Waiting[] = [];
+  #waiting: Recording[] = [];
 
   constructor(record: (facts: readonly Unrecorded[]) => Promise<unknown>) {
     this.#record = record;
   }
 
-  /** Resolves when the receipt is committed; rejects if it cannot be, and then nothing may be sent. */
-  commit(delivery: Delivery): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ delivery, resolve, reject });
-      // The streams of one push get here one after another in one turn of the event loop: gathered, they share facts and commit.
-      if (this.#waiting.length === 1) setImmediate(() => this.#flush());
-    });
+  commit(one: Recording): void {
+    // The streams of one push get here one after another in one turn of the event loop: gathered, they share facts and commit.
+    if (this.#waiting.push(one) === 1) setImmediate(() => this.#flush());
   }
 
   #flush(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    this.#record(receiptsOf(waiting.map(({ delivery }) => delivery))).then(
+    this.#record(receiptsOf(waiting)).then(
       () => {
-        for (const { resolve } of waiting) resolve();
+        for (const one of waiting) one.committed();
       },
       (error: unknown) => {
-        for (const { reject } of waiting) reject(error);
+        for (const one of waiting) one.refused(error);
       },
     );
   }
@@ -52,11 +49,15 @@ export class ReceiptBook {
 /** One fact for each (type, state, digest), in order of first appearance, its connections sorted. */
 export function receiptsOf(deliveries: readonly Delivery[]): readonly (Unrecorded & PushReceipt)[] {
   const shared = new Map<string, { readonly first: Delivery; readonly connections: Set<string> }>();
+  let last: { readonly first: Delivery; readonly connections: Set<string> } | undefined;
   for (const delivery of deliveries) {
-    const key = `${delivery.typeUrl}\n${delivery.stateSeq}\n${delivery.digest}`;
-    const known = shared.get(key);
-    if (known === undefined) shared.set(key, { first: delivery, connections: new Set([delivery.connection]) });
-    else known.connections.add(delivery.connection);
+    // Most are as the one before.
+    if (last === undefined || !sameContent(last.first, delivery)) {
+      const key = `${delivery.typeUrl}\n${delivery.stateSeq}\n${delivery.digest}`;
+      last = shared.get(key) ?? { first: delivery, connections: new Set() };
+      shared.set(key, last);
+    }
+    last.connections.add(delivery.connection);
   }
   return [...shared.values()].map(({ first: { typeUrl, stateSeq, digest, count }, connections }) => ({
     source: XDS_SOURCE,
@@ -67,4 +68,8 @@ export function receiptsOf(deliveries: readonly Delivery[]): readonly (Unrecorde
     digest,
     count,
   }));
+}
+
+function sameContent(a: Delivery, b: Delivery): boolean {
+  return a.typeUrl === b.typeUrl && a.stateSeq === b.stateSeq && a.digest === b.digest;
 }

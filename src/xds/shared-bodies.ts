@@ -71,7 +71,7 @@ export class SharedBodies {
   }
 
   #bodyOf(content: Content): Body {
-    const { names } = content;
+    const { protocol, set, names, removed } = content;
     const known = this.#find(content);
     if (known !== undefined) {
       this.#kept.delete(names);
@@ -82,7 +82,7 @@ export class SharedBodies {
     const body = bodyOf(content);
     this.stats.madeBytes += body.length;
     this.#forget(names);
-    this.#kept.set(names, { ...content, body });
+    this.#kept.set(names, { protocol, set, names, removed, body });
     this.#bytes += body.length;
     for (const oldest of this.#kept.keys()) {
       if (this.#bytes <= this.#bytesMax) break;

@@ -7,15 +7,14 @@
 import type { Unrecorded } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { NodeFacets } from '../core/proxy.ts';
-import type { Afterwards } from './afterwards.ts';
+import type { State } from '../core/state.ts';
 import { type Arrival, arrivalOf } from './connect.ts';
 import { debugResponse } from './debug-frame.ts';
 import type { Engine } from './engine.ts';
-import { type HostTimer, XDS_SOURCE, type XdsHost } from './host.ts';
-import type { XdsLimits } from './limits.ts';
+import { XDS_SOURCE, type XdsHost } from './host.ts';
 import type { ListedNames } from './listed-names.ts';
-import type { ReceiptBook } from './receipts.ts';
 import type { ResourceSet } from './resource-set.ts';
+import { type Sender, Sending, type SendingContext } from './sending.ts';
 import {
   CLUSTERS_WAIT_MS,
   type ClientRequest,
@@ -28,22 +27,14 @@ import {
 } from './session/session.ts';
 import { step } from './session/step.ts';
 import { HEALTH } from './session/types.ts';
-import type { Content, SharedBodies } from './shared-bodies.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
 import type { EndCode, Transport } from './transport.ts';
 import type { ViewTurns } from './view-turns.ts';
-import type { WriteWindow } from './write-window.ts';
 
-export interface StreamContext {
-  readonly host: XdsHost;
+export interface StreamContext extends SendingContext {
   readonly engine: Engine;
-  readonly limits: XdsLimits;
   /** As the host's; all facts of all streams come by here, in order. */
   readonly record: XdsHost['record'];
-  readonly receipts: ReceiptBook;
-  readonly window: WriteWindow;
-  readonly afterwards: Afterwards;
-  readonly bodies: SharedBodies;
   readonly turns: ViewTurns;
   readonly listed: ListedNames;
   /** The proxy is known from now on; pushes may come. */
@@ -62,13 +53,15 @@ type Input =
   | { readonly kind: 'Closed'; readonly reason: string }
   | SessionInput;
 
-export class AdsStream {
+export class AdsStream implements Sender {
   readonly protocol: 'sotw' | 'delta';
   /** '' until the first request was accepted. */
   connection = '';
   facets: NodeFacets | undefined;
+  /** From either side. */
+  ended = false;
+  readonly transport: Transport;
   readonly #context: StreamContext;
-  readonly #transport: Transport;
   readonly #identities: readonly string[];
   readonly #inputs: Input[] = [];
   readonly #records = new Map<string, TypeRecord>();
@@ -76,7 +69,6 @@ export class AdsStream {
   #sets: ReadonlyMap<string, ResourceSet> = new Map();
   #running = false;
   #paused = false;
-  #ended = false;
   #gone = false;
   #connectedAt = 0;
   /** Accepted, and not recorded yet: that is done together with what the first request asks for. */
@@ -90,7 +82,7 @@ export class AdsStream {
   ) {
     this.#context = context;
     this.protocol = protocol;
-    this.#transport = transport;
+    this.transport = transport;
     this.#identities = identities;
     this.#session = openSession(protocol, '');
   }
@@ -99,7 +91,7 @@ export class AdsStream {
     this.#put({ kind: 'Message', message });
     if (!this.#paused && this.#inputs.length > this.#context.limits.waitingRequestsMax) {
       this.#paused = true;
-      this.#transport.pause();
+      this.transport.pause();
     }
   }
 
@@ -109,14 +101,14 @@ export class AdsStream {
 
   /** The client is gone, or the transport is. */
   closed(reason: string): void {
-    this.#ended = true;
+    this.ended = true;
     this.#put({ kind: 'Closed', reason });
   }
 
   /** From our side. */
   end(code: EndCode, message: string): void {
-    if (this.#ended) return;
-    this.#transport.end(code, message);
+    if (this.ended) return;
+    this.transport.end(code, message);
     this.closed(message);
   }
 
@@ -145,11 +137,11 @@ export class AdsStream {
         if (waiting !== undefined) await waiting;
         if (this.#paused && this.#inputs.length === 0) {
           this.#paused = false;
-          if (!this.#ended) this.#transport.resume();
+          if (!this.ended) this.transport.resume();
         }
       }
     } catch (error) {
-      this.#fail(error);
+      this.failed(error);
     } finally {
       this.#running = false;
     }
@@ -159,7 +151,7 @@ export class AdsStream {
   /** Undefined: it is done. */
   #handle(input: Input): Promise<void> | undefined {
     if (input.kind === 'Closed') return this.#leave(input.reason);
-    if (this.#ended) return undefined;
+    if (this.ended) return undefined;
     if (input.kind !== 'Message') return this.#step(input);
     if (this.connection === '' && !this.#arrive(input.message)) return undefined;
     const step = this.#step({ kind: 'Request', request: input.message.request });
@@ -168,7 +160,7 @@ export class AdsStream {
 
   async #arriveAfter(step: Promise<void> | undefined): Promise<void> {
     await step;
-    if (!this.#ended) await this.#recordArrival();
+    if (!this.ended) await this.#recordArrival();
   }
 
   #arrive({ node, request }: Incoming): boolean {
@@ -200,31 +192,36 @@ export class AdsStream {
 
   /** Undefined: it is done. */
   #step(input: SessionInput): Promise<void> | undefined {
-    const effects = this.#take(input);
-    for (let i = 0; i < effects.length; i++) {
-      const doing = this.#carryOut(effects[i]!);
-      if (doing !== undefined) return this.#stepOn(doing, effects.slice(i + 1));
-      if (this.#ended) return undefined;
-    }
-    return undefined;
+    return this.#work(this.#take(input), 0, []);
   }
 
-  async #stepOn(first: Promise<SessionInput | undefined>, rest: readonly SessionEffect[]): Promise<void> {
-    const effects = [...rest];
-    const answers: SessionInput[] = [];
-    let answer = await first;
-    for (;;) {
-      if (this.#ended) return;
-      if (answer !== undefined) answers.push(answer);
-      if (effects.length === 0) {
+  /** The effects from `from` on, in order, then what their answers lead to. */
+  #work(first: readonly SessionEffect[], from: number, answers: SessionInput[]): Promise<void> | undefined {
+    let effects = first;
+    for (let at = from; ; at++) {
+      if (this.ended) return undefined;
+      if (at === effects.length) {
         const next = answers.shift();
-        if (next === undefined) return;
-        effects.push(...this.#take(next));
+        if (next === undefined) return undefined;
+        effects = this.#take(next);
+        at = -1;
+        continue;
       }
-      const effect = effects.shift();
-      const doing = effect === undefined ? undefined : this.#carryOut(effect);
-      answer = doing === undefined ? undefined : await doing;
+      const doing = this.#carryOut(effects[at]!);
+      if (doing instanceof Promise) return this.#workOn(doing, effects, at + 1, answers);
+      if (doing !== undefined) answers.push(doing);
     }
+  }
+
+  async #workOn(
+    doing: Promise<SessionInput | undefined>,
+    effects: readonly SessionEffect[],
+    from: number,
+    answers: SessionInput[],
+  ): Promise<void> {
+    const answer = await doing;
+    if (answer !== undefined) answers.push(answer);
+    await this.#work(effects, from, answers);
   }
 
   #take(input: SessionInput): readonly SessionEffect[] {
@@ -234,7 +231,7 @@ export class AdsStream {
   }
 
   /** Undefined: it is done, and there is no answer. */
-  #carryOut(effect: SessionEffect): Promise<SessionInput | undefined> | undefined {
+  #carryOut(effect: SessionEffect): Promise<SessionInput | undefined> | SessionInput | undefined {
     if (effect.kind === 'Subscribed') return this.#subscribed(effect);
     if (this.#arrival !== undefined) return this.#recordArrival().then(() => this.#carryOut(effect));
     const { host } = this.#context;
@@ -242,7 +239,7 @@ export class AdsStream {
       case 'Evaluate':
         return this.#evaluate(effect.ask);
       case 'Respond':
-        void this.#respond(effect);
+        this.#respond(effect);
         break;
       case 'Nacked':
         return this.#nacked(effect);
@@ -289,87 +286,65 @@ export class AdsStream {
     host.nacked?.({ connection, typeUrl, message, resources: blamed });
   }
 
-  async #evaluate(ask: number): Promise<SessionInput> {
-    const { host, engine, turns } = this.#context;
+  /** At once if everything is made already, which a push finds for all but the first of many. */
+  #evaluate(ask: number): Promise<SessionInput> | SessionInput {
+    const { engine, turns, host } = this.#context;
+    const look = engine.look();
     let state = host.state();
     try {
       // A slice goes on with the newest state: what has changed meanwhile would have to be looked at again anyway.
-      const look = engine.look();
-      this.#sets = await turns.take(allowance => {
+      const looking = turns.take(allowance => {
         state = host.state();
         const proxy = state.proxies.get(this.connection);
-        if (proxy === undefined || this.#ended) return { value: this.#sets, left: allowance };
+        if (proxy === undefined || this.ended) return { value: this.#sets, left: allowance };
         return look(allowance, state, proxy);
       });
-      if (!state.proxies.has(this.connection)) return { kind: 'Failed', ask };
+      if (!(looking instanceof Promise)) return this.#evaluated(ask, state, looking);
+      return looking.then(
+        sets => this.#evaluated(ask, state, sets),
+        (error: unknown) => this.#notEvaluated(ask, error),
+      );
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      host.log('error', `generation for ${this.connection} failed, it keeps what it has: ${message}`);
-      host.observe?.({ kind: 'Failed', connection: this.connection, message });
-      return { kind: 'Failed', ask };
+      return this.#notEvaluated(ask, error);
     }
+  }
+
+  #evaluated(ask: number, state: State, view: ReadonlyMap<string, ResourceSet>): SessionInput {
+    this.#sets = view;
+    if (!state.proxies.has(this.connection)) return { kind: 'Failed', ask };
     const sets = new Map<string, Versions>();
-    for (const [typeUrl, set] of this.#sets) sets.set(typeUrl, set.versions);
+    for (const [typeUrl, set] of view) sets.set(typeUrl, set.versions);
     return { kind: 'Evaluated', ask, view: { stateSeq: state.seq, sets } };
   }
 
-  /** Receipt first, then the bytes; the write callback is the back-pressure. */
-  async #respond(response: Response): Promise<void> {
-    const { host, window, receipts, afterwards } = this.#context;
-    const set = this.#sets.get(response.typeUrl);
+  #notEvaluated(ask: number, error: unknown): SessionInput {
+    const { host } = this.#context;
     const { connection } = this;
-    if (set === undefined) return this.#fail(new Error(`no resources for a response of ${response.typeUrl}`));
-    const { typeUrl, stateSeq, names, removed, nonce } = response;
-    const content: Content = { protocol: this.protocol, set, names, removed };
-    const dueAt = host.clock.now();
-    const giveBack = await window.take(this.#context.bodies.sizeOf(content), () =>
-      host.observe?.({ kind: 'WriteSlow', connection }),
-    );
-    try {
-      if (this.#ended) return giveBack();
-      await receipts.commit({ connection, typeUrl, stateSeq, digest: set.digest, count: set.size });
-      if (this.#ended) return giveBack();
-      const pieces = this.#context.bodies.pieces(content, nonce);
-      this.#note(typeUrl, { version: set.digest, stateSeq, sentAt: host.clock.now() });
-      const handedAt = host.clock.now();
-      const late = this.#unlessSent(typeUrl);
-      const sent = (error?: Error | null): void => {
-        late?.cancel();
-        if (error !== undefined && error !== null) {
-          giveBack();
-          this.closed(error.message);
-          return;
-        }
-        const takenAt = host.clock.now();
-        afterwards.later(() => {
-          giveBack();
-          const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-          const [pushMs, sendMs] = [takenAt - dueAt, takenAt - handedAt];
-          host.observe?.({ kind: 'Sent', typeUrl, bytes, resources: response.names.length, pushMs, sendMs });
-          this.#put({ kind: 'Sent' });
-        });
-      };
-      if (this.#transport.sendPieces === undefined) this.#transport.send(Buffer.concat(pieces), sent);
-      else this.#transport.sendPieces(pieces, sent);
-    } catch (error) {
-      giveBack();
-      this.#fail(error);
-    }
+    const message = error instanceof Error ? error.message : String(error);
+    host.log('error', `generation for ${connection} failed, it keeps what it has: ${message}`);
+    host.observe?.({ kind: 'Failed', connection, message });
+    return { kind: 'Failed', ask };
   }
 
-  /** Ends the stream if that is not cancelled in time. */
-  #unlessSent(typeUrl: string): HostTimer | undefined {
-    const { host, limits } = this.#context;
-    const { sendTimeoutMs: ms } = limits;
-    if (ms === undefined) return undefined;
-    return host.clock.after(ms, () => this.end('DEADLINE_EXCEEDED', `${typeUrl} was not taken within ${ms} ms`));
+  #respond(response: Response): void {
+    const set = this.#sets.get(response.typeUrl);
+    if (set === undefined) this.failed(new Error(`no resources for a response of ${response.typeUrl}`));
+    else new Sending(this.#context, this, response, set).start();
+  }
+
+  handing({ typeUrl, set, stateSeq }: Sending, sentAt: number): void {
+    this.#note(typeUrl, { version: set.digest, stateSeq, sentAt });
+  }
+
+  sent(): void {
+    this.#put({ kind: 'Sent' });
   }
 
   #debug(typeUrl: string, names: readonly string[]): void {
     const answer = this.#context.host.debug?.(typeUrl, names, this.#identities);
     if (answer === undefined) return;
     const message = debugResponse(this.protocol, typeUrl, `${this.connection}/debug`, answer);
-    this.#transport.send(message, () => undefined);
+    this.transport.send(message, () => undefined);
   }
 
   #note(typeUrl: string, more: TypeRecord): void {
@@ -394,9 +369,9 @@ export class AdsStream {
   }
 
   /** Nothing may be sent that could not be recorded, and a stream in an unknown state is worth less than a new one. */
-  #fail(error: unknown): void {
+  failed(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    if (!this.#ended)
+    if (!this.ended)
       this.#context.host.log('warn', `stream of ${this.connection || 'an unknown proxy'} ends: ${message}`);
     this.end('UNAVAILABLE', message);
   }

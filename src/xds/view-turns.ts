@@ -26,18 +26,33 @@ export class ViewTurns {
     this.#left = work;
   }
 
-  /** First come, first served. Rejects with what the slice throws. */
-  async take<T>(slice: Slice<T>): Promise<T> {
+  /** First come, first served; no promise if it is done at once. Throws or rejects with what the slice throws. */
+  take<T>(slice: Slice<T>): T | Promise<T> {
+    if (this.#taken || this.#left <= 0) return this.#wait(slice);
+    const value = this.#go(slice);
+    if (value !== undefined) return value;
+    this.#taken = true;
+    return this.#goOn(slice);
+  }
+
+  async #wait<T>(slice: Slice<T>): Promise<T> {
     if (this.#taken) await new Promise<void>(resolve => this.#waiting.push(resolve));
     this.#taken = true;
+    return this.#finish(slice);
+  }
+
+  /** After a slice that was not enough. */
+  async #goOn<T>(slice: Slice<T>): Promise<T> {
+    while (this.#refilling) await nextTurn();
+    return this.#finish(slice);
+  }
+
+  async #finish<T>(slice: Slice<T>): Promise<T> {
     try {
       for (;;) {
         while (this.#left <= 0) await nextTurn();
-        const { value, left } = slice(this.#left);
-        this.#left = left;
-        this.#refill();
+        const value = this.#go(slice);
         if (value !== undefined) return value;
-        this.cuts++;
         while (this.#refilling) await nextTurn();
       }
     } finally {
@@ -45,6 +60,14 @@ export class ViewTurns {
       if (next === undefined) this.#taken = false;
       else next();
     }
+  }
+
+  #go<T>(slice: Slice<T>): T | undefined {
+    const { value, left } = slice(this.#left);
+    this.#left = left;
+    this.#refill();
+    if (value === undefined) this.cuts++;
+    return value;
   }
 
   #refill(): void {

@@ -12,21 +12,23 @@ export interface WindowLimits {
   readonly writeSlotMs: number;
 }
 
-/** Once. */
-export type GiveBack = () => void;
-
-interface Place {
+/** A write that wants a place. */
+export interface Writing {
   readonly bytes: number;
-  readonly until: number;
-  readonly onSlow: () => void;
+  /** It has one; `leave` when the write is over. False: it does not want it any more. */
+  entered(): boolean;
+  /** The hold time is over, and the place was given away. */
+  slow(): void;
 }
 
 export class WriteWindow {
   readonly #clock: HostClock;
   readonly #limits: WindowLimits;
-  readonly #waiting: { readonly bytes: number; readonly enter: () => void }[] = [];
-  /** In the order in which they were taken, so also of when they are given away. */
-  readonly #places = new Set<Place>();
+  #waiting: Writing[] = [];
+  /** Of `#waiting`, those before it have entered. */
+  #next = 0;
+  /** Until when each has its place, in the order in which they were taken. */
+  readonly #places = new Map<Writing, number>();
   #bytes = 0;
   #timer: HostTimer | undefined;
 
@@ -39,13 +41,29 @@ export class WriteWindow {
     return this.#places.size;
   }
 
-  /**
-   * A place in the window for so many bytes, when there is one; call the result when the write is over. After the hold time the place is given
-   * away and `onSlow` called.
-   */
-  take(bytes: number, onSlow: () => void): Promise<GiveBack> {
-    if (this.#waiting.length === 0 && this.#hasRoom(bytes)) return Promise.resolve(this.#enter(bytes, onSlow));
-    return new Promise(resolve => this.#waiting.push({ bytes, enter: () => resolve(this.#enter(bytes, onSlow)) }));
+  /** A place in the window for so many bytes, now or when there is one. */
+  take(writing: Writing): void {
+    if (this.#next === this.#waiting.length && this.#hasRoom(writing.bytes)) this.#enter(writing);
+    else this.#waiting.push(writing);
+  }
+
+  /** Idempotent. */
+  leave(writing: Writing): void {
+    if (!this.#places.delete(writing)) return;
+    this.#bytes -= writing.bytes;
+    if (this.#places.size === 0) {
+      this.#timer?.cancel();
+      this.#timer = undefined;
+    }
+    for (let next = this.#waiting[this.#next]; next !== undefined && this.#hasRoom(next.bytes); ) {
+      this.#next++;
+      this.#enter(next);
+      next = this.#waiting[this.#next];
+    }
+    if (this.#next > 0 && this.#next === this.#waiting.length) {
+      this.#waiting = [];
+      this.#next = 0;
+    }
   }
 
   #hasRoom(bytes: number): boolean {
@@ -54,38 +72,24 @@ export class WriteWindow {
     return this.#places.size < writesMax && this.#bytes + bytes <= writeBytesMax;
   }
 
-  #enter(bytes: number, onSlow: () => void): GiveBack {
-    const place: Place = { bytes, until: this.#clock.now() + this.#limits.writeSlotMs, onSlow };
-    this.#places.add(place);
-    this.#bytes += bytes;
+  #enter(writing: Writing): void {
+    if (!writing.entered()) return;
+    this.#places.set(writing, this.#clock.now() + this.#limits.writeSlotMs);
+    this.#bytes += writing.bytes;
     this.#watch();
-    return () => this.#leave(place);
-  }
-
-  #leave(place: Place): void {
-    if (!this.#places.delete(place)) return;
-    this.#bytes -= place.bytes;
-    if (this.#places.size === 0) {
-      this.#timer?.cancel();
-      this.#timer = undefined;
-    }
-    for (let [next] = this.#waiting; next !== undefined && this.#hasRoom(next.bytes); [next] = this.#waiting) {
-      this.#waiting.shift();
-      next.enter();
-    }
   }
 
   /** One timer for all: it looks when the oldest place may be given away, and again for the next. */
   #watch(): void {
-    const [oldest] = this.#places;
-    if (this.#timer !== undefined || oldest === undefined) return;
-    const now = this.#clock.now();
-    this.#timer = this.#clock.after(Math.max(0, oldest.until - now), () => {
+    if (this.#timer !== undefined) return;
+    const [oldest] = this.#places.values();
+    if (oldest === undefined) return;
+    this.#timer = this.#clock.after(Math.max(0, oldest - this.#clock.now()), () => {
       this.#timer = undefined;
-      for (const place of this.#places) {
-        if (place.until > this.#clock.now()) break;
-        this.#leave(place);
-        place.onSlow();
+      for (const [writing, until] of this.#places) {
+        if (until > this.#clock.now()) break;
+        this.leave(writing);
+        writing.slow();
       }
       this.#watch();
     });

@@ -7,7 +7,7 @@ import { Engine } from '../../../src/xds/engine.ts';
 import { receiptsOf } from '../../../src/xds/receipts.ts';
 import { digestOf } from '../../../src/xds/resource-set.ts';
 import { CDS, EDS, LDS, RDS } from '../../../src/xds/session/types.ts';
-import { WriteWindow } from '../../../src/xds/write-window.ts';
+import { WriteWindow, type Writing } from '../../../src/xds/write-window.ts';
 import { MemoryHost, testSources } from '../../protocol/memory-host.ts';
 
 const nodeOf = (name: string): JsonObject => ({ id: `sidecar~10.0.0.1~${name}.ns~ns.svc.cluster.local` });
@@ -130,7 +130,7 @@ describe('receipts', () => {
 });
 
 describe('windows', () => {
-  test('places are given in order, and back; a slow one gives its place away once', async () => {
+  test('places are given in order, and back; a slow one gives its place away once', () => {
     const timers: (() => void)[] = [];
     let now = 0;
     const clock = {
@@ -141,47 +141,52 @@ describe('windows', () => {
       }),
     };
     const window = new WriteWindow(clock, { writesMax: 1, writeBytesMax: 10, writeSlotMs: 100 });
-    const slow: string[] = [];
-    const first = await window.take(1, () => slow.push('first'));
-    const order: string[] = [];
-    const take = async (name: string): Promise<() => void> => {
-      const back = await window.take(1, () => slow.push(name));
-      order.push(name);
-      return back;
+    const log: string[] = [];
+    const take = (name: string, wanted = true): Writing => {
+      const writing = {
+        bytes: 1,
+        entered: () => {
+          log.push(name);
+          return wanted;
+        },
+        slow: () => log.push(`${name} slow`),
+      };
+      window.take(writing);
+      return writing;
     };
+    const first = take('first');
     const second = take('second');
+    take('gone', false);
     const third = take('third');
-    expect(window.taken).toBe(1);
+    expect([window.taken, log]).toEqual([1, ['first']]);
     now = 100;
     timers.shift()!();
-    const back = await second;
-    expect([slow, order]).toEqual([['first'], ['second']]);
-    first();
-    await Promise.resolve();
-    expect(order).toEqual(['second']);
-    back();
-    (await third)();
+    expect(log).toEqual(['first', 'second', 'first slow']);
+    window.leave(first);
+    expect(log).toHaveLength(3);
+    window.leave(second);
+    expect(log.slice(3)).toEqual(['gone', 'third']);
+    window.leave(third);
     expect([window.taken, timers]).toEqual([0, []]);
   });
 
-  test('bytes count as well, and what is larger than the window goes alone', async () => {
+  test('bytes count as well, and what is larger than the window goes alone', () => {
     const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
     const window = new WriteWindow(clock, { writesMax: 3, writeBytesMax: 10, writeSlotMs: 100 });
     const order: number[] = [];
-    const take = async (bytes: number): Promise<() => void> => {
-      const back = await window.take(bytes, () => undefined);
-      order.push(bytes);
-      return back;
+    const take = (bytes: number): Writing => {
+      const writing = { bytes, entered: () => order.push(bytes) > 0, slow: () => undefined };
+      window.take(writing);
+      return writing;
     };
-    const [large, four, six, one] = [take(11), take(4), take(6), take(1)];
-    await large;
+    const [large, four, six, one] = [take(11), take(4), take(6), take(1)] as const;
     expect(order).toEqual([11]);
-    (await large)();
-    await six;
+    window.leave(large);
     expect(order).toEqual([11, 4, 6]);
-    (await four)();
-    (await one)();
-    (await six)();
+    window.leave(four);
+    expect(order).toEqual([11, 4, 6, 1]);
+    window.leave(one);
+    window.leave(six);
     expect([order, window.taken]).toEqual([[11, 4, 6, 1], 0]);
   });
 });

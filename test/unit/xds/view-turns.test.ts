@@ -36,11 +36,18 @@ describe('looks take turns', () => {
 
   it('and go on after one that failed', async () => {
     const turns = new ViewTurns(10);
-    const failing = turns.take(() => {
+    const broken = () => {
       throw new Error('broken');
-    });
+    };
+    expect(() => turns.take(broken)).toThrow('broken');
+    const long = turns.take(work(11, [], 'long'));
+    const failing = turns.take(broken);
     const next = turns.take(work(1, [], 'next'));
     await expect(failing).rejects.toThrow('broken');
-    expect(await next).toBe('next');
+    expect([await long, await next]).toEqual(['long', 'next']);
+  });
+
+  it('or not, when there is nothing left to do', () => {
+    expect(new ViewTurns(10).take(work(3, [], 'short'))).toBe('short');
   });
 });
