@@ -9,7 +9,7 @@ import { quoted, type Report } from './report.ts';
 import { checkSubsetName } from './validate/destinations.ts';
 import { checkExportTo } from './validate/export-to.ts';
 import { checkWildcardHost } from './validate/hosts.ts';
-import { checkLabels } from './validate/labels.ts';
+import { checkWorkloadLabels } from './validate/labels.ts';
 import { checkSelector } from './validate/selectors.ts';
 import { checkTrafficPolicy } from './validate/traffic-policy.ts';
 
@@ -33,7 +33,7 @@ function checkDestinationRule(spec: DestinationRule, report: Report, raw: RawObj
     else checkSubsetName(name, `${path}.name`, report);
     if (name !== '' && names.has(name)) report(`${path}.name`, `${quoted(name)} is the name of an earlier subset too`);
     names.add(name);
-    checkLabels(subset.labels ?? {}, `${path}.labels`, report);
+    checkWorkloadLabels(subset.labels ?? {}, `${path}.labels`, report);
     checkTrafficPolicy(subset.trafficPolicy, `${path}.trafficPolicy`, report);
   });
   checkSelector(spec.workloadSelector?.matchLabels, 'spec.workloadSelector.matchLabels', report);

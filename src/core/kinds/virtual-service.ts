@@ -12,7 +12,7 @@ import { quoted, type Report } from './report.ts';
 import { isIp } from './validate/addresses.ts';
 import { checkExportTo } from './validate/export-to.ts';
 import { isClaim } from './validate/headers.ts';
-import { checkGatewayName, wildcardHostProblem } from './validate/hosts.ts';
+import { checkGatewayNames, wildcardHostProblem } from './validate/hosts.ts';
 import { checkHttpRoute } from './validate/http-route.ts';
 import { checkTcpRoute, checkTlsRoute } from './validate/l4-route.ts';
 
@@ -29,9 +29,7 @@ function checkVirtualService(spec: VirtualService, report: Report, raw: RawObjec
   const { hosts = [], gateways = [], http = [], tls = [], tcp = [] } = spec;
   const delegate = hosts.length === 0;
   if (delegate) checkDelegate(spec, report);
-  gateways.forEach((gateway, i) => {
-    checkGatewayName(gateway, `spec.gateways[${i}]`, report);
-  });
+  checkGatewayNames(gateways, 'spec.gateways', report);
   checkHosts(hosts, gateways.length === 0 || gateways.includes('mesh'), report);
   if (http.length + tls.length + tcp.length === 0) report('spec', 'has no routes: expected http, tls or tcp');
   const onGateway = gateways.length > 0 && !gateways.includes('mesh');

@@ -5,7 +5,7 @@ import type { ReadinessProbe, WorkloadGroup } from '../schema/istio-types.gen.ts
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio.ts';
 import { workloadGroupReferences } from './references-networking.ts';
 import { quoted, type Report } from './report.ts';
-import { checkLabels } from './validate/labels.ts';
+import { checkWorkloadLabels } from './validate/labels.ts';
 import { checkPort } from './validate/ports.ts';
 
 export const workloadGroup = istioKind({
@@ -22,7 +22,7 @@ const PROBE_HEADER = /^[-A-Za-z0-9]+$/;
 function checkWorkloadGroup(spec: WorkloadGroup, report: Report): void {
   // What registers itself fills in the rest of the template, so nothing more is asked of it.
   if (spec.template === undefined) report('spec.template', 'is missing');
-  checkLabels(spec.metadata?.labels ?? {}, 'spec.metadata.labels', report);
+  checkWorkloadLabels(spec.metadata?.labels ?? {}, 'spec.metadata.labels', report);
   checkProbe(spec.probe, 'spec.probe', report);
 }
 

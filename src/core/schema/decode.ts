@@ -51,8 +51,6 @@ type Read = (context: Context, json: Json, at: Segment) => unknown;
 
 interface Field {
   readonly name: string;
-  /** The other name under which it may be given. */
-  readonly other: string | undefined;
   readonly keepsNull: boolean;
   /** A bit for its oneof, counted in its message; 0 for none. */
   readonly group: number;
@@ -110,8 +108,8 @@ function fieldsOf(compiler: Compiler, message: Message): ReadonlyMap<string, Fie
       group: oneof === undefined ? 0 : groups.get(oneof)!,
       read: fieldReader(compiler, field),
     };
-    fields.set(name, { ...compiled, other: protoName });
-    if (protoName !== undefined) fields.set(protoName, { ...compiled, other: name });
+    fields.set(name, compiled);
+    if (protoName !== undefined) fields.set(protoName, compiled);
   }
   assert(groups.size < 31, 'more oneofs in a message than bits');
   message.fields = fields;
@@ -139,10 +137,10 @@ function readMessage(
       continue;
     }
     if (value === undefined || (value === null && !field.keepsNull)) continue;
-    const again = field.other !== undefined && Object.hasOwn(out, field.name);
-    if (again) report(context, `is the same field as \`${field.other}\`, which is also set`, memberPath(context, key));
+    // Under both of its names: the one in camel case counts.
+    if (key !== field.name && Object.hasOwn(json, field.name)) continue;
     if (field.group !== 0) {
-      if ((groups & field.group) !== 0 && !again) reportTwo(context, fields, json, key);
+      if ((groups & field.group) !== 0) reportTwo(context, fields, json, key);
       groups |= field.group;
     }
     out[field.name] = field.read(context, value, key);

@@ -4,7 +4,7 @@ import type { WorkloadEntry } from '../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../report.ts';
 import { checkUnixAddress, isIp, isUnixAddress } from './addresses.ts';
 import { fqdnProblem, isLabel } from './hosts.ts';
-import { checkLabels } from './labels.ts';
+import { checkWorkloadLabels } from './labels.ts';
 import { checkPort } from './ports.ts';
 
 export interface EndpointRules {
@@ -34,5 +34,5 @@ export function checkEndpoint(endpoint: WorkloadEntry, rules: EndpointRules, pat
     }
     checkPort(port, at, report);
   }
-  checkLabels(endpoint.labels ?? {}, `${path}.labels`, report);
+  checkWorkloadLabels(endpoint.labels ?? {}, `${path}.labels`, report);
 }

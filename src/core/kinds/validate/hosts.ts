@@ -42,7 +42,7 @@ export function checkWildcardHost(host: string | undefined, path: string, report
   if (found !== undefined) report(path, found);
 }
 
-/** The hosts of Gateways (namespace optional, addresses allowed) and Sidecars (namespace required, `~` allowed). */
+/** The hosts of Gateways (namespace optional, IPv4 addresses allowed) and Sidecars (namespace required, `~` allowed). */
 export function checkNamespacedHost(entry: string, of: 'Gateway' | 'Sidecar', path: string, report: Report): void {
   const slash = entry.indexOf('/');
   if (slash < 0) {
@@ -59,15 +59,22 @@ export function checkNamespacedHost(entry: string, of: 'Gateway' | 'Sidecar', pa
 }
 
 function checkHostPart(host: string, of: 'Gateway' | 'Sidecar', path: string, report: Report): void {
-  if (of === 'Gateway' && isIp(host)) return;
   if (host !== '*' && host !== '' && !host.includes('.')) {
     report(path, `${quoted(host)} is a short name: expected a full one, such as name.namespace.svc.cluster.local`);
   }
-  checkWildcardHost(host, path, report);
+  if (of === 'Sidecar' || !isIp(host)) checkWildcardHost(host, path, report);
 }
 
-/** `name` or `namespace/name` of a Gateway, or the word `mesh`. */
-export function checkGatewayName(gateway: string, path: string, report: Report): void {
+/** Names of Gateways, or the word `mesh`. Like Istio's, the check ends with the first that has no namespace. */
+export function checkGatewayNames(gateways: readonly string[], path: string, report: Report): void {
+  for (const [i, gateway] of gateways.entries()) {
+    checkGatewayName(gateway, `${path}[${i}]`, report);
+    if (!gateway.includes('/')) return;
+  }
+}
+
+/** `name` or `namespace/name`. */
+function checkGatewayName(gateway: string, path: string, report: Report): void {
   const slash = gateway.indexOf('/');
   if (slash < 0) {
     checkFqdn(gateway, path, report);
@@ -91,7 +98,7 @@ function labelsProblem(host: string): string | undefined {
   const labels = host.split('.');
   const top = labels.at(-1) ?? '';
   if (INTEGER.test(top)) return `${quoted(host)} is not a host name: it cannot end in a number`;
-  const checked = top === '' && labels.length > 1 ? labels.slice(0, -1) : labels;
+  const checked = top === '' ? labels.slice(0, -1) : labels;
   const bad = checked.find(label => !isLabel(label));
   return bad === undefined ? undefined : badLabel(host, bad);
 }

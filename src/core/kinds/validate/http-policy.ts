@@ -90,8 +90,8 @@ export function checkFault(fault: HTTPFaultInjection | undefined, path: string, 
   if (delay !== undefined) {
     const at = `${path}.delay`;
     checkPercentage(delay.percentage, `${at}.percentage`, report);
-    const { percent = 0 } = delay;
-    if (percent < 0 || percent > 100) report(`${at}.percent`, `${percent} is not a percentage: expected 0 to 100`);
+    // The old field has no upper limit, in Istio and in Envoy.
+    if ((delay.percent ?? 0) < 0) report(`${at}.percent`, `${delay.percent} is negative`);
     checkDuration(delay.fixedDelay, `${at}.fixedDelay`, report);
     if (delay.exponentialDelay !== undefined) report(`${at}.exponentialDelay`, 'is not supported; use fixedDelay');
   }

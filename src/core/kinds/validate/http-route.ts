@@ -13,9 +13,9 @@ import { quoted, type Report } from '../report.ts';
 import { checkDestination, checkWeights } from './destinations.ts';
 import { checkDuration } from './durations.ts';
 import { checkHeaderOperations, checkMatchedHeader, isAuthority } from './headers.ts';
-import { checkGatewayName, isLabel } from './hosts.ts';
+import { checkGatewayNames, isLabel } from './hosts.ts';
 import { checkCors, checkFault, checkRetries, checkStatus } from './http-policy.ts';
-import { checkLabels } from './labels.ts';
+import { checkWorkloadLabels } from './labels.ts';
 import { checkPort } from './ports.ts';
 import { checkRegex } from './regex.ts';
 import { checkStringMatch } from './string-match.ts';
@@ -47,9 +47,9 @@ export function checkHttpRoute(route: HTTPRoute, inDelegate: boolean, path: stri
 }
 
 function checkRoot(route: HTTPRoute, path: string, report: Report): void {
-  for (const action of ['redirect', 'route', 'directResponse'] as const) {
-    if (route[action] !== undefined) report(`${path}.${action}`, 'cannot stand beside delegate');
-  }
+  // A directResponse may: it is for the delegate's rules.
+  if (route.redirect !== undefined) report(`${path}.redirect`, 'cannot stand beside delegate');
+  if ((route.route ?? []).length > 0) report(`${path}.route`, 'cannot stand beside delegate');
 }
 
 function checkActions(route: HTTPRoute, inDelegate: boolean, path: string, report: Report): void {
@@ -86,10 +86,8 @@ function checkMatch(match: HTTPMatchRequest, path: string, report: Report): void
     }
   }
   if (match.port) checkPort(match.port, `${path}.port`, report);
-  checkLabels(match.sourceLabels ?? {}, `${path}.sourceLabels`, report);
-  (match.gateways ?? []).forEach((gateway, i) => {
-    checkGatewayName(gateway, `${path}.gateways[${i}]`, report);
-  });
+  checkWorkloadLabels(match.sourceLabels ?? {}, `${path}.sourceLabels`, report);
+  checkGatewayNames(match.gateways ?? [], `${path}.gateways`, report);
   if (match.sourceNamespace && !isLabel(match.sourceNamespace)) {
     report(`${path}.sourceNamespace`, `${quoted(match.sourceNamespace)} is not a namespace`);
   }

@@ -15,7 +15,7 @@ const MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
 export function jwksProblem(text: string): string | undefined {
   let json: Json;
   try {
-    json = JSON.parse(text) as Json;
+    json = JSON.parse(firstObject(text)) as Json;
   } catch {
     return 'is not JSON';
   }
@@ -27,6 +27,18 @@ export function jwksProblem(text: string): string | undefined {
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Up to where its first object ends: what follows is not looked at, as in that library. */
+function firstObject(text: string): string {
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    if (token === '{') depth += 1;
+    if (token !== '}') continue;
+    depth -= 1;
+    if (depth === 0) return text.slice(0, index + 1);
+  }
+  return text;
 }
 
 function keyProblem(key: JsonObject, which: string): string | undefined {

@@ -11,8 +11,8 @@ import { subsetOf } from '../../select/hosts.ts';
 import { quoted, type Report } from '../report.ts';
 import { checkIpOrCidr, isIp } from './addresses.ts';
 import { checkDestination, checkWeights } from './destinations.ts';
-import { checkGatewayName, wildcardHostProblem } from './hosts.ts';
-import { checkLabels } from './labels.ts';
+import { checkGatewayNames, wildcardHostProblem } from './hosts.ts';
+import { checkWorkloadLabels } from './labels.ts';
 import { checkPort } from './ports.ts';
 
 /** `hosts`: those of the VirtualService, which every SNI host must be covered by. */
@@ -54,10 +54,8 @@ function checkMatch(match: TLSMatchAttributes | L4MatchAttributes, path: string,
     checkIpOrCidr(subnet, `${path}.destinationSubnets[${i}]`, report);
   });
   if (match.port) checkPort(match.port, `${path}.port`, report);
-  checkLabels(match.sourceLabels ?? {}, `${path}.sourceLabels`, report);
-  (match.gateways ?? []).forEach((gateway, i) => {
-    checkGatewayName(gateway, `${path}.gateways[${i}]`, report);
-  });
+  checkWorkloadLabels(match.sourceLabels ?? {}, `${path}.sourceLabels`, report);
+  checkGatewayNames(match.gateways ?? [], `${path}.gateways`, report);
 }
 
 function checkRoute(destinations: readonly RouteDestination[], path: string, report: Report): void {

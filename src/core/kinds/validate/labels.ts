@@ -1,5 +1,5 @@
 // Labels and the keys of annotations: `prefix/name` and values. Source: k8s.io/apimachinery pkg/util/validation (IsQualifiedName,
-// IsValidLabelValue); Istio pkg/config/labels accepts the same.
+// IsValidLabelValue); Istio pkg/config/labels (Validate).
 
 import { quoted, type Report } from '../report.ts';
 import { isDns1123Subdomain } from './names.ts';
@@ -7,10 +7,11 @@ import { isDns1123Subdomain } from './names.ts';
 const NAME_LENGTH_MAX = 63;
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
+/** Labels of an object. */
 export function checkLabels(labels: Readonly<Record<string, string>>, path: string, report: Report): void {
   for (const key of Object.keys(labels)) {
     const value = labels[key]!;
-    if (!isLabelKey(key)) report(path, `${quoted(key)} is not a label key: expected [prefix/]name`);
+    checkLabelKey(key, path, report);
     if (!isLabelValue(value)) {
       report(
         `${path}[${key}]`,
@@ -18,6 +19,21 @@ export function checkLabels(labels: Readonly<Record<string, string>>, path: stri
       );
     }
   }
+}
+
+/** Labels that stand in the specification of an object of Istio: their values may be long. */
+export function checkWorkloadLabels(labels: Readonly<Record<string, string>>, path: string, report: Report): void {
+  for (const key of Object.keys(labels)) {
+    const value = labels[key]!;
+    checkLabelKey(key, path, report);
+    if (value !== '' && !NAME.test(value)) {
+      report(`${path}[${key}]`, `${quoted(value)} is not a label value: expected letters, digits, "-", "_" and "."`);
+    }
+  }
+}
+
+function checkLabelKey(key: string, path: string, report: Report): void {
+  if (!isLabelKey(key)) report(path, `${quoted(key)} is not a label key: expected [prefix/]name`);
 }
 
 /** Annotation keys may be in upper case; their values may be anything. */

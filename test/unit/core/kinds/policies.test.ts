@@ -139,6 +139,7 @@ describe('RequestAuthentication', () => {
     [rule({ jwksUri: 'https://a.com/keys', timeout: '1s', fromHeaders: [{ name: 'x' }] })],
     [rule({ jwks: '{"keys":[{"kty":"RSA","n":"AQ","e":"AQAB"}]}' })],
     [rule({ jwks: '{"keys":[]}' })],
+    [rule({ jwks: '{"keys":[{"kty":"oct","k":"}"}]} and the rest' })],
     [{ jwtRules: [{ audiences: ['a'] }] }, `${at}: has neither issuer nor jwksUri`],
     [rule({ jwksUri: 'ftp://a.com' }), `${at}.jwksUri: "ftp://a.com" is not a URL with the scheme http or https`],
     [rule({ jwks: 'no' }), `${at}.jwks: is not JSON`],

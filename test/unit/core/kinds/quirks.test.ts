@@ -156,3 +156,47 @@ describe('a YAML file as Kubernetes reads it', () => {
     expect(decodedOf('ConfigMap', map).data).toEqual({ a: 'one\ntwo\n', b: 'one\ntwo\n' });
   });
 });
+
+describe('what Istio does not look at', () => {
+  const long = 'a'.repeat(100);
+  const rule = { route: [{ destination: { host: 'a.' } }] };
+  const routed = (http: JsonObject, more: JsonObject = {}): readonly string[] =>
+    problemsOf(withSpec('VirtualService', { hosts: ['*.a.'], http: [{ ...rule, ...http }], ...more }));
+
+  test('the length of a label value inside of a specification', () => {
+    expect(problemsOf(withSpec('WorkloadEntry', { address: '10.0.0.1', labels: { app: long } }))).toEqual([]);
+    expect(problemsOf(withSpec('WorkloadEntry', { address: '10.0.0.1', labels: { app: `${long}-` } }))).toHaveLength(1);
+  });
+
+  test('the gateways after the first that is named without a namespace', () => {
+    expect(routed({}, { gateways: ['mesh', '127.0.0.1:80'] })).toEqual([]);
+    expect(routed({}, { gateways: ['prod/gate', '127.0.0.1:80'] })).toHaveLength(1);
+  });
+
+  test('how much over a hundred the old percentage of a delay is', () => {
+    expect(routed({ fault: { delay: { fixedDelay: '1s', percent: 101 } } })).toEqual([]);
+    expect(routed({ fault: { delay: { fixedDelay: '1s', percent: -1 } } })).toHaveLength(1);
+  });
+
+  test('a field under its old name, if it is there under the new one', () => {
+    expect(routed({ mirror: { host: 'a' }, mirror_percent: 5, mirrorPercent: 6 })).toEqual([]);
+  });
+
+  test('what a rule that delegates would answer: its delegate may use it', () => {
+    const root = { delegate: { name: 'd' }, directResponse: { status: 404 }, route: [] };
+    expect(problemsOf(withSpec('VirtualService', { hosts: ['a'], http: [root] }))).toEqual([]);
+  });
+
+  test('that a wildcard stands before nothing', () => {
+    const servers = [{ port: { number: 80, name: 'h', protocol: 'HTTP' }, hosts: ['*.'] }];
+    expect(problemsOf(withSpec('Gateway', { selector: { a: 'b' }, servers }))).toEqual([]);
+  });
+
+  test.each([
+    ['10.0.0.1', 0],
+    ['::1', 1],
+  ])('%s as the host of a server: an address has to have a dot', (host, problems) => {
+    const servers = [{ port: { number: 80, name: 'h', protocol: 'HTTP' }, hosts: [host] }];
+    expect(problemsOf(withSpec('Gateway', { selector: { a: 'b' }, servers }))).toHaveLength(problems);
+  });
+});
