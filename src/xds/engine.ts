@@ -43,6 +43,8 @@ export interface Sliced<T> {
 
 /** Encoding so many bytes takes about as long as a query. */
 const BYTES_A_PIECE = 4_096;
+/** A look that finds everything made already, in pieces of work. */
+const LOOK_PIECES = 0.25;
 /** Slices of a look that comes to no end grow, so that going through the same again and again costs no more than the work itself. */
 const CUTS_WITHOUT_GROWTH = 4;
 const GROWTH = 1.5;
@@ -127,6 +129,7 @@ export class Engine {
           for (; at < parts.length; at++) this.tracker.about(state, proxy, parts[at]!.each, parts[at]!.of);
         }
         this.tracker.spend();
+        this.tracker.charge(LOOK_PIECES - 1);
         return this.viewOf(state, proxy);
       });
       // Parts bring the work forward by themselves; only what is gone through again and again needs ever longer slices to come to an end.

@@ -3,7 +3,7 @@
 import type { NodeFacets } from '../core/proxy.ts';
 import type { Session } from './session/session.ts';
 import { type SyncState, syncState } from './session/status.ts';
-import { byPushOrder, rulesOf } from './session/types.ts';
+import { rulesOf } from './session/types.ts';
 
 /** What the last response and the last NACK of a type were. */
 export interface TypeRecord {
@@ -52,7 +52,7 @@ export function statusOf(
   session: Session,
   records: ReadonlyMap<string, TypeRecord>,
 ): ConnectionStatus {
-  const types = [...session.watches].sort(([a], [b]) => byPushOrder(a, b));
+  const types = [...session.watches];
   return {
     connection,
     facets,

@@ -6,6 +6,8 @@
 // Invariant behind receipts: a response brings *everything* the client watches of that type up to the state it was made from. What
 // the client holds of the type then equals what generation gives for its subscription at that state, whatever was sent before.
 
+import { Watches } from './watches.ts';
+
 /** Resource name → version (content hash), in name order. Identical while nothing in it changed. */
 export type Versions = ReadonlyMap<string, string>;
 
@@ -127,7 +129,7 @@ export interface Watch {
   /** Names that were in a refused response and in no accepted one since: go along with the next response. */
   readonly doubtful: ReadonlySet<string>;
   readonly unanswered: readonly Unanswered[];
-  /** State up to which the client was brought (or found to be). 0: never. */
+  /** State up to which the client was brought (or found to be). 0: never. Counted on only while clusters are on hold: until then it may be older. */
   readonly upTo: number;
   readonly due: Due;
 }
@@ -137,7 +139,7 @@ export interface Session {
   /** Nonces are `<stream>/<count>`: unique in a stream, and never taken for one of an earlier stream. */
   readonly stream: string;
   readonly responses: number;
-  readonly watches: ReadonlyMap<string, Watch>;
+  readonly watches: Watches<Watch>;
   /** Clusters sent since their endpoints were last sent: Envoy warms them and waits for endpoints, even for ones it had. */
   readonly warming: ReadonlySet<string>;
   /** A new view is needed before anything else is sent. */
@@ -167,12 +169,14 @@ export const noVersions: Versions = new Map();
 export const noNames: ReadonlySet<string> = new Set();
 export const nothingDue: Due = { answer: false, everything: false, names: noNames };
 
+const noWatches = new Watches<Watch>();
+
 export function openSession(protocol: 'sotw' | 'delta', stream: string): Session {
   return {
     protocol,
     stream,
     responses: 0,
-    watches: new Map(),
+    watches: noWatches,
     warming: noNames,
     wanted: false,
     asks: 0,
@@ -186,8 +190,6 @@ export function openSession(protocol: 'sotw' | 'delta', stream: string): Session
 }
 
 export function withWatch(session: Session, typeUrl: string, watch: Watch | undefined): Session {
-  const watches = new Map(session.watches);
-  if (watch === undefined) watches.delete(typeUrl);
-  else watches.set(typeUrl, watch);
-  return { ...session, watches };
+  const { watches } = session;
+  return { ...session, watches: watch === undefined ? watches.without(typeUrl) : watches.with(typeUrl, watch) };
 }

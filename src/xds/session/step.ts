@@ -13,7 +13,7 @@
 import { unreachable } from '../../core/assert.ts';
 import { acknowledge, expectAnswer, refuse } from './answer.ts';
 import { blamedNames } from './blame.ts';
-import { sorted, together } from './names.ts';
+import { nothing, sorted, together } from './names.ts';
 import { bringsNew, isUnchanged, plan, releaseDue, warmingAfter } from './plan.ts';
 import {
   type ClientRequest,
@@ -29,7 +29,7 @@ import {
   withWatch,
 } from './session.ts';
 import { type Change, subscribeDelta, subscribeSotw } from './subscribe.ts';
-import { byPushOrder, CDS, DEBUG_PREFIX, HEALTH, LDS, RDS, rulesOf } from './types.ts';
+import { CDS, DEBUG_PREFIX, HEALTH, LDS, RDS, rulesOf } from './types.ts';
 
 export type SessionStep = readonly [Session, readonly SessionEffect[]];
 
@@ -41,8 +41,7 @@ export function step(session: Session, input: SessionInput): SessionStep {
       return proceed({ ...session, wanted: true, pushing: true }, []);
     case 'Evaluated': {
       if (!session.asking || input.ask !== session.asks) return [session, []];
-      const pending = [...session.watches.keys()].sort(byPushOrder);
-      return proceed({ ...session, asking: false, view: input.view, pending }, []);
+      return proceed({ ...session, asking: false, view: input.view, pending: session.watches.typeUrls }, []);
     }
     case 'Failed':
       if (!session.asking || input.ask !== session.asks) return [session, []];
@@ -77,8 +76,15 @@ function onRequest(before: Session, request: ClientRequest): SessionStep {
   if (expired) effects.push({ kind: 'Expired', typeUrl, nonce: request.nonce });
   else if (known) effects.push({ kind: 'Acked', typeUrl, nonce: request.nonce });
   if (expired && request.protocol === 'sotw') return proceed(withWatch(session, typeUrl, answered), effects);
+  if (answered !== undefined && saysNothingMore(request))
+    return proceed(withWatch(session, typeUrl, answered), effects);
   const change = request.protocol === 'sotw' ? subscribeSotw(answered, request) : subscribeDelta(answered, request);
   return applyChange(session, typeUrl, change, effects);
+}
+
+/** A delta client's mere answer, which most requests are. */
+function saysNothingMore(request: ClientRequest): boolean {
+  return request.protocol === 'delta' && request.subscribe.length === 0 && request.unsubscribe.length === 0;
 }
 
 /** A new state of the type (no nonce) ends the waiting as well. */
@@ -152,25 +158,27 @@ function onRefused(session: Session, watch: Watch | undefined, request: ClientRe
 /** Does what can be done now: goes on with the view, or asks for one, or is done. */
 function proceed(before: Session, effects: readonly SessionEffect[]): SessionStep {
   let session = before;
-  const done = [...effects];
+  let done = effects;
   while (!session.writing && !session.asking) {
     if (session.wanted || (session.pending.length === 0 && releaseDue(session))) {
       const asks = session.asks + 1;
-      session = { ...session, wanted: false, asking: true, asks, pending: [], view: undefined };
-      done.push({ kind: 'Evaluate', ask: asks });
+      session = { ...session, wanted: false, asking: true, asks, pending: nothing, view: undefined };
+      done = [...done, { kind: 'Evaluate', ask: asks }];
     } else if (session.pending.length > 0) {
       if (hasToWait(session, session.pending[0]!)) break;
       const [next, sending] = lookOn(session);
       session = next;
-      done.push(...sending);
+      if (sending.length > 0) done = done.length === 0 ? sending : [...done, ...sending];
     } else {
-      if (session.pushing) done.push({ kind: 'Settled' });
+      if (session.pushing) done = [...done, settled];
       if (session.pushing || session.view !== undefined) session = { ...session, pushing: false, view: undefined };
       break;
     }
   }
   return [session, done];
 }
+
+const settled: SessionEffect = { kind: 'Settled' };
 
 /** After a failed evaluation: what was due stays so, but is not asked for again before the next input. */
 function giveUp(session: Session): SessionStep {
@@ -182,25 +190,30 @@ function hasToWait(session: Session, typeUrl: string): boolean {
   return session.waitingFor !== undefined && (typeUrl === LDS || typeUrl === RDS);
 }
 
-/** At the next type; those about which there is nothing to say, as for most types of most pushes, are taken together. */
+/**
+ * At the next type of which there may be something to say; those before it, as most types of most pushes, are passed over together. That they were
+ * looked at is worth a note only to clusters on hold, and the first time.
+ */
 function lookOn(session: Session): SessionStep {
-  const { pending, watches, view } = session;
-  const unchanged: (readonly [string, Watch])[] = [];
-  for (const typeUrl of pending) {
+  const { pending, view } = session;
+  const notes = (session.watches.get(CDS)?.onHold.size ?? 0) > 0;
+  let { watches } = session;
+  let at = 0;
+  for (; at < pending.length; at++) {
+    const typeUrl = pending[at]!;
     const watch = watches.get(typeUrl);
     const set = view?.sets.get(typeUrl);
     if (view === undefined || watch === undefined || set === undefined) break;
     if (hasToWait(session, typeUrl) || !isUnchanged(session, typeUrl, watch, set)) break;
-    unchanged.push([typeUrl, { ...watch, upTo: view.stateSeq }]);
+    if (notes || watch.upTo === 0) watches = watches.with(typeUrl, { ...watch, upTo: view.stateSeq });
   }
-  if (unchanged.length > 0) {
-    const after = new Map(watches);
-    for (const [typeUrl, watch] of unchanged) after.set(typeUrl, watch);
-    return [{ ...session, watches: after, pending: pending.slice(unchanged.length) }, []];
-  }
-  const [next, sending] = lookAt(session, pending[0]!);
-  return [{ ...next, pending: pending.slice(1) }, sending];
+  const next = pending[at];
+  if (next === undefined) return [{ ...session, watches, pending: nothing }, noEffects];
+  if (hasToWait(session, next)) return [{ ...session, watches, pending: pending.slice(at) }, noEffects];
+  return lookAt({ ...session, watches, pending: pending.slice(at + 1) }, next);
 }
+
+const noEffects: readonly SessionEffect[] = [];
 
 function lookAt(session: Session, typeUrl: string): SessionStep {
   const watch = session.watches.get(typeUrl);
@@ -221,7 +234,8 @@ function lookAt(session: Session, typeUrl: string): SessionStep {
     (session.waitingFor !== undefined || (watch.nonceAcked !== '' && bringsNew(made, watch.held))) &&
     (session.watches.has(LDS) || session.watches.has(RDS));
   const next: Session = {
-    ...withWatch(session, typeUrl, { ...after, nonceSent: nonce, unanswered }),
+    ...session,
+    watches: session.watches.with(typeUrl, { ...after, nonceSent: nonce, unanswered }),
     responses,
     writing: true,
     warming: warmingAfter(session, typeUrl, made, after.held),

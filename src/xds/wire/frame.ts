@@ -13,7 +13,13 @@ export function framed(fieldNumber: number, bytes: Uint8Array): Buffer {
 
 /** A string field; the default (empty) is left out, as protobuf does for fields without presence. */
 export function framedString(fieldNumber: number, text: string): Buffer {
-  return text === '' ? Buffer.alloc(0) : framed(fieldNumber, Buffer.from(text, 'utf8'));
+  if (text === '') return Buffer.alloc(0);
+  const length = Buffer.byteLength(text);
+  const head = header(fieldNumber, length);
+  const out = Buffer.allocUnsafe(head.length + length);
+  out.set(head, 0);
+  out.write(text, head.length);
+  return out;
 }
 
 /** Tag and length of a length-delimited field. */
