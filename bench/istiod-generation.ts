@@ -4,7 +4,7 @@
 // them into Anys is in its loop; hashes of resources, responses and sessions are not. The xDS cache is off. Before the clock starts it makes the
 // push context (services, accounts and rules resolved and indexed), the scope of the proxy, its merged Gateways and its service targets; for
 // routes it also finds out their names. Its figure is the mean by the clock of hundreds of rounds of compiled code; the collector works beside it.
-// `from scratch` is the same here. Every row has a process of its own, warmed by hundreds of rounds of that row. Each round has an engine of its own
+// `from scratch` is the same here. Every row has a process of its own, compiled as the build does, warmed by hundreds of rounds of it. Each round has an engine of its own
 // that was asked for what is in `context` and for nothing else; every query, generator and encoding after that is done anew and timed, and so is
 // the hash of each resource. `nothing kept` times the context too. See warmMean for the clock.
 
@@ -48,6 +48,7 @@ const TYPES: readonly (readonly [GeneratedType, string])[] = [
 /** What a row may be about besides a type: all of them. */
 const EVERYTHING = 'everything';
 const OUTPUT_BYTES_MAX = 1 << 20;
+const COMPILED = new URL('compiled.mjs', import.meta.url).href;
 
 interface Watching {
   readonly state: State;
@@ -60,7 +61,7 @@ export async function istiodFigures(): Promise<Figures> {
   const figures: Record<string, Figure> = {};
   for (const name of caseNames) {
     for (const about of [...TYPES.map(([type]) => type), EVERYTHING]) {
-      const args = [...process.execArgv, join(import.meta.dirname, 'istiod-row.ts'), name, about];
+      const args = ['--import', COMPILED, join(import.meta.dirname, 'istiod-row.ts'), name, about];
       const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: OUTPUT_BYTES_MAX });
       Object.assign(figures, JSON.parse(stdout));
     }

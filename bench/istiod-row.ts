@@ -1,5 +1,5 @@
-// One row of istiod's generation benchmarks (istiod-generation.ts): `tsx bench/istiod-row.ts CASE clusters|listeners|routes|everything` prints its
-// figures as JSON. A process of its own, and a good one to profile.
+// One row of istiod's generation benchmarks (istiod-generation.ts): `node --import ./bench/compiled.mjs bench/istiod-row.ts CASE
+// clusters|listeners|routes|everything` prints its figures as JSON. A process of its own, and a good one to profile.
 
 import { type CaseName, caseNames } from './istiod-cases.ts';
 import { rowFigures } from './istiod-generation.ts';
