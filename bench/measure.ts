@@ -21,12 +21,13 @@ const ROUNDS_MIN = 5;
 const ROUNDS_MAX = 200;
 const MEASURING_MS_MIN = 1_500;
 const BATCHES = 7;
-const BATCH_MS = 60;
-const BATCH_MIN = 3;
-const BATCH_MAX = 40;
-const WARM_UP_MS = 4_000;
-const WARM_UP_ROUNDS_MIN = 15;
-const WARM_UP_ROUNDS_MAX = 1_500;
+const BATCH_MS = 300;
+const BATCH_MIN = 5;
+const BATCH_MAX = 200;
+const WARM_UP_MS = 5_000;
+const WARM_UP_ROUNDS_MIN = 20;
+const WARM_UP_ROUNDS_MAX = 2_000;
+const READINGS = 1_000;
 
 /** Milliseconds that `run` takes; see medianOf. */
 export function medianMs(run: (round: number) => unknown): Promise<number> {
@@ -86,27 +87,25 @@ export interface Mean {
 
 /**
  * The mean CPU time of the main thread that `run` takes in a program that is warm, in ms, each time on what `prepare` made for it, which is not
- * counted: the median of several batches. As in Go's benchmarks the collector's part of what `run` leaves behind is in it, and what the program
- * needed to compile itself is not. What `prepare` and the batch before left behind is collected before the clock starts.
+ * counted: the median of several batches. As in Go's benchmarks a round's results are garbage from the next one on, the collector's part of that
+ * is counted, and what the program needed to compile itself is not. What warming up left behind is collected before the clock starts.
  */
-export function warmMean<T extends object>(prepare: () => T, run: (prepared: T) => object): Mean {
-  // As in a server, where something of every kind is always there: V8 drops the compiled code of classes that a full collection finds empty.
-  const resident = prepare();
-  const results: object[] = [run(resident)];
+export function warmMean<T>(prepare: () => T, run: (prepared: T) => object): Mean {
   const once = warmUp(prepare, run);
   const size = Math.max(BATCH_MIN, Math.min(BATCH_MAX, Math.ceil(BATCH_MS / once)));
+  collectGarbage();
+  const reading = readingTheClockMs();
   const means: number[] = [];
   for (let batch = 0; batch < BATCHES; batch++) {
-    const prepared: (T | undefined)[] = Array.from({ length: size }, prepare);
-    collectGarbage();
-    const start = mainThreadMs();
+    let taken = 0;
     for (let i = 0; i < size; i++) {
-      results[1] = run(prepared[i]!);
-      prepared[i] = undefined;
+      const prepared = prepare();
+      const start = mainThreadMs();
+      run(prepared);
+      taken += mainThreadMs() - start - reading;
     }
-    means.push((mainThreadMs() - start) / size);
+    means.push(taken / size);
   }
-  if (results.length === 0 || resident === undefined) throw new Error('nothing was made');
   means.sort((a, b) => a - b);
   return { mean: means[Math.floor(BATCHES / 2)]!, least: means[0]!, most: means[BATCHES - 1]! };
 }
@@ -130,9 +129,17 @@ function warmUp<T>(prepare: () => T, run: (prepared: T) => object): number {
  * that it times. Where the system does not tell, that of all threads.
  */
 function mainThreadMs(): number {
-  if (process.platform !== 'linux') return since({ user: 0, system: 0 });
+  // Asking for the process brings the books of the thread that asks up to date.
+  const all = since({ user: 0, system: 0 });
+  if (process.platform !== 'linux') return all;
   const [nanoseconds] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
   return Number(nanoseconds) / 1e6;
+}
+
+function readingTheClockMs(): number {
+  const start = mainThreadMs();
+  for (let i = 0; i < READINGS; i++) mainThreadMs();
+  return (mainThreadMs() - start) / (READINGS + 1);
 }
 
 /** CPU time, user and system, of all threads of this process, in ms. */
