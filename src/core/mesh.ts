@@ -9,7 +9,7 @@ import type { MeshLayer } from './event.ts';
 import { type Json, jsonEqual } from './json.ts';
 import { shapeProblem } from './kinds/limits.ts';
 import { checked } from './kinds/report.ts';
-import { checkMeshConfig, checkMeshNetworks } from './mesh-check.ts';
+import { checkMeshConfig, checkMeshNetworks, checkProviders } from './mesh-check.ts';
 import { defaultMeshConfig, defaultMeshNetworks } from './mesh-defaults.ts';
 import { compareText } from './object.ts';
 import type { Origin, Problem } from './problem.ts';
@@ -76,7 +76,8 @@ export interface Applied<T> extends Word {
   readonly others?: Readonly<Partial<Record<MeshLayer, Word>>>;
 }
 
-/** What a value comes to. Warnings are said to its author and change nothing: unknown fields, which Istio drops without a word. */
+/** What a value comes to. Warnings are said to its author and change nothing: unknown fields, which Istio drops without a word,
+ * and mistakes in providers, which are as good as absent. */
 export interface Accepted<T> {
   readonly value: T;
   readonly warnings: readonly Problem[];
@@ -115,7 +116,10 @@ export function meshConfigOf(
   const decoded = decodeLeniently('istio.mesh.v1alpha1.MeshConfig', raw);
   if (isLeft(decoded)) return decoded;
   const merged = checked(mergeMeshConfig(below, decoded.right.value), checkMeshConfig);
-  return isLeft(merged) ? merged : right({ value: merged.right, warnings: decoded.right.warnings });
+  if (isLeft(merged)) return merged;
+  const providers = checked(merged.right, checkProviders);
+  const doubts = isLeft(providers) ? providers.left : [];
+  return right({ value: merged.right, warnings: [...decoded.right.warnings, ...doubts] });
 }
 
 /** The networks in force when a source says `raw`; they replace all earlier ones. */

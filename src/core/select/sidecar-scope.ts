@@ -146,5 +146,6 @@ const sidecarsOf: Query<string, readonly ObjOf<'Sidecar'>[]> = {
 function outboundPolicy(reader: Reader, sidecar: ObjOf<'Sidecar'> | undefined): OutboundTrafficPolicy {
   const own = sidecar?.spec.outboundTrafficPolicy;
   if (own !== undefined) return { mode: own.mode ?? 'REGISTRY_ONLY', egressProxy: own.egressProxy };
-  return { mode: reader.mesh('outboundTrafficPolicy')?.mode === 'REGISTRY_ONLY' ? 'REGISTRY_ONLY' : 'ALLOW_ANY' };
+  // A policy that names no mode has the first one. ALLOW_ANY_DYNAMIC_DNS is of the API only: Istio 1.30 allows nothing by it.
+  return { mode: reader.mesh('outboundTrafficPolicy').mode === 'ALLOW_ANY' ? 'ALLOW_ANY' : 'REGISTRY_ONLY' };
 }

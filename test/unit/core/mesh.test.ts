@@ -90,6 +90,25 @@ describe('one source over the defaults', () => {
   });
 });
 
+describe('what is accepted all the same', () => {
+  test.each<[Json, string]>([
+    [{ extensionProviders: [{ name: 'x' }] }, 'extensionProviders[3]: is empty; expected one provider, such as zipkin'],
+    [
+      { extensionProviders: [{ name: 'x', zipkin: { service: 'z.com' } }] },
+      'extensionProviders[3].zipkin.port: is missing; expected a port from 1 to 65535',
+    ],
+  ])('given %j, with the warning %s', (raw, warning) => {
+    const read = meshConfigOf(raw);
+    expect(isRight(read) && read.right.warnings.map(showProblem)).toEqual([warning]);
+  });
+  test.each<[Json]>([
+    [{ trustDomain: 'Some.Domain.', protocolDetectionTimeout: '-1s', rootNamespace: 'any thing' }],
+    [{ serviceSettings: [{ hosts: ['*a.b', '*-c'] }] }],
+  ])('given %j', raw => {
+    expect(problems(meshConfigOf(raw))).toEqual([]);
+  });
+});
+
 describe('what is refused', () => {
   test.each<[Json, string]>([
     ['mesh', 'expected an object, found the string "mesh"'],
@@ -97,14 +116,15 @@ describe('what is refused', () => {
     [{ proxyListenPort: 99999 }, 'proxyListenPort: 99999 is not a port: expected a number from 1 to 65535'],
     [{ connectTimeout: '0s' }, 'connectTimeout: 0s is too short: expected at least 1ms'],
     [{ connectTimeout: '2h' }, 'connectTimeout: 7200s is more than an hour'],
+    [{ trustDomain: 'a b' }, 'trustDomain: "a b" is not a trust domain: expected letters, digits and "-" between dots'],
+    [{ meshMTLS: { ecdhCurves: ['P-256'] } }, 'meshMTLS.ecdhCurves: is not supported'],
     [
-      { trustDomain: 'a b' },
-      'trustDomain: "a b" is not a trust domain: expected lower case letters, digits, "-", "_" and "."',
+      { defaultConfig: { tracing: { datadog: { address: '$(HOST_IP)' } } } },
+      'defaultConfig.tracing.datadog.address: "127.0.0.1" is not an address: expected host:port',
     ],
-    [{ extensionProviders: [{ name: 'x' }] }, 'extensionProviders[3]: is empty; expected one provider, such as zipkin'],
     [
-      { extensionProviders: [{ name: 'x', zipkin: { service: 'z.com' } }] },
-      'extensionProviders[3].zipkin.port: is missing; expected a port from 1 to 65535',
+      { defaultConfig: { privateKeyProvider: { qat: { pollDelay: '0s' } } } },
+      'defaultConfig.privateKeyProvider.qat.pollDelay: is missing, or 0',
     ],
     [
       { defaultConfig: { discoveryAddress: 'istiod' } },
@@ -115,16 +135,16 @@ describe('what is refused', () => {
   });
   test.each<[Json, string]>([
     [
-      { networks: { n: { endpoints: [{ fromCidr: '10.0.0.0' }] } } },
-      'networks[n].endpoints[0].fromCidr: "10.0.0.0" is not a prefix such as 10.0.0.0/8',
+      { networks: { n: { endpoints: [{ fromCidr: '10.0.0.0/33' }] } } },
+      'networks[n].endpoints[0].fromCidr: "10.0.0.0/33" is neither an IP address nor a prefix such as 10.0.0.0/8',
+    ],
+    [
+      { networks: { n: { endpoints: [{ fromRegistry: 'a.b' }] } } },
+      'networks[n].endpoints[0].fromRegistry: "a.b" is not the name of a cluster',
     ],
     [
       { networks: { n: { gateways: [{ address: '1.2.3.4' }] } } },
       'networks[n].gateways[0].port: is missing; expected a port from 1 to 65535',
-    ],
-    [
-      { networks: { n: { gateways: [{ port: 1 }] } } },
-      'networks[n].gateways[0]: is empty; expected address or registryServiceName',
     ],
   ])('given networks %j, then %s', (raw, problem) => {
     expect(problems(meshNetworksOf(raw))).toEqual([problem]);

@@ -13,7 +13,10 @@ test.each([
   [{ key: 'a', operator: 'NotIn', values: ['1'] }, { a: '1' }, false],
   [{ key: 'a', operator: 'Exists' }, { a: '' }, true],
   [{ key: 'a', operator: 'DoesNotExist' }, { a: '' }, false],
-  [{ key: 'a', operator: 'Nonsense' }, { a: '' }, false],
+  [{ key: 'a', operator: 'Nonsense' }, {}, true],
+  [{ key: 'a', operator: 'In' }, {}, true],
+  [{ key: 'a', operator: 'Exists', values: ['b'] }, {}, true],
+  [{ key: 'a/', operator: 'Exists' }, {}, true],
 ])('%j on %j: %s', (requirement, labels, expected) => {
   expect(discovers([{ matchExpressions: [requirement] }], labels)).toBe(expected);
 });

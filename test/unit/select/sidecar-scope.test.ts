@@ -108,6 +108,10 @@ test('outbound policy: of the Sidecar, else of the mesh', () => {
   expect(policy([])).toBe('REGISTRY_ONLY');
   expect(policy([sidecar('s', { outboundTrafficPolicy: { mode: 'ALLOW_ANY' } })])).toBe('ALLOW_ANY');
   expect(scopeOf([]).outboundTrafficPolicy.mode).toBe('ALLOW_ANY');
+  for (const outboundTrafficPolicy of [{}, { mode: 'ALLOW_ANY_DYNAMIC_DNS' }]) {
+    const state = world([], { mesh: { outboundTrafficPolicy } });
+    expect(ask(state, sidecarScope, '').outboundTrafficPolicy.mode).toBe('REGISTRY_ONLY');
+  }
 });
 
 describe('sharing and stability', () => {

@@ -24,6 +24,6 @@ export function checkClientTls(tls: ClientTLSSettings | undefined, path: string,
 function checkUnverified(tls: ClientTLSSettings, mode: 'SIMPLE' | 'MUTUAL', path: string, report: Report): void {
   const why = 'has no meaning with insecureSkipVerify';
   if (tls.caCertificates) report(`${path}.caCertificates`, why);
-  if (tls.subjectAltNames !== undefined) report(`${path}.subjectAltNames`, why);
+  if ((tls.subjectAltNames ?? []).length > 0) report(`${path}.subjectAltNames`, why);
   if (mode === 'SIMPLE' && tls.credentialName) report(`${path}.credentialName`, why);
 }
