@@ -23,6 +23,7 @@ import {
   medianOf,
   milliseconds,
   perSecond,
+  times,
 } from './measure.ts';
 import { churn, meshFacts, OBJECTS_PER_SERVICE } from './mesh.ts';
 
@@ -30,7 +31,12 @@ const SIZES = [1_000, 10_000, 100_000] as const;
 /** On the average; most of them are changes of endpoints. What is superseded is as much of the whole at every size. */
 const CHANGES_PER_OBJECT = 2;
 const CHANGES_ONE_BY_ONE = 20_000;
-/** A hundred thousand events are long enough for few. */
+/**
+ * A round folds a small mesh as often as makes it as many events as of the largest: garbage is collected now and then, so the least of many short
+ * rounds would be one without, which a long round never is.
+ */
+const OBJECTS_OF_A_ROUND = Math.max(...SIZES);
+/** They are long. */
 const ROUNDS = 3;
 const BATCH = 1_000;
 const APPENDED = { 1: 500, 100: 20_000 } as const;
@@ -62,38 +68,55 @@ function restored(events: readonly Event[], from: State = emptyState): State {
   return restoring.finish();
 }
 
+/** Rates at each size, and how often an event costs at the largest what it costs at the smallest: log n allows ln(largest) / ln(smallest). */
 export async function foldFigures(sizes: readonly number[] = SIZES): Promise<Figures> {
   const figures: Record<string, Figure> = {};
+  const rates = new Map<string, number[]>();
   for (const objects of sizes) {
-    const services = Math.round(objects / OBJECTS_PER_SERVICE);
-    const start = numbered(meshFacts(services));
-    const changes = numbered(churn(services, objects * CHANGES_PER_OBJECT), start.length);
-    const few = numbered(churn(services, CHANGES_ONE_BY_ONE), start.length);
-    const before = heapUsed();
-    const loaded = restored(asParsed(start));
-    const held = heapUsed() - before;
-    const name = `fold, ${objects} objects`;
-    const all = start.length + changes.length;
-    figures[`${name}: changes to the state`] = perSecond(
-      changes.length,
-      await leastOf(() => cpuMs(() => restored(changes, loaded)), ROUNDS),
-    );
-    figures[`${name}: every object once, from nothing`] = perSecond(
-      start.length,
-      await leastOf(() => cpuMs(() => restored(start)), ROUNDS),
-    );
-    figures[`${name}: changes one by one, with effects`] = perSecond(
-      few.length,
-      await leastOf(() => cpuMs(() => foldAll(few, loaded)), ROUNDS),
-    );
-    const fromFile = await withJournal([...start, ...changes], journal =>
-      leastOfBoth(() => foldHistory(journal, { fromSnapshot: false })),
-    );
-    figures[`${name}: journal file to state`] = perSecond(all, fromFile.cpuMs);
-    figures[`${name}: journal file to state, by the clock`] = perSecond(all, fromFile.ms);
-    figures[`${name}: memory of an object`] = bytes((held * 1024 * 1024) / loaded.records.size);
+    for (const [what, figure] of Object.entries(await foldFiguresOf(objects))) {
+      figures[`fold, ${objects} objects: ${what}`] = figure;
+      if (figure.unit === 'events/s') rates.set(what, [...(rates.get(what) ?? []), figure.value]);
+    }
+  }
+  if (sizes.length < 2) return figures;
+  for (const [what, [smallest = 0, ...more]] of rates) {
+    const name = `fold, cost of an event at ${sizes.at(-1)} objects to that at ${sizes[0]}: ${what}`;
+    figures[name] = times(smallest / more.at(-1)!);
   }
   return figures;
+}
+
+async function foldFiguresOf(objects: number): Promise<Figures> {
+  const services = Math.round(objects / OBJECTS_PER_SERVICE);
+  const start = numbered(meshFacts(services));
+  const changes = numbered(churn(services, objects * CHANGES_PER_OBJECT), start.length);
+  const few = numbered(churn(services, CHANGES_ONE_BY_ONE), start.length);
+  const before = heapUsed();
+  const loaded = restored(asParsed(start));
+  const held = heapUsed() - before;
+  const all = [...start, ...changes];
+  const often = Math.max(1, Math.round(OBJECTS_OF_A_ROUND / objects));
+  const fromFile = await withJournal(all, journal =>
+    leastOfBoth(async () => {
+      for (let i = 0; i < often; i++) await foldHistory(journal, { fromSnapshot: false });
+    }),
+  );
+  return {
+    'changes to the state': await memoryRate(changes.length, often, () => restored(changes, loaded)),
+    'every object once, from nothing': await memoryRate(start.length, often, () => restored(start)),
+    'changes one by one, with effects': await memoryRate(few.length, 1, () => foldAll(few, loaded)),
+    'journal file to state': perSecond(all.length * often, fromFile.cpuMs),
+    'journal file to state, by the clock': perSecond(all.length * often, fromFile.ms),
+    'memory of an object': bytes((held * 1024 * 1024) / loaded.records.size),
+  };
+}
+
+/** Of a round that does it `often`. */
+async function memoryRate(events: number, often: number, run: () => unknown): Promise<Figure> {
+  const round = (): void => {
+    for (let i = 0; i < often; i++) run();
+  };
+  return perSecond(events * often, await leastOf(() => cpuMs(round), ROUNDS));
 }
 
 /** Threads of the process share the work, so that the clock sees less than all of them together. */

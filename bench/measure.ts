@@ -6,7 +6,18 @@ import { runInNewContext } from 'node:vm';
 
 export interface Figure {
   readonly value: number;
-  readonly unit: 'events/s' | 's' | 'ms' | 'us' | 'MB' | 'KiB' | 'bytes' | 'resources' | 'pushes' | 'responses';
+  readonly unit:
+    | 'events/s'
+    | 'times'
+    | 's'
+    | 'ms'
+    | 'us'
+    | 'MB'
+    | 'KiB'
+    | 'bytes'
+    | 'resources'
+    | 'pushes'
+    | 'responses';
   readonly better: 'more' | 'less';
   /** How far the batches lie apart that the value was taken over. */
   readonly least?: number;
@@ -159,6 +170,11 @@ export async function cpuMsOf(run: () => Promise<unknown>): Promise<number> {
 function since(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;
+}
+
+/** How often one figure is the other. */
+export function times(factor: number): Figure {
+  return { value: round(factor), unit: 'times', better: 'less' };
 }
 
 export function microseconds(us: number): Figure {

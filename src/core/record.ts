@@ -4,7 +4,7 @@
 // A verdict follows from the version alone, never from what was before; the record keeps the old accepted object when the new one says the same.
 
 import { isLeft } from 'fp-ts/lib/Either.js';
-import type { RawObject } from './event.ts';
+import type { ObjectRef, RawObject } from './event.ts';
 import { canonicalJson, isObject, jsonEqual } from './json.ts';
 import type { KindDefinition } from './kinds/kinds.ts';
 import { decodeMeta, namespaceOf, type ObjectMeta, soundName } from './kinds/meta.ts';
@@ -18,6 +18,14 @@ export interface Version {
   readonly object: RawObject;
   readonly origin?: Origin | undefined;
   readonly seq: number;
+}
+
+/** A version that nobody has looked into: `object` and `origin` are parsed when they are first asked for. */
+export interface UnreadVersion extends Version {
+  readonly kind: 'Unread';
+  readonly time: number;
+  /** What `object` says of itself; the namespace is empty where it names none. */
+  readonly ref: ObjectRef;
 }
 
 export type Judged =

@@ -12,7 +12,7 @@ import type { KindDefinition, KindName } from './kinds/kinds.ts';
 import { namespaceOf } from './kinds/meta.ts';
 import { definitionOf } from './kinds/registry.ts';
 import type { ObjectRecord } from './object.ts';
-import { clusterOf, keyFor, presumedName, recordKey, type Version } from './record.ts';
+import { clusterOf, keyFor, presumedName, recordKey, type UnreadVersion, type Version } from './record.ts';
 import { reduce } from './reduce.ts';
 import { restoredObjects, restoreFact, type SourcedFact } from './snapshot.ts';
 import { emptyState, type State } from './state.ts';
@@ -20,18 +20,25 @@ import { recordAfterAll } from './versions.ts';
 
 /** Versions of an object that wait to be judged together. */
 export const WAITING_VERSIONS_MAX = 16;
-/** Versions that may wait in all: so many, some tens of megabytes, or as many as there are objects, each of which holds one anyway. */
+/** Versions that may wait in all: so many, some tens of megabytes, or … */
 export const WAITING_MAX = 20_000;
+/**
+ * … so many for each object. Most are text while they wait, a kilobyte each; an object that is kept weighs thrice that. A share of the objects, so
+ * that as much is superseded in a large mesh as in a small one.
+ */
+export const WAITING_PER_OBJECT_MAX = 2;
 
 /** What is known of an object of a source: a record, and versions after it that nobody has looked at. */
 interface Waiting {
   readonly definition: KindDefinition;
   /** As in `State.records`. */
   readonly recordKey: string;
-  /** Undefined: there is none, or it is gone. */
-  record: ObjectRecord | undefined;
+  /** Undefined: there is none, or it is gone. Null: nobody has looked yet what the state before all of this says. */
+  record: ObjectRecord | undefined | null;
   versions: Version[];
 }
+
+type ByName = Map<string, Waiting>;
 
 export class Restoring {
   /** Without what the records below say, and without seq and time. */
@@ -39,17 +46,16 @@ export class Restoring {
   #seq: number;
   #time: number;
   /** By source, kind and `namespace/name`: each event looks in here, so no longer key is put together for it. */
-  readonly #waiting = new Map<string, Map<KindDefinition, Map<string, Waiting>>>();
+  readonly #waiting = new Map<string, Map<KindDefinition, ByName>>();
   /** Versions that wait. */
   #versions = 0;
-  /** Objects that were there or have come since. */
-  #objects: number;
+  /** Objects that something was said of. */
+  #touched = 0;
 
   constructor(from: State) {
     this.#state = from;
     this.#seq = from.seq;
     this.#time = from.time;
-    this.#objects = from.records.size;
   }
 
   get seq(): number {
@@ -60,11 +66,18 @@ export class Restoring {
    * Our bug, if folding this event failed although the journal does not say so; it counts for nothing then, as in fold. A bug in judging an
    * object is thrown instead, here or by finish, for it need not be this event that is to blame: they have to be folded one by one then.
    */
-  event(event: Event, rejected: ReadonlySet<number>): string | undefined {
+  event(event: Event | UnreadVersion, rejected: ReadonlySet<number>): string | undefined {
     this.#seq = event.seq;
     this.#time = event.time;
     if (rejected.has(event.seq)) return undefined;
     switch (event.kind) {
+      case 'Unread': {
+        const { apiVersion, kind, namespace, name } = event.ref;
+        const definition = definitionOf(apiVersion, kind);
+        if (definition === undefined) return undefined;
+        this.#wait(definition, `${namespaceOf(namespace, definition.clusterScoped)}/${name}`, event);
+        return undefined;
+      }
       case 'Add':
       case 'Update':
         this.#add(event);
@@ -118,13 +131,18 @@ export class Restoring {
 
   /** Undefined: not an object that could have a record. */
   #add(version: Version): Waiting | undefined {
-    const { object, source } = version;
+    const { object } = version;
     const definition = isObject(object) ? definitionOf(object.apiVersion, object.kind) : undefined;
     const name = definition && presumedName(definition, version);
-    if (definition === undefined || name === undefined) return undefined;
-    const waiting = this.#waitingFor(definition, source, name);
+    return definition === undefined || name === undefined ? undefined : this.#wait(definition, name, version);
+  }
+
+  #wait(definition: KindDefinition, name: string, version: Version): Waiting {
+    const waiting = this.#waitingFor(definition, version.source, name);
     if (waiting.versions.length >= WAITING_VERSIONS_MAX) this.#judged(waiting);
-    if (this.#versions >= Math.max(WAITING_MAX, this.#objects)) for (const other of this.#all()) this.#judged(other);
+    if (this.#versions >= Math.max(WAITING_MAX, this.#objects() * WAITING_PER_OBJECT_MAX)) {
+      for (const other of this.#all()) this.#judged(other);
+    }
     waiting.versions.push(version);
     this.#versions++;
     return waiting;
@@ -142,9 +160,11 @@ export class Restoring {
 
   /** The record after all versions, which wait no longer. */
   #judged(waiting: Waiting): ObjectRecord | undefined {
-    const { record, definition, versions } = waiting;
-    if (versions.length === 0) return record;
-    waiting.record = recordAfterAll(record, definition, versions);
+    const { definition, versions } = waiting;
+    // Not sooner: most are looked at by finish alone, in the order of the table, which is several times as fast.
+    if (waiting.record === null) waiting.record = this.#state.records.get(waiting.recordKey);
+    if (versions.length === 0) return waiting.record;
+    waiting.record = recordAfterAll(waiting.record, definition, versions);
     waiting.versions = [];
     this.#versions -= versions.length;
     return waiting.record;
@@ -157,11 +177,16 @@ export class Restoring {
       const slash = name.indexOf('/');
       const key = keyFor(definition, clusterOf(source), name.slice(0, slash), name.slice(slash + 1));
       const ofRecord = recordKey(definition.kind, key, source);
-      waiting = { definition, recordKey: ofRecord, record: this.#state.records.get(ofRecord), versions: [] };
+      waiting = { definition, recordKey: ofRecord, record: null, versions: [] };
       ofKind.set(name, waiting);
-      if (waiting.record === undefined) this.#objects++;
+      this.#touched++;
     }
     return waiting;
+  }
+
+  /** At least so many objects there are, or were. */
+  #objects(): number {
+    return Math.max(this.#state.records.size, this.#touched);
   }
 
   #all(): Waiting[] {

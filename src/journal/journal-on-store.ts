@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Event, Unrecorded } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import { canonicalJson } from '../core/json.ts';
+import type { UnreadVersion } from '../core/record.ts';
 import { AppendQueue } from './append-queue.ts';
 import { chainHashHex } from './chain.ts';
 import { decodeEvent, encodeFact } from './codec.ts';
@@ -29,6 +30,7 @@ import type {
 } from './journal.ts';
 import { StoreSnapshots } from './snapshots.ts';
 import type { Row, Store } from './store.ts';
+import { unreadObject } from './unread.ts';
 import type { Vault } from './vault.ts';
 import { verifyStore } from './verify.ts';
 
@@ -110,6 +112,15 @@ export class JournalOnStore implements Journal {
       const { wanted } = range;
       const chosen = wanted === undefined ? rows : rows.filter(({ seq }) => wanted(seq));
       yield chosen.map(row => decodeEvent(row, this.#vault));
+    }
+  }
+
+  async *readUnparsed(range: Range): AsyncGenerator<readonly (Event | UnreadVersion)[]> {
+    this.#check('read');
+    let previous = this.#hashBefore(this.#clampFrom(range.from));
+    for await (const rows of this.#pages(range)) {
+      previous = checkChain(previous, rows, this.path);
+      yield rows.map(row => unreadObject(row) ?? decodeEvent(row, this.#vault));
     }
   }
 

@@ -6,6 +6,7 @@
 
 import type { Event, Unrecorded } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { UnreadVersion } from '../core/record.ts';
 
 /** Appended events that are not committed yet; beyond either limit `append` waits for room before it takes a seq. */
 export const QUEUE_EVENTS_MAX = 20_000;
@@ -181,6 +182,11 @@ export interface Journal {
   asStored(facts: readonly Unrecorded[]): readonly Unrecorded[];
   /** Pages of events in seq order, private values unsealed when the key is there. The chain is checked on the way (`damaged`). */
   read(range: ReadRange): AsyncIterable<readonly Event[]>;
+  /**
+   * As `read`, but objects are not parsed until somebody looks into them, where they can be told from others without: for whoever needs few of
+   * many versions. The chain is checked all the same.
+   */
+  readUnparsed(range: Range): AsyncIterable<readonly (Event | UnreadVersion)[]>;
   /** As `read`, but as stored: for listing, exporting and looking into. The chain is not checked. */
   records(range: RecordsRange): AsyncIterable<readonly StoredEvent[]>;
   /** Seqs of the events of a kind, ascending. Much cheaper than reading them. */

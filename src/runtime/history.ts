@@ -5,6 +5,7 @@ import type { Effect } from '../core/effect.ts';
 import type { Event } from '../core/event.ts';
 import { fold } from '../core/fold.ts';
 import { canonicalJson } from '../core/json.ts';
+import type { UnreadVersion } from '../core/record.ts';
 import { Restoring } from '../core/restore.ts';
 import { SNAPSHOT_FORMAT, snapshotOf } from '../core/snapshot.ts';
 import { emptyState, type State } from '../core/state.ts';
@@ -38,22 +39,27 @@ export async function foldHistory(journal: Journal, options: HistoryOptions): Pr
   const from = snapshot + 1;
   if (from > to) return { state: start ?? emptyState, snapshot, events: 0 };
   const rejected = await rejectedIn(journal, from);
-  const run = (folding: Folding): Promise<State> =>
-    folding(journal.read({ from, to }), start ?? emptyState, rejected, { ...options, to });
+  const range = { from, to };
+  const limits = { ...options, to };
   // What cannot be put in force at the end is a bug of ours that one event or another must answer for: then one by one.
-  const state = options.onEvent === undefined ? await run(allAtOnce).catch(() => run(oneByOne)) : await run(oneByOne);
+  const before = start ?? emptyState;
+  const slowly = (): Promise<State> => oneByOne(journal.read(range), before, rejected, limits);
+  const state =
+    options.onEvent === undefined
+      ? await allAtOnce(journal.readUnparsed(range), before, rejected, limits).catch(slowly)
+      : await slowly();
   return { state, snapshot, events: to - snapshot };
 }
 
-type Folding = (
-  pages: AsyncIterable<readonly Event[]>,
+type Folding<E> = (
+  pages: AsyncIterable<readonly E[]>,
   from: State,
   rejected: ReadonlySet<number>,
   options: HistoryOptions & { readonly to: number },
 ) => Promise<State>;
 
 /** Nobody asks for the states in between. */
-const allAtOnce: Folding = async (pages, from, rejected, { onProgress, onFailure, to }) => {
+const allAtOnce: Folding<Event | UnreadVersion> = async (pages, from, rejected, { onProgress, onFailure, to }) => {
   const restoring = new Restoring(from);
   for await (const page of pages) {
     for (const event of page) {
@@ -65,7 +71,7 @@ const allAtOnce: Folding = async (pages, from, rejected, { onProgress, onFailure
   return restoring.finish();
 };
 
-const oneByOne: Folding = async (pages, from, rejected, { onEvent, onProgress, onFailure, to }) => {
+const oneByOne: Folding<Event> = async (pages, from, rejected, { onEvent, onProgress, onFailure, to }) => {
   let state = from;
   for await (const page of pages) {
     for (const event of page) {

@@ -11,7 +11,8 @@ import { decodeRecord, type Version } from '../../src/core/record.ts';
 import { Restoring, WAITING_MAX, WAITING_VERSIONS_MAX } from '../../src/core/restore.ts';
 import type { State } from '../../src/core/state.ts';
 import { recordAfterAll } from '../../src/core/versions.ts';
-import { stateHash } from '../../src/runtime/history.ts';
+import { openMemoryJournal } from '../../src/journal/memory-journal.ts';
+import { foldHistory, stateHash } from '../../src/runtime/history.ts';
 import { anyHistory, numbered } from '../../src/testing/facts.ts';
 import { foldAll } from './folding.ts';
 import { parameters } from './seed.ts';
@@ -70,6 +71,18 @@ function agrees(settled: (restoring: Restoring) => State): fc.IProperty<[readonl
 }
 
 describe('a history folded at once', () => {
+  it('comes to it from a journal too, which leaves unparsed what nobody looks into', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyHistory(60), async events => {
+        const journal = openMemoryJournal();
+        const stored = await journal.append(events.map(({ seq: _, time: __, ...fact }) => fact));
+        const { state } = await foldHistory(journal, { fromSnapshot: false });
+        await journal.close();
+        expect(contentsOf(state)).toEqual(contentsOf(foldAll(stored).state));
+      }),
+      parameters<[readonly Event[]]>(100),
+    );
+  });
   it('comes to the state that it comes to one by one, from every position', () => {
     fc.assert(
       agrees(restoring => restoring.finish()),

@@ -132,19 +132,23 @@ const indexMeanings: Indexes = {
 /** Sorted. */
 export const indexNames: readonly IndexName[] = (Object.keys(indexMeanings) as IndexName[]).sort();
 
-const byApiVersionAndKind: ReadonlyMap<string, KindDefinition> = new Map(
-  kindNames.flatMap(name => {
+/** By what objects call the kind, then by apiVersion. */
+const byKind: ReadonlyMap<string, ReadonlyMap<string, KindDefinition>> = definitionsByKind();
+
+function definitionsByKind(): ReadonlyMap<string, ReadonlyMap<string, KindDefinition>> {
+  const found = new Map<string, Map<string, KindDefinition>>();
+  for (const name of kindNames) {
     const definition: KindDefinition = definitions[name];
     const { group, versions, kind, objectKind = kind } = definition;
-    return versions.map((version): [string, KindDefinition] => [
-      `${group === '' ? version : `${group}/${version}`} ${objectKind}`,
-      definition,
-    ]);
-  }),
-);
+    const ofKind = found.get(objectKind) ?? new Map<string, KindDefinition>();
+    for (const version of versions) ofKind.set(group === '' ? version : `${group}/${version}`, definition);
+    found.set(objectKind, ofKind);
+  }
+  return found;
+}
 
 /** The definition of `apiVersion` and `kind`, e.g. `networking.istio.io/v1` and `Gateway`; undefined for kinds unknown to Periplus. */
 export function definitionOf(apiVersion: Json | undefined, kind: Json | undefined): KindDefinition | undefined {
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
-  return byApiVersionAndKind.get(`${apiVersion} ${kind}`);
+  return byKind.get(kind)?.get(apiVersion);
 }

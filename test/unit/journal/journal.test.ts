@@ -35,6 +35,18 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     expect(journal.head()).toMatchObject({ seq: 3, time: second[0]!.time });
   });
 
+  test('reads objects unparsed as what they are when somebody looks into them', async () => {
+    const journal = await open(tickingClock());
+    const synced: Unrecorded = { source: 'file/x', kind: 'Synced' };
+    const stored = await journal.append([added('a'), secret('s', { password: 'hunter2' }), synced]);
+    const [object, opened, other, ...rest] = await all(journal.readUnparsed({ from: 1 }));
+    const { seq, time, source, object: looked, origin } = object as Event & { readonly kind: 'Add' };
+    expect({ seq, time, source, kind: 'Add', object: looked, ...(origin && { origin }) }).toEqual(stored[0]);
+    expect(object).toMatchObject({ kind: 'Unread', ref: { name: 'a' } });
+    // What is sealed is opened at once, and so is whatever is no object.
+    expect([opened, other, ...rest]).toEqual(stored.slice(1));
+  });
+
   test('is empty at first, and an empty batch changes nothing', async () => {
     const journal = await open(tickingClock());
     expect(await journal.append([])).toEqual([]);

@@ -1,0 +1,52 @@
+// A version of an object as it lies in the journal: which object it is of is known, the rest is text until somebody asks. Of the versions that a
+// start goes through most are superseded and never asked.
+
+import type { ObjectAdded, ObjectRef } from '../core/event.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Origin } from '../core/problem.ts';
+import type { UnreadVersion } from '../core/record.ts';
+import { objectRefIn } from './object-ref.ts';
+import type { Row } from './store.ts';
+import { holdsSealed } from './vault.ts';
+
+/** Undefined: it is no version of an object, or has to be parsed to know of which, or holds something sealed, which is to be opened at once. */
+export function unreadObject(row: Row): UnreadVersion | undefined {
+  if ((row.kind !== 'Add' && row.kind !== 'Update') || holdsSealed(row.body)) return undefined;
+  const ref = objectRefIn(row.body);
+  return ref === undefined ? undefined : new UnreadObject(row, ref);
+}
+
+class UnreadObject implements UnreadVersion {
+  readonly kind = 'Unread';
+  readonly seq: number;
+  readonly time: number;
+  readonly source: string;
+  readonly ref: ObjectRef;
+  /** Until it is parsed. */
+  #text: string;
+  #fact: ObjectAdded | undefined;
+
+  constructor(row: Row, ref: ObjectRef) {
+    this.seq = row.seq;
+    this.time = row.time;
+    this.source = row.source;
+    this.ref = ref;
+    this.#text = row.body;
+  }
+
+  get object(): JsonObject {
+    return this.#read().object;
+  }
+
+  get origin(): Origin | undefined {
+    return this.#read().origin;
+  }
+
+  #read(): ObjectAdded {
+    if (this.#fact === undefined) {
+      this.#fact = JSON.parse(this.#text) as ObjectAdded;
+      this.#text = '';
+    }
+    return this.#fact;
+  }
+}
