@@ -73,7 +73,7 @@ export function virtualServiceRoutesInputs(
   const selected = selectMatches(reader, virtualService.spec, place);
   if (selected.length === 0) return undefined;
   const destinations = routedDestinations(virtualService.spec);
-  const hosts = [...new Set(destinations.map(destination => destination.host ?? ''))];
+  const hosts = hostsOf(destinations);
   return {
     virtualService,
     selected,
@@ -90,6 +90,13 @@ export function virtualServiceRoutesInputs(
     shadowSuffix: !reader.feature('DISABLE_SHADOW_HOST_SUFFIX'),
     appendXForwardedHost: reader.derived(routeHeaderOptions).appendXForwardedHost,
   };
+}
+
+/** Each once. */
+function hostsOf(destinations: readonly Destination[]): readonly string[] {
+  const [first] = destinations;
+  if (destinations.length === 1) return [first!.host ?? ''];
+  return [...new Set(destinations.map(({ host }) => host ?? ''))];
 }
 
 function sessionsOf(
@@ -157,10 +164,14 @@ function routedDestinations(spec: VirtualService): readonly Destination[] {
 
 function destinationHashes(reader: ProxyReader, destinations: readonly Destination[]): readonly DestinationHash[] {
   const lookup = hashLookup(reader);
-  const hashes = new Map<string, LoadBalancerSettings_ConsistentHashLB>();
+  let hashes: Map<string, LoadBalancerSettings_ConsistentHashLB> | undefined;
   for (const destination of destinations) {
     const hash = lookup.of(destination.host ?? '', destination.subset ?? '', destination.port?.number);
-    if (hash !== undefined) hashes.set(destinationKey(destination), hash);
+    if (hash === undefined) continue;
+    hashes ??= new Map();
+    hashes.set(destinationKey(destination), hash);
   }
-  return [...hashes];
+  return hashes === undefined ? noHashes : [...hashes];
 }
+
+const noHashes: readonly DestinationHash[] = [];

@@ -17,28 +17,39 @@ import {
   virtualServiceRoutesInputs,
 } from './route-inputs.ts';
 import { parseRouteName, type RouteName } from './route-names.ts';
-import { type EgressListener, type SidecarScope, sidecarScope } from './sidecar-scope.ts';
+import { type EgressListener, sidecarScope } from './sidecar-scope.ts';
 import type { ResolvedVirtualService } from './virtual-services.ts';
 import { mostSpecificVirtualService } from './wildcard-hosts.ts';
 
 /** Equal ones are one object: what follows from one is not asked for again because another changed. */
 export interface VirtualHostWrapper {
-  /** Port that the route configuration is built for: as below. */
-  readonly buildPort: number;
   /** Names the virtual hosts, together with host or service. */
   readonly port: number;
   /** Hosts of the VirtualService that are no services. */
   readonly hosts: readonly string[];
   readonly services: readonly Service[];
-  /** undefined: the default routes of each service. */
-  readonly routes: VirtualServiceRoutesInputs | undefined;
+  readonly routes: VirtualServiceRoutesInputs;
+}
+
+/** Equal ones are one object. */
+export interface PortVirtualHosts {
+  /** Port that they are built for; 0: all ports, and domains carry theirs. */
+  readonly port: number;
+  /** Those that a VirtualService takes, in its order. */
+  readonly wrappers: readonly VirtualHostWrapper[];
+  readonly defaults: DefaultHosts;
+}
+
+/** Services that no VirtualService takes, by name: a virtual host for each port. Equal ones are one object. */
+export interface DefaultHosts {
+  readonly services: readonly Service[];
+  /** Of each. */
+  readonly ports: readonly number[];
 }
 
 export interface SidecarVirtualHosts {
   readonly name: RouteName;
-  /** Port that the virtual hosts are built for; 0: all ports, and domains carry theirs. */
-  readonly port: number;
-  readonly wrappers: readonly VirtualHostWrapper[];
+  readonly hosts: PortVirtualHosts;
 }
 
 /** Argument: the name of a route configuration. undefined: there is none of that name. */
@@ -47,18 +58,28 @@ export const sidecarVirtualHosts: Query<string, SidecarVirtualHosts | undefined>
   run: (reader, routeName) => {
     const name = parseRouteName(routeName);
     if (name === undefined) return undefined;
-    const listener = listenerFor(reader.get(sidecarScope, ''), routeName, name.port);
-    if (listener === undefined) return { name, port: name.port, wrappers: [] };
-    const proxyProtocol = protocolOf(String(listener.spec?.port?.protocol ?? '')) === 'HTTP_PROXY';
-    const port = proxyProtocol ? 0 : name.port;
-    const { services, virtualServices } = listener;
-    return { name, port, wrappers: reader.about(wrappersOf, { services, virtualServices, port }) };
+    const { egressListeners } = reader.get(sidecarScope, '');
+    const at = listenerFor(egressListeners, routeName, name.port);
+    if (at < 0) return { name, hosts: { port: name.port, wrappers: [], defaults: { services: [], ports: [] } } };
+    const { spec } = egressListeners[at]!;
+    const port = protocolOf(String(spec?.port?.protocol ?? '')) === 'HTTP_PROXY' ? 0 : name.port;
+    return { name, hosts: reader.get(hostsOfListener, `${at}|${port}`) };
+  },
+};
+
+/** Argument `index of the egress listener|port`: with sniffing there are hundreds of route configurations for one port. */
+const hostsOfListener: Query<string, PortVirtualHosts> = {
+  name: 'select/hostsOfListener',
+  run: (reader, arg) => {
+    const [at = '', port = ''] = arg.split('|');
+    const { services, virtualServices } = reader.get(sidecarScope, '').egressListeners[Number(at)]!;
+    return reader.about(portVirtualHosts, { services, virtualServices, port: Number(port) });
   },
 };
 
 /** The first listener that is for every port, for this port, or, without a number, bound to what the route is named after. */
-function listenerFor(scope: SidecarScope, routeName: string, port: number): EgressListener | undefined {
-  return scope.egressListeners.find(({ spec }) => {
+function listenerFor(listeners: readonly EgressListener[], routeName: string, port: number): number {
+  return listeners.findIndex(({ spec }) => {
     if (spec?.port === undefined) return true;
     const number = spec.port.number ?? 0;
     if (number !== 0 && number === port) return true;
@@ -69,23 +90,34 @@ function listenerFor(scope: SidecarScope, routeName: string, port: number): Egre
 /** Services by host; of several with one host the last counts. */
 type ServicesByHost = ReadonlyMap<string, Service>;
 
-/** What a route configuration is seen from; namespaces that see the same there share the wrappers. */
+/** What a route configuration is seen from; namespaces that see the same there share what they find. */
 interface RouteScope {
   readonly services: readonly Service[];
   readonly virtualServices: readonly ResolvedVirtualService[];
   readonly port: number;
 }
 
-const wrappersOf: Selection<RouteScope, readonly VirtualHostWrapper[]> = {
-  name: 'select/wrappersOf',
-  run: (reader, scope) => selectWrappers(reader, scope),
+const portVirtualHosts: Selection<RouteScope, PortVirtualHosts> = {
+  name: 'select/portVirtualHosts',
+  run: (reader, scope) => {
+    const { port } = scope;
+    const services = servicesOn(reader, scope.services, port);
+    const wrappers = selectWrappers(reader, scope, services);
+    const taken = new Set(wrappers.flatMap(wrapper => wrapper.services));
+    const rest = [...services.values()].filter(service => !taken.has(service) && service.resolution !== 'Alias');
+    // Istio visits these in random order; by name, so that an address which two services share always goes to the same one.
+    rest.sort((a, b) => compareText(a.hostname, b.hostname));
+    const defaults = reader.make(oneOfEqualDefaults, defaultHosts(rest, port));
+    return reader.make(oneOfEqualHosts, { port, wrappers, defaults });
+  },
 };
 
-function selectWrappers(reader: ProxyReader, scope: RouteScope): readonly VirtualHostWrapper[] {
-  const { port } = scope;
-  const services = servicesOn(reader, scope.services, port);
-  const relevant = relevantVirtualServices(scope.virtualServices, services, port);
-  const specific = mostSpecificVirtualService(scope.virtualServices);
+function selectWrappers(
+  reader: ProxyReader,
+  { virtualServices, port }: RouteScope,
+  services: ServicesByHost,
+): readonly VirtualHostWrapper[] {
+  const relevant = relevantVirtualServices(virtualServices, services, port);
   const place: RoutePlace = {
     gateway: 'mesh',
     port,
@@ -94,29 +126,43 @@ function selectWrappers(reader: ProxyReader, scope: RouteScope): readonly Virtua
     infer: host => infer(services, host, port),
     service: host => services.get(host),
   };
+  let mostSpecific: ReturnType<typeof mostSpecificVirtualService> | undefined;
+  const specific = (host: string): ResolvedVirtualService | undefined => {
+    mostSpecific ??= mostSpecificVirtualService(virtualServices);
+    return mostSpecific(host);
+  };
   const wrappers: VirtualHostWrapper[] = [];
-  const taken = new Set<Service>();
   for (const virtualService of relevant) {
     const inputs = virtualServiceRoutesInputs(reader, virtualService, place);
     if (inputs === undefined) continue;
     const routes = reader.make(oneOfEqualRoutes, inputs);
     const { hosts, found } = separate(virtualService, services, specific);
-    for (const wrapper of byPort(found, port, hosts, routes)) {
-      wrappers.push(reader.make(oneOfEqualWrappers, wrapper));
-      for (const service of wrapper.services) taken.add(service);
-    }
-  }
-  const rest = [...services.values()].filter(service => !taken.has(service) && service.resolution !== 'Alias');
-  // Istio visits these in random order; by name, so that an address which two services share always goes to the same one.
-  rest.sort((a, b) => compareText(a.hostname, b.hostname));
-  for (const service of rest) {
-    for (const p of httpPorts(service, port)) {
-      const wrapper = { buildPort: port, port: p, hosts: [], services: [service], routes: undefined };
-      wrappers.push(reader.make(oneOfEqualWrappers, wrapper));
-    }
+    for (const wrapper of byPort(found, port, hosts, routes)) wrappers.push(reader.make(oneOfEqualWrappers, wrapper));
   }
   return wrappers;
 }
+
+function defaultHosts(rest: readonly Service[], buildPort: number): DefaultHosts {
+  const services: Service[] = [];
+  const ports: number[] = [];
+  for (const service of rest) {
+    for (const port of httpPorts(service, buildPort)) {
+      services.push(service);
+      ports.push(port);
+    }
+  }
+  return { services, ports };
+}
+
+const oneOfEqualHosts: Generator<PortVirtualHosts, PortVirtualHosts> = {
+  name: 'select/oneOfEqualHosts',
+  run: hosts => hosts,
+};
+
+const oneOfEqualDefaults: Generator<DefaultHosts, DefaultHosts> = {
+  name: 'select/oneOfEqualDefaults',
+  run: defaults => defaults,
+};
 
 const oneOfEqualRoutes: Generator<VirtualServiceRoutesInputs, VirtualServiceRoutesInputs> = {
   name: 'select/oneOfEqualRoutes',
@@ -158,11 +204,11 @@ function relevantVirtualServices(
   if (port === 80) return virtualServices;
   const names = [...services.keys()];
   const wildcards = names.filter(isWildcard);
-  return virtualServices.filter(({ hosts }) =>
-    hosts
-      .map(host => host.toLowerCase())
-      .some(host => services.has(host) || (isWildcard(host) ? names : wildcards).some(name => matches(host, name))),
-  );
+  const isThere = (written: string): boolean => {
+    const host = written.toLowerCase();
+    return services.has(host) || (isWildcard(host) ? names : wildcards).some(name => matches(host, name));
+  };
+  return virtualServices.filter(({ hosts }) => hosts.some(isThere));
 }
 
 function separate(
@@ -172,12 +218,17 @@ function separate(
 ): { readonly hosts: readonly string[]; readonly found: readonly Service[] } {
   const hosts: string[] = [];
   const found: Service[] = [];
-  for (const host of virtualService.hosts.filter(h => !isWildcard(h))) {
+  let wildcards = 0;
+  for (const host of virtualService.hosts) {
+    if (isWildcard(host)) {
+      wildcards++;
+      continue;
+    }
     const service = services.get(host.toLowerCase());
     if (service === undefined) hosts.push(host);
     else found.push(service);
   }
-  for (const written of virtualService.hosts.filter(isWildcard)) {
+  for (const written of wildcards === 0 ? nobody : virtualService.hosts.filter(isWildcard)) {
     const host = written.toLowerCase();
     const covered = [...services].filter(([name]) => matches(name, host));
     if (covered.length === 0) hosts.push(host);
@@ -186,25 +237,36 @@ function separate(
   return { hosts, found };
 }
 
+const nobody: readonly string[] = [];
+
 function byPort(
   services: readonly Service[],
   buildPort: number,
   hosts: readonly string[],
   routes: VirtualServiceRoutesInputs,
 ): readonly VirtualHostWrapper[] {
+  if (buildPort !== 0) {
+    const group = services.filter(service => httpPorts(service, buildPort).length > 0);
+    if (group.length === 0 && buildPort !== 80) return [];
+    return [{ port: buildPort, hosts, services: group, routes }];
+  }
   const groups = new Map<number, Service[]>();
   for (const service of services) {
-    for (const port of httpPorts(service, buildPort)) groups.set(port, [...(groups.get(port) ?? []), service]);
+    for (const port of httpPorts(service, buildPort)) {
+      const group = groups.get(port);
+      if (group === undefined) groups.set(port, [service]);
+      else group.push(service);
+    }
   }
-  if (groups.size === 0 && buildPort === 80) return [{ buildPort, port: 80, hosts, services: [], routes }];
-  return [...groups]
-    .sort(([a], [b]) => a - b)
-    .map(([port, group]) => ({ buildPort, port, hosts, services: group, routes }));
+  return [...groups].sort(([a], [b]) => a - b).map(([port, group]) => ({ port, hosts, services: group, routes }));
 }
 
-function httpPorts(service: Service, buildPort: number): readonly number[] {
-  const usable = service.ports.filter(
-    p => (buildPort === 0 || p.port === buildPort) && (isHttp(p.protocol) || isUnsupported(p.protocol)),
-  );
-  return [...new Set(usable.map(p => p.port))];
+/** Each once; none or `buildPort` if that is not 0. */
+function httpPorts({ ports }: Service, buildPort: number): readonly number[] {
+  const found: number[] = [];
+  for (const { port, protocol } of ports) {
+    if ((buildPort !== 0 && port !== buildPort) || !(isHttp(protocol) || isUnsupported(protocol))) continue;
+    if (!found.includes(port)) found.push(port);
+  }
+  return found;
 }

@@ -4,15 +4,13 @@
 import { parseClusterName } from '../../../core/select/cluster-names.ts';
 import type { Decorator, RouteAction, RouteMatch } from '../../proto/types.gen.ts';
 
-/** Named after the only cluster of the route, else after the VirtualService (`owner`). */
-export function routeDecorator(
-  match: RouteMatch,
-  action: RouteAction | undefined,
-  owner: string,
-  port: number,
-): Decorator {
+/** What the operations of a rule's routes begin with: named after the only cluster of the route, else after the VirtualService (`owner`). */
+export function operationPlace(action: RouteAction | undefined, owner: string, port: number): string {
   const cluster = action?.cluster === undefined ? undefined : parseClusterName(action.cluster);
-  const place = cluster === undefined ? `${owner}:${port}` : `${cluster.hostname}:${cluster.port}`;
+  return cluster === undefined ? `${owner}:${port}` : `${cluster.hostname}:${cluster.port}`;
+}
+
+export function routeDecorator(match: RouteMatch, place: string): Decorator {
   return { operation: place + pathText(match) };
 }
 

@@ -53,7 +53,8 @@ export const serviceClaim: Generator<ClaimInputs, Claim> = {
   run: inputs => {
     const { service, port } = inputs;
     const { hostname } = service;
-    return { name: `${asDomain(hostname)}:${port}`, port, hostname, ...domainsOf(inputs) };
+    const { domains, derived } = domainsOf(inputs);
+    return { name: `${asDomain(hostname)}:${port}`, port, domains, derived, hostname };
   },
 };
 
@@ -73,19 +74,22 @@ export function domainsOf(inputs: DomainsInputs): Domains {
   const domains: string[] = [];
   const derived: string[] = [];
   const { service, view } = inputs;
-  for (const name of [service.hostname, ...service.aliases.map(alias => alias.hostname)]) {
-    domains.push(...withPort(name, inputs.withPort));
-    const alternates = alternatesOf(name, inputs);
-    domains.push(...alternates);
-    derived.push(...alternates);
-  }
+  addName(domains, derived, service.hostname, inputs);
+  for (const { hostname } of service.aliases) addName(domains, derived, hostname, inputs);
   // Names of pods below a headless service are served as well.
   const headless = service.resolution === 'Passthrough' && service.registry === 'Kubernetes';
   if (headless) for (const domain of [...domains]) domains.push(`*.${domain}`);
   for (const address of inputs.withPort === 0 ? frozenAddresses(service, view) : allAddresses(service, view)) {
-    if (address !== '' && address !== NO_ADDRESS) domains.push(...withPort(address, inputs.withPort));
+    if (address !== '' && address !== NO_ADDRESS) addWithPort(domains, address, inputs.withPort);
   }
   return { domains, derived };
+}
+
+function addName(domains: string[], derived: string[], name: string, inputs: DomainsInputs): void {
+  addWithPort(domains, name, inputs.withPort);
+  const before = derived.length;
+  addAlternates(derived, name, inputs);
+  for (let i = before; i < derived.length; i++) domains.push(derived[i]!);
 }
 
 /** A host as a domain: an IPv6 address is put in brackets, as in a Host header. */
@@ -93,18 +97,17 @@ export function asDomain(host: string): string {
   return isIpv6(host) ? `[${host}]` : host;
 }
 
-function withPort(host: string, port: number): readonly string[] {
+function addWithPort(domains: string[], host: string, port: number): void {
   const domain = asDomain(host);
-  return port === 0 ? [domain] : [domain, `${domain}:${port}`];
+  domains.push(domain);
+  if (port !== 0) domains.push(`${domain}:${port}`);
 }
 
-function alternatesOf(name: string, inputs: DomainsInputs): readonly string[] {
-  const alternates: string[] = [];
+function addAlternates(alternates: string[], name: string, inputs: DomainsInputs): void {
   if (inputs.absoluteNames) {
     // An address has no absolute form, but Istio writes the one with a port; nothing matches it.
     if (!isIp(name)) alternates.push(`${name}.`);
     if (inputs.withPort !== 0) alternates.push(`${name}.:${inputs.withPort}`);
   }
-  for (const short of shortForms(name, inputs.dnsDomain)) alternates.push(...withPort(short, inputs.withPort));
-  return alternates;
+  for (const short of shortForms(name, inputs.dnsDomain)) addWithPort(alternates, short, inputs.withPort);
 }

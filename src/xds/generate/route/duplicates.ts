@@ -24,12 +24,13 @@ export interface Deduplicated {
 export const withoutDuplicates: Generator<{ readonly claims: readonly Claim[] }, Deduplicated> = {
   name: 'route/withoutDuplicates',
   run: ({ claims }) => {
-    const known = namesOfServices(claims);
+    const known = claims.some(({ derived }) => derived.length > 0) ? namesOfServices(claims) : noNames;
     const names = new Set<string>();
     const taken = new Set<string>();
     const kept: Kept[] = [];
     const problems: Problem[] = [];
-    for (const [place, claim] of claims.entries()) {
+    for (let place = 0; place < claims.length; place++) {
+      const claim = claims[place]!;
       if (names.has(claim.name)) {
         problems.push(problem(claim.name, 'several VirtualServices have this host; only the first one applies'));
         continue;
@@ -44,17 +45,22 @@ export const withoutDuplicates: Generator<{ readonly claims: readonly Claim[] },
 };
 
 /** Those that nobody has yet, which are taken from then on; the claim's own list if that is all of them. */
-function domainsLeft(claim: Claim, known: ReadonlySet<string>, taken: Set<string>): readonly string[] {
-  const derived = new Set(claim.derived);
-  const left: string[] = [];
-  for (const domain of claim.domains) {
+function domainsLeft({ domains, derived }: Claim, known: ReadonlySet<string>, taken: Set<string>): readonly string[] {
+  let left: string[] | undefined;
+  for (let i = 0; i < domains.length; i++) {
+    const domain = domains[i]!;
     const key = domain.toLowerCase();
-    if (taken.has(key) || (derived.has(domain) && known.has(domain))) continue;
+    if (taken.has(key) || (known.has(domain) && derived.includes(domain))) {
+      left ??= domains.slice(0, i);
+      continue;
+    }
     taken.add(key);
-    left.push(domain);
+    left?.push(domain);
   }
-  return left.length === claim.domains.length ? claim.domains : left;
+  return left ?? domains;
 }
+
+const noNames: ReadonlySet<string> = new Set();
 
 /** Full names, with and without port: a domain that was made up from another name gives way to a service of exactly that name. */
 function namesOfServices(claims: readonly Claim[]): ReadonlySet<string> {

@@ -13,8 +13,8 @@ import { isPresence, stringMatcher } from './string-match.ts';
 export function routeMatch(match: HTTPMatchRequest | undefined, pathPrefix: boolean): RouteMatch {
   if (match === undefined) return { prefix: '/' };
   const { path, prefix, pathSeparatedPrefix, safeRegex } = pathMatch(match.uri, pathPrefix);
-  const headers = headerMatchers(match);
-  const queryParameters = sorted(match.queryParams).map(([name, value]) => queryMatcher(name, value));
+  const headers = isAboutHeaders(match) ? headerMatchers(match) : nothing;
+  const queryParameters = match.queryParams === undefined ? nothing : queryMatchers(match.queryParams);
   const dynamicMetadata = claimMatchers(match);
   return {
     path,
@@ -34,8 +34,11 @@ const caseInsensitive = { value: false };
 /** Matches every request, so that nothing behind it is reached. */
 export function isCatchAll(match: RouteMatch): boolean {
   const everyPath = match.prefix === '/' || match.pathSeparatedPrefix === '/' || match.safeRegex?.regex === '.*';
-  const conditions = [match.headers, match.queryParameters, match.dynamicMetadata];
-  return everyPath && conditions.every(list => list === undefined || list.length === 0);
+  return everyPath && !hasSome(match.headers) && !hasSome(match.queryParameters) && !hasSome(match.dynamicMetadata);
+}
+
+function hasSome(list: readonly unknown[] | undefined): boolean {
+  return list !== undefined && list.length > 0;
 }
 
 type PathMatch = Pick<RouteMatch, 'path' | 'prefix' | 'pathSeparatedPrefix' | 'safeRegex'>;
@@ -47,6 +50,11 @@ function pathMatch(uri: StringMatch | undefined, pathPrefix: boolean): PathMatch
     return { pathSeparatedPrefix: uri.prefix.endsWith('/') ? uri.prefix.slice(0, -1) : uri.prefix };
   }
   return uri?.regex === undefined ? { prefix: '/' } : { safeRegex: { regex: uri.regex } };
+}
+
+function isAboutHeaders({ headers, withoutHeaders, method, authority, scheme }: HTTPMatchRequest): boolean {
+  if (headers !== undefined || withoutHeaders !== undefined) return true;
+  return method !== undefined || authority !== undefined || scheme !== undefined;
 }
 
 function headerMatchers(match: HTTPMatchRequest): readonly HeaderMatcher[] {
@@ -72,6 +80,10 @@ function headerMatcher(name: string, match: StringMatch): HeaderMatcher {
 function withoutHeader(name: string, match: StringMatch): HeaderMatcher {
   const missing = isPresence(match) ? {} : { treatMissingHeaderAsEmpty: true };
   return { ...headerMatcher(name, match), invertMatch: true, ...missing };
+}
+
+function queryMatchers(queryParams: NonNullable<HTTPMatchRequest['queryParams']>): readonly QueryParameterMatcher[] {
+  return sorted(queryParams).map(([name, value]) => queryMatcher(name, value));
 }
 
 function queryMatcher(name: string, match: StringMatch): QueryParameterMatcher {

@@ -30,7 +30,7 @@ export function routeAction(given: RouteActionInputs): RouteAction {
   const { inputs, rule } = given;
   const single = rule.route?.length === 1;
   const destinations = usedDestinations(rule.route ?? []);
-  const hashes = destinations.map(({ destination }) => destinationHash(inputs, destination));
+  const hashes = inputs.hashes.length === 0 ? [] : destinations.map(each => destinationHash(inputs, each.destination));
   const policies = hashes.flatMap(hash => (hash === undefined ? [] : (hashPolicy(hash) ?? [])));
   const mirrors = mirrorPolicies(rule, inputs.shadowSuffix, destination => destinationCluster(inputs, destination));
   const retry = retryPolicy(rule.retries ?? inputs.retry, single && hashes[0] !== undefined);
@@ -90,12 +90,16 @@ function rewrites({ inputs, rule, operations, match, gatewaySemantics }: RouteAc
   const { rewrite } = rule;
   const written = rewrite?.authority ?? '';
   const authority = written === '' ? operations.authority : written;
+  const path = rewrite === undefined ? noRewrite : pathRewrite(rewrite, match, gatewaySemantics);
   return {
-    ...(rewrite === undefined ? {} : pathRewrite(rewrite, match, gatewaySemantics)),
-    ...(authority === '' ? {} : { hostRewriteLiteral: authority }),
-    ...(rewrite !== undefined && inputs.appendXForwardedHost ? { appendXForwardedHost: true } : {}),
+    prefixRewrite: path.prefixRewrite,
+    regexRewrite: path.regexRewrite,
+    hostRewriteLiteral: authority === '' ? undefined : authority,
+    appendXForwardedHost: rewrite !== undefined && inputs.appendXForwardedHost ? true : undefined,
   };
 }
+
+const noRewrite: Rewrites = {};
 
 function pathRewrite(rewrite: HTTPRewrite, match: RouteMatch, gatewaySemantics: boolean): Rewrites {
   if (rewrite.uriRegexRewrite !== undefined) {

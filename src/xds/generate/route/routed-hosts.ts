@@ -1,12 +1,14 @@
 // The hosts of one part of a route configuration (select/sidecar-virtual-hosts.ts) with their routes, before it is known which domains they keep.
 // Nothing here depends on where the proxy is, so all namespaces share it, and a VirtualService that changes is one part of hundreds.
 
+import type { Generator } from '../../../core/memo.ts';
 import type { Service } from '../../../core/model/service.ts';
 import type { Problem } from '../../../core/problem.ts';
-import type { ProxyReader, Selection } from '../../../core/reader.ts';
+import type { Selection } from '../../../core/reader.ts';
 import { hashLookup } from '../../../core/select/consistent-hash.ts';
 import { sessionOf } from '../../../core/select/persistent-session.ts';
-import type { VirtualHostWrapper } from '../../../core/select/sidecar-virtual-hosts.ts';
+import type { VirtualServiceRoutesInputs } from '../../../core/select/route-inputs.ts';
+import type { DefaultHosts, VirtualHostWrapper } from '../../../core/select/sidecar-virtual-hosts.ts';
 import { defaultRoutes } from './default-route.ts';
 import { type Claim, hostClaim } from './domains.ts';
 import { type GeneratedRoutes, virtualServiceRoutes } from './virtual-service-routes.ts';
@@ -25,24 +27,35 @@ export interface RoutedHosts {
   readonly problems: readonly Problem[];
 }
 
+/** Of those that a VirtualService takes. */
 export const routedHosts: Selection<VirtualHostWrapper, RoutedHosts> = {
   name: 'route/routedHosts',
-  run: (reader, wrapper) => {
-    const { port } = wrapper;
-    const shared = wrapper.routes === undefined ? undefined : reader.make(virtualServiceRoutes, wrapper.routes);
+  run: (reader, { port, hosts: names, services, routes: inputs }) => {
+    const routes = reader.make(routesOf, { inputs });
     const hosts: RoutedHost[] = [];
-    for (const host of shared === undefined ? [] : wrapper.hosts) {
-      hosts.push({ of: reader.make(hostClaim, { host, port }), port, routes: shared!, session: '' });
-    }
-    for (const service of wrapper.services) {
-      const routes = shared ?? serviceRoutes(reader, service.hostname, port);
-      hosts.push({ of: service, port, routes, session: sessionOf(reader, service) });
-    }
-    return { hosts, problems: shared?.problems ?? [] };
+    for (const host of names) hosts.push({ of: reader.make(hostClaim, { host, port }), port, routes, session: '' });
+    for (const service of services) hosts.push({ of: service, port, routes, session: sessionOf(reader, service) });
+    return { hosts, problems: routes.problems };
   },
 };
 
-function serviceRoutes(reader: ProxyReader, hostname: string, port: number): GeneratedRoutes {
-  const hash = hashLookup(reader).of(hostname, '', port);
-  return reader.make(defaultRoutes, { hostname, port, hash, retry: reader.mesh('defaultHttpRetryPolicy') });
-}
+/** Found by their identity: equal inputs of sidecars are one object already (select/sidecar-virtual-hosts.ts). */
+const routesOf: Generator<{ readonly inputs: VirtualServiceRoutesInputs }, GeneratedRoutes> = {
+  name: 'route/routesOf',
+  run: ({ inputs }) => virtualServiceRoutes.run(inputs),
+};
+
+/** Of the other services: in one run, as there is little to do for each and hardly anything to look at. */
+export const defaultlyRouted: Selection<DefaultHosts, readonly RoutedHost[]> = {
+  name: 'route/defaultlyRouted',
+  run: (reader, { services, ports }) => {
+    const hashes = hashLookup(reader);
+    const retry = reader.mesh('defaultHttpRetryPolicy');
+    return services.map((service, i): RoutedHost => {
+      const { hostname } = service;
+      const port = ports[i]!;
+      const routes = reader.make(defaultRoutes, { hostname, port, hash: hashes.of(hostname, '', port), retry });
+      return { of: service, port, routes, session: sessionOf(reader, service) };
+    });
+  },
+};

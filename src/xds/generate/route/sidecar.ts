@@ -11,12 +11,12 @@ import { outboundClusterName } from '../../../core/select/cluster-names.ts';
 import { routeHeaderOptions } from '../../../core/select/proxy-headers.ts';
 import { addressView } from '../../../core/select/service-addresses.ts';
 import { scopeSettings } from '../../../core/select/sidecar-scope.ts';
-import { sidecarVirtualHosts, type VirtualHostWrapper } from '../../../core/select/sidecar-virtual-hosts.ts';
+import { type PortVirtualHosts, sidecarVirtualHosts } from '../../../core/select/sidecar-virtual-hosts.ts';
 import type { VirtualHost } from '../../proto/types.gen.ts';
 import { catchAll } from './catch-all.ts';
 import { type Claim, relevantDomain, serviceClaim } from './domains.ts';
 import { type Kept, withoutDuplicates } from './duplicates.ts';
-import { type RoutedHost, routedHosts } from './routed-hosts.ts';
+import { defaultlyRouted, type RoutedHost, routedHosts } from './routed-hosts.ts';
 import { virtualHost } from './virtual-host.ts';
 import type { GeneratedRoutes } from './virtual-service-routes.ts';
 
@@ -29,25 +29,25 @@ export interface GeneratedVirtualHosts {
 export function sidecarRoute(reader: ProxyReader, routeName: string): GeneratedVirtualHosts | undefined {
   const selected = reader.get(sidecarVirtualHosts, routeName);
   if (selected === undefined) return undefined;
-  const { port, wrappers } = selected;
+  const { port } = selected.hosts;
   const { sniffedHost } = selected.name;
-  const { kept, routed, problems } = reader.about(hostsOfPort, { port, wrappers });
+  const found = reader.about(hostsOfPort, selected.hosts);
   const { attemptCount } = reader.derived(routeHeaderOptions);
   const hosts: VirtualHost[] = [];
-  for (const one of kept) {
-    const domains = domainsShown(one, port);
-    const wanted = sniffedHost === undefined || domains.some(domain => domain === routeName || domain === sniffedHost);
-    if (!wanted || domains.length === 0) continue;
-    const { routes, session } = routed[one.place]!;
-    hosts.push(makeHost(reader, { kept: one, domains, routes, session, attemptCount }));
+  if (sniffedHost !== undefined) {
+    const names = [routeName, sniffedHost];
+    const isWanted = (domain: string): boolean => names.includes(domain);
+    for (const place of placesOf(reader.make(placesByDomain, { found }), names)) {
+      if (domainsShown(found.kept[place]!, port).some(isWanted))
+        hosts.push(hostAt(reader, found, place, port, attemptCount));
+    }
+    return { virtualHosts: sniffed(reader, hosts), problems: found.problems };
   }
-  const virtualHosts = sniffedHost === undefined ? [...hosts, catchAllHost(reader)] : sniffed(reader, hosts);
-  return { virtualHosts, problems };
-}
-
-interface PortHosts {
-  readonly port: number;
-  readonly wrappers: readonly VirtualHostWrapper[];
+  for (let place = 0; place < found.kept.length; place++) {
+    if (domainsShown(found.kept[place]!, port).length > 0) hosts.push(hostAt(reader, found, place, port, attemptCount));
+  }
+  hosts.push(catchAllHost(reader));
+  return { virtualHosts: hosts, problems: found.problems };
 }
 
 interface HostsOfPort {
@@ -59,7 +59,7 @@ interface HostsOfPort {
 }
 
 /** What the route configurations of one port have in common: with sniffing there is one for every service on it. */
-const hostsOfPort: Selection<PortHosts, HostsOfPort> = {
+const hostsOfPort: Selection<PortVirtualHosts, HostsOfPort> = {
   name: 'route/hostsOfPort',
   run: (reader, of) => {
     const { claiming, routed, problems } = reader.about(routedOfPort, of);
@@ -68,6 +68,22 @@ const hostsOfPort: Selection<PortHosts, HostsOfPort> = {
     return { kept, routed, problems: [...problems, ...conflicts] };
   },
 };
+
+/** Which of the hosts kept has a domain: no two have the same. */
+const placesByDomain: Generator<{ readonly found: HostsOfPort }, ReadonlyMap<string, number>> = {
+  name: 'route/placesByDomain',
+  run: ({ found }) => {
+    const places = new Map<string, number>();
+    for (const [place, { domains }] of found.kept.entries()) for (const domain of domains) places.set(domain, place);
+    return places;
+  },
+};
+
+/** Ascending. */
+function placesOf(places: ReadonlyMap<string, number>, domains: readonly string[]): readonly number[] {
+  const found = domains.flatMap(domain => places.get(domain) ?? []);
+  return [...new Set(found)].sort((a, b) => a - b);
+}
 
 interface RoutedOfPort {
   readonly routed: readonly RoutedHost[];
@@ -84,15 +100,20 @@ interface Claiming {
 }
 
 /** What does not depend on where the proxy is: once for all namespaces. */
-const routedOfPort: Selection<PortHosts, RoutedOfPort> = {
+const routedOfPort: Selection<PortVirtualHosts, RoutedOfPort> = {
   name: 'route/routedOfPort',
   follows: ({ port }) => String(port),
-  run: (reader, { port, wrappers }) => {
-    const parts = reader.aboutEach(routedHosts, wrappers);
-    const routed = parts.flatMap(({ hosts }) => hosts);
+  run: (reader, { port, wrappers, defaults }) => {
+    const routed: RoutedHost[] = [];
+    const problems: Problem[] = [];
+    for (const part of reader.aboutEach(routedHosts, wrappers)) {
+      for (const host of part.hosts) routed.push(host);
+      for (const problem of part.problems) problems.push(problem);
+    }
+    for (const host of reader.about(defaultlyRouted, defaults)) routed.push(host);
     const [of, ports] = [routed.map(host => host.of), routed.map(host => host.port)];
     const claiming = reader.make(oneOfEqualClaims, { port, of, ports });
-    return { routed, claiming, problems: parts.flatMap(part => part.problems) };
+    return { routed, claiming, problems };
   },
 };
 
@@ -120,36 +141,43 @@ function domainsShown({ claim, domains }: Kept, port: number): readonly string[]
   return port === 0 && claim.port !== 80 ? domains.filter(domain => domain.includes(':')) : domains;
 }
 
-interface HostInputs {
-  readonly kept: Kept;
+interface MadeHost {
   readonly domains: readonly string[];
   readonly routes: GeneratedRoutes;
   readonly session: string;
   readonly attemptCount: boolean;
+  readonly host: VirtualHost;
 }
 
-/** The last host of each: of hundreds, mostly all but one are made of the identical parts again. */
-const lastHosts = new WeakMap<Kept, HostInputs & { readonly host: VirtualHost }>();
+/** The last host of each place: of hundreds, mostly all but one are made of the identical parts again. */
+const lastHosts = new WeakMap<readonly Kept[], (MadeHost | undefined)[]>();
 
-function makeHost(reader: ProxyReader, inputs: HostInputs): VirtualHost {
-  const { kept, domains, routes, session, attemptCount } = inputs;
-  const last = lastHosts.get(kept);
+function hostAt(
+  reader: ProxyReader,
+  { kept, routed }: HostsOfPort,
+  place: number,
+  port: number,
+  attemptCount: boolean,
+): VirtualHost {
+  let lasts = lastHosts.get(kept);
+  if (lasts === undefined) {
+    lasts = kept.map(() => undefined);
+    lastHosts.set(kept, lasts);
+  }
+  const one = kept[place]!;
+  const domains = domainsShown(one, port);
+  const { routes, session } = routed[one.place]!;
+  const last = lasts[place];
   const same =
     last?.domains === domains &&
     last.routes === routes &&
     last.session === session &&
     last.attemptCount === attemptCount;
   if (same) return last.host;
-  const { name } = kept.claim;
-  const host = reader.make(virtualHost, {
-    name,
-    domains,
-    routes: routes.routes,
-    attemptCount,
-    requireTls: false,
-    session,
-  });
-  lastHosts.set(kept, { ...inputs, host });
+  const { name } = one.claim;
+  const inputs = { name, domains, routes: routes.routes, attemptCount, requireTls: false, session };
+  const host = reader.make(virtualHost, inputs);
+  lasts[place] = { domains, routes, session, attemptCount, host };
   return host;
 }
 

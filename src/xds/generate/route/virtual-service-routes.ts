@@ -10,7 +10,7 @@ import type { ResolvedVirtualService } from '../../../core/select/virtual-servic
 import type { AnyMessage, Metadata, Route, RouteAction, RouteMatch } from '../../proto/types.gen.ts';
 import { lastOf } from '../last.ts';
 import { CORS_FILTER, corsConfig } from './cors.ts';
-import { routeDecorator } from './decorator.ts';
+import { operationPlace, routeDecorator } from './decorator.ts';
 import { directResponseAction } from './direct-response.ts';
 import { FAULT_FILTER, faultConfig } from './fault.ts';
 import {
@@ -64,6 +64,8 @@ interface RuleParts {
   readonly metadata: Metadata;
   /** Of a rule that forwards; undefined where it depends on the match. */
   readonly route: RouteAction | undefined;
+  /** See decorator.ts. Rewriting, which depends on the match, changes no cluster. */
+  readonly place: string;
   readonly semantics: string | undefined;
 }
 
@@ -72,14 +74,17 @@ function partsOf(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): RuleParts
   const semantics = obj.annotations[SEMANTICS_ANNOTATION];
   const operations = operationsOf(rule);
   const gatewaySemantics = semantics === 'gateway';
-  const shared = forwards(rule) && !(gatewaySemantics && rule.rewrite !== undefined);
+  const forwarding = forwards(rule)
+    ? routeAction({ inputs, rule, operations, match: {}, gatewaySemantics })
+    : undefined;
   return {
     rule,
     operations,
     headers: headerFields(inputs.http3 ? withAltService(operations, inputs.port) : operations),
     filterConfigs: filterConfigs(inputs, rule),
     metadata: configMetadata(obj.namespace, obj.name),
-    route: shared ? routeAction({ inputs, rule, operations, match: {}, gatewaySemantics }) : undefined,
+    route: gatewaySemantics && rule.rewrite !== undefined ? undefined : forwarding,
+    place: operationPlace(forwarding, inputs.virtualService.name, inputs.port),
     semantics,
   };
 }
@@ -101,7 +106,7 @@ function oneRoute(
     directResponse: action.directResponse,
     route: action.route,
     metadata: parts.metadata,
-    decorator: routeDecorator(match, action.route, inputs.virtualService.name, inputs.port),
+    decorator: routeDecorator(match, parts.place),
     requestHeadersToAdd: headers.requestHeadersToAdd,
     requestHeadersToRemove: headers.requestHeadersToRemove,
     responseHeadersToAdd: headers.responseHeadersToAdd,

@@ -33,8 +33,8 @@ describe('sharing', () => {
     expect(after).toHaveLength(SERVICES + 1);
     const changed = after.filter(host => before.get(host.name) !== host).map(host => host.name);
     expect(changed).toEqual([hostOf(4)]);
-    // What its routes are made from, the part that it is, its routes, its virtual host, and the route configuration around.
-    expect(scene.tracker.stats.generated - generated).toBe(5);
+    // What its routes are made from, the part that it is, the parts of its port, its routes, its virtual host, and the route configuration around.
+    expect(scene.tracker.stats.generated - generated).toBe(6);
   });
 
   it('keeps the resource when a VirtualService of other hosts changes, and when a change makes no difference', () => {
