@@ -86,6 +86,8 @@ describe.each(SERVED)('%s', name => {
       fc.property(arbitraryMessage(name, 4), message => {
         const whole = Buffer.from(encodePrepared(type, message));
         expect(Buffer.from(encode(message))).toEqual(whole);
+        // What has come twice is remembered from then on.
+        expect(Buffer.from(encode({ ...message }))).toEqual(whole);
         expect(Buffer.from(encode({ ...message }))).toEqual(whole);
       }),
       RUNS,

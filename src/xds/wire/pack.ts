@@ -17,7 +17,7 @@ import { writeList, writeStruct, writeValue } from './write-json.ts';
 const DEPTH_MAX = 100;
 /** Kept of a type: several places make messages of it, and patches come with any members. */
 const SHAPES_MAX = 16;
-/** Types, or fields of a type: messages that several others share, and that stay when what they are part of changes. Each costs memory for its bytes once more. */
+/** Types, or fields of a type: messages that several others share, or that stay when what they are part of changes. Each costs memory for its bytes once more. */
 const REMEMBERED: ReadonlySet<string> = new Set([
   'envoy.config.route.v3.Route.metadata',
   'envoy.config.route.v3.Route.route',
@@ -32,6 +32,8 @@ const REMEMBERED: ReadonlySet<string> = new Set([
   'envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter',
   'envoy.extensions.transport_sockets.tls.v3.CommonTlsContext',
 ]);
+/** Messages of one field that are known to have been written: among them are those that come again soon. */
+const MET_LATELY = 16;
 /** Fields of google.protobuf.Any, length-delimited. */
 const ANY_TYPE_URL = 0x0a;
 const ANY_VALUE = 0x12;
@@ -55,9 +57,11 @@ interface Plan {
 const sink = new Sink();
 const plans = new WeakMap<Type, Plan>();
 let depth = 0;
+/** Bytes that the length of the last frame took. */
+let frameWidth = 1;
 
 export function encodePrepared(type: Type, message: Plain): Buffer {
-  return sink.written(() => writeMessage(planOf(type), message));
+  return written(() => writeMessage(planOf(type), message));
 }
 
 /** `message` in an Any with that URL, as field `field` of another message: tag and length before it. `length`: of the Any alone. */
@@ -68,14 +72,21 @@ export function encodeAny(
 ): { readonly frame: Buffer; readonly length: number } {
   const plan = anyPlan(url) ?? planOfUrl(url, typeOf(typeNameOf(url)));
   let length = 0;
-  const frame = sink.written(() => {
+  const frame = written(() => {
     sink.varint((field << TAG_SHIFT) | LENGTH_DELIMITED);
-    const start = sink.open();
+    const guess = frameWidth;
+    const start = sink.open(guess);
     writeAnyOf(plan, message);
     length = sink.at - start;
-    sink.close(start);
+    frameWidth = sink.close(start, guess);
   });
   return { frame, length };
+}
+
+/** Whatever was thrown before, depth is counted from here. */
+function written(write: () => void): Buffer {
+  depth = 0;
+  return sink.written(write);
 }
 
 function planOf(type: Type): Plan {
@@ -90,16 +101,13 @@ function planOf(type: Type): Plan {
 function writeMessage(plan: Plan, message: Plain): void {
   assert(depth < DEPTH_MAX, 'messages are nested too deeply');
   depth++;
-  try {
-    const { fields } = shapeOf(plan, message);
-    for (let i = 0; i < fields.length; i++) {
-      const field = fields[i]!;
-      const value = message[field.name];
-      if (value !== undefined && value !== null) field.write(sink, value);
-    }
-  } finally {
-    depth--;
+  const { fields } = shapeOf(plan, message);
+  for (let i = 0; i < fields.length; i++) {
+    const field = fields[i]!;
+    const value = message[field.name];
+    if (value !== undefined && value !== null) field.write(sink, value);
   }
+  depth--;
 }
 
 function shapeOf(plan: Plan, message: Plain): Shape {
@@ -135,27 +143,35 @@ function elementWriter(field: Field): WriteElement | undefined {
   const type = messageTypeOf(field);
   if (type === undefined) return undefined;
   const write = contentWriter(type);
-  const framed = (value: unknown): void => {
-    const start = sink.open();
+  let width = 1;
+  const framed: WriteElement = (_, value) => {
+    const guess = width;
+    const start = sink.open(guess);
     write(value);
-    sink.close(start);
+    width = sink.close(start, guess);
   };
   const remembered = REMEMBERED.has(nameOf(type)) || REMEMBERED.has(nameOf(field));
-  return remembered ? remembering(framed) : (_, value) => framed(value);
+  return remembered ? remembering(framed) : framed;
 }
 
-/** What was written is kept with the object, and copied the next time. */
-function remembering(write: (value: unknown) => void): WriteElement {
+/**
+ * What was written of an object is kept with it and copied the next time: from the second time on, as most come only once and remembering costs about
+ * what writing does; or at once, if it is one of many of which a few may change.
+ */
+function remembering(write: WriteElement): WriteElement {
   const known = new WeakMap<object, Buffer>();
-  return (_, value) => {
+  const met: unknown[] = new Array(MET_LATELY).fill(undefined);
+  let next = 0;
+  return (_, value, ofMany) => {
     const bytes = known.get(value as object);
     if (bytes !== undefined) {
       sink.raw(bytes);
       return;
     }
     const start = sink.at;
-    write(value);
-    known.set(value as object, sink.copy(start));
+    write(sink, value, false);
+    if (ofMany || met.includes(value)) known.set(value as object, sink.copy(start));
+    else met[next++ % MET_LATELY] = value;
   };
 }
 
@@ -186,15 +202,16 @@ function writeAny(content: Plain): void {
   writeAnyOf(plan, plan.boxed ? content.value : content);
 }
 
-function writeAnyOf({ head, write }: AnyPlan, content: unknown): void {
-  sink.raw(head);
+function writeAnyOf(plan: AnyPlan, content: unknown): void {
+  sink.raw(plan.head);
   const before = sink.at;
   sink.varint(ANY_VALUE);
-  const start = sink.open();
-  write(content);
+  const { width } = plan;
+  const start = sink.open(width);
+  plan.write(content);
   // An empty value is the default.
   if (sink.at === start) sink.at = before;
-  else sink.close(start);
+  else plan.width = sink.close(start, width);
 }
 
 interface AnyPlan {
@@ -202,6 +219,8 @@ interface AnyPlan {
   readonly head: Buffer;
   readonly write: (value: unknown) => void;
   readonly boxed: boolean;
+  /** Bytes that the length of the last one took. */
+  width: number;
 }
 
 const anyPlans = new Map<string, AnyPlan>();
@@ -218,12 +237,12 @@ function anyPlan(url: string): AnyPlan | undefined {
 }
 
 function planOfUrl(url: string, type: Type): AnyPlan {
-  return { head: headOf(url), write: contentWriter(type), boxed: BOXED.has(nameOf(type)) };
+  return { head: headOf(url), write: contentWriter(type), boxed: BOXED.has(nameOf(type)), width: 1 };
 }
 
 function unknownType(url: string, { value }: Plain): AnyPlan {
   assert(value instanceof Uint8Array, `an Any of the unknown type ${url} must be given as bytes`);
-  return { head: headOf(url), write: () => sink.raw(value), boxed: false };
+  return { head: headOf(url), write: () => sink.raw(value), boxed: false, width: 1 };
 }
 
 function headOf(url: string): Buffer {

@@ -11,6 +11,7 @@ const LOW_BITS = 0x7f;
 const MORE = 0x80;
 /** Varints of 64 bits have ten bytes at the most. */
 const VARINT_BYTES_MAX = 10;
+const UINT32_MAX = 2 ** 32 - 1;
 
 export class Sink {
   #bytes = Buffer.allocUnsafeSlow(START_BYTES);
@@ -38,12 +39,29 @@ export class Sink {
   varint(value: number): void {
     this.#reserve(VARINT_BYTES_MAX);
     const bytes = this.#bytes;
+    let { at } = this;
     let rest = value;
     while (rest > LOW_BITS) {
-      bytes[this.at++] = (rest & LOW_BITS) | MORE;
+      bytes[at++] = (rest & LOW_BITS) | MORE;
       rest >>>= 7;
     }
-    bytes[this.at++] = rest;
+    bytes[at] = rest;
+    this.at = at + 1;
+  }
+
+  /** A non-negative integer up to 2^53. */
+  varint53(value: number): void {
+    if (value <= UINT32_MAX) {
+      this.varint(value);
+      return;
+    }
+    this.#reserve(VARINT_BYTES_MAX);
+    let rest = value;
+    while (rest > LOW_BITS) {
+      this.#bytes[this.at++] = (rest % MORE) | MORE;
+      rest = Math.floor(rest / MORE);
+    }
+    this.#bytes[this.at++] = rest;
   }
 
   /** Negative ones are sign-extended to 64 bits, as protobuf has it. */
@@ -78,30 +96,40 @@ export class Sink {
   text(text: string): void {
     const { length } = text;
     this.#reserve(length * BYTES_PER_CHARACTER_MAX + VARINT_BYTES_MAX);
-    const start = this.open();
+    const width = length > LOW_BITS ? 2 : 1;
+    const start = this.open(width);
     if (length > SHORT_TEXT || !this.#ascii(text)) this.at += this.#bytes.write(text, this.at);
-    this.close(start);
+    this.close(start, width);
   }
 
-  /** What is written from here on has its length before it: the result is for `close`. */
-  open(): number {
-    this.#reserve(1);
-    return ++this.at;
+  /**
+   * What is written from here on has its length before it: the result is for `close`. `width`: the bytes that the length is expected to take; a wrong
+   * guess costs a copy of what was written.
+   */
+  open(width: number): number {
+    this.#reserve(width);
+    this.at += width;
+    return this.at;
   }
 
-  close(start: number): void {
+  /** `width` as given to `open`. Returns what it should have been: mostly the best guess for the next time. */
+  close(start: number, width: number): number {
     const length = this.at - start;
-    if (length <= LOW_BITS) {
-      this.#bytes[start - 1] = length;
-      return;
+    const taken = length <= LOW_BITS ? 1 : widthOf(length);
+    if (taken !== width) {
+      this.#reserve(taken);
+      this.#bytes.copyWithin(start - width + taken, start, this.at);
+      this.at += taken - width;
     }
-    let more = 0;
-    for (let rest = length >>> 7; rest > 0; rest >>>= 7) more++;
-    this.#reserve(more);
-    this.#bytes.copyWithin(start + more, start, this.at);
-    this.at = start - 1;
-    this.varint(length);
-    this.at += length;
+    const bytes = this.#bytes;
+    let at = start - width;
+    let rest = length;
+    while (rest > LOW_BITS) {
+      bytes[at++] = (rest & LOW_BITS) | MORE;
+      rest >>>= 7;
+    }
+    bytes[at] = rest;
+    return taken;
   }
 
   /** False, with nothing written, if a character needs more than one byte. There is room. */
@@ -124,4 +152,11 @@ export class Sink {
     this.#bytes.copy(grown, 0, 0, this.at);
     this.#bytes = grown;
   }
+}
+
+/** Bytes of a length as a varint. */
+function widthOf(length: number): number {
+  let width = 1;
+  for (let rest = length >>> 7; rest > 0; rest >>>= 7) width++;
+  return width;
 }

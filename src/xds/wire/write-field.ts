@@ -13,8 +13,11 @@ export interface FieldWriter {
   readonly write: (sink: Sink, value: unknown) => void;
 }
 
-/** Without the tag; messages and texts with their length. */
-export type WriteElement = (sink: Sink, value: unknown) => void;
+/** Without the tag; messages and texts with their length. `ofMany`: one of a long list. */
+export type WriteElement = (sink: Sink, value: unknown, ofMany: boolean) => void;
+
+/** Lists of so many elements are long. */
+const MANY = 16;
 
 const VARINT = 0;
 const FIXED_64 = 1;
@@ -32,9 +35,9 @@ export function fieldWriter(field: Field, ofMessage: WriteElement | undefined): 
     const packed = field.packed && wireType(kind) !== LENGTH_DELIMITED && ofMessage === undefined;
     return { name, id, write: packed ? packedWriter(id, element) : listWriter(tag, element) };
   }
-  const write: WriteElement = (sink, value) => {
+  const write = (sink: Sink, value: unknown): void => {
     sink.varint(tag);
-    element(sink, value);
+    element(sink, value, false);
   };
   if (ofMessage !== undefined || field.hasPresence) return { name, id, write };
   const isDefault = defaultTest(kind, field.typeDefault as unknown);
@@ -81,6 +84,9 @@ function scalarWriter(kind: string): WriteElement {
       return (sink, value) => sink.int32((value as number) | 0);
     case 'double':
       return (sink, value) => sink.double(value as number);
+    case 'int64':
+    case 'uint64':
+      return plainOr53(kind);
     case 'bytes':
       return (sink, value) => {
         sink.varint((value as Uint8Array).length);
@@ -89,6 +95,15 @@ function scalarWriter(kind: string): WriteElement {
     default:
       return rareWriter(kind as RareKind);
   }
+}
+
+/** Seconds of durations mostly. */
+function plainOr53(kind: 'int64' | 'uint64'): WriteElement {
+  const rare = rareWriter(kind);
+  return (sink, value) => {
+    if (Number.isSafeInteger(value) && (value as number) >= 0) sink.varint53(value as number);
+    else rare(sink, value, false);
+  };
 }
 
 type RareKind = 'int64' | 'uint64' | 'sint32' | 'sint64' | 'float' | 'fixed32' | 'fixed64' | 'sfixed32' | 'sfixed64';
@@ -132,47 +147,50 @@ function isZeroLong({ low, high }: Plain): boolean {
   return low === 0 && high === 0;
 }
 
-function listWriter(tag: number, element: WriteElement): WriteElement {
+function listWriter(tag: number, element: WriteElement): FieldWriter['write'] {
   return (sink, list) => {
     const values = list as readonly unknown[];
-    for (let i = 0; i < values.length; i++) {
+    const { length } = values;
+    for (let i = 0; i < length; i++) {
       sink.varint(tag);
-      element(sink, values[i]);
+      element(sink, values[i], length >= MANY);
     }
   };
 }
 
-function packedWriter(id: number, element: WriteElement): WriteElement {
+function packedWriter(id: number, element: WriteElement): FieldWriter['write'] {
   const tag = tagOf(id, LENGTH_DELIMITED);
   return (sink, list) => {
     const values = list as readonly unknown[];
     if (values.length === 0) return;
     sink.varint(tag);
-    const start = sink.open();
-    for (const value of values) element(sink, value);
-    sink.close(start);
+    const start = sink.open(1);
+    for (const value of values) element(sink, value, false);
+    sink.close(start, 1);
   };
 }
 
 /** Entries are written in the order of the keys; those that look like integers come first, ascending, as in every JavaScript object. */
-function mapWriter(field: Field, element: WriteElement, kind: string | undefined): WriteElement {
+function mapWriter(field: Field, element: WriteElement, kind: string | undefined): FieldWriter['write'] {
   const tag = tagOf(field.id, LENGTH_DELIMITED);
   const { keyType } = field as unknown as { readonly keyType: string };
   const key = keyWriter(keyType);
   const keyTag = tagOf(1, wireType(keyType));
   const valueTag = tagOf(2, kind === undefined ? LENGTH_DELIMITED : wireType(kind));
+  let width = 1;
   return (sink, map) => {
     const entries = map as Plain;
     for (const name of sortedKeys(entries)) {
       const value = entries[name];
       if (value === undefined) continue;
       sink.varint(tag);
-      const start = sink.open();
+      const guess = width;
+      const start = sink.open(guess);
       sink.varint(keyTag);
       key(sink, name);
       sink.varint(valueTag);
-      element(sink, value);
-      sink.close(start);
+      element(sink, value, false);
+      width = sink.close(start, guess);
     }
   };
 }
@@ -181,5 +199,5 @@ function keyWriter(kind: string): (sink: Sink, name: string) => void {
   if (kind === 'string') return (sink, name) => sink.text(name);
   if (kind === 'bool') return (sink, name) => sink.varint(name === 'true' ? 1 : 0);
   const write = scalarWriter(kind);
-  return (sink, name) => write(sink, Number(name));
+  return (sink, name) => write(sink, Number(name), false);
 }

@@ -17,18 +17,25 @@ const STRUCT_VALUE = 0x2a;
 const LIST_VALUE = 0x32;
 /** JSON within JSON; as protobufjs has it for messages, of which each level is two. */
 const DEPTH_MAX = 100;
+/** Bytes that lengths of objects and lists took the last time, by depth: see Sink.open. */
+const entryWidths = new Uint8Array(DEPTH_MAX + 1).fill(1);
+const valueWidths = new Uint8Array(DEPTH_MAX + 1).fill(1);
+const framedWidths = new Uint8Array(DEPTH_MAX + 1).fill(1);
 
 export function writeStruct(sink: Sink, object: JsonObject, depth = 0): void {
   for (const key of sortedKeys(object)) {
     const member = object[key];
     if (member === undefined) continue;
     sink.varint(STRUCT_FIELDS);
-    const entry = sink.open();
+    const nested = typeof member === 'object';
+    const width = nested ? entryWidths[depth]! : 1;
+    const entry = sink.open(width);
     sink.varint(ENTRY_KEY);
     sink.text(key);
     sink.varint(ENTRY_VALUE);
     writeFramed(sink, member, depth);
-    sink.close(entry);
+    const taken = sink.close(entry, width);
+    if (nested) entryWidths[depth] = taken;
   }
 }
 
@@ -57,18 +64,22 @@ export function writeValue(sink: Sink, json: Json, depth = 0): void {
     assert(depth < DEPTH_MAX, 'JSON is nested too deeply');
     const isStruct = isObject(json);
     sink.varint(isStruct ? STRUCT_VALUE : LIST_VALUE);
-    const start = sink.open();
+    const width = valueWidths[depth]!;
+    const start = sink.open(width);
     if (isStruct) writeStruct(sink, json, depth + 1);
     else writeList(sink, json, depth + 1);
-    sink.close(start);
+    valueWidths[depth] = sink.close(start, width);
   }
 }
 
 /** With the length before it. */
 function writeFramed(sink: Sink, json: Json, depth: number): void {
-  const start = sink.open();
+  const nested = typeof json === 'object';
+  const width = nested ? framedWidths[depth]! : 1;
+  const start = sink.open(width);
   writeValue(sink, json, depth);
-  sink.close(start);
+  const taken = sink.close(start, width);
+  if (nested) framedWidths[depth] = taken;
 }
 
 const ZERO = 0x30;

@@ -150,27 +150,45 @@ describe('resources', () => {
 });
 
 describe('parts', () => {
-  test('only the virtual host that changed is encoded again', () => {
+  const names = Array.from({ length: 20 }, (_, i) => `part-${i}`);
+
+  test('of many virtual hosts only the one that changed is encoded again', () => {
     const encoded: string[] = [];
-    const [a, b, c] = ['a', 'b', 'c'].map(name => noted(host(name), encoded));
-    encodeTyped(ROUTES, '80', { name: '80', virtualHosts: [a!, b!], validateClusters: { value: false } });
-    expect(encoded).toEqual(['a', 'b']);
-    const bytes = encodeMessage(ROUTES, { name: '80', virtualHosts: [a!, c!, b!], validateClusters: { value: false } });
-    expect(encoded).toEqual(['a', 'b', 'c']);
-    const afresh = { name: '80', virtualHosts: ['a', 'c', 'b'].map(host), validateClusters: { value: false } };
+    const all = names.map(name => noted(host(name), encoded));
+    encodeTyped(ROUTES, '80', { name: '80', virtualHosts: all, validateClusters: { value: false } });
+    expect(encoded).toEqual(names);
+    const changed = all.with(3, noted(host('changed'), encoded)).reverse();
+    const bytes = encodeMessage(ROUTES, { name: '80', virtualHosts: changed, validateClusters: { value: false } });
+    expect(encoded).toEqual([...names, 'changed']);
+    const afresh = {
+      name: '80',
+      virtualHosts: changed.map(({ name = '' }) => host(name)),
+      validateClusters: { value: false },
+    };
     expect(Buffer.from(bytes)).toEqual(Buffer.from(encodeMessage(ROUTES, afresh)));
   });
 
-  test('only the filter chain that changed is encoded again', () => {
+  test('of many filter chains only the one that changed is encoded again', () => {
     const chain = (name: string): FilterChain => ({ name, filters: [{ name: 'f', typedConfig: anyStruct({ name }) }] });
     const encoded: string[] = [];
-    const [a, b, c] = ['a', 'b', 'c'].map(name => noted(chain(name), encoded));
+    const all = names.map(name => noted(chain(name), encoded));
     const rest = { name: 'l', useOriginalDst: { value: true }, statPrefix: 's' };
-    encodeTyped(LISTENER, 'l', { name: 'l', filterChains: [a!, b!] });
-    const bytes = encodeMessage(LISTENER, { ...rest, filterChains: [b!, c!, a!] });
-    expect(encoded).toEqual(['a', 'b', 'c']);
-    const afresh = { ...rest, filterChains: ['b', 'c', 'a'].map(chain) };
+    encodeTyped(LISTENER, 'l', { name: 'l', filterChains: all });
+    expect(encoded).toEqual(names);
+    const changed = all.with(3, noted(chain('changed'), encoded)).reverse();
+    const bytes = encodeMessage(LISTENER, { ...rest, filterChains: changed });
+    expect(encoded).toEqual([...names, 'changed']);
+    const afresh = { ...rest, filterChains: changed.map(({ name = '' }) => chain(name)) };
     expect(Buffer.from(bytes)).toEqual(Buffer.from(encodeMessage(LISTENER, afresh)));
+  });
+
+  test('one of a few is encoded again once, and never after that', () => {
+    const encoded: string[] = [];
+    const few = [noted(host('a'), encoded), noted(host('b'), encoded)];
+    for (let i = 0; i < 4; i++) encodeMessage(ROUTES, { name: `${i}`, virtualHosts: few });
+    expect(encoded).toEqual(['a', 'b', 'a', 'b']);
+    const afresh = { name: '4', virtualHosts: [host('a'), host('b')] };
+    expect(encodeMessage(ROUTES, { name: '4', virtualHosts: few })).toEqual(encodeMessage(ROUTES, afresh));
   });
 
   test('a part that is used twice, none, and absent parts', () => {
