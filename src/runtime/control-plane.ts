@@ -30,6 +30,7 @@ import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
 import { ConfigStoreController } from './config-store.ts';
 import { expectedProxies } from './expected-proxies.ts';
+import { collectGarbage } from './garbage.ts';
 import type { Log } from './log.ts';
 import { RecordedStore } from './recorded-store.ts';
 import { Reporter } from './reporter.ts';
@@ -84,7 +85,8 @@ async function start(
   const adapters = await openAdapters(options, clock, log, VERSION);
   const { journal, world, snapshot, asOf, connected } = await openWorld(options, clock, log);
   closers.push(() => journal.close());
-  const snapshotter = new Snapshotter(journal, snapshot, log, SNAPSHOT_EVENTS, keepOf(options, clock));
+  const crowded = (): boolean => xds.isCrowded;
+  const snapshotter = new Snapshotter(journal, snapshot, log, SNAPSHOT_EVENTS, keepOf(options, clock), crowded);
   closers.push(() => snapshotter.finish(world.state));
   closers.push(() => world.stop());
 
@@ -97,7 +99,14 @@ async function start(
   const reporter = new Reporter(log, adapters);
   const metrics = new Metrics();
   const engine = new Engine(resourceSources);
-  const warmUp = new WarmUp({ engine, state: () => world.state, clock, log, enabled: warmUpEnabled(process.env) });
+  const warmUp = new WarmUp({
+    engine,
+    state: () => world.state,
+    clock,
+    log,
+    enabled: warmUpEnabled(process.env),
+    tidy: collectGarbage,
+  });
   closers.push(async () => warmUp.stop());
   const ready = (): boolean => sources.ready && warmUp.done;
   const host = xdsHost({ world, clock, log, metrics, reporter, engine, ready });

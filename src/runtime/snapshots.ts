@@ -7,6 +7,8 @@ import type { Journal } from '../journal/journal.ts';
 import type { Log } from './log.ts';
 
 export const SNAPSHOT_EVENTS = 4_000;
+/** So many times as many events may come while a snapshot is put off; then it is written all the same. */
+export const SNAPSHOT_HELD_MAX = 4;
 /** The newest are all kept. */
 export const SNAPSHOTS_KEPT = 4;
 /** Of older ones at most so many, spread over all of history, for questions about the past. */
@@ -17,28 +19,36 @@ export class Snapshotter {
   readonly #log: Log;
   readonly #every: number;
   readonly #keep: () => Retention | undefined;
+  readonly #holds: () => boolean;
   #last: number;
   #writing: Promise<void> = Promise.resolve();
   #busy = false;
 
-  /** `last`: seq of the newest snapshot there is. `every`: events between two. `keep`: what is kept of the journal, asked after each. */
+  /**
+   * `last`: seq of the newest snapshot there is. `every`: events between two. `keep`: what is kept of the journal, asked after each.
+   * `holds`: others need the processor more, so the next one is put off, within bounds.
+   */
   constructor(
     journal: Journal,
     last: number,
     log: Log,
     every = SNAPSHOT_EVENTS,
     keep: () => Retention | undefined = () => undefined,
+    holds: () => boolean = () => false,
   ) {
     this.#journal = journal;
     this.#last = last;
     this.#log = log;
     this.#every = every;
     this.#keep = keep;
+    this.#holds = holds;
   }
 
   /** Call after each fold, with a state that the journal can give back. */
   consider(state: State): void {
-    if (this.#busy || state.seq - this.#last < this.#every) return;
+    const events = state.seq - this.#last;
+    if (this.#busy || events < this.#every) return;
+    if (events < this.#every * SNAPSHOT_HELD_MAX && this.#holds()) return;
     this.#start(state);
   }
 

@@ -37,6 +37,8 @@ export interface WarmUpOptions {
   readonly runsMax?: number;
   /** False: nothing is made, and nobody waits for it. */
   readonly enabled?: boolean;
+  /** Called at the end, before anybody is told to come. */
+  readonly tidy?: () => void;
 }
 
 /** PILOT_ENABLE_WARM_UP; an unparsable value counts as not given. */
@@ -76,6 +78,7 @@ export class WarmUp {
       this.#options.log('warn', `no first views: ${error instanceof Error ? error.message : String(error)}`);
     }
     this.#sweepsLeft = WARM_UP_SWEEPS_MAX;
+    this.#options.tidy?.();
     this.#done = true;
   }
 

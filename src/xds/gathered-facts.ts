@@ -7,8 +7,8 @@ import type { Unrecorded } from '../core/event.ts';
 import type { State } from '../core/state.ts';
 import type { XdsHost } from './host.ts';
 
-/** A proxy that connects waits for about nine commits, one after another. */
-export const GATHER_MS = 8;
+/** A proxy that connects waits for about nine commits, one after another; those behind it wait for seconds meanwhile. */
+export const GATHER_MS = 20;
 
 interface Waiting {
   readonly facts: readonly Unrecorded[];

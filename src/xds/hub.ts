@@ -47,7 +47,7 @@ export class Hub {
     this.#limits = limits;
     this.#pusher = new Pusher(host, schedule, connection => this.#byConnection.get(connection)?.push());
     this.#gate = new Gate(limits.newStreamsPerSecond, limits.newStreamWaitMs);
-    const gathered = new GatheredFacts(host, () => this.#gate.isBusy(host.clock.now()));
+    const gathered = new GatheredFacts(host, () => this.isCrowded);
     const record = (facts: readonly Unrecorded[]): Promise<State> => gathered.record(facts);
     this.#context = {
       host,
@@ -64,6 +64,11 @@ export class Hub {
       onSettled: stream => this.#pusher.done(stream.connection),
       onGone: stream => this.#gone(stream),
     };
+  }
+
+  /** More streams have come than are let in: some wait for their turn. */
+  get isCrowded(): boolean {
+    return this.#gate.isBusy(this.#host.clock.now());
   }
 
   /** Undefined: refused, which the transport has been told, or gone while it waited for its turn (`gone`). */

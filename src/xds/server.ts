@@ -103,6 +103,11 @@ export class XdsServer {
     return { ...bodies.stats, bodyBytes: bodies.bytes, cuts: turns.cuts, repeatedRequests, largestRequest };
   }
 
+  /** Streams wait for their turn to be let in. */
+  get isCrowded(): boolean {
+    return this.#hub.isCrowded;
+  }
+
   /** In no order. */
   served(): Iterable<Served> {
     return this.#hub.served();

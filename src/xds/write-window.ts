@@ -97,7 +97,7 @@ export class WriteWindow {
 }
 
 /** Those that have to wait are let in together, so often. What they need at the same time is made, recorded and committed once for all of them. */
-export const GATE_TURN_MS = 200;
+export const GATE_TURN_MS = 500;
 
 /** Lets `perSecond` through: after a quiet time as many as there are in a turn at once, the others at the next turn after their time has come. */
 export class Gate {

@@ -5,7 +5,13 @@ import type { State } from '../../../src/core/state.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
 import { foldHistory, stateHash } from '../../../src/runtime/history.ts';
-import { OLDER_SNAPSHOTS_MAX, SNAPSHOTS_KEPT, Snapshotter, superfluous } from '../../../src/runtime/snapshots.ts';
+import {
+  OLDER_SNAPSHOTS_MAX,
+  SNAPSHOT_HELD_MAX,
+  SNAPSHOTS_KEPT,
+  Snapshotter,
+  superfluous,
+} from '../../../src/runtime/snapshots.ts';
 import { World } from '../../../src/runtime/world.ts';
 
 test('a process that serves forgets what is too old, goes on, and starts again from what is left', async () => {
@@ -62,4 +68,32 @@ test('what a compacted journal begins with never goes', () => {
   const seqs = Array.from({ length: 60 }, (_, i) => 100 + i);
   expect(superfluous(seqs, 99)).not.toContain(100);
   expect(superfluous(seqs, 99)).toHaveLength(60 - OLDER_SNAPSHOTS_MAX - SNAPSHOTS_KEPT);
+});
+
+test('while others need the processor more a snapshot is put off, and not for ever', async () => {
+  const journal = await openMemoryJournal({ clock: () => 0 });
+  const { state } = await foldHistory(journal, { fromSnapshot: true });
+  const clock: Clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
+  const world = new World({ journal, state, clock, strict: false, log: () => undefined });
+  let crowded = true;
+  const snapshotter = new Snapshotter(
+    journal,
+    0,
+    () => undefined,
+    10,
+    () => undefined,
+    () => crowded,
+  );
+  world.listen({ onFolded: (after: State) => snapshotter.consider(after) });
+  const says = async (n: number): Promise<readonly number[]> => {
+    for (let i = 0; i < n; i++) await world.record([{ source: 'xds', kind: 'TimerFired', name: `${i}` }]);
+    for (let turn = 0; turn < 20; turn++) await new Promise<void>(resolve => setImmediate(resolve));
+    return (await journal.snapshots.list()).map(({ seq }) => seq);
+  };
+  expect(await says(25)).toEqual([]);
+  crowded = false;
+  expect(await says(1)).toEqual([26]);
+  crowded = true;
+  expect(await says(10 * SNAPSHOT_HELD_MAX)).toEqual([26, 26 + 10 * SNAPSHOT_HELD_MAX]);
+  await world.stop();
 });
