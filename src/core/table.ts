@@ -32,6 +32,9 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a === b ? 0 : 1)
 
 export class Table<V> {
   readonly #tree: Tree<V>;
+  /** What was asked for last: whoever writes has mostly just read, and finding a place in a large table costs more than all else here. */
+  #asked: string | undefined;
+  #answer: V | undefined;
 
   private constructor(tree: Tree<V>) {
     this.#tree = tree;
@@ -50,7 +53,11 @@ export class Table<V> {
   }
 
   get(key: string): V | undefined {
-    return this.#tree.get(key);
+    if (key !== this.#asked) {
+      this.#answer = this.#tree.get(key);
+      this.#asked = key;
+    }
+    return this.#answer;
   }
 
   has(key: string): boolean {
@@ -59,7 +66,7 @@ export class Table<V> {
 
   /** The same table when the value is already there, by identity. */
   with(key: string, value: V): Table<V> {
-    if (this.#tree.get(key) === value && this.#tree.has(key)) return this;
+    if (this.get(key) === value && this.#tree.has(key)) return this;
     const next = this.#tree.clone();
     next.set(key, value);
     return new Table(next);

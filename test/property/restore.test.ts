@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event, RawObject } from '../../src/core/event.ts';
 import { fold } from '../../src/core/fold.ts';
+import type { JsonObject } from '../../src/core/json.ts';
 import { definitions } from '../../src/core/kinds/registry.ts';
 import type { ObjectRecord } from '../../src/core/object.ts';
 import { decodeRecord, type Version } from '../../src/core/record.ts';
@@ -116,9 +117,9 @@ const anyVersion: fc.Arbitrary<RawObject> = fc.oneof(
     arbitrary: fc
       .record({
         uid: fc.constantFrom('x', 'y'),
-        port: fc.constantFrom<number | string>(80, 81, '80'),
+        port: fc.constantFrom<JsonObject>({ port: 80 }, { port: 81 }, { port: 80, protocol: 'TCP' }),
       })
-      .map(({ uid, port }) => rawService({ uid }, { ports: [{ name: 'http', port }] })),
+      .map(({ uid, port }) => rawService({ uid }, { ports: [{ name: 'http', ...port }] })),
   },
   { weight: 1, arbitrary: fc.constantFrom('none', 'bad').map(type => rawService({}, { type })) },
   { weight: 1, arbitrary: fc.constant(rawService({ labels: { '-': 'no key' } }, {})) },

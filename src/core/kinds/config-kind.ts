@@ -31,6 +31,7 @@ export function configKind<K extends KindName>(from: ConfigKind<K>): KindDefinit
   const decode = makeDecoder<{ readonly Object: { readonly spec?: KindSpecs[K] } }>({
     messages: { ...messages, Object: [{ name: 'spec', type: { message: 'Spec' } }] },
     enums: {},
+    strictNumbers: true,
   });
   const decodeObject = (raw: RawObject): Either<NonEmptyArray<Problem>, KindSpecs[K]> => {
     const decoded = decode('Object', raw, '', { ignoreUnknown: true });

@@ -41,7 +41,11 @@ export interface KubernetesKind<K extends KindName, D> {
 export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>): KindDefinition<K> {
   const { Object: members = [], ...messages } = from.messages;
   const whole: SchemaMessage = [{ name: 'metadata', type: { message: 'Metadata' } }, ...members];
-  const schema: Schema = { messages: { ...messages, Metadata: from.metadata ?? [], Object: whole }, enums: {} };
+  const schema: Schema = {
+    messages: { ...messages, Metadata: from.metadata ?? [], Object: whole },
+    enums: {},
+    strictNumbers: true,
+  };
   const decode = makeDecoder<{ readonly Object: D }>(schema);
   const decodeObject = (raw: RawObject): Either<NonEmptyArray<Problem>, KindSpecs[K]> => {
     const decoded = decode('Object', raw, '', { ignoreUnknown: true });

@@ -175,7 +175,11 @@ function typeReader(compiler: Compiler, type: FieldType): Read {
     const message = messageOf(compiler, type.message);
     return (context, json, at) => readMessage(compiler, message, context, json, at);
   }
-  return type === 'any' ? anyReader(compiler) : scalarReader(type);
+  if (type === 'any') return anyReader(compiler);
+  const read = scalarReader(type);
+  if (!compiler.schema.strictNumbers) return read;
+  if (INTEGERS.has(type)) return numberReader('an integer', read);
+  return FLOATS.has(type) ? numberReader('a number', read) : read;
 }
 
 function listReader(element: Read): Read {
@@ -250,6 +254,15 @@ function scalarReader(type: Exclude<ScalarType, 'any'>): Read {
     default:
       return any;
   }
+}
+
+const INTEGERS: ReadonlySet<ScalarType> = new Set(['int32', 'uint32', 'int64', 'uint64']);
+const FLOATS: ReadonlySet<ScalarType> = new Set(['float', 'double']);
+
+/** Of what `read` takes, only what is a number in JSON. */
+function numberReader(expected: string, read: Read): Read {
+  return (context, json, at) =>
+    typeof json === 'string' ? mismatch(context, expected, json, at) : read(context, json, at);
 }
 
 function enumReader(compiler: Compiler, type: string): Read {

@@ -48,4 +48,9 @@ export interface Schema {
   /** By full name. */
   readonly messages: Readonly<Record<string, SchemaMessage>>;
   readonly enums: Readonly<Record<string, SchemaEnum>>;
+  /**
+   * True: numbers are numbers, as in Go's encoding/json, by which the API server decodes its own kinds (a port "80" is refused). Otherwise as in
+   * protojson, by which Istio's are decoded.
+   */
+  readonly strictNumbers?: boolean;
 }

@@ -12,7 +12,7 @@ import { untrackedReader } from '../../../src/core/registry/untracked.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 
 const labels: fc.Arbitrary<Labels> = fc.dictionary(
-  fc.constantFrom('app', 'version', 'topology.istio.io/network', 'topology.kubernetes.io/zone'),
+  fc.constantFrom('app', 'env', 'version', 'topology.istio.io/network', 'topology.kubernetes.io/zone'),
   fc.constantFrom('a', 'b'),
 );
 const named = (kind: string, name: string, spec: JsonObject): JsonObject => ({
@@ -95,6 +95,9 @@ describe('selection by index', () => {
   it('files nothing under a label that comes from elsewhere', () => {
     expect(selectorKey({ 'topology.istio.io/network': 'n', version: 'v', app: 'a' })).toBe('app=a');
     expect(selectorKey({ 'topology.kubernetes.io/zone': 'z' })).toBe('');
+    // What many have in common comes last.
+    expect(selectorKey({ env: 'prod', name: 'a', 'example.com/team': 't' })).toBe('name=a');
+    expect(selectorKey({ version: 'v1', env: 'prod' })).toBe('env=prod');
     expect(labelKeys({ 'topology.istio.io/cluster': 'c', b: '2', a: '1' })).toEqual(['a=1', 'b=2']);
   });
 });

@@ -76,6 +76,9 @@ describe('Service', () => {
     [{ ports: [{ port: 99999 }] }, ['spec.ports[0].port: 99999 is not a port: expected a number from 1 to 65535']],
     [{ ports: [{}] }, ['spec.ports[0].port: is missing; expected a port from 1 to 65535']],
     [{ ports: [{ port: 'http' }] }, ['spec.ports[0].port: expected an integer, found the string "http"']],
+    [{ ports: [{ port: '80' }] }, ['spec.ports[0].port: expected an integer, found the string "80"']],
+    [{ ports: [{ port: 80, nodePort: '1' }] }, ['spec.ports[0].nodePort: expected an integer, found the string "1"']],
+    [{ ports: [{ port: 80.5 }] }, ['spec.ports[0].port: expected an integer, found 80.5']],
     [
       { ports: [{ port: 80 }, { port: 80, name: 'b' }] },
       [
@@ -287,4 +290,30 @@ describe('the others', () => {
       'subsets[0].ports[0].port: 0 is not a port: expected a number from 1 to 65535',
     ]);
   });
+});
+
+// Numbers and booleans as text, which Istio's own kinds may have, are refused by the API server in its own.
+test.each<[KindName, JsonObject, string]>([
+  [
+    'Pod',
+    { spec: { containers: [{ name: 'c', ports: [{ containerPort: '80' }] }] } },
+    'spec.containers[0].ports[0].containerPort: expected an integer, found the string "80"',
+  ],
+  [
+    'EndpointSlice',
+    { addressType: 'IPv4', ports: [{ port: '80' }] },
+    'ports[0].port: expected an integer, found the string "80"',
+  ],
+  [
+    'EndpointSlice',
+    { addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: 'true' } }] },
+    'endpoints[0].conditions.ready: expected true or false, found the string "true"',
+  ],
+  [
+    'Endpoints',
+    { subsets: [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: '80' }] }] },
+    'subsets[0].ports[0].port: expected an integer, found the string "80"',
+  ],
+])('given a %s with a number or a boolean as text, then it is refused where it stands', (kind, rest, problem) => {
+  expect(problemsOf(of(kind, rest))).toEqual([problem]);
 });
