@@ -21,21 +21,33 @@ const GENERATIONS_KEPT = 2;
 
 export class Answers {
   readonly values = new Map<Facet, FacetValue>();
-  /** The values of derived facets, which say when they are in doubt. */
+  /** The values of derived facets, which proxies of which others think alike rest on as well, each with its audience then. */
   readonly #own: Entry[] = [];
+  readonly #audiences: Audience[] = [];
   #generation: number;
-  doubtful = false;
+  #doubts: number;
 
-  constructor(generation: number) {
+  /** `doubts`: how often the tracker has had a reason to doubt anything. */
+  constructor(generation: number, doubts: number) {
     this.#generation = generation;
+    this.#doubts = doubts;
   }
 
-  /** From now on doubt about the entry is doubt about these answers. Of two that rest on one entry, the one that came first is asked anew. */
+  /** From now on doubt about the entry is doubt about these answers. */
   restOn(entry: Entry): void {
-    if (entry.answers === this) return;
-    if (entry.answers !== undefined) entry.answers.doubtful = true;
-    entry.answers = this;
     this.#own.push(entry);
+    this.#audiences.push(entry.audience);
+  }
+
+  /** False for ever once something that they rest on is in doubt, or has come to its value by asking something else. */
+  stands(doubts: number): boolean {
+    if (this.#doubts === doubts) return true;
+    for (let i = 0; i < this.#own.length; i++) {
+      const { standing, audience } = this.#own[i]!;
+      if (standing !== 'current' || audience !== this.#audiences[i]) return false;
+    }
+    this.#doubts = doubts;
+    return true;
   }
 
   /** False: what they rest on may have been forgotten, or equal values are told by another representative now. */
@@ -49,8 +61,8 @@ export class Answers {
   }
 
   /** What does not depend on the state, for the next ones of the same proxy. */
-  plain(generation: number): Answers {
-    const next = new Answers(generation);
+  plain(generation: number, doubts: number): Answers {
+    const next = new Answers(generation, doubts);
     if (generation !== this.#generation) return next;
     for (const [facet, value] of this.values) if (facet.kind === 'plain') next.values.set(facet, value);
     return next;

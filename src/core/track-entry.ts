@@ -3,7 +3,6 @@
 import { type Few, forEachOf, withOne, without } from './few.ts';
 import type { MadeCell } from './memo.ts';
 import type { Query } from './reader.ts';
-import type { Answers } from './track-answers.ts';
 import type { Read } from './track-reads.ts';
 import type { Audience, Variants } from './track-variants.ts';
 
@@ -45,13 +44,11 @@ export interface Entry {
   callers: Few<Entry>;
   readonly made: readonly MadeCell[];
   readonly value: unknown;
-  /** Where it is found; undefined: by connection. */
-  readonly home: Variants<Entry> | undefined;
+  /** Where it is found. */
+  readonly home: Variants<Entry>;
   standing: Standing;
   /** Unlinked: nobody finds it any more. */
   gone: boolean;
-  /** Of a derived facet: the answers that its value is one of. */
-  answers: Answers | undefined;
   usedIn: number;
   /** The run that called it last: see Read. */
   lastRun: number;
@@ -64,7 +61,7 @@ export function addCaller(entry: Entry, caller: Entry): void {
 /** An answer that the entry rests on is another one now. */
 export function overturn(entry: Entry): void {
   const before = entry.standing;
-  doubt(entry, 'stale');
+  entry.standing = 'stale';
   if (before !== 'current') return;
   const waiting: Entry[] = [];
   const wait = (caller: Entry): void => {
@@ -73,7 +70,7 @@ export function overturn(entry: Entry): void {
   forEachOf(entry.callers, wait);
   for (let caller = waiting.pop(); caller !== undefined; caller = waiting.pop()) {
     if (caller.standing !== 'current') continue;
-    doubt(caller, 'doubtful');
+    caller.standing = 'doubtful';
     forEachOf(caller.callers, wait);
   }
 }
@@ -85,14 +82,9 @@ export function removeCaller(entry: Entry, caller: Entry): void {
 /** What has been found stale is told nothing any more; who called it is in doubt already. */
 export function unlink(entry: Entry): void {
   entry.gone = true;
-  doubt(entry, 'stale');
+  entry.standing = 'stale';
   for (const read of entry.reads) read.delete(entry);
   for (const call of entry.calls) removeCaller(call.entry, entry);
-}
-
-function doubt(entry: Entry, standing: Standing): void {
-  entry.standing = standing;
-  if (entry.answers !== undefined) entry.answers.doubtful = true;
 }
 
 const NOBODY_ASKED: Audience = [];

@@ -13,11 +13,9 @@ import type { ReadIndex } from './track-reads.ts';
 
 /** What a tracker remembers. */
 export interface Memory {
-  /** All that were made and not unlinked, but for those of `own`; also such as another one with the same audience displaced. */
+  /** All that were made and not unlinked; also such as another one with the same audience displaced. */
   readonly entries: Set<Entry>;
   readonly variants: VariantsBook;
-  /** Derived facets, which nobody calls: their values are answers of a proxy. */
-  readonly own: Map<string, Entry>;
   readonly index: ReadIndex<Entry>;
   readonly memos: readonly InputMemo[];
   readonly facets: FacetBook;
@@ -25,7 +23,7 @@ export interface Memory {
 
 /** Yields after each piece. Forgets what was used neither in this generation nor in the one before. `forgot` is called for each value. */
 export function* sweeping(memory: Memory, generation: number, forgot: () => void): IterableIterator<undefined, void> {
-  const { entries, variants, own, index, memos, facets } = memory;
+  const { entries, variants, index, memos, facets } = memory;
   const old = (entry: Entry): boolean => entry.usedIn < generation - 1;
   const idle = (entry: Entry): boolean => old(entry) && isEmpty(entry.callers);
   const keep = (entry: Entry): void => {
@@ -38,7 +36,7 @@ export function* sweeping(memory: Memory, generation: number, forgot: () => void
     for (let entry = doomed.pop(); entry !== undefined; entry = doomed.pop()) {
       // It may have been asked for since it was found idle.
       if (!idle(entry)) continue;
-      entry.home?.delete(entry);
+      entry.home.delete(entry);
       entries.delete(entry);
       unlink(entry);
       forgot();
@@ -47,13 +45,6 @@ export function* sweeping(memory: Memory, generation: number, forgot: () => void
     }
   }
 
-  for (const [key, entry] of own) {
-    if (idle(entry)) {
-      own.delete(key);
-      yield* forget(entry);
-    } else keep(entry);
-    yield;
-  }
   for (const entry of entries) {
     if (idle(entry)) yield* forget(entry);
     else keep(entry);

@@ -2,7 +2,8 @@
 //
 // A tree of questions: a query that got the same answers so far asks the same next, so a node mostly has one question, and finding the
 // value for one of thousands of proxies costs as many answers as the query asked for. Only an audience that changed with the state makes
-// a node ask two questions. Invariant: an entry hangs at the node that its audience leads to.
+// a node ask two questions. Invariant: an entry hangs at the first node on the way of its audience that it shares with no other one, so that the
+// values of a thousand proxies of which each has its own do not take a thousand branches.
 
 import type { Facet, FacetValue } from './track-facets.ts';
 
@@ -14,6 +15,7 @@ export interface Variant {
 }
 
 interface Node<E> {
+  /** Where others hang below, one whose audience ends here. */
   entry: E | undefined;
   /** Made when the first question comes: most values are everybody's. */
   answers: Map<Facet, Map<FacetValue, Node<E>>> | undefined;
@@ -38,12 +40,9 @@ export class Variants<E extends Variant> {
 
   /** An entry whose audience answers as `ask` does. */
   find(ask: (facet: Facet) => FacetValue): E | undefined {
-    if (this.#tree !== undefined) return find(this.#tree.root, ask);
+    if (this.#tree !== undefined) return find(this.#tree.root, ask, 0);
     const only = this.#only;
-    if (only === undefined) return undefined;
-    const { audience } = only;
-    for (let i = 0; i < audience.length; i++) if (ask(audience[i]![0]) !== audience[i]![1]) return undefined;
-    return only;
+    return only !== undefined && answersFrom(only.audience, 0, ask) ? only : undefined;
   }
 
   /** Takes the place of an entry with the same audience. Past `max` the one put longest ago goes. */
@@ -74,10 +73,8 @@ export class Variants<E extends Variant> {
   }
 
   #hang({ root, all }: { readonly root: Node<E>; readonly all: Set<E> }, entry: E): void {
-    let node = root;
-    for (const [facet, answer] of entry.audience) node = childOf(node, facet, answer);
-    if (node.entry !== undefined) all.delete(node.entry);
-    node.entry = entry;
+    const displaced = hang(root, entry);
+    if (displaced !== undefined) all.delete(displaced);
     all.add(entry);
   }
 }
@@ -90,15 +87,45 @@ function emptyNode<E>(): Node<E> {
   return { entry: undefined, answers: undefined };
 }
 
-function find<E>(node: Node<E>, ask: (facet: Facet) => FacetValue): E | undefined {
-  if (node.entry !== undefined) return node.entry;
+function find<E extends Variant>(node: Node<E>, ask: (facet: Facet) => FacetValue, depth: number): E | undefined {
+  const { entry } = node;
+  if (entry !== undefined && answersFrom(entry.audience, depth, ask)) return entry;
   if (node.answers === undefined) return undefined;
   for (const [facet, children] of node.answers) {
     const child = children.get(ask(facet));
-    const found = child === undefined ? undefined : find(child, ask);
+    const found = child === undefined ? undefined : find(child, ask, depth + 1);
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+function answersFrom(audience: Audience, depth: number, ask: (facet: Facet) => FacetValue): boolean {
+  for (let i = depth; i < audience.length; i++) if (ask(audience[i]![0]) !== audience[i]![1]) return false;
+  return true;
+}
+
+/** Gives the one with the same audience that it takes the place of. */
+function hang<E extends Variant>(root: Node<E>, entry: E): E | undefined {
+  const { audience } = entry;
+  let node = root;
+  for (let depth = 0; ; depth++) {
+    const there = node.entry;
+    if (there !== undefined && sameAudience(there.audience, audience)) {
+      node.entry = entry;
+      return there;
+    }
+    const step = there?.audience[depth];
+    if (step !== undefined) {
+      node.entry = undefined;
+      childOf(node, step[0], step[1]).entry = there;
+    }
+    const next = audience[depth];
+    if (next === undefined || (node.entry === undefined && node.answers === undefined)) {
+      node.entry = entry;
+      return undefined;
+    }
+    node = childOf(node, next[0], next[1]);
+  }
 }
 
 function childOf<E>(node: Node<E>, facet: Facet, answer: FacetValue): Node<E> {
@@ -118,11 +145,12 @@ function childOf<E>(node: Node<E>, facet: Facet, answer: FacetValue): Node<E> {
 
 /** Prunes what nothing hangs at any more. */
 function remove<E extends Variant>(node: Node<E>, entry: E, depth: number): void {
-  const step = entry.audience[depth];
-  if (step === undefined) {
-    if (node.entry === entry) node.entry = undefined;
+  if (node.entry === entry) {
+    node.entry = undefined;
     return;
   }
+  const step = entry.audience[depth];
+  if (step === undefined) return;
   const [facet, answer] = step;
   const children = node.answers?.get(facet);
   const child = children?.get(answer);

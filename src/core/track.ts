@@ -58,15 +58,11 @@ export class Tracker {
   readonly #index = new ReadIndex<Entry>();
   readonly #variants = new VariantsBook();
   readonly #entries = new Set<Entry>();
-  /** Derived facets: a value for each proxy, found by connection. */
-  readonly #own = new Map<string, Entry>();
   readonly #facets = new FacetBook();
   readonly #answers = new WeakMap<ProxyRecord, Answers>();
   readonly #latest = new Latest();
   readonly #made = new InputMemo();
   readonly #tokens = new InputMemo();
-  /** Derived facets that are being worked out. */
-  readonly #running = new Set<string>();
   /** Runs that came to no end: see `within`. */
   readonly #stopped = new WeakMap<
     Variants<Entry>,
@@ -75,12 +71,17 @@ export class Tracker {
   readonly #memory: Memory = {
     entries: this.#entries,
     variants: this.#variants,
-    own: this.#own,
     index: this.#index,
     memos: [this.#made, this.#tokens],
     facets: this.#facets,
   };
   #generation = 1;
+  /** How often anything was found stale or forgotten: while it stays, whatever was current is. */
+  #doubts = 0;
+  readonly #overturn = (entry: Entry): void => {
+    this.#doubts++;
+    overturn(entry);
+  };
   readonly #tracking: Tracking = {
     index: this.#index,
     facets: this.#facets,
@@ -131,20 +132,20 @@ export class Tracker {
 
   /** The value of a query for a proxy at a state. */
   get<A extends string, R>(state: State, proxy: ProxyRecord | undefined, query: Query<A, R>, arg: A): R {
-    this.#index.moveTo(state, overturn);
+    this.#index.moveTo(state, this.#overturn);
     return this.#ensure(state, proxy, query as Query<string, unknown>, arg).value as R;
   }
 
   /** As `get`, to be asked about later. */
   hold<A extends string, R>(state: State, proxy: ProxyRecord, query: Query<A, R>, arg: A): Held<R> {
-    this.#index.moveTo(state, overturn);
+    this.#index.moveTo(state, this.#overturn);
     const entry = this.#ensure(state, proxy, query as Query<string, unknown>, arg);
     return { value: entry.value as R, entry, audience: entry.audience, answers: this.#answersOf(proxy) };
   }
 
   /** True: asking again would give the identical value. Costs next to nothing; false says only that it has to be asked. */
   stands(state: State, proxy: ProxyRecord, { entry, audience, answers }: Held<unknown>): boolean {
-    this.#index.moveTo(state, overturn);
+    this.#index.moveTo(state, this.#overturn);
     if (entry.standing !== 'current' || entry.audience !== audience || this.#answersOf(proxy) !== answers) return false;
     entry.usedIn = this.#generation;
     return true;
@@ -152,7 +153,7 @@ export class Tracker {
 
   /** The value of a selection, as a query gets it by `about`. */
   about<I extends object, R>(state: State, proxy: ProxyRecord | undefined, selection: Selection<I, R>, of: I): R {
-    this.#index.moveTo(state, overturn);
+    this.#index.moveTo(state, this.#overturn);
     const { value: token } = this.#tokens.token(selection.name, of, this.#generation);
     return this.#ensure(state, proxy, boundTo(selection, of), token as string).value as R;
   }
@@ -180,10 +181,10 @@ export class Tracker {
       for (const read of entry.reads) for (const [key, hit] of read.objects()) (hit ? found : missed).add(key);
       for (const call of entry.calls) visit(call.entry);
       for (const [facet] of entry.audience) {
-        if (facet.kind === 'derived' && proxy !== undefined) visit(this.#ensureOwn(state, proxy, facet));
+        if (facet.kind === 'derived' && proxy !== undefined) visit(this.#ensureDerived(state, proxy, facet));
       }
     };
-    this.#index.moveTo(state, overturn);
+    this.#index.moveTo(state, this.#overturn);
     visit(this.#ensure(state, proxy, query, arg));
     return { found: [...found].sort(), missed: [...missed].sort() };
   }
@@ -198,6 +199,8 @@ export class Tracker {
   *sweeping(): IterableIterator<undefined, void> {
     yield* sweeping(this.#memory, this.#generation, () => {
       this.stats.swept++;
+      // What is forgotten is told of no change any more.
+      this.#doubts++;
     });
     this.#latest.sweep(this.#generation - 1);
     this.#generation++;
@@ -211,7 +214,7 @@ export class Tracker {
 
   /** Memoised values held, for metrics and limits. */
   get size(): { readonly queries: number; readonly generated: number } {
-    return { queries: this.#own.size + this.#entries.size, generated: this.#made.size };
+    return { queries: this.#entries.size, generated: this.#made.size };
   }
 
   #ensure(state: State, proxy: ProxyRecord | undefined, query: Query<string, unknown>, arg: string): Entry {
@@ -224,6 +227,7 @@ export class Tracker {
       stale ??= entry;
       variants.delete(entry);
       this.#entries.delete(entry);
+      this.#doubts++;
       unlink(entry);
     }
     const line = query.follows === undefined ? undefined : `${query.name}\u0000${query.follows}`;
@@ -257,23 +261,9 @@ export class Tracker {
     return stopped.proxy === proxy && suits(stale, ask) ? stale : undefined;
   }
 
-  /** A derived facet is a query of one proxy; only its value is seen by callers. */
-  #ensureOwn(state: State, proxy: ProxyRecord, facet: DerivedFacet): Entry {
-    const key = `${facet.id}\u0000${proxy.connection}`;
-    const entry = this.#own.get(key);
-    // The proxy behind a connection may be another one at the same state.
-    const ask = (asked: Facet): FacetValue => this.#facetValue(state, proxy, asked);
-    if (entry !== undefined && suits(entry, ask) && this.#isCurrent(state, proxy, entry)) return entry;
-    if (this.#running.has(key)) throw new AssertionFailed(`${facet.id} of ${proxy.connection} reads itself`);
-    this.#running.add(key);
-    try {
-      const now = this.#run(state, proxy, this.#facets.queryOf(facet), proxy.connection, undefined, entry);
-      if (entry !== undefined) unlink(entry);
-      this.#own.set(key, now);
-      return now;
-    } finally {
-      this.#running.delete(key);
-    }
+  /** A derived facet is a query of whoever answers alike what it asks; only its value is seen by callers. */
+  #ensureDerived(state: State, proxy: ProxyRecord, facet: DerivedFacet): Entry {
+    return this.#ensure(state, proxy, this.#facets.queryOf(facet), '');
   }
 
   #isCurrent(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
@@ -316,9 +306,9 @@ export class Tracker {
       call.audience = now.audience;
     }
     if (!asksOthers) return true;
-    entry.home?.delete(entry);
+    entry.home.delete(entry);
     entry.audience = audienceOf(entry.asked, entry.audience);
-    entry.home?.put(entry, VARIANTS_MAX);
+    entry.home.put(entry, VARIANTS_MAX);
     return true;
   }
 
@@ -333,7 +323,7 @@ export class Tracker {
     proxy: ProxyRecord | undefined,
     query: Query<string, unknown>,
     arg: string,
-    home: Variants<Entry> | undefined,
+    home: Variants<Entry>,
     previous: Entry | undefined,
   ): Entry {
     this.spend();
@@ -355,7 +345,6 @@ export class Tracker {
       home,
       standing: 'current',
       gone: false,
-      answers: undefined,
       usedIn: this.#generation,
       lastRun: 0,
     };
@@ -371,7 +360,7 @@ export class Tracker {
     if (known !== undefined || answers.values.has(facet)) return known;
     let raw: FacetValue;
     if (facet.kind === 'derived') {
-      const entry = this.#ensureOwn(state, proxy, facet);
+      const entry = this.#ensureDerived(state, proxy, facet);
       answers.restOn(entry);
       raw = entry.value as Json;
     } else raw = facet.of(proxy);
@@ -383,8 +372,8 @@ export class Tracker {
   /** The index must be at the state. */
   #answersOf(proxy: ProxyRecord): Answers {
     const known = this.#answers.get(proxy);
-    if (known?.doubtful === false && known.renew(this.#generation, this.#facets)) return known;
-    const fresh = known?.plain(this.#generation) ?? new Answers(this.#generation);
+    if (known?.stands(this.#doubts) === true && known.renew(this.#generation, this.#facets)) return known;
+    const fresh = known?.plain(this.#generation, this.#doubts) ?? new Answers(this.#generation, this.#doubts);
     this.#answers.set(proxy, fresh);
     return fresh;
   }

@@ -154,3 +154,21 @@ describe('a sweep', () => {
     expect(runsOf(tracker, () => tracker.get(after, undefined, shown, ''))).toBe(0);
   });
 });
+
+it('answers of a proxy are doubted when what they rest on is forgotten in the middle of a sweep', () => {
+  const tracker = new Tracker();
+  const mode: Derivation<string> = {
+    name: 'mode of one',
+    run: reader => reader.object('PeerAuthentication', 'prod/one')?.labels.mode ?? '',
+  };
+  const asking = query('asking', reader => reader.derived(mode));
+  const client = proxy('client');
+  expect(tracker.get(start, client, asking, '')).toBe('STRICT');
+  tracker.sweep();
+  tracker.sweep();
+  const pieces = tracker.sweeping();
+  while (tracker.stats.swept === 0) pieces.next();
+  expect(tracker.get(start, client, asking, '')).toBe('STRICT');
+  const changed = put(start, authentication('one', 'DISABLE')).state;
+  expect(tracker.get(changed, client, asking, '')).toBe('DISABLE');
+});
