@@ -14,12 +14,13 @@ import {
 import type { PushRequest } from '../core/push-request.ts';
 import { decodeDeltaDiscoveryRequest, decodeDiscoveryRequest } from './discovery.ts';
 import type { Engine } from './engine.ts';
+import { HangUps } from './hang-ups.ts';
 import type { XdsHost } from './host.ts';
 import { Hub } from './hub.ts';
 import type { XdsLimits } from './limits.ts';
 import type { ScheduleSettings } from './push/settings.ts';
 import { RequestMemo } from './request-memo.ts';
-import { resetStream, sendPieces } from './shared-write.ts';
+import { byteStreamOf, resetStream, sendPieces } from './shared-write.ts';
 import type { AdsStream, Incoming } from './stream.ts';
 import type { ConnectionStatus, Served } from './stream-status.ts';
 import type { EndCode, Transport } from './transport.ts';
@@ -59,6 +60,7 @@ export class XdsServer {
   readonly #options: XdsServerOptions;
   readonly #server: Server;
   readonly #hub: Hub;
+  readonly #hangUps = new HangUps();
   #largest = 0;
   /** A node is of one proxy only. */
   readonly #requests = {
@@ -142,6 +144,8 @@ export class XdsServer {
   async #accept(call: Call, protocol: Protocol): Promise<void> {
     // An error event without a listener would end the process.
     call.on('error', () => undefined);
+    const session = byteStreamOf(call)?.session;
+    if (session !== undefined) this.#hangUps.watch(session);
     const identities = this.#options.identitiesOf?.(call) ?? [];
     const stream = await this.#hub.open(protocol, transportOf(call), identities, () => call.cancelled);
     if (stream !== undefined) this.#attach(call, stream);
@@ -159,7 +163,11 @@ export class XdsServer {
       }
       return stream.receive(message);
     });
-    call.on('end', () => stream.end('OK', 'closed by the client'));
+    call.on('end', () => {
+      // Whoever has gone altogether is not waiting for a status.
+      if (byteStreamOf(call) === undefined) stream.closed('cancelled');
+      else stream.end('OK', 'closed by the client');
+    });
     call.on('cancelled', () => stream.closed('cancelled'));
     call.on('error', error => stream.closed(error.message));
   }

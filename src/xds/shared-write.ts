@@ -6,15 +6,17 @@
 
 import { constants } from 'node:http2';
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
+import type { Session } from './hang-ups.ts';
 
 type Done = (error?: Error | null) => void;
 
-interface ByteStream {
+export interface ByteStream {
   write(bytes: Uint8Array, done?: Done): boolean;
   cork(): void;
   uncork(): void;
   close(code: number): void;
   readonly writable: boolean;
+  readonly session: Session | undefined;
 }
 
 /**

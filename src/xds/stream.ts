@@ -69,7 +69,7 @@ export class AdsStream implements Sender {
   #sets: ReadonlyMap<string, ResourceSet> = new Map();
   #running = false;
   #paused = false;
-  #gone = false;
+  #closing = false;
   #connectedAt = 0;
   /** Accepted, and not recorded yet: that is done together with what the first request asks for. */
   #arrival: Arrival | undefined;
@@ -102,7 +102,10 @@ export class AdsStream implements Sender {
   /** The client is gone, or the transport is. */
   closed(reason: string): void {
     this.ended = true;
-    this.#put({ kind: 'Closed', reason });
+    if (this.#closing) return;
+    this.#closing = true;
+    // Not on the spot: where one goes, a thousand may be going.
+    this.#context.afterwards.later({ afterwards: () => this.#put({ kind: 'Closed', reason }) });
   }
 
   /** From our side. */
@@ -177,8 +180,6 @@ export class AdsStream implements Sender {
   }
 
   async #leave(reason: string): Promise<void> {
-    if (this.#gone) return;
-    this.#gone = true;
     try {
       const { connection } = this;
       this.#context.listed.gone(connection);
