@@ -120,17 +120,23 @@ function proxyIps(metadata: JsonObject, address: string): readonly string[] {
   return isIp(address) ? [address] : [];
 }
 
+const DIGIT_0 = 48;
+const DIGIT_9 = 57;
+
 export function isIp(text: string): boolean {
   return isIpv4(text) || isIpv6(text);
 }
 
 export function isIpv4(text: string): boolean {
+  // Most texts that are asked about are names.
+  const first = text.charCodeAt(0);
+  if (!(first >= DIGIT_0 && first <= DIGIT_9)) return false;
   const parts = text.split('.');
   return parts.length === 4 && parts.every(part => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) <= 255);
 }
 
 export function isIpv6(text: string): boolean {
-  if (!/^[0-9a-fA-F:.]+$/.test(text) || !text.includes(':')) return false;
+  if (!text.includes(':') || !/^[0-9a-fA-F:.]+$/.test(text)) return false;
   const halves = text.split('::');
   if (halves.length > 2) return false;
   const groups = halves.flatMap(half => (half === '' ? [] : half.split(':')));

@@ -18,16 +18,22 @@ type Hash = LoadBalancerSettings_ConsistentHashLB;
 export interface HashLookup {
   /** An empty subset or an undefined port means that the destination names none; without a port, settings of a port do not count. */
   of(host: string, subset: string, port: number | undefined): Hash | undefined;
+  /** No rule of the mesh hashes. */
+  readonly nothing: boolean;
 }
 
 export function hashLookup(reader: ProxyReader): HashLookup {
   const { exact, wildcards } = reader.get(hashedHosts, '');
+  if (exact.size === 0) return nothingHashes;
   const mayHash = (host: string): boolean => exact.has(host) || wildcards.some(wildcard => subsetOf(host, wildcard));
   return {
+    nothing: false,
     of: (host, subset, port) =>
       mayHash(host) ? reader.get(hashInForce, `${host}|${subset}|${port ?? ''}`) : undefined,
   };
 }
+
+const nothingHashes: HashLookup = { of: () => undefined, nothing: true };
 
 /**
  * Argument `host|subset|port`; an empty port means that the destination names none, and then settings of a port do not count.

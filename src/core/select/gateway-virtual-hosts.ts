@@ -49,14 +49,34 @@ export const gatewayVirtualHosts: Query<string, GatewayVirtualHosts | undefined>
     const [first] = servers;
     if (first === undefined) return undefined;
     const hosts = new Map<string, OpenHost>();
-    const made = new Map<string, VirtualServiceRoutesInputs | undefined>();
     const http3 = servers.some(server => server.http3);
-    for (const server of servers) addServer(reader, server, http3, hosts, made);
+    const routesBy = routesOfGateways(reader, servers, http3);
+    const namespace = reader.facet('namespace');
+    for (const server of servers) addServer(reader, server, namespace, hosts, routesBy);
     const found = [...hosts.values()];
-    const collapse = reader.feature('PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION');
+    const collapse = found.length > 1 && reader.feature('PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION');
     return { port: declaredPort(first), hosts: collapse ? collapsed(found) : found };
   },
 };
+
+type RoutesBy = (
+  server: MergedServer,
+  virtualService: ResolvedVirtualService,
+) => VirtualServiceRoutesInputs | undefined;
+
+/** Once for each VirtualService and Gateway; only Gateways with several servers here can ask twice. */
+function routesOfGateways(reader: ProxyReader, servers: readonly MergedServer[], http3: boolean): RoutesBy {
+  const make: RoutesBy = (server, virtualService) =>
+    virtualServiceRoutesInputs(reader, virtualService, placeOf(reader, server, http3, virtualService));
+  const made = new Map<string, Map<ResolvedVirtualService, VirtualServiceRoutesInputs | undefined> | undefined>();
+  for (const { gatewayName } of servers) made.set(gatewayName, made.has(gatewayName) ? new Map() : undefined);
+  return (server, virtualService) => {
+    const known = made.get(server.gatewayName);
+    if (known === undefined) return make(server, virtualService);
+    if (!known.has(virtualService)) known.set(virtualService, make(server, virtualService));
+    return known.get(virtualService);
+  };
+}
 
 interface OpenHost {
   readonly host: string;
@@ -70,44 +90,45 @@ interface OpenHost {
 function addServer(
   reader: ProxyReader,
   merged: MergedServer,
-  http3: boolean,
+  namespace: string,
   hosts: Map<string, OpenHost>,
-  made: Map<string, VirtualServiceRoutesInputs | undefined>,
+  routesBy: RoutesBy,
 ): void {
   const requireTls = merged.server.tls?.httpsRedirect === true;
-  const open = (written: string, session: () => string): OpenHost => {
-    const host = written.toLowerCase();
-    const known = hosts.get(host) ?? {
-      host,
-      port: declaredPort(merged),
-      domains: [host],
-      requireTls,
-      session: session(),
-      routes: [],
-    };
-    if (requireTls) known.requireTls = true;
-    hosts.set(host, known);
-    return known;
-  };
-  const bound = reader.get(virtualServicesFor, `${reader.facet('namespace')}|${merged.gatewayName}`);
-  for (const virtualService of bound) {
+  for (const virtualService of reader.get(virtualServicesFor, `${namespace}|${merged.gatewayName}`)) {
     const shared = sharedHosts(merged.server.hosts ?? [], virtualService);
     if (shared.length === 0) continue;
-    const key = `${merged.gatewayName}|${virtualService.namespace}/${virtualService.name}`;
-    if (!made.has(key))
-      made.set(key, virtualServiceRoutesInputs(reader, virtualService, placeOf(reader, merged, http3, virtualService)));
-    const routes = made.get(key);
+    const routes = routesBy(merged, virtualService);
     if (routes === undefined) continue;
-    for (const host of shared) open(host, () => sessionOfHost(reader, host, virtualService)).routes.push(routes);
+    for (const written of shared) {
+      const host = written.toLowerCase();
+      const known = hosts.get(host);
+      if (known === undefined) {
+        const session = sessionOfHost(reader, host, virtualService);
+        hosts.set(host, { host, port: declaredPort(merged), domains: [host], requireTls, session, routes: [routes] });
+      } else {
+        known.routes.push(routes);
+        if (requireTls) known.requireTls = true;
+      }
+    }
   }
-  // Istio leaves `namespace/` in these hosts, which gives a domain that nothing matches.
-  if (requireTls) for (const host of merged.server.hosts ?? []) open(host, () => '');
+  if (requireTls) redirectToTls(merged, hosts);
+}
+
+/** Istio leaves `namespace/` in these hosts, which gives a domain that nothing matches. */
+function redirectToTls(merged: MergedServer, hosts: Map<string, OpenHost>): void {
+  for (const written of merged.server.hosts ?? []) {
+    const host = written.toLowerCase();
+    const known = hosts.get(host);
+    if (known !== undefined) known.requireTls = true;
+    else
+      hosts.set(host, { host, port: declaredPort(merged), domains: [host], requireTls: true, session: '', routes: [] });
+  }
 }
 
 /** Where the host is a service that the VirtualService itself sends requests to. */
-function sessionOfHost(reader: ProxyReader, host: string, virtualService: ResolvedVirtualService): string {
+function sessionOfHost(reader: ProxyReader, name: string, virtualService: ResolvedVirtualService): string {
   if (!reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER')) return '';
-  const name = host.toLowerCase();
   if (!destinationsOf(virtualService, undefined).has(name)) return '';
   return sessionOf(reader, destinationService(reader, name, virtualService.namespace));
 }
@@ -118,18 +139,26 @@ function declaredPort(merged: MergedServer): number {
 
 /** Hosts of the server that are meant for the VirtualService's namespace, met with its own: of each pair the more specific one. */
 export function sharedHosts(serverHosts: readonly string[], virtualService: ResolvedVirtualService): readonly string[] {
-  const found = new Set<string>();
+  // A list for a few, as almost always; looking through hundreds would be slow.
+  const found: string[] | Set<string> =
+    serverHosts.length * virtualService.hosts.length > LIST_MAX ? new Set<string>() : [];
+  const add = (host: string): void => {
+    if (!Array.isArray(found)) found.add(host);
+    else if (!found.includes(host)) found.push(host);
+  };
   for (const written of serverHosts) {
     const slash = written.indexOf('/');
     if (slash >= 0 && written.slice(0, slash) !== virtualService.namespace) continue;
     const serverHost = written.slice(slash + 1);
     for (const host of virtualService.hosts) {
-      if (subsetOf(host, serverHost)) found.add(host);
-      else if (subsetOf(serverHost, host)) found.add(serverHost);
+      if (subsetOf(host, serverHost)) add(host);
+      else if (subsetOf(serverHost, host)) add(serverHost);
     }
   }
-  return [...found];
+  return Array.isArray(found) ? found : [...found];
 }
+
+const LIST_MAX = 64;
 
 function placeOf(
   reader: ProxyReader,

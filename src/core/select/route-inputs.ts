@@ -164,6 +164,7 @@ function routedDestinations(spec: VirtualService): readonly Destination[] {
 
 function destinationHashes(reader: ProxyReader, destinations: readonly Destination[]): readonly DestinationHash[] {
   const lookup = hashLookup(reader);
+  if (lookup.nothing) return noHashes;
   let hashes: Map<string, LoadBalancerSettings_ConsistentHashLB> | undefined;
   for (const destination of destinations) {
     const hash = lookup.of(destination.host ?? '', destination.subset ?? '', destination.port?.number);

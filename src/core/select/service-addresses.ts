@@ -72,11 +72,10 @@ function defaultAddresses(service: Service, address: string, view: AddressView):
 
 function ofFamilies(addresses: readonly string[], view: AddressView): readonly string[] {
   if (view.bothFamilies) return addresses;
-  const v4 = addresses.filter(address => isIpv4(plain(address)));
-  const v6 = addresses.filter(address => isIpv6(plain(address)));
-  if (view.ipMode === 'ipv4') return v4;
-  if (view.ipMode === 'ipv6') return v6;
-  return addresses[0] !== undefined && isIpv4(plain(addresses[0])) ? v4 : v6;
+  if (addresses.length === 0) return addresses;
+  const isFirst4 = view.ipMode === 'dual' && isIpv4(plain(addresses[0]!));
+  const wanted = view.ipMode === 'ipv4' || isFirst4 ? isIpv4 : isIpv6;
+  return addresses.filter(address => wanted(plain(address)));
 }
 
 /** Without the length of a CIDR prefix. */

@@ -26,19 +26,11 @@ export function gatewayRoute(reader: ProxyReader, routeName: string): GeneratedV
 }
 
 function makeHost(reader: ProxyReader, host: GatewayVirtualHost, problems: Set<Problem>): VirtualHost {
-  const routes: Route[] = [];
-  for (const inputs of host.routes) {
-    const made = reader.make(virtualServiceRoutes, inputs);
-    routes.push(...made.routes);
-    for (const found of made.problems) problems.add(found);
-  }
   const { attemptCount } = reader.derived(routeHeaderOptions);
-  const domains = host.domains.map(asDomain);
-  const name = `${asDomain(host.host)}:${host.port}`;
   return reader.make(virtualHost, {
-    name,
-    domains,
-    routes: catchAllsLast(routes),
+    name: `${asDomain(host.host)}:${host.port}`,
+    domains: host.domains.map(asDomain),
+    routes: routesOf(reader, host, problems),
     attemptCount,
     requireTls: host.requireTls,
     session: host.session,
@@ -46,9 +38,18 @@ function makeHost(reader: ProxyReader, host: GatewayVirtualHost, problems: Set<P
 }
 
 /** VirtualServices that share a host are joined: what matches everything must not hide the routes of the next one. */
-function catchAllsLast(routes: readonly Route[]): readonly Route[] {
-  const matchesAll = (route: Route): boolean => isCatchAll(route.match ?? {});
-  return [...routes.filter(route => !matchesAll(route)), ...routes.filter(matchesAll)];
+function routesOf(reader: ProxyReader, host: GatewayVirtualHost, problems: Set<Problem>): readonly Route[] {
+  const routes: Route[] = [];
+  const last: Route[] = [];
+  for (const inputs of host.routes) {
+    const made = reader.make(virtualServiceRoutes, inputs);
+    for (const found of made.problems) problems.add(found);
+    // Of one VirtualService what matches everything is the last one anyway.
+    if (host.routes.length === 1) return made.routes;
+    for (const route of made.routes) (isCatchAll(route.match ?? {}) ? last : routes).push(route);
+  }
+  for (const route of last) routes.push(route);
+  return routes;
 }
 
 const blackHole: Generator<{ readonly port: number }, VirtualHost> = {
