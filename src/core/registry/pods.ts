@@ -86,15 +86,19 @@ export function isReady(pod: Obj<'Pod'>): boolean {
   return pod.spec.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }
 
-/** The number of a port that is named in the pod: containers first, then init containers that stay (native sidecars). */
-export function containerPort(pod: Obj<'Pod'>, name: string, transport?: string): number | undefined {
+type ContainerPort = Obj<'Pod'>['spec']['containers'][number]['ports'][number];
+
+/** Containers first, then init containers that stay (native sidecars). */
+export function containerPorts(pod: Obj<'Pod'>): readonly ContainerPort[] {
   const stays = pod.spec.initContainers.filter(container => container.restartPolicy === 'Always');
-  for (const container of [...pod.spec.containers, ...stays]) {
-    for (const port of container.ports) {
-      if (port.name === name && (transport === undefined || port.protocol === transport)) return port.containerPort;
-    }
-  }
-  return undefined;
+  return [...pod.spec.containers, ...stays].flatMap(container => container.ports);
+}
+
+/** The number of a port that is named in the pod. */
+export function containerPort(pod: Obj<'Pod'>, name: string, transport?: string): number | undefined {
+  return containerPorts(pod).find(
+    port => port.name === name && (transport === undefined || port.protocol === transport),
+  )?.containerPort;
 }
 
 /** The name of what made the pod: of a ReplicaSet its Deployment, of a Job its CronJob; a pod on its own has its own name. */

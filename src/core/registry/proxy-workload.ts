@@ -1,5 +1,6 @@
-// The workload that a proxy runs beside: its labels and its locality. Both are derivations: others depend on the value they come to,
-// never on which proxy asked.
+// The workload that a proxy runs beside: its labels and its locality. All are derivations: others depend on the value they come to,
+// never on which proxy asked. Only the finding of the workload, by the proxy's name and addresses, is each proxy's own; what is then made of a
+// pod or of none is worked out once for all whose pods say the same.
 // Rules: spec-events-pushes-protocol §7.5, spec-clusters-endpoints §15.4; Istio pilot/pkg/xds/ads.go (computeProxyState, setTopologyLabels).
 
 import { canonicalJson, isObject, type Json } from '../json.ts';
@@ -18,11 +19,52 @@ import {
   withTopology,
   ZONE_LABEL,
 } from './labels.ts';
-import { podLocality } from './pods.ts';
+import { containerPorts, podLocality } from './pods.ts';
 import { entriesAt } from './selecting.ts';
 import { entryWorkload } from './workload-entry.ts';
 
 const TEST_VM_LABEL = 'istio.io/test-vm';
+
+/** What the proxy's pod says, as far as it matters for what the proxy is; nothing of it tells apart the pods of one Deployment on one node. */
+export type OwnPod = {
+  readonly cluster: string;
+  readonly labels: Labels;
+  readonly locality: string;
+  readonly network: string;
+  /** In the order in which a name is looked for. */
+  readonly ports: readonly { readonly name: string; readonly protocol: string; readonly number: number }[];
+};
+
+/** Null: it has none that is known. */
+export const ownPod: Derivation<OwnPod | null> = {
+  name: 'registry/ownPod',
+  run: reader => {
+    const pod = podOfProxy(reader);
+    if (pod === undefined) return null;
+    return {
+      cluster: pod.cluster,
+      labels: pod.labels,
+      locality: podLocality(reader, pod),
+      network: networkOf(reader, pod.cluster, pod.labels, pod.spec.podIP),
+      ports: containerPorts(pod).map(({ name, protocol, containerPort: number }) => ({ name, protocol, number })),
+    };
+  },
+};
+
+/** `namespace/name` of the WorkloadEntry that the proxy is; null: of none. */
+export const ownEntry: Derivation<string | null> = {
+  name: 'registry/ownEntry',
+  run: reader => {
+    const entry = entryOfProxy(reader);
+    return entry === undefined ? null : `${entry.namespace}/${entry.name}`;
+  },
+};
+
+/** Names of the ServiceEntries of the proxy's namespace among which are all that have an endpoint at one of its addresses. */
+export const entriesAtOwn: Derivation<readonly string[]> = {
+  name: 'registry/entriesAtOwn',
+  run: reader => entriesAt(reader, reader.facet('namespace'), reader.facet('ips')).map(({ name }) => name),
+};
 
 /** Labels of the proxy's workload, with the topology labels. What the registry said of the network is not replaced by what the proxy says. */
 export const proxyLabels: Derivation<Labels> = {
@@ -77,7 +119,7 @@ function podAtAddress(reader: ProxyReader, cluster: string, namespace: string): 
  * The WorkloadEntry that has the proxy's first address. Of several the one with the proxy's name, else of its namespace, else the first
  * by name. Those without labels are left out: nothing could select them. Istio serviceregistry/util/workloadinstances (GetInstanceForProxy).
  */
-export function entryOfProxy(reader: ProxyReader): Obj<'WorkloadEntry'> | undefined {
+function entryOfProxy(reader: ProxyReader): Obj<'WorkloadEntry'> | undefined {
   const address = reader.facet('ips')[0];
   if (address === undefined || !isOfConfigCluster(reader)) return undefined;
   const entries = reader
@@ -109,22 +151,18 @@ function ownLabels(reader: ProxyReader): Labels {
 }
 
 function podLabels(reader: ProxyReader): Labels | undefined {
-  const pod = podOfProxy(reader);
-  if (pod === undefined) return undefined;
-  return withTopology(pod.labels, {
-    cluster: pod.cluster,
-    locality: podLocality(reader, pod),
-    node: textOf(reader.metadata('NODE_NAME')),
-    network: networkOf(reader, pod.cluster, pod.labels, pod.spec.podIP),
-  });
+  const pod = reader.derived(ownPod);
+  if (pod === null) return undefined;
+  const { cluster, labels, locality, network } = pod;
+  return withTopology(labels, { cluster, locality, node: textOf(reader.metadata('NODE_NAME')), network });
 }
 
 /** Of the first endpoint, by the proxy's addresses, of a ServiceEntry of its namespace. */
 function instanceLabels(reader: ProxyReader): Labels | undefined {
   if (!isOfConfigCluster(reader)) return undefined;
-  const ips = reader.facet('ips');
-  const entries = entriesAt(reader, reader.facet('namespace'), ips);
-  for (const address of ips) {
+  const entries = ownServiceEntries(reader);
+  if (entries.length === 0) return undefined;
+  for (const address of reader.facet('ips')) {
     for (const entry of entries) {
       for (const host of [...new Set(entry.spec.hosts ?? [])]) {
         const found = reader
@@ -137,6 +175,14 @@ function instanceLabels(reader: ProxyReader): Labels | undefined {
     }
   }
   return undefined;
+}
+
+/** Of `entriesAtOwn`, by name. */
+export function ownServiceEntries(reader: ProxyReader): readonly Obj<'ServiceEntry'>[] {
+  return reader
+    .derived(entriesAtOwn)
+    .map(name => reader.object('ServiceEntry', `${reader.facet('namespace')}/${name}`))
+    .filter(entry => entry !== undefined);
 }
 
 /** The topology labels of the workload, else its locality label, else what the node says. */

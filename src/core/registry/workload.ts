@@ -10,9 +10,7 @@ import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints, targetPort } from './kubernetes-endpoints.ts';
 import { kubernetesService } from './kubernetes-service.ts';
 import { type Labels, selects } from './labels.ts';
-import { containerPort } from './pods.ts';
-import { entryOfProxy, labelsOf, podOfProxy, textOf } from './proxy-workload.ts';
-import { entriesAt } from './selecting.ts';
+import { labelsOf, type OwnPod, ownEntry, ownPod, ownServiceEntries, textOf } from './proxy-workload.ts';
 import { hostsOf } from './service-entry.ts';
 import { servicesOfHost } from './services.ts';
 
@@ -56,11 +54,12 @@ const targetNames: Derivation<readonly TargetName[]> = {
 
 function kubernetesTargets(reader: ProxyReader): readonly TargetName[] {
   const cluster = reader.facet('clusterId') || reader.setting('clusterId');
-  const entry = entryOfProxy(reader);
+  const named = reader.derived(ownEntry);
+  const entry = named === null ? undefined : reader.object('WorkloadEntry', named);
   if (entry !== undefined) return targetsOfEntry(reader, entry, cluster);
-  const pod = podOfProxy(reader);
-  const labels = pod === undefined ? labelsOf(reader.metadata('LABELS')) : pod.labels;
-  const portOf = pod === undefined ? saidPorts(reader) : podPorts(pod);
+  const pod = reader.derived(ownPod);
+  const labels = pod === null ? labelsOf(reader.metadata('LABELS')) : pod.labels;
+  const portOf = pod === null ? saidPorts(reader) : podPorts(pod);
   const chosen = servicesIn(reader, cluster, reader.facet('namespace')).filter(
     obj => Object.keys(obj.spec.selector).length > 0 && selects(obj.spec.selector, labels),
   );
@@ -94,9 +93,11 @@ function portTargets(reader: ProxyReader, obj: Obj<'Service'>, portOf: PortOf): 
   return names;
 }
 
-function podPorts(pod: Obj<'Pod'>): PortOf {
-  return port =>
-    typeof port.targetPort === 'number' ? port.targetPort : containerPort(pod, port.targetPort, port.protocol);
+function podPorts({ ports }: OwnPod): PortOf {
+  return ({ targetPort: wanted, protocol }) =>
+    typeof wanted === 'number'
+      ? wanted
+      : ports.find(port => port.name === wanted && port.protocol === protocol)?.number;
 }
 
 /** Of an unknown pod only the ports that the proxy listed can be named. */
@@ -163,9 +164,11 @@ function portNamed(service: Service, name: string): Port | undefined {
 
 /** ServiceEntries of the proxy's namespace with an endpoint at one of its addresses, whichever cluster the proxy is in. */
 function entryTargets(reader: ProxyReader): readonly TargetName[] {
+  const entries = ownServiceEntries(reader);
+  if (entries.length === 0) return [];
   const ips = reader.facet('ips');
   const names: TargetName[] = [];
-  for (const entry of entriesAt(reader, reader.facet('namespace'), ips)) {
+  for (const entry of entries) {
     for (const host of hostsOf(entry)) {
       const endpoints = reader
         .get(hostInstances, `${host}|${entry.namespace}`)

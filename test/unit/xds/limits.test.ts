@@ -59,11 +59,12 @@ describe('limits', () => {
 
 describe('the gate for new streams', () => {
   it('lets what fits into a turn through at once, the others at the next turn after theirs, and refuses when that takes too long', () => {
-    const gate = new Gate(10, 250);
+    const gate = new Gate(10, 600);
     const enter = (...times: readonly number[]) => times.map(now => gate.enter(now));
-    expect(enter(1_000, 1_000, 1_000, 1_000, 1_000, 1_000)).toEqual([0, 0, 0, 200, 200, undefined]);
-    expect(enter(1_060, 1_060)).toEqual([340, undefined]);
-    expect(enter(10_000, 10_007, 10_050, 10_051)).toEqual([0, 0, 0, 149]);
+    expect(enter(1_000, 1_000, 1_000, 1_000, 1_000, 1_000)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(enter(1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000)).toEqual([500, 500, 500, 500, 500, 1_000, undefined]);
+    expect(enter(1_160, 1_160)).toEqual([840, undefined]);
+    expect(enter(10_000, 10_007, 10_050, 10_051, 10_052, 10_053, 10_054)).toEqual([0, 0, 0, 0, 0, 0, 446]);
   });
 
   it('lets no more through than it is said to, at any turn', () => {
@@ -74,7 +75,12 @@ describe('the gate for new streams', () => {
       const at = now + gate.enter(now)!;
       turns.set(at, (turns.get(at) ?? 0) + 1);
     }
-    expect(Math.max(...turns.values())).toBe(5);
-    expect(Math.max(...turns.keys())).toBe(15_800);
+    expect(Math.max(...turns.values())).toBe(13);
+    expect(Math.max(...turns.keys())).toBe(15_500);
+  });
+
+  it('never lets one wait that comes alone', () => {
+    const gate = new Gate(25, 60_000);
+    for (let now = 0; now < 60_000; now += 1_000) expect(gate.enter(now)).toBe(0);
   });
 });
