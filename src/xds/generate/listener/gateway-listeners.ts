@@ -28,6 +28,7 @@ import {
 import { durationOfMs } from '../duration.ts';
 import { accessLogsOf, listenerAccessLogs, orNone } from './access-log.ts';
 import { MESH_ALL } from './alpn.ts';
+import { distinctChains } from './distinct-chains.ts';
 import { gatewayQuicSocket, gatewayTlsSocket } from './gateway-tls.ts';
 import { httpConnectionManager } from './http-connection-manager.ts';
 import { proxyProtocol, tlsInspector } from './listener-filters.ts';
@@ -81,8 +82,12 @@ function listenerOf(
 ): Resource<Listener> | undefined {
   const first = groups[0]!;
   const used = new Set<string>();
-  const chains = groups.flatMap(group => groupChains(reader, name, group, used));
+  const { chains, lost } = distinctChains(
+    reader,
+    groups.flatMap(group => groupChains(reader, name, group, used)),
+  );
   if (chains.length === 0) return undefined;
+  const told = lost.map(host => `${host === '' ? 'any host' : host} is of an earlier server of the port`);
   return reader.make(gatewayListener, {
     name,
     bind: bindOf(reader, first),
@@ -91,7 +96,7 @@ function listenerOf(
     chains,
     proxyProtocol: reader.derived(gatewayTopology).proxyProtocol !== undefined,
     accessLog: listenerAccessLogs(reader, 'gateway'),
-    problems,
+    problems: [...problems, ...told],
     ...socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
   });
 }
@@ -114,7 +119,7 @@ function quicListenerOf(
     bind: bindOf(reader, first),
     moreBinds: first.bind === '' ? extraWildcards(reader) : [],
     port: first.port,
-    chains,
+    chains: distinctChains(reader, chains).chains,
     accessLog: listenerAccessLogs(reader, 'gateway'),
     ...socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
     exactBalance: false,

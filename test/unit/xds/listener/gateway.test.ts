@@ -187,3 +187,22 @@ describe('TCP and TLS that passes through', () => {
     expect(chains.map(filterNames)).toEqual([['envoy.filters.network.tcp_proxy'], ['envoy.filters.network.tcp_proxy']]);
   });
 });
+
+describe('names that several servers of a port have', () => {
+  const tls = { mode: 'SIMPLE', credentialName: 'cert' };
+  const older = gateway('older', [https(tls, { hosts: ['a.example.com', 'b.example.com'] })]);
+  const younger = gateway(
+    'younger',
+    [
+      https(tls, { hosts: ['edge/b.example.com', 'c.example.com'] }),
+      https(tls, { hosts: ['edge/a.example.com'], port: { number: 8443, name: 'other', protocol: 'HTTPS' } }),
+    ],
+    '2024-01-02T00:00:00Z',
+  );
+
+  it('are of the oldest: no two chains match alike', () => {
+    const scene = gatewayScene([younger, older]);
+    const names = scene.chains('gw', '0.0.0.0_8443').map(chain => chain.filterChainMatch?.serverNames);
+    expect(names).toEqual([['a.example.com', 'b.example.com'], ['c.example.com']]);
+  });
+});
