@@ -4,6 +4,7 @@
 // Invariant: while an `Answers` is not in doubt, each of its values is what asking again would give. Whoever finds the identical object again
 // (Tracker.stands) need not compare anything.
 
+import type { ProxyRecord } from './proxy.ts';
 import type { Entry } from './track-entry.ts';
 import type { Facet, FacetBook, FacetValue } from './track-facets.ts';
 import type { Audience } from './track-variants.ts';
@@ -21,6 +22,8 @@ const GENERATIONS_KEPT = 2;
 
 export class Answers {
   readonly values = new Map<Facet, FacetValue>();
+  /** The proxy in one of its versions: what it watches and refuses changes, and answers nothing. */
+  readonly #proxy: ProxyRecord;
   /** The values of derived facets, which proxies of which others think alike rest on as well, each with its audience then. */
   readonly #own: Entry[] = [];
   readonly #audiences: Audience[] = [];
@@ -28,9 +31,26 @@ export class Answers {
   #doubts: number;
 
   /** `doubts`: how often the tracker has had a reason to doubt anything. */
-  constructor(generation: number, doubts: number) {
+  constructor(proxy: ProxyRecord, generation: number, doubts: number) {
+    this.#proxy = proxy;
     this.#generation = generation;
     this.#doubts = doubts;
+  }
+
+  /** Nothing has changed since it was last found that they stand and are remembered. */
+  isFresh(generation: number, doubts: number): boolean {
+    return this.#doubts === doubts && this.#generation === generation;
+  }
+
+  /** Everything that a facet may look at is the same. */
+  areOf(proxy: ProxyRecord): boolean {
+    const { facets, metadata, extensions, identities } = this.#proxy;
+    return (
+      facets === proxy.facets &&
+      metadata === proxy.metadata &&
+      extensions === proxy.extensions &&
+      identities === proxy.identities
+    );
   }
 
   /** From now on doubt about the entry is doubt about these answers. */
@@ -62,7 +82,7 @@ export class Answers {
 
   /** What does not depend on the state, for the next ones of the same proxy. */
   plain(generation: number, doubts: number): Answers {
-    const next = new Answers(generation, doubts);
+    const next = new Answers(this.#proxy, generation, doubts);
     if (generation !== this.#generation) return next;
     for (const [facet, value] of this.values) if (facet.kind === 'plain') next.values.set(facet, value);
     return next;

@@ -12,7 +12,7 @@
 import { AssertionFailed } from './assert.ts';
 import type { Json } from './json.ts';
 import { InputMemo, keepSame } from './memo.ts';
-import type { ProxyRecord } from './proxy.ts';
+import type { NodeFacets, ProxyRecord } from './proxy.ts';
 import type { Query, Reader, Selection } from './reader.ts';
 import type { State } from './state.ts';
 import { Answers, type Held } from './track-answers.ts';
@@ -59,7 +59,8 @@ export class Tracker {
   readonly #variants = new VariantsBook();
   readonly #entries = new Set<Entry>();
   readonly #facets = new FacetBook();
-  readonly #answers = new WeakMap<ProxyRecord, Answers>();
+  /** By what each version of a proxy's record has in common. */
+  readonly #answers = new WeakMap<NodeFacets, Answers>();
   readonly #latest = new Latest();
   readonly #made = new InputMemo();
   readonly #tokens = new InputMemo();
@@ -219,7 +220,9 @@ export class Tracker {
 
   #ensure(state: State, proxy: ProxyRecord | undefined, query: Query<string, unknown>, arg: string): Entry {
     const variants = this.#variants.of(query.name, arg);
-    const ask = (facet: Facet): FacetValue => (proxy === undefined ? NO_PROXY : this.#facetValue(state, proxy, facet));
+    const known = proxy === undefined ? undefined : this.#answersOf(proxy).values;
+    const ask = (facet: Facet): FacetValue =>
+      proxy === undefined ? NO_PROXY : (known?.get(facet) ?? this.#facetValue(state, proxy, facet));
     // Several may suit, when what is asked has changed with the state; what does not hold for this proxy holds for no other.
     let stale = this.#takeUp(proxy, variants, ask);
     for (let entry = variants.find(ask); entry !== undefined; entry = variants.find(ask)) {
@@ -371,10 +374,12 @@ export class Tracker {
 
   /** The index must be at the state. */
   #answersOf(proxy: ProxyRecord): Answers {
-    const known = this.#answers.get(proxy);
+    const last = this.#answers.get(proxy.facets);
+    const known = last?.areOf(proxy) === true ? last : undefined;
+    if (known?.isFresh(this.#generation, this.#doubts) === true) return known;
     if (known?.stands(this.#doubts) === true && known.renew(this.#generation, this.#facets)) return known;
-    const fresh = known?.plain(this.#generation, this.#doubts) ?? new Answers(this.#generation, this.#doubts);
-    this.#answers.set(proxy, fresh);
+    const fresh = known?.plain(this.#generation, this.#doubts) ?? new Answers(proxy, this.#generation, this.#doubts);
+    this.#answers.set(proxy.facets, fresh);
     return fresh;
   }
 }
