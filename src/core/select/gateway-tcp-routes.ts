@@ -9,7 +9,7 @@ import { destinationRule } from './destination-rules.ts';
 import type { MergedServer } from './gateways.ts';
 import { matches, subsetOf } from './hosts.ts';
 import { scopedServices } from './sidecar-scope.ts';
-import { plainTcpRoute, ruleTcpRoute, type TcpRoute } from './tcp-routes.ts';
+import { ruleTcpRoute, sniTcpRoute, type TcpRoute } from './tcp-routes.ts';
 import { type ResolvedVirtualService, virtualServicesFor } from './virtual-services.ts';
 
 export interface SniRoute {
@@ -57,7 +57,8 @@ export function autoPassthroughRoutes(reader: ProxyReader, merged: MergedServer)
       if (port.protocol === 'UDP') continue;
       for (const subset of subsets) {
         const name = sniDnatName(service.hostname, subset, port.port);
-        routes.push({ serverNames: [name], route: plainTcpRoute(reader, name), protocol: port.protocol });
+        const route = sniTcpRoute(reader, name, { service, port, subset }, rule?.spec);
+        routes.push({ serverNames: [name], route, protocol: port.protocol });
       }
     }
   }

@@ -1,7 +1,7 @@
 // Where a TCP connection goes: the clusters of a route and what a DestinationRule says about connections to them
 // (spec-listeners §6.6; Istio core/networkfilter.go).
 
-import type { Service } from '../model/service.ts';
+import type { Port, Service } from '../model/service.ts';
 import type { ProxyReader } from '../reader.ts';
 import type { DestinationRule, RouteDestination, Subset } from '../schema/istio-types.gen.ts';
 import { statName } from './cluster-common.ts';
@@ -52,7 +52,18 @@ export function serviceTcpRoute(reader: ProxyReader, service: Service, listenerP
   const port = service.ports.length === 1 ? service.ports[0]!.port : listenerPort;
   const cluster = outboundClusterName(service.hostname, '', port);
   const rule = ruleOf(reader, service);
-  return single(reader, connectionSettings(reader, rule, ''), cluster, service, port, '');
+  return single(reader, connectionSettings(reader, rule, ''), cluster, service, unnamed(port), '');
+}
+
+/** The route to what goes by the name `cluster` in TLS that is not ended here: no tunnel is put around it. */
+export function sniTcpRoute(
+  reader: ProxyReader,
+  cluster: string,
+  to: { readonly service: Service; readonly port: Port; readonly subset: string },
+  rule: DestinationRule | undefined,
+): TcpRoute {
+  const settings = { ...connectionSettings(reader, rule, to.subset), tunnelHost: '', tunnelPost: false };
+  return single(reader, settings, cluster, to.service, to.port, to.subset);
 }
 
 /** The route of a VirtualService's tcp or tls rule. `owner` names it in the statistics of a split. */
@@ -69,7 +80,7 @@ export function ruleTcpRoute(
   if (routes.length === 1) {
     const { cluster, port } = clusterOf(first, firstService, listenerPort);
     const subset = first.destination?.subset ?? '';
-    return single(reader, connectionSettings(reader, rule, subset), cluster, firstService, port, subset);
+    return single(reader, connectionSettings(reader, rule, subset), cluster, firstService, unnamed(port), subset);
   }
   const weighted = routes.filter(route => (route.weight ?? 0) > 0);
   if (weighted.length === 0) return undefined;
@@ -103,19 +114,24 @@ function clusterOf(
   return { cluster: outboundClusterName(host, route.destination?.subset ?? '', port), port };
 }
 
+/** Statistics do not tell the port by its name. */
+function unnamed(port: number): Port {
+  return { name: '', port, protocol: 'TCP' };
+}
+
 function single(
   reader: ProxyReader,
   settings: ConnectionSettings,
   cluster: string,
   service: Service | undefined,
-  port: number,
+  port: Port,
   subset: string,
 ): TcpRoute {
   const pattern = reader.mesh('outboundClusterStatName') as string | undefined;
   const statPrefix =
     service === undefined
       ? cluster
-      : statName(pattern, cluster, service, { name: '', port, protocol: 'TCP' as const }, subset, 0);
+      : statName(pattern, cluster, service, port, subset, 0);
   return {
     clusters: [cluster],
     weights: [],
