@@ -128,10 +128,7 @@ function single(
   subset: string,
 ): TcpRoute {
   const pattern = reader.mesh('outboundClusterStatName') as string | undefined;
-  const statPrefix =
-    service === undefined
-      ? cluster
-      : statName(pattern, cluster, service, port, subset, 0);
+  const statPrefix = service === undefined ? cluster : statName(pattern, cluster, service, port, subset, 0);
   return {
     clusters: [cluster],
     weights: [],
