@@ -3,22 +3,22 @@
 import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
 import { showOrigin, showProblem } from '../core/problem.ts';
 import type { State } from '../core/state.ts';
-import { configDump as dumpOfProxy } from '../history/config-dump.ts';
 import type { History } from '../history/history.ts';
 import { HistoryFault } from '../history/history-fault.ts';
+import { holdingsOf } from '../history/holdings.ts';
 import { resolvePosition } from '../history/position.ts';
-import { withoutPrivateKeys } from '../history/private-fields.ts';
 import { proxyNamed } from '../history/proxies.ts';
 import { proxyStatusAt } from '../history/proxy-status.ts';
 import type { Journal } from '../journal/journal.ts';
 import { findingsOf } from '../runtime/findings.ts';
+import { encodeResource } from '../xds/encode.ts';
 import type { Engine } from '../xds/engine.ts';
 import type { XdsServer } from '../xds/server.ts';
 import { rulesOf } from '../xds/session/types.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/stream-status.ts';
-import { toProtoJson } from '../xds/wire/protojson.ts';
 import { type Answer, json, largeJson, type Route, text } from './http.ts';
 import type { LazyJson } from './json-text.ts';
+import { shownInPieces } from './large-resource.ts';
 import { livenessOf } from './live.ts';
 import type { Metrics } from './metrics.ts';
 import { VERSION } from './version.ts';
@@ -144,7 +144,7 @@ function synczPage(parts: DebugParts, at: string | null): Answer | Promise<Answe
   return asked(async () => {
     const { history } = parts;
     const state = await history.at(await resolvePosition(history.journal, at));
-    return (await proxyStatusAt(history, state)) as unknown as Json;
+    return (await proxyStatusAt(history, state)) as unknown as LazyJson;
   });
 }
 
@@ -261,21 +261,30 @@ async function configDump(parts: DebugParts, query: URLSearchParams): Promise<An
       resources: mapped(set.resources.values(), ({ name, version, body }) => ({
         name,
         version,
-        resource: withoutPrivateKeys(toProtoJson('google.protobuf.Any', body)),
+        resource: shownInPieces(body),
       })),
     })),
   });
 }
 
-async function configDumpAt(history: History, proxyId: string, at: string): Promise<Json> {
+async function configDumpAt(history: History, proxyId: string, at: string): Promise<LazyJson> {
   const state = await history.at(await resolvePosition(history.journal, at));
-  return dumpOfProxy(history.tracker, state, proxyNamed(state, proxyId)) as unknown as Json;
+  const proxy = proxyNamed(state, proxyId);
+  const held = [...holdingsOf(history.tracker, state, proxy)].filter(([, resources]) => resources.size > 0);
+  const configs = held.map(([typeUrl, resources]) => ({
+    typeUrl,
+    resources: mapped(resources.values(), ({ name, message }) => {
+      const { version, body } = encodeResource(typeUrl, name, message);
+      return { name, version, resource: shownInPieces(body) };
+    }),
+  }));
+  return { proxy: proxy.connection, configs };
 }
 
 /** What a history cannot answer is the asker's to mend. */
-async function asked(answer: () => Promise<Json>): Promise<Answer> {
+async function asked(answer: () => Promise<LazyJson>): Promise<Answer> {
   try {
-    return json(await answer());
+    return largeJson(await answer());
   } catch (error) {
     if (error instanceof HistoryFault) return text(`${error.message}\n`, 404);
     throw error;

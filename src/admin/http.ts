@@ -4,12 +4,13 @@
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Json } from '../core/json.ts';
-import { jsonText, type LazyJson } from './json-text.ts';
+import { jsonParts, type LazyJson } from './json-text.ts';
 
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
-  readonly body: string;
+  /** Parts of a large one are written one by one. */
+  readonly body: string | readonly Buffer[];
 }
 
 export type Route = (query: URLSearchParams) => Answer | Promise<Answer>;
@@ -29,7 +30,7 @@ export function json(value: Json, status = 200): Answer {
 
 /** As `json`, for what may be large: made in slices, its lists one by one. */
 export async function largeJson(value: LazyJson): Promise<Answer> {
-  return { status: 200, contentType: 'application/json', body: await jsonText(value) };
+  return { status: 200, contentType: 'application/json', body: await jsonParts(value) };
 }
 
 export interface HttpServer {
@@ -95,9 +96,26 @@ function targetOf(target: string): { readonly path: string; readonly query: URLS
   return { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)) };
 }
 
-function send(response: ServerResponse, answer: Answer): void {
-  response.writeHead(answer.status, { 'content-type': answer.contentType });
-  response.end(answer.body);
+function send(response: ServerResponse, { status, contentType, body }: Answer): void {
+  if (typeof body === 'string') {
+    response.writeHead(status, { 'content-type': contentType });
+    response.end(body);
+    return;
+  }
+  const length = body.reduce((sum, part) => sum + part.length, 0);
+  response.writeHead(status, { 'content-type': contentType, 'content-length': length });
+  sendFrom(response, body, 0);
+}
+
+/** The next part when the reader has taken what is there, and not in the same turn of the event loop. */
+function sendFrom(response: ServerResponse, parts: readonly Buffer[], at: number): void {
+  const part = parts[at];
+  if (part === undefined) response.end();
+  else if (!response.destroyed) {
+    const goOn = (): void => sendFrom(response, parts, at + 1);
+    if (response.write(part)) setImmediate(goOn);
+    else response.once('drain', goOn);
+  }
 }
 
 function listen(server: Server, address: { readonly host: string; readonly port: number }): Promise<void> {

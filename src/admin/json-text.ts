@@ -7,7 +7,7 @@ import type { Json } from '../core/json.ts';
 /** JSON whose lists may be lazy. Members that are undefined are left out. */
 export type LazyJson = Json | Iterable<LazyJson> | { readonly [name: string]: LazyJson | undefined };
 
-/** Levels that are taken apart; what is deeper is one piece. */
+/** Levels that are taken apart; what is deeper is one piece, unless there is something lazy in it. */
 const DEPTH = 5;
 /** Characters written between two turns of the event loop: a millisecond or two. */
 export const SLICE_CHARS = 128 * 1024;
@@ -17,26 +17,29 @@ export const SLICE_LISTED = 8;
 /** Stands behind an element of a lazy list. */
 const WORKED_OUT = '';
 
-/** The whole text, made in slices. */
-export async function jsonText(value: LazyJson): Promise<string> {
+/** The text in parts of about SLICE_CHARS, made in slices and encoded already: a page of megabytes is never one string. */
+export async function jsonParts(value: LazyJson): Promise<readonly Buffer[]> {
+  const parts: Buffer[] = [];
   let text = '';
-  let end = SLICE_CHARS;
   let listed = 0;
   for (const piece of pieces(value, '', DEPTH)) {
     text += piece;
     if (piece === WORKED_OUT) listed++;
-    if (text.length < end && listed < SLICE_LISTED) continue;
+    if (text.length < SLICE_CHARS && listed < SLICE_LISTED) continue;
+    if (text.length >= SLICE_CHARS) {
+      parts.push(Buffer.from(text));
+      text = '';
+    }
     await nextTurn();
-    end = text.length + SLICE_CHARS;
     listed = 0;
   }
-  return `${text}\n`;
+  return [...parts, Buffer.from(`${text}\n`)];
 }
 
 function* pieces(value: LazyJson, indent: string, depth: number): IterableIterator<string> {
   if (typeof value !== 'object' || value === null) {
     yield JSON.stringify(value);
-  } else if (depth === 0 && !isLazy(value)) {
+  } else if (depth === 0 && !holdsLazy(value)) {
     // A line break inside a string is escaped: those that are there are between members.
     yield JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`);
   } else if (isList(value)) {
@@ -78,4 +81,10 @@ function isList(value: LazyJson & object): value is Iterable<LazyJson> {
 
 function isLazy(value: LazyJson & object): boolean {
   return isList(value) && !Array.isArray(value);
+}
+
+function holdsLazy(value: LazyJson | undefined): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (isLazy(value)) return true;
+  return Array.isArray(value) ? value.some(holdsLazy) : Object.values(value).some(holdsLazy);
 }

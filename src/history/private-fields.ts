@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts';
 /** base64 of `[redacted]`, as istiod shows a key. */
 const REDACTED: JsonObject = { inlineBytes: 'W3JlZGFjdGVkXQ==' };
 /** Fields that hold, or refer inline to, something secret: of TlsCertificate, GenericSecret and TlsSessionTicketKeys. */
-const PRIVATE_FIELDS: ReadonlySet<string> = new Set([
+export const PRIVATE_FIELDS: ReadonlySet<string> = new Set([
   'privateKey',
   'password',
   'pkcs12',

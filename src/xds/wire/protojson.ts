@@ -68,7 +68,7 @@ function anyJson(any: Plain): Json {
 }
 
 /** Types with a JSON form of their own stand under `value` within an Any. google.protobuf.Empty is not one of them. */
-function hasOwnJson(type: Type): boolean {
+export function hasOwnJson(type: Type): boolean {
   return OWN_JSON.test(nameOf(type));
 }
 const OWN_JSON =

@@ -2,9 +2,13 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type HttpServer, isLoopback, type Route, serveHttp, text } from '../../../src/admin/http.ts';
+import { type HttpServer, isLoopback, largeJson, type Route, serveHttp, text } from '../../../src/admin/http.ts';
+
+/** Several megabytes, more than a socket takes at once. */
+const large = Array.from({ length: 300 }, (_, i) => ({ i, text: 'é'.repeat(10_000) }));
 
 const routes = new Map<string, Route>([
+  ['/large', () => largeJson(large)],
   ['/ready', () => text('ready\n')],
   ['/debug', () => text('pages\n')],
   ['/debug/configz', query => text(`configz of ${query.get('kind')}\n`)],
@@ -38,6 +42,13 @@ describe('the HTTP side', () => {
     expect(missing.status).toBe(404);
     expect(await missing.text()).toContain('/debug/configz');
     expect((await fetch(`${at}/ready`, { method: 'POST' })).status).toBe(405);
+  });
+
+  it('a large page arrives whole, and its length is told to those who ask for nothing else', async () => {
+    const at = `http://127.0.0.1:${await start('127.0.0.1')}/large`;
+    expect(await (await fetch(at)).json()).toEqual(large);
+    const bytes = Buffer.byteLength(`${JSON.stringify(large, null, 2)}\n`);
+    expect((await fetch(at, { method: 'HEAD' })).headers.get('content-length')).toBe(String(bytes));
   });
 
   it('a page that fails is an answer and a line in the log', async () => {

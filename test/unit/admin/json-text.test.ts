@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonText, type LazyJson, SLICE_CHARS } from '../../../src/admin/json-text.ts';
+import { jsonParts, type LazyJson, SLICE_CHARS } from '../../../src/admin/json-text.ts';
 import { parameters } from '../../property/seed.ts';
 
 function* each(items: readonly LazyJson[]): IterableIterator<LazyJson> {
   yield* items;
 }
+
+const jsonText = async (value: LazyJson): Promise<string> => Buffer.concat(await jsonParts(value)).toString();
 
 /** The same, with lazy lists. */
 function lazy(value: LazyJson): LazyJson {
@@ -24,6 +26,9 @@ describe('JSON in slices', () => {
       }),
       parameters(500),
     );
+    let deep: LazyJson = ['a', ['b', { c: [] }]];
+    for (let i = 0; i < 9; i++) deep = { within: deep, beside: i };
+    expect(await jsonText(lazy(deep))).toBe(`${JSON.stringify(deep, null, 2)}\n`);
     expect(await jsonText({ kept: 'line\nbreak', left: undefined })).toBe('{\n  "kept": "line\\nbreak"\n}\n');
   });
 
