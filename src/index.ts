@@ -31,7 +31,8 @@ export type {
 } from './core/stores/config-store.ts';
 export { MemoryStore } from './core/stores/memory-store.ts';
 export { aggregateStore, readOnly, sourceStore } from './core/stores/state-store.ts';
-export { type Provenance, Tracker } from './core/track.ts';
+export { Tracker } from './core/track.ts';
+export type { Provenance } from './core/track-provenance.ts';
 export { type Absence, explainAbsence, type Reason } from './history/absence.ts';
 export { bisect, type Found, type Holds } from './history/bisect.ts';
 export { type Brought, broughtBy } from './history/brought.ts';

@@ -20,35 +20,22 @@ export interface MadeCell extends Leaf {
 const CONTENT_DEPTH = 3;
 
 export class InputMemo {
+  /** By the generator's name, of which there are as many as the program has: what was learnt about how inputs look stays. */
   readonly #trees = new Map<string, InputTree<MadeCell>>();
-  #tokens = 0;
 
+  /** `beforeRun` is called before the generator is. */
   make(
-    generator: Generator<object, unknown>,
+    { name, run }: Generator<object, unknown>,
     inputs: object,
     generation: number,
     beforeRun: () => void = () => undefined,
-  ): { readonly cell: MadeCell; readonly fresh: boolean } {
-    const tree = this.#treeOf(generator.name);
-    const atoms = tree.atomsOf(inputs);
-    const known = tree.find(atoms);
-    if (known !== undefined) {
-      known.usedIn = generation;
-      return { cell: known, fresh: false };
-    }
-    beforeRun();
-    const cell: MadeCell = { atoms, value: generator.run(inputs), usedIn: generation, lastRun: 0 };
-    tree.add(cell);
-    return { cell, fresh: true };
-  }
-
-  /** Its value is a text that stands for these inputs, equal for equal ones and for no others of that name. */
-  token(name: string, inputs: object, generation: number): MadeCell {
+  ): MadeCell {
     const tree = this.#treeOf(name);
     const atoms = tree.atomsOf(inputs);
     let cell = tree.find(atoms);
     if (cell === undefined) {
-      cell = { atoms, value: `#${this.#tokens++}`, usedIn: generation, lastRun: 0 };
+      beforeRun();
+      cell = { atoms, value: run(inputs), usedIn: generation, lastRun: 0 };
       tree.add(cell);
     }
     cell.usedIn = generation;
@@ -57,10 +44,7 @@ export class InputMemo {
 
   /** Forgets cells that were not used in this generation or the one before. Yields after each. */
   *sweeping(generation: number): IterableIterator<undefined, void> {
-    for (const [name, tree] of this.#trees) {
-      yield* tree.sweeping(generation - 1);
-      if (tree.size === 0) this.#trees.delete(name);
-    }
+    for (const tree of this.#trees.values()) yield* tree.sweeping(generation - 1);
   }
 
   get size(): number {

@@ -25,8 +25,9 @@ export class Answers {
   /** The proxy in one of its versions: what it watches and refuses changes, and answers nothing. */
   readonly #proxy: ProxyRecord;
   /** The values of derived facets, which proxies of which others think alike rest on as well, each with its audience then. */
-  readonly #own: Entry[] = [];
-  readonly #audiences: Audience[] = [];
+  #own: Entry[] = [];
+  #audiences: Audience[] = [];
+  #facets: Facet[] = [];
   #generation: number;
   #doubts: number;
 
@@ -54,9 +55,10 @@ export class Answers {
   }
 
   /** From now on doubt about the entry is doubt about these answers. */
-  restOn(entry: Entry): void {
+  restOn(facet: Facet, entry: Entry): void {
     this.#own.push(entry);
     this.#audiences.push(entry.audience);
+    this.#facets.push(facet);
   }
 
   /** False for ever once something that they rest on is in doubt, or has come to its value by asking something else. */
@@ -74,10 +76,24 @@ export class Answers {
   renew(generation: number, facets: FacetBook): boolean {
     if (this.#generation === generation) return true;
     if (generation - this.#generation > GENERATIONS_KEPT) return false;
-    for (const value of this.values.values()) if (facets.intern(value) !== value) return false;
+    let forgotten = false;
+    for (const [facet, value] of this.values) {
+      if (facet.kind === 'derived' && facet.gone) {
+        this.values.delete(facet);
+        forgotten = true;
+      } else if (facets.intern(value) !== value) return false;
+    }
+    if (forgotten) this.#forgetGone();
     for (const entry of this.#own) entry.usedIn = generation;
     this.#generation = generation;
     return true;
+  }
+
+  #forgetGone(): void {
+    const kept = this.#facets.map(facet => this.values.has(facet));
+    this.#own = this.#own.filter((_, i) => kept[i]);
+    this.#audiences = this.#audiences.filter((_, i) => kept[i]);
+    this.#facets = this.#facets.filter((_, i) => kept[i]);
   }
 
   /** What does not depend on the state, for the next ones of the same proxy. */

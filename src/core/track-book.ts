@@ -3,31 +3,45 @@
 import type { Entry } from './track-entry.ts';
 import { Variants } from './track-variants.ts';
 
+/** Of one name. Many queries have no argument but the empty one. */
+interface Named {
+  empty: Variants<Entry> | undefined;
+  others: Map<string, Variants<Entry>> | undefined;
+}
+
 export class VariantsBook {
-  readonly #byName = new Map<string, Map<string, Variants<Entry>>>();
+  readonly #byName = new Map<string, Named>();
 
   of(name: string, arg: string): Variants<Entry> {
-    let byArgument = this.#byName.get(name);
-    if (byArgument === undefined) {
-      byArgument = new Map();
-      this.#byName.set(name, byArgument);
+    let named = this.#byName.get(name);
+    if (named === undefined) {
+      named = { empty: undefined, others: undefined };
+      this.#byName.set(name, named);
     }
-    let variants = byArgument.get(arg);
+    if (arg === '') {
+      named.empty ??= new Variants();
+      return named.empty;
+    }
+    named.others ??= new Map();
+    let variants = named.others.get(arg);
     if (variants === undefined) {
       variants = new Variants();
-      byArgument.set(arg, variants);
+      named.others.set(arg, variants);
     }
     return variants;
   }
 
   /** Forgets places where nothing is. Yields after each. */
   *sweeping(): IterableIterator<undefined, void> {
-    for (const [name, byArgument] of this.#byName) {
-      for (const [arg, { size }] of byArgument) {
-        if (size === 0) byArgument.delete(arg);
+    for (const [name, named] of this.#byName) {
+      const { others } = named;
+      for (const [arg, { size }] of others ?? []) {
+        if (size === 0) others?.delete(arg);
         yield;
       }
-      if (byArgument.size === 0) this.#byName.delete(name);
+      if (others?.size === 0) named.others = undefined;
+      if (named.others === undefined && (named.empty?.size ?? 0) === 0) this.#byName.delete(name);
+      yield;
     }
   }
 }

@@ -9,12 +9,18 @@ import type { Audience, Variants } from './track-variants.ts';
 export interface QueryRead {
   readonly query: Query<string, unknown>;
   readonly arg: string;
-  /** Of a selection: what `arg` stands for. */
+  /** Of a selection, instead of an argument: its value is the Place of what it is about. */
   readonly token: MadeCell | undefined;
   readonly seen: unknown;
   /** Where `seen` was found last, and its audience then. */
   entry: Entry;
   audience: Audience;
+}
+
+/** A selection of equal values: how to run it for them, and what came of it. */
+export interface Place {
+  readonly query: Query<string, unknown>;
+  readonly variants: Variants<Entry>;
 }
 
 /** The calls of one `aboutEach`, each about the value at its place. */
@@ -103,7 +109,8 @@ function gather(asked: readonly Asked[]): Audience {
   let all: Audience = NOBODY_ASKED;
   let own: Audience[number][] | undefined;
   let last: Audience | undefined;
-  for (const one of asked) {
+  for (let i = 0; i < asked.length; i++) {
+    const one = asked[i]!;
     if (!('audience' in one)) {
       if (hasFacet(all, one)) continue;
       own ??= [...all];
@@ -118,7 +125,8 @@ function gather(asked: readonly Asked[]): Audience {
       all = audience;
       continue;
     }
-    for (const pair of audience) {
+    for (let j = 0; j < audience.length; j++) {
+      const pair = audience[j]!;
       if (hasFacet(all, pair)) continue;
       own ??= [...all];
       own.push(pair);
@@ -128,7 +136,8 @@ function gather(asked: readonly Asked[]): Audience {
   return all;
 }
 
-function hasFacet(audience: Audience, [{ id }]: Audience[number]): boolean {
-  for (const [facet] of audience) if (facet.id === id) return true;
+function hasFacet(audience: Audience, pair: Audience[number]): boolean {
+  const { id } = pair[0];
+  for (let i = 0; i < audience.length; i++) if (audience[i]![0].id === id) return true;
   return false;
 }

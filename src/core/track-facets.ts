@@ -8,11 +8,11 @@ import type { Derivation, ProxyReader, Query } from './reader.ts';
 
 export type FacetValue = Json | undefined;
 
+/** There are as many as the program has names for. */
 export interface PlainFacet {
   readonly kind: 'plain';
   readonly id: string;
   readonly of: (proxy: ProxyRecord) => FacetValue;
-  usedIn: number;
 }
 /** Worked out from the state and the proxy, by a query of its own. */
 export interface DerivedFacet {
@@ -20,6 +20,8 @@ export interface DerivedFacet {
   readonly id: string;
   readonly derivation: Derivation<Json>;
   usedIn: number;
+  /** Forgotten: another one is asked instead. */
+  gone: boolean;
 }
 export type Facet = PlainFacet | DerivedFacet;
 
@@ -36,7 +38,7 @@ export class FacetBook {
   readonly #metadata = new Map<string, Facet>();
   readonly #extensions = new Map<string, Facet>();
   readonly #identities = new Map<string, Facet>();
-  readonly #derived = new Map<string, Facet>();
+  readonly #derived = new Map<string, DerivedFacet>();
   readonly #queries = new WeakMap<Facet, Query<string, Json>>();
   readonly #byText = new Map<string, Representative>();
   readonly #byValue = new WeakMap<object, Representative>();
@@ -91,7 +93,7 @@ export class FacetBook {
 
   /** Counts as asked for: something that is kept rests on it. */
   keep(facet: Facet, value: FacetValue): void {
-    facet.usedIn = this.#generation;
+    if (facet.kind === 'derived') facet.usedIn = this.#generation;
     const one = typeof value === 'object' && value !== null ? this.#byValue.get(value) : undefined;
     if (one !== undefined) one.usedIn = this.#generation;
   }
@@ -100,24 +102,22 @@ export class FacetBook {
   sweep(): void {
     const oldest = this.#generation - 1;
     for (const [text, { usedIn }] of this.#byText) if (usedIn < oldest) this.#byText.delete(text);
-    for (const facets of [this.#nodes, this.#metadata, this.#extensions, this.#identities, this.#derived]) {
-      sweepFacets(facets, oldest);
+    for (const [name, facet] of this.#derived) {
+      if (facet.usedIn >= oldest) continue;
+      facet.gone = true;
+      this.#derived.delete(name);
     }
     this.#generation++;
   }
 }
 
-function known<K>(facets: Map<K, Facet>, name: K, facet: Facet): Facet {
+function known<K, F extends Facet>(facets: Map<K, F>, name: K, facet: F): F {
   facets.set(name, facet);
   return facet;
 }
 
-function sweepFacets(facets: Map<unknown, Facet>, oldest: number): void {
-  for (const [name, { usedIn }] of facets) if (usedIn < oldest) facets.delete(name);
-}
-
 function plainFacet(id: string, of: PlainFacet['of']): Facet {
-  return { kind: 'plain', id, of, usedIn: 0 };
+  return { kind: 'plain', id, of };
 }
 
 function nodeFacet(name: keyof NodeFacets): Facet {
@@ -136,6 +136,6 @@ function identityFacet(): Facet {
   return plainFacet('identity', proxy => verifiedIdentity(proxy) as unknown as FacetValue);
 }
 
-function derivedFacet(derivation: Derivation<Json>): Facet {
-  return { kind: 'derived', id: `derived:${derivation.name}`, derivation, usedIn: 0 };
+function derivedFacet(derivation: Derivation<Json>): DerivedFacet {
+  return { kind: 'derived', id: `derived:${derivation.name}`, derivation, usedIn: 0, gone: false };
 }

@@ -13,9 +13,10 @@ import type { NodeFacets, ProxyRecord } from './proxy.ts';
 import type { Derivation, ProxyReader, Query, Selection } from './reader.ts';
 import type { Settings } from './settings.ts';
 import type { State } from './state.ts';
-import type { Asked, CallList, Entry, QueryRead } from './track-entry.ts';
+import type { Asked, CallList, Entry, Place, QueryRead } from './track-entry.ts';
 import type { Facet, FacetBook, FacetValue } from './track-facets.ts';
 import type { Read, ReadIndex } from './track-reads.ts';
+import { Variants } from './track-variants.ts';
 
 /** What runs need of the tracker that they belong to. */
 export interface Tracking {
@@ -25,9 +26,16 @@ export interface Tracking {
   /** What selections are about, as texts. */
   readonly tokens: InputMemo;
   readonly generation: () => number;
-  readonly spend: () => void;
-  readonly generated: () => void;
-  readonly ensure: (state: State, proxy: ProxyRecord | undefined, query: Query<string, unknown>, arg: string) => Entry;
+  /** Before a generator is run. */
+  readonly generating: () => void;
+  /** `place`: of a selection, which has no argument. */
+  readonly ensure: (
+    state: State,
+    proxy: ProxyRecord | undefined,
+    query: Query<string, unknown>,
+    arg: string,
+    place?: Place,
+  ) => Entry;
   /** Whether a call that an entry for this proxy made would give the same now. */
   readonly stands: (state: State, proxy: ProxyRecord | undefined, call: QueryRead) => boolean;
   readonly facetValue: (state: State, proxy: ProxyRecord, facet: Facet) => FacetValue;
@@ -118,7 +126,10 @@ export class Run implements ProxyReader {
 
   about<I extends object, R>(selection: Selection<I, R>, of: I): R {
     const token = this.#token(selection, of);
-    return this.#get(boundTo(selection, of), token.value as string, token) as R;
+    const place = token.value as Place;
+    const entry = this.#tracking.ensure(this.#state, this.#proxy, place.query, '', place);
+    if (entry.lastRun !== this.#id) this.#note(callOf(place.query, '', token, entry));
+    return entry.value as R;
   }
 
   aboutEach<I extends object, R>(selection: Selection<I, R>, of: readonly I[]): readonly R[] {
@@ -133,8 +144,7 @@ export class Run implements ProxyReader {
         this.#note(call);
         calls.push(call);
       } else {
-        const token = this.#token(selection, one);
-        calls.push(this.#call(boundTo(selection, one), token.value as string, token));
+        calls.push(this.#call(this.#token(selection, one)));
       }
     }
     this.#lists.push({ selection, of, calls });
@@ -142,9 +152,8 @@ export class Run implements ProxyReader {
   }
 
   make<I extends object, O>(generator: Generator<I, O>, inputs: I): O {
-    const { made, generation, spend, generated } = this.#tracking;
-    const { cell, fresh } = made.make(generator as never, inputs, generation(), spend);
-    if (fresh) generated();
+    const { made, generation, generating } = this.#tracking;
+    const cell = made.make(generator as never, inputs, generation(), generating);
     if (cell.lastRun !== this.#id) {
       cell.lastRun = this.#id;
       this.#made ??= [];
@@ -173,9 +182,9 @@ export class Run implements ProxyReader {
     return this.#facet(this.#tracking.facets.derived(derivation)) as T;
   }
 
-  #token(selection: { readonly name: string }, of: object): MadeCell {
+  #token<I extends object>(selection: Selection<I, unknown>, of: I): MadeCell {
     const { tokens, generation } = this.#tracking;
-    return tokens.token(selection.name, of, generation());
+    return tokens.make(placing(selection) as never, of, generation());
   }
 
   #read<T>(read: Read<Entry>): T {
@@ -202,14 +211,20 @@ export class Run implements ProxyReader {
     return value;
   }
 
-  #get(query: Query<string, unknown>, arg: string, token?: MadeCell): unknown {
+  #get(query: Query<string, unknown>, arg: string): unknown {
     const entry = this.#tracking.ensure(this.#state, this.#proxy, query, arg);
-    if (entry.lastRun !== this.#id) this.#note(callOf(query, arg, token, entry));
+    if (entry.lastRun !== this.#id) this.#note(callOf(query, arg, undefined, entry));
     return entry.value;
   }
 
-  #call(query: Query<string, unknown>, arg: string, token: MadeCell): QueryRead {
-    const call = callOf(query, arg, token, this.#tracking.ensure(this.#state, this.#proxy, query, arg));
+  #call(token: MadeCell): QueryRead {
+    const place = token.value as Place;
+    const call = callOf(
+      place.query,
+      '',
+      token,
+      this.#tracking.ensure(this.#state, this.#proxy, place.query, '', place),
+    );
     this.#note(call);
     return call;
   }
@@ -232,8 +247,23 @@ function callOf(query: Query<string, unknown>, arg: string, token: MadeCell | un
   return { query, arg, token, seen: entry.value, entry, audience: entry.audience };
 }
 
-export function boundTo<I extends object, R>(selection: Selection<I, R>, of: I): Query<string, unknown> {
-  return { name: selection.name, run: reader => selection.run(reader, of), follows: selection.follows?.(of) };
+const placings = new WeakMap<object, Generator<object, Place>>();
+
+/** Makes the place of what a selection is about: one for equal values. */
+export function placing<I extends object>(selection: Selection<I, unknown>): Generator<I, Place> {
+  let known = placings.get(selection) as Generator<I, Place> | undefined;
+  if (known === undefined) {
+    const { name } = selection;
+    known = {
+      name,
+      run: of => ({
+        query: { name, run: reader => selection.run(reader, of), follows: selection.follows?.(of) },
+        variants: new Variants(),
+      }),
+    };
+    placings.set(selection, known as unknown as Generator<object, Place>);
+  }
+  return known;
 }
 
 /** The call about a value. Mostly the next one is asked for; whoever leaves out or puts in something pays for an index once. */

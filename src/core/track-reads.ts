@@ -130,7 +130,7 @@ export class ReadIndex<D> {
   readonly #settings = new Map<keyof Settings, Read<D>>();
   readonly #features = new Map<FeatureName, Read<D>>();
   readonly #networks = new Map<'', Read<D>>();
-  /** What is not in tables. */
+  /** What is not in tables: no more than there are names, so none is ever forgotten. */
   readonly #values: readonly Map<unknown, Read<D>>[] = [this.#mesh, this.#settings, this.#features, this.#networks];
   #at: State | undefined;
 
@@ -207,7 +207,6 @@ export class ReadIndex<D> {
 
   /** Forgets questions that nobody rests on any more. Yields after each. */
   *sweeping(): IterableIterator<undefined, void> {
-    for (const values of this.#values) yield* sweepMap(values);
     for (const one of this.#spaces) {
       yield* sweepMap(one.single);
       yield* sweepMap(one.ranges);

@@ -17,10 +17,20 @@ import type { Query, Reader, Selection } from './reader.ts';
 import type { State } from './state.ts';
 import { Answers, type Held } from './track-answers.ts';
 import { VariantsBook } from './track-book.ts';
-import { addCaller, audienceOf, type Entry, overturn, type QueryRead, removeCaller, unlink } from './track-entry.ts';
+import {
+  addCaller,
+  audienceOf,
+  type Entry,
+  overturn,
+  type Place,
+  type QueryRead,
+  removeCaller,
+  unlink,
+} from './track-entry.ts';
 import { type DerivedFacet, type Facet, FacetBook, type FacetValue } from './track-facets.ts';
 import { Latest, suits } from './track-latest.ts';
-import { boundTo, Run, type Tracking } from './track-reader.ts';
+import { type Provenance, restsOn } from './track-provenance.ts';
+import { placing, Run, type Tracking } from './track-reader.ts';
 import { ReadIndex } from './track-reads.ts';
 import { type Memory, sweeping } from './track-sweep.ts';
 import type { Variants } from './track-variants.ts';
@@ -89,11 +99,11 @@ export class Tracker {
     made: this.#made,
     tokens: this.#tokens,
     generation: () => this.#generation,
-    spend: () => this.spend(),
-    generated: () => {
+    generating: () => {
+      this.spend();
       this.stats.generated++;
     },
-    ensure: (state, proxy, query, arg) => this.#ensure(state, proxy, query, arg),
+    ensure: (state, proxy, query, arg, place) => this.#ensure(state, proxy, query, arg, place),
     stands: (state, proxy, call) => this.#stands(state, proxy, call),
     facetValue: (state, proxy, facet) => this.#facetValue(state, proxy, facet),
   };
@@ -155,8 +165,8 @@ export class Tracker {
   /** The value of a selection, as a query gets it by `about`. */
   about<I extends object, R>(state: State, proxy: ProxyRecord | undefined, selection: Selection<I, R>, of: I): R {
     this.#index.moveTo(state, this.#overturn);
-    const { value: token } = this.#tokens.token(selection.name, of, this.#generation);
-    return this.#ensure(state, proxy, boundTo(selection, of), token as string).value as R;
+    const place = this.#tokens.make(placing(selection) as never, of, this.#generation).value as Place;
+    return this.#ensure(state, proxy, place.query, '', place).value as R;
   }
 
   /**
@@ -170,24 +180,10 @@ export class Tracker {
     arg: string,
     holds: (value: unknown) => boolean = () => false,
   ): Provenance {
-    const found = new Set<string>();
-    const missed = new Set<string>();
-    const seen = new Set<Entry>();
-    const visit = (entry: Entry): void => {
-      if (seen.has(entry)) return;
-      seen.add(entry);
-      const parts = entry.calls.filter(call => holds(call.seen));
-      for (const part of parts) visit(part.entry);
-      if (parts.length > 0) return;
-      for (const read of entry.reads) for (const [key, hit] of read.objects()) (hit ? found : missed).add(key);
-      for (const call of entry.calls) visit(call.entry);
-      for (const [facet] of entry.audience) {
-        if (facet.kind === 'derived' && proxy !== undefined) visit(this.#ensureDerived(state, proxy, facet));
-      }
-    };
     this.#index.moveTo(state, this.#overturn);
-    visit(this.#ensure(state, proxy, query, arg));
-    return { found: [...found].sort(), missed: [...missed].sort() };
+    const derivedOf = (facet: DerivedFacet): Entry | undefined =>
+      proxy === undefined ? undefined : this.#ensureDerived(state, proxy, facet);
+    return restsOn(this.#ensure(state, proxy, query, arg), derivedOf, holds);
   }
 
   /** Forgets what nothing has used since the sweep before the last one. Call it now and then; it changes no value. */
@@ -218,8 +214,14 @@ export class Tracker {
     return { queries: this.#entries.size, generated: this.#made.size };
   }
 
-  #ensure(state: State, proxy: ProxyRecord | undefined, query: Query<string, unknown>, arg: string): Entry {
-    const variants = this.#variants.of(query.name, arg);
+  #ensure(
+    state: State,
+    proxy: ProxyRecord | undefined,
+    query: Query<string, unknown>,
+    arg: string,
+    place?: Place,
+  ): Entry {
+    const variants = place === undefined ? this.#variants.of(query.name, arg) : place.variants;
     const known = proxy === undefined ? undefined : this.#answersOf(proxy).values;
     const ask = (facet: Facet): FacetValue =>
       proxy === undefined ? NO_PROXY : (known?.get(facet) ?? this.#facetValue(state, proxy, facet));
@@ -293,7 +295,7 @@ export class Tracker {
     const moved: (readonly [QueryRead, Entry])[] = [];
     for (const call of entry.calls) {
       if (this.#stands(state, proxy, call)) continue;
-      const now = this.#ensure(state, proxy, call.query, call.arg);
+      const now = this.#ensure(state, proxy, call.query, call.arg, call.token?.value as Place | undefined);
       if (now.value !== call.seen) return false;
       moved.push([call, now]);
     }
@@ -364,7 +366,7 @@ export class Tracker {
     let raw: FacetValue;
     if (facet.kind === 'derived') {
       const entry = this.#ensureDerived(state, proxy, facet);
-      answers.restOn(entry);
+      answers.restOn(facet, entry);
       raw = entry.value as Json;
     } else raw = facet.of(proxy);
     const value = this.#facets.intern(raw);
@@ -382,11 +384,6 @@ export class Tracker {
     this.#answers.set(proxy.facets, fresh);
     return fresh;
   }
-}
-
-export interface Provenance {
-  readonly found: readonly string[];
-  readonly missed: readonly string[];
 }
 
 export type { Reader };

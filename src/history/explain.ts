@@ -5,7 +5,8 @@
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import type { ProxyRecord } from '../core/proxy.ts';
 import type { State } from '../core/state.ts';
-import { type Provenance, Tracker } from '../core/track.ts';
+import { Tracker } from '../core/track.ts';
+import type { Provenance } from '../core/track-provenance.ts';
 import { type Brought, broughtBy, recordInForce } from './brought.ts';
 import type { History } from './history.ts';
 import { type JsonChange, jsonDiff } from './json-diff.ts';

@@ -56,8 +56,14 @@ export class OutboundEntries {
     for (const entry of this.#entries.values()) entry.locked = true;
   }
 
+  /** True if HTTP that comes to the address and port would change nothing, as with most services of a mesh. */
+  absorbsHttp(bind: string, port: number): boolean {
+    const existing = this.#entries.get(keyOf(bind, port));
+    return existing !== undefined && (existing.locked || existing.kind !== 'TCP');
+  }
+
   add(incoming: IncomingEntry): void {
-    const key = `${incoming.plan.binds[0]}_${incoming.plan.port}`;
+    const key = keyOf(incoming.plan.binds[0], incoming.plan.port);
     const existing = this.#entries.get(key);
     if (existing === undefined) {
       this.#entries.set(key, { plan: incoming.plan, kind: incoming.settled, locked: false, joined: undefined });
@@ -85,6 +91,10 @@ export class OutboundEntries {
         return joined === undefined ? plan : { ...plan, chains: joined.chains, conflicts: joined.conflicts };
       });
   }
+}
+
+function keyOf(bind: string, port: number): string {
+  return `${bind}_${port}`;
 }
 
 function excludes(existing: Entry, incoming: IncomingEntry): boolean {

@@ -80,14 +80,12 @@ function classOf(port: Port): EntryClass | undefined {
 
 function addPort(reader: ProxyReader, entries: OutboundEntries, view: EgressView, service: Service, port: Port): void {
   const kind = classOf(port);
-  if (kind === undefined || service.resolution === 'Alias' || !canBind(reader, view, port, kind)) return;
+  if (kind === undefined || service.resolution === 'Alias') return;
   if (kind === 'HTTP') {
-    const binds = nonEmpty(view.binds) ?? wildcards(reader);
-    entries.add(
-      entryOf(reader, view, { service, port, cidrs: [], address: binds[0], wildcardBind: false }, binds, kind),
-    );
+    addHttpPort(reader, entries, view, service, port);
     return;
   }
+  if (!canBind(reader, view, port, kind)) return;
   const address = addressOf(reader, service);
   // A port that the Sidecar names is one listener for all of its services.
   const catchAll = view.binds.length === 0 && view.spec.port === undefined;
@@ -103,6 +101,20 @@ function addPort(reader: ProxyReader, entries: OutboundEntries, view: EgressView
   const { binds, cidrs } = bindOf(reader, view, service, address);
   const wildcardBind = isRange(address) || (isWildcardAddress(reader, address) && binds[0] === wildcards(reader)[0]);
   entries.add(entryOf(reader, view, { service, port, cidrs, address, wildcardBind }, binds, kind));
+}
+
+function addHttpPort(
+  reader: ProxyReader,
+  entries: OutboundEntries,
+  view: EgressView,
+  service: Service,
+  port: Port,
+): void {
+  const binds = nonEmpty(view.binds) ?? wildcards(reader);
+  if (port.protocol !== 'HTTP_PROXY' && entries.absorbsHttp(binds[0], port.port)) return;
+  if (!canBind(reader, view, port, 'HTTP')) return;
+  const bound: BoundPort = { service, port, cidrs: [], address: binds[0], wildcardBind: false };
+  entries.add(entryOf(reader, view, bound, binds, 'HTTP'));
 }
 
 /** Spec-listeners §1.5: ports that the proxy keeps for itself or has no right to open. */

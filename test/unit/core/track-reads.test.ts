@@ -78,7 +78,8 @@ describe('the read-set index', () => {
     expect(index.size).toBe(6);
     index.object(first, 'Service', 'a/one').delete('object a/one');
     index.range(first, 'Service', '').delete('all');
-    expect([...index.sweeping()].length).toBe(6);
+    // What is not in tables is not looked through: there are no more such questions than names.
+    expect([...index.sweeping()].length).toBe(5);
     expect(index.size).toBe(4);
     const changed = withServices(first, first.objects.Service.with('a/one', object('one')));
     expect(told(index, changed)).toEqual(['range a/']);

@@ -6,7 +6,7 @@ import type { Facet } from '../../../src/core/track-facets.ts';
 import { type Audience, type Variant, Variants } from '../../../src/core/track-variants.ts';
 
 function facet(id: string): Facet {
-  return { kind: 'plain', id, of: () => undefined, usedIn: 0 };
+  return { kind: 'plain', id, of: () => undefined };
 }
 
 const color = facet('color');

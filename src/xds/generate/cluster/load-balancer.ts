@@ -49,9 +49,11 @@ function simple(settings: LoadBalancerSettings | undefined): LoadBalancing {
     case 'PASSTHROUGH':
       return { lbPolicy: Cluster_LbPolicy.CLUSTER_PROVIDED };
     default:
-      return { lbPolicy: Cluster_LbPolicy.LEAST_REQUEST, ...warmed(settings) };
+      return settings === undefined ? leastRequest : { ...leastRequest, ...warmed(settings) };
   }
 }
+
+const leastRequest: LoadBalancing = { lbPolicy: Cluster_LbPolicy.LEAST_REQUEST };
 
 /** Also left behind by a warm-up beside a hash algorithm without settings of its own. */
 function warmed(settings: LoadBalancerSettings | undefined): LoadBalancing {

@@ -12,8 +12,14 @@ export interface DescribedService {
 
 export function istioMetadata(fields: Readonly<Record<string, Json | undefined>>): Metadata | undefined {
   const istio: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) istio[name] = value;
-  return Object.keys(istio).length === 0 ? undefined : { filterMetadata: { istio } };
+  let empty = true;
+  for (const name in fields) {
+    const value = fields[name];
+    if (value === undefined) continue;
+    istio[name] = value;
+    empty = false;
+  }
+  return empty ? undefined : { filterMetadata: { istio } };
 }
 
 /** Path of the rule in the Kubernetes API. */

@@ -70,25 +70,33 @@ export const outboundCluster: Generator<OutboundParts, Resource<Cluster>> = {
 type Balancing = LoadBalancing & Pick<Cluster, 'outlierDetection' | 'commonLbConfig'>;
 
 function balancing(inputs: OutboundParts): Balancing {
-  const outlier = inputs.outlierDetection;
-  const ejection: Balancing = outlier === undefined ? {} : { outlierDetection: outlierDetection(outlier) };
-  if (inputs.discovery === 'FORWARD_PROXY') return { ...ejection, lbPolicy: Cluster_LbPolicy.CLUSTER_PROVIDED };
+  const ejection = inputs.outlierDetection === undefined ? undefined : outlierDetection(inputs.outlierDetection);
+  if (inputs.discovery === 'FORWARD_PROXY') return { outlierDetection: ejection, ...clusterProvided };
   const algorithm =
-    inputs.discovery === 'ORIGINAL_DST'
-      ? { lbPolicy: Cluster_LbPolicy.CLUSTER_PROVIDED }
-      : loadBalancing(inputs.loadBalancer, inputs.hashesKeys);
-  return { ...ejection, ...algorithm, commonLbConfig: commonLbConfig(inputs) };
+    inputs.discovery === 'ORIGINAL_DST' ? clusterProvided : loadBalancing(inputs.loadBalancer, inputs.hashesKeys);
+  return {
+    outlierDetection: ejection,
+    lbPolicy: algorithm.lbPolicy,
+    leastRequestLbConfig: algorithm.leastRequestLbConfig,
+    roundRobinLbConfig: algorithm.roundRobinLbConfig,
+    ringHashLbConfig: algorithm.ringHashLbConfig,
+    maglevLbConfig: algorithm.maglevLbConfig,
+    commonLbConfig: commonLbConfig(inputs),
+  };
 }
 
+const clusterProvided: LoadBalancing = { lbPolicy: Cluster_LbPolicy.CLUSTER_PROVIDED };
+const noLbConfig: Cluster_CommonLbConfig = {};
+const sessions = [HealthStatus.HEALTHY, HealthStatus.DRAINING, HealthStatus.UNKNOWN, HealthStatus.DEGRADED];
+
 function commonLbConfig(inputs: OutboundParts): Cluster_CommonLbConfig {
-  const { outlierDetection: outlier, sendsUnhealthy } = inputs;
-  const sessions = [HealthStatus.HEALTHY, HealthStatus.DRAINING, HealthStatus.UNKNOWN, HealthStatus.DEGRADED];
+  const { outlierDetection: outlier, sendsUnhealthy, localityWeighted, keepsSessions } = inputs;
+  const panics = outlier !== undefined || sendsUnhealthy;
+  if (!panics && !localityWeighted && !keepsSessions) return noLbConfig;
   return {
-    ...(outlier !== undefined || sendsUnhealthy
-      ? { healthyPanicThreshold: panicThreshold(outlier ?? {}, sendsUnhealthy) }
-      : {}),
-    ...(inputs.localityWeighted ? { localityWeightedLbConfig: {} } : {}),
-    ...(inputs.keepsSessions ? { overrideHostStatus: { statuses: sessions } } : {}),
+    healthyPanicThreshold: panics ? panicThreshold(outlier ?? {}, sendsUnhealthy) : undefined,
+    localityWeightedLbConfig: localityWeighted ? {} : undefined,
+    overrideHostStatus: keepsSessions ? { statuses: sessions } : undefined,
   };
 }
 

@@ -4,7 +4,7 @@
 import type { Generator } from '../../../core/memo.ts';
 import type { TrafficPolicy_ProxyProtocol } from '../../../core/schema/istio-types.gen.ts';
 import type { UpstreamTlsInputs } from '../../../core/select/upstream-tls.ts';
-import { any } from '../../proto/any.ts';
+import { any, type TypedAny, typeUrl } from '../../proto/any.ts';
 import {
   type CertificateValidationContext,
   type Cluster_TransportSocketMatch,
@@ -33,11 +33,14 @@ export interface UpstreamSockets {
   readonly matches?: readonly Cluster_TransportSocketMatch[];
 }
 
+const UPSTREAM_TLS = typeUrl('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext');
 const RAW_BUFFER = 'envoy.transport_sockets.raw_buffer';
 /** Where Envoy without an agent finds the roots of the system. */
 const SYSTEM_ROOTS_FILE = '/etc/ssl/certs/ca-certificates.crt';
 const SYSTEM_ROOTS = 'system';
 
+/** As endpoints say it of themselves. */
+const meshEndpoints = { tlsMode: 'istio' };
 const plaintextMatch: Cluster_TransportSocketMatch = {
   name: 'tlsMode-disabled',
   match: {},
@@ -48,16 +51,15 @@ export const upstreamTls: Generator<UpstreamTlsInputs, UpstreamSockets> = {
   name: 'cluster/upstreamTls',
   run: inputs => {
     const common = inputs.mode === 'ISTIO_MUTUAL' ? meshContext(inputs) : originatedContext(inputs);
-    const socket: TransportSocket = {
-      name: 'envoy.transport_sockets.tls',
-      typedConfig: any('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext', {
-        commonTlsContext: common,
-        ...(inputs.sni === '' ? {} : { sni: inputs.sni }),
-      }),
+    const context: TypedAny<'envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext'> = {
+      '@type': UPSTREAM_TLS,
+      commonTlsContext: common,
+      sni: inputs.sni === '' ? undefined : inputs.sni,
     };
+    const socket: TransportSocket = { name: 'envoy.transport_sockets.tls', typedConfig: context };
     if (!inputs.conditional) return { socket };
     return {
-      matches: [{ name: 'tlsMode-istio', match: { tlsMode: 'istio' }, transportSocket: socket }, plaintextMatch],
+      matches: [{ name: 'tlsMode-istio', match: meshEndpoints, transportSocket: socket }, plaintextMatch],
     };
   },
 };
