@@ -52,15 +52,16 @@ export class InputTree<L extends Leaf> {
     const record = inputs as Readonly<Record<string, unknown>>;
     const shape = this.#shapeOf(record);
     const { sorted } = shape;
-    const atoms: unknown[] = [shape.whole];
+    gathered = 0;
+    put(shape.whole, 0);
     let absent = 0;
     for (let i = 0; i < sorted.length; i++) {
       const member = record[sorted[i]!];
       if (member === undefined) absent += 2 ** i;
-      else pushAtoms(atoms, member, CONTENT_DEPTH);
+      else put(member, CONTENT_DEPTH);
     }
-    if (absent > 0) atoms[0] = this.#without(shape, record, absent);
-    return atoms;
+    if (absent > 0) scratch[0] = this.#without(shape, record, absent);
+    return taken();
   }
 
   find(atoms: Atoms): L | undefined {
@@ -145,18 +146,29 @@ export class InputTree<L extends Leaf> {
 }
 
 function listAtoms(list: readonly unknown[]): Atoms {
-  const atoms: unknown[] = [];
-  pushAtoms(atoms, list, CONTENT_DEPTH + 1);
-  return atoms;
+  gathered = 0;
+  put(list, CONTENT_DEPTH + 1);
+  return taken();
 }
 
-function pushAtoms(atoms: unknown[], value: unknown, depth: number): void {
+/** Atoms are gathered here, so that each list of them is made once and no longer than it has to be: there are hundreds of thousands. */
+const scratch: unknown[] = [];
+let gathered = 0;
+
+function put(value: unknown, depth: number): void {
   if (depth === 0 || !Array.isArray(value)) {
-    atoms.push(value);
+    scratch[gathered++] = value;
     return;
   }
-  atoms.push(ARRAY, value.length);
-  for (let i = 0; i < value.length; i++) pushAtoms(atoms, value[i], depth - 1);
+  scratch[gathered++] = ARRAY;
+  scratch[gathered++] = value.length;
+  for (let i = 0; i < value.length; i++) put(value[i], depth - 1);
+}
+
+function taken(): Atoms {
+  const atoms = scratch.slice(0, gathered);
+  scratch.fill(undefined, 0, gathered);
+  return atoms;
 }
 
 /** A branch for two that have differed nowhere so far. */

@@ -11,6 +11,7 @@ import type {
   Destination,
   HTTPMatchRequest,
   HTTPRetry,
+  HTTPRoute,
   LoadBalancerSettings_ConsistentHashLB,
   VirtualService,
 } from '../schema/istio-types.gen.ts';
@@ -127,8 +128,12 @@ export function inferFrom(
 }
 
 function selectMatches(reader: ProxyReader, spec: VirtualService, place: RoutePlace): readonly SelectedMatch[] {
-  const selected: SelectedMatch[] = [];
   const routes = spec.http ?? [];
+  const first = routes[0]?.match ?? [];
+  if (routes.length > 0 && first.length === 0) return everything;
+  // Exactly as long as it has to be: these are kept by the thousand.
+  if (routes.length === 1 && first.every(match => applies(reader, match, place))) return first.map((_, i) => [0, i]);
+  const selected: SelectedMatch[] = [];
   for (let rule = 0; rule < routes.length; rule++) {
     const matches = routes[rule]!.match ?? [];
     if (matches.length === 0) {
@@ -140,6 +145,9 @@ function selectMatches(reader: ProxyReader, spec: VirtualService, place: RoutePl
   }
   return selected;
 }
+
+/** The first rule matches everything. */
+const everything: readonly SelectedMatch[] = [[0, -1]];
 
 function applies(reader: ProxyReader, match: HTTPMatchRequest, place: RoutePlace): boolean {
   if (match.port !== undefined && match.port !== 0 && match.port !== place.port) return false;
@@ -153,6 +161,10 @@ function applies(reader: ProxyReader, match: HTTPMatchRequest, place: RoutePlace
 
 /** Destinations that requests are sent to (and mirrored to), each as often as it is named. */
 function routedDestinations(spec: VirtualService): readonly Destination[] {
+  const [first] = spec.http ?? [];
+  const only = first?.route?.[0]?.destination;
+  const plain = spec.http?.length === 1 && first?.route?.length === 1 && !isMirrored(first);
+  if (plain && only !== undefined) return [only];
   const found: Destination[] = [];
   for (const rule of spec.http ?? []) {
     for (const route of rule.route ?? []) if (route.destination !== undefined) found.push(route.destination);
@@ -160,6 +172,10 @@ function routedDestinations(spec: VirtualService): readonly Destination[] {
     for (const mirror of rule.mirrors ?? []) if (mirror.destination !== undefined) found.push(mirror.destination);
   }
   return found;
+}
+
+function isMirrored({ mirror, mirrors }: HTTPRoute): boolean {
+  return mirror !== undefined || (mirrors !== undefined && mirrors.length > 0);
 }
 
 function destinationHashes(reader: ProxyReader, destinations: readonly Destination[]): readonly DestinationHash[] {

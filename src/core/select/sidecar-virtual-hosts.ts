@@ -146,7 +146,13 @@ function defaultHosts(rest: readonly Service[], buildPort: number): DefaultHosts
   const services: Service[] = [];
   const ports: number[] = [];
   for (const service of rest) {
-    for (const port of httpPorts(service, buildPort)) {
+    if (buildPort !== 0) {
+      if (!hasHttpPort(service, buildPort)) continue;
+      services.push(service);
+      ports.push(buildPort);
+      continue;
+    }
+    for (const port of httpPorts(service)) {
       services.push(service);
       ports.push(port);
     }
@@ -216,6 +222,13 @@ function separate(
   services: ServicesByHost,
   specific: (host: string) => ResolvedVirtualService | undefined,
 ): { readonly hosts: readonly string[]; readonly found: readonly Service[] } {
+  const [first] = virtualService.hosts;
+  if (virtualService.hosts.length === 1 && !isWildcard(first!)) {
+    const service = services.get(first!.toLowerCase());
+    return service === undefined
+      ? { hosts: virtualService.hosts, found: nothing }
+      : { hosts: nothing, found: [service] };
+  }
   const hosts: string[] = [];
   const found: Service[] = [];
   let wildcards = 0;
@@ -228,7 +241,7 @@ function separate(
     if (service === undefined) hosts.push(host);
     else found.push(service);
   }
-  for (const written of wildcards === 0 ? nobody : virtualService.hosts.filter(isWildcard)) {
+  for (const written of wildcards === 0 ? nothing : virtualService.hosts.filter(isWildcard)) {
     const host = written.toLowerCase();
     const covered = [...services].filter(([name]) => matches(name, host));
     if (covered.length === 0) hosts.push(host);
@@ -237,7 +250,7 @@ function separate(
   return { hosts, found };
 }
 
-const nobody: readonly string[] = [];
+const nothing: readonly never[] = [];
 
 function byPort(
   services: readonly Service[],
@@ -246,13 +259,14 @@ function byPort(
   routes: VirtualServiceRoutesInputs,
 ): readonly VirtualHostWrapper[] {
   if (buildPort !== 0) {
-    const group = services.filter(service => httpPorts(service, buildPort).length > 0);
+    const all = services.every(service => hasHttpPort(service, buildPort));
+    const group = all ? services : services.filter(service => hasHttpPort(service, buildPort));
     if (group.length === 0 && buildPort !== 80) return [];
     return [{ port: buildPort, hosts, services: group, routes }];
   }
   const groups = new Map<number, Service[]>();
   for (const service of services) {
-    for (const port of httpPorts(service, buildPort)) {
+    for (const port of httpPorts(service)) {
       const group = groups.get(port);
       if (group === undefined) groups.set(port, [service]);
       else group.push(service);
@@ -261,12 +275,16 @@ function byPort(
   return [...groups].sort(([a], [b]) => a - b).map(([port, group]) => ({ port, hosts, services: group, routes }));
 }
 
-/** Each once; none or `buildPort` if that is not 0. */
-function httpPorts({ ports }: Service, buildPort: number): readonly number[] {
-  const found: number[] = [];
-  for (const { port, protocol } of ports) {
-    if ((buildPort !== 0 && port !== buildPort) || !(isHttp(protocol) || isUnsupported(protocol))) continue;
-    if (!found.includes(port)) found.push(port);
-  }
-  return found;
+function hasHttpPort({ ports }: Service, port: number): boolean {
+  for (const candidate of ports) if (candidate.port === port && takesHttp(candidate)) return true;
+  return false;
+}
+
+/** Each once. */
+function httpPorts({ ports }: Service): readonly number[] {
+  return [...new Set(ports.filter(takesHttp).map(({ port }) => port))];
+}
+
+function takesHttp({ protocol }: Service['ports'][number]): boolean {
+  return isHttp(protocol) || isUnsupported(protocol);
 }

@@ -32,10 +32,12 @@ export const routedHosts: Selection<VirtualHostWrapper, RoutedHosts> = {
   name: 'route/routedHosts',
   run: (reader, { port, hosts: names, services, routes: inputs }) => {
     const routes = reader.make(routesOf, { inputs });
-    const hosts: RoutedHost[] = [];
-    for (const host of names) hosts.push({ of: reader.make(hostClaim, { host, port }), port, routes, session: '' });
-    for (const service of services) hosts.push({ of: service, port, routes, session: sessionOf(reader, service) });
-    return { hosts, problems: routes.problems };
+    const ofServices = services.map((of): RoutedHost => ({ of, port, routes, session: sessionOf(reader, of) }));
+    if (names.length === 0) return { hosts: ofServices, problems: routes.problems };
+    const others = names.map((host): RoutedHost => {
+      return { of: reader.make(hostClaim, { host, port }), port, routes, session: '' };
+    });
+    return { hosts: [...others, ...ofServices], problems: routes.problems };
   },
 };
 

@@ -38,7 +38,7 @@ export const virtualServiceRoutes: Generator<VirtualServiceRoutesInputs, Generat
   name: 'route/virtualServiceRoutes',
   run: inputs => {
     const routes: Route[] = [];
-    const problems: Problem[] = [];
+    let problems: readonly Problem[] = noProblems;
     let parts: RuleParts | undefined;
     for (const [ruleIndex, matchIndex] of inputs.selected) {
       const rule = inputs.virtualService.spec.http?.[ruleIndex];
@@ -46,7 +46,7 @@ export const virtualServiceRoutes: Generator<VirtualServiceRoutesInputs, Generat
       if (parts?.rule !== rule) parts = partsOf(inputs, rule);
       const route = oneRoute(inputs, parts, rule.match?.[matchIndex]);
       if (rule.redirect !== undefined && route.redirect === undefined) {
-        problems.push(badRedirect(inputs.virtualService, ruleIndex, rule));
+        problems = [...problems, badRedirect(inputs.virtualService, ruleIndex, rule)];
       }
       routes.push(route);
       if (isCatchAll(route.match ?? {})) break;
@@ -54,6 +54,8 @@ export const virtualServiceRoutes: Generator<VirtualServiceRoutesInputs, Generat
     return { routes, problems };
   },
 };
+
+const noProblems: readonly Problem[] = [];
 
 /** What the routes of a rule have in common: one for each match. */
 interface RuleParts {
