@@ -129,6 +129,24 @@ function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): v
     () => engine.tracker.stats.hits,
   );
   metrics.gauge('periplus_generated', 'Generators run since the start.', () => engine.tracker.stats.generated);
+  // istiod's names for what it remembers: there responses of its cache, here values of queries and generators.
+  metrics.gauge('xds_cache_size', 'Values of generators held.', () => engine.tracker.size.generated);
+  metrics.gaugeBy(
+    'xds_cache_reads',
+    'Queries since the start, by whether they were answered from memory.',
+    'type',
+    () => {
+      const { hits, runs } = engine.tracker.stats;
+      return new Map([
+        ['hit', hits],
+        ['miss', runs],
+      ]);
+    },
+  );
+  metrics.gauge('xds_cache_evictions', 'Values that a sweep forgot.', () => engine.tracker.stats.swept);
+  metrics.gauge('istiod_managed_clusters', 'Kubernetes clusters that are read.', () => {
+    return sources.report().filter(({ source }) => source.startsWith('kube/')).length;
+  });
   metrics.gauge('periplus_memo_queries', 'Memoised query values held.', () => engine.tracker.size.queries);
   metrics.gauge('periplus_memo_generated', 'Memoised generator values held.', () => engine.tracker.size.generated);
   metrics.gauge(

@@ -2,13 +2,17 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Effect } from '../core/effect.ts';
 import type { Event } from '../core/event.ts';
+import { isNoPush, type PushRequest } from '../core/push-request.ts';
 import type { XdsObservation } from '../xds/host.ts';
 import { rulesOf } from '../xds/session/types.ts';
 import { type CountCell, CountTally, type HistogramCell, HistogramTally } from './tallies.ts';
 import { VERSION } from './version.ts';
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 3, 5, 10, 20, 30];
+/** istiod's, of the metric that counts the same. */
+const CONTEXT_SECONDS = [0.01, 0.1, 0.5, 1, 3, 5];
 /** How finely stalls of the event loop are told apart. */
 const LAG_RESOLUTION_MS = 10;
 /** What istiod's registry reads; everything else is its configuration. */
@@ -71,6 +75,16 @@ export class Metrics {
     'Seconds that the write of a response takes.',
     SECONDS,
   ).of();
+  readonly #contextInit = this.#histogram(
+    'pilot_pushcontext_init_seconds',
+    'Seconds from changes that are recorded to the state that their push is made from.',
+    CONTEXT_SECONDS,
+  ).of();
+  readonly #refused = this.#counter(
+    'pilot_total_rejected_configs',
+    'Verdicts by which an object was refused, by its kind.',
+    ['type'],
+  );
   readonly #inbound = this.#counter('pilot_inbound_updates', 'Changes that came in, by what they are of.', ['type']);
   readonly #configEvents = this.#counter('pilot_k8s_cfg_events', 'Changes of configuration.', ['type', 'event']);
   readonly #registryEvents = this.#counter('pilot_k8s_reg_events', 'Changes of the registry.', ['type', 'event']);
@@ -162,6 +176,15 @@ export class Metrics {
     this.#inbound.inc({
       type: deleted ? 'svcdelete' : kind === 'Service' ? 'svc' : kind === 'EndpointSlice' ? 'eds' : 'config',
     });
+  }
+
+  /** A batch of changes was folded. */
+  folded(request: PushRequest, effects: readonly Effect[], tookMs: number): void {
+    if (!isNoPush(request)) this.#contextInit.observe(tookMs / 1_000);
+    for (const effect of effects) {
+      if (effect.kind !== 'Verdict' || effect.accepted) continue;
+      this.#refused.inc({ type: effect.object.slice(0, effect.object.indexOf('/')) });
+    }
   }
 
   /** A value that is asked for when the page is. */

@@ -116,8 +116,9 @@ async function start(
 
   world.listen({
     onEvent: (_before, event) => metrics.recorded(event),
-    onFolded: (state: State, request: PushRequest, effects: readonly Effect[]) => {
+    onFolded: (state: State, request: PushRequest, effects: readonly Effect[], tookMs: number) => {
       reporter.folded(state, effects);
+      metrics.folded(request, effects, tookMs);
       xds.push(request);
       if (world.durable) snapshotter.consider(state);
     },

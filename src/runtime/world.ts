@@ -34,8 +34,8 @@ export interface WorldOptions {
 export interface WorldListener {
   /** Right after each event, in journal order; `before` differs from the last `after` when a gap in the journal was mended. */
   onEvent?(before: State, event: Event, after: State): void;
-  /** After each batch, in journal order: the push requests of its events merged, and every other effect. */
-  onFolded(state: State, request: PushRequest, effects: readonly Effect[]): void;
+  /** After each batch, in journal order: the push requests of its events merged, and every other effect. `tookMs`: for folding it. */
+  onFolded(state: State, request: PushRequest, effects: readonly Effect[], tookMs: number): void;
 }
 
 const noneRejected: ReadonlySet<number> = new Set();
@@ -231,7 +231,7 @@ export class World {
     const rejected = new Set(events.flatMap(event => (event.kind === 'Rejected' ? [event.rejected] : [])));
     const { state, failures } = await this.#foldFrom(from, events, rejected);
     this.#state = state;
-    for (const listener of this.#listeners) listener.onFolded(state, noPush, []);
+    for (const listener of this.#listeners) listener.onFolded(state, noPush, [], 0);
     await this.#write(failures);
   }
 
@@ -242,9 +242,12 @@ export class World {
   }
 
   async #foldAll(events: readonly Event[]): Promise<void> {
+    const { clock } = this.#options;
+    const since = clock.now();
     const { state, request, effects, failures } = await this.#foldFrom(this.#state, events, noneRejected);
     this.#state = state;
-    for (const listener of this.#listeners) listener.onFolded(state, request, effects);
+    const tookMs = clock.now() - since;
+    for (const listener of this.#listeners) listener.onFolded(state, request, effects, tookMs);
     await this.#write(failures);
   }
 

@@ -4,6 +4,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { Metrics } from '../../../src/admin/metrics.ts';
 import { CountTally, HistogramTally } from '../../../src/admin/tallies.ts';
+import { noPush } from '../../../src/core/push-request.ts';
 
 const CDS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
 
@@ -44,6 +45,18 @@ describe('metrics', () => {
     }
     expect(lines).toContain('pilot_k8s_reg_events{type="Service",event="delete"} 1');
     expect(lines).toContain('pilot_k8s_cfg_events{type="VirtualService",event="update"} 1');
+  });
+
+  it('take note of what is folded: how long what pushes took, and refusals by kind', async () => {
+    const metrics = new Metrics();
+    const refused = { kind: 'Verdict', object: 'VirtualService/default/web', accepted: false, problems: [] } as const;
+    metrics.folded(noPush, [refused, { ...refused, accepted: true }], 5_000);
+    metrics.folded({ ...noPush, causes: { ...noPush.causes, count: 1 } }, [], 200);
+    const lines = await page(metrics);
+    expect(lines).toContain('pilot_pushcontext_init_seconds_bucket{le="0.1"} 0');
+    expect(lines).toContain('pilot_pushcontext_init_seconds_bucket{le="0.5"} 1');
+    expect(lines).toContain('pilot_pushcontext_init_seconds_count 1');
+    expect(lines).toContain('pilot_total_rejected_configs{type="VirtualService"} 1');
   });
 
   it('ask for gauges when they are read, and forget labels that are gone', async () => {

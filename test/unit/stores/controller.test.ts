@@ -32,7 +32,7 @@ class SmallWorld {
       this.state = fold(before, event, new Set()).state;
       for (const listener of this.#listeners) listener.onEvent?.(before, event, this.state);
     }
-    for (const listener of this.#listeners) listener.onFolded(this.state, noPush, []);
+    for (const listener of this.#listeners) listener.onFolded(this.state, noPush, [], 0);
   }
 }
 
