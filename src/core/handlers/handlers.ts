@@ -12,6 +12,7 @@ import { revisionTagHandler } from './revision-tag.ts';
 import { configMapHandler, secretHandler } from './secret.ts';
 import { serviceHandler } from './service.ts';
 import { serviceEntryHandler } from './service-entry.ts';
+import { serviceExportHandler } from './service-export.ts';
 import { workloadEntryHandler } from './workload-entry.ts';
 
 /** Undefined: nothing that any proxy could see has changed. */
@@ -42,6 +43,8 @@ export function changeHandler(before: State, after: State, change: Change): Push
       return endpointSliceHandler(before, after, change);
     case 'Endpoints':
       return endpointsHandler(before, after, change);
+    case 'ServiceExport':
+      return serviceExportHandler(after, change);
     case 'Pod':
       return podHandler(before, after, change);
     case 'Node':
@@ -78,7 +81,6 @@ export function changeHandler(before: State, after: State, change: Change): Push
     case 'KubernetesGateway':
     case 'ListenerSet':
     case 'ReferenceGrant':
-    case 'ServiceExport':
     case 'ServiceImport':
     case 'TCPRoute':
     case 'TLSRoute':

@@ -7,7 +7,7 @@ import { serviceExportReferences } from './references-kubernetes.ts';
 import { checkIp } from './validate/addresses.ts';
 
 const GROUP = 'multicluster.x-k8s.io';
-const NOT_YET = 'services are known by their cluster.local names only (ENABLE_MCS_SERVICE_DISCOVERY, ENABLE_MCS_HOST)';
+const NOT_YET = 'services are known by their cluster.local names only (ENABLE_MCS_HOST)';
 
 export interface ServiceImportData {
   /** Sorted. */
@@ -24,7 +24,6 @@ export const serviceExport = kubernetesKind<'ServiceExport', object>({
   messages: { Object: [] },
   flatten: () => ({}),
   references: serviceExportReferences,
-  notYet: NOT_YET,
 });
 
 export const serviceImport = kubernetesKind<'ServiceImport', DecodedImport>({

@@ -125,6 +125,7 @@ function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): re
   const behind = question.dns ? new Set(endpointsOfPort(reader, service, port.port)) : undefined;
   for (const shard of reader.get(endpointShards, `${service.hostname}|${service.namespace}`)) {
     if (!keep.cluster(shard.cluster)) continue;
+    if (shard.provider === 'Kubernetes' && !isDiscoverable(reader, service, shard.cluster)) continue;
     for (const endpoint of shard.endpoints) {
       if (behind !== undefined ? !behind.has(endpoint) : endpoint.portName !== port.name) continue;
       if (!labels.every(([name, value]) => endpoint.labels[name] === value)) continue;
@@ -133,6 +134,15 @@ function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): re
     }
   }
   return found;
+}
+
+/** With multi-cluster services: what a cluster does not export is for its own proxies. */
+function isDiscoverable(reader: ProxyReader, { namespace, name }: Service, cluster: string): boolean {
+  if (!reader.feature('ENABLE_MCS_SERVICE_DISCOVERY')) return true;
+  const own = reader.facet('clusterId');
+  if (own === '' || own === cluster) return true;
+  if (reader.feature('ENABLE_MCS_CLUSTER_LOCAL')) return false;
+  return reader.object('ServiceExport', `${cluster}/${namespace}/${name}`) !== undefined;
 }
 
 function hasUsableAddress(endpoint: Endpoint): boolean {
