@@ -8,7 +8,7 @@ import { assert } from '../../core/assert.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { typeNameOf } from '../proto/any.ts';
 import { type Field, findType, messageTypeOf, nameOf, type Plain, type Type, typeOf } from './registry.ts';
-import { Sink } from './sink.ts';
+import { type Mark, Sink } from './sink.ts';
 import { ANY, BOXED, LIST_VALUE, STRUCT, VALUE } from './well-known.ts';
 import { type FieldWriter, fieldWriter, type WriteElement } from './write-field.ts';
 import { writeList, writeStruct, writeValue } from './write-json.ts';
@@ -28,11 +28,12 @@ const REMEMBERED: ReadonlySet<string> = new Set([
   'envoy.config.core.v3.ConfigSource',
   'envoy.config.core.v3.TransportSocket',
   'envoy.config.route.v3.VirtualHost',
+  'envoy.config.listener.v3.Filter',
   'envoy.config.listener.v3.FilterChain',
   'envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter',
   'envoy.extensions.transport_sockets.tls.v3.CommonTlsContext',
 ]);
-/** Messages of one field that are known to have been written: among them are those that come again soon. */
+/** Messages of one field of which it is known that they have been written. */
 const MET_LATELY = 16;
 /** Fields of google.protobuf.Any, length-delimited. */
 const ANY_TYPE_URL = 0x0a;
@@ -155,24 +156,43 @@ function elementWriter(field: Field): WriteElement | undefined {
 }
 
 /**
- * What was written of an object is kept with it and copied the next time: from the second time on, as most come only once and remembering costs about
- * what writing does; or at once, if it is one of many of which a few may change.
+ * What was written of an object is copied the next time. Bytes of their own are kept with it when it comes a second time, in another resource, as most
+ * come only once and keeping costs about what writing does; or at once, if it is one of many of which a few may change.
  */
 function remembering(write: WriteElement): WriteElement {
   const known = new WeakMap<object, Buffer>();
-  const met: unknown[] = new Array(MET_LATELY).fill(undefined);
-  let next = 0;
+  const lately = new Lately();
   return (_, value, ofMany) => {
     const bytes = known.get(value as object);
     if (bytes !== undefined) {
       sink.raw(bytes);
       return;
     }
+    const met = lately.find(value);
+    if (met?.round === sink.round) {
+      sink.again(met);
+      return;
+    }
     const start = sink.at;
     write(sink, value, false);
-    if (ofMany || met.includes(value)) known.set(value as object, sink.copy(start));
-    else met[next++ % MET_LATELY] = value;
+    if (ofMany || met !== undefined) known.set(value as object, sink.copy(start));
+    else lately.add(sink.mark(value, start));
   };
+}
+
+/** The last ones of a field that were written: among them are those that come again soon. */
+class Lately {
+  readonly #marks: (Mark | undefined)[] = new Array<undefined>(MET_LATELY).fill(undefined);
+  #next = 0;
+
+  find(value: unknown): Mark | undefined {
+    for (let i = 0; i < MET_LATELY; i++) if (this.#marks[i]?.value === value) return this.#marks[i];
+    return undefined;
+  }
+
+  add(mark: Mark): void {
+    this.#marks[this.#next++ % MET_LATELY] = mark;
+  }
 }
 
 function contentWriter(type: Type): (value: unknown) => void {

@@ -13,13 +13,29 @@ const MORE = 0x80;
 const VARINT_BYTES_MAX = 10;
 const UINT32_MAX = 2 ** 32 - 1;
 
+/** Where something was written, for as long as the round lasts. */
+export interface Mark {
+  readonly value: unknown;
+  start: number;
+  end: number;
+  readonly round: number;
+}
+
 export class Sink {
   #bytes = Buffer.allocUnsafeSlow(START_BYTES);
   at = 0;
+  /** What is written from nothing until it is taken away is a round. */
+  round = 0;
+  /** Of this round, in the order in which they end. */
+  readonly #marks: Mark[] = [];
 
   /** Runs `write` and gives what it wrote, as bytes of their own. Whatever happens, nothing of it stays here. */
   written(write: () => void): Buffer {
     const start = this.at;
+    if (start === 0) {
+      this.round++;
+      this.#marks.length = 0;
+    }
     try {
       write();
       return this.copy(start);
@@ -92,6 +108,20 @@ export class Sink {
     this.at += bytes.length;
   }
 
+  /** What was written since `start` is `value`. */
+  mark(value: unknown, start: number): Mark {
+    const mark: Mark = { value, start, end: this.at, round: this.round };
+    this.#marks.push(mark);
+    return mark;
+  }
+
+  /** What was marked in this round, once more. */
+  again({ start, end }: Mark): void {
+    this.#reserve(end - start);
+    this.#bytes.copyWithin(this.at, start, end);
+    this.at += end - start;
+  }
+
   /** With the length before it. */
   text(text: string): void {
     const { length } = text;
@@ -120,6 +150,7 @@ export class Sink {
       this.#reserve(taken);
       this.#bytes.copyWithin(start - width + taken, start, this.at);
       this.at += taken - width;
+      this.#shiftMarks(start, taken - width);
     }
     const bytes = this.#bytes;
     let at = start - width;
@@ -130,6 +161,16 @@ export class Sink {
     }
     bytes[at] = rest;
     return taken;
+  }
+
+  /** What was marked from `start` on has moved. */
+  #shiftMarks(start: number, by: number): void {
+    for (let i = this.#marks.length - 1; i >= 0; i--) {
+      const mark = this.#marks[i]!;
+      if (mark.end <= start) return;
+      mark.start += by;
+      mark.end += by;
+    }
   }
 
   /** False, with nothing written, if a character needs more than one byte. There is room. */

@@ -140,6 +140,35 @@ describe('a sweep', () => {
     expect(tracker.size.queries).toBe(0);
   });
 
+  it('forgets what was derived for a proxy that stays, once nobody asks', () => {
+    const tracker = new Tracker();
+    const one = proxy('one');
+    const kept: Derivation<string> = { name: 'kept', run: reader => reader.get(modeOf, 'prod/one') ?? '' };
+    const held = tracker.hold(
+      start,
+      one,
+      query('top', reader => [reader.derived(kept)]),
+      '',
+    );
+    const { queries } = tracker.size;
+    for (let i = 0; i < 5; i++) {
+      const other: Derivation<string> = { name: `other ${i}`, run: reader => reader.get(modeOf, 'prod/two') ?? '' };
+      tracker.get(
+        start,
+        one,
+        query(`asks ${i}`, reader => [reader.derived(other)]),
+        '',
+      );
+    }
+    expect(tracker.size.queries).toBeGreaterThan(queries + 5);
+    for (let i = 0; i < 6; i++) {
+      tracker.keep(held);
+      tracker.sweep();
+    }
+    expect(tracker.size.queries).toBe(queries);
+    expect(tracker.stands(start, one, held)).toBe(true);
+  });
+
   it('keeps what a value rests on now, not what it rested on when it was run', () => {
     const tracker = new Tracker();
     const count = query('count', reader => reader.objects('PeerAuthentication').length > 0);

@@ -4,7 +4,7 @@ import { any, anyBytes, anyStruct, typeUrl } from '../../../src/xds/proto/any.ts
 import { Cluster_DiscoveryType, type FilterChain, type VirtualHost } from '../../../src/xds/proto/types.gen.ts';
 import { encodePrepared } from '../../../src/xds/wire/pack.ts';
 import { toProtoJson } from '../../../src/xds/wire/protojson.ts';
-import { typeOf } from '../../../src/xds/wire/registry.ts';
+import { type Plain, typeOf } from '../../../src/xds/wire/registry.ts';
 
 const ROUTES = 'envoy.config.route.v3.RouteConfiguration';
 const LISTENER = 'envoy.config.listener.v3.Listener';
@@ -189,6 +189,24 @@ describe('parts', () => {
     expect(encoded).toEqual(['a', 'b', 'a', 'b']);
     const afresh = { name: '4', virtualHosts: [host('a'), host('b')] };
     expect(encodeMessage(ROUTES, { name: '4', virtualHosts: few })).toEqual(encodeMessage(ROUTES, afresh));
+  });
+
+  test('parts that come again within a resource, at any depth, are as if they were others', () => {
+    // Lengths on both sides of what takes another byte, so that what was written moves while it is remembered.
+    for (const length of [1, 90, 118, 126, 127, 128, 300, 16_300, 20_000]) {
+      const make = (): Plain => {
+        const inner = { name: 'x'.repeat(length), typedConfig: anyStruct({ a: 'b' }) };
+        const filters = [inner, { name: 'y'.repeat(length) }, inner];
+        return {
+          name: 'l',
+          filterChains: [{ name: 'a', filters }, { name: 'b'.repeat(length), filters }, { filters }],
+        };
+      };
+      const shared = make();
+      const apart = JSON.parse(JSON.stringify(shared)) as Plain;
+      const bytes = [1, 2, 3].map(() => Buffer.from(encodePrepared(typeOf(LISTENER), shared)));
+      for (const one of bytes) expect(one).toEqual(Buffer.from(encodePrepared(typeOf(LISTENER), apart)));
+    }
   });
 
   test('a part that is used twice, none, and absent parts', () => {
