@@ -76,8 +76,10 @@ export interface Applied<T> extends Word {
   readonly others?: Readonly<Partial<Record<MeshLayer, Word>>>;
 }
 
-/** What a value comes to. Warnings are said to its author and change nothing: unknown fields, which Istio drops without a word,
- * and mistakes in providers, which are as good as absent. */
+/**
+ * What a value comes to. Warnings are said to its author and change nothing: unknown fields, which Istio drops without a word, and mistakes
+ * in providers, which concern only who uses these.
+ */
 export interface Accepted<T> {
   readonly value: T;
   readonly warnings: readonly Problem[];
