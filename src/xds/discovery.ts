@@ -5,6 +5,7 @@ import type { JsonObject } from '../core/json.ts';
 import { framed, framedString } from './wire/frame.ts';
 import { toJson } from './wire/protojson.ts';
 import { type Plain, typeOf } from './wire/registry.ts';
+import { eachText } from './wire/text-fields.ts';
 
 export interface ErrorDetail {
   /** google.rpc.Code. */
@@ -97,6 +98,8 @@ function controlPlane(fieldNumber: number, identifier: string | undefined): Buff
 
 /** Throws if the bytes are not a DiscoveryRequest. */
 export function decodeDiscoveryRequest(bytes: Uint8Array): DiscoveryRequestData {
+  const plain = plainRequest(bytes);
+  if (plain !== undefined) return plain;
   const message = typeOf('envoy.service.discovery.v3.DiscoveryRequest').decode(bytes) as unknown as Plain;
   return {
     versionInfo: text(message.versionInfo),
@@ -110,6 +113,8 @@ export function decodeDiscoveryRequest(bytes: Uint8Array): DiscoveryRequestData 
 
 /** Throws if the bytes are not a DeltaDiscoveryRequest. */
 export function decodeDeltaDiscoveryRequest(bytes: Uint8Array): DeltaDiscoveryRequestData {
+  const plain = plainDeltaRequest(bytes);
+  if (plain !== undefined) return plain;
   const message = typeOf('envoy.service.discovery.v3.DeltaDiscoveryRequest').decode(bytes) as unknown as Plain;
   return {
     node: nodeJson(message.node),
@@ -119,6 +124,47 @@ export function decodeDeltaDiscoveryRequest(bytes: Uint8Array): DeltaDiscoveryRe
     initialResourceVersions: { ...((message.initialResourceVersions ?? {}) as Readonly<Record<string, string>>) },
     responseNonce: text(message.responseNonce),
     errorDetail: errorDetail(message.errorDetail),
+  };
+}
+
+/** Without a node and a refusal; undefined: it has one of them, or is none. */
+function plainRequest(bytes: Uint8Array): DiscoveryRequestData | undefined {
+  let [versionInfo, typeUrl, responseNonce] = ['', '', ''];
+  const resourceNames: string[] = [];
+  const isPlain = eachText(bytes, (field, said) => {
+    if (field === 1) versionInfo = said;
+    else if (field === 3) resourceNames.push(said);
+    else if (field === 4) typeUrl = said;
+    else if (field === 5) responseNonce = said;
+    else return false;
+    return true;
+  });
+  if (!isPlain) return undefined;
+  return { versionInfo, node: undefined, resourceNames, typeUrl, responseNonce, errorDetail: undefined };
+}
+
+/** As above, and without versions that the client holds. */
+function plainDeltaRequest(bytes: Uint8Array): DeltaDiscoveryRequestData | undefined {
+  let [typeUrl, responseNonce] = ['', ''];
+  const subscribe: string[] = [];
+  const unsubscribe: string[] = [];
+  const isPlain = eachText(bytes, (field, said) => {
+    if (field === 2) typeUrl = said;
+    else if (field === 3) subscribe.push(said);
+    else if (field === 4) unsubscribe.push(said);
+    else if (field === 6) responseNonce = said;
+    else return false;
+    return true;
+  });
+  if (!isPlain) return undefined;
+  return {
+    node: undefined,
+    typeUrl,
+    resourceNamesSubscribe: subscribe,
+    resourceNamesUnsubscribe: unsubscribe,
+    initialResourceVersions: {},
+    responseNonce,
+    errorDetail: undefined,
   };
 }
 

@@ -8,7 +8,7 @@ import type { State } from '../core/state.ts';
 import type { XdsHost } from './host.ts';
 
 /** A proxy that connects waits for about nine commits, one after another; those behind it wait for seconds meanwhile. */
-export const GATHER_MS = 20;
+export const GATHER_MS = 40;
 
 interface Waiting {
   readonly facts: readonly Unrecorded[];
