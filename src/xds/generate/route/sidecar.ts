@@ -32,22 +32,22 @@ export function sidecarRoute(reader: ProxyReader, routeName: string): GeneratedV
   const { port } = selected.hosts;
   const { sniffedHost } = selected.name;
   const found = reader.about(hostsOfPort, selected.hosts);
-  const { attemptCount } = reader.derived(routeHeaderOptions);
+  const shown: Shown = { found, port, lasts: lastsOf(found.kept), ...reader.derived(routeHeaderOptions) };
   const hosts: VirtualHost[] = [];
-  if (sniffedHost !== undefined) {
-    const names = [routeName, sniffedHost];
-    const isWanted = (domain: string): boolean => names.includes(domain);
-    for (const place of placesOf(reader.make(placesByDomain, { found }), names)) {
-      if (domainsShown(found.kept[place]!, port).some(isWanted))
-        hosts.push(hostAt(reader, found, place, port, attemptCount));
+  if (sniffedHost === undefined) {
+    for (let place = 0; place < found.kept.length; place++) {
+      const host = hostAt(reader, shown, place);
+      if (host !== undefined) hosts.push(host);
     }
-    return { virtualHosts: sniffed(reader, hosts), problems: found.problems };
+    hosts.push(catchAllHost(reader));
+    return { virtualHosts: hosts, problems: found.problems };
   }
-  for (let place = 0; place < found.kept.length; place++) {
-    if (domainsShown(found.kept[place]!, port).length > 0) hosts.push(hostAt(reader, found, place, port, attemptCount));
+  const names = [routeName, sniffedHost];
+  for (const place of placesOf(reader.make(placesByDomain, { found }), names)) {
+    const host = hostAt(reader, shown, place);
+    if (host?.domains?.some(domain => names.includes(domain)) === true) hosts.push(host);
   }
-  hosts.push(catchAllHost(reader));
-  return { virtualHosts: hosts, problems: found.problems };
+  return { virtualHosts: sniffed(reader, hosts), problems: found.problems };
 }
 
 interface HostsOfPort {
@@ -149,24 +149,35 @@ interface MadeHost {
   readonly host: VirtualHost;
 }
 
+interface Shown {
+  readonly found: HostsOfPort;
+  readonly port: number;
+  readonly attemptCount: boolean;
+  readonly lasts: (MadeHost | undefined)[];
+}
+
 /** The last host of each place: of hundreds, mostly all but one are made of the identical parts again. */
 const lastHosts = new WeakMap<readonly Kept[], (MadeHost | undefined)[]>();
 
-function hostAt(
-  reader: ProxyReader,
-  { kept, routed }: HostsOfPort,
-  place: number,
-  port: number,
-  attemptCount: boolean,
-): VirtualHost {
+function lastsOf(kept: readonly Kept[]): (MadeHost | undefined)[] {
   let lasts = lastHosts.get(kept);
   if (lasts === undefined) {
     lasts = kept.map(() => undefined);
     lastHosts.set(kept, lasts);
   }
-  const one = kept[place]!;
+  return lasts;
+}
+
+/** undefined: nothing is left of its domains on this port. */
+function hostAt(
+  reader: ProxyReader,
+  { found, port, attemptCount, lasts }: Shown,
+  place: number,
+): VirtualHost | undefined {
+  const one = found.kept[place]!;
   const domains = domainsShown(one, port);
-  const { routes, session } = routed[one.place]!;
+  if (domains.length === 0) return undefined;
+  const { routes, session } = found.routed[one.place]!;
   const last = lasts[place];
   const same =
     last?.domains === domains &&
