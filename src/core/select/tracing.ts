@@ -67,7 +67,7 @@ export const tracing: Query<TrafficClass, TracingChoice> = {
     const configured = configuredTracing(reader, traffic);
     if (configured === undefined) {
       if (reader.mesh('enableTracing') !== true) return NO_TRACING;
-      return { ...NO_TRACING, tracing: withoutProvider(reader) };
+      return { ...NO_TRACING, tracing: reader.get(withoutProvider, '') };
     }
     if (configured.disabled || configured.provider === undefined) return NO_TRACING;
     const tracer = tracerSpec(reader, configured.provider);
@@ -117,17 +117,21 @@ function applyEntry(reader: ProxyReader, result: Configured, entry: TelemetryTra
   }
 }
 
-function withoutProvider(reader: ProxyReader): TracingSpec {
-  const config = reader.derived(proxyTracing);
-  return {
-    randomSampling: proxySampling(reader),
-    maxPathTagLength: positive(config.maxPathTagLength),
-    spawnUpstreamSpan: false,
-    noContextPropagation: false,
-    istioTags: config.enableIstioTags === false ? undefined : reader.derived(istioTagValues),
-    customTags: usableTags(reader, tagsOf(config.customTags)),
-  };
-}
+/** The same for all classes of traffic. */
+const withoutProvider: Query<'', TracingSpec> = {
+  name: 'select/tracingWithoutProvider',
+  run: reader => {
+    const config = reader.derived(proxyTracing);
+    return {
+      randomSampling: proxySampling(reader),
+      maxPathTagLength: positive(config.maxPathTagLength),
+      spawnUpstreamSpan: false,
+      noContextPropagation: false,
+      istioTags: config.enableIstioTags === false ? undefined : reader.derived(istioTagValues),
+      customTags: usableTags(reader, tagsOf(config.customTags)),
+    };
+  },
+};
 
 function withProvider(
   reader: ProxyReader,

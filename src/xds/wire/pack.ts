@@ -24,13 +24,18 @@ const REMEMBERED: ReadonlySet<string> = new Set([
   'envoy.config.route.v3.RouteAction.retryPolicy',
   'envoy.config.accesslog.v3.AccessLog',
   'envoy.config.cluster.v3.CircuitBreakers',
+  'envoy.config.cluster.v3.Cluster.TransportSocketMatch',
+  'envoy.config.cluster.v3.Cluster.typedExtensionProtocolOptions',
   'envoy.config.cluster.v3.Filter',
   'envoy.config.core.v3.ConfigSource',
   'envoy.config.core.v3.TransportSocket',
   'envoy.config.route.v3.VirtualHost',
   'envoy.config.listener.v3.Filter',
   'envoy.config.listener.v3.FilterChain',
+  'envoy.config.listener.v3.ListenerFilter',
+  'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing',
   'envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter',
+  'envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension',
   'envoy.extensions.transport_sockets.tls.v3.CommonTlsContext',
 ]);
 /** Messages of one field of which it is known that they have been written. */

@@ -24,6 +24,7 @@ import {
   HttpConnectionManager_ServerHeaderTransformation as ServerHeader,
 } from '../../proto/types.gen.ts';
 import { durationOf, ZERO_DURATION } from '../duration.ts';
+import { lastOf } from '../last.ts';
 import { accessLogsOf, orNone } from './access-log.ts';
 import { cidrRange } from './cidr.ts';
 import { type HttpChainTraits, httpFilters } from './http-filters.ts';
@@ -186,31 +187,42 @@ const hcmBaseGenerator: Generator<BaseInputs, HcmBase> = {
     const { traffic, headers } = inputs;
     const idleTimeout = durationOf(inputs.idleTimeout);
     const requestId = part(headers, 'requestId');
+    const path = pathNormalization(inputs.pathNormalization);
+    const server = serverHeader(traffic, part(headers, 'server'));
+    const certificate = clientCertificate(traffic, headers, inputs.topology ?? {});
     return {
       streamIdleTimeout: ZERO_DURATION,
-      upgradeConfigs: [{ upgradeType: 'websocket' }],
+      upgradeConfigs,
       proxy100Continue: inputs.continue100 ? true : undefined,
-      requestIdExtension: {
-        typedConfig: any('envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig', {
-          useRequestIdForTraceSampling: { value: inputs.sampleByRequestId },
-        }),
-      },
-      ...pathNormalization(inputs.pathNormalization),
+      requestIdExtension: requestIdExtension(inputs.sampleByRequestId),
+      normalizePath: path.normalizePath,
+      mergeSlashes: path.mergeSlashes,
+      pathWithEscapedSlashesAction: path.pathWithEscapedSlashesAction,
       useRemoteAddress: { value: inputs.useRemoteAddress },
       internalAddressConfig:
         inputs.internalNetworks.length === 0 ? undefined : { cidrRanges: inputs.internalNetworks.map(cidrRange) },
-      ...serverHeader(traffic, part(headers, 'server')),
+      serverName: server.serverName,
+      serverHeaderTransformation: server.serverHeaderTransformation,
       generateRequestId: requestId.disabled === true ? { value: false } : undefined,
       appendXForwardedPort: part(headers, 'xForwardedPort').enabled === true ? true : undefined,
       httpProtocolOptions: http1Options(traffic, inputs.http10, headers.preserveHttp1HeaderCase === true),
       commonHttpProtocolOptions: idleTimeout === undefined ? undefined : { idleTimeout },
-      ...clientCertificate(traffic, headers, inputs.topology ?? {}),
+      forwardClientCertDetails: certificate.forwardClientCertDetails,
+      setCurrentClientCertDetails: certificate.setCurrentClientCertDetails,
       xffNumTrustedHops: trustedHops(inputs.topology),
       accessLog: orNone(inputs.accessLog ?? []),
       tracing: inputs.tracing,
     };
   },
 };
+
+const upgradeConfigs = [{ upgradeType: 'websocket' }];
+
+const requestIdExtension = lastOf((sampleByRequestId: boolean): HttpConnectionManager['requestIdExtension'] => ({
+  typedConfig: any('envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig', {
+    useRequestIdForTraceSampling: { value: sampleByRequestId },
+  }),
+}));
 
 function part(headers: JsonObject, name: string): JsonObject {
   const value = headers[name];

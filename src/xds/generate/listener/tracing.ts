@@ -58,12 +58,19 @@ function customTags(spec: TracingSpec): readonly CustomTag[] {
 }
 
 /** Dry-run results of authorization policies, as the RBAC filter leaves them in the request's metadata. */
-const dryRunTags: readonly (readonly [string, string])[] = [
-  ['allow_policy.name', 'istio_dry_run_allow_shadow_effective_policy_id'],
-  ['allow_policy.result', 'istio_dry_run_allow_shadow_engine_result'],
-  ['deny_policy.name', 'istio_dry_run_deny_shadow_effective_policy_id'],
-  ['deny_policy.result', 'istio_dry_run_deny_shadow_engine_result'],
+const dryRunTags: readonly CustomTag[] = [
+  dryRunTag('allow_policy.name', 'istio_dry_run_allow_shadow_effective_policy_id'),
+  dryRunTag('allow_policy.result', 'istio_dry_run_allow_shadow_engine_result'),
+  dryRunTag('deny_policy.name', 'istio_dry_run_deny_shadow_effective_policy_id'),
+  dryRunTag('deny_policy.result', 'istio_dry_run_deny_shadow_engine_result'),
 ];
+
+function dryRunTag(name: string, key: string): CustomTag {
+  return {
+    tag: `istio.authorization.dry_run.${name}`,
+    metadata: { kind: { request: {} }, metadataKey: { key: 'envoy.filters.http.rbac', path: [{ key }] } },
+  };
+}
 
 function istioTags(values: IstioTags): CustomTag[] {
   const literals: readonly (readonly [string, string])[] = [
@@ -73,13 +80,7 @@ function istioTags(values: IstioTags): CustomTag[] {
     ['istio.mesh_id', values.meshId],
     ['istio.namespace', values.namespace],
   ];
-  return [
-    ...dryRunTags.map(([name, key]) => ({
-      tag: `istio.authorization.dry_run.${name}`,
-      metadata: { kind: { request: {} }, metadataKey: { key: 'envoy.filters.http.rbac', path: [{ key }] } },
-    })),
-    ...literals.map(([tag, value]) => ({ tag, literal: { value } })),
-  ];
+  return [...dryRunTags, ...literals.map(([tag, value]) => ({ tag, literal: { value } }))];
 }
 
 /** A tag as written in Telemetry (or, without formatters, in ProxyConfig). */
