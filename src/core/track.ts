@@ -71,6 +71,9 @@ export class Tracker {
   readonly #facets = new FacetBook();
   /** By what each version of a proxy's record has in common. */
   readonly #answers = new WeakMap<NodeFacets, Answers>();
+  /** Whom the last question was for, and what that one has answered. */
+  #lately: ProxyRecord | undefined;
+  #answered: Answers | undefined;
   readonly #latest = new Latest();
   readonly #made = new InputMemo();
   readonly #tokens = new InputMemo();
@@ -224,7 +227,7 @@ export class Tracker {
     const variants = place === undefined ? this.#variants.of(query.name, arg) : place.variants;
     const known = proxy === undefined ? undefined : this.#answersOf(proxy).values;
     const ask = (facet: Facet): FacetValue =>
-      proxy === undefined ? NO_PROXY : (known?.get(facet) ?? this.#facetValue(state, proxy, facet));
+      proxy === undefined ? NO_PROXY : known?.has(facet) ? known.get(facet) : this.#facetValue(state, proxy, facet);
     // Several may suit, when what is asked has changed with the state; what does not hold for this proxy holds for no other.
     let stale = this.#takeUp(proxy, variants, ask);
     for (let entry = variants.find(ask); entry !== undefined; entry = variants.find(ask)) {
@@ -266,7 +269,7 @@ export class Tracker {
     return stopped.proxy === proxy && suits(stale, ask) ? stale : undefined;
   }
 
-  /** A derived facet is a query of whoever answers alike what it asks; only its value is seen by callers. */
+  /** A query of whoever answers alike what it asks; only its value is seen by callers. */
   #ensureDerived(state: State, proxy: ProxyRecord, facet: DerivedFacet): Entry {
     return this.#ensure(state, proxy, this.#facets.queryOf(facet), '');
   }
@@ -376,13 +379,21 @@ export class Tracker {
 
   /** The index must be at the state. */
   #answersOf(proxy: ProxyRecord): Answers {
-    const last = this.#answers.get(proxy.facets);
-    const known = last?.areOf(proxy) === true ? last : undefined;
-    if (known?.isFresh(this.#generation, this.#doubts) === true) return known;
-    if (known?.stands(this.#doubts) === true && known.renew(this.#generation, this.#facets)) return known;
-    const fresh = known?.plain(this.#generation, this.#doubts) ?? new Answers(proxy, this.#generation, this.#doubts);
-    this.#answers.set(proxy.facets, fresh);
-    return fresh;
+    // Mostly one proxy is asked many things in turn.
+    const last = this.#lately === proxy ? this.#answered : undefined;
+    if (last?.isFresh(this.#generation, this.#doubts) === true) return last;
+    const known = this.#answers.get(proxy.facets);
+    const answers =
+      known?.areOf(proxy) === true ? this.#renewed(known) : new Answers(proxy, this.#generation, this.#doubts);
+    this.#answers.set(proxy.facets, answers);
+    this.#lately = proxy;
+    this.#answered = answers;
+    return answers;
+  }
+
+  #renewed(known: Answers): Answers {
+    const stands = known.stands(this.#doubts) && known.renew(this.#generation, this.#facets);
+    return stands ? known : known.plain(this.#generation, this.#doubts);
   }
 }
 
