@@ -45,7 +45,7 @@ export interface Sliced<T> {
 /** Encoding so many bytes takes about as long as a query. */
 const BYTES_A_PIECE = 4_096;
 /** A look that finds everything made already, in pieces of work. */
-const LOOK_PIECES = 0.25;
+const LOOK_PIECES = 0.5;
 /** Slices of a look that comes to no end grow, so that going through the same again and again costs no more than the work itself. */
 const CUTS_WITHOUT_GROWTH = 4;
 const GROWTH = 1.5;
