@@ -37,17 +37,14 @@ export function encodeMessage<K extends TypeName>(type: K, message: TypeMap[K]):
   return encodePrepared(typeOf(type), message as Plain);
 }
 
-/** `message` must be of the type that `url` names. The result is remembered with the object. */
-export function encodeResource(url: string, name: string, message: object): EncodedResource {
+/** `message` must be of the type that `url` names. The result is remembered with the object. `before` is called if it is not yet. */
+export function encodeResource(url: string, name: string, message: object, before?: () => void): EncodedResource {
   const known = resources.get(message);
   if (known !== undefined && known.name === name && known.typeUrl === url) return known;
+  before?.();
   const encoded = new Encoded(url, name, message as Plain);
   resources.set(message, encoded);
   return encoded;
-}
-
-export function isEncoded(message: object): boolean {
-  return resources.has(message);
 }
 
 /** As encodeResource, of a type known at compile time. */

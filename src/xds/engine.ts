@@ -12,7 +12,7 @@ import type { State } from '../core/state.ts';
 import { Tracker } from '../core/track.ts';
 import type { Held } from '../core/track-answers.ts';
 import type { Provenance } from '../core/track-provenance.ts';
-import { encodeResource, isEncoded } from './encode.ts';
+import { encodeResource } from './encode.ts';
 import type { ResourceSource } from './generate/source.ts';
 import { NameLists } from './name-lists.ts';
 import { ResourceSet } from './resource-set.ts';
@@ -206,10 +206,15 @@ export class Engine {
     if (made.length === 0) return new ResourceSet(url, made);
     const known = this.#sets.find(url, made);
     if (known !== undefined) return known;
-    for (const { name, message } of made) {
-      if (isEncoded(message)) continue;
+    let fresh = false;
+    const spend = (): void => {
       this.tracker.spend();
-      this.tracker.charge(encodeResource(url, name, message).body.length / BYTES_A_PIECE);
+      fresh = true;
+    };
+    for (const { name, message } of made) {
+      fresh = false;
+      const { body } = encodeResource(url, name, message, spend);
+      if (fresh) this.tracker.charge(body.length / BYTES_A_PIECE);
     }
     return this.#sets.make(url, made);
   }
