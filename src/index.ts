@@ -15,6 +15,7 @@ export { newsOf, newsOfKinds, newsOfList } from './core/novelty.ts';
 export { type Origin, type Problem, showOrigin, showProblem } from './core/problem.ts';
 export type { NodeFacets, ProxyRecord, Subscription } from './core/proxy.ts';
 export { mergePushRequests, noPush, type PushRequest, pushRequestMonoid } from './core/push-request.ts';
+export type { UnreadVersion } from './core/record.ts';
 export { reduce, type Step } from './core/reduce.ts';
 export { Restoring, restore } from './core/restore.ts';
 export { defaultSettings, type Settings, settingsFromJson, settingsToJson } from './core/settings.ts';
