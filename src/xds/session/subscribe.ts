@@ -76,7 +76,8 @@ function firstDelta(request: DeltaRequest): Change {
   // A client that names what it holds watches it; under a wildcard that goes without saying, and is not worth a fact of the journal.
   if (!wildcard) for (const name of request.initial.keys()) if (name !== WILDCARD) names.add(name);
   for (const name of request.unsubscribe) names.delete(name);
-  const held = wildcard ? request.initial : only(request.initial, names);
+  // The one that stands for nothing: what follows from it is worked out once for all who come with empty hands.
+  const held = request.initial.size === 0 ? noVersions : wildcard ? request.initial : only(request.initial, names);
   const due: Due = { answer: true, everything: false, names: noNames };
   return { watch: { ...fresh, names, wildcard, explicit: names.size > 0 || starred, held, due }, asks: true };
 }
