@@ -44,6 +44,8 @@ interface EgressView {
   readonly bindToPort: boolean;
   /** Empty: chosen for each service. */
   readonly binds: readonly string[];
+  /** The wildcard addresses of the proxy. */
+  readonly wildcards: readonly [string, ...string[]];
   readonly virtualServices: readonly ResolvedVirtualService[];
 }
 
@@ -57,6 +59,7 @@ function addEgress(reader: ProxyReader, entries: OutboundEntries, egress: Egress
     spec,
     bindToPort,
     binds: bind !== '' ? [bind] : bindToPort ? localhosts(reader) : [],
+    wildcards: wildcards(reader),
     virtualServices: egress.virtualServices,
   };
   const own = portOf(spec);
@@ -110,7 +113,7 @@ function addHttpPort(
   service: Service,
   port: Port,
 ): void {
-  const binds = nonEmpty(view.binds) ?? wildcards(reader);
+  const binds = nonEmpty(view.binds) ?? view.wildcards;
   if (port.protocol !== 'HTTP_PROXY' && entries.absorbsHttp(binds[0], port.port)) return;
   if (!canBind(reader, view, port, 'HTTP')) return;
   const bound: BoundPort = { service, port, cidrs: [], address: binds[0], wildcardBind: false };
@@ -168,7 +171,7 @@ function entryOf(
   kind: EntryClass,
 ): Parameters<OutboundEntries['add']>[0] {
   const { service, port } = bound;
-  const wildcard = binds[0] === wildcards(reader)[0];
+  const wildcard = binds[0] === view.wildcards[0];
   const proxyPort = port.protocol === 'HTTP_PROXY';
   const sniffed = kind === 'auto' || (kind === 'HTTP' && wildcard && !proxyPort);
   const http: ChainPlan = {

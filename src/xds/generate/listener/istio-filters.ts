@@ -17,6 +17,7 @@ import {
 } from '../../proto/types.gen.ts';
 import { additionalLabels } from '../additional-labels.ts';
 import { durationOf } from '../duration.ts';
+import { lastOf } from '../last.ts';
 import { orNone } from './access-log.ts';
 
 /** A filter that stands in a network chain and in an HTTP chain alike. */
@@ -30,7 +31,7 @@ const METADATA_EXCHANGE = 'istio.metadata_exchange';
 /** The metadata exchange of TCP connections; absent if it is switched off or unknown to the proxy. */
 export function networkMetadataExchange(reader: ProxyReader): readonly Filter[] {
   if (!exchangesMetadata(reader)) return [];
-  return [reader.make(networkExchange, { labels: reader.feature('PILOT_MX_ADDITIONAL_LABELS') })];
+  return [networkExchange(reader.feature('PILOT_MX_ADDITIONAL_LABELS'))];
 }
 
 /** The peer metadata filter of HTTP: a server looks at who calls it, a client at whom it calls. `always`: also those outside of the mesh. */
@@ -38,8 +39,8 @@ export function peerMetadata(reader: ProxyReader, traffic: TrafficClass, always:
   if (!exchangesMetadata(reader)) return [];
   const headers = reader.derived(proxyHeaders).metadataExchangeHeaders as { readonly mode?: string } | undefined;
   const skipExternal = !always && traffic !== 'inbound' && headers?.mode === 'IN_MESH';
-  const side = traffic === 'inbound' ? 'downstream' : 'upstream';
-  return [reader.make(peerExchange, { labels: reader.feature('PILOT_MX_ADDITIONAL_LABELS'), side, skipExternal })];
+  const exchange = traffic === 'inbound' ? exchanges.downstream : skipExternal ? exchanges.inMesh : exchanges.upstream;
+  return [exchange(reader.feature('PILOT_MX_ADDITIONAL_LABELS'))];
 }
 
 /** Overrides the client's ALPN by what the mesh agreed on, for the HTTP version in use. */
@@ -58,23 +59,25 @@ function exchangesMetadata(reader: ProxyReader): boolean {
   return istioFilters(reader) && reader.feature('PILOT_ENABLE_METADATA_EXCHANGE');
 }
 
-const networkExchange: Generator<{ readonly labels: string }, Filter> = {
-  name: 'listener/metadataExchange',
-  run: ({ labels }) => ({
+/** A flag is all that the filters depend on: they are the same for every proxy, and encoded once. */
+const networkExchange = lastOf(
+  (labels: string): Filter => ({
     name: METADATA_EXCHANGE,
     typedConfig: any('udpa.type.v1.TypedStruct', {
       typeUrl: 'type.googleapis.com/envoy.tcp.metadataexchange.config.MetadataExchange',
       value: { protocol: 'istio-peer-exchange', enable_discovery: true, ...additionalLabels(labels) },
     }),
   }),
+);
+
+const exchanges = {
+  downstream: peerExchange('downstream', false),
+  upstream: peerExchange('upstream', false),
+  inMesh: peerExchange('upstream', true),
 };
 
-const peerExchange: Generator<
-  { readonly labels: string; readonly side: 'downstream' | 'upstream'; readonly skipExternal: boolean },
-  HttpFilter
-> = {
-  name: 'listener/peerMetadata',
-  run: ({ labels, side, skipExternal }) => ({
+function peerExchange(side: 'downstream' | 'upstream', skipExternal: boolean): (labels: string) => HttpFilter {
+  return lastOf(labels => ({
     name: METADATA_EXCHANGE,
     typedConfig: any('udpa.type.v1.TypedStruct', {
       typeUrl: 'type.googleapis.com/io.istio.http.peer_metadata.Config',
@@ -84,8 +87,8 @@ const peerExchange: Generator<
         ...additionalLabels(labels),
       },
     }),
-  }),
-};
+  }));
+}
 
 const alpnFilter: HttpFilter = {
   name: 'istio.alpn',
