@@ -30,9 +30,31 @@ export interface ParsedClusterName {
 /** The parts of a cluster name; undefined for a name of another form, such as `BlackHoleCluster`. */
 export function parseClusterName(name: string): ParsedClusterName | undefined {
   const sniDnat = name.startsWith('outbound_') || name.startsWith('inbound_');
-  const parts = name.split(sniDnat ? '_.' : '|');
-  const [direction, port, subset, hostname] = parts;
-  if (parts.length !== 4 || (direction !== 'outbound' && direction !== 'inbound')) return undefined;
-  if (port === undefined || !/^[0-9]{1,5}$/.test(port)) return undefined;
-  return { direction, sniDnat, port: Number(port), subset: subset ?? '', hostname: hostname ?? '' };
+  const separator = sniDnat ? '_.' : '|';
+  // Without lists in between: names of clusters are read for each rule of a VirtualService.
+  const first = name.indexOf(separator);
+  const second = first < 0 ? -1 : name.indexOf(separator, first + separator.length);
+  const third = second < 0 ? -1 : name.indexOf(separator, second + separator.length);
+  if (third < 0 || name.includes(separator, third + separator.length)) return undefined;
+  const direction = name.slice(0, first);
+  if (direction !== 'outbound' && direction !== 'inbound') return undefined;
+  const port = portOf(name, first + separator.length, second);
+  if (port === undefined) return undefined;
+  const subset = name.slice(second + separator.length, third);
+  return { direction, sniDnat, port, subset, hostname: name.slice(third + separator.length) };
+}
+
+const PORT_DIGITS_MAX = 5;
+const DIGIT_0 = 48;
+
+/** The number that the characters from `start` to before `end` write in decimal digits. */
+function portOf(text: string, start: number, end: number): number | undefined {
+  if (end === start || end - start > PORT_DIGITS_MAX) return undefined;
+  let port = 0;
+  for (let i = start; i < end; i++) {
+    const digit = text.charCodeAt(i) - DIGIT_0;
+    if (!(digit >= 0 && digit <= 9)) return undefined;
+    port = port * 10 + digit;
+  }
+  return port;
 }
