@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { blamedNames } from '../../../../src/xds/session/blame.ts';
 import {
+  noVersions,
   openSession,
   type Session,
   type SessionEffect,
@@ -36,6 +37,13 @@ describe('step', () => {
   test('a request without a type, or of the other protocol, closes the stream', () => {
     expect(run(openSession('delta', 's'), delta(''))[1]).toMatchObject([{ kind: 'Close', code: 'INVALID_ARGUMENT' }]);
     expect(run(openSession('sotw', 's'), delta(CDS))[1]).toMatchObject([{ kind: 'Close', code: 'INVALID_ARGUMENT' }]);
+  });
+
+  test('clients that come with nothing hold the one nothing, so that what follows from it is worked out once', () => {
+    for (const typeUrl of [CDS, EDS]) {
+      expect(run(openSession('delta', 's'), delta(typeUrl))[0].watches.get(typeUrl)?.held).toBe(noVersions);
+    }
+    expect(run(openSession('delta', 's'), delta(EDS, ['a']))[0].watches.get(EDS)?.held).toBe(noVersions);
   });
 
   test('limits close the stream, one below them does not', () => {
