@@ -44,6 +44,7 @@ const beyondStock: Readonly<Record<string, string>> = {
   'clusters/stock-envoy': 'its files are in a folder of the root',
   'rules/keys-in-hardware': 'private key providers are extensions of other builds',
   'rules/parts-of-others': 'the MySQL filter is an extension of other builds',
+  'rules/unnamed-credential': 'it names a Secret that does not exist',
 };
 const ownCases = listCases(ownRoot, []).filter(name => !Object.hasOwn(beyondStock, name));
 
