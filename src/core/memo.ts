@@ -10,6 +10,11 @@ export interface Generator<I extends object, O> {
   readonly run: (inputs: I) => O;
 }
 
+/** Of equal records always the same one, so that what follows from it is not asked for again when another made an equal one. */
+export function oneOfEqual<T extends object>(name: string): Generator<T, T> {
+  return { name, run: one => one };
+}
+
 export interface MadeCell extends Leaf {
   readonly value: unknown;
   /** The run that used it last: see Read. */

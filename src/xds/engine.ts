@@ -4,7 +4,7 @@
 //   - a proxy whose subscription is the same, and for which nothing changed, gets the identical set without a look at what is in it;
 //   - sets are made of the lists that the tracker shares between proxies, and found by what is in them, so equal views share sets and digests.
 
-import type { Generator } from '../core/memo.ts';
+import { oneOfEqual } from '../core/memo.ts';
 import type { NodeFacets, ProxyRecord, Subscription } from '../core/proxy.ts';
 import type { ProxyReader, Query, Selection } from '../core/reader.ts';
 import type { Resource } from '../core/resource.ts';
@@ -249,9 +249,9 @@ function sourceOf(source: ResourceSource, lists: NameLists): Source {
 function piecesOf({ url, pieces }: ResourceSource, lists: NameLists): Source['pieces'] {
   if (pieces === undefined) return undefined;
   // Equal ones are one object, so that lists of equal ones are equal, whoever asks.
-  const oneOfEqual: Generator<object, object> = { name: `xds/oneOfEqual/${url}`, run: piece => piece };
+  const oneOfEqualPieces = oneOfEqual(`xds/oneOfEqual/${url}`);
   const run = (reader: ProxyReader, list: string): readonly object[] =>
-    pieces.list(reader, lists.get(list)).map(piece => reader.make(oneOfEqual, piece));
+    pieces.list(reader, lists.get(list)).map(piece => reader.make(oneOfEqualPieces, piece));
   return { query: { name: `xds/pieces/${url}`, run }, each: pieces.each };
 }
 

@@ -5,7 +5,7 @@
 // Servers, groups and lists keep their identity while nothing in them changes, so that what is generated from them is shared and kept.
 // Source: Istio pilot/pkg/model/gateway.go (mergeGateways); spec-routes-visibility §13, spec-listeners §10.2.
 
-import type { Generator } from '../memo.ts';
+import { type Generator, oneOfEqual } from '../memo.ts';
 import type { Obj } from '../object.ts';
 import type { ProxyReader, Query } from '../reader.ts';
 import { isHttp, protocolOf } from '../registry/protocol.ts';
@@ -112,7 +112,7 @@ const mergedServer: Generator<
   },
 };
 
-const serverGroup: Generator<ServerGroup, ServerGroup> = { name: 'select/serverGroup', run: inputs => inputs };
+const oneOfEqualGroups = oneOfEqual<ServerGroup>('select/serverGroup');
 
 interface OpenGroup extends ServerGroup {
   readonly servers: MergedServer[];
@@ -144,7 +144,7 @@ class Merge {
   }
 
   result(reader: ProxyReader): MergedGateway {
-    const groups = [...this.#groups.values()].map(group => reader.make(serverGroup, group));
+    const groups = [...this.#groups.values()].map(group => reader.make(oneOfEqualGroups, group));
     return {
       groups,
       routes: Object.fromEntries(this.#routes),

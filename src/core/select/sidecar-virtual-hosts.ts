@@ -4,7 +4,7 @@
 // generator removes those in the order given here, so the order is part of the answer.
 // Source: Istio pilot/pkg/networking/core/httproute.go, route/route.go (BuildSidecarVirtualHostWrapper); spec-routes-visibility §1, §2.
 
-import type { Generator } from '../memo.ts';
+import { type Generator, oneOfEqual } from '../memo.ts';
 import { portNumbered, type Service } from '../model/service.ts';
 import { compareText } from '../object.ts';
 import type { ProxyReader, Query, Selection } from '../reader.ts';
@@ -160,25 +160,10 @@ function defaultHosts(rest: readonly Service[], buildPort: number): DefaultHosts
   return { services, ports };
 }
 
-const oneOfEqualHosts: Generator<PortVirtualHosts, PortVirtualHosts> = {
-  name: 'select/oneOfEqualHosts',
-  run: hosts => hosts,
-};
-
-const oneOfEqualDefaults: Generator<DefaultHosts, DefaultHosts> = {
-  name: 'select/oneOfEqualDefaults',
-  run: defaults => defaults,
-};
-
-const oneOfEqualRoutes: Generator<VirtualServiceRoutesInputs, VirtualServiceRoutesInputs> = {
-  name: 'select/oneOfEqualRoutes',
-  run: inputs => inputs,
-};
-
-const oneOfEqualWrappers: Generator<VirtualHostWrapper, VirtualHostWrapper> = {
-  name: 'select/oneOfEqualWrappers',
-  run: wrapper => wrapper,
-};
+const oneOfEqualHosts = oneOfEqual<PortVirtualHosts>('select/oneOfEqualHosts');
+const oneOfEqualDefaults = oneOfEqual<DefaultHosts>('select/oneOfEqualDefaults');
+const oneOfEqualRoutes = oneOfEqual<VirtualServiceRoutesInputs>('select/oneOfEqualRoutes');
+const oneOfEqualWrappers = oneOfEqual<VirtualHostWrapper>('select/oneOfEqualWrappers');
 
 /** On a port of their own services are called by their names in small letters. */
 function servicesOn(reader: ProxyReader, services: readonly Service[], port: number): ServicesByHost {

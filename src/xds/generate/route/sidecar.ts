@@ -3,7 +3,7 @@
 //
 // Each step is put together from what the step before gave for each host, so that a change of one host is a change of one: see Selection.follows.
 
-import type { Generator } from '../../../core/memo.ts';
+import { type Generator, oneOfEqual } from '../../../core/memo.ts';
 import type { Service } from '../../../core/model/service.ts';
 import type { Problem } from '../../../core/problem.ts';
 import type { ProxyReader, Selection } from '../../../core/reader.ts';
@@ -117,7 +117,7 @@ const routedOfPort: Selection<PortVirtualHosts, RoutedOfPort> = {
   },
 };
 
-const oneOfEqualClaims: Generator<Claiming, Claiming> = { name: 'route/oneOfEqualClaims', run: claiming => claiming };
+const oneOfEqualClaims = oneOfEqual<Claiming>('route/oneOfEqualClaims');
 
 /** However routes change, the same list. */
 const claimsOf: Selection<{ readonly claiming: Claiming }, readonly Claim[]> = {
