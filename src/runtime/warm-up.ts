@@ -37,7 +37,7 @@ export interface WarmUpOptions {
   readonly runsMax?: number;
   /** False: nothing is made, and nobody waits for it. */
   readonly enabled?: boolean;
-  /** Called at the end, before anybody is told to come. */
+  /** Called when they are made, before anybody is told to come. */
   readonly tidy?: () => void;
 }
 
@@ -74,11 +74,14 @@ export class WarmUp {
     if (this.#done) return;
     try {
       await this.#views(await expected());
+      this.#options.tidy?.();
     } catch (error) {
-      this.#options.log('warn', `no first views: ${error instanceof Error ? error.message : String(error)}`);
+      this.#options.log(
+        'warn',
+        `making first views ended early: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
     this.#sweepsLeft = WARM_UP_SWEEPS_MAX;
-    this.#options.tidy?.();
     this.#done = true;
   }
 

@@ -6,6 +6,7 @@
 // fails as it would anyway. Connections that were reset are closed by Node itself, at once.
 
 import type { ServerHttp2Session } from 'node:http2';
+import { FewATurn } from './few-a-turn.ts';
 
 /** About 0.1 ms each. */
 export const HANG_UPS_A_TURN = 50;
@@ -17,7 +18,7 @@ export type Session = Pick<ServerHttp2Session, 'destroy' | 'destroyed'> & {
 
 export class HangUps {
   readonly #watched = new WeakSet<Session>();
-  #waiting: Session[] = [];
+  readonly #ended = new FewATurn<Session>(HANG_UPS_A_TURN, session => session.destroy());
 
   /** Idempotent. */
   watch(session: Session): void {
@@ -25,15 +26,6 @@ export class HangUps {
     this.#watched.add(session);
     const { socket } = session;
     socket.allowHalfOpen = true;
-    socket.on('end', () => {
-      if (this.#waiting.push(session) === 1) setImmediate(() => this.#turn());
-    });
-  }
-
-  #turn(): void {
-    const now = this.#waiting.slice(0, HANG_UPS_A_TURN);
-    this.#waiting = this.#waiting.slice(HANG_UPS_A_TURN);
-    if (this.#waiting.length > 0) setImmediate(() => this.#turn());
-    for (const session of now) session.destroy();
+    socket.on('end', () => this.#ended.later(session));
   }
 }

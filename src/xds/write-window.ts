@@ -25,7 +25,7 @@ export class WriteWindow {
   readonly #clock: HostClock;
   readonly #limits: WindowLimits;
   #waiting: Writing[] = [];
-  /** Of `#waiting`, those before it have entered. */
+  /** Of `#waiting`, those before it have entered: half of it at most. */
   #next = 0;
   /** Until when each has its place, in the order in which they were taken. */
   readonly #places = new Map<Writing, number>();
@@ -60,8 +60,9 @@ export class WriteWindow {
       this.#enter(next);
       next = this.#waiting[this.#next];
     }
-    if (this.#next > 0 && this.#next === this.#waiting.length) {
-      this.#waiting = [];
+    // In halves, so that it costs each of them one move at most; under a load that never ends there is always somebody waiting.
+    if (this.#next > 0 && 2 * this.#next >= this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#next);
       this.#next = 0;
     }
   }

@@ -7,7 +7,7 @@ import type { State } from '../../../src/core/state.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
 import { expectedProxies, guessedSidecars, knownProxies } from '../../../src/runtime/expected-proxies.ts';
 import { proxyFacts } from '../../../src/runtime/offline.ts';
-import { WARM_UP_SWEEPS_MAX, WarmUp, warmUpEnabled } from '../../../src/runtime/warm-up.ts';
+import { WARM_UP_SWEEPS_MAX, WarmUp, type WarmUpOptions, warmUpEnabled } from '../../../src/runtime/warm-up.ts';
 import { freshEngine, holdingsOf } from '../../property/holdings.ts';
 import { countLoopTurns } from '../loop-turns.ts';
 import { inCluster, world } from '../world.ts';
@@ -46,7 +46,7 @@ function connected(state: State, connection: string, node: JsonObject): { state:
   return { state: after, proxy: after.proxies.get(connection)! };
 }
 
-function warmUpOf(state: State, options: { readonly runsMax?: number; readonly enabled?: boolean } = {}) {
+function warmUpOf(state: State, options: Pick<WarmUpOptions, 'runsMax' | 'enabled' | 'tidy'> = {}) {
   const engine = freshEngine();
   const logged: string[] = [];
   const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
@@ -106,6 +106,16 @@ describe('warm-up', () => {
       Array.from({ length: 4 }, () => true),
     );
     expect(warmUpEnabled({ PILOT_ENABLE_WARM_UP: 'false' })).toBe(false);
+  });
+
+  it('is done also where nobody can tidy up behind it', async () => {
+    const tidy = (): never => {
+      throw new Error('flags are frozen');
+    };
+    const { warmUp, logged } = warmUpOf(mesh(), { tidy });
+    await warmUp.run(async () => []);
+    expect(warmUp.done).toBe(true);
+    expect(logged.join()).toContain('flags are frozen');
   });
 
   it('keeps what it made until the first proxy comes, and not for ever', async () => {

@@ -3,6 +3,7 @@
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
+import { collectGarbage } from '../../../src/runtime/garbage.ts';
 import { Engine } from '../../../src/xds/engine.ts';
 import { receiptsOf } from '../../../src/xds/receipts.ts';
 import { digestOf } from '../../../src/xds/resource-set.ts';
@@ -188,5 +189,26 @@ describe('windows', () => {
     window.leave(one);
     window.leave(six);
     expect([order, window.taken]).toEqual([[11, 4, 6, 1], 0]);
+  });
+
+  test('who has left is forgotten, also while there is always somebody waiting', async () => {
+    const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
+    const window = new WriteWindow(clock, { writesMax: 1, writeBytesMax: 10, writeSlotMs: 100 });
+    const take = (): Writing => {
+      const writing = { bytes: 1, entered: () => true, slow: () => undefined };
+      window.take(writing);
+      return writing;
+    };
+    const waiting = [take(), take()];
+    const left: WeakRef<Writing>[] = [];
+    for (let i = 0; i < 1_000; i++) {
+      waiting.push(take());
+      const first = waiting.shift()!;
+      window.leave(first);
+      left.push(new WeakRef(first));
+    }
+    await new Promise(resolve => setImmediate(resolve));
+    collectGarbage();
+    expect(left.filter(one => one.deref() !== undefined).length).toBeLessThan(100);
   });
 });
