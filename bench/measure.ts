@@ -11,7 +11,6 @@ export interface Figure {
     | 'times'
     | 's'
     | 'ms'
-    | 'us'
     | 'MB'
     | 'KiB'
     | 'bytes'
@@ -175,10 +174,6 @@ function since(before: NodeJS.CpuUsage): number {
 /** How often one figure is the other. */
 export function times(factor: number): Figure {
   return { value: round(factor), unit: 'times', better: 'less' };
-}
-
-export function microseconds(us: number): Figure {
-  return { value: round(us), unit: 'us', better: 'less' };
 }
 
 export function kibibytes(bytes: number): Figure {

@@ -206,7 +206,7 @@ function showCause({ brought, decides, paths, fields }: Cause): void {
   }
 }
 
-export function broughtText({ seq, time, source, origin, manager }: Brought): string {
+function broughtText({ seq, time, source, origin, manager }: Brought): string {
   const when = time === undefined ? 'before the journal begins' : showTime(time);
   const who = manager === '' ? '' : `, by ${manager}`;
   return `event ${seq}, ${when}, ${source}${origin === '' ? '' : ` ${origin}`}${who}`;

@@ -69,7 +69,7 @@ export class InputMemo {
 }
 
 /** Equal for the purposes of early cut-off: identical, or arrays / plain records whose elements are. */
-export function sameValue(a: unknown, b: unknown): boolean {
+function sameValue(a: unknown, b: unknown): boolean {
   return sameTo(a, b, CONTENT_DEPTH);
 }
 

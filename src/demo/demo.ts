@@ -73,7 +73,7 @@ function stopped(): Promise<void> {
 }
 
 /** Rejects if anything but the Envoys cannot be started; then nothing is left running. */
-export async function startDemo(options: DemoOptions, log: Log, say: (line: string) => void): Promise<Demo> {
+async function startDemo(options: DemoOptions, log: Log, say: (line: string) => void): Promise<Demo> {
   if (options.fresh) await rm(options.folder, { recursive: true, force: true });
   const sample = join(options.folder, 'bookinfo');
   const config = join(sample, 'config');

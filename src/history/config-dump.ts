@@ -35,7 +35,7 @@ export function configDump(
   return dumpOf(proxy.connection, holdingsOf(tracker, state, proxy, types));
 }
 
-export function dumpOf(proxy: string, holdings: Holdings): ConfigDump {
+function dumpOf(proxy: string, holdings: Holdings): ConfigDump {
   const configs = [...holdings].map(([typeUrl, held]) => ({
     typeUrl,
     resources: [...held.values()].map(resource => ({

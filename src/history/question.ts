@@ -91,7 +91,7 @@ export function routeQuestion(name: string): Question {
 }
 
 /** The route configurations that the proxy's listeners ask for. */
-export function routeNamesOf(tracker: Tracker, state: State, proxy: ProxyRecord): readonly string[] {
+function routeNamesOf(tracker: Tracker, state: State, proxy: ProxyRecord): readonly string[] {
   const names = allOf(tracker, state, proxy, LDS).flatMap(({ message }) => namesIn(message).routes);
   return [...new Set(names)].sort();
 }

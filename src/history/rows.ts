@@ -201,13 +201,13 @@ function addressOf(address: Json | undefined): string {
 }
 
 /** `name.namespace` of the object of that kind that istiod's metadata convention names: filter_metadata.istio.config. */
-export function configOf(resource: JsonObject, kind: string): string {
+function configOf(resource: JsonObject, kind: string): string {
   const config = at(resource, 'metadata', 'filterMetadata', 'istio', 'config');
   const found = typeof config === 'string' ? /\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(config) : null;
   return found !== null && found[2] === kind ? `${found[3]}.${found[1]}` : '';
 }
 
-export function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
+function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let found = value;
   for (const key of path) found = isObject(found) ? found[key] : undefined;
   return found;

@@ -189,7 +189,7 @@ function splitsOf(host: JsonObject | undefined): string {
 }
 
 /** `80 % to v1, 20 % to v3`: subset names where there are some, else the cluster. */
-export function splitOf(route: JsonObject | undefined): string {
+function splitOf(route: JsonObject | undefined): string {
   if (route === undefined) return '';
   const action = routeAction(route);
   const weighted = isObject(action.weightedClusters) ? objectsIn(action.weightedClusters.clusters) : [];

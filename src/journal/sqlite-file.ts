@@ -24,7 +24,7 @@ const FROM_THE_START: StoredBase = { seq: 0, hash: CHAIN_START };
 const SCHEMA = new URL('../../journal/schema/0001-journal.sql', import.meta.url);
 
 /** False: there is no such file, or an empty one. Faults: `foreign`, `damaged`, `cannot-open`. */
-export function inspectFile(path: string): boolean {
+function inspectFile(path: string): boolean {
   const header = Buffer.alloc(SQLITE_HEADER_BYTES);
   let size: number;
   let read: number;

@@ -92,7 +92,7 @@ export function take(
   return { trail: step(accepted, 'listener', nameOf(next), why), listener: next, local: destination };
 }
 
-export function nameOf(listener: Listener): string {
+function nameOf(listener: Listener): string {
   const socket = socketOf(listener.address);
   return listener.name ?? (socket === undefined ? '' : showSocket(socket));
 }

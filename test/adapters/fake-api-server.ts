@@ -278,7 +278,7 @@ export class FakeApiServer implements Api {
   }
 }
 
-export function fakePlural(kind: string): string {
+function fakePlural(kind: string): string {
   return `${kind.toLowerCase()}s`;
 }
 

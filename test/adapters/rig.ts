@@ -83,7 +83,7 @@ function foldAll(state: State, said: readonly Said[]): State {
 }
 
 /** What a state holds, without when it came: every record of every source, and which of them is in force. */
-export function holdings(state: State): readonly string[] {
+function holdings(state: State): readonly string[] {
   const records = [...state.records.values()].map(({ source, kind, key, raw, refused }) =>
     canonicalJson({ source, kind, key, raw, refused: refused?.raw } as Json),
   );

@@ -12,7 +12,7 @@ import type { ResourceSource } from '../../src/xds/generate/source.ts';
 import type { HostClock, Nack, XdsHost, XdsObservation } from '../../src/xds/host.ts';
 import * as types from '../../src/xds/session/types.ts';
 
-export const wallClock: HostClock = {
+const wallClock: HostClock = {
   now: () => Date.now(),
   after: (ms, run) => {
     const timer = setTimeout(run, ms);

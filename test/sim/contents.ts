@@ -54,7 +54,7 @@ export function hashOfBody(body: Buffer): string {
   return contentOf(String(any.typeUrl ?? any.type_url), Buffer.from((any.value ?? []) as Uint8Array)).hash;
 }
 
-export function contentOf(typeUrl: string, value: Buffer): Content {
+function contentOf(typeUrl: string, value: Buffer): Content {
   const id = hash('sha256', value, 'hex');
   const before = known.get(`${typeUrl} ${id}`);
   if (before !== undefined) return before;

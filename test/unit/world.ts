@@ -145,7 +145,7 @@ function isFromCluster(part: WorldPart): part is FromCluster {
 }
 
 /** Documents of a YAML text. */
-export function objectsOf(part: JsonObject | string): readonly JsonObject[] {
+function objectsOf(part: JsonObject | string): readonly JsonObject[] {
   if (typeof part !== 'string') return [part];
   return parseAllDocuments(part)
     .map(document => document.toJS() as JsonObject | null)

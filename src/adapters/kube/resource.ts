@@ -49,7 +49,7 @@ export function isRequired({ group }: KindDefinition): boolean {
   return REQUIRED_GROUPS.includes(group);
 }
 
-export function apiVersionOf(group: string, version: string): string {
+function apiVersionOf(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`;
 }
 

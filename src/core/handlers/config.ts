@@ -24,7 +24,7 @@ export function configHandler(change: Change): PushRequest | undefined {
  * False for an update whose spec is the same, and whose labels and annotations are nobody's but the author's. Age counts, other than in
  * Istio: of two objects that meet the older one wins.
  */
-export function needsPush({ before, after }: Change): boolean {
+function needsPush({ before, after }: Change): boolean {
   if (before === undefined || after === undefined) return true;
   if (before.creationTime !== after.creationTime || !sameContent(before.spec, after.spec)) return true;
   // Kept of a WasmPlugin alone, which hands it on to the proxies.

@@ -68,7 +68,7 @@ export function meshNetworksHandler(state: State, event: Event & { readonly kind
 }
 
 /** Whatever the filters of the mesh let in now. */
-export function refiltered(before: State, after: State): State {
+function refiltered(before: State, after: State): State {
   return filtersDiffer(before, after) ? refilter(after) : after;
 }
 

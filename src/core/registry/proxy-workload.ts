@@ -61,7 +61,7 @@ export const ownEntry: Derivation<string | null> = {
 };
 
 /** Names of the ServiceEntries of the proxy's namespace among which are all that have an endpoint at one of its addresses. */
-export const entriesAtOwn: Derivation<readonly string[]> = {
+const entriesAtOwn: Derivation<readonly string[]> = {
   name: 'registry/entriesAtOwn',
   run: reader => entriesAt(reader, reader.facet('namespace'), reader.facet('ips')).map(({ name }) => name),
 };

@@ -29,7 +29,7 @@ export const allServices: Query<'', readonly Service[]> = {
 };
 
 /** Argument `namespace/name`: the service of all clusters, with the aliases that resolve to it. */
-export const serviceOfName: Query<string, Service | undefined> = {
+const serviceOfName: Query<string, Service | undefined> = {
   name: 'registry/serviceOfName',
   run: (reader, key) => {
     const service = reader.get(mergedService, key);
@@ -57,6 +57,6 @@ export const servicesOfHost: Query<string, readonly Service[]> = {
 };
 
 /** Istio's order; equal ones (the addresses of one entry) stay in the order of their objects. */
-export function byServiceAge(a: Service, b: Service): number {
+function byServiceAge(a: Service, b: Service): number {
   return a.creationTime - b.creationTime || compareText(a.name, b.name) || compareText(a.namespace, b.namespace);
 }

@@ -64,7 +64,7 @@ function chosenRule(
 }
 
 /** Argument `clientNamespace|serviceNamespace|hostname`: the candidates in order, those with a workload selector among them. */
-export const rulesForClient: Query<string, readonly MergedRule[]> = {
+const rulesForClient: Query<string, readonly MergedRule[]> = {
   name: 'select/rulesForClient',
   run: (reader, arg) => {
     const [client = '', owner = '', hostname = ''] = arg.split('|');

@@ -20,7 +20,7 @@ export function isPlainHttp(server: Server): boolean {
   return isHttp(protocolOf(server.port?.protocol ?? ''));
 }
 
-export function isPassthrough(server: Server): boolean {
+function isPassthrough(server: Server): boolean {
   const mode = server.tls?.mode ?? 'PASSTHROUGH';
   return server.tls !== undefined && (mode === 'PASSTHROUGH' || mode === 'AUTO_PASSTHROUGH');
 }

@@ -138,7 +138,7 @@ function declaredPort(merged: MergedServer): number {
 }
 
 /** Hosts of the server that are meant for the VirtualService's namespace, met with its own: of each pair the more specific one. */
-export function sharedHosts(serverHosts: readonly string[], virtualService: ResolvedVirtualService): readonly string[] {
+function sharedHosts(serverHosts: readonly string[], virtualService: ResolvedVirtualService): readonly string[] {
   // A list for a few, as almost always; looking through hundreds would be slow.
   const found: string[] | Set<string> =
     serverHosts.length * virtualService.hosts.length > LIST_MAX ? new Set<string>() : [];

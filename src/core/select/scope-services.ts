@@ -114,7 +114,7 @@ function serviceFor(reader: Reader, hostname: string, namespace: string): Servic
 }
 
 /** Argument: a hostname. One service a namespace, the oldest, but Kubernetes beats others; by age. */
-export const servicesByNamespace: Query<string, readonly Service[]> = {
+const servicesByNamespace: Query<string, readonly Service[]> = {
   name: 'select/servicesByNamespace',
   run: (reader, hostname) => {
     const found = new Map<string, Service>();

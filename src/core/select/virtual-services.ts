@@ -31,7 +31,7 @@ export function hasGatewaySemantics(obj: ObjOf<'VirtualService'>): boolean {
 }
 
 /** Argument `namespace/name`. Undefined for a pure delegate: it has no hosts and never applies alone. */
-export const resolvedVirtualService: Query<string, ResolvedVirtualService | undefined> = {
+const resolvedVirtualService: Query<string, ResolvedVirtualService | undefined> = {
   name: 'select/resolvedVirtualService',
   run: (reader, key) => {
     const obj = reader.object('VirtualService', key);

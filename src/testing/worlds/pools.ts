@@ -19,7 +19,7 @@ export type Value = fc.Arbitrary<Json | undefined>;
 
 export const namespace = fc.constantFrom(...NAMESPACES);
 export const name = fc.constantFrom(...NAMES);
-export const serviceHost = fc.tuple(name, namespace).map(([n, ns]) => `${n}.${ns}.svc.cluster.local`);
+const serviceHost = fc.tuple(name, namespace).map(([n, ns]) => `${n}.${ns}.svc.cluster.local`);
 export const host = fc.oneof(
   { weight: 4, arbitrary: serviceHost },
   { weight: 2, arbitrary: name },

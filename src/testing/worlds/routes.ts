@@ -25,7 +25,7 @@ const text: Shape = oneOf({
 });
 const percent = fc.constantFrom<Json>({ value: 0 }, { value: 33.3 }, { value: 100 });
 
-export const destination: Shape = both(all({ host }), some({ subset, port: portNumber.map(number => ({ number })) }));
+const destination: Shape = both(all({ host }), some({ subset, port: portNumber.map(number => ({ number })) }));
 
 const headers: Shape = some({
   request: some({

@@ -27,7 +27,7 @@ export function clusterSecret(name: string, cluster: string): SdsSecretConfig {
 }
 
 /** A secret that the control plane serves. */
-export function adsSecret(name: string): SdsSecretConfig {
+function adsSecret(name: string): SdsSecretConfig {
   return { name, sdsConfig: { ads: {}, resourceApiVersion: ApiVersion.V3 } };
 }
 

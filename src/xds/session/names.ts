@@ -74,7 +74,7 @@ export const together: (a: NameList, b: NameList) => Names = ofPair((a, b) =>
 );
 
 /** The names of the list that there is a version of. */
-export const present: (list: NameList, versions: Versions) => NameList = ofPair((list, versions) => {
+const present: (list: NameList, versions: Versions) => NameList = ofPair((list, versions) => {
   const found = list.filter(name => versions.has(name));
   return found.length === list.length ? list : found;
 });

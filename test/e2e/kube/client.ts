@@ -102,7 +102,7 @@ export class KubeClient {
   }
 }
 
-export async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<unknown>): Promise<void> {
+async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<unknown>): Promise<void> {
   const queue = [...items];
   const work = async (): Promise<void> => {
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) await run(item);
@@ -119,7 +119,7 @@ function ignore(status: number) {
 /** Kinds that tests write and Periplus does not know. */
 const others: Readonly<Record<string, boolean>> = { ClusterRole: true, ClusterRoleBinding: true };
 
-export function collectionOf(object: JsonObject): string {
+function collectionOf(object: JsonObject): string {
   const { apiVersion, kind, metadata } = object;
   const base = String(apiVersion).includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const clusterScoped = others[String(kind)] ?? definitionOf(apiVersion, kind)?.clusterScoped ?? false;
@@ -128,6 +128,6 @@ export function collectionOf(object: JsonObject): string {
   return clusterScoped ? `${base}/${plural}` : `${base}/namespaces/${namespace}/${plural}`;
 }
 
-export function pathOf(object: JsonObject): string {
+function pathOf(object: JsonObject): string {
   return `${collectionOf(object)}/${(object.metadata as { readonly name: string }).name}`;
 }

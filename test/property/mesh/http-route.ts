@@ -210,7 +210,7 @@ function isMatched(match: JsonObject, request: HttpRequest, scheme: string): boo
   );
 }
 
-export function splitQuery(full: string): readonly [path: string, query: string] {
+function splitQuery(full: string): readonly [path: string, query: string] {
   const [path = '', ...rest] = full.split('?');
   return [path, rest.join('?')];
 }

@@ -39,7 +39,7 @@ export function connectionOf({ port, tls, says }: Arriving, workload: Workload):
 }
 
 /** The narrowest policy that sets a mode: of the port, the workload, the namespace, the mesh. Undecided: PERMISSIVE. */
-export function modeOf(objects: readonly JsonObject[], workload: Workload, port: number): Mode {
+function modeOf(objects: readonly JsonObject[], workload: Workload, port: number): Mode {
   const policies = objects.filter(({ kind }) => kind === 'PeerAuthentication');
   const selector = (policy: JsonObject): JsonObject => objectIn(objectIn(specOf(policy).selector).matchLabels);
   const wide = (namespace: string): JsonObject | undefined =>

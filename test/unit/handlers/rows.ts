@@ -7,7 +7,7 @@ import type { State } from '../../../src/core/state.ts';
 import { nodeOf, put, remove, type Stepped, step, type WorldOptions, type WorldPart, world } from '../world.ts';
 
 /** What was asked for, in short: `full|incremental[ forced] reasons keys`, or `-` for nothing. */
-export function asked({ push }: Stepped): string {
+function asked({ push }: Stepped): string {
   if (push.causes.count === 0) return '-';
   const scope = `${push.full ? 'full' : 'incremental'}${push.forced ? ' forced' : ''}`;
   return `${scope} ${Object.keys(push.reasons).join('+')} ${push.configsUpdated.join(' ')}`.trim();

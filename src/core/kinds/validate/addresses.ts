@@ -41,7 +41,7 @@ export function isIp(text: string): boolean {
 }
 
 /** `address/length`. */
-export function isCidr(text: string): boolean {
+function isCidr(text: string): boolean {
   const slash = text.indexOf('/');
   if (slash < 0) return false;
   const address = text.slice(0, slash);

@@ -88,7 +88,7 @@ function servicePieces(reader: ProxyReader): readonly ServiceClusters[] {
 export const clusterPieces: Pieces<ServiceClusters> = { list: servicePieces, each: outboundClusters };
 
 /** Clusters that come from the proxy itself: inbound and special ones. */
-export const ownClusters: Query<'', Clusters> = {
+const ownClusters: Query<'', Clusters> = {
   name: 'cluster/ownClusters',
   run: reader => {
     const common = commonClusterInputs(reader);

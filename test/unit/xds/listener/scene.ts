@@ -48,7 +48,7 @@ export class ListenerScene extends Scene {
   }
 }
 
-export function pod(name: string, namespace: string, ip: string, labels: JsonObject): JsonObject {
+function pod(name: string, namespace: string, ip: string, labels: JsonObject): JsonObject {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
