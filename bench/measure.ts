@@ -6,17 +6,7 @@ import { runInNewContext } from 'node:vm';
 
 export interface Figure {
   readonly value: number;
-  readonly unit:
-    | 'events/s'
-    | 'times'
-    | 's'
-    | 'ms'
-    | 'MB'
-    | 'KiB'
-    | 'bytes'
-    | 'resources'
-    | 'pushes'
-    | 'responses';
+  readonly unit: 'events/s' | 'times' | 's' | 'ms' | 'MB' | 'KiB' | 'bytes' | 'resources' | 'pushes' | 'responses';
   readonly better: 'more' | 'less';
   /** How far the batches lie apart that the value was taken over. */
   readonly least?: number;
