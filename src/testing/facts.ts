@@ -177,7 +177,7 @@ export const anyFact: fc.Arbitrary<{ readonly source: string } & Fact> = fc
   .map(([source, fact]) => ({ source, ...fact }));
 
 export function anyHistory(maxLength: number): fc.Arbitrary<readonly Event[]> {
-  return fc.array(anyFact, { maxLength }).map(facts => numbered(facts));
+  return fc.array(anyFact, { maxLength, size: 'max' }).map(facts => numbered(facts));
 }
 
 /** The facts as events from seq 1, a second apart. */

@@ -6,13 +6,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { KubeAdapter } from '../../src/adapters/kube/kube-adapter.ts';
 import { customKinds } from '../../src/adapters/kube/resource.ts';
 import type { Fact, RawObject } from '../../src/core/event.ts';
+import { parameters } from '../property/seed.ts';
 import { FakeApiServer } from './fake-api-server.ts';
 import { FoldingSink, liveChanges, relistAfterGap, reorderedSources, resync, type Source } from './rig.ts';
 import { drawsOf, seeds, VirtualTime } from './virtual-time.ts';
 
 const SOURCE = 'kube/east';
 const HOUR = 3_600_000;
-const RUNS = Number(process.env.PERIPLUS_RUNS ?? 12);
 const quiet = (): void => undefined;
 const running: KubeAdapter[] = [];
 
@@ -321,7 +321,7 @@ describe('whatever servers and networks do', () => {
         expect(sink.facts.slice(said)).toEqual([]);
         await adapter.stop();
       }),
-      { numRuns: RUNS },
+      parameters(12),
     );
   });
 

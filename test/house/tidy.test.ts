@@ -22,6 +22,10 @@ const bannedWhenPure: readonly Ban[] = [
   { why: 'use canonicalJson, except to quote in a message', words: /(?<!\$\{)\bJSON\.stringify\(/ },
 ];
 const bannedEverywhere: readonly Ban[] = [
+  {
+    why: "fast-check takes ten for the most unless told size: 'max'",
+    words: /(?<!minLength: (\d+), )\bmax(Length|Keys): (1[1-9]|[2-9]\d|\d{3,})\b(?!.*\bsize: )/,
+  },
   { why: 'finish it or say so in the docs', words: /\b(TODO|FIXME|XXX|HACK)\b/ },
   { why: 'skipped tests look green', words: /\b(it|describe|test)\.(skip|only|todo)\b/ },
   { why: 'say what it is', words: /:\s*any\b(?!\()|\bas any\b|<any>/ },
@@ -99,6 +103,8 @@ describe('tidiness', () => {
     const bad = ['const t = Date.now();', 'async function f() {}', 'xs.sort((a, b) => a.localeCompare(b));'];
     expect(offences('src/core/x.ts', bad.join('\n'), bannedWhenPure)).toHaveLength(3);
     expect(offences('src/x.ts', 'const a: any = 1; // fine\nit.skip("x");', bannedEverywhere)).toHaveLength(2);
+    const sizes = ['{ maxLength: 10 }', '{ maxLength: 60 }', "{ maxLength: 60, size: 'max' }"];
+    expect(offences('test/x.ts', sizes.join('\n'), bannedEverywhere)).toHaveLength(1);
     expect(offences('src/core/x.ts', '// Date.now() in a comment\n/* async */ const a = 1;', bannedWhenPure)).toEqual(
       [],
     );

@@ -14,6 +14,7 @@ import { type Plain, typeOf } from '../../src/xds/wire/registry.ts';
 import { decodeBytes } from '../../src/xds/wire/unpack.ts';
 import { verifyMessage } from '../../src/xds/wire/verify.ts';
 import { arbitraryMessage } from './arbitrary-message.ts';
+import { parameters } from './seed.ts';
 
 const SERVED = [
   'envoy.config.cluster.v3.Cluster',
@@ -24,7 +25,7 @@ const SERVED = [
   'istio.networking.nds.v1.NameTable',
 ] as const satisfies readonly TypeName[];
 
-const RUNS = { numRuns: 100 };
+const RUNS = 100;
 
 /** The same value with the members of every object in the opposite order. */
 function reversed(value: unknown): unknown {
@@ -46,7 +47,7 @@ describe.each(SERVED)('%s', name => {
       fc.property(arbitraryMessage(name, 3, { unknownTypes: true }), message => {
         expect(verifyMessage(name, message)).toEqual([]);
       }),
-      RUNS,
+      parameters(RUNS),
     );
   });
 
@@ -55,7 +56,7 @@ describe.each(SERVED)('%s', name => {
       fc.property(arbitraryMessage(name, 4, { unknownTypes: true }), message => {
         expect(decodeBytes(type, encode(message))).toEqual(message);
       }),
-      RUNS,
+      parameters(RUNS),
     );
   });
 
@@ -64,7 +65,7 @@ describe.each(SERVED)('%s', name => {
       fc.property(arbitraryMessage(name, 4, { unknownTypes: true }), message => {
         expect(Buffer.from(encode(reversed(message) as Plain))).toEqual(Buffer.from(encode(message)));
       }),
-      RUNS,
+      parameters(RUNS),
     );
   });
 
@@ -77,7 +78,7 @@ describe.each(SERVED)('%s', name => {
         expect(isRight(read) && read.right).toEqual(message);
         expect(Buffer.from(type.encode(protojson.fromJson(type, json)).finish())).toEqual(Buffer.from(bytes));
       }),
-      RUNS,
+      parameters(RUNS),
     );
   });
 
@@ -90,7 +91,7 @@ describe.each(SERVED)('%s', name => {
         expect(Buffer.from(encode({ ...message }))).toEqual(whole);
         expect(Buffer.from(encode({ ...message }))).toEqual(whole);
       }),
-      RUNS,
+      parameters(RUNS),
     );
   });
 });
@@ -104,7 +105,7 @@ test('without sorting, the order of map entries would show (so the law above can
 
 test('responses put together from frames are those that protobufjs encodes', () => {
   const resource = arbitraryMessage('envoy.config.cluster.v3.Cluster', 2);
-  const text = fc.string({ maxLength: 300 });
+  const text = fc.string({ maxLength: 300, size: 'max' });
   fc.assert(
     fc.property(
       fc.array(fc.tuple(text, resource), { maxLength: 4 }),
@@ -145,7 +146,7 @@ test('responses put together from frames are those that protobufjs encodes', () 
         );
       },
     ),
-    RUNS,
+    parameters(RUNS),
   );
 });
 

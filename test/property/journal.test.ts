@@ -16,7 +16,7 @@ import { Sqlite } from '../../src/journal/sqlite-driver.ts';
 import { parameters } from './seed.ts';
 
 const json: fc.Arbitrary<Json> = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
-const text = fc.string({ unit: 'binary', maxLength: 12 });
+const text = fc.string({ unit: 'binary', maxLength: 12, size: 'max' });
 const object: fc.Arbitrary<JsonObject> = fc.dictionary(text, json, { maxKeys: 5 });
 const source = fc.constantFrom('file/Kubernetes', 'kube/cluster-1', 'xds', 'runtime', 'file/größe');
 const fact: fc.Arbitrary<Unrecorded> = fc.oneof(

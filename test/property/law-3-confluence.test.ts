@@ -98,17 +98,20 @@ const finalWorld: readonly Placed[] = [
 
 type Move = readonly [kind: 'final' | 'older' | 'remove', index: number];
 
+const anyMove: fc.Arbitrary<Move> = fc.tuple(
+  fc.constantFrom('final', 'older', 'remove'),
+  fc.nat(finalWorld.length - 1),
+);
+
 /** Any moves at all, then every object once in its final version, in any order, with moves of finished objects between them. */
 const arrival: fc.Arbitrary<readonly Move[]> = fc
   .record({
-    noise: fc.array(fc.tuple(fc.constantFrom('final', 'older', 'remove'), fc.nat(finalWorld.length - 1)), {
-      maxLength: 40,
-    }),
+    noise: fc.array(anyMove, { maxLength: 40, size: 'max' }),
     order: fc.shuffledSubarray([...finalWorld.keys()], { minLength: finalWorld.length }),
     again: fc.array(fc.tuple(fc.nat(finalWorld.length - 1), fc.boolean()), { maxLength: 10 }),
   })
   .map(({ noise, order, again }) => [
-    ...(noise as Move[]),
+    ...noise,
     ...order.map((index): Move => ['final', index]),
     ...again.flatMap(([index, gone]): Move[] =>
       gone

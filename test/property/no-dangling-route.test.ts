@@ -70,7 +70,7 @@ function live(actions: readonly Action[], look: (client: TestClient) => void): T
 describe('no dangling route', () => {
   test('at no time, and in the end no cluster is left over', () => {
     fc.assert(
-      fc.property(fc.array(action, { maxLength: 60 }), actions => {
+      fc.property(fc.array(action, { maxLength: 60, size: 'max' }), actions => {
         const client = live(actions, now => expect(dangling(now)).toEqual([]));
         expect([...(client.holds.get(CDS)?.keys() ?? [])].sort()).toEqual([...client.config.get(CDS)!.keys()].sort());
       }),

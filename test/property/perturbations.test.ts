@@ -24,7 +24,7 @@ const sound: fc.Arbitrary<Unrecorded> = fc
   .map(([source, object]): Unrecorded => ({ source, kind: 'Add', object }))
   .filter(fact => foldFacts([fact]).effects.every(effect => effect.kind !== 'Verdict' || effect.accepted));
 /** Anything at all, or the life of a mesh. */
-const facts = fc.oneof(fc.array(fc.oneof(objectFact, sound), { maxLength: 60 }), meshLife(5));
+const facts = fc.oneof(fc.array(fc.oneof(objectFact, sound), { maxLength: 60, size: 'max' }), meshLife(5));
 
 function comesOut(all: readonly Unrecorded[], steps: readonly Step[], withXds: boolean): void {
   const sources = saidBy(all);

@@ -110,7 +110,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 300 }) }) },
 );
-const actions = fc.array(action, { maxLength: 80 });
+const actions = fc.array(action, { maxLength: 80, size: 'max' });
 
 interface Asked {
   readonly seq: number;

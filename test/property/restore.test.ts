@@ -139,7 +139,7 @@ function oneByOne(before: ObjectRecord | undefined, versions: readonly Version[]
 type AllAtOnce = (before: ObjectRecord | undefined, versions: readonly Version[]) => ObjectRecord | undefined;
 
 function sameRecord(allAtOnce: AllAtOnce): fc.IProperty<[readonly RawObject[], number]> {
-  return fc.property(fc.array(anyVersion, { maxLength: 12 }), fc.nat(12), (raws, position) => {
+  return fc.property(fc.array(anyVersion, { maxLength: 12, size: 'max' }), fc.nat(12), (raws, position) => {
     const versions = raws.map((object, i): Version => ({ source, object, origin: { file: `${i}.yaml` }, seq: i + 1 }));
     const before = oneByOne(undefined, versions.slice(0, position));
     const after = versions.slice(position);

@@ -57,7 +57,7 @@ export function plan(
   const made =
     session.protocol === 'sotw'
       ? planSotw(typeUrl, watch, set, due, changed, leaving)
-      : planDelta(typeUrl, watch, set, due, changed, leaving);
+      : planDelta(typeUrl, watch, set, due, united(changed, backOf(watch, set)), leaving, onHold);
   return [after, made];
 }
 
@@ -88,17 +88,30 @@ function planDelta(
   due: Due,
   changed: readonly string[],
   leaving: readonly string[],
+  onHold: ReadonlyMap<string, number>,
 ): Plan | undefined {
   const rules = rulesOf(typeUrl);
   const names = pick(set, changed, due.names, watch.doubtful);
   const missing = due.answer && watch.upTo === 0 ? absent(watch.names, set) : nothing;
   const unknown = absent(due.names, set);
-  const unsure = [...watch.doubtful].filter(name => !set.has(name) && !watch.onHold.has(name));
+  const unsure = absent(watch.doubtful, set);
   const asked = due.answer || due.everything || due.names.size > 0;
   if (!asked && changed.length === 0 && leaving.length === 0) return undefined;
-  const removed = rules.absence === 'never' ? nothing : united(leaving, missing, unknown, unsure);
+  // What is on hold goes when its time comes, whoever asks: until then it counts as held.
+  const absentees = united(leaving, missing, unknown, unsure);
+  const removed = rules.absence === 'never' ? nothing : otherThan(onHold, absentees);
   if (names.length === 0 && rules.absence !== 'removed') return undefined;
   return { names, removed, full: names.length === set.size, changed: names };
+}
+
+function otherThan(onHold: ReadonlyMap<string, number>, names: readonly string[]): readonly string[] {
+  return onHold.size === 0 ? names : names.filter(name => !onHold.has(name));
+}
+
+/** What was refused, has gone, and is back before it was taken away: the same version, but the client may not have it. */
+function backOf(watch: Watch, set: Versions): readonly string[] {
+  if (watch.onHold.size === 0 || watch.doubtful.size === 0) return nothing;
+  return [...watch.onHold.keys()].filter(name => watch.doubtful.has(name) && set.has(name));
 }
 
 /** Clusters without their endpoints since they were last sent count as asked for in EDS. */

@@ -28,7 +28,7 @@ import {
   type Watch,
   withWatch,
 } from './session.ts';
-import { type Change, subscribeDelta, subscribeSotw } from './subscribe.ts';
+import { type Change, subscribeDelta, subscribeSotw, withoutUnnamed } from './subscribe.ts';
 import { CDS, DEBUG_PREFIX, HEALTH, LDS, RDS, rulesOf } from './types.ts';
 
 export type SessionStep = readonly [Session, readonly SessionEffect[]];
@@ -75,7 +75,8 @@ function onRequest(before: Session, request: ClientRequest): SessionStep {
   const effects: SessionEffect[] = [];
   if (expired) effects.push({ kind: 'Expired', typeUrl, nonce: request.nonce });
   else if (known) effects.push({ kind: 'Acked', typeUrl, nonce: request.nonce });
-  if (expired && request.protocol === 'sotw') return proceed(withWatch(session, typeUrl, answered), effects);
+  if (expired && request.protocol === 'sotw')
+    return proceed(withWatch(session, typeUrl, withoutUnnamed(answered!, request)), effects);
   if (answered !== undefined && saysNothingMore(request))
     return proceed(withWatch(session, typeUrl, answered), effects);
   const change = request.protocol === 'sotw' ? subscribeSotw(answered, request) : subscribeDelta(answered, request);
@@ -152,7 +153,8 @@ function onRefused(session: Session, watch: Watch | undefined, request: ClientRe
   if (request.protocol === 'sotw' && nonce === watch.nonceSent && request.names.length > 0) {
     return applyChange({ ...session, wanted }, typeUrl, subscribeSotw(after, request), [nacked]);
   }
-  return proceed({ ...withWatch(session, typeUrl, after), wanted }, [nacked]);
+  const late = request.protocol === 'sotw' && request.names.length > 0 ? withoutUnnamed(after, request) : after;
+  return proceed({ ...withWatch(session, typeUrl, late), wanted }, [nacked]);
 }
 
 /** Does what can be done now: goes on with the view, or asks for one, or is done. */

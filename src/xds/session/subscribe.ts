@@ -52,13 +52,23 @@ export function subscribeSotw(watch: Watch | undefined, request: SotwRequest): C
     const due: Due = { answer: true, everything: true, names: noNames };
     return { watch: { ...fresh, names, wildcard, explicit, due }, asks: true };
   }
-  if (sameNames(names, watch.names) && wildcard === watch.wildcard) return { watch, asks: false };
+  if (sameNames(names, watch.names) && wildcard === watch.wildcard) return { watch, asks: isDue(watch) };
   const added = [...names].filter(name => !watch.names.has(name));
   const changed = keepWatched({ ...watch, names, wildcard, explicit });
   const asks = rules.wildcard || added.length > 0;
   return asks
     ? { watch: withDue(changed, { answer: true, names: added }), asks }
     : { watch: changed, asks: isDue(changed) };
+}
+
+/**
+ * Row 6: a request of state of the world that is too late says nothing of what the client wants now, but what it does not name the client did
+ * not want then, and has dropped. If it names that again, as it may before it is ever heard, it needs it again: due from now on.
+ */
+export function withoutUnnamed(watch: Watch, request: SotwRequest): Watch {
+  const named = new Set(request.names);
+  if (watch.wildcard || [...watch.names].every(name => named.has(name))) return watch;
+  return withDue(watch, { answer: false, names: [...watch.names].filter(name => !named.has(name)) });
 }
 
 /** Rows 4 and 6. A request with an expired nonce comes here too: what it subscribes to would be lost otherwise (Istio does lose it). */

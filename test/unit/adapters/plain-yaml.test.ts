@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { parseAnyYaml } from '../../../src/adapters/file/parse.ts';
 import { plainDocuments } from '../../../src/adapters/file/plain-yaml.ts';
+import { parameters } from '../../property/seed.ts';
 
 const DOCUMENTS_MAX = 100;
 
@@ -172,7 +173,7 @@ describe('plain YAML', () => {
       fc.property(tree.object, style, (object, options) => {
         if (agrees(stringify(object, { version: '1.1', ...options }))) read++;
       }),
-      { numRuns: 1_000 },
+      parameters(1_000),
     );
     // About an eighth of such objects are plain: enough of them that the comparison above says something.
     expect(read).toBeGreaterThan(40);
@@ -205,7 +206,7 @@ describe('plain YAML', () => {
       fc.property(fc.nat(MANIFEST.length), fc.nat(6), piece, (at, gone, put) => {
         agrees(`${MANIFEST.slice(0, at)}${put}${MANIFEST.slice(at + gone)}`);
       }),
-      { numRuns: 2_000 },
+      parameters(2_000),
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { outboundClusterName, parseClusterName, sniDnatName } from '../../../src/core/select/cluster-names.ts';
+import { parameters } from '../../property/seed.ts';
 
 const hosts = fc.stringMatching(/^[a-z]([a-z0-9-]{0,8}[a-z0-9])?(\.[a-z]{1,8}){0,3}$/);
 const subsets = fc.constantFrom('', 'v1', 'canary-2');
@@ -14,6 +15,7 @@ describe('names of clusters', () => {
         expect(parseClusterName(outboundClusterName(hostname, subset, port))).toEqual({ ...parts, sniDnat: false });
         expect(parseClusterName(sniDnatName(hostname, subset, port))).toEqual({ ...parts, sniDnat: true });
       }),
+      parameters(100),
     );
   });
 

@@ -10,6 +10,7 @@ import { candidateEntries, entriesAt, selectingEntries } from '../../../src/core
 import { labelKeys, selectorKey } from '../../../src/core/registry/selection.ts';
 import { untrackedReader } from '../../../src/core/registry/untracked.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
+import { parameters } from '../../property/seed.ts';
 
 const labels: fc.Arbitrary<Labels> = fc.dictionary(
   fc.constantFrom('app', 'env', 'version', 'topology.istio.io/network', 'topology.kubernetes.io/zone'),
@@ -61,6 +62,7 @@ describe('selection by index', () => {
         });
         expect(selectingEntries(reader, 'ns', asked)).toEqual(all);
       }),
+      parameters(100),
     );
   });
 
@@ -73,6 +75,7 @@ describe('selection by index', () => {
         const all = reader.objects('WorkloadEntry', 'ns/').filter(means);
         expect(candidateEntries(reader, 'ns', selector).filter(means)).toEqual(all);
       }),
+      parameters(100),
     );
   });
 

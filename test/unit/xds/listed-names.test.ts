@@ -6,6 +6,7 @@ import type { ProxySubscribed, Unrecorded } from '../../../src/core/event.ts';
 import { fold } from '../../../src/core/fold.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import { LISTED_NAMES_MIN, ListedNames } from '../../../src/xds/listed-names.ts';
+import { parameters } from '../../property/seed.ts';
 import { nodeOf } from '../world.ts';
 
 const TYPE = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment';
@@ -51,7 +52,7 @@ describe('listed names', () => {
       does: fc.constantFrom('connect', 'many', 'others', 'more', 'none', 'leave'),
     });
     fc.assert(
-      fc.property(fc.array(act, { maxLength: 40 }), acts => {
+      fc.property(fc.array(act, { maxLength: 40, size: 'max' }), acts => {
         const listed = new ListedNames();
         const held = new Map<string, Set<string>>();
         let state = emptyState;
@@ -84,7 +85,7 @@ describe('listed names', () => {
           }
         }
       }),
-      { numRuns: 200 },
+      parameters(200),
     );
   });
 });

@@ -12,6 +12,7 @@ import {
   type Reflector,
   step,
 } from '../../../../src/adapters/kube/reflector.ts';
+import { parameters } from '../../../property/seed.ts';
 
 const moment = { now: 0, random: 0 };
 
@@ -70,7 +71,7 @@ describe('the reflector', () => {
     );
     const last = new Set(['list', 'watch', 'read', 'wait']);
     fc.assert(
-      fc.property(fc.array(input, { maxLength: 40 }), inputs => {
+      fc.property(fc.array(input, { maxLength: 40, size: 'max' }), inputs => {
         let reflector: Reflector = newReflector;
         for (const one of inputs) {
           const [next, effects] = step(reflector, one, moment);
@@ -81,6 +82,7 @@ describe('the reflector', () => {
             expect(effects.some(({ kind }) => kind === 'replace' || kind === 'change')).toBe(false);
         }
       }),
+      parameters(100),
     );
   });
 });
@@ -105,13 +107,14 @@ describe('waiting', () => {
         expect(ms).toBeGreaterThanOrEqual(BACKOFF_MS_MIN / 2);
         expect(ms).toBeLessThanOrEqual(BACKOFF_MS_MAX);
       }),
+      parameters(100),
     );
   });
 
   it('no more than burst + qps × time requests in any time', () => {
     const limit = { qps: 10, burst: 5 };
     fc.assert(
-      fc.property(fc.array(fc.nat(400), { minLength: 1, maxLength: 100 }), pauses => {
+      fc.property(fc.array(fc.nat(400), { minLength: 1, maxLength: 100, size: 'max' }), pauses => {
         let now = 0;
         let bucket: Bucket = fullBucket(limit, now);
         const sent: number[] = [];
@@ -126,6 +129,7 @@ describe('waiting', () => {
           expect(within).toBeLessThanOrEqual(limit.burst + limit.qps + 1);
         });
       }),
+      parameters(100),
     );
   });
 });
@@ -145,6 +149,7 @@ describe('lines', () => {
         }
         expect(got).toEqual(wanted);
       }),
+      parameters(100),
     );
   });
 

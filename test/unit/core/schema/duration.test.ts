@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseDuration } from '../../../../src/core/schema/duration.ts';
+import { parameters } from '../../../property/seed.ts';
 
 describe('durations in Go syntax', () => {
   test.each([
@@ -53,6 +54,7 @@ describe('durations in Go syntax', () => {
         const parsed = parseDuration(`${nanos / 1_000_000_000n}s${nanos % 1_000_000_000n}ns`);
         expect(parsed && BigInt(parsed.seconds) * 1_000_000_000n + BigInt(parsed.nanos)).toBe(nanos);
       }),
+      parameters(100),
     );
   });
 });
