@@ -5,8 +5,8 @@
 import type { Obj } from '../object.ts';
 import type { ProxyRecord } from '../proxy.ts';
 import type { PushRequest } from '../push-request.ts';
+import { hostsOfService } from '../registry/cluster-set.ts';
 import { SERVICE_NAME_LABEL } from '../registry/slice-endpoints.ts';
-import { kubernetesHost } from '../select/hosts.ts';
 import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
 import { type Comparison, compareStates, endpointRequest, gatewayRequest, mergeAll, orNothing } from './comparison.ts';
@@ -95,10 +95,9 @@ function addServicesOfPod({ after }: Comparison, pod: Obj<'Pod'>, names: Service
 }
 
 function requestFor(comparison: Comparison, names: ServiceNames): PushRequest {
-  const domain = comparison.after.setting('domainSuffix');
-  const requests = [...names].sort().map(key => {
+  const requests = [...names].sort().flatMap(key => {
     const [namespace = '', name = ''] = key.split('/');
-    return endpointRequest(comparison, kubernetesHost(name, namespace, domain), namespace);
+    return hostsOfService(comparison.after, name, namespace).map(host => endpointRequest(comparison, host, namespace));
   });
   return mergeAll(requests);
 }

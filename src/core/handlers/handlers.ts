@@ -7,12 +7,12 @@ import type { State } from '../state.ts';
 import type { Change } from './change.ts';
 import { configHandler, virtualServiceHandler } from './config.ts';
 import { endpointSliceHandler, endpointsHandler, nodeHandler, podHandler } from './endpoints.ts';
+import { serviceExportHandler, serviceImportHandler } from './multi-cluster-services.ts';
 import { namespaceHandler } from './namespace.ts';
 import { revisionTagHandler } from './revision-tag.ts';
 import { configMapHandler, secretHandler } from './secret.ts';
 import { serviceHandler } from './service.ts';
 import { serviceEntryHandler } from './service-entry.ts';
-import { serviceExportHandler } from './service-export.ts';
 import { workloadEntryHandler } from './workload-entry.ts';
 
 /** Undefined: nothing that any proxy could see has changed. */
@@ -45,6 +45,8 @@ export function changeHandler(before: State, after: State, change: Change): Push
       return endpointsHandler(before, after, change);
     case 'ServiceExport':
       return serviceExportHandler(after, change);
+    case 'ServiceImport':
+      return serviceImportHandler(before, after, change);
     case 'Pod':
       return podHandler(before, after, change);
     case 'Node':
@@ -81,7 +83,6 @@ export function changeHandler(before: State, after: State, change: Change): Push
     case 'KubernetesGateway':
     case 'ListenerSet':
     case 'ReferenceGrant':
-    case 'ServiceImport':
     case 'TCPRoute':
     case 'TLSRoute':
     case 'UDPRoute':

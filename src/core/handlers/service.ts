@@ -2,10 +2,11 @@
 // the service of all clusters is made of it), so that a status or an annotation that nobody reads pushes nothing.
 // Rules: spec-events-pushes-protocol §2.4 (K1, K2, K13), §5 (alias rule); Istio pilot/pkg/serviceregistry/kube/controller/controller.go.
 
-import { assert } from '../assert.ts';
 import { sameContent } from '../equal.ts';
 import type { Service } from '../model/service.ts';
 import { noPush, type PushRequest, pushRequest } from '../push-request.ts';
+import type { Query } from '../reader.ts';
+import { clusterSetService } from '../registry/cluster-set.ts';
 import { kubernetesService } from '../registry/kubernetes-service.ts';
 import { servicesOfHost } from '../registry/services.ts';
 import type { State } from '../state.ts';
@@ -30,10 +31,24 @@ export function serviceHandler(before: State, after: State, change: Change): Pus
 
 /** What has to be looked at because a Kubernetes service (`cluster/namespace/name`) differs, or its endpoints do. */
 export function serviceRequest(comparison: Comparison, key: string): PushRequest {
-  const old = comparison.before.get(kubernetesService, key);
-  const now = comparison.after.get(kubernetesService, key);
+  const inSet = clusterSetRequest(comparison, key.slice(key.indexOf('/') + 1));
+  return mergeAll([differenceRequest(comparison, kubernetesService, key), inSet]);
+}
+
+/** The same for the name in the set of clusters of the service `namespace/name`. */
+export function clusterSetRequest(comparison: Comparison, key: string): PushRequest {
+  return differenceRequest(comparison, clusterSetService, key);
+}
+
+function differenceRequest(
+  comparison: Comparison,
+  query: Query<string, Service | undefined>,
+  key: string,
+): PushRequest {
+  const old = comparison.before.get(query, key);
+  const now = comparison.after.get(query, key);
   const service = now ?? old;
-  assert(service !== undefined, `no service ${key} before or after`);
+  if (service === undefined) return noPush;
   const { namespace, hostname } = service;
   const endpoints = endpointRequest(comparison, hostname, namespace);
   if (sameContent(old, now)) return endpoints;

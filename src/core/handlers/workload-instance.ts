@@ -4,10 +4,10 @@
 // and pilot/pkg/serviceregistry/kube/controller/controller.go.
 
 import type { PushRequest } from '../push-request.ts';
+import { hostsOfService } from '../registry/cluster-set.ts';
 import { type Labels, selects } from '../registry/labels.ts';
 import { selectingEntries } from '../registry/selecting.ts';
 import { hostsOf } from '../registry/service-entry.ts';
-import { kubernetesHost } from '../select/hosts.ts';
 import { type Comparison, endpointRequest, mergeAll } from './comparison.ts';
 
 /** The hosts of the ServiceEntries of the namespace that select a workload with one of these sets of labels: as it was, as it is. */
@@ -30,7 +30,6 @@ export function kubernetesInstanceHandler(
   workloads: readonly Labels[],
 ): PushRequest {
   const { after } = comparison;
-  const domain = after.setting('domainSuffix');
   const services = after
     .objects('Service', `${after.setting('clusterId')}/${namespace}/`)
     .filter(
@@ -38,6 +37,8 @@ export function kubernetesInstanceHandler(
         Object.keys(selector).length > 0 && workloads.some(labels => selects(selector, labels)),
     );
   return mergeAll(
-    services.map(({ name }) => endpointRequest(comparison, kubernetesHost(name, namespace, domain), namespace)),
+    services.flatMap(({ name }) =>
+      hostsOfService(after, name, namespace).map(host => endpointRequest(comparison, host, namespace)),
+    ),
   );
 }

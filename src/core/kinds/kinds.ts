@@ -172,6 +172,8 @@ export interface Indexes {
   readonly servicesByName: 'Service';
   /** ClusterIP, ExternalName, … → Service */
   readonly servicesByType: 'Service';
+  /** `namespace/name` → ServiceImport, of all clusters */
+  readonly importsByName: 'ServiceImport';
   /** `gateway` → Service with the label `topology.istio.io/network`: another network may be reached through it */
   readonly networkGatewayServices: 'Service';
   /** `host` → ServiceEntry */

@@ -1,16 +1,15 @@
-// ServiceExport and ServiceImport of the multi-cluster services API. istiod looks at them only with ENABLE_MCS_SERVICE_DISCOVERY and
-// ENABLE_MCS_HOST, off by default, and then reads that an export exists, and an import's addresses
+// ServiceExport and ServiceImport of the multi-cluster services API. They are looked at only with ENABLE_MCS_SERVICE_DISCOVERY and
+// ENABLE_MCS_HOST, off by default: that an export exists, and which addresses an import has
 // (Istio pilot/pkg/serviceregistry/kube/controller/service{export,import}cache.go).
 
+import { isIp } from '../proxy.ts';
 import { kubernetesKind } from './kubernetes.ts';
-import { serviceExportReferences } from './references-kubernetes.ts';
-import { checkIp } from './validate/addresses.ts';
+import { serviceExportReferences, serviceImportReferences } from './references-kubernetes.ts';
 
 const GROUP = 'multicluster.x-k8s.io';
-const NOT_YET = 'services are known by their cluster.local names only (ENABLE_MCS_HOST)';
 
 export interface ServiceImportData {
-  /** Sorted. */
+  /** Sorted; what is no address is left out, as by Istio. */
   readonly ips: readonly string[];
 }
 interface DecodedImport {
@@ -34,11 +33,7 @@ export const serviceImport = kubernetesKind<'ServiceImport', DecodedImport>({
     Object: [{ name: 'spec', type: { message: 'Spec' } }],
     Spec: [{ name: 'ips', type: 'string', repeated: true }],
   },
-  rules: ({ spec }, report) => {
-    (spec?.ips ?? []).forEach((ip, i) => {
-      checkIp(ip, `spec.ips[${i}]`, report);
-    });
-  },
-  flatten: ({ spec }) => ({ ips: [...(spec?.ips ?? [])].sort() }),
-  notYet: NOT_YET,
+  flatten: ({ spec }) => ({ ips: (spec?.ips ?? []).filter(isIp).sort() }),
+  indexes: obj => ({ importsByName: [`${obj.namespace}/${obj.name}`] }),
+  references: serviceImportReferences,
 });

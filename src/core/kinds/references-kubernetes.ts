@@ -57,3 +57,8 @@ export function serviceReferences({ spec }: Obj<'Service'>): readonly Reference[
 export function serviceExportReferences(obj: Obj<'ServiceExport'>): readonly Reference[] {
   return service('metadata.name', obj, obj.name);
 }
+
+/** The service may be in any cluster. */
+export function serviceImportReferences({ namespace, name }: Obj<'ServiceImport'>): readonly Reference[] {
+  return [{ path: 'metadata.name', kind: 'Service', namespace, name }];
+}

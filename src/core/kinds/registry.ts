@@ -122,6 +122,7 @@ const indexMeanings: Indexes = {
   podsByNamespace: 'Pod',
   servicesByName: 'Service',
   servicesByType: 'Service',
+  importsByName: 'ServiceImport',
   networkGatewayServices: 'Service',
   serviceEntriesByHost: 'ServiceEntry',
   serviceEntriesByAddress: 'ServiceEntry',

@@ -4,6 +4,7 @@
 import type { Service } from '../model/service.ts';
 import { compareText } from '../object.ts';
 import type { Query } from '../reader.ts';
+import { clusterSetService } from './cluster-set.ts';
 import { mergedService } from './kubernetes-service.ts';
 
 interface Alias {
@@ -31,10 +32,12 @@ const resolvedAliases: Query<'', readonly Alias[]> = {
   run: reader => {
     const direct = new Map<string, Alias>();
     for (const obj of reader.indexed('servicesByType', 'ExternalName')) {
-      const service = reader.get(mergedService, `${obj.namespace}/${obj.name}`);
-      if (service?.resolution !== 'Alias' || service.externalName === undefined) continue;
-      const { hostname, namespace, externalName } = service;
-      direct.set(hostname, { hostname, namespace, target: externalName });
+      for (const query of [mergedService, clusterSetService]) {
+        const service = reader.get(query, `${obj.namespace}/${obj.name}`);
+        if (service?.resolution !== 'Alias' || service.externalName === undefined) continue;
+        const { hostname, namespace, externalName } = service;
+        direct.set(hostname, { hostname, namespace, target: externalName });
+      }
     }
     const resolved: Alias[] = [];
     for (const alias of direct.values()) {

@@ -5,7 +5,7 @@
 import type { Endpoint, EndpointShard, Service } from '../model/service.ts';
 import { compareText, type Obj } from '../object.ts';
 import type { Query, Reader } from '../reader.ts';
-import { kubernetesServiceOf } from '../select/hosts.ts';
+import { serviceNamed } from './cluster-set.ts';
 import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints } from './kubernetes-endpoints.ts';
 import { addressesOf } from './service-entry.ts';
@@ -21,7 +21,7 @@ export const endpointShards: Query<string, readonly EndpointShard[]> = {
     if (external.length > 0) {
       shards.push({ provider: 'External', cluster: reader.setting('clusterId'), endpoints: external });
     }
-    const named = kubernetesServiceOf(hostname, reader.setting('domainSuffix'));
+    const named = serviceNamed(reader, hostname);
     if (named === undefined || named.namespace !== namespace) return shards;
     for (const cluster of clustersOf(reader, `${namespace}/${named.name}`)) {
       const endpoints = reader.get(kubernetesEndpoints, `${cluster}/${namespace}/${named.name}`);

@@ -33,7 +33,7 @@ export const mergedService: Query<string, Service | undefined> = {
       const service = reader.get(kubernetesService, `${obj.cluster}/${key}`);
       if (service !== undefined) services.push(service);
     }
-    return services.length < 2 ? services[0] : merge(services);
+    return mergeServices(services);
   },
 };
 
@@ -109,8 +109,9 @@ function externalAddresses(obj: Obj<'Service'>): Service['externalAddresses'] {
   return addresses.length === 0 ? {} : { [obj.cluster]: addresses };
 }
 
-/** Addresses and accounts of all clusters; everything else is the first one's. */
-function merge(services: readonly Service[]): Service {
+/** Addresses and accounts of all clusters; everything else is the first one's. Undefined of none. */
+export function mergeServices(services: readonly Service[]): Service | undefined {
+  if (services.length < 2) return services[0];
   return {
     ...services[0]!,
     clusterVips: Object.assign({}, ...services.map(service => service.clusterVips)) as Service['clusterVips'],

@@ -4,9 +4,9 @@
 
 import type { Service } from '../model/service.ts';
 import { compareText } from '../object.ts';
-import type { Query } from '../reader.ts';
-import { kubernetesServiceOf } from '../select/hosts.ts';
+import type { Query, Reader } from '../reader.ts';
 import { aliasesOf } from './aliases.ts';
+import { clusterSetService, serviceNamed } from './cluster-set.ts';
 import { mergedService } from './kubernetes-service.ts';
 import { servicesOfEntry } from './service-entry.ts';
 
@@ -18,8 +18,10 @@ export const allServices: Query<'', readonly Service[]> = {
     for (const obj of reader.objects('Service')) names.add(`${obj.namespace}/${obj.name}`);
     const services: Service[] = [];
     for (const name of [...names].sort()) {
-      const service = reader.get(serviceOfName, name);
-      if (service !== undefined) services.push(service);
+      for (const query of [serviceOfName, setServiceOfName]) {
+        const service = reader.get(query, name);
+        if (service !== undefined) services.push(service);
+      }
     }
     for (const entry of reader.objects('ServiceEntry')) {
       services.push(...reader.get(servicesOfEntry, `${entry.namespace}/${entry.name}`));
@@ -31,21 +33,29 @@ export const allServices: Query<'', readonly Service[]> = {
 /** Argument `namespace/name`: the service of all clusters, with the aliases that resolve to it. */
 const serviceOfName: Query<string, Service | undefined> = {
   name: 'registry/serviceOfName',
-  run: (reader, key) => {
-    const service = reader.get(mergedService, key);
-    if (service === undefined || service.resolution === 'Alias') return service;
-    const aliases = reader.get(aliasesOf, service.hostname);
-    return aliases.length === 0 ? service : { ...service, aliases };
-  },
+  run: (reader, key) => withAliases(reader, reader.get(mergedService, key)),
 };
+
+/** Argument `namespace/name`: the same under its name in the set of clusters. */
+const setServiceOfName: Query<string, Service | undefined> = {
+  name: 'registry/setServiceOfName',
+  run: (reader, key) => withAliases(reader, reader.get(clusterSetService, key)),
+};
+
+function withAliases(reader: Reader, service: Service | undefined): Service | undefined {
+  if (service === undefined || service.resolution === 'Alias') return service;
+  const aliases = reader.get(aliasesOf, service.hostname);
+  return aliases.length === 0 ? service : { ...service, aliases };
+}
 
 /** Argument: a hostname. The services of one host, in the order of `allServices`. */
 export const servicesOfHost: Query<string, readonly Service[]> = {
   name: 'registry/servicesOfHost',
   run: (reader, hostname) => {
     const services: Service[] = [];
-    const named = kubernetesServiceOf(hostname, reader.setting('domainSuffix'));
-    const service = named && reader.get(serviceOfName, `${named.namespace}/${named.name}`);
+    const named = serviceNamed(reader, hostname);
+    const service =
+      named && reader.get(named.ofSet ? setServiceOfName : serviceOfName, `${named.namespace}/${named.name}`);
     if (service !== undefined) services.push(service);
     for (const entry of reader.indexed('serviceEntriesByHost', hostname)) {
       for (const candidate of reader.get(servicesOfEntry, `${entry.namespace}/${entry.name}`)) {

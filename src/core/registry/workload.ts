@@ -6,6 +6,7 @@ import { isObject, type Json } from '../json.ts';
 import type { Port, Service, ServiceTarget } from '../model/service.ts';
 import { compareText, type Obj } from '../object.ts';
 import type { Derivation, ProxyReader, Query } from '../reader.ts';
+import { importedService } from './cluster-set.ts';
 import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints, targetPort } from './kubernetes-endpoints.ts';
 import { kubernetesService } from './kubernetes-service.ts';
@@ -18,10 +19,18 @@ export { proxyLabels, proxyLocality, proxySelectedBy } from './proxy-workload.ts
 
 /**
  * The name of a target: its service, the name of the service's port (a number may be there twice, for TCP and for UDP), the port of the
- * workload. A Kubernetes service is that of the proxy's own cluster, `cluster/namespace/name`, as it is there and not as it is merged; one of
- * a ServiceEntry is `hostname|namespace|index`, by its place among those of one host.
+ * workload. A Kubernetes service is that of the proxy's own cluster, `cluster/namespace/name`, as it is there and not as it is merged, or the
+ * one of the set that the cluster imports; one of a ServiceEntry is `hostname|namespace|index`, by its place among those of one host.
  */
-type TargetName = readonly [registry: 'kubernetes' | 'entry', service: string, portName: string, targetPort: number];
+type TargetName = readonly [
+  registry: 'kubernetes' | 'set' | 'entry',
+  service: string,
+  portName: string,
+  targetPort: number,
+];
+
+/** A Service by its own name and by that in the set. A machine is known by the first only. */
+const NAMED_TWICE = ['kubernetes', 'set'] as const;
 
 /** What the proxy's own workload serves, by creation time of the service, then hostname. */
 export const serviceTargets: Query<'', readonly ServiceTarget[]> = {
@@ -29,7 +38,7 @@ export const serviceTargets: Query<'', readonly ServiceTarget[]> = {
   run: reader => {
     const targets: ServiceTarget[] = [];
     for (const [registry, named, portName, target] of reader.derived(targetNames)) {
-      const service = registry === 'kubernetes' ? reader.get(kubernetesService, named) : serviceOfEntry(reader, named);
+      const service = serviceOfTarget(reader, registry, named);
       const port = service?.ports.find(candidate => candidate.name === portName);
       if (service === undefined || port === undefined) continue;
       targets.push(reader.make(serviceTarget, { service, port, targetPort: target }));
@@ -39,6 +48,11 @@ export const serviceTargets: Query<'', readonly ServiceTarget[]> = {
     );
   },
 };
+
+function serviceOfTarget(reader: ProxyReader, registry: TargetName[0], named: string): Service | undefined {
+  if (registry === 'entry') return serviceOfEntry(reader, named);
+  return reader.get(registry === 'set' ? importedService : kubernetesService, named);
+}
 
 function serviceOfEntry(reader: ProxyReader, named: string): Service | undefined {
   const [hostname = '', namespace = '', index = ''] = named.split('|');
@@ -78,17 +92,19 @@ type PortOf = (port: Obj<'Service'>['spec']['ports'][number]) => number | undefi
 /** In port order, UDP ports too: what comes to them over TCP is forwarded as it is. Of several ports with one target and protocol the first. */
 function portTargets(reader: ProxyReader, obj: Obj<'Service'>, portOf: PortOf): readonly TargetName[] {
   const key = `${obj.cluster}/${obj.namespace}/${obj.name}`;
-  const service = reader.get(kubernetesService, key);
-  const seen = new Set<string>();
   const names: TargetName[] = [];
-  for (const port of obj.spec.ports) {
-    const known = service?.ports.find(candidate => candidate.name === port.name);
-    const target = portOf(port);
-    if (known === undefined || target === undefined) continue;
-    const id = `${target}|${known.protocol}`;
-    if (seen.has(id)) continue;
-    seen.add(id);
-    names.push(['kubernetes', key, known.name, target]);
+  for (const registry of NAMED_TWICE) {
+    const service = serviceOfTarget(reader, registry, key);
+    const seen = new Set<string>();
+    for (const port of obj.spec.ports) {
+      const known = service && portNamed(service, port.name);
+      const target = portOf(port);
+      if (known === undefined || target === undefined) continue;
+      const id = `${target}|${known.protocol}`;
+      if (seen.has(id)) continue;
+      seen.add(id);
+      names.push([registry, key, known.name, target]);
+    }
   }
   return names;
 }
@@ -146,16 +162,14 @@ function targetsOfEntry(reader: ProxyReader, entry: Obj<'WorkloadEntry'>, cluste
 
 function headlessTargets(reader: ProxyReader, obj: Obj<'Service'>, cluster: string): readonly TargetName[] {
   const key = `${cluster}/${obj.namespace}/${obj.name}`;
-  const service = reader.get(kubernetesService, key);
-  if (service === undefined) return [];
-  const first = reader.facet('ips')[0];
-  const names: TargetName[] = [];
-  for (const endpoint of reader.get(kubernetesEndpoints, key)) {
-    const port = portNamed(service, endpoint.portName);
-    if (port === undefined || !endpoint.addresses.includes(first ?? '')) continue;
-    names.push(['kubernetes', key, port.name, endpoint.port]);
-  }
-  return names;
+  const first = reader.facet('ips')[0] ?? '';
+  const endpoints = reader.get(kubernetesEndpoints, key).filter(({ addresses }) => addresses.includes(first));
+  return NAMED_TWICE.flatMap(registry => {
+    const service = serviceOfTarget(reader, registry, key);
+    return endpoints.flatMap(({ portName, port }): readonly TargetName[] =>
+      service && portNamed(service, portName) ? [[registry, key, portName, port]] : [],
+    );
+  });
 }
 
 function portNamed(service: Service, name: string): Port | undefined {

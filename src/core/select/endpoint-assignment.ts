@@ -9,6 +9,7 @@ import type { IpMode } from '../proxy.ts';
 import { isIp } from '../proxy.ts';
 import type { ProxyReader } from '../reader.ts';
 import { CANONICAL_NAME, CANONICAL_REVISION } from '../registry/canonical-service.ts';
+import { confinesClusterLocal, isExported, isImported, isOfClusterSet } from '../registry/cluster-set.ts';
 import { endpointShards, endpointsOfPort } from '../registry/endpoints.ts';
 import { proxyLabels, proxyLocality } from '../registry/workload.ts';
 import type { LocalityLoadBalancerSetting, Subset } from '../schema/istio-types.gen.ts';
@@ -136,13 +137,14 @@ function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): re
   return found;
 }
 
-/** With multi-cluster services: what a cluster does not export is for its own proxies. */
-function isDiscoverable(reader: ProxyReader, { namespace, name }: Service, cluster: string): boolean {
+/** With multi-cluster services: what a cluster does not export is for its own proxies; by the name in the set neither is what it does not import. */
+function isDiscoverable(reader: ProxyReader, { hostname, namespace, name }: Service, cluster: string): boolean {
   if (!reader.feature('ENABLE_MCS_SERVICE_DISCOVERY')) return true;
   const own = reader.facet('clusterId');
   if (own === '' || own === cluster) return true;
-  if (reader.feature('ENABLE_MCS_CLUSTER_LOCAL')) return false;
-  return reader.object('ServiceExport', `${cluster}/${namespace}/${name}`) !== undefined;
+  const key = `${cluster}/${namespace}/${name}`;
+  if (isOfClusterSet(hostname) ? !isImported(reader, key) : confinesClusterLocal(reader)) return false;
+  return isExported(reader, key);
 }
 
 function hasUsableAddress(endpoint: Endpoint): boolean {

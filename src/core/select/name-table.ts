@@ -4,6 +4,7 @@
 import type { Endpoint, Service } from '../model/service.ts';
 import { isIp } from '../proxy.ts';
 import type { ProxyReader } from '../reader.ts';
+import { isOfClusterSet } from '../registry/cluster-set.ts';
 import { endpointShards } from '../registry/endpoints.ts';
 import { type AddressView, addressView, allAddresses, NO_ADDRESS } from './service-addresses.ts';
 import { listenerServices } from './sidecar-scope.ts';
@@ -17,9 +18,6 @@ export interface NamedAddresses {
   readonly shortname: string;
   readonly namespace: string;
 }
-
-/** Services of other clusters' sets have no namespace of their own. */
-const CLUSTERSET_SUFFIX = '.clusterset.local';
 
 /** One entry a host, in order of first mention. Empty for a gateway. */
 export function namedAddresses(reader: ProxyReader): readonly NamedAddresses[] {
@@ -46,7 +44,8 @@ function addService(
   const { hostname, registry } = service;
   const known = table.get(hostname);
   if (known === undefined || (known.registry !== 'Kubernetes' && registry === 'Kubernetes')) {
-    const inNamespace = registry === 'Kubernetes' && !hostname.endsWith(CLUSTERSET_SUFFIX);
+    // A name of the set has no short form.
+    const inNamespace = registry === 'Kubernetes' && !isOfClusterSet(hostname);
     const shortname = inNamespace ? service.name : '';
     table.set(hostname, { host: hostname, ips, registry, shortname, namespace: inNamespace ? service.namespace : '' });
   } else if (known.registry !== 'Kubernetes') {

@@ -51,6 +51,7 @@ describe('every other kind that refers', () => {
     ],
     ['Service: a name outside', [of('Service', { type: 'ExternalName', externalName: 'example.com' })], []],
     ['ServiceExport', [of('ServiceExport', {})], ['metadata.name: Service/prod/a']],
+    ['ServiceImport', [of('ServiceImport', {})], ['metadata.name: Service/prod/a']],
     [
       'Gateway API: Gateway',
       [
