@@ -17,7 +17,7 @@ export interface Received {
   readonly bodies: readonly string[];
 }
 
-const WAIT_MS = 10_000;
+const WAIT_MS = 60_000;
 
 export class AdsClient {
   readonly #client: Client;

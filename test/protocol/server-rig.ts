@@ -43,7 +43,10 @@ export function client(port: number, protocol: 'sotw' | 'delta'): AdsClient {
   return made;
 }
 
+/** Of 10 ms and more: a minute, which only what never comes takes. */
+const UNTIL_TURNS_MAX = 6_000;
+
 export async function until(holds: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !holds(); i++) await new Promise<void>(resolve => setTimeout(resolve, 10));
+  for (let i = 0; i < UNTIL_TURNS_MAX && !holds(); i++) await new Promise<void>(resolve => setTimeout(resolve, 10));
   expect(holds()).toBe(true);
 }

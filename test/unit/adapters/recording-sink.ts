@@ -29,7 +29,7 @@ export class RecordingSink implements Sink {
   }
 
   /** Waits until it holds; gives up with what there is after `ms`. */
-  async until(holds: (sink: this) => boolean, ms = 5_000): Promise<void> {
+  async until(holds: (sink: this) => boolean, ms = 60_000): Promise<void> {
     const end = Date.now() + ms;
     while (!holds(this)) {
       if (Date.now() > end)

@@ -128,27 +128,32 @@ describe('a request', () => {
 
 describe('a watch', () => {
   it('gives lines as they come, and ends when the server ends it', async () => {
+    let goOn = (): void => undefined;
     const { api } = await serve((request, response) => {
       expect(request.url).toContain('watch=true');
       response.write('one\ntw');
-      setTimeout(() => response.end('o\nrest without an end'), 30);
+      goOn = () => response.end('o\nrest without an end');
     });
     const stream = await api.watch('/x', { resourceVersion: '5' }, { signal });
     expect(await stream.next()).toEqual(['one']);
+    goOn();
     expect(await stream.next()).toEqual(['two']);
     expect(await stream.next()).toBeUndefined();
   });
 
   it('that breaks is a failure, and one that is closed disturbs nobody', async () => {
+    let breakOff = (): void => undefined;
     const { api } = await serve((_, response) => {
       response.write('one\n');
-      setTimeout(() => response.destroy(), 30);
+      breakOff = () => response.destroy();
     });
     const stream = await api.watch('/x', {}, { signal });
     expect(await stream.next()).toEqual(['one']);
+    breakOff();
     expect((await failing(stream.next())).status).toBe(0);
     const other = await api.watch('/x', {}, { signal });
     other.close();
+    breakOff();
     await new Promise(resolve => setTimeout(resolve, 60));
   });
 
