@@ -30,7 +30,7 @@ import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
 import { ConfigStoreController } from './config-store.ts';
 import { expectedProxies } from './expected-proxies.ts';
-import { collectGarbage } from './garbage.ts';
+import { collectGarbage, growHeapSlowly } from './garbage.ts';
 import type { Log } from './log.ts';
 import { RecordedStore } from './recorded-store.ts';
 import { Reporter } from './reporter.ts';
@@ -131,7 +131,10 @@ async function start(
   const parts = { world, journal, history, engine, xds, metrics, sources: said };
   const ports = await openPorts(options, parts, log, closers);
   closers.push(() => sources.stop());
-  const warmed = sources.whenReady().then(() => warmUp.run(() => expectedProxies(journal, world.state, connected)));
+  const warmed = sources.whenReady().then(() => {
+    growHeapSlowly();
+    return warmUp.run(() => expectedProxies(journal, world.state, connected));
+  });
   await startSources(options, { adapters, sources, world, log });
   if (sources.ready) await warmed;
   return { ports, world, xds, sources, config, written, stop: closeAll };

@@ -1,0 +1,43 @@
+// V8 is told how far the heap may grow, unless somebody has said otherwise; and it obeys, which is seen in a process of its own.
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { growHeapSlowly, HEAP_GROWTH_PERCENT } from '../../../src/runtime/garbage.ts';
+
+const flag = `--heap-growing-percent=${HEAP_GROWTH_PERCENT}`;
+
+test.each([
+  [[], [flag]],
+  [['--max-old-space-size=900'], [flag]],
+  [['--max-old-space-size=900 --heap-growing-percent=100'], []],
+])('given %j V8 is told %j', (given, expected) => {
+  const flags: string[] = [];
+  growHeapSlowly(given, one => flags.push(one));
+  expect(flags).toEqual(expected);
+});
+
+/** Holds 40 MB, then renews a tenth of it again and again, after a full collection; prints the most that was in use, in MB. */
+const program = `
+  require('v8').setFlagsFromString('--expose-gc');
+  require('v8').setFlagsFromString(process.argv[1]);
+  const piece = () => Array.from({ length: 100 }, (_, i) => ({ i }));
+  const held = Array.from({ length: 10_000 }, piece);
+  require('vm').runInNewContext('gc')();
+  let most = 0;
+  for (let i = 0; i < 100_000; i++) {
+    held[i % held.length] = piece();
+    if (i % 500 === 0) most = Math.max(most, process.memoryUsage().heapUsed);
+  }
+  console.log(most / 2 ** 20);
+`;
+
+async function mostInUse(given: string): Promise<number> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', program, '--', given], { timeout: 60_000 });
+  return Number(stdout);
+}
+
+test('with the flag less garbage gathers', async () => {
+  const [slowly, asV8Likes] = await Promise.all([mostInUse(flag), mostInUse('--heap-growing-percent=0')]);
+  expect(slowly).toBeLessThan(asV8Likes * 0.9);
+});
