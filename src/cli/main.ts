@@ -1,8 +1,16 @@
 #!/usr/bin/env node
 // periplus: the command line. One file a command; program.ts puts them together.
 
-import { EXIT } from './output.ts';
-import { run } from './program.ts';
+import { whyTooOld } from './node-version.ts';
+
+const tooOld = whyTooOld(process.versions.node);
+if (tooOld !== undefined) {
+  process.stderr.write(`periplus: ${tooOld}\n`);
+  process.exit(1);
+}
+// Not before: what they need may not be there in an older Node, which then says something else.
+const { EXIT } = await import('./output.ts');
+const { run } = await import('./program.ts');
 
 // `periplus journal ls | head` closes our output early: that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -54,7 +54,8 @@ function row(status: JsonObject): readonly string[] {
   const cells = COLUMNS.map(name => {
     const type = types[name];
     if (!isObject(type)) return '-';
-    return type.status === 'SENT' ? `SENT ${String(type.stateSeq)}` : String(type.status);
+    if (type.status === 'SENT') return `SENT ${String(type.stateSeq)}`;
+    return type.status === 'NOT_SENT' ? 'NOT SENT' : String(type.status);
   });
   const text = (value: Json | undefined): string => (value === undefined ? '' : String(value));
   return [text(status.proxy), text(status.cluster_id), ...cells, text(status.protocol), text(status.istio_version)];

@@ -4,13 +4,15 @@
 import { Command } from 'commander';
 import { systemClock } from '../runtime/clock.ts';
 import { startRecorder } from '../runtime/recorder.ts';
-import { addSourceFlags, logOf, type SourceFlags, sourceOptionsOf, stopSignal } from './source-flags.ts';
+import { addSourceFlags, logOf, oddities, type SourceFlags, sourceOptionsOf, stopSignal } from './source-flags.ts';
 
 export function recordCommand(): Command {
   const command = new Command('record').description('journal what happens in a cluster (or a folder), serving nobody');
-  return addSourceFlags(command).action(async (flags: SourceFlags) => {
+  return addSourceFlags(command).action(async (flags: SourceFlags, { args }: Command) => {
     const log = logOf(flags);
-    const recorder = await startRecorder(sourceOptionsOf(flags), systemClock, log);
+    const options = sourceOptionsOf(flags);
+    for (const oddity of oddities(args, options)) log('warn', oddity);
+    const recorder = await startRecorder(options, systemClock, log);
     log('info', `recording into ${flags.journal}`);
     await stopSignal(log);
     await recorder.stop();

@@ -6,7 +6,15 @@ import { startControlPlane } from '../runtime/control-plane.ts';
 import { type Address, parseAddress, type ServeOptions, showAddress } from '../runtime/serve-options.ts';
 import { optimizeLater } from './compiler.ts';
 import { CliError, EXIT } from './output.ts';
-import { addSourceFlags, duration, logOf, type SourceFlags, sourceOptionsOf, stopSignal } from './source-flags.ts';
+import {
+  addSourceFlags,
+  duration,
+  logOf,
+  oddities,
+  type SourceFlags,
+  sourceOptionsOf,
+  stopSignal,
+} from './source-flags.ts';
 
 interface Flags extends SourceFlags {
   readonly grpcAddr: string;
@@ -41,10 +49,12 @@ Environment, besides the feature flags (docs/serving.md has all of it):
   PILOT_XDS_SEND_TIMEOUT         end a stream that has not taken a response for so long (default: never)
   PILOT_DEBOUNCE_AFTER, PILOT_DEBOUNCE_MAX, PILOT_PUSH_THROTTLE  when pushes leave, and to how many at once`,
     )
-    .action(async (flags: Flags) => {
+    .action(async (flags: Flags, { args }: Command) => {
       optimizeLater();
       const log = logOf(flags);
-      const plane = await startControlPlane(optionsOf(flags), systemClock, log);
+      const options = optionsOf(flags);
+      for (const oddity of oddities(args, options)) log('warn', oddity);
+      const plane = await startControlPlane(options, systemClock, log);
       const { grpc, http, monitoring } = plane.ports;
       log('info', `xDS on port ${grpc}, ready and debug pages on ${http}, metrics on ${monitoring}`);
       await stopSignal(log);

@@ -110,13 +110,30 @@ function kubeOptionsOf(flags: SourceFlags): KubeOptions | undefined {
   const wanted =
     registries === undefined
       ? kubeconfig !== '' || (inPod && configDir === undefined)
-      : registries.split(',').includes(KUBERNETES);
+      : registriesIn(registries).includes(KUBERNETES);
   if (!wanted) return undefined;
   if (kubeconfig === '' && !inPod) {
     throw new CliError(`--registries ${KUBERNETES}: this is not a pod; which --kubeconfig?`, EXIT.misuse);
   }
   const qps = positive('--kubernetesApiQPS', flags.kubernetesApiQPS);
   return { kubeconfig, context, qps, burst: positive('--kubernetesApiBurst', flags.kubernetesApiBurst) };
+}
+
+function registriesIn(list: string): readonly string[] {
+  const names = list.split(',').filter(name => name !== '');
+  const unknown = names.filter(name => name !== KUBERNETES);
+  if (unknown.length > 0) throw new CliError(`--registries ${list}: expected ${KUBERNETES}, or nothing`, EXIT.misuse);
+  return names;
+}
+
+/** What is probably a mistake, and yet no reason to stand still. `rest`: arguments that are no flags of ours. */
+export function oddities(rest: readonly string[], { configDir, kube }: AdapterOptions): readonly string[] {
+  const found: string[] = [];
+  if (rest.length > 0) found.push(`ignored, being no flags of Periplus: ${rest.join(' ')}`);
+  if (configDir === undefined && kube === undefined) {
+    found.push('neither --configDir nor a cluster (--kubeconfig) is given: nothing but mesh configuration is read');
+  }
+  return found;
 }
 
 export function logOf(flags: Pick<SourceFlags, 'log_output_level' | 'log_as_json'>): Log {

@@ -37,6 +37,9 @@ export interface XdsServerOptions {
 export type Call = ServerDuplexStream<Buffer, Buffer>;
 type Protocol = 'sotw' | 'delta';
 
+/** The client reset its stream, or the connection is lost: which of them, nobody says. */
+const GONE = 'the client is gone';
+
 const SERVICE = '/envoy.service.discovery.v3.AggregatedDiscoveryService';
 const identity = (bytes: Buffer): Buffer => bytes;
 
@@ -165,10 +168,10 @@ export class XdsServer {
     });
     call.on('end', () => {
       // Whoever has gone altogether is not waiting for a status.
-      if (byteStreamOf(call) === undefined) stream.closed('cancelled');
+      if (byteStreamOf(call) === undefined) stream.closed(GONE);
       else stream.end('OK', 'closed by the client');
     });
-    call.on('cancelled', () => stream.closed('cancelled'));
+    call.on('cancelled', () => stream.closed(GONE));
     call.on('error', error => stream.closed(error.message));
   }
 }

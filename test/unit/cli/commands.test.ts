@@ -49,6 +49,8 @@ describe('every command', () => {
     ['serve', '--shutdownDuration', 'x'],
     ['serve', '--journalDurability', 'x'],
     ['record', '--journalDurability', 'x'],
+    ['serve', '--registries', 'Consul'],
+    ['record', '--registries', 'Kubernetes,Consul'],
   ])('%s %s %s is misuse', async (...words) => {
     const { code, err } = await periplus(...words);
     expect([code, err.startsWith(`periplus: ${words[1]} ${words[2]}`)]).toEqual([2, true]);
@@ -180,12 +182,12 @@ describe('proxy-status', () => {
         cluster_id: 'c',
         protocol: 'delta',
         istio_version: '1.30.3',
-        types: { CDS: type('SYNCED'), LDS: refused },
+        types: { CDS: type('SYNCED'), LDS: refused, EDS: type('NOT_SENT') },
       },
     ];
     const { code, out } = await ask();
     expect(code).toBe(0);
-    expect(out.split('\n')[1]).toMatch(/^web\.default +c +SYNCED +ERROR +- +- +- +- +- +delta +1\.30\.3$/);
+    expect(out.split('\n')[1]).toMatch(/^web\.default +c +SYNCED +ERROR +NOT SENT +- +- +- +- +delta +1\.30\.3$/);
     expect(out).toContain('web.default refused LDS: no such cluster\n  made from: VirtualService/a/b\n');
     expect(JSON.parse((await ask('-o', 'json')).out)).toEqual(body);
     expect((await ask('other')).out).toBe('no connected proxy matches other\n');
