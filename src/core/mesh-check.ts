@@ -134,7 +134,7 @@ function checkTracing({ zipkin, datadog, lightstep, tlsSettings }: Tracing, path
     checkHostPort(lightstep.address ?? '', `${path}.lightstep.address`, report);
     if (!lightstep.accessToken) report(`${path}.lightstep.accessToken`, 'is missing');
   }
-  checkClientTls(tlsSettings, `${path}.tlsSettings`, report);
+  checkClientTls(tlsSettings, '', `${path}.tlsSettings`, report);
 }
 
 function checkPrivateKeyProvider(given: PrivateKeyProvider | undefined, path: string, report: Report): void {

@@ -24,7 +24,8 @@ export const destinationRule = istioKind({
 
 function checkDestinationRule(spec: DestinationRule, report: Report, raw: RawObject): void {
   checkWildcardHost(spec.host, 'spec.host', report);
-  checkTrafficPolicy(spec.trafficPolicy, 'spec.trafficPolicy', report);
+  const namespace = namespaceOfRaw(raw);
+  checkTrafficPolicy(spec.trafficPolicy, namespace, 'spec.trafficPolicy', report);
   const names = new Set<string>();
   (spec.subsets ?? []).forEach((subset, i) => {
     const path = `spec.subsets[${i}]`;
@@ -34,9 +35,9 @@ function checkDestinationRule(spec: DestinationRule, report: Report, raw: RawObj
     if (name !== '' && names.has(name)) report(`${path}.name`, `${quoted(name)} is the name of an earlier subset too`);
     names.add(name);
     checkWorkloadLabels(subset.labels ?? {}, `${path}.labels`, report);
-    checkTrafficPolicy(subset.trafficPolicy, `${path}.trafficPolicy`, report);
+    checkTrafficPolicy(subset.trafficPolicy, namespace, `${path}.trafficPolicy`, report);
   });
   checkSelector(spec.workloadSelector?.matchLabels, 'spec.workloadSelector.matchLabels', report);
   const ownNamespaceOnly = spec.workloadSelector !== undefined;
-  checkExportTo(spec.exportTo, { namespace: namespaceOfRaw(raw), ownNamespaceOnly }, report);
+  checkExportTo(spec.exportTo, { namespace, ownNamespaceOnly }, report);
 }

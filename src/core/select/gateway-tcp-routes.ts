@@ -1,8 +1,9 @@
 // Where connections to a TCP or TLS server of a Gateway go: VirtualServices bound to the Gateway, or, for AUTO_PASSTHROUGH, the services
 // themselves by the SNI that mesh clients send (spec-listeners §10.3; Istio core/gateway.go).
 
-import type { Protocol } from '../model/service.ts';
+import type { Port, Protocol } from '../model/service.ts';
 import type { ProxyReader } from '../reader.ts';
+import { protocolOf } from '../registry/protocol.ts';
 import type { L4MatchAttributes, VirtualService } from '../schema/istio-types.gen.ts';
 import { sniDnatName } from './cluster-names.ts';
 import { destinationRule } from './destination-rules.ts';
@@ -83,9 +84,10 @@ function serves(merged: MergedServer, host: string, namespace: string): boolean 
 function fits(match: L4MatchAttributes, merged: MergedServer): boolean {
   const gateways = match.gateways ?? [];
   if (gateways.length > 0 && !gateways.includes(merged.gatewayName)) return false;
-  return match.port === undefined || match.port === 0 || match.port === declaredPort(merged);
+  return match.port === undefined || match.port === 0 || match.port === declaredPort(merged).port;
 }
 
-function declaredPort(merged: MergedServer): number {
-  return merged.server.port?.number ?? 0;
+function declaredPort({ server }: MergedServer): Port {
+  const { name = '', number = 0, protocol = '' } = server.port ?? {};
+  return { name, port: number, protocol: protocolOf(protocol) };
 }

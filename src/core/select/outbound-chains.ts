@@ -97,7 +97,7 @@ function tlsChains(
         const serverNames = (match.sniHosts ?? []).filter(host => !seen.has(`${host}|${cidrs.join(',')}`));
         if (serverNames.length === 0) continue;
         for (const host of serverNames) seen.add(`${host}|${cidrs.join(',')}`);
-        const route = ruleTcpRoute(reader, rule.route ?? [], bound.port.port, vs);
+        const route = ruleTcpRoute(reader, rule.route ?? [], bound.port, vs);
         if (route !== undefined)
           chains.push({ kind: 'tcp', serverNames, cidrs, config: configOf(vs), route, protocol, dynamicHost: '' });
       }
@@ -152,7 +152,7 @@ function plainChains(
     for (const rule of (vs.spec as VirtualService).tcp ?? []) {
       const matching = (rule.match ?? []).filter(match => applies(reader, match, port));
       if ((rule.match ?? []).length > 0 && matching.length === 0) continue;
-      const route = ruleTcpRoute(reader, rule.route ?? [], port, vs);
+      const route = ruleTcpRoute(reader, rule.route ?? [], bound.port, vs);
       if (route === undefined) continue;
       const everything = matching.length === 0 || matching.some(match => (match.destinationSubnets ?? []).length === 0);
       if (everything || port === 0) {

@@ -66,11 +66,11 @@ export function sniTcpRoute(
   return single(reader, settings, cluster, to.service, to.port, to.subset);
 }
 
-/** The route of a VirtualService's tcp or tls rule. `owner` names it in the statistics of a split. */
+/** The route of a VirtualService's tcp or tls rule. `listener` is the port where it holds; `owner` names a split in the statistics. */
 export function ruleTcpRoute(
   reader: ProxyReader,
   routes: readonly RouteDestination[],
-  listenerPort: number,
+  listener: Port,
   owner: { readonly name: string; readonly namespace: string },
 ): TcpRoute | undefined {
   const [first] = routes;
@@ -78,15 +78,15 @@ export function ruleTcpRoute(
   const firstService = serviceOf(reader, first);
   const rule = firstService === undefined ? undefined : ruleOf(reader, firstService);
   if (routes.length === 1) {
-    const { cluster, port } = clusterOf(first, firstService, listenerPort);
+    const cluster = clusterOf(first, firstService, listener.port);
     const subset = first.destination?.subset ?? '';
-    return single(reader, connectionSettings(reader, rule, subset), cluster, firstService, unnamed(port), subset);
+    return single(reader, connectionSettings(reader, rule, subset), cluster, firstService, listener, subset);
   }
   const weighted = routes.filter(route => (route.weight ?? 0) > 0);
   if (weighted.length === 0) return undefined;
   return {
     ...connectionSettings(reader, rule, ''),
-    clusters: weighted.map(route => clusterOf(route, serviceOf(reader, route), listenerPort).cluster),
+    clusters: weighted.map(route => clusterOf(route, serviceOf(reader, route), listener.port)),
     weights: weighted.map(route => route.weight ?? 0),
     statPrefix: `${owner.name}.${owner.namespace}`,
   };
@@ -101,20 +101,16 @@ function ruleOf(reader: ProxyReader, service: Service): DestinationRule | undefi
 }
 
 /** The port as written, else the only port of the service, else that of the listener. An alias stands for the name it points to. */
-function clusterOf(
-  route: RouteDestination,
-  service: Service | undefined,
-  listenerPort: number,
-): { readonly cluster: string; readonly port: number } {
+function clusterOf(route: RouteDestination, service: Service | undefined, listenerPort: number): string {
   const written = route.destination?.port?.number;
   const only = service?.ports.length === 1 ? service.ports[0]!.port : listenerPort;
   const port = written === undefined || written === 0 ? only : written;
   const alias = service?.resolution === 'Alias' ? service.externalName : undefined;
   const host = alias ?? route.destination?.host ?? '';
-  return { cluster: outboundClusterName(host, route.destination?.subset ?? '', port), port };
+  return outboundClusterName(host, route.destination?.subset ?? '', port);
 }
 
-/** Statistics do not tell the port by its name. */
+/** Without a rule, statistics do not tell the port by its name. */
 function unnamed(port: number): Port {
   return { name: '', port, protocol: 'TCP' };
 }

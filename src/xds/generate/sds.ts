@@ -34,14 +34,25 @@ function adsSecret(name: string): SdsSecretConfig {
 /** Stands for a secret that its author could not name; there is none, and what waits for it is not served. */
 const INVALID = 'invalid://';
 
-/** The secret that a `credentialName` stands for; `ca`: the one with its certificate authority. */
-export function credentialSecret(credentialName: string, ca: boolean, credentialSocket: boolean): SdsSecretConfig {
+/**
+ * The secret that a `credentialName` stands for; `ca`: the one with its certificate authority. `external` is the cluster of the server for
+ * names that begin with `sds://`: CREDENTIAL_SDS_CLUSTER knows them with that beginning, others without; '': this control plane does;
+ * undefined: it is a provider of a service that does not exist.
+ */
+export function credentialSecret(credentialName: string, ca: boolean, external: string | undefined): SdsSecretConfig {
   if (credentialName.startsWith('builtin://')) return workloadSecret(ca ? ROOT_SECRET : WORKLOAD_SECRET);
   if (credentialName.startsWith(INVALID)) return adsSecret(INVALID);
   const name = ca ? `${credentialName}${CA_SUFFIX}` : credentialName;
-  if (name.startsWith('sds://')) {
-    return credentialSocket ? clusterSecret(name, CREDENTIAL_SDS_CLUSTER) : adsSecret(name.slice('sds://'.length));
-  }
+  if (!name.startsWith(EXTERNAL)) return controlPlaneSecret(name);
+  if (external === undefined) return adsSecret(INVALID);
+  if (external === CREDENTIAL_SDS_CLUSTER) return clusterSecret(name, external);
+  const bare = name.slice(EXTERNAL.length);
+  return external === '' ? controlPlaneSecret(bare) : clusterSecret(bare, external);
+}
+
+const EXTERNAL = 'sds://';
+
+function controlPlaneSecret(name: string): SdsSecretConfig {
   const known = ['kubernetes://', 'kubernetes-gateway://', 'configmap://'].some(prefix => name.startsWith(prefix));
   return adsSecret(known ? name : `kubernetes://${name}`);
 }

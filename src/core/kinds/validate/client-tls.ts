@@ -1,11 +1,18 @@
 // TLS towards an upstream. Source: Istio pkg/config/validation/agent (ValidateTLS).
 
 import type { ClientTLSSettings } from '../../schema/istio-types.gen.ts';
-import type { Report } from '../report.ts';
+import { quoted, type Report } from '../report.ts';
 
-export function checkClientTls(tls: ClientTLSSettings | undefined, path: string, report: Report): void {
+/** `namespace` is that of the object; '' for settings of the mesh. */
+export function checkClientTls(
+  tls: ClientTLSSettings | undefined,
+  namespace: string,
+  path: string,
+  report: Report,
+): void {
   if (tls === undefined) return;
   const { mode = 'DISABLE' } = tls;
+  checkConfigMap(tls.credentialName ?? '', namespace, `${path}.credentialName`, report);
   if (mode !== 'SIMPLE' && mode !== 'MUTUAL') return;
   if (tls.insecureSkipVerify) checkUnverified(tls, mode, path, report);
   if (tls.credentialName) {
@@ -20,6 +27,19 @@ export function checkClientTls(tls: ClientTLSSettings | undefined, path: string,
     }
   }
 }
+
+/** A ConfigMap is named with its namespace, which has to be that of the object. */
+function checkConfigMap(credentialName: string, namespace: string, path: string, report: Report): void {
+  if (!credentialName.startsWith(CONFIG_MAP)) return;
+  const [owner = '', name = ''] = credentialName.slice(CONFIG_MAP.length).split('/');
+  if (owner === '' || name === '') {
+    report(path, `${quoted(credentialName)} is no ConfigMap: expected ${CONFIG_MAP}namespace/name`);
+  } else if (owner !== namespace) {
+    report(path, `${quoted(owner)} is another namespace: expected a ConfigMap of ${quoted(namespace)}`);
+  }
+}
+
+const CONFIG_MAP = 'configmap://';
 
 function checkUnverified(tls: ClientTLSSettings, mode: 'SIMPLE' | 'MUTUAL', path: string, report: Report): void {
   const why = 'has no meaning with insecureSkipVerify';

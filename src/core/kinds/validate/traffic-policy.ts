@@ -10,7 +10,13 @@ import { fqdnProblem } from './hosts.ts';
 import { checkLoadBalancer } from './load-balancer.ts';
 import { checkPort } from './ports.ts';
 
-export function checkTrafficPolicy(policy: TrafficPolicy | undefined, path: string, report: Report): void {
+/** `namespace` is that of the rule. */
+export function checkTrafficPolicy(
+  policy: TrafficPolicy | undefined,
+  namespace: string,
+  path: string,
+  report: Report,
+): void {
   if (policy === undefined) return;
   const { portLevelSettings = [], ...others } = policy;
   if (Object.keys(others).length + portLevelSettings.length === 0) {
@@ -19,7 +25,7 @@ export function checkTrafficPolicy(policy: TrafficPolicy | undefined, path: stri
   if (policy.tunnel !== undefined && policy.proxyProtocol !== undefined) {
     report(`${path}.proxyProtocol`, 'cannot stand beside tunnel');
   }
-  checkSettings(policy, path, report);
+  checkSettings(policy, namespace, path, report);
   checkTunnel(policy.tunnel, `${path}.tunnel`, report);
   const percent = policy.retryBudget?.percent;
   if (percent !== undefined && !(percent >= 0 && percent <= 100)) {
@@ -30,19 +36,20 @@ export function checkTrafficPolicy(policy: TrafficPolicy | undefined, path: stri
     const { port, ...rest } = settings;
     if (port === undefined) report(`${at}.port`, 'is missing; expected a port with a number');
     if (Object.keys(rest).length === 0) report(at, 'is empty; expected at least one setting beside the port');
-    checkSettings(rest, at, report);
+    checkSettings(rest, namespace, at, report);
   });
 }
 
 function checkSettings(
   policy: Pick<TrafficPolicy, 'outlierDetection' | 'connectionPool' | 'loadBalancer' | 'tls'>,
+  namespace: string,
   path: string,
   report: Report,
 ): void {
   checkOutlierDetection(policy.outlierDetection, `${path}.outlierDetection`, report);
   checkConnectionPool(policy.connectionPool, `${path}.connectionPool`, report);
   checkLoadBalancer(policy.loadBalancer, `${path}.loadBalancer`, report);
-  checkClientTls(policy.tls, `${path}.tls`, report);
+  checkClientTls(policy.tls, namespace, `${path}.tls`, report);
 }
 
 function checkOutlierDetection(outlier: OutlierDetection | undefined, path: string, report: Report): void {

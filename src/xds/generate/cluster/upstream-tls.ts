@@ -19,6 +19,7 @@ import { compliant } from '../compliance.ts';
 import { lastOf } from '../last.ts';
 import {
   AGENT_SDS_CLUSTER,
+  CREDENTIAL_SDS_CLUSTER,
   clusterSecret,
   credentialSecret,
   FILE_SDS_CLUSTER,
@@ -121,8 +122,9 @@ function originatedContext(inputs: UpstreamTlsInputs): CommonTlsContext {
 }
 
 function fromCredential(inputs: UpstreamTlsInputs): CommonTlsContext {
-  const { credentialName, credentialSocket } = inputs;
-  const certificate = credentialSecret(credentialName, false, credentialSocket);
+  const { credentialName } = inputs;
+  const external = inputs.credentialSocket ? CREDENTIAL_SDS_CLUSTER : '';
+  const certificate = credentialSecret(credentialName, false, external);
   return {
     ...(inputs.mode === 'MUTUAL' ? { tlsCertificateSdsSecretConfigs: [certificate] } : {}),
     ...(inputs.skipVerify
@@ -130,7 +132,7 @@ function fromCredential(inputs: UpstreamTlsInputs): CommonTlsContext {
       : {
           combinedValidationContext: {
             defaultValidationContext: validation(inputs),
-            validationContextSdsSecretConfig: credentialSecret(credentialName, true, credentialSocket),
+            validationContextSdsSecretConfig: credentialSecret(credentialName, true, external),
           },
         }),
   };

@@ -94,6 +94,8 @@ function listenerOf(
     moreBinds: first.bind === '' ? extraWildcards(reader) : [],
     port: first.port,
     chains,
+    // A name that says any host narrows no chain, but asks for the inspector as others do.
+    inspectsTls: used.size > 0 || chains.some(inspectsTls),
     proxyProtocol: reader.derived(gatewayTopology).proxyProtocol !== undefined,
     accessLog: listenerAccessLogs(reader, 'gateway'),
     problems: [...problems, ...told],
@@ -265,6 +267,7 @@ interface GatewayListenerInputs extends SocketSettings {
   readonly moreBinds: readonly string[];
   readonly port: number;
   readonly chains: readonly FilterChain[];
+  readonly inspectsTls: boolean;
   readonly proxyProtocol: boolean;
   readonly accessLog: readonly AccessLog[] | undefined;
   readonly problems: readonly string[];
@@ -275,7 +278,7 @@ const gatewayListener: Generator<GatewayListenerInputs, Resource<Listener>> = {
   run: inputs => {
     const filters: ListenerFilter[] = [];
     if (inputs.proxyProtocol) filters.push(proxyProtocol);
-    if (inputs.chains.some(inspectsTls)) filters.push(tlsInspector);
+    if (inputs.inspectsTls) filters.push(tlsInspector);
     const message: Listener = {
       name: inputs.name,
       address: listenerAddress(inputs.bind, inputs.port),

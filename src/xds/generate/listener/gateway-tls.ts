@@ -5,6 +5,7 @@ import type { Generator } from '../../../core/memo.ts';
 import type { ProxyReader } from '../../../core/reader.ts';
 import { protocolOf } from '../../../core/registry/protocol.ts';
 import type { Server, ServerTLSSettings } from '../../../core/schema/istio-types.gen.ts';
+import { providerCluster } from '../../../core/select/provider-cluster.ts';
 import { meshMtls } from '../../../core/select/proxy-capabilities.ts';
 import { metadataText } from '../../../core/select/proxy-config.ts';
 import { type TlsChoice, tlsChoice } from '../../../core/select/tls-versions.ts';
@@ -17,7 +18,7 @@ import {
   type TransportSocket,
 } from '../../proto/types.gen.ts';
 import { compliant } from '../compliance.ts';
-import { AGENT_SDS_CLUSTER, clusterSecret, credentialSecret } from '../sds.ts';
+import { AGENT_SDS_CLUSTER, CREDENTIAL_SDS_CLUSTER, clusterSecret, credentialSecret } from '../sds.ts';
 import { orNone } from './access-log.ts';
 import { SERVER_HTTP, SERVER_HTTP3, serverTcp } from './alpn.ts';
 import { type FileCertificates, fileCertificates, quicSocket, tlsSocket, workloadSecrets } from './mesh-tls.ts';
@@ -62,9 +63,16 @@ function socketOf(
     quic,
     ...choice,
     ...fileCertificates(reader),
-    credentialSocket: metadataText(reader, 'credential') === 'true',
+    externalSds: externalSds(reader),
     compliance: reader.feature('COMPLIANCE_POLICY'),
   });
+}
+
+/** A socket in the proxy comes first, then the first provider of MeshConfig that is an SDS server. */
+function externalSds(reader: ProxyReader): string | undefined {
+  if (metadataText(reader, 'credential') === 'true') return CREDENTIAL_SDS_CLUSTER;
+  const provider = reader.mesh('extensionProviders').find(({ sds }) => sds !== undefined)?.sds;
+  return provider === undefined ? '' : providerCluster(reader, provider.service ?? '', provider.port ?? 0)?.cluster;
 }
 
 function needsMesh(tls: ServerTLSSettings): boolean {
@@ -76,7 +84,8 @@ interface GatewayTlsInputs extends TlsChoice, FileCertificates {
   readonly agent: boolean;
   readonly alpn: readonly string[];
   readonly quic: boolean;
-  readonly credentialSocket: boolean;
+  /** As credentialSecret takes it. */
+  readonly externalSds: string | undefined;
   readonly compliance: string;
 }
 
@@ -151,8 +160,8 @@ function userContext(inputs: GatewayTlsInputs, validates: boolean): CommonTlsCon
 }
 
 function credentialContext(inputs: GatewayTlsInputs, names: readonly string[], validates: boolean): CommonTlsContext {
-  const { tls, credentialSocket } = inputs;
-  const certificates = names.map(name => credentialSecret(name, false, credentialSocket));
+  const { tls, externalSds } = inputs;
+  const certificates = names.map(name => credentialSecret(name, false, externalSds));
   if (!validates) {
     const named = (tls.subjectAltNames ?? []).length > 0;
     return {
@@ -168,17 +177,17 @@ function credentialContext(inputs: GatewayTlsInputs, names: readonly string[], v
         verifyCertificateSpki: orNone(tls.verifyCertificateSpki ?? []),
         verifyCertificateHash: orNone(tls.verifyCertificateHash ?? []),
       },
-      validationContextSdsSecretConfig: authority(tls, names[0]!, credentialSocket),
+      validationContextSdsSecretConfig: authority(tls, names[0]!, externalSds),
     },
   };
 }
 
 /** A secret named for the purpose, else the one that goes with the certificate. */
-function authority(tls: ServerTLSSettings, name: string, credentialSocket: boolean): SdsSecretConfig {
+function authority(tls: ServerTLSSettings, name: string, externalSds: string | undefined): SdsSecretConfig {
   const own = tls.caCertCredentialName;
   return own === undefined || own === ''
-    ? credentialSecret(name, true, credentialSocket)
-    : credentialSecret(own, false, credentialSocket);
+    ? credentialSecret(name, true, externalSds)
+    : credentialSecret(own, false, externalSds);
 }
 
 interface CertificateFiles {

@@ -84,11 +84,16 @@ function outbound(reader: ProxyReader, shared: SharedParts, plan: OutboundListen
     bindToPort: plan.bindToPort,
     chains,
     fallthrough: chains.some(isMatchAll) ? undefined : shared.fallthrough,
-    sniLookup: plan.chains.some(chain => chain.kind === 'tcp' && chain.dynamicHost !== ''),
+    inspectsTls: plan.chains.some(looksAtSni),
     detection: shared.detection,
     conflicts: plan.conflicts,
     ...shared.socket,
   });
+}
+
+/** A name that says any host narrows no chain, but asks for the inspector as others do. */
+function looksAtSni(chain: ChainPlan): boolean {
+  return chain.kind === 'tcp' && (chain.dynamicHost !== '' || chain.serverNames.length > 0);
 }
 
 function chainOf(reader: ProxyReader, shared: SharedParts, plan: OutboundListenerPlan, chain: ChainPlan): FilterChain {
@@ -203,7 +208,7 @@ interface OutboundListenerInputs extends SocketSettings {
   readonly chains: readonly FilterChain[];
   /** Where connections go that no chain takes; absent if one takes all. */
   readonly fallthrough: readonly Filter[] | undefined;
-  readonly sniLookup: boolean;
+  readonly inspectsTls: boolean;
   readonly detection: Duration | string | undefined;
   readonly conflicts: readonly string[];
 }
@@ -212,7 +217,7 @@ const outboundListener: Generator<OutboundListenerInputs, Resource<Listener>> = 
   name: 'listener/outbound',
   run: inputs => {
     const { chains, filterChains, defaultFilterChain } = arrange(inputs);
-    const inspectors = inspectorsOf(chains, inputs.sniLookup);
+    const inspectors = inspectorsOf(chains, inputs.inspectsTls);
     const inspectsHttp = inspectors.includes(httpInspector);
     const name = listenerName(inputs.bind, inputs.port);
     const message: Listener = {
@@ -253,11 +258,8 @@ function arrange(inputs: OutboundListenerInputs): {
   };
 }
 
-function inspectorsOf(chains: readonly FilterChain[], sniLookup: boolean): readonly ListenerFilter[] {
-  const filters: ListenerFilter[] = [];
-  if (sniLookup || chains.some(chain => (chain.filterChainMatch?.serverNames?.length ?? 0) > 0)) {
-    filters.push(tlsInspector);
-  }
+function inspectorsOf(chains: readonly FilterChain[], inspectsTls: boolean): readonly ListenerFilter[] {
+  const filters: ListenerFilter[] = inspectsTls ? [tlsInspector] : [];
   if (chains.some(chain => (chain.filterChainMatch?.applicationProtocols?.length ?? 0) > 0)) {
     filters.push(httpInspector);
   }
@@ -296,7 +298,7 @@ function httpProxyListener(reader: ProxyReader): Resource<Listener> | undefined 
     bindToPort: true,
     chains: [chain],
     fallthrough: undefined,
-    sniLookup: false,
+    inspectsTls: false,
     detection: undefined,
     conflicts: [],
     ...socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),

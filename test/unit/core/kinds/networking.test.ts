@@ -54,6 +54,14 @@ describe('DestinationRule', () => {
       'spec.trafficPolicy.tls.privateKey: is missing; mode MUTUAL needs it, or credentialName',
     ],
     [
+      policy({ tls: { credentialName: 'configmap://roots' } }),
+      'spec.trafficPolicy.tls.credentialName: "configmap://roots" is no ConfigMap: expected configmap://namespace/name',
+    ],
+    [
+      policy({ tls: { mode: 'SIMPLE', credentialName: 'configmap://elsewhere/roots' } }),
+      'spec.trafficPolicy.tls.credentialName: "elsewhere" is another namespace: expected a ConfigMap of "prod"',
+    ],
+    [
       policy({ tls: { mode: 'SIMPLE', credentialName: 'c', caCertificates: '/x' } }),
       'spec.trafficPolicy.tls.caCertificates: cannot stand beside credentialName, which has it',
     ],
