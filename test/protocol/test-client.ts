@@ -83,12 +83,12 @@ export class TestClient {
     }
   }
 
-  /** Answers the oldest response that waits. */
-  answer(): void {
+  /** Answers the oldest response that waits; `refuses`: whatever is in it. */
+  answer(refuses = false): void {
     const one = this.inbox.shift();
     if (one === undefined) return;
     const { typeUrl, nonce } = one;
-    const refused = [...one.resources.values()].includes(BAD);
+    const refused = refuses || [...one.resources.values()].includes(BAD);
     if (refused) this.refusals++;
     else this.#apply(one);
     this.#lastNonce.set(typeUrl, nonce);

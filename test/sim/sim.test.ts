@@ -17,6 +17,8 @@ const AT_MOST = RUNS === undefined ? 200 : Number(RUNS);
 const FOUND: readonly { readonly seed: number; readonly steps: number }[] = [
   // The check took a removal that waits for refused routes for a lost one.
   { seed: 107, steps: 30 },
+  // A cluster that was refused, was to be taken away later, and came back, was not sent again.
+  { seed: 551147, steps: 300 },
 ];
 
 function shown({ seed, step, broken, trace }: Outcome): string {
@@ -24,7 +26,7 @@ function shown({ seed, step, broken, trace }: Outcome): string {
 }
 
 describe('simulation', () => {
-  test('every law holds under whatever the seeds think of', { timeout: 120_000 }, async () => {
+  test('every law holds under whatever the seeds think of', { timeout: 300_000 + 2_000 * AT_MOST }, async () => {
     const until = Date.now() + BUDGET_MS;
     const totals: Record<string, number> = {};
     const runs = [...FOUND, ...Array.from({ length: AT_MOST }, (_, i) => ({ seed: FIRST + i, steps: STEPS }))];
@@ -64,7 +66,7 @@ const canaries: readonly (readonly [Canary, RegExp])[] = [
 const LATE: ReadonlySet<Canary> = new Set(['routes-not-taken']);
 
 describe.each(canaries)('canary: %s', (canary, message) => {
-  test('is found', { timeout: 120_000 }, async () => {
+  test('is found', async () => {
     for (let seed = 1; seed <= 60; seed++) {
       const { broken } = await simulate({ seed, steps: 60, canary });
       // Some mistakes break other laws as well, and some runs meet those first.

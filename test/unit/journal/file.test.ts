@@ -232,7 +232,7 @@ test('a program that awaits close gets to its end, and one that forgets to close
     execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program(end), path()], {
       encoding: 'utf8',
       cwd: fileURLToPath(new URL('../../..', import.meta.url)),
-      timeout: 30_000,
+      timeout: 300_000,
     });
   for (let time = 0; time < 3; time += 1) expect(run('await journal.close();')).toBe('end at seq 2\n');
   expect(run('')).toBe('end at seq 2\n');
