@@ -4,14 +4,13 @@
 import { Command } from 'commander';
 import type { Effect } from '../core/effect.ts';
 import { showOrigin, showProblem } from '../core/problem.ts';
-import { defaultSettings } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
 import type { History } from '../history/history.ts';
 import { type Finding, findingsOf } from '../runtime/findings.ts';
 import type { OfflineState } from '../runtime/offline.ts';
 import { AT_HELP, positionOf, withHistory } from './asking.ts';
 import { CliError, EXIT, parseFormat, print, printData, printTable } from './output.ts';
-import { type MeshFlags, Places, stateOf } from './yaml-files.ts';
+import { addMeshFlags, type MeshFlags, Places, stateOf } from './yaml-files.ts';
 
 interface Flags extends MeshFlags {
   readonly filename?: readonly string[];
@@ -24,16 +23,12 @@ interface Flags extends MeshFlags {
 const SEVERITIES: readonly string[] = ['error', 'warning', 'none'];
 
 export function analyzeCommand(): Command {
-  return new Command('analyze')
+  const command = new Command('analyze')
     .description('what is refused, what nothing comes of, and what refers to nothing; in files or in a journal')
     .option('-f, --filename <path...>', 'files or folders of Istio and Kubernetes objects')
     .option('-j, --journal <file>', 'the objects of a journal instead of files')
-    .option('--at <position>', 'with --journal: as they were at an event or a time')
-    .option('--meshConfig <file>', 'MeshConfig')
-    .option('--networksConfig <file>', 'MeshNetworks')
-    .option('--domain <suffix>', 'DNS domain suffix', defaultSettings.domainSuffix)
-    .option('--clusterID <id>', 'id of the cluster', defaultSettings.clusterId)
-    .option('-n, --namespace <ns>', 'namespace of the control plane', defaultSettings.systemNamespace)
+    .option('--at <position>', 'with --journal: as they were at an event or a time');
+  return addMeshFlags(command)
     .option('--fail-on <severity>', 'exit with 1 for an error, for a warning too, or for none', 'error')
     .option('-o, --output <format>', 'table, json or yaml', 'table')
     .addHelpText(

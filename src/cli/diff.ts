@@ -4,7 +4,6 @@ import { stat } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { Unrecorded } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
-import { defaultSettings } from '../core/settings.ts';
 import { Tracker } from '../core/track.ts';
 import { shortType } from '../history/config-dump.ts';
 import { type ClassOfChanges, type Difference, differenceOf, type Side } from '../history/diff.ts';
@@ -14,7 +13,7 @@ import { proxiesAt, proxyNamed } from '../history/proxies.ts';
 import type { ChangedResource } from '../history/summary.ts';
 import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './asking.ts';
 import { CliError, EXIT, explainError, print, printData } from './output.ts';
-import { connected, filesFacts, type MeshFlags, nodesOfFile, stateOfFiles } from './yaml-files.ts';
+import { addMeshFlags, connected, filesFacts, type MeshFlags, nodesOfFile, stateOfFiles } from './yaml-files.ts';
 
 /** As of kubectl diff, and one more: scripts may let changes pass and stop at warnings. */
 export const DIFF_EXIT = { same: 0, changes: 1, failed: 2, warnings: 3 } as const;
@@ -42,7 +41,7 @@ interface Outcome {
 }
 
 export function diffCommand(): Command {
-  return new Command('diff')
+  const command = new Command('diff')
     .description(
       'show what changes for proxies: between two positions, by a change that is not made yet, or between two folders',
     )
@@ -53,12 +52,8 @@ export function diffCommand(): Command {
     .option('--delete <object...>', 'what if these were deleted: Kind/namespace/name')
     .option('--at <position>', 'with -f and --delete: on top of this position; default: the end')
     .option('-p, --proxy <proxy>', 'only this proxy')
-    .option('--proxies <file>', 'for folders: YAML list of {name, node}')
-    .option('--meshConfig <file>', 'for folders: MeshConfig')
-    .option('--networksConfig <file>', 'for folders: MeshNetworks')
-    .option('--domain <suffix>', 'for folders: DNS domain suffix', defaultSettings.domainSuffix)
-    .option('--clusterID <id>', 'for folders: id of the cluster', defaultSettings.clusterId)
-    .option('-n, --namespace <ns>', 'for folders: namespace of the control plane', defaultSettings.systemNamespace)
+    .option('--proxies <file>', 'for folders: YAML list of {name, node}');
+  return addMeshFlags(command, 'for folders: ')
     .option('-o, --output <format>', 'text, json, yaml or markdown', 'text')
     .addHelpText(
       'after',

@@ -3,14 +3,13 @@
 import { Command } from 'commander';
 import type { Json } from '../core/json.ts';
 import type { ProxyRecord } from '../core/proxy.ts';
-import { defaultSettings } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
 import { Tracker } from '../core/track.ts';
 import { proxiesAt } from '../history/proxies.ts';
 import { collect } from '../runtime/collect.ts';
 import { AT_HELP, positionOf, withHistory } from './asking.ts';
 import { CliError, EXIT, parseFormat, printData } from './output.ts';
-import { connected, type MeshFlags, type NamedNode, nodesOfFile, stateOfFiles } from './yaml-files.ts';
+import { addMeshFlags, connected, type MeshFlags, type NamedNode, nodesOfFile, stateOfFiles } from './yaml-files.ts';
 
 interface Flags extends MeshFlags {
   readonly filename?: readonly string[];
@@ -29,7 +28,7 @@ interface Target {
 }
 
 export function generateCommand(): Command {
-  return new Command('generate')
+  const command = new Command('generate')
     .description('what proxies would be sent, from YAML alone or from a journal at any position')
     .option('-f, --filename <path...>', 'files or folders of Istio and Kubernetes objects')
     .option('-j, --journal <file>', 'the objects of a journal instead of files')
@@ -39,12 +38,8 @@ export function generateCommand(): Command {
       'YAML list of {name, node}; node as Envoy sends it. With --journal default: those connected then',
     )
     .option('--proxy <name>', 'only this proxy')
-    .option('--type <types>', 'only these of cds, eds, lds, rds, ecds, sds and nds, e.g. cds,lds')
-    .option('--meshConfig <file>', 'MeshConfig')
-    .option('--networksConfig <file>', 'MeshNetworks')
-    .option('--domain <suffix>', 'DNS domain suffix', defaultSettings.domainSuffix)
-    .option('--clusterID <id>', 'id of the cluster', defaultSettings.clusterId)
-    .option('-n, --namespace <ns>', 'namespace of the control plane', defaultSettings.systemNamespace)
+    .option('--type <types>', 'only these of cds, eds, lds, rds, ecds, sds and nds, e.g. cds,lds');
+  return addMeshFlags(command)
     .option('-o, --output <format>', 'yaml or json', 'yaml')
     .addHelpText(
       'after',

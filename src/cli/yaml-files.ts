@@ -2,13 +2,14 @@
 // list of nodes.
 
 import { readFile, stat } from 'node:fs/promises';
+import type { Command } from 'commander';
 import { locateInText } from '../adapters/file/locate.ts';
 import { scanFolder } from '../adapters/file/scan.ts';
 import type { Unrecorded } from '../core/event.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { type Origin, showOrigin, showProblem } from '../core/problem.ts';
 import type { ProxyRecord } from '../core/proxy.ts';
-import { settingsToJson } from '../core/settings.ts';
+import { defaultSettings, settingsToJson } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
 import { findingsOf } from '../runtime/findings.ts';
 import { foldFacts, type OfflineState, objectFacts, proxyFacts, singleDocument } from '../runtime/offline.ts';
@@ -21,6 +22,16 @@ export interface MeshFlags {
   readonly domain: string;
   readonly clusterID: string;
   readonly namespace: string;
+}
+
+/** `where`: at what they count, if not always. */
+export function addMeshFlags(command: Command, where = ''): Command {
+  return command
+    .option('--meshConfig <file>', `${where}MeshConfig`)
+    .option('--networksConfig <file>', `${where}MeshNetworks`)
+    .option('--domain <suffix>', `${where}DNS domain suffix`, defaultSettings.domainSuffix)
+    .option('--clusterID <id>', `${where}id of the cluster`, defaultSettings.clusterId)
+    .option('-n, --namespace <ns>', `${where}namespace of the control plane`, defaultSettings.systemNamespace);
 }
 
 /** The state that files and folders come to, and what was said of them on the way. */

@@ -1,7 +1,7 @@
 // What a journal needs from whatever keeps it: rows in, rows out. journal-on-store.ts does everything else once for all stores
 // (seq and time, sealing, queue, following, verifying), so the SQLite file and the memory store cannot differ in behaviour.
 
-import type { SnapshotInfo } from './journal.ts';
+import type { SnapshotInfo, StoredEvent } from './journal.ts';
 
 export interface StoredHead {
   readonly seq: number;
@@ -25,15 +25,8 @@ export interface Group {
   readonly keyCheck: string | undefined;
 }
 
-export interface Row {
-  readonly seq: number;
-  readonly time: number;
-  readonly source: string;
-  readonly kind: string;
-  readonly body: string;
-  /** Hex, in lower case. */
-  readonly hash: string;
-}
+/** Private values sealed, the hash in lower case. */
+export type Row = StoredEvent;
 
 /** Text columns as the bytes that are stored. */
 export interface RawRow {

@@ -1,31 +1,13 @@
 // Faults, retries and CORS of an HTTP route. Source: Istio pkg/config/validation (validateHTTPFaultInjection, validateHTTPRetry,
 // validateCORSPolicy).
 
+import { GRPC_STATUSES } from '../../grpc-status.ts';
 import type { CorsPolicy, HTTPFaultInjection, HTTPRetry, Percent } from '../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../report.ts';
 import { checkDuration, checkWholeSeconds } from './durations.ts';
 import { checkHeaderToken } from './headers.ts';
 import { checkStringMatch } from './string-match.ts';
 
-const GRPC_STATUSES: ReadonlySet<string> = new Set([
-  'OK',
-  'CANCELLED',
-  'UNKNOWN',
-  'INVALID_ARGUMENT',
-  'DEADLINE_EXCEEDED',
-  'NOT_FOUND',
-  'ALREADY_EXISTS',
-  'PERMISSION_DENIED',
-  'RESOURCE_EXHAUSTED',
-  'FAILED_PRECONDITION',
-  'ABORTED',
-  'OUT_OF_RANGE',
-  'UNIMPLEMENTED',
-  'INTERNAL',
-  'UNAVAILABLE',
-  'DATA_LOSS',
-  'UNAUTHENTICATED',
-]);
 /** Envoy's retry policies, HTTP and gRPC. */
 const RETRY_POLICIES: ReadonlySet<string> = new Set([
   '5xx',
@@ -82,7 +64,7 @@ export function checkFault(fault: HTTPFaultInjection | undefined, path: string, 
     const at = `${path}.abort`;
     checkPercentage(abort.percentage, `${at}.percentage`, report);
     if (abort.httpStatus !== undefined) checkStatus(abort.httpStatus, `${at}.httpStatus`, report);
-    if (abort.grpcStatus !== undefined && !GRPC_STATUSES.has(abort.grpcStatus)) {
+    if (abort.grpcStatus !== undefined && !GRPC_STATUSES.includes(abort.grpcStatus)) {
       report(`${at}.grpcStatus`, `${quoted(abort.grpcStatus)} is not a status of gRPC, such as NOT_FOUND`);
     }
     if (abort.http2Error !== undefined) report(`${at}.http2Error`, 'is not supported');

@@ -1,6 +1,7 @@
 // Injected faults of a VirtualService rule, as the per-route configuration of Envoy's fault filter.
 // Source: Istio pilot/pkg/networking/core/route/route.go (TranslateFault); spec-routes-visibility §10.11.
 
+import { GRPC_STATUSES } from '../../../core/grpc-status.ts';
 import type {
   HTTPFaultInjection,
   HTTPFaultInjection_Abort,
@@ -38,26 +39,5 @@ function faultAbort(abort: HTTPFaultInjection_Abort): FaultAbort | undefined {
 function abortKind(abort: HTTPFaultInjection_Abort): FaultAbort | undefined {
   if (abort.httpStatus !== undefined) return { httpStatus: abort.httpStatus };
   if (abort.grpcStatus === undefined) return undefined;
-  return { grpcStatus: Math.max(0, grpcCodes.indexOf(abort.grpcStatus)) };
+  return { grpcStatus: Math.max(0, GRPC_STATUSES.indexOf(abort.grpcStatus)) };
 }
-
-/** Names of the gRPC status codes by number (google.golang.org/grpc/codes). */
-const grpcCodes: readonly string[] = [
-  'OK',
-  'CANCELLED',
-  'UNKNOWN',
-  'INVALID_ARGUMENT',
-  'DEADLINE_EXCEEDED',
-  'NOT_FOUND',
-  'ALREADY_EXISTS',
-  'PERMISSION_DENIED',
-  'RESOURCE_EXHAUSTED',
-  'FAILED_PRECONDITION',
-  'ABORTED',
-  'OUT_OF_RANGE',
-  'UNIMPLEMENTED',
-  'INTERNAL',
-  'UNAVAILABLE',
-  'DATA_LOSS',
-  'UNAUTHENTICATED',
-];
