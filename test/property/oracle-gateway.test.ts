@@ -3,13 +3,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
-import { explain } from '../../src/oracle/explain.ts';
-import type { Connection, ProxyConfig } from '../../src/oracle/question.ts';
+import type { ProxyConfig } from '../../src/oracle/question.ts';
 import type { RouteConfiguration } from '../../src/xds/proto/types.gen.ts';
 import { expectAtGateway, type GatewayQuestion, gatewayMesh } from './mesh/gateway-model.ts';
 import { anyGatewayWorld } from './mesh/gateway-world.ts';
 import type { Mesh } from './mesh/http-route.ts';
-import { asked, configured, lines, shares } from './mesh/predicted.ts';
+import { censusOf, isCaught, judgeBy } from './mesh/judge.ts';
+import { configured } from './mesh/predicted.ts';
 import { gatewayQuestion } from './mesh/questions.ts';
 import { listIn, objectIn, specOf } from './mesh/read.ts';
 import type { Client } from './mesh/services.ts';
@@ -39,37 +39,14 @@ function setUp(world: World): Case {
   return { mesh: gatewayMesh(accepted, GATEWAY), config };
 }
 
-interface Judged {
-  readonly silent: number;
-  readonly different: readonly string[];
-  /** Kinds of answers, for the census. */
-  readonly kinds: readonly string[];
-}
-
-function judge({ mesh, config }: Case, questions: readonly GatewayQuestion[]): Judged {
-  const oracle = asked(config);
-  let silent = 0;
-  const different: string[] = [];
-  const kinds: string[] = [];
-  for (const question of questions) {
-    const expected = expectAtGateway(mesh, question);
-    if (expected === undefined) {
-      silent++;
-      continue;
-    }
-    const { destination, sni, request } = question;
+const judge = judgeBy<GatewayQuestion>({
+  expected: expectAtGateway,
+  connection: ({ destination, sni, request }) => {
     const tls = sni === undefined ? {} : { tls: sni === '' ? {} : { sni } };
-    const connection: Connection = { arrives: 'direct', destination, http: request, ...tls };
-    const prediction = oracle.predict(connection);
-    const [want, got] = [lines(expected), lines(shares(prediction))];
-    kinds.push(...want.map(line => kindOf(line, sni !== undefined)));
-    if (want.join('\n') === got.join('\n')) continue;
-    different.push(
-      `${JSON.stringify(question)}\nthe API: ${want.join('\n')}\nEnvoy: ${got.join('\n')}\n${explain(prediction)}`,
-    );
-  }
-  return { silent, different, kinds };
-}
+    return { arrives: 'direct', destination, http: request, ...tls };
+  },
+  kinds: (wanted, { sni }) => wanted.map(line => kindOf(line, sni !== undefined)),
+});
 
 function kindOf(line: string, secured: boolean): string {
   const [, what = '', endpoints = '', authority = ''] = line.split(' ');
@@ -82,28 +59,21 @@ describe('connections to a gateway', () => {
   it('go where the API says', () => {
     fc.assert(
       fc.property(inquiry, ({ world, questions }) => {
-        expect(judge(setUp(world), questions).different).toEqual([]);
+        expect(judge({ ...setUp(world), questions }).different).toEqual([]);
       }),
       parameters(60),
     );
   });
 
   it('the model has an opinion on most of them, and every kind of answer occurs (census)', () => {
-    const census = new Map<string, number>();
-    let [all, silent] = [0, 0];
-    for (const { questions, ...one } of fixedCases()) {
-      const judged = judge(one, questions);
-      expect(judged.different).toEqual([]);
-      all += questions.length;
-      silent += judged.silent;
-      for (const kind of judged.kinds) census.set(kind, (census.get(kind) ?? 0) + 1);
-    }
-    expect(silent).toBeLessThan(all / 2);
+    const { asked, silent, different, kinds } = censusOf(fixedCases(), judge);
+    expect(different).toEqual([]);
+    expect(silent).toBeLessThan(asked / 2);
     const rare = [
       ...['request', 'request in TLS', 'bytes', 'bytes in TLS', 'closed', 'closed in TLS', '404', '404 in TLS'],
       ...['503', '301', '301 in TLS', '418'],
-    ].filter(kind => !census.has(kind));
-    expect(rare, JSON.stringify([...census])).toEqual([]);
+    ].filter(kind => !kinds.has(kind));
+    expect(rare, JSON.stringify([...kinds])).toEqual([]);
   });
 });
 
@@ -145,18 +115,14 @@ describe('a generator that errs is caught (canaries)', () => {
     }),
   };
   it.each(Object.keys(mutations))('%s', name => {
-    const isCaught = [...fixedCases()].some(
-      ({ mesh, config, questions }) =>
-        judge({ mesh, config: mutations[name]!(config) }, questions).different.length > 0,
-    );
-    expect(isCaught).toBe(true);
+    expect(isCaught(fixedCases(), judge, mutations[name]!)).toBe(true);
   });
 
   /** The configuration of a world with other objects, judged by the model of what it is. */
   function isMissed(change: (object: JsonObject) => JsonObject): boolean {
     return [...fixedCases()].some(({ world, mesh, questions }) => {
       const { config } = setUp({ ...world, objects: world.objects.map(change) });
-      return judge({ mesh, config }, questions).different.length > 0;
+      return judge({ mesh, config, questions }).different.length > 0;
     });
   }
   it('selectors ignored', () => {
