@@ -92,6 +92,26 @@ describe('step', () => {
     expect(syncState(answered.watches.get(CDS)!)).toBe('SYNCED');
   });
 
+  test('what a late NACK of state of the world does not name has been dropped: named again it is sent again', () => {
+    const said = (names: readonly string[], nonce: string, error?: string): SessionInput => ({
+      kind: 'Request',
+      request: { protocol: 'sotw', typeUrl: RDS, names, nonce, error },
+    });
+    const [session] = run(
+      openSession('sotw', 's'),
+      said(['a', 'b'], ''),
+      evaluated(1, RDS, '1'),
+      { kind: 'Sent' },
+      { kind: 'Push' },
+      evaluated(2, RDS, '2'),
+      { kind: 'Sent' },
+    );
+    const asked = (names: readonly string[]): readonly SessionEffect[] =>
+      run(session, said(names, 's/1', 'no'), said(['a', 'b'], 's/2'), evaluated(3, RDS, '2'))[1];
+    expect(asked(['b'])).toMatchObject([{ kind: 'Respond', names: ['a'] }]);
+    expect(asked(['a', 'b'])).toEqual([]);
+  });
+
   test('an unchanged set costs nothing, by identity or by value', () => {
     const first = evaluated(1, CDS, '1');
     const [session] = run(openSession('delta', 's'), delta(CDS), first, { kind: 'Sent' }, { kind: 'Push' });
