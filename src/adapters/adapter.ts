@@ -4,6 +4,7 @@
 import type { Fact, ObjectRef } from '../core/event.ts';
 import type { KindName } from '../core/kinds/kinds.ts';
 import type { Origin } from '../core/problem.ts';
+import type { State } from '../core/state.ts';
 
 export interface Sink {
   /** The facts of one change, recorded as one batch. Resolves when they are durable and folded; facts that say nothing new are dropped. */
@@ -37,6 +38,11 @@ export interface Adapter {
   start(sink: Sink): Promise<void>;
   stop(): Promise<void>;
   status(): SourceStatus;
+  /**
+   * For a source that is asked, not listened to: what has to be asked for follows from the state. Called after each batch that was folded, so it
+   * has to be cheap when nothing changed; such a source is started when the others can be relied upon.
+   */
+  heed?(state: State): void;
   /** Where in the source a path inside an object stands, for messages; undefined if that cannot be said. */
   locate?(origin: Origin, path: string): Promise<Origin | undefined>;
 }

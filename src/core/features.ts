@@ -62,6 +62,7 @@ export const featureDefaults = {
   PILOT_TRACE_SAMPLING: 1,
   PILOT_UNIFIED_SIDECAR_SCOPE: true,
   PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES: true,
+  RESOLVE_HOSTNAME_GATEWAYS: true,
 } as const;
 
 export type FeatureName = keyof typeof featureDefaults;

@@ -1,7 +1,9 @@
-// Which sources a process has, from its options: always files (mesh configuration may lie in one), and a Kubernetes API server if asked for.
+// Which sources a process has, from its options: always files (mesh configuration may lie in one) and DNS, and a Kubernetes API server if asked for.
 
 import { randomInt } from 'node:crypto';
 import type { Adapter, Sink } from '../adapters/adapter.ts';
+import { DnsAdapter } from '../adapters/dns/dns-adapter.ts';
+import { dnsResolver, type Resolve } from '../adapters/dns/resolver.ts';
 import { FileAdapter } from '../adapters/file/file-adapter.ts';
 import { connectKube } from '../adapters/kube/kube-adapter.ts';
 import type { Settings } from '../core/settings.ts';
@@ -26,6 +28,8 @@ export interface AdapterOptions {
   readonly kube?: KubeOptions;
   /** Sources of a program that embeds the control plane, beside those above. */
   readonly adapters?: readonly Adapter[];
+  /** Who is asked for the addresses of host names; absent: the servers of resolv.conf. */
+  readonly resolve?: Resolve;
   readonly settings: Settings;
 }
 
@@ -38,10 +42,11 @@ export async function openAdapters(
   log: Log,
   version: string,
 ): Promise<readonly Adapter[]> {
-  const { configDir, meshConfig, networksConfig, settings, kube, adapters = [] } = options;
+  const { configDir, meshConfig, networksConfig, settings, kube, adapters = [], resolve = dnsResolver() } = options;
   const cluster = settings.clusterId;
   const files = new FileAdapter({ configDir, meshConfig, networksConfig, cluster, log });
-  if (kube === undefined) return [files, ...adapters];
+  const names = new DnsAdapter({ cluster, resolve, after: clock.after, log });
+  if (kube === undefined) return [files, ...adapters, names];
   const { kubeconfig, context, qps, burst } = kube;
   const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
   const userAgent = `periplus/${version}`;
@@ -61,5 +66,5 @@ export async function openAdapters(
     status: () => adapter.status(),
     stop,
   };
-  return [files, server, ...adapters];
+  return [files, server, ...adapters, names];
 }

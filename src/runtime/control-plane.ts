@@ -187,16 +187,29 @@ export async function startSources(
   options: AdapterOptions & { readonly sharedMeshConfig?: string },
   { adapters, sources, world, log }: SourceParts,
 ): Promise<void> {
+  const failed =
+    ({ source }: Adapter) =>
+    (error: unknown) =>
+      log('info', `${source}: ${error instanceof Error ? error.message : String(error)}`);
+  const start = (adapter: Adapter): Promise<void> =>
+    sources.start(adapter, sinkOf(world, adapter.source, options.sharedMeshConfig));
+  const later: Adapter[] = [];
   for (const adapter of adapters) {
-    const started = sources.start(adapter, sinkOf(world, adapter.source, options.sharedMeshConfig));
-    if (adapter.source.startsWith('file/')) {
-      await started.catch((error: unknown) => {
+    if (adapter.heed !== undefined) {
+      world.listen({ onFolded: state => adapter.heed?.(state) });
+      adapter.heed(world.state);
+      later.push(adapter);
+    } else if (adapter.source.startsWith('file/')) {
+      await start(adapter).catch((error: unknown) => {
         throw new StartFault(`--configDir ${options.configDir ?? ''}: ${whyNot(error)}`);
       });
-    } else
-      started.catch((error: unknown) =>
-        log('info', `${adapter.source}: ${error instanceof Error ? error.message : String(error)}`),
-      );
+    } else start(adapter).catch(failed(adapter));
+  }
+  for (const adapter of later) {
+    sources
+      .whenHeard()
+      .then(() => start(adapter))
+      .catch(failed(adapter));
   }
 }
 

@@ -30,7 +30,8 @@ export class Sources {
   readonly #options: SourcesOptions;
   readonly #fromJournal: ReadonlySet<string>;
   readonly #started = new Map<string, Promise<void>>();
-  #told: (() => void) | undefined;
+  /** Who waits for what. */
+  readonly #awaited = new Map<() => boolean, () => void>();
   #whenReady: Promise<void> | undefined;
 
   constructor(options: SourcesOptions) {
@@ -44,16 +45,18 @@ export class Sources {
   }
 
   get ready(): boolean {
-    return this.report().every(({ synced, fromJournal }) => synced || fromJournal);
+    return this.#areReady(() => true);
   }
 
   /** Resolves when `ready` is true for the first time; never, if it never is. */
   whenReady(): Promise<void> {
-    this.#whenReady ??= new Promise(resolve => {
-      this.#told = resolve;
-      this.#tell();
-    });
+    this.#whenReady ??= this.#when(() => this.ready);
     return this.#whenReady;
+  }
+
+  /** The same of those that are listened to: what the others are asked for follows from what they say. */
+  whenHeard(): Promise<void> {
+    return this.#when(() => this.#areReady(({ heed }) => heed === undefined));
   }
 
   report(): readonly SourceReport[] {
@@ -85,8 +88,26 @@ export class Sources {
     return started;
   }
 
+  #areReady(counts: (adapter: Adapter) => boolean): boolean {
+    const { adapters } = this.#options;
+    return adapters.every(
+      adapter => !counts(adapter) || adapter.status().synced || this.#fromJournal.has(adapter.source),
+    );
+  }
+
+  #when(isDone: () => boolean): Promise<void> {
+    return new Promise(resolve => {
+      this.#awaited.set(isDone, resolve);
+      this.#tell();
+    });
+  }
+
   #tell(): void {
-    if (this.ready) this.#told?.();
+    for (const [isDone, resolve] of this.#awaited) {
+      if (!isDone()) continue;
+      this.#awaited.delete(isDone);
+      resolve();
+    }
   }
 
   async stop(): Promise<void> {

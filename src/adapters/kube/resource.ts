@@ -20,9 +20,9 @@ export interface Resource {
 /**
  * Kinds that are not asked for. Endpoints: deprecated, and every cluster mirrors what is written to it into EndpointSlices, from which the
  * endpoints of a service are taken where it has any. Lease: the heartbeat of every node, every ten seconds. CustomResourceDefinition:
- * followed by definitions.ts.
+ * followed by definitions.ts. ResolvedName: ours.
  */
-const NOT_WATCHED: readonly KindName[] = ['CustomResourceDefinition', 'Endpoints', 'Lease'];
+const NOT_WATCHED: readonly KindName[] = ['CustomResourceDefinition', 'Endpoints', 'Lease', 'ResolvedName'];
 
 /** Kubernetes' own groups: served by the API server itself. Every other group comes and goes with CustomResourceDefinitions. */
 const BUILT_IN_GROUP = /^(|[a-z]+|[a-z]+\.k8s\.io)$/;

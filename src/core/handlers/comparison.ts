@@ -8,7 +8,7 @@ import type { Reader } from '../reader.ts';
 import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
 import { servicesOfHost } from '../registry/services.ts';
 import { readersOf } from '../registry/untracked.ts';
-import { namedNetworkGateways } from '../select/network-gateways.ts';
+import { namedNetworkGateways, networkGateways } from '../select/network-gateways.ts';
 import type { State } from '../state.ts';
 
 export interface Comparison {
@@ -39,7 +39,10 @@ export function endpointRequest(comparison: Comparison, hostname: string, namesp
 
 /** Gateways of networks are services with an external address, or nodes: every endpoint behind them is reached through them. */
 export function gatewayRequest({ seq, before, after }: Comparison): PushRequest {
-  if (sameContent(before.get(namedNetworkGateways, ''), after.get(namedNetworkGateways, ''))) return noPush;
+  const same = [namedNetworkGateways, networkGateways].every(gateways =>
+    sameContent(before.get(gateways, ''), after.get(gateways, '')),
+  );
+  if (same) return noPush;
   return pushRequest(seq, 'networks', [], { full: true, forced: true });
 }
 

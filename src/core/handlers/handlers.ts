@@ -9,6 +9,7 @@ import { configHandler, virtualServiceHandler } from './config.ts';
 import { endpointSliceHandler, endpointsHandler, nodeHandler, podHandler } from './endpoints.ts';
 import { serviceExportHandler, serviceImportHandler } from './multi-cluster-services.ts';
 import { namespaceHandler } from './namespace.ts';
+import { resolvedNameHandler } from './resolved-name.ts';
 import { revisionTagHandler } from './revision-tag.ts';
 import { configMapHandler, secretHandler } from './secret.ts';
 import { serviceHandler } from './service.ts';
@@ -47,6 +48,8 @@ export function changeHandler(before: State, after: State, change: Change): Push
       return serviceExportHandler(after, change);
     case 'ServiceImport':
       return serviceImportHandler(before, after, change);
+    case 'ResolvedName':
+      return resolvedNameHandler(before, after, change);
     case 'Pod':
       return podHandler(before, after, change);
     case 'Node':

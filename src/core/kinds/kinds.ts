@@ -50,6 +50,7 @@ import type { NamespaceData } from './namespace.ts';
 import type { NodeData } from './node.ts';
 import type { PodData } from './pod.ts';
 import type { Reference } from './references.ts';
+import type { ResolvedNameData } from './resolved-name.ts';
 import type { SecretData } from './secret.ts';
 import type { ServiceData } from './service.ts';
 import type { WebhookConfigurationData } from './webhook-configuration.ts';
@@ -116,6 +117,9 @@ export interface KindSpecs {
   readonly ServiceImport: ServiceImportData;
   readonly StatefulSet: MetadataOnly;
   readonly ValidatingWebhookConfiguration: WebhookConfigurationData;
+
+  /** An answer of DNS; of no API server. */
+  readonly ResolvedName: ResolvedNameData;
 }
 export type KindName = keyof KindSpecs;
 

@@ -43,6 +43,7 @@ import { peerAuthentication } from './peer-authentication.ts';
 import { pod } from './pod.ts';
 import { proxyConfig } from './proxy-config.ts';
 import { requestAuthentication } from './request-authentication.ts';
+import { resolvedName } from './resolved-name.ts';
 import { secret } from './secret.ts';
 import { service } from './service.ts';
 import { serviceEntry } from './service-entry.ts';
@@ -107,6 +108,7 @@ export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   ServiceImport: serviceImport,
   StatefulSet: statefulSet,
   ValidatingWebhookConfiguration: validatingWebhookConfiguration,
+  ResolvedName: resolvedName,
 };
 
 /** Sorted. */

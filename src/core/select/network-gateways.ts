@@ -1,10 +1,11 @@
 // The gateways through which other networks are reached. Source: Istio pilot/pkg/model/network.go,
 // pilot/pkg/serviceregistry/kube/controller/network.go; spec-clusters §14.1.
 //
-// A gateway known by a host name only would have to be resolved, which is no business of the core; endpoints behind it are reached
-// where Envoy resolves names itself (clusters of DNS type), and are left out elsewhere, as Istio does with names it cannot resolve.
+// A gateway known by a host name stands for the addresses that DNS last said (objects of kind ResolvedName); while nothing is known of it, endpoints
+// behind it are left out. Where Envoy resolves names itself (clusters of DNS type) the name stays.
 
 import { isObject } from '../json.ts';
+import { dnsNameOf } from '../kinds/resolved-name.ts';
 import { compareText, type Obj } from '../object.ts';
 import { isIp } from '../proxy.ts';
 import type { Query, Reader } from '../reader.ts';
@@ -28,21 +29,47 @@ export interface NetworkGateway {
 export const namedNetworkGateways: Query<'', readonly NetworkGateway[]> = {
   name: 'select/namedNetworkGateways',
   run: reader => {
-    const found = new Map<string, NetworkGateway>();
-    const add = (gateway: NetworkGateway): void => {
-      found.set(`${gateway.network}|${gateway.cluster}|${gateway.address}|${gateway.port}`, gateway);
-    };
-    for (const service of reader.indexed('networkGatewayServices', 'gateway')) labelled(reader, service).forEach(add);
-    for (const gateway of configured(reader)) add(gateway);
-    return [...found.values()].sort(byPlace);
+    const services = reader.indexed('networkGatewayServices', 'gateway');
+    return distinct([...services.flatMap(service => labelled(reader, service)), ...configured(reader)]);
   },
 };
 
-/** Gateways with an address. */
+/** Every gateway by its addresses, in the same order. */
 export const networkGateways: Query<'', readonly NetworkGateway[]> = {
   name: 'select/networkGateways',
-  run: reader => reader.get(namedNetworkGateways, '').filter(gateway => isIp(gateway.address)),
+  run: reader => {
+    const gateways = reader.get(namedNetworkGateways, '');
+    return gateways.every(({ address }) => isIp(address))
+      ? gateways
+      : distinct(gateways.flatMap(gateway => resolved(reader, gateway)));
+  },
 };
+
+/** The names that have to be resolved, in the form of `dnsNameOf`; sorted. */
+export const gatewayNames: Query<'', readonly string[]> = {
+  name: 'select/gatewayNames',
+  run: reader => {
+    if (!reader.feature('RESOLVE_HOSTNAME_GATEWAYS')) return [];
+    const names = reader.get(namedNetworkGateways, '').map(({ address }) => dnsNameOf(address));
+    return [...new Set(names.filter(name => name !== undefined))].sort();
+  },
+};
+
+function resolved(reader: Reader, gateway: NetworkGateway): readonly NetworkGateway[] {
+  if (isIp(gateway.address)) return [gateway];
+  const name = reader.feature('RESOLVE_HOSTNAME_GATEWAYS') ? dnsNameOf(gateway.address) : undefined;
+  const answer = name && reader.object('ResolvedName', `${reader.setting('clusterId')}/${name}`);
+  return answer ? answer.spec.addresses.map(address => ({ ...gateway, address })) : [];
+}
+
+function distinct(gateways: readonly NetworkGateway[]): readonly NetworkGateway[] {
+  const found = new Map<string, NetworkGateway>();
+  for (const gateway of gateways) {
+    const { network, cluster, address, port } = gateway;
+    found.set(`${network}|${cluster}|${address}|${port}`, gateway);
+  }
+  return [...found.values()].sort(byPlace);
+}
 
 /** A service that its label makes the gateway of a network; without the port it cannot be one. */
 function labelled(reader: Reader, service: Obj<'Service'>): readonly NetworkGateway[] {

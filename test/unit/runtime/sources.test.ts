@@ -6,12 +6,13 @@ import { Sources, showAge } from '../../../src/runtime/sources.ts';
 
 const MINUTE = 60_000;
 
-function sources(statuses: readonly SourceStatus[], state: State = emptyState) {
+/** From `asked` on they are sources that are asked. */
+function sources(statuses: readonly SourceStatus[], state: State = emptyState, asked = statuses.length) {
   const logged: string[] = [];
   const adapters = statuses.map((status, i) => {
     const adapter = new MemoryAdapter(`c${i}`);
     adapter.status = () => status;
-    return adapter;
+    return i < asked ? adapter : Object.assign(adapter, { heed: () => undefined });
   });
   const clock = { now: () => 90 * MINUTE, after: () => ({ cancel: () => undefined }) };
   const log = (_: string, message: string): void => void logged.push(message);
@@ -20,6 +21,14 @@ function sources(statuses: readonly SourceStatus[], state: State = emptyState) {
 
 const well: SourceStatus = { synced: true, waiting: [], troubles: [] };
 const waiting: SourceStatus = { synced: false, waiting: ['Pod'], troubles: ['pods is forbidden'] };
+
+describe('sources that are asked', () => {
+  it('begin when those that are listened to can be relied upon', async () => {
+    const { sources: all } = sources([well, waiting], emptyState, 1);
+    await all.whenHeard();
+    expect(all.ready).toBe(false);
+  });
+});
 
 describe('readiness', () => {
   it('is that of all sources', () => {

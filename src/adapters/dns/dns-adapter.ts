@@ -1,0 +1,156 @@
+// Host names that the state refers to, resolved, as objects of kind ResolvedName: the source `dns/<cluster>`. What has to be resolved is asked of the
+// state after each fold; an answer that says nothing new is recorded by nobody; one that failed changes nothing, so the last good one stays, over
+// a restart too. A name that nothing refers to any more is deleted.
+//
+// Every name has at most one question under way or one timer; at most ASKED_AT_ONCE_MAX names are asked for at a time.
+
+import type { Fact, ObjectRef } from '../../core/event.ts';
+import { RESOLVED_NAME_API } from '../../core/kinds/resolved-name.ts';
+import { gatewayNames } from '../../core/select/network-gateways.ts';
+import type { State } from '../../core/state.ts';
+import { Tracker } from '../../core/track.ts';
+import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
+import { ASKED_AT_ONCE_MAX, NAMES_MAX, TTL_MS_MIN } from './limits.ts';
+import type { Resolve } from './resolver.ts';
+
+export interface DnsOptions {
+  readonly cluster: string;
+  readonly resolve: Resolve;
+  /** Runs once, not before `ms` have passed. */
+  readonly after: (ms: number, run: () => void) => { cancel(): void };
+  readonly log: AdapterLog;
+}
+
+interface Watched {
+  readonly timer?: { cancel(): void };
+  /** Why the last question failed. */
+  readonly trouble?: string;
+}
+
+export class DnsAdapter implements Adapter {
+  readonly source: string;
+  readonly #options: DnsOptions;
+  readonly #tracker = new Tracker();
+  /** Of names that are wanted; a question whose entry was replaced meanwhile is not listened to. */
+  readonly #watched = new Map<string, Watched>();
+  readonly #waiting: (() => void)[] = [];
+  #wanted: readonly string[] = [];
+  #asking = 0;
+  #sink: Sink | undefined;
+  #started = false;
+  #stopped = false;
+  #saying: Promise<void> = Promise.resolve();
+
+  constructor(options: DnsOptions) {
+    this.#options = options;
+    this.source = `dns/${options.cluster}`;
+  }
+
+  heed(state: State): void {
+    const wanted = this.#tracker.get(state, undefined, gatewayNames, '');
+    if (wanted === this.#wanted) return;
+    this.#wanted = wanted;
+    if (wanted.length > NAMES_MAX) {
+      this.#options.log('warn', `${wanted.length} names would have to be resolved; the first ${NAMES_MAX} are`);
+    }
+    if (this.#sink !== undefined) this.#follow();
+  }
+
+  /** Every name is asked for once, and what the journal has of others is deleted. Nothing is said when there has never been a name. */
+  async start(sink: Sink): Promise<void> {
+    if (this.#stopped) throw new Error('stopped before names could be resolved');
+    const names = this.#names();
+    const answers = await Promise.all(names.map(name => this.#ask(name)));
+    if (this.#stopped) throw new Error('stopped before names could be resolved');
+    const failed = names.filter((_, i) => answers[i] === undefined);
+    const facts = answers.filter(fact => fact !== undefined);
+    this.#saying = sink.relistKinds(['ResolvedName'], facts, failed.map(refOf));
+    if (names.length > 0) this.#saying = this.#saying.then(() => sink.submit([{ kind: 'Synced' }]));
+    await this.#saying;
+    this.#sink = sink;
+    this.#started = true;
+    this.#follow();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#sink = undefined;
+    for (const { timer } of this.#watched.values()) timer?.cancel();
+    await this.#saying;
+  }
+
+  status(): SourceStatus {
+    const troubles = [...this.#watched].flatMap(([name, { trouble }]) =>
+      trouble === undefined ? [] : [told(name, trouble)],
+    );
+    return { synced: this.#started, waiting: this.#started ? [] : ['ResolvedName'], troubles: troubles.sort() };
+  }
+
+  #names(): readonly string[] {
+    return this.#wanted.slice(0, NAMES_MAX);
+  }
+
+  /** Asks for names that are new, forgets those that have gone. */
+  #follow(): void {
+    const names = new Set(this.#names());
+    for (const [name, { timer }] of this.#watched) {
+      if (names.has(name)) continue;
+      timer?.cancel();
+      this.#watched.delete(name);
+      this.#say({ kind: 'Delete', ref: refOf(name) });
+    }
+    for (const name of names) if (!this.#watched.has(name)) void this.#askAndSay(name);
+  }
+
+  async #askAndSay(name: string): Promise<void> {
+    const fact = await this.#ask(name);
+    if (fact !== undefined) this.#say(fact);
+  }
+
+  /** Undefined: nobody could say, or nobody wants to know any more. */
+  async #ask(name: string): Promise<Fact | undefined> {
+    const before: Watched = { ...this.#watched.get(name), timer: undefined };
+    this.#watched.set(name, before);
+    await this.#turn();
+    const answer = await this.#options.resolve(name);
+    this.#asking--;
+    this.#waiting.shift()?.();
+    if (this.#stopped || this.#watched.get(name) !== before) return undefined;
+    const failed = 'failed' in answer;
+    if (failed && before.trouble !== answer.failed) this.#options.log('warn', told(name, answer.failed));
+    if (!failed && before.trouble !== undefined) this.#options.log('info', `${name} can be resolved again`);
+    const timer = this.#options.after(failed ? TTL_MS_MIN : answer.ttlMs, () => void this.#askAndSay(name));
+    this.#watched.set(name, failed ? { timer, trouble: answer.failed } : { timer });
+    return failed ? undefined : factOf(name, answer.addresses);
+  }
+
+  /** Resolves when fewer than the limit are asked for. */
+  async #turn(): Promise<void> {
+    this.#asking++;
+    if (this.#asking > ASKED_AT_ONCE_MAX) await new Promise<void>(resolve => this.#waiting.push(resolve));
+  }
+
+  #say(fact: Fact): void {
+    this.#saying = this.#saying
+      .then(async () => this.#sink?.submit([fact]))
+      .catch((error: unknown) => {
+        this.#options.log(
+          'warn',
+          `what DNS says could not be recorded (${error instanceof Error ? error.message : error})`,
+        );
+      });
+  }
+}
+
+function told(name: string, trouble: string): string {
+  return `${name} could not be resolved (${trouble}); what was last said of it stays`;
+}
+
+function factOf(name: string, addresses: readonly string[]): Fact {
+  const object = { apiVersion: RESOLVED_NAME_API, kind: 'ResolvedName', metadata: { name }, spec: { addresses } };
+  return { kind: 'Update', object };
+}
+
+function refOf(name: string): ObjectRef {
+  return { apiVersion: RESOLVED_NAME_API, kind: 'ResolvedName', namespace: '', name };
+}

@@ -1,0 +1,53 @@
+// One question to DNS: all A and AAAA records of a name, as the servers of resolv.conf give them. A name is taken as it is, without search
+// domains, and the file of hosts is not read: so does istiod (pilot/pkg/model/network.go).
+
+import { promises as dns, type RecordWithTtl } from 'node:dns';
+import { ADDRESSES_MAX, QUERY_MS_MAX, QUERY_TRIES, TTL_MS_MAX, TTL_MS_MIN } from './limits.ts';
+
+export type Answer =
+  /** Sorted, no repeats; none: the name has none. `ttlMs`: how long it may be relied upon, within the limits. */
+  | { readonly addresses: readonly string[]; readonly ttlMs: number }
+  /** Nobody could say. */
+  | { readonly failed: string };
+
+/** Never rejects. */
+export type Resolve = (name: string) => Promise<Answer>;
+
+type Records = readonly RecordWithTtl[];
+
+/** `servers`: addresses with ports, instead of those of resolv.conf. */
+export function dnsResolver(servers?: readonly string[]): Resolve {
+  const resolver = new dns.Resolver({ timeout: QUERY_MS_MAX, tries: QUERY_TRIES });
+  if (servers !== undefined) resolver.setServers(servers);
+  return async name =>
+    answerOf(
+      await Promise.all([
+        recordsOf(resolver.resolve4(name, { ttl: true })),
+        recordsOf(resolver.resolve6(name, { ttl: true })),
+      ]),
+    );
+}
+
+/** Codes by which a server says that there is no such record, as opposed to saying nothing. */
+const NONE: readonly unknown[] = ['ENODATA', 'ENOTFOUND'];
+
+async function recordsOf(asked: Promise<Records>): Promise<Records | string> {
+  try {
+    return await asked;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return NONE.includes(code) ? [] : (code ?? message);
+  }
+}
+
+/** What one family has counts, whatever becomes of the other; that there is nothing has to be said for both. */
+export function answerOf(families: readonly (Records | string)[]): Answer {
+  const records = families.flatMap(family => (typeof family === 'string' ? [] : family));
+  const failed = families.find(family => typeof family === 'string');
+  if (records.length === 0 && failed !== undefined) return { failed };
+  const addresses = [...new Set(records.map(({ address }) => address))].sort().slice(0, ADDRESSES_MAX);
+  const lives = records.map(({ ttl }) => ttl * 1000);
+  const partial = records.length === 0 || failed !== undefined;
+  const ttlMs = partial ? TTL_MS_MIN : Math.max(TTL_MS_MIN, Math.min(TTL_MS_MAX, ...lives));
+  return { addresses, ttlMs };
+}
