@@ -193,19 +193,20 @@ export async function startSources(
       log('info', `${source}: ${error instanceof Error ? error.message : String(error)}`);
   const start = (adapter: Adapter): Promise<void> =>
     sources.start(adapter, sinkOf(world, adapter.source, options.sharedMeshConfig));
-  const later: Adapter[] = [];
+  const asked = adapters.filter(adapter => adapter.heed !== undefined);
+  for (const adapter of asked) {
+    world.listen({ onFolded: state => adapter.heed?.(state) });
+    adapter.heed?.(world.state);
+  }
   for (const adapter of adapters) {
-    if (adapter.heed !== undefined) {
-      world.listen({ onFolded: state => adapter.heed?.(state) });
-      adapter.heed(world.state);
-      later.push(adapter);
-    } else if (adapter.source.startsWith('file/')) {
+    if (asked.includes(adapter)) continue;
+    if (adapter.source.startsWith('file/')) {
       await start(adapter).catch((error: unknown) => {
         throw new StartFault(`--configDir ${options.configDir ?? ''}: ${whyNot(error)}`);
       });
     } else start(adapter).catch(failed(adapter));
   }
-  for (const adapter of later) {
+  for (const adapter of asked) {
     sources
       .whenHeard()
       .then(() => start(adapter))

@@ -83,7 +83,9 @@ export class DnsAdapter implements Adapter {
     const troubles = [...this.#watched].flatMap(([name, { trouble }]) =>
       trouble === undefined ? [] : [told(name, trouble)],
     );
-    return { synced: this.#started, waiting: this.#started ? [] : ['ResolvedName'], troubles: troubles.sort() };
+    // Where nothing has to be asked nobody need wait for the start.
+    const synced = this.#started || this.#wanted.length === 0;
+    return { synced, waiting: synced ? [] : ['ResolvedName'], troubles: troubles.sort() };
   }
 
   #names(): readonly string[] {

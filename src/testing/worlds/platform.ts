@@ -79,6 +79,16 @@ const serviceImport: Shape = object(
   'ServiceImport',
   all({ spec: all({ type: fc.constant('ClusterSetIP'), ips: fc.array(ip, { maxLength: 2 }) as fc.Arbitrary<Json> }) }),
 );
+const resolvedName: Shape = clusterWide(
+  object(
+    'periplus.internal/v1',
+    'ResolvedName',
+    all({ spec: all({ addresses: fc.array(ip, { maxLength: 2 }) as fc.Arbitrary<Json> }) }),
+    {
+      name: fc.constantFrom('gateway.example.com', 'other.example.com'),
+    },
+  ),
+);
 
 export const platformObject: Shape = fc.oneof(
   { weight: 3, arbitrary: configMap },
@@ -96,4 +106,5 @@ export const platformObject: Shape = fc.oneof(
   { weight: 1, arbitrary: validatingWebhook },
   { weight: 1, arbitrary: serviceExport },
   { weight: 1, arbitrary: serviceImport },
+  { weight: 1, arbitrary: resolvedName },
 );

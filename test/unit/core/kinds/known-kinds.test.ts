@@ -59,6 +59,7 @@ const VERSIONS: readonly (readonly [string, string])[] = [
   ['admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration'],
   ['multicluster.x-k8s.io/v1alpha1', 'ServiceExport'],
   ['multicluster.x-k8s.io/v1alpha1', 'ServiceImport'],
+  ['periplus.internal/v1', 'ResolvedName'],
 ];
 
 test.each(VERSIONS)('%s %s is known', (apiVersion, kind) => {
@@ -151,5 +152,10 @@ describe('more than the metadata', () => {
     expect(decodedOf('ServiceImport', object(['10.0.0.2', '10.0.0.1']))).toEqual({ ips: ['10.0.0.1', '10.0.0.2'] });
     expect(decodedOf('ServiceImport', busy('x', 'y', {}))).toEqual({ ips: [] });
     expect(decodedOf('ServiceImport', object(['web', '10.0.0.1']))).toEqual({ ips: ['10.0.0.1'] });
+  });
+  test('answers of DNS: addresses, each once', () => {
+    const spec = { addresses: ['10.0.0.2', '::1', '10.0.0.1', 'web', '10.0.0.2'] };
+    const found = decodedOf('ResolvedName', busy('periplus.internal/v1', 'ResolvedName', { spec }));
+    expect(found).toEqual({ addresses: ['10.0.0.1', '10.0.0.2', '::1'] });
   });
 });
