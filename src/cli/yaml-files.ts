@@ -72,7 +72,8 @@ export async function stateOfFiles(paths: readonly string[], flags: MeshFlags): 
   for (const { severity, code, origin, path = '', object, message } of findingsOf(state)) {
     // The proxies, which are workloads too, are not known yet.
     if (severity === 'error' || code === 'no-workload') continue;
-    process.stderr.write(`${await places.of(origin, path)}: warning: ${object}: ${message}\n`);
+    const what = object === '' ? '' : `${object}: `;
+    process.stderr.write(`${await places.of(origin, path)}: warning: ${what}${message}\n`);
   }
   return state;
 }

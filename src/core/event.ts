@@ -44,11 +44,14 @@ export interface ObjectDeleted {
 export interface SourceSynced {
   readonly kind: 'Synced';
 }
-/** No object could be parsed. The next `Malformed` of the same place replaces it; one without reasons clears it. */
+/** Documents that are no object of ours. The next `Malformed` of the same place replaces it; one that says nothing clears it. */
 export interface InputMalformed {
   readonly kind: 'Malformed';
   readonly origin: Origin;
+  /** `line:column: what is wrong`. */
   readonly reasons: readonly string[];
+  /** As `reasons`, of objects of other projects' kinds, with which nothing is wrong; absent: none. */
+  readonly ignored?: readonly string[];
 }
 /** Where a mesh configuration stands; absent: the file. */
 export type MeshLayer = 'configMap' | 'shared';

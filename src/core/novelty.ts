@@ -132,7 +132,7 @@ function isNews(state: State, source: string, fact: Fact, ahead: Map<string, Raw
     }
     case 'Malformed': {
       const known = state.malformed.get(`${source}|${fact.origin.file}`);
-      return !jsonEqual(known?.reasons ?? [], fact.reasons);
+      return !jsonEqual([known?.reasons ?? [], known?.ignored ?? []], [fact.reasons, fact.ignored ?? []]);
     }
     case 'MeshConfig':
       return !jsonEqual(lastSaid(wordOf(state.mesh, fact.layer)), fact.value);

@@ -62,12 +62,12 @@ export function reduce(before: State, event: Event, ask = true): Step {
 }
 
 function recordMalformed(state: State, event: Event & { readonly kind: 'Malformed' }): State {
-  const key = `${event.source}|${event.origin.file}`;
+  const { source, origin, reasons, ignored = [], seq } = event;
+  const key = `${source}|${origin.file}`;
+  const said = { origin, reasons, at: seq, ...(ignored.length === 0 ? {} : { ignored }) };
   return produce(state, draft => {
     draft.malformed = (
-      event.reasons.length === 0
-        ? state.malformed.without(key)
-        : state.malformed.with(key, { origin: event.origin, reasons: event.reasons, at: event.seq })
+      reasons.length + ignored.length === 0 ? state.malformed.without(key) : state.malformed.with(key, said)
     ) as typeof draft.malformed;
   });
 }

@@ -13,7 +13,7 @@ import type { Origin } from './problem.ts';
 import type { ProxyRecord, Subscription } from './proxy.ts';
 import type { Version } from './record.ts';
 import { settingsFromJson, settingsToJson } from './settings.ts';
-import type { State } from './state.ts';
+import type { MalformedFile, State } from './state.ts';
 
 /** Raised when a fact below changes its meaning; restore knows every format ever written. */
 export const SNAPSHOT_FORMAT = 1;
@@ -80,11 +80,7 @@ export function restoreFact(state: State, source: string, fact: JsonObject): Sta
       return { ...state, synced: state.synced.with(source, Number(fact.at)) };
     case 'Malformed': {
       const { kind: _, ...value } = fact;
-      const malformed = value as unknown as {
-        readonly origin: Origin;
-        readonly reasons: readonly string[];
-        readonly at: number;
-      };
+      const malformed = value as unknown as MalformedFile;
       return { ...state, malformed: state.malformed.with(`${source}|${malformed.origin.file}`, malformed) };
     }
     case 'Interned':

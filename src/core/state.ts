@@ -14,6 +14,14 @@ import { Table } from './table.ts';
 
 export type Objects = { readonly [K in KindName]: Table<Obj> };
 
+/** As InputMalformed has it. */
+export interface MalformedFile {
+  readonly origin: Origin;
+  readonly reasons: readonly string[];
+  readonly ignored?: readonly string[];
+  readonly at: number;
+}
+
 export interface State {
   readonly seq: number;
   /** Recorded time of the last event, ms since the epoch. */
@@ -27,8 +35,8 @@ export interface State {
   readonly indexes: { readonly [I in IndexName]: Table<Obj> };
   /** `Kind|key|source` → what that source says. */
   readonly records: Table<ObjectRecord>;
-  /** `source|file` → documents that could not be parsed at all. */
-  readonly malformed: Table<{ readonly origin: Origin; readonly reasons: readonly string[]; readonly at: number }>;
+  /** `source|file` → documents that are no object of ours. */
+  readonly malformed: Table<MalformedFile>;
   /** source → seq at which it had said everything. */
   readonly synced: Table<number>;
   readonly interned: Table<Json>;

@@ -14,10 +14,10 @@ import { Tracker } from '../core/track.ts';
 const refusal = { severity: 'error', code: 'refused' } as const;
 
 export interface Finding {
-  /** An error: not in force. A warning: in force, and perhaps not what was meant. */
+  /** An error: not in force. A warning: in force or somebody else's, and perhaps not what was meant. */
   readonly severity: 'error' | 'warning';
-  /** not-yet: nothing comes of the kind; nothing-there: a reference to nothing; no-workload: labels that no workload has. */
-  readonly code: 'refused' | 'not-yet' | 'nothing-there' | 'no-workload';
+  /** foreign: of a kind that is another project's; not-yet: nothing comes of the kind; nothing-there: a reference to nothing; no-workload: labels that no workload has. */
+  readonly code: 'refused' | 'foreign' | 'not-yet' | 'nothing-there' | 'no-workload';
   /** `Kind/namespace/name`, `MeshConfig`, `MeshNetworks`; empty for a document that is no object. */
   readonly object: string;
   readonly source: string;
@@ -57,15 +57,19 @@ function* ofMesh({ mesh, networks }: State): IterableIterator<Finding> {
 }
 
 function* ofMalformed(state: State): IterableIterator<Finding> {
-  for (const [key, { origin, reasons }] of state.malformed.entries()) {
+  for (const [key, { origin, reasons, ignored = [] }] of state.malformed.entries()) {
     const source = key.slice(0, key.indexOf('|'));
-    for (const reason of reasons) {
-      // As adapters say it: the place in the file, then what is wrong there.
-      const [, line, column, message = reason] = /^(\d+):(\d+): (.*)$/s.exec(reason) ?? [];
-      const place = line === undefined ? origin : { ...origin, line: Number(line), column: Number(column) };
-      yield { ...refusal, object: '', source, origin: place, message };
+    for (const reason of reasons) yield { ...refusal, object: '', source, ...placeAndWords(origin, reason) };
+    for (const reason of ignored) {
+      yield { severity: 'warning', code: 'foreign', object: '', source, ...placeAndWords(origin, reason) };
     }
   }
+}
+
+/** As adapters say it: the place in the file, then what is wrong there. */
+function placeAndWords(file: Origin, reason: string): { readonly origin: Origin; readonly message: string } {
+  const [, line, column, message = reason] = /^(\d+):(\d+): (.*)$/s.exec(reason) ?? [];
+  return { origin: line === undefined ? file : { ...file, line: Number(line), column: Number(column) }, message };
 }
 
 function* ofRecords(state: State): IterableIterator<Finding> {

@@ -1,7 +1,7 @@
 // Generation without a server: texts to facts, facts to a state, a state and a node to the resources of a proxy. Nothing is journalled
 // and nothing is kept; `periplus generate` and the conformance runner are made of these pieces.
 
-import { parseDocuments, parseFile } from '../adapters/file/parse.ts';
+import { malformedFact, parseDocuments, parseFile } from '../adapters/file/parse.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Unrecorded } from '../core/event.ts';
 import { fold } from '../core/fold.ts';
@@ -25,12 +25,8 @@ const noneRejected: ReadonlySet<number> = new Set();
 export function objectFacts(source: string, file: string, bytes: Uint8Array): readonly Unrecorded[] {
   const parsed = parseFile(file, bytes);
   const facts: Unrecorded[] = parsed.objects.map(({ object, origin }) => ({ source, kind: 'Add', object, origin }));
-  if (parsed.malformed.length > 0) {
-    const reasons = parsed.malformed.map(
-      ({ origin, reason }) => `${origin.line ?? 1}:${origin.column ?? 1}: ${reason}`,
-    );
-    facts.push({ source, kind: 'Malformed', origin: { file }, reasons });
-  }
+  const { malformed, ignored } = parsed;
+  if (malformed.length + ignored.length > 0) facts.push({ source, ...malformedFact({ file }, malformed, ignored) });
   return facts;
 }
 

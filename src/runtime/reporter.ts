@@ -67,12 +67,15 @@ export class Reporter {
   }
 
   #files(state: State): void {
-    for (const [key, { origin, reasons }] of state.malformed.entries()) {
-      if (this.#malformed?.get(key)?.reasons === reasons) continue;
-      for (const reason of reasons) this.#log('error', `${origin.file}:${reason}`);
+    for (const [key, { origin, reasons, ignored = [] }] of state.malformed.entries()) {
+      const before = this.#malformed?.get(key);
+      if (before?.reasons !== reasons) for (const reason of reasons) this.#log('error', `${origin.file}:${reason}`);
+      const known = new Set(before?.ignored);
+      for (const one of ignored) if (!known.has(one)) this.#log('warn', `${origin.file}:${one}`);
     }
-    for (const [key, { origin }] of this.#malformed?.entries() ?? []) {
-      if (!state.malformed.has(key)) this.#log('info', `${origin.file} can be read again`);
+    for (const [key, { origin, reasons }] of this.#malformed?.entries() ?? []) {
+      const isRead = (state.malformed.get(key)?.reasons ?? []).length === 0;
+      if (reasons.length > 0 && isRead) this.#log('info', `${origin.file} can be read again`);
     }
   }
 }

@@ -160,6 +160,7 @@ const otherFact: fc.Arbitrary<Fact> = fc.oneof(
     arbitrary: fc.constantFrom<Fact>(
       { kind: 'Malformed', origin: { file: 'a.yaml', line: 3 }, reasons: ['3:1: no'] },
       { kind: 'Malformed', origin: { file: 'a.yaml' }, reasons: [] },
+      { kind: 'Malformed', origin: { file: 'a.yaml', line: 5 }, reasons: [], ignored: ['5:1: of others'] },
     ),
   },
 );

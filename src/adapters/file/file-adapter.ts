@@ -16,7 +16,17 @@ import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
 import { type FolderEvent, FolderWatch } from './folder-watch.ts';
 import { Holdings, type KnownFile } from './holdings.ts';
 import { locateInText } from './locate.ts';
-import { FILE_BYTES_MAX, identity, type ParsedObject, parseDocuments, parseFile, tooLarge } from './parse.ts';
+import {
+  FILE_BYTES_MAX,
+  identity,
+  malformedFact,
+  type ParsedObject,
+  parseDocuments,
+  parseFile,
+  placed,
+  tooLarge,
+  unreadFile,
+} from './parse.ts';
 import { type FoundFile, findFile, isWanted, scanFolder } from './scan.ts';
 import { whyNot } from './why-not.ts';
 
@@ -140,7 +150,7 @@ export class FileAdapter implements Adapter {
       facts.push(...malformedFacts(path, undefined, file));
     }
     for (const { object, origin } of this.#holdings.winners()) facts.push({ kind: 'Add', object, origin });
-    const unreadable = this.#holdings.paths().filter(path => this.#holdings.get(path)!.malformed.length > 0);
+    const unreadable = this.#holdings.paths().filter(path => !this.#holdings.get(path)!.complete);
     await this.#sink?.relist(facts, unreadable);
   }
 
@@ -275,8 +285,8 @@ export class FileAdapter implements Adapter {
   async #read(file: FoundFile): Promise<KnownFile | undefined> {
     const known = this.#holdings.get(file.path);
     const unread = (stamp: string, reason: string): KnownFile => {
-      const malformed = [{ origin: { file: file.path }, reason }];
-      return { stamp, objects: known?.objects ?? new Map(), malformed };
+      const why = { origin: { file: file.path }, reason };
+      return { ...unreadFile(why), stamp, objects: known?.objects ?? new Map() };
     };
     if (file.size > FILE_BYTES_MAX) return unread(file.stamp, tooLarge(file.size));
     const bytes = await readFile(file.path).catch((error: NodeJS.ErrnoException) => error);
@@ -289,9 +299,9 @@ export class FileAdapter implements Adapter {
       return undefined;
     }
     const parsed = parseFile(file.path, bytes);
-    const objects = new Map(parsed.malformed.length > 0 ? known?.objects : []);
+    const objects = new Map(parsed.complete ? [] : known?.objects);
     for (const object of parsed.objects) objects.set(identity(object.ref), object);
-    return { stamp: file.stamp, objects, malformed: parsed.malformed };
+    return { ...parsed, stamp: file.stamp, objects };
   }
 
   /** Once for each pair of files, not at every look. */
@@ -357,15 +367,11 @@ function cleared(path: string): Fact {
 
 /** A file's list of errors, when it differs from what was said of it before. */
 function malformedFacts(path: string, before: KnownFile | undefined, after: KnownFile | undefined): readonly Fact[] {
-  const said = before?.malformed ?? [];
-  const now = after?.malformed ?? [];
-  if (now.length === 0) return said.length === 0 ? [] : [cleared(path)];
-  return [{ kind: 'Malformed', origin: { ...now[0]!.origin, file: path }, reasons: now.map(placed) }];
-}
-
-/** The file is said by the fact, the place in it by each reason. */
-function placed({ origin, reason }: { readonly origin: Origin; readonly reason: string }): string {
-  return `${origin.line ?? 1}:${origin.column ?? 1}: ${reason}`;
+  const said = [...(before?.malformed ?? []), ...(before?.ignored ?? [])];
+  const { malformed = [], ignored = [] } = after ?? {};
+  const first = malformed[0] ?? ignored[0];
+  if (first === undefined) return said.length === 0 ? [] : [cleared(path)];
+  return [malformedFact({ ...first.origin, file: path }, malformed, ignored)];
 }
 
 function difference(before: ParsedObject | undefined, after: ParsedObject | undefined): Fact | undefined {

@@ -7,6 +7,9 @@ export interface KnownFile {
   readonly stamp: string;
   readonly objects: ReadonlyMap<string, ParsedObject>;
   readonly malformed: ParsedFile['malformed'];
+  readonly ignored: ParsedFile['ignored'];
+  /** False: some of the objects may be those of an earlier version of the file. */
+  readonly complete: boolean;
 }
 
 export class Holdings {

@@ -3,9 +3,9 @@
 // YAML as Kubernetes reads it (core/yaml.ts). Never throws; every limit is named. A document with an error never hides the others.
 
 import { type Document, isMap, LineCounter, parseAllDocuments } from 'yaml';
-import type { ObjectRef, RawObject } from '../../core/event.ts';
+import type { Fact, ObjectRef, RawObject } from '../../core/event.ts';
 import { isObject, type Json } from '../../core/json.ts';
-import { definitionOf } from '../../core/kinds/registry.ts';
+import { definitionOf, isForeign } from '../../core/kinds/registry.ts';
 import type { Origin } from '../../core/problem.ts';
 import { ALIASES_MAX, kubernetesTags } from '../../core/yaml.ts';
 import { plainDocuments } from './plain-yaml.ts';
@@ -25,24 +25,46 @@ export interface ParsedObject {
   readonly origin: Origin;
 }
 
+/** What is said of a document, and where it begins. */
+export interface Remark {
+  readonly origin: Origin;
+  readonly reason: string;
+}
+
 export interface ParsedFile {
   readonly objects: readonly ParsedObject[];
-  readonly malformed: readonly { readonly origin: Origin; readonly reason: string }[];
+  readonly malformed: readonly Remark[];
+  /** Objects of other projects' kinds. */
+  readonly ignored: readonly Remark[];
+  /** False: an object may stand in what could not be read. */
+  readonly complete: boolean;
 }
 
 export function parseFile(file: string, bytes: Uint8Array): ParsedFile {
   const text = decodeText(file, bytes);
-  if (typeof text !== 'string') return { objects: [], malformed: [text] };
+  if (typeof text !== 'string') return unreadFile(text);
   const documents = parseDocuments(file, text);
-  if ('reason' in documents) return { objects: [], malformed: [documents] };
-  const objects: ParsedObject[] = [];
-  const malformed: { origin: Origin; reason: string }[] = [];
+  if ('reason' in documents) return unreadFile(documents);
+  const found: Found = { objects: [], malformed: [], ignored: [] };
   for (const { value, origin, errors } of documents.documents) {
-    if (errors.length > 0) malformed.push(...errors);
-    else collect(value, origin, objects, malformed);
+    if (errors.length > 0) found.malformed.push(...errors);
+    else collect(value, origin, found);
   }
-  refuseRepeats(objects, malformed);
-  return { objects, malformed: malformed.slice(0, ERRORS_MAX) };
+  const complete = found.malformed.length === 0;
+  refuseRepeats(found);
+  const { objects, malformed, ignored } = found;
+  return { objects, malformed: malformed.slice(0, ERRORS_MAX), ignored: ignored.slice(0, ERRORS_MAX), complete };
+}
+
+/** A file of which nothing is known but why. */
+export function unreadFile(why: Remark): ParsedFile {
+  return { objects: [], malformed: [why], ignored: [], complete: false };
+}
+
+interface Found {
+  readonly objects: ParsedObject[];
+  readonly malformed: Remark[];
+  readonly ignored: Remark[];
 }
 
 export interface ParsedDocument {
@@ -129,36 +151,34 @@ export function tooLarge(bytes: number): string {
 const LIST = 'List';
 
 /** Takes a document apart: an object, a `List` of them, or one of an API server (`ServiceList`), whose items do not say what they are. */
-function collect(
-  value: Json,
-  origin: Origin,
-  objects: ParsedObject[],
-  malformed: { origin: Origin; reason: string }[],
-): void {
+function collect(value: Json, origin: Origin, found: Found): void {
   if (isObject(value) && value.kind === 'List' && value.apiVersion === 'v1') {
-    for (const item of Array.isArray(value.items) ? value.items : []) collect(item, origin, objects, malformed);
+    for (const item of Array.isArray(value.items) ? value.items : []) collect(item, origin, found);
     return;
   }
   const { apiVersion, kind, items } = isObject(value) ? value : {};
   if (typeof kind === 'string' && kind.endsWith(LIST) && Array.isArray(items)) {
     const said = { apiVersion, kind: kind.slice(0, -LIST.length) };
-    for (const item of items) collect(isObject(item) ? { ...said, ...item } : item, origin, objects, malformed);
+    for (const item of items) collect(isObject(item) ? { ...said, ...item } : item, origin, found);
     return;
   }
   const read = asObject(value);
-  if ('reason' in read) malformed.push({ origin, reason: read.reason });
-  else objects.push({ ...read, origin });
+  if (!('reason' in read)) found.objects.push({ ...read, origin });
+  else (read.foreign ? found.ignored : found.malformed).push({ origin, reason: read.reason });
 }
 
 /** The identity of an object, or why it has none. Its content is judged by the core, not here. */
-function asObject(value: Json): { readonly ref: ObjectRef; readonly object: RawObject } | { readonly reason: string } {
+function asObject(
+  value: Json,
+): { readonly ref: ObjectRef; readonly object: RawObject } | { readonly reason: string; readonly foreign?: boolean } {
   if (!isObject(value)) return { reason: `expected a Kubernetes object, found ${describe(value)}` };
   const { apiVersion, kind, metadata } = value;
   if (typeof apiVersion !== 'string' || apiVersion === '') return { reason: 'apiVersion is missing' };
   if (typeof kind !== 'string' || kind === '') return { reason: 'kind is missing' };
   const definition = definitionOf(apiVersion, kind);
   if (definition === undefined) {
-    return { reason: `${apiVersion} ${kind} is not a kind that Periplus knows; the object is ignored` };
+    const reason = `${apiVersion} ${kind} is not a kind that Periplus knows; the object is ignored`;
+    return { reason, foreign: isForeign(apiVersion, kind) };
   }
   if (!isObject(metadata)) return { reason: `${kind}: metadata is missing` };
   const { name, namespace } = metadata;
@@ -173,7 +193,7 @@ function asObject(value: Json): { readonly ref: ObjectRef; readonly object: RawO
 }
 
 /** The same object twice in one file: the first stands. */
-function refuseRepeats(objects: ParsedObject[], malformed: { origin: Origin; reason: string }[]): void {
+function refuseRepeats({ objects, malformed }: Found): void {
   const first = new Map<string, Origin>();
   for (let i = 0; i < objects.length; i++) {
     const { ref, origin } = objects[i]!;
@@ -215,4 +235,18 @@ function plainly(message: string): string {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The file is said by the fact, the place in it by each reason. */
+export function malformedFact(
+  origin: Origin,
+  malformed: readonly Remark[],
+  ignored: readonly Remark[],
+): Fact & { readonly kind: 'Malformed' } {
+  const reasons = malformed.map(placed);
+  return { kind: 'Malformed', origin, reasons, ...(ignored.length === 0 ? {} : { ignored: ignored.map(placed) }) };
+}
+
+export function placed({ origin, reason }: Remark): string {
+  return `${origin.line ?? 1}:${origin.column ?? 1}: ${reason}`;
 }

@@ -150,6 +150,16 @@ function definitionsByKind(): ReadonlyMap<string, ReadonlyMap<string, KindDefini
   return found;
 }
 
+/** Of these every kind and version is known: another one is a mistake, not somebody else's. */
+const istioGroups: ReadonlySet<string> = new Set(
+  kindNames.map(name => definitions[name].group).filter(group => group.endsWith('.istio.io')),
+);
+
+/** Objects of this kind are another project's: they are none of our business, and nothing is wrong with them. */
+export function isForeign(apiVersion: string, kind: string): boolean {
+  return definitionOf(apiVersion, kind) === undefined && !istioGroups.has(apiVersion.split('/')[0]!);
+}
+
 /** The definition of `apiVersion` and `kind`, e.g. `networking.istio.io/v1` and `Gateway`; undefined for kinds unknown to Periplus. */
 export function definitionOf(apiVersion: Json | undefined, kind: Json | undefined): KindDefinition | undefined {
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;

@@ -31,8 +31,8 @@ const virtualService = (spec: string): string =>
 const cases: readonly (readonly [name: string, text: string, expected: RegExp])[] = [
   [
     'unknown kind',
-    'apiVersion: example.com/v1\nkind: Ghost\nmetadata: {name: x}',
-    /^1: example\.com\/v1 Ghost is not a kind/,
+    'apiVersion: networking.istio.io/v1\nkind: VirtualServce\nmetadata: {name: x}',
+    /^1: networking\.istio\.io\/v1 VirtualServce is not a kind/,
   ],
   ['wrong type', virtualService('  hosts: 7\n'), /^1: spec\.hosts: .*(list|array)/],
   ['wrong type of a list', virtualService('- hosts: [a]\n'), /^1: spec: .*(object|message)/],
@@ -102,7 +102,7 @@ describe('bad input', () => {
 
   it('an empty file, comments and separators are nothing', () => {
     for (const text of ['', '\n', '# only a comment\n', '---\n---\n', '\ufeff'])
-      expect(parseFile('x', encode(text))).toEqual({ objects: [], malformed: [] });
+      expect(parseFile('x', encode(text))).toEqual({ objects: [], malformed: [], ignored: [], complete: true });
   });
 
   it('CRLF and a byte order mark do not matter', () => {
@@ -121,6 +121,17 @@ describe('bad input', () => {
     const parsed = parseFile('x', encode(`${GOOD}---\nkind: [\n---\n${GOOD.replace('good', 'better')}`));
     expect(parsed.objects.map(o => o.ref.name)).toContain('good');
     expect(parsed.malformed.length).toBeGreaterThan(0);
+  });
+
+  it('objects of other projects are passed over, and nothing is wrong with the file', () => {
+    const foreign = 'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: x}\n';
+    const parsed = parseFile('x', encode(`${foreign}---\n${GOOD}`));
+    expect(parsed).toMatchObject({ objects: [{ ref: { name: 'good' } }], malformed: [], complete: true });
+    expect(parsed.ignored).toEqual([
+      { origin: expect.objectContaining({ line: 1 }), reason: expect.stringMatching(/cert-manager.io.v1 Certificate/) },
+    ]);
+    const known = 'apiVersion: security.istio.io/v9\nkind: PeerAuthentication\nmetadata: {name: x}\n';
+    expect(parseFile('x', encode(known))).toMatchObject({ malformed: [{}], ignored: [], complete: false });
   });
 
   it('YAML is read as Kubernetes reads it', () => {

@@ -129,6 +129,20 @@ describe('the file adapter', () => {
     await sink.until(s => s.objects.has('Namespace/two') && !s.objects.has('Namespace/one'));
   });
 
+  it('sees what goes from a file that holds kinds of others, or an object twice', async () => {
+    const foreign = 'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\n';
+    const file = (...parts: readonly string[]): string => parts.join('---\n');
+    await put('a.yaml', file(foreign, namespace('a'), namespace('b')));
+    await put('b.yaml', file(namespace('twice'), namespace('twice'), namespace('c')));
+    const sink = await start();
+    expect(sink.lists.map(({ unreadable }) => unreadable)).toEqual([[]]);
+    await put('a.yaml', file(foreign, namespace('a')));
+    await sink.until(s => !s.objects.has('Namespace/b'));
+    await put('b.yaml', file(namespace('twice'), namespace('twice')));
+    await sink.until(s => !s.objects.has('Namespace/c'));
+    expect([...sink.objects.keys()].sort()).toEqual(['Namespace/a', 'Namespace/twice']);
+  });
+
   it('keeps what a bad edit would lose, and says what is wrong', async () => {
     await put('a.yaml', `${namespace('a')}---\n${namespace('b')}`);
     const sink = await start();

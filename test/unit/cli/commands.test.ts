@@ -251,6 +251,14 @@ spec:
       expect.stringMatching(/wrong\.yaml:8:46 spec\.http\[0\]\.route\[0\]\.destination\.port\.number: /),
     ]);
   });
+  test('kinds of other projects are a warning', async () => {
+    const file = join(samples.folder, 'foreign.yaml');
+    writeFileSync(file, 'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\n');
+    const { code, out } = await periplus('analyze', '-f', file, '-o', 'json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject([{ severity: 'warning', code: 'foreign' }]);
+    expect((await periplus('analyze', '-f', file, '--fail-on', 'warning')).code).toBe(1);
+  });
   test('of a journal, at a position', async () => {
     const path = samples.path('bookinfo-day');
     const { code, out } = await periplus('analyze', '-j', path, '--at', '1');

@@ -82,6 +82,25 @@ test('a file that cannot be read is said once, again when it says something else
   ]);
 });
 
+test('what is passed over in a file is said once, as a warning', async () => {
+  const says = (reasons: readonly string[], ignored: readonly string[]) => (state: State) =>
+    step(state, { kind: 'Malformed', source: 'file/Kubernetes', origin: { file: 'b.yaml' }, reasons, ignored }).state;
+  const one = says([], ['1:1: odd'])(emptyState);
+  const two = says(['9:1: no'], ['1:1: odd', '5:1: odd'])(one);
+  const three = says([], ['5:1: odd'])(two);
+  const none = says([], [])(three);
+  expect(none.malformed.size).toBe(0);
+  const lines = await said(reporter => {
+    for (const state of [one, two, three, none]) reporter.folded(state, []);
+  });
+  expect(lines).toEqual([
+    'warn b.yaml:1:1: odd',
+    'error b.yaml:9:1: no',
+    'warn b.yaml:5:1: odd',
+    'info b.yaml can be read again',
+  ]);
+});
+
 test('a NACK: who, what, Envoy’s words, and the objects behind it', async () => {
   const nack = {
     connection: 'c',
