@@ -1,5 +1,6 @@
 // The commands put together, and how a run of them ends: errors become one line on stderr and an exit code.
 
+import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../admin/version.ts';
 import { analyzeCommand } from './analyze.ts';
@@ -64,6 +65,8 @@ Examples:
 
 /** Sets process.exitCode. */
 export async function run(args: readonly string[]): Promise<void> {
+  // What goes wrong there comes as an error; lines of its own would stand between those of our log, which may be JSON.
+  if (process.env.GRPC_VERBOSITY === undefined) setLogVerbosity(logVerbosity.NONE);
   try {
     await program().parseAsync(args, { from: 'user' });
   } catch (error) {

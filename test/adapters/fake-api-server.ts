@@ -1,6 +1,7 @@
 // An API server in memory: the list/watch protocol with versions, pages, bookmarks and compaction, discovery and definitions, and every
 // way we know of in which real ones misbehave. It stands where HTTP would be; nothing of the adapter is used but its interface.
 
+import { setMaxListeners } from 'node:events';
 import type { Api, GetOptions, Query, RequestLimits, WatchStream } from '../../src/adapters/kube/api.ts';
 import { DEFINITIONS_PATH } from '../../src/adapters/kube/custom-resources.ts';
 import { KubeFault } from '../../src/adapters/kube/failure.ts';
@@ -194,6 +195,8 @@ export class FakeApiServer implements Api {
     this.#admit(path, { ...query, watch: 'true' }, signal);
     const collection = this.#collectionAt(path);
     const stream = new Stream(collection);
+    // Those that have ended stay: as many as a test has watches.
+    setMaxListeners(0, signal);
     signal.addEventListener('abort', () => stream.close());
     if (this.#silent) {
       stream.mute();

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { program } from '../../../src/cli/program.ts';
 import type { Json } from '../../../src/core/json.ts';
@@ -71,6 +71,23 @@ describe('every command', () => {
     for (const [name] of commands()) expect(help.out).toContain(name);
     expect((await periplus('--version')).out).toMatch(/^\d+\.\d+\.\d+/);
     expect((await periplus('nonsense')).code).toBe(2);
+  });
+});
+
+describe('serve', () => {
+  test('an address that is taken: one line says which, and nobody else says anything', async () => {
+    const server = createServer();
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const others = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const anywhere = ['--httpAddr', '127.0.0.1:0', '--monitoringAddr', '127.0.0.1:0', '--configDir', samples.folder];
+    const own = ['--journal', join(samples.folder, 'taken.db'), '--log_output_level', 'none'];
+    const { code, err } = await periplus('serve', '--grpcAddr', `127.0.0.1:${port}`, ...anywhere, ...own);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^periplus: --grpcAddr .* is another control plane running\?\n$/);
+    expect(others).not.toHaveBeenCalled();
+    others.mockRestore();
+    await new Promise(resolve => server.close(resolve));
   });
 });
 
