@@ -10,8 +10,9 @@ export function metadataString(reader: ProxyReader, key: string): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
-export function metadataFlag(reader: ProxyReader, key: string): boolean {
-  return metadataString(reader, key) === 'true';
+/** Of keys that Istio does not know the type of: only the text `true` counts, no boolean. */
+export function saysTrue(reader: ProxyReader, key: 'credential' | 'file-credential'): boolean {
+  return reader.metadata(key) === 'true';
 }
 
 /** The case of HTTP/1.1 header names is to be kept: the proxy's own ProxyConfig if it sent one, else the mesh's default. */

@@ -12,7 +12,7 @@ import { endpointsOfPort, serviceAccounts } from '../registry/endpoints.ts';
 import type { ClientTLSSettings } from '../schema/istio-types.gen.ts';
 import { namespaceMtlsMode } from './peer-authentication.ts';
 import { istioFilters, meshMtls } from './proxy-capabilities.ts';
-import { metadataFlag, metadataString } from './proxy-metadata.ts';
+import { metadataString, saysTrue } from './proxy-metadata.ts';
 import type { ClusterPolicy } from './traffic-policy.ts';
 
 /** How file-based certificates reach Envoy: through an SDS cluster of the agent, or read by Envoy itself (no agent). */
@@ -209,7 +209,7 @@ function originatedTls(
     credentialName,
     skipVerify,
     fileCertificates: fileCertificates(reader),
-    credentialSocket: metadataFlag(reader, 'credential'),
+    credentialSocket: saysTrue(reader, 'credential'),
     ecdhCurves: defaults?.ecdhCurves ?? [],
     cipherSuites: defaults?.cipherSuites ?? [],
     compliance: reader.feature('COMPLIANCE_POLICY'),
@@ -225,7 +225,7 @@ function withholdsCredential(reader: ProxyReader, question: UpstreamTlsQuestion,
 
 function fileCertificates(reader: ProxyReader): FileCertificates {
   if (!meshMtls(reader)) return 'direct';
-  return metadataFlag(reader, 'file-credential') ? 'sds-files-grpc' : 'sds-grpc';
+  return saysTrue(reader, 'file-credential') ? 'sds-files-grpc' : 'sds-grpc';
 }
 
 /** Certificates that the node says are mounted into the proxy, as in meshes older than SDS. */

@@ -12,7 +12,7 @@ import { servicesWithClusters } from '../../../core/select/gateway-services.ts';
 import { mergedGateway } from '../../../core/select/gateways.ts';
 import { bindInputs, selectInboundClusters } from '../../../core/select/inbound-cluster.ts';
 import { type ClusterParts, selectOutboundClusters } from '../../../core/select/outbound-cluster.ts';
-import { metadataFlag, preservesHeaderCase } from '../../../core/select/proxy-metadata.ts';
+import { preservesHeaderCase, saysTrue } from '../../../core/select/proxy-metadata.ts';
 import { scopedServices, scopeService } from '../../../core/select/sidecar-scope.ts';
 import type { Cluster, ClusterLoadAssignment } from '../../proto/types.gen.ts';
 import { loadAssignment } from '../endpoint/assignment.ts';
@@ -104,7 +104,7 @@ const ownClusters: Query<'', Clusters> = {
       const bind = bindInputs(reader.facet('ipMode'), true);
       found.push(reader.make(inboundPassthroughCluster, { ...common, ...bind, headerCase }));
     }
-    if (metadataFlag(reader, 'credential')) found.push(reader.make(credentialCluster, { connectTimeout }));
+    if (saysTrue(reader, 'credential')) found.push(reader.make(credentialCluster, { connectTimeout }));
     return found;
   },
 };

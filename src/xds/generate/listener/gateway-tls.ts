@@ -7,7 +7,7 @@ import { protocolOf } from '../../../core/registry/protocol.ts';
 import type { Server, ServerTLSSettings } from '../../../core/schema/istio-types.gen.ts';
 import { providerCluster } from '../../../core/select/provider-cluster.ts';
 import { meshMtls } from '../../../core/select/proxy-capabilities.ts';
-import { metadataText } from '../../../core/select/proxy-config.ts';
+import { saysTrue } from '../../../core/select/proxy-metadata.ts';
 import { type TlsChoice, tlsChoice } from '../../../core/select/tls-versions.ts';
 import {
   type CertificateValidationContext,
@@ -18,7 +18,13 @@ import {
   type TransportSocket,
 } from '../../proto/types.gen.ts';
 import { compliant } from '../compliance.ts';
-import { AGENT_SDS_CLUSTER, CREDENTIAL_SDS_CLUSTER, clusterSecret, credentialSecret } from '../sds.ts';
+import {
+  AGENT_SDS_CLUSTER,
+  CREDENTIAL_SDS_CLUSTER,
+  clusterSecret,
+  credentialSecret,
+  FILE_SDS_CLUSTER,
+} from '../sds.ts';
 import { orNone } from './access-log.ts';
 import { SERVER_HTTP, SERVER_HTTP3, serverTcp } from './alpn.ts';
 import { type FileCertificates, fileCertificates, quicSocket, tlsSocket, workloadSecrets } from './mesh-tls.ts';
@@ -70,7 +76,7 @@ function socketOf(
 
 /** A socket in the proxy comes first, then the first provider of MeshConfig that is an SDS server. */
 function externalSds(reader: ProxyReader): string | undefined {
-  if (metadataText(reader, 'credential') === 'true') return CREDENTIAL_SDS_CLUSTER;
+  if (saysTrue(reader, 'credential')) return CREDENTIAL_SDS_CLUSTER;
   const provider = reader.mesh('extensionProviders').find(({ sds }) => sds !== undefined)?.sds;
   return provider === undefined ? '' : providerCluster(reader, provider.service ?? '', provider.port ?? 0)?.cluster;
 }
@@ -214,14 +220,15 @@ function fileContext(inputs: GatewayTlsInputs, validates: boolean): CommonTlsCon
       validationContext: validates ? { ...base, trustedCa: { filename: ca } } : undefined,
     };
   }
+  const source = inputs.fileSource ? FILE_SDS_CLUSTER : AGENT_SDS_CLUSTER;
   return {
     tlsCertificateSdsSecretConfigs: filesOf(tls).map(({ chain, key }) =>
-      clusterSecret(`file-cert:${chain}~${key}`, AGENT_SDS_CLUSTER),
+      clusterSecret(`file-cert:${chain}~${key}`, source),
     ),
     combinedValidationContext: validates
       ? {
           defaultValidationContext: base,
-          validationContextSdsSecretConfig: clusterSecret(`file-root:${ca ?? ''}`, AGENT_SDS_CLUSTER),
+          validationContextSdsSecretConfig: clusterSecret(`file-root:${ca ?? ''}`, source),
         }
       : undefined,
   };

@@ -4,6 +4,7 @@ import { isObject } from '../../../core/json.ts';
 import type { Generator } from '../../../core/memo.ts';
 import type { ProxyReader, Query } from '../../../core/reader.ts';
 import { metadataText } from '../../../core/select/proxy-config.ts';
+import { saysTrue } from '../../../core/select/proxy-metadata.ts';
 import { trustDomains } from '../../../core/select/trust-domains.ts';
 import { any } from '../../proto/any.ts';
 import {
@@ -65,7 +66,7 @@ export function fileCertificates(reader: ProxyReader): FileCertificates {
   return {
     certificate: chain === '' || key === '' ? '' : `file-cert:${chain}~${key}`,
     root: root === '' ? '' : `file-root:${root}`,
-    fileSource: metadataText(reader, 'file-credential') === 'true',
+    fileSource: saysTrue(reader, 'file-credential'),
   };
 }
 
