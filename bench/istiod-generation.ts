@@ -2,8 +2,10 @@
 //
 // Go's benchmark (pilot/pkg/xds/bench_test.go) calls the generator of one type again and again in one process: building the messages and packing
 // them into Anys is in its loop; hashes of resources, responses and sessions are not. The xDS cache is off. Before the clock starts it makes the
-// push context (services, accounts and rules resolved and indexed), the scope of the proxy, its merged Gateways and its service targets; for
-// routes it also finds out their names. Its figure is the mean by the clock of hundreds of rounds of compiled code; the collector works beside it.
+// push context (services, accounts and rules resolved and indexed, mTLS modes of namespaces), the proxy with its labels and its ProxyConfig, its
+// scope, its merged Gateways and its service targets; for routes it also finds out their names. From the first round on it keeps which metrics and
+// access logs the proxy has (Telemetries, AccessLogBuilder). Its figure is the mean by the clock of hundreds of rounds of compiled code; the
+// collector works beside it.
 // `from scratch` is the same here. Every row has a process of its own, compiled as the build does, warmed by hundreds of rounds of it. Before
 // each round everything that is not in `context` is forgotten; every query, generator and encoding after that is done anew and timed, and so is
 // the hash of each resource. `nothing kept` times the context too. See warmMean for the clock.
@@ -14,13 +16,18 @@ import { promisify } from 'node:util';
 import type { ProxyRecord, Subscription } from '../src/core/proxy.ts';
 import type { Query } from '../src/core/reader.ts';
 import { serviceAccounts } from '../src/core/registry/endpoints.ts';
-import { serviceTargets } from '../src/core/registry/workload.ts';
+import { proxyLabels, serviceTargets } from '../src/core/registry/workload.ts';
 import { scopeRules } from '../src/core/select/destination-rules.ts';
 import { mergedGateway } from '../src/core/select/gateways.ts';
+import { stats } from '../src/core/select/metrics.ts';
+import { namespaceMtlsMode } from '../src/core/select/peer-authentication.ts';
+import { gatewayTopology, proxyHeaders, proxyTracing } from '../src/core/select/proxy-config.ts';
 import { scopedServices, scopeIndex, sidecarScope } from '../src/core/select/sidecar-scope.ts';
+import type { TrafficClass } from '../src/core/select/traffic-class.ts';
 import { virtualServicesFor } from '../src/core/select/virtual-services.ts';
 import type { State } from '../src/core/state.ts';
 import { Engine } from '../src/xds/engine.ts';
+import { accessLogsOf } from '../src/xds/generate/listener/access-log.ts';
 import { resourceSource, resourceSources } from '../src/xds/generate/types.ts';
 import type { ResourceSet } from '../src/xds/resource-set.ts';
 import { CDS, LDS, RDS } from '../src/xds/session/types.ts';
@@ -44,6 +51,11 @@ const TYPES: readonly (readonly [GeneratedType, string])[] = [
   ['listeners', LDS],
   ['routes', RDS],
 ];
+
+const TRAFFIC: Readonly<Record<string, readonly TrafficClass[]>> = {
+  sidecar: ['inbound', 'outbound'],
+  router: ['gateway'],
+};
 
 /** What a row may be about besides a type: all of them. */
 const EVERYTHING = 'everything';
@@ -121,7 +133,7 @@ function aroundContext(watching: Watching, url: string): () => Engine {
   };
 }
 
-/** What Go's push context, sidecar scope, merged Gateways and service targets hold. */
+/** What Go's push context, node, sidecar scope, merged Gateways and service targets hold. */
 const context: Query<'', number> = {
   name: 'bench/context',
   run: reader => {
@@ -131,6 +143,13 @@ const context: Query<'', number> = {
     reader.get(scopeIndex, '');
     reader.get(scopeRules, '');
     reader.get(serviceTargets, '');
+    reader.get(namespaceMtlsMode, reader.facet('namespace'));
+    for (const derivation of [proxyTracing, proxyHeaders, gatewayTopology]) reader.derived(derivation);
+    reader.derived(proxyLabels);
+    for (const traffic of TRAFFIC[reader.facet('type')] ?? []) {
+      reader.get(stats, traffic);
+      reader.get(accessLogsOf, traffic);
+    }
     if (reader.facet('type') !== 'router') return services.length;
     const namespace = reader.facet('namespace');
     for (const { servers } of reader.get(mergedGateway, '').groups) {

@@ -1,6 +1,5 @@
 // Taking time: rounds until enough was seen, and the median of them, which a busy moment of the machine does not move.
 
-import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -27,7 +26,6 @@ const BATCH_MAX = 200;
 const WARM_UP_MS = 2_500;
 const WARM_UP_ROUNDS_MIN = 20;
 const WARM_UP_ROUNDS_MAX = 2_000;
-const READINGS = 1_000;
 
 /** Milliseconds that `run` takes; see medianOf. */
 export function medianMs(run: (round: number) => unknown): Promise<number> {
@@ -86,23 +84,24 @@ export interface Mean {
 }
 
 /**
- * The mean CPU time of the main thread that `run` takes in a program that is warm, in ms, each time on what `prepare` made for it, which is not
- * counted: the median of several batches. As in Go's benchmarks a round's results are garbage from the next one on, the collector's part of that
- * is counted, and what the program needed to compile itself is not. What warming up left behind is collected before the clock starts.
+ * The mean time by the clock that `run` takes in a program that is warm, in ms, each time on what `prepare` made for it, which is not counted: the
+ * median of several batches. As in Go's benchmarks a round's results are garbage from the next one on, the collector's part of that on this thread
+ * is counted, and what the program needed to compile itself is not. What warming up left behind is collected before the clock starts. The system's
+ * own account of CPU time is no clock for rounds of a tenth of a millisecond: to read it empties the processor's caches, which cost such a round
+ * as much again as it takes. So other programs count: the least of the batches is the one that they disturbed least.
  */
 export function warmMean<T>(prepare: () => T, run: (prepared: T) => object): Mean {
   const once = warmUp(prepare, run);
   const size = Math.max(BATCH_MIN, Math.min(BATCH_MAX, Math.ceil(BATCH_MS / once)));
   collectGarbage();
-  const reading = readingTheClockMs();
   const means: number[] = [];
   for (let batch = 0; batch < BATCHES; batch++) {
     let taken = 0;
     for (let i = 0; i < size; i++) {
       const prepared = prepare();
-      const start = mainThreadMs();
+      const start = performance.now();
       run(prepared);
-      taken += mainThreadMs() - start - reading;
+      taken += performance.now() - start;
     }
     means.push(taken / size);
   }
@@ -122,24 +121,6 @@ function warmUp<T>(prepare: () => T, run: (prepared: T) => object): number {
     if (round >= WARM_UP_ROUNDS_MIN && since(begin) >= WARM_UP_MS) break;
   }
   return once;
-}
-
-/**
- * CPU time of the main thread, in ms. What V8's other threads do meanwhile is compiling, and collecting garbage as Go does beside the goroutine
- * that it times. Where the system does not tell, that of all threads.
- */
-function mainThreadMs(): number {
-  // Asking for the process brings the books of the thread that asks up to date.
-  const all = since({ user: 0, system: 0 });
-  if (process.platform !== 'linux') return all;
-  const [nanoseconds] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
-  return Number(nanoseconds) / 1e6;
-}
-
-function readingTheClockMs(): number {
-  const start = mainThreadMs();
-  for (let i = 0; i < READINGS; i++) mainThreadMs();
-  return (mainThreadMs() - start) / (READINGS + 1);
 }
 
 /** CPU time, user and system, of all threads of this process, in ms. */

@@ -16,7 +16,7 @@ import type { State } from './state.ts';
 import type { Asked, CallList, Entry, Place, QueryRead } from './track-entry.ts';
 import type { Facet, FacetBook, FacetValue } from './track-facets.ts';
 import type { Read, ReadIndex } from './track-reads.ts';
-import { Variants } from './track-variants.ts';
+import { type Audience, Variants } from './track-variants.ts';
 
 /** What runs need of the tracker that they belong to. */
 export interface Tracking {
@@ -52,9 +52,8 @@ export class Run implements ProxyReader {
   readonly #before: readonly CallList[];
   readonly #inherits: boolean;
   readonly #id = ++runs;
-  /** Asked of the proxy by the query itself, and answered. */
-  #facets: Facet[] | undefined;
-  #answers: FacetValue[] | undefined;
+  /** What the query itself has asked of the proxy, with the answers. */
+  #answered: Audience[number][] | undefined;
   /** Made when the first of those comes: until then it is the calls. */
   #asked: Asked[] | undefined;
   #reads: Read<Entry>[] | undefined;
@@ -197,17 +196,18 @@ export class Run implements ProxyReader {
   }
 
   #facet(facet: Facet): FacetValue {
-    this.#facets ??= [];
-    this.#answers ??= [];
-    const at = this.#facets.indexOf(facet);
-    if (at >= 0) return this.#answers[at];
+    const answered = this.#answered;
+    if (answered !== undefined) {
+      for (let i = 0; i < answered.length; i++) if (answered[i]![0] === facet) return answered[i]![1];
+    }
     const proxy = this.#proxy;
     assert(proxy !== undefined, NO_PROXY);
     const value = this.#tracking.facetValue(this.#state, proxy, facet);
-    this.#facets.push(facet);
-    this.#answers.push(value);
-    this.#asked ??= [...this.calls];
-    this.#asked.push([facet, value]);
+    const answer: Audience[number] = [facet, value];
+    if (this.#answered === undefined) this.#answered = [answer];
+    else this.#answered.push(answer);
+    if (this.#asked === undefined) this.#asked = [...this.calls, answer];
+    else this.#asked.push(answer);
     return value;
   }
 

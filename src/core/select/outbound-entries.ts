@@ -49,24 +49,27 @@ interface Joined {
 const exclusiveProtocols: readonly string[] = ['Mongo', 'MySQL'];
 
 export class OutboundEntries {
-  readonly #entries = new Map<string, Entry>();
+  /** By the first address, then by port: asked for each port of each service, so no text is put together for it. */
+  readonly #entries = new Map<string, Map<number, Entry>>();
 
   /** From now on nothing is added to what is there: a catch-all listener only fills the gaps that the earlier ones left. */
   lock(): void {
-    for (const entry of this.#entries.values()) entry.locked = true;
+    for (const ports of this.#entries.values()) for (const entry of ports.values()) entry.locked = true;
   }
 
   /** True if HTTP that comes to the address and port would change nothing, as with most services of a mesh. */
   absorbsHttp(bind: string, port: number): boolean {
-    const existing = this.#entries.get(keyOf(bind, port));
+    const existing = this.#entries.get(bind)?.get(port);
     return existing !== undefined && (existing.locked || existing.kind !== 'TCP');
   }
 
   add(incoming: IncomingEntry): void {
-    const key = keyOf(incoming.plan.binds[0], incoming.plan.port);
-    const existing = this.#entries.get(key);
+    const [bind] = incoming.plan.binds;
+    const ports = this.#entries.get(bind) ?? new Map<number, Entry>();
+    this.#entries.set(bind, ports);
+    const existing = ports.get(incoming.plan.port);
     if (existing === undefined) {
-      this.#entries.set(key, { plan: incoming.plan, kind: incoming.settled, locked: false, joined: undefined });
+      ports.set(incoming.plan.port, { plan: incoming.plan, kind: incoming.settled, locked: false, joined: undefined });
       return;
     }
     if (existing.locked || excludes(existing, incoming)) return;
@@ -85,16 +88,15 @@ export class OutboundEntries {
 
   /** Sorted by name of the listener. */
   plans(): readonly OutboundListenerPlan[] {
-    return [...this.#entries]
+    const named: (readonly [string, Entry])[] = [];
+    for (const [bind, ports] of this.#entries)
+      for (const [port, entry] of ports) named.push([`${bind}_${port}`, entry]);
+    return named
       .sort((a, b) => compareText(a[0], b[0]))
       .map(([, { plan, joined }]) => {
         return joined === undefined ? plan : { ...plan, chains: joined.chains, conflicts: joined.conflicts };
       });
   }
-}
-
-function keyOf(bind: string, port: number): string {
-  return `${bind}_${port}`;
 }
 
 function excludes(existing: Entry, incoming: IncomingEntry): boolean {

@@ -22,20 +22,25 @@ export const outboundListenerPlans: Query<'', readonly OutboundListenerPlan[]> =
   name: 'select/outboundListenerPlans',
   run: reader => {
     const entries = new OutboundEntries();
-    for (const egress of reader.get(tcpListeners, '')) addEgress(reader, entries, egress);
+    const listeners = reader.get(egressServices, '');
+    for (let i = 0; i < listeners.length; i++) addEgress(reader, entries, listeners[i]!, i);
     return entries.plans();
   },
 };
 
-/** The egress listeners without VirtualServices that only concern HTTP: no listener depends on those. */
-const tcpListeners: Query<'', readonly EgressListener[]> = {
-  name: 'select/tcpListeners',
-  run: reader =>
-    reader.get(sidecarScope, '').egressListeners.map(({ spec, services, virtualServices }) => ({
-      spec,
-      services,
-      virtualServices: tcpVirtualServices(virtualServices),
-    })),
+type EgressServices = Pick<EgressListener, 'spec' | 'services'>;
+
+/** The egress listeners without their VirtualServices, most of which only concern HTTP: no listener depends on those. */
+const egressServices: Query<'', readonly EgressServices[]> = {
+  name: 'select/egressServices',
+  run: reader => reader.get(sidecarScope, '').egressListeners.map(({ spec, services }) => ({ spec, services })),
+};
+
+/** Argument: the place of the egress listener among all. */
+const egressTcpRules: Query<string, readonly ResolvedVirtualService[]> = {
+  name: 'select/egressTcpRules',
+  run: (reader, place) =>
+    tcpVirtualServices(reader.get(sidecarScope, '').egressListeners[Number(place)]?.virtualServices ?? []),
 };
 
 /** What an egress listener says about every port in it. */
@@ -46,26 +51,34 @@ interface EgressView {
   readonly binds: readonly string[];
   /** The wildcard addresses of the proxy. */
   readonly wildcards: readonly [string, ...string[]];
-  readonly virtualServices: readonly ResolvedVirtualService[];
+  /** Looked for when the first port comes that is not plain HTTP. */
+  readonly tcpRules: () => readonly ResolvedVirtualService[];
 }
 
 const UNIX_PREFIX = 'unix://';
 
-function addEgress(reader: ProxyReader, entries: OutboundEntries, egress: EgressListener): void {
+function addEgress(reader: ProxyReader, entries: OutboundEntries, egress: EgressServices, place: number): void {
   const spec = (egress.spec ?? {}) as IstioEgressListener;
   const bind = spec.bind ?? '';
   const bindToPort = interceptionMode(reader) === 'NONE' || spec.captureMode === 'NONE' || bind.startsWith(UNIX_PREFIX);
+  let rules: readonly ResolvedVirtualService[] | undefined;
   const view: EgressView = {
     spec,
     bindToPort,
     binds: bind !== '' ? [bind] : bindToPort ? localhosts(reader) : [],
     wildcards: wildcards(reader),
-    virtualServices: egress.virtualServices,
+    tcpRules: () => {
+      rules ??= reader.get(egressTcpRules, String(place));
+      return rules;
+    },
   };
   const own = portOf(spec);
   if (own === undefined) entries.lock();
-  for (const service of egress.services) {
-    for (const port of own === undefined ? service.ports : [own]) addPort(reader, entries, view, service, port);
+  const { services } = egress;
+  for (let i = 0; i < services.length; i++) {
+    const service = services[i]!;
+    const ports = own === undefined ? service.ports : [own];
+    for (let j = 0; j < ports.length; j++) addPort(reader, entries, view, service, ports[j]!);
   }
 }
 
@@ -181,7 +194,7 @@ function entryOf(
     protocol: port.protocol,
     dynamicHost: dynamicHostOf(service),
   };
-  const chains: ChainPlan[] = kind === 'HTTP' ? [] : [...tcpChains(reader, bound, view.virtualServices)];
+  const chains: ChainPlan[] = kind === 'HTTP' ? [] : [...tcpChains(reader, bound, view.tcpRules())];
   if (kind !== 'TCP') chains.push(http);
   return {
     plan: { binds, port: port.port, bindToPort: view.bindToPort, service, servicePort: port, chains, conflicts: [] },

@@ -97,7 +97,8 @@ export function portChains(reader: ProxyReader, port: InboundPort): readonly Fil
   const socket = serverTlsSocket(reader, port.tls, true);
   if (socket === undefined) return [];
   const carries = isHttp(target.protocol) ? 'http' : 'tcp';
-  return [chainOf(reader, port.targetPort, { transport: 'tls', mtls: false, carries }, socket, target)];
+  const row: Row = { transport: 'tls', mtls: false, carries };
+  return [chainOf(reader, port.targetPort, row, socket, target, stackOf(reader, carries, target))];
 }
 
 /**
@@ -123,9 +124,12 @@ function chainsOf(
   mode: InboundTls,
   target: InboundTarget,
 ): readonly FilterChain[] {
+  const stacks: Partial<Record<Carries, readonly Filter[]>> = {};
   return rowsOf(reader, mode, target.protocol).map(row => {
     const socket = row.mtls ? reader.get(meshTlsSocket, row.carries) : undefined;
-    return chainOf(reader, destinationPort, row, socket, target);
+    const filters = stacks[row.carries] ?? stackOf(reader, row.carries, target);
+    stacks[row.carries] = filters;
+    return chainOf(reader, destinationPort, row, socket, target, filters);
   });
 }
 
@@ -135,6 +139,7 @@ function chainOf(
   row: Row,
   socket: TransportSocket | undefined,
   target: InboundTarget,
+  filters: readonly Filter[],
 ): FilterChain {
   return reader.make(inboundChain, {
     name: row.carries === 'http' ? target.httpName : target.tcpName,
@@ -142,10 +147,14 @@ function chainOf(
     transport: row.transport,
     alpn: row.alpn,
     socket,
-    filters: row.carries === 'http' ? httpStack(reader, target) : tcpStack(reader, target),
+    filters,
     configNamespace: target.config?.namespace ?? '',
     configName: target.config?.name ?? '',
   });
+}
+
+function stackOf(reader: ProxyReader, carries: Carries, target: InboundTarget): readonly Filter[] {
+  return carries === 'http' ? httpStack(reader, target) : tcpStack(reader, target);
 }
 
 function httpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[] {
