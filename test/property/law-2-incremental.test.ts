@@ -15,6 +15,7 @@ import { reordered } from '../../src/testing/perturbations.ts';
 import { Engine } from '../../src/xds/engine.ts';
 import { resourceSources } from '../../src/xds/generate/types.ts';
 import { CDS } from '../../src/xds/session/types.ts';
+import { clusterSetHistory } from './cluster-set.ts';
 import { allHoldings, freshEngine, type Holdings, holdingsOf, showHoldings } from './holdings.ts';
 import { parameters } from './seed.ts';
 
@@ -39,7 +40,11 @@ function anyMoments(maxLength: number): fc.Arbitrary<readonly Moment[]> {
   return fc
     .tuple(
       someConnected,
-      fc.oneof(fc.array(anyFact, { minLength: 5, maxLength, size: 'max' }), fc.tuple(meshLife(4), order).map(shuffled)),
+      fc.oneof(
+        fc.array(anyFact, { minLength: 5, maxLength, size: 'max' }),
+        fc.tuple(meshLife(4), order).map(shuffled),
+        clusterSetHistory(maxLength),
+      ),
     )
     .map(([first, facts]) => numbered([...first, ...facts]))
     .chain(events => fc.tuple(...events.map(event => next.map((then): Moment => ({ event, next: then })))));

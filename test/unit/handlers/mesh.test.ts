@@ -3,16 +3,23 @@
 
 import { describe, expect, test } from 'vitest';
 import type { Fact } from '../../../src/core/event.ts';
-import type { Json } from '../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { restore } from '../../../src/core/restore.ts';
 import { defaultSettings, settingsToJson } from '../../../src/core/settings.ts';
 import { snapshotOf } from '../../../src/core/snapshot.ts';
 import type { State } from '../../../src/core/state.ts';
 import { nodeOf, step, world } from '../world.ts';
-import { rows, tells, withProxy } from './rows.ts';
+import { rows, says, tells, withProxy } from './rows.ts';
 
 const mesh = (value: Json): Fact => ({ kind: 'MeshConfig', value });
 const networks = (value: Json): Fact => ({ kind: 'MeshNetworks', value });
+const NAMED = { networks: { n: { gateways: [{ address: 'gate.example.com', port: 15443 }] } } };
+const answer: JsonObject = {
+  apiVersion: 'periplus.internal/v1',
+  kind: 'ResolvedName',
+  metadata: { name: 'gate.example.com' },
+  spec: { addresses: ['192.0.2.1'] },
+};
 const NETWORKS = { networks: { n: { endpoints: [{ fromRegistry: 'Kubernetes' }] } } };
 
 describe('mesh configuration', () => {
@@ -26,6 +33,13 @@ describe('mesh configuration', () => {
     ['it was never there: nothing', [], tells(mesh(null)), '-'],
     ['networks: everything', [], tells(networks(NETWORKS)), 'full forced networks'],
     ['the same networks: nothing', world([], { networks: NETWORKS }), tells(networks(NETWORKS)), '-'],
+    [
+      'an answer of DNS for a gateway: everything',
+      world([], { networks: NAMED }),
+      says(answer),
+      'full forced networks',
+    ],
+    ['an answer of DNS for nobody: nothing', world([], { networks: NETWORKS }), says(answer), '-'],
     ['networks that are refused: nothing', world([], { networks: NETWORKS }), tells(networks({ networks: 7 })), '-'],
     ['networks go: everything', world([], { networks: NETWORKS }), tells(networks(null)), 'full forced networks'],
   ]);
