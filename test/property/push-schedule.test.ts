@@ -40,8 +40,10 @@ class Bench {
   readonly started: Started[] = [];
   readonly underWay = new Map<string, number>();
   readonly released: (ScheduleEffect & { readonly kind: 'Released' })[] = [];
+  /** The last that was asked for before the connection came. */
+  readonly cameAt = new Map<string, number>();
   readonly #step: Step;
-  #seq = 0;
+  seq = 0;
 
   constructor(options: ScheduleSettings, step: Step = stepSchedule) {
     this.schedule = openSchedule(options);
@@ -56,6 +58,7 @@ class Bench {
       if (effect.kind === 'Arm') this.timer = effect.at;
       else if (effect.kind === 'Released') this.released.push(effect);
       else {
+        if (!this.schedule.connections.has(effect.connection)) throw new Error(`${effect.connection} is not there`);
         if (this.underWay.has(effect.connection)) throw new Error(`two pushes to ${effect.connection} under way`);
         this.underWay.set(effect.connection, this.time);
         this.started.push({ at: this.time, connection: effect.connection, request: effect.request });
@@ -66,15 +69,23 @@ class Bench {
   }
 
   ask(full: boolean): number {
-    const seq = ++this.#seq;
+    const seq = ++this.seq;
     const request = pushRequest(seq, full ? 'config' : 'endpoint', [`VirtualService/ns/${seq}`], { full });
     this.input({ kind: 'Requested', time: this.time, request });
     return seq;
   }
 
-  done(connection: string): void {
-    if (!this.underWay.delete(connection)) return;
-    this.input({ kind: 'Done', time: this.time, connections: [connection] });
+  done(...connections: readonly string[]): void {
+    const over = connections.filter(connection => this.underWay.delete(connection));
+    if (over.length > 0) this.input({ kind: 'Done', time: this.time, connections: over });
+  }
+
+  /** Comes if it is not there, goes if it is. */
+  toggle(connection: string): void {
+    const kind = this.schedule.connections.has(connection) ? 'Disconnected' : 'Connected';
+    if (kind === 'Disconnected') this.underWay.delete(connection);
+    else this.cameAt.set(connection, this.seq);
+    this.input({ kind, time: this.time, connection });
   }
 
   /** Lets time pass, with the timers that are due on the way. */
@@ -91,7 +102,7 @@ class Bench {
   /** Everybody finishes at once, until nothing happens any more. */
   drain(): void {
     for (let i = 0; i < 100; i++) {
-      for (const connection of [...this.underWay.keys()]) this.done(connection);
+      this.done(...this.underWay.keys());
       this.pass(100);
     }
   }
@@ -99,14 +110,22 @@ class Bench {
 
 type Action =
   | { readonly kind: 'ask'; readonly full: boolean }
-  | { readonly kind: 'done'; readonly connection: string }
+  | { readonly kind: 'done'; readonly connections: readonly string[] }
+  | { readonly kind: 'toggle'; readonly connection: string }
   | { readonly kind: 'pass'; readonly ms: number };
 
 const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('ask' as const), full: fc.boolean() }) },
   {
     weight: 3,
-    arbitrary: fc.record({ kind: fc.constant('done' as const), connection: fc.constantFrom(...CONNECTIONS) }),
+    arbitrary: fc.record({
+      kind: fc.constant('done' as const),
+      connections: fc.subarray([...CONNECTIONS], { minLength: 1 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('toggle' as const), connection: fc.constantFrom(...CONNECTIONS) }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 300 }) }) },
 );
@@ -121,17 +140,19 @@ function live(bench: Bench, all: readonly Action[]): readonly Asked[] {
   const asked: Asked[] = [];
   for (const act of all) {
     if (act.kind === 'ask') asked.push({ at: bench.time, seq: bench.ask(act.full) });
-    else if (act.kind === 'done') bench.done(act.connection);
+    else if (act.kind === 'done') bench.done(...act.connections);
+    else if (act.kind === 'toggle') bench.toggle(act.connection);
     else bench.pass(act.ms);
   }
   bench.drain();
   return asked;
 }
 
-/** Every request reached every connection, in a push that started at or after it was asked for. */
+/** Every request reached every connection that is still there, in a push that started at or after it was asked for. */
 function lost(bench: Bench, asked: readonly Asked[]): string | undefined {
   for (const { seq, at } of asked) {
-    for (const connection of CONNECTIONS) {
+    for (const connection of bench.schedule.connections.keys()) {
+      if (seq <= (bench.cameAt.get(connection) ?? 0)) continue;
       const key = `VirtualService/ns/${seq}`;
       const found = bench.started.some(
         start => start.connection === connection && start.at >= at && start.request.configsUpdated.includes(key),
@@ -148,7 +169,8 @@ describe('push schedule', () => {
       fc.property(actions, all => {
         const bench = new Bench(settings);
         expect(lost(bench, live(bench, all))).toBeUndefined();
-        expect(bench.schedule.waves.length + bench.schedule.next.size).toBe(0);
+        const { waves, next, active, slow } = bench.schedule;
+        expect(waves.length + next.size + active.size + slow.size).toBe(0);
       }),
       parameters(600),
     );

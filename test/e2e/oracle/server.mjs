@@ -8,11 +8,13 @@ import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { connect, createServer as createTcpServer } from 'node:net';
 
-/** Port of a handed connection on loopback → where it had arrived. */
+/** A handed connection on loopback → where it had arrived. */
 const reached = new Map();
+/** By both ports: one may be in use at the same time towards either server. */
+const handedOver = (from, to) => `${from} ${to}`;
 
 function tell(asked, answer) {
-  answer.setHeader('x-reached', reached.get(asked.socket.remotePort) ?? 'nowhere');
+  answer.setHeader('x-reached', reached.get(handedOver(asked.socket.remotePort, asked.socket.localPort)) ?? 'nowhere');
   answer.setHeader('x-path', asked.url);
   answer.setHeader('x-authority', asked.headers[':authority'] ?? asked.headers.host ?? '');
   answer.end();
@@ -25,8 +27,9 @@ function serve(socket, behind) {
     const version = /^[A-Za-z]+ \S+ HTTP\/([12])/.exec(bytes.toString('latin1'))?.[1];
     if (version === undefined) return socket.end(`reached ${arrived}\n`);
     socket.pause();
-    const handed = connect({ host: '127.0.0.1', port: behind[version].address().port }, () => {
-      reached.set(handed.localPort, arrived);
+    const { port } = behind[version].address();
+    const handed = connect({ host: '127.0.0.1', port }, () => {
+      reached.set(handedOver(handed.localPort, port), arrived);
       handed.write(bytes);
       socket.pipe(handed).pipe(socket);
     });
