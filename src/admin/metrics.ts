@@ -50,31 +50,21 @@ export class Metrics {
     'Failures of our own while serving a stream.',
     [],
   );
-  readonly #debounce = this.#histogram(
-    'pilot_debounce_time',
-    'Seconds a push request waited for company.',
-    SECONDS,
-  ).of();
-  readonly #convergence = this.#histogram(
+  readonly #debounce = this.#seconds('pilot_debounce_time', 'Seconds a push request waited for company.');
+  readonly #convergence = this.#seconds(
     'pilot_proxy_convergence_time',
     'Seconds from the start of a push to a proxy to its end.',
-    SECONDS,
-  ).of();
-  readonly #queue = this.#histogram(
+  );
+  readonly #queue = this.#seconds(
     'pilot_proxy_queue_time',
     'Seconds from the release of a push to its start at a proxy.',
-    SECONDS,
-  ).of();
+  );
   readonly #pushTime = this.#histogram(
     'pilot_xds_push_time',
     'Seconds from when a response is due to when it is written, by type.',
     SECONDS,
   );
-  readonly #sendTime = this.#histogram(
-    'pilot_xds_send_time',
-    'Seconds that the write of a response takes.',
-    SECONDS,
-  ).of();
+  readonly #sendTime = this.#seconds('pilot_xds_send_time', 'Seconds that the write of a response takes.');
   readonly #contextInit = this.#histogram(
     'pilot_pushcontext_init_seconds',
     'Seconds from changes that are recorded to the state that their push is made from.',
@@ -219,6 +209,10 @@ export class Metrics {
 
   #counter(name: string, help: string, labelNames: string[]): Counter {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  #seconds(name: string, help: string): HistogramCell {
+    return this.#histogram(name, help, SECONDS).of();
   }
 
   #histogram(name: string, help: string, bounds: readonly number[]): HistogramTally {

@@ -20,7 +20,7 @@ import { Hub } from './hub.ts';
 import type { XdsLimits } from './limits.ts';
 import type { ScheduleSettings } from './push/settings.ts';
 import { RequestMemo } from './request-memo.ts';
-import { byteStreamOf, resetStream, sendPieces } from './shared-write.ts';
+import { byteStreamOf, isGone, resetStream, sendPieces } from './shared-write.ts';
 import type { AdsStream, Incoming } from './stream.ts';
 import type { ConnectionStatus, Served } from './stream-status.ts';
 import type { EndCode, Transport } from './transport.ts';
@@ -168,7 +168,7 @@ export class XdsServer {
     });
     call.on('end', () => {
       // Whoever has gone altogether is not waiting for a status.
-      if (byteStreamOf(call) === undefined) stream.closed(GONE);
+      if (isGone(call)) stream.closed(GONE);
       else stream.end('OK', 'closed by the client');
     });
     call.on('cancelled', () => stream.closed(GONE));

@@ -60,12 +60,21 @@ export function sendPieces(call: ServerDuplexStream<Buffer, Buffer>, pieces: rea
   stream.uncork();
 }
 
-/** The HTTP/2 stream under a call. */
+/** The HTTP/2 stream under a call, while it can be written to. */
 export function byteStreamOf(call: ServerDuplexStream<Buffer, Buffer>): ByteStream | undefined {
-  const { stream } = (call as { readonly call?: { readonly stream?: Partial<ByteStream> } }).call ?? {};
+  const stream = streamOf(call);
   const usable =
     typeof stream?.write === 'function' && typeof stream.cork === 'function' && typeof stream.uncork === 'function';
   return usable && stream.writable === true ? (stream as ByteStream) : undefined;
+}
+
+/** Nobody is there any more to take a status. False as well where it cannot be seen. */
+export function isGone(call: ServerDuplexStream<Buffer, Buffer>): boolean {
+  return streamOf(call)?.writable === false;
+}
+
+function streamOf(call: ServerDuplexStream<Buffer, Buffer>): Partial<ByteStream> | undefined {
+  return (call as { readonly call?: { readonly stream?: Partial<ByteStream> } }).call?.stream;
 }
 
 /** Ends the call at once, whatever is still to be written; false if that cannot be done here. */

@@ -79,6 +79,11 @@ export class AdsClient {
     return await this.#ended;
   }
 
+  /** Says nothing more, and goes on listening. */
+  finish(): void {
+    this.#stream.end();
+  }
+
   close(): void {
     this.#stream.cancel();
     this.#client.close();

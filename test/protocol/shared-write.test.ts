@@ -3,7 +3,7 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { adsService, type Call } from '../../src/xds/server.ts';
-import { byteStreamOf, sendPieces } from '../../src/xds/shared-write.ts';
+import { byteStreamOf, isGone, sendPieces } from '../../src/xds/shared-write.ts';
 import { typeOf } from '../../src/xds/wire/registry.ts';
 import { AdsClient } from './ads-client.ts';
 
@@ -62,5 +62,26 @@ describe('a message in pieces', () => {
     expect(below, 'this release of grpc-js has the stream where it is looked for').toBe(true);
     expect(Object.fromEntries(seen)).toEqual({ 1: large, 2: 'two', 3: 'three', 4: 'four', '': '' });
     expect(done.filter(error => error !== undefined && error !== null)).toEqual([]);
+  });
+
+  it('nobody is gone who cannot be seen, or who has only ended his side', async () => {
+    let call: Call | undefined;
+    let finished = (): void => undefined;
+    const end = new Promise<void>(resolve => {
+      finished = resolve;
+    });
+    const asking = await serving(one => {
+      call = one;
+      one.on('end', finished);
+    });
+    asking.send({ typeUrl: 'any' });
+    asking.finish();
+    await end;
+    expect(isGone(call!)).toBe(false);
+    expect(isGone({ write: call!.write.bind(call!) } as unknown as Call)).toBe(false);
+    const gone = new Promise(resolve => call!.on('cancelled', resolve));
+    asking.close();
+    await gone;
+    expect(isGone(call!)).toBe(true);
   });
 });
