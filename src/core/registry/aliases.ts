@@ -4,7 +4,7 @@
 import type { Service } from '../model/service.ts';
 import { compareText } from '../object.ts';
 import type { Query } from '../reader.ts';
-import { clusterSetService } from './cluster-set.ts';
+import { clusterSetService, hasClusterSet } from './cluster-set.ts';
 import { mergedService } from './kubernetes-service.ts';
 
 interface Alias {
@@ -31,8 +31,9 @@ const resolvedAliases: Query<'', readonly Alias[]> = {
   name: 'registry/resolvedAliases',
   run: reader => {
     const direct = new Map<string, Alias>();
+    const queries = hasClusterSet(reader) ? [mergedService, clusterSetService] : [mergedService];
     for (const obj of reader.indexed('servicesByType', 'ExternalName')) {
-      for (const query of [mergedService, clusterSetService]) {
+      for (const query of queries) {
         const service = reader.get(query, `${obj.namespace}/${obj.name}`);
         if (service?.resolution !== 'Alias' || service.externalName === undefined) continue;
         const { hostname, namespace, externalName } = service;

@@ -6,7 +6,7 @@ import type { Service } from '../model/service.ts';
 import { compareText } from '../object.ts';
 import type { Query, Reader } from '../reader.ts';
 import { aliasesOf } from './aliases.ts';
-import { clusterSetService, serviceNamed } from './cluster-set.ts';
+import { clusterSetService, hasClusterSet, serviceNamed } from './cluster-set.ts';
 import { mergedService } from './kubernetes-service.ts';
 import { servicesOfEntry } from './service-entry.ts';
 
@@ -17,8 +17,9 @@ export const allServices: Query<'', readonly Service[]> = {
     const names = new Set<string>();
     for (const obj of reader.objects('Service')) names.add(`${obj.namespace}/${obj.name}`);
     const services: Service[] = [];
+    const queries = hasClusterSet(reader) ? [serviceOfName, setServiceOfName] : [serviceOfName];
     for (const name of [...names].sort()) {
-      for (const query of [serviceOfName, setServiceOfName]) {
+      for (const query of queries) {
         const service = reader.get(query, name);
         if (service !== undefined) services.push(service);
       }

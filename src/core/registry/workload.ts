@@ -6,7 +6,7 @@ import { isObject, type Json } from '../json.ts';
 import type { Port, Service, ServiceTarget } from '../model/service.ts';
 import { compareText, type Obj } from '../object.ts';
 import type { Derivation, ProxyReader, Query } from '../reader.ts';
-import { importedService } from './cluster-set.ts';
+import { hasClusterSet, importedService } from './cluster-set.ts';
 import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints, targetPort } from './kubernetes-endpoints.ts';
 import { kubernetesService } from './kubernetes-service.ts';
@@ -29,8 +29,10 @@ type TargetName = readonly [
   targetPort: number,
 ];
 
-/** A Service by its own name and by that in the set. A machine is known by the first only. */
-const NAMED_TWICE = ['kubernetes', 'set'] as const;
+/** A Service is served by its own name and by that in the set, a machine by the first only. */
+function registriesOf(reader: ProxyReader): readonly ('kubernetes' | 'set')[] {
+  return hasClusterSet(reader) ? ['kubernetes', 'set'] : ['kubernetes'];
+}
 
 /** What the proxy's own workload serves, by creation time of the service, then hostname. */
 export const serviceTargets: Query<'', readonly ServiceTarget[]> = {
@@ -93,7 +95,7 @@ type PortOf = (port: Obj<'Service'>['spec']['ports'][number]) => number | undefi
 function portTargets(reader: ProxyReader, obj: Obj<'Service'>, portOf: PortOf): readonly TargetName[] {
   const key = `${obj.cluster}/${obj.namespace}/${obj.name}`;
   const names: TargetName[] = [];
-  for (const registry of NAMED_TWICE) {
+  for (const registry of registriesOf(reader)) {
     const service = serviceOfTarget(reader, registry, key);
     const seen = new Set<string>();
     for (const port of obj.spec.ports) {
@@ -164,7 +166,7 @@ function headlessTargets(reader: ProxyReader, obj: Obj<'Service'>, cluster: stri
   const key = `${cluster}/${obj.namespace}/${obj.name}`;
   const first = reader.facet('ips')[0] ?? '';
   const endpoints = reader.get(kubernetesEndpoints, key).filter(({ addresses }) => addresses.includes(first));
-  return NAMED_TWICE.flatMap(registry => {
+  return registriesOf(reader).flatMap(registry => {
     const service = serviceOfTarget(reader, registry, key);
     return endpoints.flatMap(({ portName, port }): readonly TargetName[] =>
       service && portNamed(service, portName) ? [[registry, key, portName, port]] : [],
