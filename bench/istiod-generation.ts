@@ -98,12 +98,12 @@ export async function rowFigures(name: CaseName, about: string): Promise<Figures
     [`${title}, size`]: { ...kibibytes(sizeOf(set)), istiod: go?.kib },
   };
   if (go === undefined) return counts;
-  const from = (prepare: () => Engine): Figure =>
-    meanMilliseconds(warmMean(prepare, engine => make(engine, watching, url)));
+  const from = async (prepare: () => Engine): Promise<Figure> =>
+    meanMilliseconds(await warmMean(prepare, engine => make(engine, watching, url)));
   return {
     ...counts,
-    [`${title}, from scratch`]: { ...from(aroundContext(watching, url)), istiod: go.ms },
-    [`${title}, nothing kept`]: from(() => new Engine(resourceSources)),
+    [`${title}, from scratch`]: { ...(await from(aroundContext(watching, url))), istiod: go.ms },
+    [`${title}, nothing kept`]: await from(() => new Engine(resourceSources)),
   };
 }
 

@@ -90,14 +90,15 @@ export interface Mean {
  * own account of CPU time is no clock for rounds of a tenth of a millisecond: to read it empties the processor's caches, which cost such a round
  * as much again as it takes. So other programs count: the least of the batches is the one that they disturbed least.
  */
-export function warmMean<T>(prepare: () => T, run: (prepared: T) => object): Mean {
-  const once = warmUp(prepare, run);
+export async function warmMean<T>(prepare: () => T, run: (prepared: T) => object): Promise<Mean> {
+  const once = await warmUp(prepare, run);
   const size = Math.max(BATCH_MIN, Math.min(BATCH_MAX, Math.ceil(BATCH_MS / once)));
   collectGarbage();
   const means: number[] = [];
   for (let batch = 0; batch < BATCHES; batch++) {
     let taken = 0;
     for (let i = 0; i < size; i++) {
+      await turnOfTheLoop();
       const prepared = prepare();
       const start = performance.now();
       run(prepared);
@@ -110,10 +111,11 @@ export function warmMean<T>(prepare: () => T, run: (prepared: T) => object): Mea
 }
 
 /** What one run takes in the end. */
-function warmUp<T>(prepare: () => T, run: (prepared: T) => object): number {
+async function warmUp<T>(prepare: () => T, run: (prepared: T) => object): Promise<number> {
   const begin = process.cpuUsage();
   let once = Number.POSITIVE_INFINITY;
   for (let round = 0; round < WARM_UP_ROUNDS_MAX; round++) {
+    await turnOfTheLoop();
     const prepared = prepare();
     const start = performance.now();
     run(prepared);
@@ -121,6 +123,11 @@ function warmUp<T>(prepare: () => T, run: (prepared: T) => object): number {
     if (round >= WARM_UP_ROUNDS_MIN && since(begin) >= WARM_UP_MS) break;
   }
   return once;
+}
+
+/** What a WeakRef refers to lives until the turn in which it was made has ended: in one long turn no round's results would ever be garbage. */
+function turnOfTheLoop(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve));
 }
 
 /** CPU time, user and system, of all threads of this process, in ms. */
