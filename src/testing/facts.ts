@@ -1,7 +1,7 @@
 // Arbitrary histories: facts of sources and of proxies, colliding, out of order, repeated.
 
 import fc from 'fast-check';
-import type { Event, Fact } from '../core/event.ts';
+import type { Event, Fact, MeshLayer } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { anyObject } from './objects.ts';
 import { meshConfig, meshNetworks } from './worlds/edges.ts';
@@ -87,7 +87,13 @@ export function connected(c: (typeof CONNECTIONS)[number]): { readonly source: s
 export const someConnected = fc.subarray([...CONNECTIONS], { minLength: 2 }).map(all => all.map(connected));
 
 const objectFact: fc.Arbitrary<Fact> = fc.oneof(
-  { weight: 8, arbitrary: anyObject.map((object): Fact => ({ kind: 'Add', object })) },
+  { weight: 7, arbitrary: anyObject.map((object): Fact => ({ kind: 'Add', object })) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(anyObject, fc.nat({ max: 9 }))
+      .map(([object, line]): Fact => ({ kind: 'Update', object, origin: { file: 'a.yaml', line } })),
+  },
   {
     weight: 2,
     arbitrary: anyObject.map((object): Fact => {
@@ -119,6 +125,7 @@ const proxyFact: fc.Arbitrary<Fact> = fc.oneof(
     }),
   ),
   connection.map(connected),
+  connection.map((c): Fact => ({ ...connected(c), identities: ['spiffe://cluster.local/ns/prod/sa/default'] }) as Fact),
   connection.map((c): Fact => ({ kind: 'ProxyDisconnected', connection: c, reason: 'closed' })),
   fc.tuple(connection, fc.subarray(['80', '9000', '5432'])).map(
     ([c, names]): Fact => ({
@@ -149,9 +156,24 @@ const settings: fc.Arbitrary<JsonObject> = fc.constantFrom<JsonObject>(
   { env: { PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: 'true', PILOT_SCOPE_GATEWAY_TO_NAMESPACE: 'true' } },
 );
 
+/** Where a mesh configuration stands: mostly the file. */
+const standing = fc.constantFrom<{ readonly layer?: MeshLayer }>(
+  {},
+  {},
+  {},
+  { layer: 'configMap' },
+  { layer: 'shared' },
+);
+
 const otherFact: fc.Arbitrary<Fact> = fc.oneof(
-  { weight: 5, arbitrary: meshConfig.map((value): Fact => ({ kind: 'MeshConfig', value })) },
-  { weight: 2, arbitrary: meshNetworks.map((value): Fact => ({ kind: 'MeshNetworks', value })) },
+  {
+    weight: 5,
+    arbitrary: fc.tuple(meshConfig, standing).map(([value, at]): Fact => ({ kind: 'MeshConfig', ...at, value })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(meshNetworks, standing).map(([value, at]): Fact => ({ kind: 'MeshNetworks', ...at, value })),
+  },
   { weight: 1, arbitrary: settings.map((value): Fact => ({ kind: 'Engine', settings: value })) },
   { weight: 1, arbitrary: fc.constant<Fact>({ kind: 'Synced' }) },
   { weight: 2, arbitrary: fc.constant<Fact>({ kind: 'Interned', digest: EXTENSIONS_DIGEST, value: EXTENSIONS }) },
@@ -159,8 +181,13 @@ const otherFact: fc.Arbitrary<Fact> = fc.oneof(
     weight: 1,
     arbitrary: fc.constantFrom<Fact>(
       { kind: 'Malformed', origin: { file: 'a.yaml', line: 3 }, reasons: ['3:1: no'] },
+      { kind: 'Malformed', origin: { file: 'b.yaml', line: 1 }, reasons: [], ignored: ['1:1: of another project'] },
       { kind: 'Malformed', origin: { file: 'a.yaml' }, reasons: [] },
       { kind: 'Malformed', origin: { file: 'a.yaml', line: 5 }, reasons: [], ignored: ['5:1: of others'] },
+      // Of an event that none of the histories comes to: what is rejected is skipped by a replay, and by nobody else.
+      { kind: 'Rejected', rejected: 1_000_000_000, reason: 'no' },
+      { kind: 'TimerFired', name: 'relist' },
+      { kind: 'Gap', reason: 'no space', since: 1_750_000_000_000, lost: 1 },
     ),
   },
 );

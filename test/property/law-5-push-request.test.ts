@@ -113,7 +113,12 @@ describe('law 5: PushRequest is a monoid', () => {
     fc.assert(
       fc.property(singles, all => {
         expect(loses(all, mergePushRequests)).toBeUndefined();
-        expect(merged(all).causes.blocks.length).toBeLessThanOrEqual(CAUSE_BLOCKS_MAX);
+        const { causes } = merged(all);
+        expect(causes.blocks.length).toBeLessThanOrEqual(CAUSE_BLOCKS_MAX);
+        // Nothing is added either, but to fill blocks.
+        const covered = causeRanges(causes).reduce((sum, { first, last }) => sum + last - first + 1, 0);
+        expect(covered).toBeLessThanOrEqual(causes.blocks.length * causes.blockSize);
+        if (causes.blockSize === 1) expect(covered).toBe(new Set(all.map(({ seq }) => seq)).size);
       }),
       parameters(500),
     );
