@@ -143,7 +143,7 @@ export const pod = kubernetesKind<'Pod', Decoded>({
   narrow,
   indexes: obj => ({
     podsByAddress: obj.spec.podIPs.map(ip => `${obj.namespace}/${ip}`),
-    podsByIp: obj.spec.podIPs.map(ip => `${obj.cluster}/${ip}`),
+    podsByIp: obj.spec.podIP === '' ? [] : [`${obj.cluster}/${obj.spec.podIP}`],
     podsByNamespace: [obj.namespace],
     podsByNode: obj.spec.nodeName === '' ? [] : [`${obj.cluster}/${obj.spec.nodeName}`],
   }),

@@ -64,16 +64,9 @@ export function podLocality(reader: Reader, pod: Obj<'Pod'>): string {
   return node === undefined ? '' : localityOfNode(node.labels);
 }
 
-/** The pod that has an address in a namespace, for slices that name none. */
-export function podOfAddress(
-  reader: Reader,
-  cluster: string,
-  namespace: string,
-  address: string,
-): Obj<'Pod'> | undefined {
-  return reader
-    .indexed('podsByIp', `${cluster}/${address}`)
-    .find(pod => pod.namespace === namespace && isEligible(pod));
+/** The pods that serve at an address, which is their first: several only if they share the address of their node. */
+export function podsAtAddress(reader: Reader, cluster: string, address: string): readonly Obj<'Pod'>[] {
+  return reader.indexed('podsByIp', `${cluster}/${address}`).filter(pod => isEligible(pod) && isReady(pod));
 }
 
 /** Runs, or is about to, and has an address. */

@@ -19,7 +19,7 @@ import {
   withTopology,
   ZONE_LABEL,
 } from './labels.ts';
-import { containerPorts, podLocality } from './pods.ts';
+import { containerPorts, podLocality, podsAtAddress } from './pods.ts';
 import { entriesAt } from './selecting.ts';
 import { entryWorkload } from './workload-entry.ts';
 
@@ -111,7 +111,7 @@ export function podOfProxy(reader: ProxyReader): Obj<'Pod'> | undefined {
 
 /** The only pod with the proxy's first address; of several, which share a host's, one of the proxy's namespace. */
 function podAtAddress(reader: ProxyReader, cluster: string, namespace: string): Obj<'Pod'> | undefined {
-  const pods = reader.indexed('podsByIp', `${cluster}/${reader.facet('ips')[0] ?? ''}`);
+  const pods = podsAtAddress(reader, cluster, reader.facet('ips')[0] ?? '');
   return pods.length > 1 ? pods.find(pod => pod.namespace === namespace) : pods[0];
 }
 

@@ -128,7 +128,7 @@ function targetPorts(entry: Obj<'ServiceEntry'>): Service['passthroughTargetPort
   return overrides;
 }
 
-/** Addresses that the allocator wrote to the status for this host; without it, those that follow from the name. */
+/** Addresses that the allocator wrote to the status for this host, of each family the last; without it, those that follow from the name. */
 function autoAllocated(
   reader: Reader,
   entry: Obj<'ServiceEntry'>,
@@ -144,7 +144,7 @@ function autoAllocated(
   if ((spec.resolution ?? 'NONE') === 'NONE' || (spec.addresses ?? []).length > 0) return {};
   const given = (spec.status?.addresses ?? []).filter(address => address.host === host);
   const values = given.map(address => address.value ?? '').filter(isIp);
-  const v4 = values.find(isIpv4);
-  const v6 = values.find(value => !isIpv4(value));
+  const v4 = values.findLast(isIpv4);
+  const v6 = values.findLast(value => !isIpv4(value));
   return { ...(v4 === undefined ? {} : { autoAllocatedV4: v4 }), ...(v6 === undefined ? {} : { autoAllocatedV6: v6 }) };
 }

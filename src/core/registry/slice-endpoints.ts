@@ -9,7 +9,7 @@ import { networkOf } from './clusters.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { kubernetesService } from './kubernetes-service.ts';
 import { withTopology } from './labels.ts';
-import { podOfAddress, podWorkload, type Workload } from './pods.ts';
+import { podsAtAddress, podWorkload, type Workload } from './pods.ts';
 
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 const IMPORTED_SERVICE_LABEL = 'multicluster.kubernetes.io/service-name';
@@ -138,7 +138,7 @@ function workloadAt(reader: Reader, { cluster, namespace, address, targetRef }: 
   if (targetRef?.kind === 'Pod') {
     return reader.get(podWorkload, `${cluster}/${targetRef.namespace || namespace}/${targetRef.name}`);
   }
-  const pod = podOfAddress(reader, cluster, namespace, address);
+  const pod = podsAtAddress(reader, cluster, address).find(found => found.namespace === namespace);
   if (pod !== undefined) return reader.get(podWorkload, `${cluster}/${pod.namespace}/${pod.name}`);
   return reader.get(bareWorkload, `${cluster}|${address}`);
 }
