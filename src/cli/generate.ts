@@ -5,7 +5,7 @@ import type { Json } from '../core/json.ts';
 import type { ProxyRecord } from '../core/proxy.ts';
 import type { State } from '../core/state.ts';
 import { Tracker } from '../core/track.ts';
-import { proxiesAt } from '../history/proxies.ts';
+import { proxiesAt, proxyNamed } from '../history/proxies.ts';
 import { collect } from '../runtime/collect.ts';
 import { AT_HELP, positionOf, withHistory } from './asking.ts';
 import { CliError, EXIT, parseFormat, printData } from './output.ts';
@@ -37,7 +37,7 @@ export function generateCommand(): Command {
       '--proxies <file>',
       'YAML list of {name, node}; node as Envoy sends it. With --journal default: those connected then',
     )
-    .option('--proxy <name>', 'only this proxy')
+    .option('--proxy <name>', 'only this proxy: its name in the file, or pod, pod.namespace, or connection')
     .option('--type <types>', 'only these of cds, eds, lds, rds, ecds, sds and nds, e.g. cds,lds');
   return addMeshFlags(command)
     .option('-o, --output <format>', 'yaml or json', 'yaml')
@@ -66,30 +66,30 @@ async function targetsOf(flags: Flags): Promise<readonly Target[]> {
     if (flags.at !== undefined) throw new CliError('--at is a position of a journal: give --journal', EXIT.misuse);
     if (proxies === undefined) throw new CliError('give the proxies: --proxies FILE', EXIT.misuse);
     const state = await stateOfFiles(filename ?? [], flags);
-    return targets(state, await nodesOfFile(proxies));
+    return targets(state, await nodesOfFile(proxies), flags.proxy);
   }
   return withHistory(journal, async history => {
     const state = await history.at(await positionOf(history, flags.at));
-    if (proxies !== undefined) return targets(state, await nodesOfFile(proxies));
-    return proxiesAt(state).map(proxy => ({ name: proxy.facets.id, state, proxy }));
+    if (proxies !== undefined) return targets(state, await nodesOfFile(proxies), flags.proxy);
+    const there = flags.proxy === undefined ? proxiesAt(state) : [proxyNamed(state, flags.proxy)];
+    return there.map(proxy => ({ name: proxy.facets.id, state, proxy }));
   });
 }
 
-function targets(state: State, nodes: readonly NamedNode[]): readonly Target[] {
-  return nodes.map(node => ({ name: node.name, ...connected(state, node) }));
+/** `name`: of the only one that is wanted. */
+function targets(state: State, nodes: readonly NamedNode[], name: string | undefined): readonly Target[] {
+  const wanted = nodes.filter(node => name === undefined || node.name === name);
+  if (name !== undefined && wanted.length === 0) {
+    const names = nodes.map(node => node.name).join(', ');
+    throw new CliError(`there is no proxy ${name}; there are: ${names === '' ? 'none' : names}`, EXIT.failed);
+  }
+  return wanted.map(node => ({ name: node.name, ...connected(state, node) }));
 }
 
 function generateAll(all: readonly Target[], flags: Flags): Json {
   const types = typesOf(flags.type);
-  const wanted = all.filter(({ name }) => flags.proxy === undefined || name === flags.proxy);
-  if (wanted.length === 0) {
-    const names = all.map(({ name }) => name).join(', ');
-    throw new CliError(
-      `there is no proxy ${flags.proxy ?? ''}; there are: ${names === '' ? 'none' : names}`,
-      EXIT.failed,
-    );
-  }
-  return Object.fromEntries(wanted.map(target => [target.name, generateOne(target, types)]));
+  if (all.length === 0) throw new CliError('there is no proxy: none is in the list, or connected', EXIT.failed);
+  return Object.fromEntries(all.map(target => [target.name, generateOne(target, types)]));
 }
 
 const TYPES = ['cds', 'eds', 'lds', 'rds', 'ecds', 'sds', 'nds'];

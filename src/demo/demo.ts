@@ -7,6 +7,8 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { defaultSettings } from '../core/settings.ts';
+import { JournalFault } from '../journal/fault.ts';
+import { openJournal } from '../journal/open.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { type ControlPlane, startControlPlane } from '../runtime/control-plane.ts';
 import { type Log, makeLog } from '../runtime/log.ts';
@@ -74,10 +76,12 @@ function stopped(): Promise<void> {
 
 /** Rejects if anything but the Envoys cannot be started; then nothing is left running. */
 async function startDemo(options: DemoOptions, log: Log, say: (line: string) => void): Promise<Demo> {
-  if (options.fresh) await rm(options.folder, { recursive: true, force: true });
   const sample = join(options.folder, 'bookinfo');
   const config = join(sample, 'config');
   const journal = join(options.folder, 'journal.db');
+  await mkdir(options.folder, { recursive: true });
+  await refuseSecond(journal);
+  if (options.fresh) await rm(options.folder, { recursive: true, force: true });
   const chosen = await freePorts(Object.values(PORTS));
   await copySample(sample, chosen);
   const port = (name: keyof typeof PORTS): number => chosen.get(PORTS[name]) ?? PORTS[name];
@@ -100,6 +104,17 @@ async function startDemo(options: DemoOptions, log: Log, say: (line: string) => 
   } catch (error) {
     await stopAll([], plane, backends);
     throw error;
+  }
+}
+
+/** Rejects if a demo runs in the folder: it would be served the files that are written here, with other ports. */
+async function refuseSecond(journal: string): Promise<void> {
+  try {
+    const opened = await openJournal(journal, { clock: systemClock.now });
+    await opened.close();
+  } catch (error) {
+    // What else may be wrong with it is found when it is served, or goes with `fresh`.
+    if (error instanceof JournalFault && error.code === 'locked') throw error;
   }
 }
 

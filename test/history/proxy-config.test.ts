@@ -79,7 +79,7 @@ describe('proxy-config on a journal', () => {
       '--at',
       '10:20',
       '--proxy',
-      'productpage-v1.shop',
+      'productpage',
       '--type',
       'cds',
       '-o',
