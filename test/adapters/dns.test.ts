@@ -81,7 +81,9 @@ class Scene {
     this.openMax = Math.max(this.openMax, ++this.open);
     await new Promise<void>(resolve => setImmediate(resolve));
     this.open--;
-    return this.zone.get(name) ?? { failed: 'ETIMEOUT' };
+    const answer = this.zone.get(name) ?? { failed: 'ETIMEOUT' };
+    if ('failed' in answer && answer.failed === 'thrown') throw new Error('no resolver');
+    return answer;
   }
 }
 
@@ -150,6 +152,15 @@ describe('later', () => {
       'info gate.example.com can be resolved again',
     ]);
     expect(scene.adapter.status().troubles).toEqual([]);
+  });
+  it('a resolver that throws has failed', async () => {
+    const scene = await started(one, { 'gate.example.com': ['192.0.2.1'] });
+    scene.zone.set('gate.example.com', { failed: 'thrown' });
+    await scene.pass(2 * MINUTE);
+    expect(scene.addresses).toEqual(['192.0.2.1']);
+    expect(scene.logged).toEqual([
+      'warn gate.example.com could not be resolved (no resolver); what was last said of it stays',
+    ]);
   });
   it('names come and go with the state', async () => {
     const scene = await started(world([]));

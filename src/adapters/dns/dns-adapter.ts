@@ -11,7 +11,7 @@ import type { State } from '../../core/state.ts';
 import { Tracker } from '../../core/track.ts';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
 import { ASKED_AT_ONCE_MAX, NAMES_MAX, TTL_MS_MIN } from './limits.ts';
-import type { Resolve } from './resolver.ts';
+import type { Answer, Resolve } from './resolver.ts';
 
 export interface DnsOptions {
   readonly cluster: string;
@@ -114,7 +114,7 @@ export class DnsAdapter implements Adapter {
     const before: Watched = { ...this.#watched.get(name), timer: undefined };
     this.#watched.set(name, before);
     await this.#turn();
-    const answer = await this.#options.resolve(name);
+    const answer = await this.#options.resolve(name).catch(failure);
     this.#asking--;
     this.#waiting.shift()?.();
     if (this.#stopped || this.#watched.get(name) !== before) return undefined;
@@ -142,6 +142,11 @@ export class DnsAdapter implements Adapter {
         );
       });
   }
+}
+
+/** A resolver that a program brought with it may reject. */
+function failure(error: unknown): Answer {
+  return { failed: error instanceof Error ? error.message : String(error) };
 }
 
 function told(name: string, trouble: string): string {
