@@ -124,7 +124,7 @@ async function start(
     },
   });
   const history = new History(journal, { foldMax: ASKED_FOLD_MAX });
-  closers.push(startSweeping({ world, engine, warmUp, history, metrics }));
+  closers.push(startSweeping({ world, engine, warmUp, history, metrics, crowded }));
 
   const readiness = (): Readiness => warmUp.readiness(sources.readiness());
   const said = { readiness, report: () => sources.report() };
@@ -162,11 +162,17 @@ function startSweeping({
   warmUp,
   history,
   metrics,
-}: Pick<HostParts, 'world' | 'engine' | 'metrics'> & { readonly warmUp: WarmUp; readonly history: History }) {
+  crowded,
+}: Pick<HostParts, 'world' | 'engine' | 'metrics'> & {
+  readonly warmUp: WarmUp;
+  readonly history: History;
+  readonly crowded: () => boolean;
+}) {
   const sweeper = new Sweeper({
     memo: engine,
     connected: () => world.state.proxies.values(),
     holds: () => warmUp.holdsSweep(world.state.proxies.size > 0),
+    busy: crowded,
   });
   world.listen({ onFolded: () => sweeper.consider() });
   metrics.gauge('periplus_memo_limit', 'Memoised values at which a sweep begins early.', () => sweeper.limit);

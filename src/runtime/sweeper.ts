@@ -16,6 +16,9 @@ export const MEMO_GROWTH = 2;
 /** … and so many more: values of queries and of generators together, some 3 KB each with what hangs on them. */
 export const MEMO_SPARE = 20_000;
 
+/** Sweeps that are due by the clock and put off, one after another, while others need the processor more: a minute of new streams. */
+export const SWEEPS_PUT_OFF_MAX = 2;
+
 export interface SweeperOptions {
   /** The engine that serves. */
   readonly memo: {
@@ -25,12 +28,15 @@ export interface SweeperOptions {
   readonly connected: () => Iterable<ProxyRecord>;
   /** Whether a sweep that is due by the clock is left out this time. */
   readonly holds: () => boolean;
+  /** Others need the processor more; default: never. */
+  readonly busy?: () => boolean;
 }
 
 export class Sweeper {
   readonly #options: SweeperOptions;
   #limit = MEMO_SPARE;
   #stopped = false;
+  #putOff = 0;
   #under: Promise<void> | undefined;
   /** Sweeps finished, since the start. */
   sweeps = 0;
@@ -46,7 +52,14 @@ export class Sweeper {
 
   /** To be called every SWEEP_MS. Resolves when the sweep is over. */
   async tick(): Promise<void> {
-    if (!this.#options.holds()) await this.#sweep();
+    const { holds, busy } = this.#options;
+    if (holds()) return;
+    if (busy?.() === true && this.#putOff < SWEEPS_PUT_OFF_MAX) {
+      this.#putOff++;
+      return;
+    }
+    this.#putOff = 0;
+    await this.#sweep();
   }
 
   /** To be called after each change. */

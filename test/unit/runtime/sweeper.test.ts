@@ -6,7 +6,7 @@ import { fold } from '../../../src/core/fold.ts';
 import type { ProxyRecord } from '../../../src/core/proxy.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import { proxyFacts } from '../../../src/runtime/offline.ts';
-import { MEMO_SPARE, SWEEP_SLICE, Sweeper } from '../../../src/runtime/sweeper.ts';
+import { MEMO_SPARE, SWEEP_SLICE, SWEEPS_PUT_OFF_MAX, Sweeper } from '../../../src/runtime/sweeper.ts';
 import { freshEngine, holdingsOf } from '../../property/holdings.ts';
 
 const CHANGES = 10_000;
@@ -123,6 +123,31 @@ describe('memory', () => {
     }
     expect(most).toBe(1);
     expect(sweeper.limit).toBe(60_000);
+    await sweeper.tick();
+    expect(sweeper.sweeps).toBe(1);
+  });
+});
+
+describe('a sweep that is due', () => {
+  const sweeperThat = (busy: () => boolean) =>
+    new Sweeper({ memo: freshEngine(), connected: () => [], holds: () => false, busy });
+
+  it('is put off while others need the processor, and not for ever', async () => {
+    const sweeper = sweeperThat(() => true);
+    const sweeps: number[] = [];
+    for (let tick = 0; tick < 2 * (SWEEPS_PUT_OFF_MAX + 1); tick++) {
+      await sweeper.tick();
+      sweeps.push(sweeper.sweeps);
+    }
+    const late = new Array<number>(SWEEPS_PUT_OFF_MAX);
+    expect(sweeps).toEqual([...late.fill(0), 1, ...late.slice().fill(1), 2]);
+  });
+
+  it('is made when they no longer do', async () => {
+    let busy = true;
+    const sweeper = sweeperThat(() => busy);
+    await sweeper.tick();
+    busy = false;
     await sweeper.tick();
     expect(sweeper.sweeps).toBe(1);
   });
