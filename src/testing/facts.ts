@@ -204,8 +204,18 @@ export const anyFact: fc.Arbitrary<{ readonly source: string } & Fact> = fc
   )
   .map(([source, fact]) => ({ source, ...fact }));
 
+/** Up to so many facts. Some objects come again as somebody has written them, in a way that does not count. */
 export function anyHistory(maxLength: number): fc.Arbitrary<readonly Event[]> {
-  return fc.array(anyFact, { maxLength, size: 'max' }).map(facts => numbered(facts));
+  const isWritten = fc.nat({ max: 7 }).map(n => n === 7);
+  return fc
+    .array(fc.tuple(anyFact, isWritten), { maxLength, size: 'max' })
+    .map(all => all.flatMap(([fact, again]) => (again && 'object' in fact ? [fact, written(fact)] : [fact])))
+    .map(facts => numbered(facts.slice(0, maxLength)));
+}
+
+function written<F extends { readonly object: JsonObject }>(fact: F): F {
+  const { object } = fact;
+  return { ...fact, object: { ...object, metadata: { ...(object.metadata as JsonObject), generation: 2 } } };
 }
 
 /** The facts as events from seq 1, a second apart. */
