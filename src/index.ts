@@ -6,6 +6,7 @@
 //   const history = await openHistory('journal.db');                               // any position of a journal, explained and compared
 
 export type { Adapter, AdapterLog, Sink, SourceStatus } from './adapters/adapter.ts';
+export type { Answer, Resolve } from './adapters/dns/resolver.ts';
 export { MemoryAdapter } from './adapters/memory/memory-adapter.ts';
 export type { Effect } from './core/effect.ts';
 export type { Event, EventHead, Fact, FactKind, ObjectRef, PushReceipt, RawObject, Unrecorded } from './core/event.ts';
