@@ -126,16 +126,3 @@ function blocksAt(a: Causes, b: Causes, blockSize: number): readonly number[] {
   }
   return [...found].sort((x, y) => x - y);
 }
-
-/** The seq ranges that hold every cause, ascending, both ends included; neighbouring blocks are joined. */
-export function causeRanges(causes: Causes): readonly { readonly first: number; readonly last: number }[] {
-  const ranges: { first: number; last: number }[] = [];
-  for (const block of causes.blocks) {
-    const first = Math.max(causes.first, block * causes.blockSize);
-    const last = Math.min(causes.last, (block + 1) * causes.blockSize - 1);
-    const previous = ranges.at(-1);
-    if (previous !== undefined && previous.last + 1 >= first) previous.last = last;
-    else ranges.push({ first, last });
-  }
-  return ranges;
-}

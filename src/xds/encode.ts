@@ -5,7 +5,7 @@
 // The bytes are a function of the value: fields by number, map entries by key (they differ from Go's order; compare decoded messages).
 
 import { hash } from 'node:crypto';
-import { type TypeName, typeUrl } from './proto/any.ts';
+import type { TypeName } from './proto/any.ts';
 import type { TypeMap } from './proto/types.gen.ts';
 import { framed, framedString, header } from './wire/frame.ts';
 import { encodeAny, encodePrepared } from './wire/pack.ts';
@@ -45,11 +45,6 @@ export function encodeResource(url: string, name: string, message: object, befor
   const encoded = new Encoded(url, name, message as Plain);
   resources.set(message, encoded);
   return encoded;
-}
-
-/** As encodeResource, of a type known at compile time. */
-export function encodeTyped<K extends TypeName>(type: K, name: string, message: TypeMap[K] & object): EncodedResource {
-  return encodeResource(typeUrl(type), name, message);
 }
 
 function headOf(field: number, length: number): Buffer {

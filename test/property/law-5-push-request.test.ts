@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import {
   CAUSE_BLOCKS_MAX,
-  causeRanges,
+  type Causes,
   mergePushRequests,
   noPush,
   type PushRequest,
@@ -57,6 +57,19 @@ function loses(all: readonly Single[], merge: typeof mergePushRequests): string 
   const ranges = causeRanges(whole.causes);
   const uncovered = all.find(({ seq }) => !ranges.some(({ first, last }) => first <= seq && seq <= last));
   return uncovered === undefined ? undefined : `cause ${uncovered.seq}`;
+}
+
+/** The seq ranges that hold every cause, ascending, both ends included; neighbouring blocks are joined. */
+function causeRanges(causes: Causes): readonly { readonly first: number; readonly last: number }[] {
+  const ranges: { first: number; last: number }[] = [];
+  for (const block of causes.blocks) {
+    const first = Math.max(causes.first, block * causes.blockSize);
+    const last = Math.min(causes.last, (block + 1) * causes.blockSize - 1);
+    const previous = ranges.at(-1);
+    if (previous !== undefined && previous.last + 1 >= first) previous.last = last;
+    else ranges.push({ first, last });
+  }
+  return ranges;
 }
 
 function requestsOf(events: readonly Event[]): readonly PushRequest[] {

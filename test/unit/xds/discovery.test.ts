@@ -5,12 +5,12 @@ import {
   deltaDiscoveryResponse,
   discoveryResponse,
 } from '../../../src/xds/discovery.ts';
-import { encodeMessage, encodeTyped } from '../../../src/xds/encode.ts';
+import { encodeMessage, encodeResource } from '../../../src/xds/encode.ts';
 import { any, typeUrl } from '../../../src/xds/proto/any.ts';
 import { toProtoJson } from '../../../src/xds/wire/protojson.ts';
 
 const CLUSTER = 'envoy.config.cluster.v3.Cluster';
-const encoded = ['a', 'b'].map(name => encodeTyped(CLUSTER, name, { name }));
+const encoded = ['a', 'b'].map(name => encodeResource(typeUrl(CLUSTER), name, { name }));
 
 describe('responses', () => {
   test('state of the world', () => {

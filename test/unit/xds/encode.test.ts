@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { encodeMessage, encodeResource, encodeTyped } from '../../../src/xds/encode.ts';
+import { encodeMessage, encodeResource } from '../../../src/xds/encode.ts';
 import { any, anyBytes, anyStruct, typeUrl } from '../../../src/xds/proto/any.ts';
 import { Cluster_DiscoveryType, type FilterChain, type VirtualHost } from '../../../src/xds/proto/types.gen.ts';
 import { encodePrepared } from '../../../src/xds/wire/pack.ts';
@@ -111,29 +111,29 @@ describe('resources', () => {
   test('are encoded once per object', () => {
     const encoded: string[] = [];
     const one = noted(cluster, encoded);
-    const first = encodeTyped(CLUSTER, 'c', one);
-    expect(encodeTyped(CLUSTER, 'c', one)).toBe(first);
+    const first = encodeResource(typeUrl(CLUSTER), 'c', one);
+    expect(encodeResource(typeUrl(CLUSTER), 'c', one)).toBe(first);
     expect(encoded).toHaveLength(1);
   });
 
   test('equal content has one version, other content another', () => {
-    const { version } = encodeTyped(CLUSTER, 'c', cluster);
+    const { version } = encodeResource(typeUrl(CLUSTER), 'c', cluster);
     expect(version).toMatch(/^[0-9a-f]{16}$/);
     const reordered = { metadata: { filterMetadata: { b: {}, a: {} } }, type: 3, name: 'c' } as const;
-    expect(encodeTyped(CLUSTER, 'c', reordered).version).toBe(version);
-    expect(encodeTyped(CLUSTER, 'c', { ...cluster, name: 'd' }).version).not.toBe(version);
+    expect(encodeResource(typeUrl(CLUSTER), 'c', reordered).version).toBe(version);
+    expect(encodeResource(typeUrl(CLUSTER), 'c', { ...cluster, name: 'd' }).version).not.toBe(version);
   });
 
   test('the same object under another name or type is another resource', () => {
     const empty = {};
-    const one = encodeTyped(CLUSTER, 'one', empty);
-    expect(encodeTyped(CLUSTER, 'two', empty).name).toBe('two');
+    const one = encodeResource(typeUrl(CLUSTER), 'one', empty);
+    expect(encodeResource(typeUrl(CLUSTER), 'two', empty).name).toBe('two');
     expect(encodeResource(typeUrl(LISTENER), 'one', empty).version).not.toBe(one.version);
   });
 
   test('frames hold the body, whatever its length', () => {
     for (const length of [0, 1, 126, 127, 128, 16_383, 16_384, 2_097_152]) {
-      const encoded = encodeTyped(CLUSTER, 'n', { name: 'x'.repeat(length) });
+      const encoded = encodeResource(typeUrl(CLUSTER), 'n', { name: 'x'.repeat(length) });
       const read = typeOf('envoy.service.discovery.v3.DiscoveryResponse').decode(encoded.sotwFrame) as unknown as {
         readonly resources: readonly { readonly typeUrl: string; readonly value: Uint8Array }[];
       };
@@ -155,7 +155,7 @@ describe('parts', () => {
   test('of many virtual hosts only the one that changed is encoded again', () => {
     const encoded: string[] = [];
     const all = names.map(name => noted(host(name), encoded));
-    encodeTyped(ROUTES, '80', { name: '80', virtualHosts: all, validateClusters: { value: false } });
+    encodeResource(typeUrl(ROUTES), '80', { name: '80', virtualHosts: all, validateClusters: { value: false } });
     expect(encoded).toEqual(names);
     const changed = all.with(3, noted(host('changed'), encoded)).reverse();
     const bytes = encodeMessage(ROUTES, { name: '80', virtualHosts: changed, validateClusters: { value: false } });
@@ -173,7 +173,7 @@ describe('parts', () => {
     const encoded: string[] = [];
     const all = names.map(name => noted(chain(name), encoded));
     const rest = { name: 'l', useOriginalDst: { value: true }, statPrefix: 's' };
-    encodeTyped(LISTENER, 'l', { name: 'l', filterChains: all });
+    encodeResource(typeUrl(LISTENER), 'l', { name: 'l', filterChains: all });
     expect(encoded).toEqual(names);
     const changed = all.with(3, noted(chain('changed'), encoded)).reverse();
     const bytes = encodeMessage(LISTENER, { ...rest, filterChains: changed });
