@@ -102,10 +102,11 @@ function workloadNameOf(pod: Obj<'Pod'>): string {
   if (pod.spec.generateName === '' || owner === undefined) return pod.name;
   const { kind, name } = owner;
   if (kind === 'ReplicaSet') {
-    const hash = pod.labels['pod-template-hash'] ?? pod.labels['rollouts-pod-template-hash'];
+    const hashes = [pod.labels['pod-template-hash'], pod.labels['rollouts-pod-template-hash']];
+    const hash = hashes.find(each => each && name.endsWith(each));
     return hash && name.endsWith(`-${hash}`) ? name.slice(0, -hash.length - 1) : name;
   }
-  if (kind === 'ReplicationController') return pod.labels.deploymentconfig ?? name;
+  if (kind === 'ReplicationController') return pod.labels.deploymentconfig || name;
   if (kind === 'Job') return /^(.+)-[0-9]{8,10}$/.exec(name)?.[1] ?? name;
   return name;
 }

@@ -75,14 +75,23 @@ function kubernetesTargets(reader: ProxyReader): readonly TargetName[] {
   if (entry !== undefined) return targetsOfEntry(reader, entry, cluster);
   const pod = reader.derived(ownPod);
   const labels = pod === null ? labelsOf(reader.metadata('LABELS')) : pod.labels;
-  const portOf = pod === null ? saidPorts(reader) : podPorts(pod);
-  const chosen = servicesIn(reader, cluster, reader.facet('namespace')).filter(
-    obj => Object.keys(obj.spec.selector).length > 0 && selects(obj.spec.selector, labels),
-  );
-  if (chosen.length > 0) return chosen.flatMap(obj => portTargets(reader, obj, portOf));
-  return servicesIn(reader, cluster, reader.facet('namespace'))
-    .filter(obj => Object.keys(obj.spec.selector).length === 0 && obj.spec.clusterIP === 'None')
-    .flatMap(obj => headlessTargets(reader, obj, cluster));
+  const services = servicesIn(reader, cluster, reader.facet('namespace'));
+  const chosen = services.filter(obj => hasSelector(obj) && selects(obj.spec.selector, labels));
+  if (pod === null) return targetsAsSaid(reader, chosen);
+  if (chosen.length > 0) return chosen.flatMap(obj => portTargets(reader, obj, podPorts(pod)));
+  // Endpoints of services that nobody else fills in. A slice that is not in step with its selector is not looked for.
+  return services.filter(obj => !hasSelector(obj)).flatMap(obj => endpointTargets(reader, obj, cluster));
+}
+
+function hasSelector(obj: Obj<'Service'>): boolean {
+  return Object.keys(obj.spec.selector).length > 0;
+}
+
+/** Of a pod that is not known there is what the proxy says of it. One port of which it does not say where it is, and nothing is believed. */
+function targetsAsSaid(reader: ProxyReader, chosen: readonly Obj<'Service'>[]): readonly TargetName[] {
+  const portOf = saidPorts(reader);
+  if (chosen.some(obj => obj.spec.ports.some(port => portOf(port) === undefined))) return [];
+  return chosen.flatMap(obj => portTargets(reader, obj, portOf));
 }
 
 function servicesIn(reader: ProxyReader, cluster: string, namespace: string): readonly Obj<'Service'>[] {
@@ -118,14 +127,20 @@ function podPorts({ ports }: OwnPod): PortOf {
       : ports.find(port => port.name === wanted && port.protocol === protocol)?.number;
 }
 
-/** Of an unknown pod only the ports that the proxy listed can be named. */
+/** By POD_PORTS, a list in JSON or as text; without any, a port with a name is on none. */
 function saidPorts(reader: ProxyReader): PortOf {
-  const listed = reader.metadata('POD_PORTS');
-  if (typeof listed !== 'string' && !Array.isArray(listed)) {
+  const said = reader.metadata('POD_PORTS');
+  const listed = typeof said === 'string' ? parsePorts(said) : said;
+  if (!Array.isArray(listed) || listed.length === 0) {
     return port => (typeof port.targetPort === 'number' ? port.targetPort : 0);
   }
-  const named = namedPorts(typeof listed === 'string' ? parsePorts(listed) : listed);
-  return port => (typeof port.targetPort === 'number' ? port.targetPort : named[port.targetPort]);
+  return ({ targetPort: wanted, protocol }) => {
+    if (typeof wanted === 'number') return wanted;
+    const found = (listed as readonly Json[]).find(
+      port => isObject(port) && textOf(port.name) === wanted && textOf(port.protocol) === protocol,
+    );
+    return isObject(found) && typeof found.containerPort === 'number' ? found.containerPort : undefined;
+  };
 }
 
 function parsePorts(text: string): Json {
@@ -134,15 +149,6 @@ function parsePorts(text: string): Json {
   } catch {
     return [];
   }
-}
-
-function namedPorts(list: Json): Readonly<Record<string, number>> {
-  const named: Record<string, number> = {};
-  if (!Array.isArray(list)) return named;
-  for (const port of list as readonly Json[]) {
-    if (isObject(port) && typeof port.containerPort === 'number') named[textOf(port.name)] = port.containerPort;
-  }
-  return named;
 }
 
 function targetsOfEntry(reader: ProxyReader, entry: Obj<'WorkloadEntry'>, cluster: string): readonly TargetName[] {
@@ -162,10 +168,10 @@ function targetsOfEntry(reader: ProxyReader, entry: Obj<'WorkloadEntry'>, cluste
   return names;
 }
 
-function headlessTargets(reader: ProxyReader, obj: Obj<'Service'>, cluster: string): readonly TargetName[] {
+function endpointTargets(reader: ProxyReader, obj: Obj<'Service'>, cluster: string): readonly TargetName[] {
   const key = `${cluster}/${obj.namespace}/${obj.name}`;
   const first = reader.facet('ips')[0] ?? '';
-  const endpoints = reader.get(kubernetesEndpoints, key).filter(({ addresses }) => addresses.includes(first));
+  const endpoints = reader.get(kubernetesEndpoints, key).filter(({ addresses }) => addresses[0] === first);
   return registriesOf(reader).flatMap(registry => {
     const service = serviceOfTarget(reader, registry, key);
     return endpoints.flatMap(({ portName, port }): readonly TargetName[] =>

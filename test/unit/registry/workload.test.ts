@@ -80,15 +80,22 @@ describe('service targets', () => {
       nodeOf({
         name: 'web-1',
         labels: { app: 'web' },
-        metadata: { POD_PORTS: '[{"name":"web","containerPort":9090}]' },
+        metadata: {
+          POD_PORTS: '[{"name":"web","containerPort":1},{"name":"web","containerPort":9090,"protocol":"TCP"}]',
+        },
       }),
     );
     const state = world([service('web', { ports: [{ name: 'http', port: 80, targetPort: 'web' }] })]);
     expect(targets(state, proxy)).toEqual(['web:80>9090']);
+    const more = [
+      service('all', { selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 'elsewhere' }] }),
+    ];
+    expect(targets(world([...more, service('web')]), proxy)).toEqual([]);
   });
-  test('a headless service without selector: by its endpoints', () => {
-    const state = world([service('db', { clusterIP: 'None', selector: {} }), slice('db', [{ ip: '10.0.0.1' }])]);
-    expect(targets(state)).toEqual(['db:80>8080']);
+  test.each(['None', '10.1.1.1'])('a service without selector at %s: by its endpoints, of a known pod', clusterIP => {
+    const services = [service('db', { clusterIP, selector: {} }), slice('db', [{ ip: '10.0.0.1' }])];
+    expect(targets(world([...services, pod('web-1', '10.0.0.1')]))).toEqual(['db:80>8080']);
+    expect(targets(world(services))).toEqual([]);
   });
   test('a WorkloadEntry: Kubernetes services that select it, and ServiceEntries', () => {
     const state = world([
