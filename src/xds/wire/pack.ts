@@ -37,6 +37,7 @@ const REMEMBERED: ReadonlySet<string> = new Set([
   'envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter',
   'envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension',
   'envoy.extensions.transport_sockets.tls.v3.CommonTlsContext',
+  'envoy.type.tracing.v3.CustomTag',
 ]);
 /** Messages of one field of which it is known that they have been written. */
 const MET_LATELY = 16;

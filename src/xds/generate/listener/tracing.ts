@@ -48,8 +48,10 @@ export const tracingGenerator: Generator<{ readonly spec: TracingSpec }, HttpCon
   }),
 };
 
+/** By name. */
 function customTags(spec: TracingSpec): readonly CustomTag[] {
   const tags = spec.istioTags === undefined ? [] : istioTags(spec.istioTags);
+  if (Object.keys(spec.customTags).length === 0) return tags;
   for (const [tag, value] of Object.entries(spec.customTags)) {
     const custom = customTag(tag, value);
     if (custom !== undefined) tags.push(custom);
@@ -72,6 +74,7 @@ function dryRunTag(name: string, key: string): CustomTag {
   };
 }
 
+/** By name. */
 function istioTags(values: IstioTags): CustomTag[] {
   const literals: readonly (readonly [string, string])[] = [
     ['istio.canonical_revision', values.revision],
