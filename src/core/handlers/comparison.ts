@@ -3,6 +3,7 @@
 // Rules: spec-events-pushes-protocol §2.6, §8.3; Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
 
 import { sameContent } from '../equal.ts';
+import type { EndpointShard } from '../model/service.ts';
 import { mergePushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import type { Reader } from '../reader.ts';
 import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
@@ -31,7 +32,8 @@ export function endpointRequest(comparison: Comparison, hostname: string, namesp
   if (sameContent(old, now)) return noPush;
   const key = serviceKey(namespace, hostname);
   const accounts = !sameContent(before.get(serviceAccounts, arg), after.get(serviceAccounts, arg));
-  const full = old.length === 0 || accounts || isResolvedByProxy(after, hostname, namespace);
+  const served = [...old, ...now].some(isServedByPods) && isWithoutSelector(after, hostname, namespace);
+  const full = old.length === 0 || accounts || served || isResolvedByProxy(after, hostname, namespace);
   const request = pushRequest(seq, 'endpoint', [key], { full });
   if (!isHeadless(after, hostname, namespace)) return request;
   return mergePushRequests(request, pushRequest(seq, 'headlessendpoint', [key], { full: true }));
@@ -67,6 +69,22 @@ function isResolvedByProxy(reader: Reader, hostname: string, namespace: string):
     .some(
       ({ resolution, namespace: owner }) =>
         owner === namespace && (resolution === 'DNSLB' || resolution === 'DNSRoundRobinLB'),
+    );
+}
+
+function isServedByPods({ endpoints }: EndpointShard): boolean {
+  return endpoints.some(({ workloadName }) => workloadName !== '');
+}
+
+/** What a pod serves of such a service is known by the service's endpoints alone. */
+function isWithoutSelector(reader: Reader, hostname: string, namespace: string): boolean {
+  return reader
+    .get(servicesOfHost, hostname)
+    .some(
+      service =>
+        service.namespace === namespace &&
+        service.registry === 'Kubernetes' &&
+        Object.keys(service.selector).length === 0,
     );
 }
 

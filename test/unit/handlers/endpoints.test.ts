@@ -68,6 +68,18 @@ describe('slices', () => {
       says(slice('web', [{ ip: '10.0.0.1' }, { ip: '10.0.0.2', pod: 'p' }])),
       `full endpoint ${WEB}`,
     ],
+    [
+      'of a service without selector that pods serve: full, for they know it by its endpoints',
+      [service('web', { selector: {} }), pod('p', '10.0.0.1'), slice('web', [{ ip: '10.0.0.1', pod: 'p' }])],
+      says(slice('web', [{ ip: '10.0.0.1', pod: 'p' }, { ip: '10.0.0.2' }])),
+      `full endpoint ${WEB}`,
+    ],
+    [
+      'of a service without selector that no pod serves: incremental',
+      [service('web', { selector: {} }), one],
+      says(two),
+      `incremental endpoint ${WEB}`,
+    ],
     ['a pod that is not there yet: nothing', [web], says(slice('web', [{ ip: '10.0.0.1', pod: 'p' }])), '-'],
   ]);
 });
