@@ -128,7 +128,7 @@ function aroundContext(watching: Watching, url: string): () => Engine {
       tracker.keep(held);
       tracker.sweep();
     }
-    tracker.keep(held);
+    tracker.stands(state, proxy, held);
     make(new Engine(resourceSources), watching, url);
     return new Engine(resourceSources, tracker);
   };

@@ -5,7 +5,7 @@ export type Few<T> = undefined | T | Set<T>;
 
 export function withOne<T>(few: Few<T>, item: T): Few<T> {
   if (few === undefined || few === item) return item;
-  return few instanceof Set ? few.add(item) : new Set([few, item]);
+  return few instanceof Set ? few.add(item) : new Set<T>().add(few).add(item);
 }
 
 export function without<T>(few: Few<T>, item: T): Few<T> {

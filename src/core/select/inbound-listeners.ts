@@ -115,13 +115,16 @@ function isGlobalUnicast(address: string): boolean {
 
 /** TLS of a target port; port 0 stands for all that are not configured. */
 export function inboundTls(reader: ProxyReader, targetPort: number): InboundTls {
-  const mode = reader.get(inboundMtlsMode, String(targetPort));
+  const named = reader.get(portLevelMtlsPorts, '').includes(targetPort);
+  const mode = reader.get(inboundMtlsMode, named ? String(targetPort) : '0');
   if (meshMtls(reader)) return mode;
   return mode === 'STRICT' ? 'refuse' : 'DISABLE';
 }
 
 /** Ports with an mTLS mode of their own that no service or ingress entry covers, ascending. */
 export function uncoveredMtlsPorts(reader: ProxyReader): readonly number[] {
+  const ports = reader.get(portLevelMtlsPorts, '');
+  if (ports.length === 0) return ports;
   const covered = new Set(reader.get(inboundPorts, '').map(port => port.targetPort));
-  return reader.get(portLevelMtlsPorts, '').filter(port => !covered.has(port));
+  return ports.filter(port => !covered.has(port));
 }

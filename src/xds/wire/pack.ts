@@ -188,16 +188,19 @@ function remembering(write: WriteElement): WriteElement {
 
 /** The last ones of a field that were written: among them are those that come again soon. */
 class Lately {
-  readonly #marks: (Mark | undefined)[] = new Array<undefined>(MET_LATELY).fill(undefined);
+  readonly #values: unknown[] = [];
+  readonly #marks: Mark[] = [];
   #next = 0;
 
   find(value: unknown): Mark | undefined {
-    for (let i = 0; i < MET_LATELY; i++) if (this.#marks[i]?.value === value) return this.#marks[i];
-    return undefined;
+    const at = this.#values.indexOf(value);
+    return at < 0 ? undefined : this.#marks[at];
   }
 
   add(mark: Mark): void {
-    this.#marks[this.#next++ % MET_LATELY] = mark;
+    const at = this.#next++ % MET_LATELY;
+    this.#values[at] = mark.value;
+    this.#marks[at] = mark;
   }
 }
 

@@ -8,11 +8,10 @@ import { proxyHeaders } from '../../../core/select/proxy-config.ts';
 import type { TrafficClass } from '../../../core/select/traffic-class.ts';
 import { any } from '../../proto/any.ts';
 import { Cluster_DnsLookupFamily, type HttpFilter } from '../../proto/types.gen.ts';
+import { inOrder } from './filter-stages.ts';
 import { alpn, peerMetadata, statsFilters } from './istio-filters.ts';
 
-/**
- * From the network to the upstream. The whole order, so that a feature has its place before it exists: a stage that nothing fills is empty.
- */
+/** From the network to the upstream. */
 const httpFilterOrder = [
   'peerMetadata',
   'customAuthorization',
@@ -72,7 +71,7 @@ const httpFilterList: Query<string, readonly HttpFilter[]> = {
       dynamicForwardProxy: dynamicHost === '' ? [] : [dynamicForwardProxyFilter(dynamicHost)],
       router: [router(reader)],
     };
-    return httpFilterOrder.flatMap(stage => stages[stage] ?? []);
+    return inOrder(httpFilterOrder, stages);
   },
 };
 

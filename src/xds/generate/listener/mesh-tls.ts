@@ -1,7 +1,7 @@
 // The server side of mesh mTLS (spec-listeners §5; Istio pilot/pkg/security/authn/utils/utils.go, pilot/pkg/security/model/authentication.go).
 
 import { isObject } from '../../../core/json.ts';
-import type { Generator } from '../../../core/memo.ts';
+import { type Generator, oneOfEqual } from '../../../core/memo.ts';
 import type { ProxyReader, Query } from '../../../core/reader.ts';
 import { metadataText } from '../../../core/select/proxy-config.ts';
 import { saysTrue } from '../../../core/select/proxy-metadata.ts';
@@ -38,11 +38,26 @@ const defaultCiphers: readonly string[] = [
 export const meshTlsSocket: Query<'http' | 'tcp', TransportSocket> = {
   name: 'generate/meshTlsSocket',
   run: (reader, carries) => {
+    const alpn = carries === 'http' ? SERVER_HTTP : serverTcp(reader);
+    return reader.make(meshTls, { alpn, settings: reader.get(meshTlsSettings, '') });
+  },
+};
+
+/** What does not depend on what is carried. */
+interface MeshTlsSettings extends FileCertificates {
+  readonly tls13: boolean;
+  readonly ciphers: readonly string[];
+  readonly trustDomains: readonly string[];
+  readonly compliance: string;
+}
+
+const meshTlsSettings: Query<'', MeshTlsSettings> = {
+  name: 'generate/meshTlsSettings',
+  run: reader => {
     const settings = reader.mesh('meshMTLS') as unknown;
     const mesh = isObject(settings as never) ? (settings as Readonly<Record<string, unknown>>) : {};
     const ciphers = mesh.cipherSuites;
-    return reader.make(meshTls, {
-      alpn: carries === 'http' ? SERVER_HTTP : serverTcp(reader),
+    return reader.make(oneOfEqualSettings, {
       tls13: mesh.minProtocolVersion === 'TLSV1_3',
       ciphers: Array.isArray(ciphers) && ciphers.length > 0 ? (ciphers as readonly string[]) : defaultCiphers,
       trustDomains: reader.feature('PILOT_SKIP_VALIDATE_TRUST_DOMAIN') ? [] : trustDomains(reader),
@@ -82,31 +97,30 @@ export function workloadSecrets(files: FileCertificates): {
   };
 }
 
-interface MeshTlsInputs extends FileCertificates {
+const oneOfEqualSettings = oneOfEqual<MeshTlsSettings>('listener/oneOfEqualMeshTlsSettings');
+
+interface MeshTlsInputs {
   readonly alpn: readonly string[];
-  readonly tls13: boolean;
-  readonly ciphers: readonly string[];
-  readonly trustDomains: readonly string[];
-  readonly compliance: string;
+  readonly settings: MeshTlsSettings;
 }
 
 const meshTls: Generator<MeshTlsInputs, TransportSocket> = {
   name: 'listener/meshTls',
-  run: inputs => {
-    const secrets = workloadSecrets(inputs);
+  run: ({ alpn, settings }) => {
+    const secrets = workloadSecrets(settings);
     const validation: CertificateValidationContext = {
-      matchSubjectAltNames: inputs.trustDomains.map(domain => ({ prefix: `spiffe://${domain}/` })),
+      matchSubjectAltNames: settings.trustDomains.map(domain => ({ prefix: `spiffe://${domain}/` })),
     };
     return tlsSocket(
       {
-        alpnProtocols: inputs.alpn,
+        alpnProtocols: alpn,
         tlsParams: compliant(
           {
-            tlsMinimumProtocolVersion: inputs.tls13 ? TlsProtocol.TLSv1_3 : TlsProtocol.TLSv1_2,
+            tlsMinimumProtocolVersion: settings.tls13 ? TlsProtocol.TLSv1_3 : TlsProtocol.TLSv1_2,
             tlsMaximumProtocolVersion: TlsProtocol.TLSv1_3,
-            cipherSuites: inputs.ciphers,
+            cipherSuites: settings.ciphers,
           },
-          inputs.compliance,
+          settings.compliance,
         ),
         tlsCertificateSdsSecretConfigs: [secrets.certificate],
         combinedValidationContext: {

@@ -4,12 +4,10 @@
 import type { ProxyReader, Query } from '../../../core/reader.ts';
 import type { TrafficClass } from '../../../core/select/traffic-class.ts';
 import type { Filter } from '../../proto/types.gen.ts';
+import { inOrder } from './filter-stages.ts';
 import { networkMetadataExchange, statsFilters } from './istio-filters.ts';
 
-/**
- * From the network to the terminal filters. The whole order, so that a feature has its place before it exists: a stage that nothing fills is
- * empty.
- */
+/** From the network to the terminal filters. */
 const networkFilterOrder = [
   'metadataExchange',
   'customAuthorization',
@@ -38,6 +36,6 @@ const networkFilterList: Query<string, readonly Filter[]> = {
       metadataExchange: exchange === 'true' ? networkMetadataExchange(reader) : [],
       stats: statsFilters(reader, traffic),
     };
-    return networkFilterOrder.flatMap(stage => stages[stage] ?? []);
+    return inOrder(networkFilterOrder, stages);
   },
 };
