@@ -227,7 +227,7 @@ export class Tracker {
     const variants = place === undefined ? this.#variants.of(query.name, arg) : place.variants;
     const known = proxy === undefined ? undefined : this.#answersOf(proxy).values;
     const ask = (facet: Facet): FacetValue =>
-      proxy === undefined ? NO_PROXY : known?.has(facet) ? known.get(facet) : this.#facetValue(state, proxy, facet);
+      proxy === undefined ? NO_PROXY : (known?.get(facet) ?? this.#facetValue(state, proxy, facet));
     // Several may suit, when what is asked has changed with the state; what does not hold for this proxy holds for no other.
     let stale = this.#takeUp(proxy, variants, ask);
     for (let entry = variants.find(ask); entry !== undefined; entry = variants.find(ask)) {
