@@ -60,6 +60,8 @@ function servicePorts(reader: ProxyReader, besideIngress: boolean): readonly Inb
   const bind = wildcards(reader)[0];
   const ports: InboundPort[] = [];
   for (const { service, port, targetPort } of reader.get(serviceTargets, '')) {
+    // A name that no port has: a chain for port 0 would be one for all ports, and there is one already.
+    if (targetPort === 0) continue;
     if (isReservedPort(reader, targetPort, true) || (bindToPort && isPrivilegedPort(reader, targetPort))) continue;
     ports.push({ targetPort, bind, bindToPort, port, service, traceHost: service.hostname });
   }
