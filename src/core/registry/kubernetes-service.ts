@@ -102,10 +102,15 @@ function accountsOf(reader: Reader, obj: Obj<'Service'>): readonly string[] {
   return [...canonical, ...names.map(name => spiffeId(trustDomain, obj.namespace, name))].sort();
 }
 
-function externalAddresses(obj: Obj<'Service'>): Service['externalAddresses'] {
-  const { loadBalancerIngress, externalIPs, type } = obj.spec;
+/** Where a service is reached from outside of its cluster: addresses or host names of its balancers, and its external IPs. */
+export function outsideAddresses({ spec }: Obj<'Service'>): readonly string[] {
+  const { loadBalancerIngress, externalIPs, type } = spec;
   const balancers = type === 'LoadBalancer' ? loadBalancerIngress.map(({ ip, hostname }) => ip || hostname || '') : [];
-  const addresses = [...balancers.filter(address => address !== ''), ...externalIPs];
+  return [...balancers, ...externalIPs].filter(address => address !== '');
+}
+
+function externalAddresses(obj: Obj<'Service'>): Service['externalAddresses'] {
+  const addresses = outsideAddresses(obj);
   return addresses.length === 0 ? {} : { [obj.cluster]: addresses };
 }
 

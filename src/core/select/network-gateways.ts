@@ -9,7 +9,9 @@ import { dnsNameOf } from '../kinds/resolved-name.ts';
 import { compareText, type Obj } from '../object.ts';
 import { isIp } from '../proxy.ts';
 import type { Query, Reader } from '../reader.ts';
+import { outsideAddresses } from '../registry/kubernetes-service.ts';
 import { NETWORK_LABEL, selects } from '../registry/labels.ts';
+import { kubernetesServiceOf } from './hosts.ts';
 
 /** A label that names another port than the usual one. */
 const GATEWAY_PORT_LABEL = 'networking.istio.io/gatewayPort';
@@ -96,10 +98,8 @@ function configured(reader: Reader): readonly NetworkGateway[] {
 }
 
 function servicesNamed(reader: Reader, hostname: string): readonly Obj<'Service'>[] {
-  const suffix = `.svc.${reader.setting('domainSuffix')}`;
-  if (!hostname.endsWith(suffix)) return [];
-  const [name, namespace] = hostname.slice(0, -suffix.length).split('.');
-  return namespace === undefined ? [] : reader.indexed('servicesByName', `${namespace}/${name}`);
+  const named = kubernetesServiceOf(hostname, reader.setting('domainSuffix'));
+  return named === undefined ? [] : reader.indexed('servicesByName', `${named.namespace}/${named.name}`);
 }
 
 function gatewaysOf(
@@ -108,17 +108,14 @@ function gatewaysOf(
   network: string,
   servicePort: number,
 ): readonly NetworkGateway[] {
-  const { type, loadBalancerIngress, externalIPs, ports } = service.spec;
+  const { type, ports } = service.spec;
   const { cluster } = service;
   const selector = type === 'NodePort' ? nodeSelector(service) : undefined;
   if (selector !== undefined) {
     const port = ports.find(candidate => candidate.port === servicePort)?.nodePort ?? servicePort;
     return nodeAddresses(reader, cluster, selector).map(address => ({ network, cluster, address, port }));
   }
-  const balancers = type === 'LoadBalancer' ? loadBalancerIngress.map(({ ip, hostname }) => ip || hostname || '') : [];
-  return [...balancers, ...externalIPs]
-    .filter(address => address !== '')
-    .map(address => ({ network, cluster, address, port: servicePort }));
+  return outsideAddresses(service).map(address => ({ network, cluster, address, port: servicePort }));
 }
 
 function nodeSelector(service: Obj<'Service'>): Readonly<Record<string, string>> | undefined {

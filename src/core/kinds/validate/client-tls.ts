@@ -3,6 +3,8 @@
 import type { ClientTLSSettings } from '../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../report.ts';
 
+const CONFIG_MAP = 'configmap://';
+
 /** `namespace` is that of the object; '' for settings of the mesh. */
 export function checkClientTls(
   tls: ClientTLSSettings | undefined,
@@ -38,8 +40,6 @@ function checkConfigMap(credentialName: string, namespace: string, path: string,
     report(path, `${quoted(owner)} is another namespace: expected a ConfigMap of ${quoted(namespace)}`);
   }
 }
-
-const CONFIG_MAP = 'configmap://';
 
 function checkUnverified(tls: ClientTLSSettings, mode: 'SIMPLE' | 'MUTUAL', path: string, report: Report): void {
   const why = 'has no meaning with insecureSkipVerify';

@@ -18,6 +18,9 @@ const MEMBERS: ReadonlyMap<string, Members> = new Map([
   ['oct', { needed: ['k'], bytes: ['k'], privateBytes: [] }],
 ]);
 
+/** Members of any key that are texts. */
+const TEXTS: readonly string[] = ['alg', 'crv', 'kid', 'use', 'x5t', 'x5t#S256'];
+
 /** What is wrong with the text of a key set, if anything. */
 export function jwksProblem(text: string): string | undefined {
   let json: Json;
@@ -36,8 +39,6 @@ export function jwksProblem(text: string): string | undefined {
   }
   return undefined;
 }
-
-const TEXTS: readonly string[] = ['alg', 'crv', 'kid', 'use', 'x5t', 'x5t#S256'];
 
 /** Up to where its first object ends: what follows is not looked at, as in that library. */
 function firstObject(text: string): string {
@@ -63,18 +64,16 @@ function keyProblem(key: JsonObject, which: string): string | undefined {
   const bytes = key.d === undefined ? members.bytes : [...members.bytes, ...members.privateBytes];
   const odd = (names: readonly string[], fits: (value: Json) => boolean) =>
     names.find(name => key[name] !== undefined && key[name] !== null && !fits(key[name]));
-  const badText = odd(TEXTS, value => typeof value === 'string');
+  const badText = odd(TEXTS, isText);
   if (badText !== undefined) return `${which}: ${badText} is not a string`;
   const badBytes = odd(bytes, isBase64);
   if (badBytes !== undefined) return `${which}: ${badBytes} is not base64`;
-  if (
-    odd(
-      ['key_ops'],
-      isListOf(item => typeof item === 'string'),
-    )
-  )
-    return `${which}: key_ops is not a list of strings`;
+  if (odd(['key_ops'], isListOf(isText))) return `${which}: key_ops is not a list of strings`;
   return odd(['x5c'], isListOf(isBase64)) ? `${which}: x5c is not a list of base64` : undefined;
+}
+
+function isText(value: Json): boolean {
+  return typeof value === 'string';
 }
 
 function isListOf(fits: (item: Json) => boolean): (value: Json) => boolean {
