@@ -11,8 +11,44 @@ const only = (name, comment, from, allowed) => ({
   to: { pathNot: [from, ...allowed] },
 });
 
+/**
+ * The floors of src/core, lowest first: a folder imports itself and the floors below it. The files at the root of src/core (event, effect,
+ * push-request, table) lie beside `model`; `state` above `mesh`, where type imports bring it to the queries; `reduce` on top.
+ */
+const coreFloors = [
+  ['base', 'schema'],
+  ['model'],
+  ['kinds'],
+  ['mesh'],
+  ['query'],
+  ['translate'],
+  ['registry'],
+  ['select'],
+  ['wishes', 'handlers'],
+  ['fold'],
+  ['stores'],
+];
+
+const coreFloorRules = coreFloors
+  .map((floor, i) => ({
+    name: `core-floors-${floor[0]}`,
+    comment: `src/core/${floor.join(' and ')} import nothing of the floors above`,
+    severity: 'error',
+    from: { path: `^src/core/(${floor.join('|')})/` },
+    to: {
+      path: `^src/core/(${coreFloors
+        .slice(i + 1)
+        .flat()
+        .join('|')})/`,
+      // kinds and objects name each other in types (an object's content is its kind's).
+      ...(floor[0] === 'model' ? { dependencyTypesNot: ['type-only'] } : {}),
+    },
+  }))
+  .slice(0, -1);
+
 module.exports = {
   forbidden: [
+    ...coreFloorRules,
     only('core-is-pure', 'core imports a short list of pure libraries and nothing of ours', '^src/core/', [
       pureLibraries,
     ]),
@@ -44,15 +80,35 @@ module.exports = {
       to: { path: '^src/', pathNot: ['^src/core/', '^src/adapters/adapter\\.ts$', '^src/adapters/$1/'] },
     },
     {
-      name: 'history-asks',
-      comment:
-        'history reads journals and generates; it knows the core, the journal, xds and what runs offline, never a server',
+      name: 'offline-serves-nobody',
+      comment: 'what replays and inspects without a server knows the core, the journal, xds and how files are parsed',
       severity: 'error',
-      from: { path: '^src/history/' },
+      from: { path: '^src/offline/' },
       to: {
         path: '^src/',
-        pathNot: ['^src/(core|history|journal|xds)/', '^src/runtime/(history|offline|collect)\\.ts$'],
+        pathNot: ['^src/(core|offline|journal)/', '^src/xds/(?!grpc/|serve/)', '^src/adapters/file/'],
       },
+    },
+    {
+      name: 'history-asks',
+      comment: 'history reads journals and generates; it knows the core, the journal, xds and offline, never a server',
+      severity: 'error',
+      from: { path: '^src/history/' },
+      to: { path: '^src/', pathNot: ['^src/(core|history|journal|offline)/', '^src/xds/(?!grpc/|serve/)'] },
+    },
+    {
+      name: 'admin-shows',
+      comment: 'admin pages show what the runtime gives them; the runtime knows admin, not the other way round',
+      severity: 'error',
+      from: { path: '^src/admin/' },
+      to: { path: '^src/(runtime|cli|demo|adapters)/' },
+    },
+    {
+      name: 'grpc-is-glue',
+      comment: 'grpc-js is known where it is glued and to adapters with a protocol of their own, nowhere else in xds',
+      severity: 'error',
+      from: { path: '^src/xds/', pathNot: '^src/xds/grpc/' },
+      to: { path: '(^|/)node_modules/@grpc/|^src/xds/grpc/' },
     },
     {
       name: 'only-the-journal-opens-sqlite',
@@ -71,7 +127,7 @@ module.exports = {
       comment: 'xds knows the core; the runtime, adapters, journal and CLI know it',
       severity: 'error',
       from: { path: '^src/xds/' },
-      to: { path: '^src/(runtime|cli|admin|adapters|journal)/' },
+      to: { path: '^src/(runtime|cli|admin|adapters|journal|offline|history)/' },
     },
     {
       name: 'nobody-imports-the-entry',

@@ -5,13 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Event, Unrecorded } from '../src/core/event.ts';
-import { fold } from '../src/core/fold.ts';
-import { Restoring } from '../src/core/restore.ts';
-import { SNAPSHOT_FORMAT, snapshotOf } from '../src/core/snapshot.ts';
+import { fold } from '../src/core/fold/fold-event.ts';
+import { Restoring } from '../src/core/fold/restore.ts';
+import { SNAPSHOT_FORMAT, snapshotOf } from '../src/core/fold/snapshot.ts';
 import { emptyState, type State } from '../src/core/state.ts';
 import type { Journal } from '../src/journal/journal.ts';
 import { openJournal } from '../src/journal/open.ts';
-import { foldHistory } from '../src/runtime/history.ts';
+import { foldHistory } from '../src/offline/load-state.ts';
 import {
   bytes,
   cpuMs,

@@ -1,10 +1,10 @@
 // How long it takes until everything that one sidecar watches is made and encoded: from scratch, and after a change.
 
+import type { JsonObject } from '../src/core/base/json.ts';
 import type { Unrecorded } from '../src/core/event.ts';
-import type { JsonObject } from '../src/core/json.ts';
-import type { ProxyRecord } from '../src/core/proxy.ts';
+import type { ProxyRecord } from '../src/core/model/proxy.ts';
 import type { State } from '../src/core/state.ts';
-import { Engine } from '../src/xds/engine.ts';
+import { Engine } from '../src/xds/engine/engine.ts';
 import { resourceSource, resourceSources } from '../src/xds/generate/types.ts';
 import { foldAll, numbered } from './folding.ts';
 import { type Figure, type Figures, heapUsed, medianMs, medianOf, megabytes, milliseconds } from './measure.ts';

@@ -1,8 +1,8 @@
 // The inputs of istiod's own generation benchmarks by their names: the same number and shape of objects as there (Istio
 // pilot/pkg/xds/bench_test.go), written for this bench. Each service is a ServiceEntry; the proxy is the one endpoint of a service of its own.
 
+import type { Json, JsonObject } from '../src/core/base/json.ts';
 import type { Unrecorded } from '../src/core/event.ts';
-import type { Json, JsonObject } from '../src/core/json.ts';
 
 export const caseNames = [
   'http',

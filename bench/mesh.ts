@@ -1,8 +1,8 @@
 // A synthetic mesh of any size, always the same: namespaces of twenty services, each with pods, an EndpointSlice and Istio objects as a
 // team would write them, and the endless small changes that a cluster makes.
 
+import type { JsonObject } from '../src/core/base/json.ts';
 import type { Fact, Unrecorded } from '../src/core/event.ts';
-import type { JsonObject } from '../src/core/json.ts';
 
 const SOURCE = 'file/Kubernetes';
 const SERVICES_PER_NAMESPACE = 20;

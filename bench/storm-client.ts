@@ -1,11 +1,11 @@
 // A client of a storm: watches what a sidecar watches, accepts everything at once, and counts. It costs next to nothing, so that what is measured
 // is the server: responses are not decoded, only walked through for their type and nonce.
 
-import type { JsonObject } from '../src/core/json.ts';
+import type { JsonObject } from '../src/core/base/json.ts';
+import type { AdsStream } from '../src/xds/serve/stream.ts';
+import type { Transport } from '../src/xds/serve/transport.ts';
 import type { ClientRequest } from '../src/xds/session/session.ts';
 import { CDS, EDS, LDS, RDS } from '../src/xds/session/types.ts';
-import type { AdsStream } from '../src/xds/stream.ts';
-import type { Transport } from '../src/xds/transport.ts';
 
 const TYPE_URL = 4;
 const NONCE = 5;

@@ -2,18 +2,18 @@
 // same on every machine, then CPU. The real world, journal (in memory), schedule, sessions and engine; only the network is left out.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isObject, type JsonObject } from '../src/core/base/json.ts';
 import type { Fact } from '../src/core/event.ts';
-import { isObject, type JsonObject } from '../src/core/json.ts';
-import { defaultSettings } from '../src/core/settings.ts';
+import { defaultSettings } from '../src/core/mesh/settings.ts';
 import { openMemoryJournal } from '../src/journal/memory-journal.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { sinkOf, startWorld } from '../src/runtime/start.ts';
 import type { World } from '../src/runtime/world.ts';
-import { Engine } from '../src/xds/engine.ts';
+import { Engine } from '../src/xds/engine/engine.ts';
 import { resourceSources } from '../src/xds/generate/types.ts';
-import { Hub } from '../src/xds/hub.ts';
-import { defaultXdsLimits } from '../src/xds/limits.ts';
 import { defaultScheduleSettings } from '../src/xds/push/settings.ts';
+import { Hub } from '../src/xds/serve/hub.ts';
+import { defaultXdsLimits } from '../src/xds/serve/limits.ts';
 import type { Figure, Figures } from './measure.ts';
 import { endpointSlice, meshFacts, namespaceOf, sidecarOf, virtualService } from './mesh.ts';
 import { type Counts, StormClient } from './storm-client.ts';

@@ -4,8 +4,8 @@
 import { hash as hashOf } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { canonicalJson, type JsonObject } from '../src/core/base/json.ts';
 import type { ProxySubscribed, Unrecorded } from '../src/core/event.ts';
-import { canonicalJson, type JsonObject } from '../src/core/json.ts';
 import { exportJournal } from '../src/journal/export.ts';
 import { openJournal } from '../src/journal/open.ts';
 

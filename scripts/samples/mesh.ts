@@ -1,6 +1,6 @@
 // The mesh that the recorded samples are about, as its objects would come out of a cluster: services, pods, slices, and who manages what.
 
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
 
 export const NAMESPACE = 'shop';
 const CREATED = '2026-03-02T07:00:00Z';

@@ -1,9 +1,9 @@
 // A proxy for recording samples: over a real stream it asks for what Envoy would ask for (clusters, the endpoints of those, listeners, the
 // routes these name) and accepts what it gets, except what `refuses` finds fault with, which it refuses in Envoy's words.
 
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import { namesIn } from '../../src/history/holdings.ts';
-import { encodeMessage } from '../../src/xds/encode.ts';
+import { encodeMessage } from '../../src/xds/engine/encode.ts';
 import { typeNameOf } from '../../src/xds/proto/any.ts';
 import { CDS, EDS, LDS, RDS } from '../../src/xds/session/types.ts';
 import { typeOf } from '../../src/xds/wire/registry.ts';

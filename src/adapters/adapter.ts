@@ -1,9 +1,9 @@
 // What every adapter is: something that watches one source and says facts. It knows nothing of the journal, of other adapters or of
 // xDS; what is new and what is not is decided behind the sink, against what the journal already holds.
 
+import type { Origin } from '../core/base/problem.ts';
 import type { Fact, ObjectRef } from '../core/event.ts';
 import type { KindName } from '../core/kinds/kinds.ts';
-import type { Origin } from '../core/problem.ts';
 import type { State } from '../core/state.ts';
 
 export interface Sink {

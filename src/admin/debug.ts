@@ -1,7 +1,7 @@
 // The pages of the HTTP addresses, by istiod's paths (spec-events-pushes-protocol §11). Secrets are left out, never shown.
 
-import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
-import { showOrigin, showProblem } from '../core/problem.ts';
+import { canonicalJson, type Json, type JsonObject } from '../core/base/json.ts';
+import { showOrigin, showProblem } from '../core/base/problem.ts';
 import type { State } from '../core/state.ts';
 import type { History } from '../history/history.ts';
 import { HistoryFault } from '../history/history-fault.ts';
@@ -10,12 +10,12 @@ import { resolvePosition } from '../history/position.ts';
 import { proxyNamed } from '../history/proxies.ts';
 import { proxyStatusAt } from '../history/proxy-status.ts';
 import type { Journal } from '../journal/journal.ts';
-import { findingsOf } from '../runtime/findings.ts';
-import { encodeResource } from '../xds/encode.ts';
-import type { Engine } from '../xds/engine.ts';
-import type { XdsServer } from '../xds/server.ts';
+import { findingsOf } from '../offline/findings.ts';
+import { encodeResource } from '../xds/engine/encode.ts';
+import type { Engine } from '../xds/engine/engine.ts';
+import type { XdsServer } from '../xds/grpc/server.ts';
+import type { ConnectionStatus, TypeStatus } from '../xds/serve/stream-status.ts';
 import { rulesOf } from '../xds/session/types.ts';
-import type { ConnectionStatus, TypeStatus } from '../xds/stream-status.ts';
 import { type Answer, json, largeJson, type Route, text } from './http.ts';
 import type { LazyJson } from './json-text.ts';
 import { shownInPieces } from './large-resource.ts';

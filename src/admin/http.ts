@@ -3,7 +3,7 @@
 // nobody has to log in: they answer peers on this machine alone (`kubectl port-forward` and `kubectl exec` are such peers).
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/base/json.ts';
 import { jsonParts, type LazyJson } from './json-text.ts';
 
 export interface Answer {

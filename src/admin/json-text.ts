@@ -2,7 +2,7 @@
 // between. The text is that of JSON.stringify with two spaces.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/base/json.ts';
 
 /** JSON whose lists may be lazy. Members that are undefined are left out. */
 export type LazyJson = Json | Iterable<LazyJson> | { readonly [name: string]: LazyJson | undefined };

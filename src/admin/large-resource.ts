@@ -4,7 +4,7 @@
 // Invariant: written out, it is the JSON of the whole message in one piece, keys in the same order, nothing private in it.
 
 import protobuf from 'protobufjs/light.js';
-import type { Json, JsonObject } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/base/json.ts';
 import { PRIVATE_FIELDS, withoutPrivateKeys } from '../history/private-fields.ts';
 import { typeNameOf } from '../xds/proto/any.ts';
 import { hasOwnJson, toJson, toProtoJson } from '../xds/wire/protojson.ts';

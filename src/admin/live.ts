@@ -1,15 +1,15 @@
 // Is an object live everywhere? A proxy has it when, for every type it subscribes to, it has accepted either a response made from a state with
 // the object in it, or just what the present state would give it. A refusal never counts, nor does what was sent and not answered.
 
-import { showProblem } from '../core/problem.ts';
-import type { Resource } from '../core/resource.ts';
+import { showProblem } from '../core/base/problem.ts';
+import type { Resource } from '../core/model/resource.ts';
 import type { State } from '../core/state.ts';
 import { recordInForce } from '../history/brought.ts';
 import { namesIn } from '../history/holdings.ts';
-import { allOf, namedOf } from '../runtime/offline.ts';
-import type { Engine } from '../xds/engine.ts';
+import { allOf, namedOf } from '../offline/generate.ts';
+import type { Engine } from '../xds/engine/engine.ts';
+import type { ConnectionStatus, TypeStatus } from '../xds/serve/stream-status.ts';
 import { CDS, EDS, LDS, RDS, rulesOf } from '../xds/session/types.ts';
-import type { ConnectionStatus, TypeStatus } from '../xds/stream-status.ts';
 
 type Made = readonly Resource<object>[];
 

@@ -5,7 +5,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Effect } from '../core/effect.ts';
 import type { Event } from '../core/event.ts';
 import { isNoPush, type PushRequest } from '../core/push-request.ts';
-import type { XdsObservation } from '../xds/host.ts';
+import type { XdsObservation } from '../xds/serve/host.ts';
 import { rulesOf } from '../xds/session/types.ts';
 import { type CountCell, CountTally, type HistogramCell, HistogramTally } from './tallies.ts';
 import { VERSION } from './version.ts';

@@ -2,12 +2,12 @@
 // says whether there is anything.
 
 import { Command } from 'commander';
+import { showOrigin, showProblem } from '../core/base/problem.ts';
 import type { Effect } from '../core/effect.ts';
-import { showOrigin, showProblem } from '../core/problem.ts';
 import type { State } from '../core/state.ts';
 import type { History } from '../history/history.ts';
-import { type Finding, findingsOf } from '../runtime/findings.ts';
-import type { OfflineState } from '../runtime/offline.ts';
+import { type Finding, findingsOf } from '../offline/findings.ts';
+import type { OfflineState } from '../offline/generate.ts';
 import { AT_HELP, positionOf, withHistory } from './asking.ts';
 import { CliError, EXIT, parseFormat, print, printData, printTable } from './output.ts';
 import { addMeshFlags, type MeshFlags, Places, stateOf } from './yaml-files.ts';

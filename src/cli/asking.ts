@@ -2,7 +2,7 @@
 // itself, over its debug pages. The options are the same for all of them.
 
 import type { Command } from 'commander';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/base/json.ts';
 import { type History, openHistory } from '../history/history.ts';
 import { POSITION_HELP, resolvePosition } from '../history/position.ts';
 import { CliError, progress } from './output.ts';

@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import type { Json, JsonObject } from '../core/base/json.ts';
 import type { Event } from '../core/event.ts';
-import type { Json, JsonObject } from '../core/json.ts';
 import {
   bisect,
   clusterMissing,

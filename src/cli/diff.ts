@@ -2,9 +2,9 @@
 
 import { stat } from 'node:fs/promises';
 import { Command } from 'commander';
+import type { Json } from '../core/base/json.ts';
 import type { Unrecorded } from '../core/event.ts';
-import type { Json } from '../core/json.ts';
-import { Tracker } from '../core/track.ts';
+import { Tracker } from '../core/query/tracker.ts';
 import { shortType } from '../history/config-dump.ts';
 import { type ClassOfChanges, type Difference, differenceOf, type Side } from '../history/diff.ts';
 import type { JsonChange } from '../history/json-diff.ts';

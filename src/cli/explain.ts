@@ -1,7 +1,7 @@
 // periplus explain: why a proxy has what it has, or has not; what a push brought and why; what a NACK was about.
 
 import { Command } from 'commander';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/base/json.ts';
 import { type Absence, explainAbsence } from '../history/absence.ts';
 import type { Brought } from '../history/brought.ts';
 import { effectOf, type ObjectEffect } from '../history/effect-of.ts';

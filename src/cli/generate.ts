@@ -1,12 +1,12 @@
 // periplus generate: what proxies would be sent: YAML in, xDS out, without a server; or of a journal, at any position.
 
 import { Command } from 'commander';
-import type { Json } from '../core/json.ts';
-import type { ProxyRecord } from '../core/proxy.ts';
+import type { Json } from '../core/base/json.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
+import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import { Tracker } from '../core/track.ts';
 import { proxiesAt, proxyNamed } from '../history/proxies.ts';
-import { collect } from '../runtime/collect.ts';
+import { collect } from '../offline/collect.ts';
 import { AT_HELP, positionOf, withHistory } from './asking.ts';
 import { CliError, EXIT, parseFormat, printData } from './output.ts';
 import { addMeshFlags, connected, type MeshFlags, type NamedNode, nodesOfFile, stateOfFiles } from './yaml-files.ts';

@@ -1,7 +1,7 @@
 // periplus journal stats: who writes, how much, and what of it makes pushes.
 
 import { Command } from 'commander';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/base/json.ts';
 import { type Count, type JournalStats, statsOf } from '../history/stats.ts';
 import { AT_HELP, journalOption, positionOf, withHistory } from './asking.ts';
 import { parseFormat, print, printData, printTable, progress, showTime } from './output.ts';

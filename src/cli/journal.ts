@@ -1,7 +1,7 @@
 // periplus journal ls|show|verify|stats|export|import: looking into a journal. Reads only; works beside a running control plane.
 
 import { Command } from 'commander';
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { managerOf } from '../history/brought.ts';
 import { resolvePosition } from '../history/position.ts';
 import type { Journal, StoredEvent } from '../journal/journal.ts';

@@ -2,7 +2,7 @@
 
 import Table from 'cli-table3';
 import { stringify } from 'yaml';
-import { canonicalJson, type Json } from '../core/json.ts';
+import { canonicalJson, type Json } from '../core/base/json.ts';
 import { HistoryFault } from '../history/history-fault.ts';
 import { JournalFault } from '../journal/fault.ts';
 import { StartFault } from '../runtime/start-fault.ts';

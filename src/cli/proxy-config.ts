@@ -1,7 +1,7 @@
 // periplus proxy-config: what a proxy holds, now or at any position of the journal, in istioctl's tables or whole.
 
 import { Command } from 'commander';
-import { isObject, type Json } from '../core/json.ts';
+import { isObject, type Json } from '../core/base/json.ts';
 import { type ConfigDump, configDump } from '../history/config-dump.ts';
 import { proxyNamed } from '../history/proxies.ts';
 import { clusterRows, endpointRows, listenerRows, routeRows } from '../history/rows.ts';

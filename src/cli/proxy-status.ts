@@ -1,7 +1,7 @@
 // periplus proxy-status: what each connected proxy has been sent and has accepted, asked of a running control plane as istioctl does.
 
 import { Command } from 'commander';
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { proxyStatusAt } from '../history/proxy-status.ts';
 import { type Asking, AT_HELP, askServer, positionOf, withAskingOptions, withHistory } from './asking.ts';
 import { CliError, parseFormat, print, printData, printTable } from './output.ts';

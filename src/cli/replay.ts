@@ -1,9 +1,9 @@
 // periplus replay: fold the journal from its first event; with --verify make everything that was sent anew and compare.
 
 import { Command } from 'commander';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/base/json.ts';
 import { resolvePosition } from '../history/position.ts';
-import { type ReplayReport, replay } from '../runtime/verify-receipts.ts';
+import { type ReplayReport, replay } from '../offline/verify-receipts.ts';
 import { DEFAULT_JOURNAL } from './asking.ts';
 import { withJournal } from './journal.ts';
 import { EXIT, parseFormat, print, printData, progress } from './output.ts';

@@ -2,7 +2,7 @@
 // has them.
 
 import type { Command } from 'commander';
-import { durationMs } from '../core/features.ts';
+import { durationMs } from '../core/mesh/features.ts';
 import type { Durability } from '../journal/journal.ts';
 import type { AdapterOptions, KubeOptions } from '../runtime/adapters.ts';
 import { systemClock } from '../runtime/clock.ts';

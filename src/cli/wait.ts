@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { Liveness } from '../admin/live.ts';
-import { isObject, type Json } from '../core/json.ts';
+import { isObject, type Json } from '../core/base/json.ts';
 import { askServer } from './asking.ts';
 import { CliError, EXIT, parseFormat, print, printData } from './output.ts';
 

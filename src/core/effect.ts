@@ -1,6 +1,6 @@
 // What the fold asks the outside to do. Effects are data; the runtime carries them out.
 
-import type { Origin, Problem } from './problem.ts';
+import type { Origin, Problem } from './base/problem.ts';
 import type { PushRequest } from './push-request.ts';
 
 export interface PushEffect {

@@ -3,8 +3,8 @@
 // Decoding and validation are not done here: a verdict is derived state, which a newer release may judge anew.
 // The journal gives `seq` (dense, from 1) and `time`; `time` is the only clock the core ever sees and never decreases.
 
-import type { Json, JsonObject } from './json.ts';
-import type { Origin } from './problem.ts';
+import type { Json, JsonObject } from './base/json.ts';
+import type { Origin } from './base/problem.ts';
 
 export interface EventHead {
   /** Dense, from 1, given at enqueue. */
@@ -72,7 +72,7 @@ export interface MeshNetworksSet {
 
 // --- the engine ----------------------------------------------------------------------------------------------------
 
-/** What the process was started with, as far as it changes generated config: see core/settings.ts. */
+/** What the process was started with, as far as it changes generated config: see core/mesh/settings.ts. */
 export interface EngineConfigured {
   readonly kind: 'Engine';
   readonly settings: JsonObject;

@@ -2,16 +2,16 @@
 // true and says what has to be looked at again.
 
 import { produce } from 'immer';
-import { applyObject, removeObject } from './apply-object.ts';
-import { unreachable } from './assert.ts';
+import { unreachable } from './base/assert.ts';
 import type { Effect } from './effect.ts';
 import type { Event } from './event.ts';
-import { meshConfigHandler, meshNetworksHandler } from './handlers/mesh.ts';
-import { connectProxy, disconnectProxy, internValue, nackProxy, subscribeProxy } from './handlers/proxy.ts';
-import { withSettings } from './handlers/settings.ts';
-import { withList } from './name-lists.ts';
+import { meshConfigHandler, meshNetworksHandler } from './fold/apply-mesh.ts';
+import { applyObject, removeObject } from './fold/apply-object.ts';
+import { connectProxy, disconnectProxy, internValue, nackProxy, subscribeProxy } from './fold/apply-proxy.ts';
+import { withSettings } from './fold/apply-settings.ts';
+import { withList } from './fold/name-lists.ts';
+import { settingsFromJson } from './mesh/settings.ts';
 import { pushRequest } from './push-request.ts';
-import { settingsFromJson } from './settings.ts';
 import type { State } from './state.ts';
 
 export type Step = readonly [State, readonly Effect[]];

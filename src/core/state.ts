@@ -1,15 +1,15 @@
 // State: what the journal folds to. A small root of records above persistent tables; every version stays valid for ever.
 
-import type { Json } from './json.ts';
+import type { Json } from './base/json.ts';
+import type { Origin } from './base/problem.ts';
+import type { NameLists } from './fold/name-lists.ts';
 import type { IndexName, KindName } from './kinds/kinds.ts';
 import { indexNames, kindNames } from './kinds/registry.ts';
-import type { Applied, MeshConfig, MeshNetworks } from './mesh.ts';
-import { defaultMeshConfig, defaultMeshNetworks } from './mesh-defaults.ts';
-import type { NameLists } from './name-lists.ts';
-import type { Obj, ObjectRecord } from './object.ts';
-import type { Origin } from './problem.ts';
-import type { ProxyRecord } from './proxy.ts';
-import { defaultSettings, type Settings } from './settings.ts';
+import type { Applied, MeshConfig, MeshNetworks } from './mesh/mesh-config.ts';
+import { defaultMeshConfig, defaultMeshNetworks } from './mesh/mesh-defaults.ts';
+import { defaultSettings, type Settings } from './mesh/settings.ts';
+import type { Obj, ObjectRecord } from './model/object.ts';
+import type { ProxyRecord } from './model/proxy.ts';
 import { Table } from './table.ts';
 
 export type Objects = { readonly [K in KindName]: Table<Obj> };

@@ -5,14 +5,14 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isObject, type JsonObject } from '../core/json.ts';
-import { defaultSettings } from '../core/settings.ts';
+import { isObject, type JsonObject } from '../core/base/json.ts';
+import { defaultSettings } from '../core/mesh/settings.ts';
 import { JournalFault } from '../journal/fault.ts';
 import { openJournal } from '../journal/open.ts';
+import { singleDocument } from '../offline/generate.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { type ControlPlane, startControlPlane } from '../runtime/control-plane.ts';
 import { type Log, makeLog } from '../runtime/log.ts';
-import { singleDocument } from '../runtime/offline.ts';
 import { type Backends, startBackends } from './backends.ts';
 import { type Envoy, findEnvoy, startEnvoy } from './envoy.ts';
 import { freePorts, isFree, replacePorts } from './ports.ts';

@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/base/json.ts';
 
 export const ENVOY_VERSION = '1.38.3';
 const FETCH_MS_MAX = 300_000;

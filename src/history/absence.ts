@@ -2,12 +2,12 @@
 // VirtualService, this port's protocol, would it be there? What makes it appear is a reason, proven. Besides: versions that were refused,
 // names that nobody defines, and since which event it is gone.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import type { ObjectRecord } from '../core/object.ts';
-import { showProblem } from '../core/problem.ts';
-import type { ProxyRecord } from '../core/proxy.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import { showProblem } from '../core/base/problem.ts';
+import type { ObjectRecord } from '../core/model/object.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
+import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import { Tracker } from '../core/track.ts';
 import { type Brought, broughtBy, objectOfEvent } from './brought.ts';
 import type { History } from './history.ts';
 import type { Question } from './question.ts';

@@ -1,9 +1,9 @@
 // The first event after which something holds, found by halving: O(log n) positions are looked at. As with any bisection, what holds must hold
 // from there to the end of the range; if it comes and goes, one of the events after which it came is found.
 
-import type { ProxyRecord } from '../core/proxy.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
-import { encodeResource } from '../xds/encode.ts';
+import { encodeResource } from '../xds/engine/encode.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import type { History } from './history.ts';
 import { HistoryFault } from './history-fault.ts';

@@ -1,9 +1,9 @@
 // How an object came to be as it is: the event that brought it, when, from which source and file, and who changed it last.
 
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import { showOrigin, showProblem } from '../core/base/problem.ts';
 import type { Event } from '../core/event.ts';
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import type { ObjectRecord } from '../core/object.ts';
-import { showOrigin, showProblem } from '../core/problem.ts';
+import type { ObjectRecord } from '../core/model/object.ts';
 import type { State } from '../core/state.ts';
 import type { History } from './history.ts';
 import { recordsOf } from './what-if.ts';

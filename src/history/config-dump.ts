@@ -1,12 +1,12 @@
 // What a proxy holds, as JSON that people and programs can read: canonical protojson, every Any expanded, nothing private in it. The same
 // shape as the page /debug/config_dump of a running control plane, so that whoever reads one can read the other.
 
-import type { Json, JsonObject } from '../core/json.ts';
-import type { ProxyRecord } from '../core/proxy.ts';
-import type { Resource } from '../core/resource.ts';
+import type { Json, JsonObject } from '../core/base/json.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
+import type { Resource } from '../core/model/resource.ts';
+import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import type { Tracker } from '../core/track.ts';
-import { encodeResource } from '../xds/encode.ts';
+import { encodeResource } from '../xds/engine/encode.ts';
 import { typeNameOf } from '../xds/proto/any.ts';
 import { toProtoJson } from '../xds/wire/protojson.ts';
 import { HELD_TYPES, type Holdings, holdingsOf } from './holdings.ts';

@@ -1,12 +1,12 @@
 // What differs for proxies between two states: two positions of a journal, a position and a what-if, two folders of YAML. Proxies for which
 // exactly the same changes are one class; each class has sentences, warnings of what would go wrong, and the differences field by field.
 
-import { canonicalJson, type Json } from '../core/json.ts';
-import type { ProxyRecord } from '../core/proxy.ts';
-import type { Resource } from '../core/resource.ts';
+import { canonicalJson, type Json } from '../core/base/json.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
+import type { Resource } from '../core/model/resource.ts';
+import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import type { Tracker } from '../core/track.ts';
-import { encodeResource } from '../xds/encode.ts';
+import { encodeResource } from '../xds/engine/encode.ts';
 import { CDS, EDS } from '../xds/session/types.ts';
 import { shownJson } from './config-dump.ts';
 import { HELD_TYPES, type Holdings, holdingsOf } from './holdings.ts';

@@ -1,12 +1,12 @@
 // What an object does for a proxy: what would be otherwise without it. And if nothing would: what stands in its way, found by trying, as in
 // absence.ts: an older object with the same host, an exportTo, a Sidecar; or the object was refused, or is about nothing that the proxy has.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import type { ObjectRecord } from '../core/object.ts';
-import { showProblem } from '../core/problem.ts';
-import type { ProxyRecord } from '../core/proxy.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import { showProblem } from '../core/base/problem.ts';
+import type { ObjectRecord } from '../core/model/object.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
+import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import { Tracker } from '../core/track.ts';
 import { withoutExport } from './absence.ts';
 import { type Brought, broughtBy, recordInForce } from './brought.ts';
 import { type ClassOfChanges, differenceOf } from './diff.ts';

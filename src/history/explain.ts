@@ -2,11 +2,11 @@
 // have mattered; what did is found by trying: without the object, or the field, would the answer be another? So nothing is guessed from
 // names, and whatever the generators come to do, this stays true.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import type { ProxyRecord } from '../core/proxy.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
+import type { Provenance } from '../core/query/track-provenance.ts';
+import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import { Tracker } from '../core/track.ts';
-import type { Provenance } from '../core/track-provenance.ts';
 import { type Brought, broughtBy, recordInForce } from './brought.ts';
 import type { History } from './history.ts';
 import { type JsonChange, jsonDiff } from './json-diff.ts';

@@ -5,12 +5,12 @@
 // This is what explain, diff, bisect, --at and the explorer's pages are made of; the CLI only formats what they give.
 
 import type { Event } from '../core/event.ts';
-import { fold } from '../core/fold.ts';
+import { fold } from '../core/fold/fold-event.ts';
+import { Tracker } from '../core/query/tracker.ts';
 import { emptyState, type State } from '../core/state.ts';
-import { Tracker } from '../core/track.ts';
 import type { Head, Journal } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
-import { readSnapshot, rejectedIn } from '../runtime/history.ts';
+import { readSnapshot, rejectedIn } from '../offline/load-state.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { HistoryFault } from './history-fault.ts';
 import { Superseded } from './superseded.ts';

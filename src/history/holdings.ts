@@ -1,12 +1,12 @@
 // What a proxy holds once it has settled at a state: clusters and listeners, and whatever these name (endpoints, routes, secrets), found as
 // Envoy finds it. Not the recorded subscriptions: those lag behind a change, and a what-if has none at all.
 
-import { isObject } from '../core/json.ts';
-import type { ProxyRecord } from '../core/proxy.ts';
-import type { Resource } from '../core/resource.ts';
+import { isObject } from '../core/base/json.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
+import type { Resource } from '../core/model/resource.ts';
+import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import type { Tracker } from '../core/track.ts';
-import { allOf, namedOf } from '../runtime/offline.ts';
+import { allOf, namedOf } from '../offline/generate.ts';
 import { CDS, EDS, LDS, NDS, RDS, SDS } from '../xds/session/types.ts';
 
 /** Resources by name, in name order. */

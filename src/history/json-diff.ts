@@ -1,7 +1,7 @@
 // What differs between two JSON values, field by field, as people look at it: lists of named things are compared by name, not by place, so
 // that one virtual host more does not make all that follow look changed. A list whose elements only changed places is said to be reordered.
 
-import { canonicalJson, isObject, type Json, type JsonObject, jsonEqual } from '../core/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject, jsonEqual } from '../core/base/json.ts';
 
 export interface JsonChange {
   /** e.g. `virtualHosts[reviews:9080].routes[0].route.cluster`; empty: the whole value. */

@@ -1,6 +1,6 @@
 // Private keys never leave in the clear: generated resources hold those of gateways, and whatever shows a resource hides them first.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 
 /** base64 of `[redacted]`, as istiod shows a key. */
 const REDACTED: JsonObject = { inlineBytes: 'W3JlZGFjdGVkXQ==' };

@@ -1,9 +1,9 @@
 // A change that somebody means to make, on top of a state: YAML added or changed, objects deleted. Each object takes the place of the one that
 // is there, whoever said it; a new one counts as said by the source that says most.
 
+import { showOrigin, showProblem } from '../core/base/problem.ts';
 import type { RawObject, Unrecorded } from '../core/event.ts';
-import { rawRef, recordKeyOf } from '../core/novelty.ts';
-import { showOrigin, showProblem } from '../core/problem.ts';
+import { rawRef, recordKeyOf } from '../core/fold/novelty.ts';
 import type { State } from '../core/state.ts';
 import { HistoryFault } from './history-fault.ts';
 import { recordsOf, withFact, without } from './what-if.ts';
@@ -14,7 +14,7 @@ export interface Proposal {
   readonly refused: readonly string[];
 }
 
-/** `facts`: objects as `objectFacts` of runtime/offline.ts gives them. `deletions`: `Kind/namespace/name`. Throws a HistoryFault for what is not there. */
+/** `facts`: objects as `objectFacts` of offline/generate.ts gives them. `deletions`: `Kind/namespace/name`. Throws a HistoryFault for what is not there. */
 export function propose(state: State, facts: readonly Unrecorded[], deletions: readonly string[]): Proposal {
   const sources = sourcesOf(state);
   const refused: string[] = [];

@@ -1,6 +1,6 @@
 // Proxies by the names that people use: the pod, `pod.namespace`, or the connection as the journal has it.
 
-import type { ProxyRecord } from '../core/proxy.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import { HistoryFault } from './history-fault.ts';
 

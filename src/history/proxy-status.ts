@@ -1,8 +1,8 @@
 // What each proxy had been sent at a position, of its receipts and NACKs. Acknowledgements are not recorded, only that something was sent and
 // whether it was refused: so the status is SENT where a running control plane says SYNCED or STALE.
 
-import type { Json, JsonObject } from '../core/json.ts';
-import type { ProxyRecord } from '../core/proxy.ts';
+import type { Json, JsonObject } from '../core/base/json.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import { byPushOrder, rulesOf } from '../xds/session/types.ts';
 import type { History } from './history.ts';

@@ -1,13 +1,13 @@
 // What was sent and what was refused, explained: a receipt names the state that a response was made from, so what was new in it is what differs
 // from the receipt before, and why is in the events between the two states.
 
+import type { JsonObject } from '../core/base/json.ts';
 import type { Event, PushReceipt } from '../core/event.ts';
-import { fold } from '../core/fold.ts';
-import type { JsonObject } from '../core/json.ts';
+import { fold } from '../core/fold/fold-event.ts';
 import { mergePushRequests, noPush, type PushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
-import type { EncodedResource } from '../xds/encode.ts';
-import { Engine } from '../xds/engine.ts';
+import type { EncodedResource } from '../xds/engine/encode.ts';
+import { Engine } from '../xds/engine/engine.ts';
 import { resourceSources } from '../xds/generate/types.ts';
 import { blamedNames } from '../xds/session/blame.ts';
 import { toProtoJson } from '../xds/wire/protojson.ts';

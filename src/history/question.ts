@@ -1,14 +1,14 @@
 // Something of a proxy that can be asked about: a cluster, listener, route configuration, virtual host or endpoint. A question knows how to find
 // its answer at any state, and which objects were read for it, so that everything else (why, since when, what if) is the same for all of them.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
-import type { ProxyRecord } from '../core/proxy.ts';
-import type { Query } from '../core/reader.ts';
-import type { Resource } from '../core/resource.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
+import type { Resource } from '../core/model/resource.ts';
+import type { Query } from '../core/query/reader.ts';
+import type { Provenance } from '../core/query/track-provenance.ts';
+import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import type { Tracker } from '../core/track.ts';
-import type { Provenance } from '../core/track-provenance.ts';
-import { allOf, namedOf } from '../runtime/offline.ts';
+import { allOf, namedOf } from '../offline/generate.ts';
 import { resourceSource } from '../xds/generate/types.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import { shownJson } from './config-dump.ts';

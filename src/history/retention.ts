@@ -1,7 +1,7 @@
 // How much of a journal is kept: by age, by number of events, by size. What goes is replaced by a snapshot of the state right after the first
 // event that stays, so that everything from there on can be asked as before.
 
-import { SNAPSHOT_FORMAT, snapshotOf } from '../core/snapshot.ts';
+import { SNAPSHOT_FORMAT, snapshotOf } from '../core/fold/snapshot.ts';
 import type { Journal } from '../journal/journal.ts';
 import { History } from './history.ts';
 import { lastBy } from './position.ts';

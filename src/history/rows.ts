@@ -1,7 +1,7 @@
 // The one-line views of what a proxy holds, with istioctl's columns (istio istioctl/pkg/writer/envoy/configdump: cluster.go, listener.go,
 // route.go, and the endpoint writer). Made from the JSON of a config dump, so a journal and a running control plane give the same tables.
 
-import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import type { ConfigDump } from './config-dump.ts';
 

@@ -2,7 +2,7 @@
 // how often that asked for a push, for Istio's which reasons, and how many responses went out after it.
 
 import type { Event } from '../core/event.ts';
-import { fold } from '../core/fold.ts';
+import { fold } from '../core/fold/fold-event.ts';
 import { mergePushRequests, noPush, type PushRequest } from '../core/push-request.ts';
 import { managerOf, objectOfEvent } from './brought.ts';
 import type { History } from './history.ts';

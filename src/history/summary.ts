@@ -1,7 +1,7 @@
 // What a change of a proxy's configuration means, in a sentence each: where traffic goes, which listeners drain, which endpoints come and go.
 // The JSON differences are the whole truth; these are what one reads first.
 
-import { isObject, type Json, type JsonObject, jsonEqual } from '../core/json.ts';
+import { isObject, type Json, type JsonObject, jsonEqual } from '../core/base/json.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import { shortType } from './config-dump.ts';
 import type { JsonChange } from './json-diff.ts';

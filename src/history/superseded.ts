@@ -5,7 +5,7 @@
 // takes nobody's place (the accepted version stays), nor does one that said the same again (the record keeps the event that said it first).
 
 import type { Event } from '../core/event.ts';
-import { rawRef, recordKeyOf } from '../core/novelty.ts';
+import { rawRef, recordKeyOf } from '../core/fold/novelty.ts';
 import type { State } from '../core/state.ts';
 
 /** Does nothing to a state but move it on. */

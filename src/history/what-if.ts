@@ -2,9 +2,9 @@
 // recorded. A state is persistent, so what is tried costs what it changes.
 
 import type { Fact, ObjectRef, RawObject } from '../core/event.ts';
-import { fold } from '../core/fold.ts';
-import { rawRef } from '../core/novelty.ts';
-import type { ObjectRecord } from '../core/object.ts';
+import { fold } from '../core/fold/fold-event.ts';
+import { rawRef } from '../core/fold/novelty.ts';
+import type { ObjectRecord } from '../core/model/object.ts';
 import type { State } from '../core/state.ts';
 
 const noneRejected: ReadonlySet<number> = new Set();

@@ -4,9 +4,9 @@
 // What JSON cannot carry (NaN, -0, undefined members, objects of a class) would make the live fold differ from the replay. Such a
 // fact is stored as JSON sees it, and `append` hands out what was stored instead of what was given.
 
+import type { Json, JsonObject } from '../core/base/json.ts';
+import { canonicalJson } from '../core/base/json.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
-import type { Json, JsonObject } from '../core/json.ts';
-import { canonicalJson } from '../core/json.ts';
 import { JournalFault } from './fault.ts';
 import type { SnapshotFact } from './journal.ts';
 import { BODY_CHARS_MAX, BODY_DEPTH_MAX } from './journal.ts';

@@ -5,7 +5,7 @@
 // not begin with the first event ever carries the snapshot of its first event: without it nobody could tell what the later ones changed.
 
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../core/json.ts';
+import { canonicalJson } from '../core/base/json.ts';
 import { chainHash } from './chain.ts';
 import { JournalFault } from './fault.ts';
 import type { ChainPoint, Journal, StoredEvent } from './journal.ts';

@@ -1,7 +1,7 @@
 // One follower: every committed event from a seq on, once, in order. It reads what lies behind from the store and takes what is
 // committed while it is at the head from memory, without reading it again.
 
-import { assert } from '../core/assert.ts';
+import { assert } from '../core/base/assert.ts';
 import type { Event } from '../core/event.ts';
 import type { Follow } from './journal.ts';
 

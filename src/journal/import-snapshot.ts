@@ -1,8 +1,8 @@
 // The snapshot that an exported range begins with, on its way into a journal file: its facts as stored, private values still sealed.
 
 import { createHash, type Hash } from 'node:crypto';
-import type { JsonObject } from '../core/json.ts';
-import { canonicalJson, isObject } from '../core/json.ts';
+import type { JsonObject } from '../core/base/json.ts';
+import { canonicalJson, isObject } from '../core/base/json.ts';
 import { segmentHash, snapshotHash } from './chain.ts';
 import { SEGMENT_CHARS_MAX, SEGMENT_FACTS_MAX } from './snapshots.ts';
 import type { SnapshotRow, Store } from './store.ts';

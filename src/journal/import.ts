@@ -2,8 +2,8 @@
 // or added line is found and named; the file appears under its name only when all of it is right.
 
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import type { Json, JsonObject } from '../core/json.ts';
-import { canonicalJson, isObject } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/base/json.ts';
+import { canonicalJson, isObject } from '../core/base/json.ts';
 import { chainHash } from './chain.ts';
 import { EXPORT_FORMAT, EXPORT_VERSION } from './export.ts';
 import { errorText, JournalFault } from './fault.ts';

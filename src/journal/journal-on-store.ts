@@ -4,10 +4,10 @@
 // the loop between pages so that nothing else stalls.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { JsonObject } from '../core/base/json.ts';
+import { canonicalJson } from '../core/base/json.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
-import type { JsonObject } from '../core/json.ts';
-import { canonicalJson } from '../core/json.ts';
-import type { UnreadVersion } from '../core/record.ts';
+import type { UnreadVersion } from '../core/fold/record.ts';
 import { AppendQueue } from './append-queue.ts';
 import { chainHashHex } from './chain.ts';
 import { decodeEvent, encodeFact } from './codec.ts';

@@ -4,9 +4,9 @@
 // Invariants: seq is dense; time never decreases; what `append` resolves with is exactly what `read` gives later (so that the
 // live fold and every replay fold the same values); an event is visible to anyone only after it has been committed.
 
+import type { JsonObject } from '../core/base/json.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
-import type { JsonObject } from '../core/json.ts';
-import type { UnreadVersion } from '../core/record.ts';
+import type { UnreadVersion } from '../core/fold/record.ts';
 
 /** Appended events that are not committed yet; beyond either limit `append` waits for room before it takes a seq. */
 export const QUEUE_EVENTS_MAX = 20_000;

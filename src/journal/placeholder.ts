@@ -4,7 +4,7 @@
 // Everything in a placeholder comes from `digest`; of the plaintext only the shape is used: text or base64, PEM labels, PEM lengths.
 
 import { createHash } from 'node:crypto';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/base/json.ts';
 
 /** The content of a PEM block is as long as it was, up to this. */
 export const PLACEHOLDER_PEM_BYTES_MAX = 8_192;

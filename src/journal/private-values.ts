@@ -5,8 +5,8 @@
 // the whole object (kubectl's last-applied-configuration and its many cousins); and whatever the caller marks. A plain string that
 // already looks sealed is treated as private too: so in stored form every string with the prefix is ours, and unsealing needs no guess.
 
-import type { Json, JsonObject } from '../core/json.ts';
-import { isObject } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/base/json.ts';
+import { isObject } from '../core/base/json.ts';
 import { JournalFault } from './fault.ts';
 
 export const SEALED_PREFIX = 'sealed:v1:';

@@ -7,8 +7,8 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Json } from '../core/json.ts';
-import { canonicalJson } from '../core/json.ts';
+import type { Json } from '../core/base/json.ts';
+import { canonicalJson } from '../core/base/json.ts';
 import { errorCode, errorText, JournalFault } from './fault.ts';
 import { SEALED_PREFIX } from './private-values.ts';
 

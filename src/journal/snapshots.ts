@@ -4,7 +4,7 @@
 // Reading checks every hash first and passes over a snapshot that is damaged: an older one and more tail give the same state (law 6).
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/base/json.ts';
 import { segmentHash, snapshotHash } from './chain.ts';
 import { encodeSnapshotFact, inspect } from './codec.ts';
 import { JournalFault } from './fault.ts';

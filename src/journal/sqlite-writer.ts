@@ -4,7 +4,7 @@
 // the thread with a chain that the file does not have.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { assert } from '../core/assert.ts';
+import { assert } from '../core/base/assert.ts';
 import { chainHash, columnSums } from './chain.ts';
 import { errorText } from './fault.ts';
 import type { Durability } from './journal.ts';

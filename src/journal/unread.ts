@@ -1,10 +1,10 @@
 // A version of an object as it lies in the journal: which object it is of is known, the rest is text until somebody asks. Of the versions that a
 // start goes through most are superseded and never asked.
 
+import type { JsonObject } from '../core/base/json.ts';
+import type { Origin } from '../core/base/problem.ts';
 import type { ObjectAdded, ObjectRef } from '../core/event.ts';
-import type { JsonObject } from '../core/json.ts';
-import type { Origin } from '../core/problem.ts';
-import type { UnreadVersion } from '../core/record.ts';
+import type { UnreadVersion } from '../core/fold/record.ts';
 import { objectRefIn } from './object-ref.ts';
 import type { Row } from './store.ts';
 import { holdsSealed } from './vault.ts';

@@ -4,7 +4,7 @@
 // when the journal already was sealed with another one: losing a key must not look like having a new one.
 
 import { createHash } from 'node:crypto';
-import type { Json, JsonObject } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/base/json.ts';
 import { JournalFault } from './fault.ts';
 import { placeholderOf } from './placeholder.ts';
 import type { MarkedPath } from './private-values.ts';

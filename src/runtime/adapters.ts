@@ -6,7 +6,7 @@ import { DnsAdapter } from '../adapters/dns/dns-adapter.ts';
 import { dnsResolver, type Resolve } from '../adapters/dns/resolver.ts';
 import { FileAdapter } from '../adapters/file/file-adapter.ts';
 import { connectKube } from '../adapters/kube/kube-adapter.ts';
-import type { Settings } from '../core/settings.ts';
+import type { Settings } from '../core/mesh/settings.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { StartFault } from './start-fault.ts';

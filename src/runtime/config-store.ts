@@ -2,11 +2,11 @@
 // an object in force, in the order of the journal. A change is what differs between two states, so an object that a filter, or a source
 // with precedence, takes away is a delete like any other.
 
-import { sameContent } from '../core/equal.ts';
+import { sameContent } from '../core/base/equal.ts';
 import type { Event } from '../core/event.ts';
+import { rawRef, recordKeyOf } from '../core/fold/novelty.ts';
 import type { KindName } from '../core/kinds/kinds.ts';
-import { rawRef, recordKeyOf } from '../core/novelty.ts';
-import type { Obj } from '../core/object.ts';
+import type { Obj } from '../core/model/object.ts';
 import type { State } from '../core/state.ts';
 import type { ConfigStore } from '../core/stores/config-store.ts';
 import { aggregateStore, readOnly } from '../core/stores/state-store.ts';

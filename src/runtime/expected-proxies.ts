@@ -1,11 +1,11 @@
 // Who will connect first: after a restart the proxies that the journal knows, with the nodes that they sent; on a new mesh one plain sidecar
 // of each namespace, because sidecars will come from there. Only a guess: nothing is recorded of it, and nothing depends on it.
 
+import type { JsonObject } from '../core/base/json.ts';
 import type { ProxyConnected } from '../core/event.ts';
-import { fold } from '../core/fold.ts';
-import type { JsonObject } from '../core/json.ts';
-import type { Obj } from '../core/object.ts';
-import type { ProxyRecord } from '../core/proxy.ts';
+import { fold } from '../core/fold/fold-event.ts';
+import type { Obj } from '../core/model/object.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
 

@@ -4,7 +4,7 @@
 
 import { isLeft, right } from 'fp-ts/lib/Either.js';
 import type { Unrecorded } from '../core/event.ts';
-import { newsOf } from '../core/novelty.ts';
+import { newsOf } from '../core/fold/novelty.ts';
 import type { ConfigStore, Written } from '../core/stores/config-store.ts';
 import { readOnly, sourceStore } from '../core/stores/state-store.ts';
 import type { World } from './world.ts';

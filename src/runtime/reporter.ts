@@ -2,10 +2,10 @@
 // NACKs with Envoy's words and the objects behind them.
 
 import type { Adapter } from '../adapters/adapter.ts';
+import { type Origin, type Problem, showOrigin } from '../core/base/problem.ts';
 import type { Effect } from '../core/effect.ts';
-import { type Origin, type Problem, showOrigin } from '../core/problem.ts';
 import type { State } from '../core/state.ts';
-import type { Nack } from '../xds/host.ts';
+import type { Nack } from '../xds/serve/host.ts';
 import type { Log } from './log.ts';
 
 /** Problems of one object that are logged. */

@@ -1,7 +1,7 @@
 // The options of `periplus serve`: istiod's flags with istiod's defaults (pilot/cmd/pilot-discovery/app/cmd.go), and our own for the journal.
 
-import { featureDefaults } from '../core/features.ts';
-import { defaultSettings, type Settings } from '../core/settings.ts';
+import { featureDefaults } from '../core/mesh/features.ts';
+import { defaultSettings, type Settings } from '../core/mesh/settings.ts';
 import type { Durability } from '../journal/journal.ts';
 import type { AdapterOptions } from './adapters.ts';
 

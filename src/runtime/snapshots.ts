@@ -1,6 +1,6 @@
 // When a snapshot is written: about every SNAPSHOT_EVENTS events, one at a time, taken lazily so that serving goes on in between.
 
-import { SNAPSHOT_FORMAT, snapshotOf } from '../core/snapshot.ts';
+import { SNAPSHOT_FORMAT, snapshotOf } from '../core/fold/snapshot.ts';
 import type { State } from '../core/state.ts';
 import { compactBeside, type Retention } from '../history/retention.ts';
 import type { Journal } from '../journal/journal.ts';

@@ -1,17 +1,17 @@
 // From a journal to a world that can be served: the history folded, what this start means recorded, and the way in for what sources say.
 
 import type { Sink } from '../adapters/adapter.ts';
+import { jsonEqual } from '../core/base/json.ts';
 import type { Fact, Unrecorded } from '../core/event.ts';
-import { jsonEqual } from '../core/json.ts';
-import { newsIn, newsInKinds, newsInList } from '../core/novelty.ts';
-import type { ProxyRecord } from '../core/proxy.ts';
-import { type Settings, settingsToJson } from '../core/settings.ts';
+import { newsIn, newsInKinds, newsInList } from '../core/fold/novelty.ts';
+import { type Settings, settingsToJson } from '../core/mesh/settings.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
+import { foldHistory } from '../offline/load-state.ts';
+import { type Saying, withMeshFacts, withMeshFactsOfList } from '../offline/mesh-config-map.ts';
 import type { Clock } from './clock.ts';
-import { foldHistory } from './history.ts';
 import type { Log } from './log.ts';
-import { type Saying, withMeshFacts, withMeshFactsOfList } from './mesh-config-map.ts';
 import { World } from './world.ts';
 
 export interface StartOptions {

@@ -5,7 +5,7 @@
 // MEMO_SPARE values, whichever is more, and what nobody holds outlives two sweeps.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ProxyRecord } from '../core/proxy.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
 
 /** How often a sweep begins. */
 export const SWEEP_MS = 30_000;

@@ -5,19 +5,19 @@
 // and a guess that nobody comes for is swept like anything else that is not used. All limits are counts: where the work ends depends on the mesh alone.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ProxyRecord, Subscription } from '../core/proxy.ts';
-import type { Resource } from '../core/resource.ts';
+import type { ProxyRecord, Subscription } from '../core/model/proxy.ts';
+import type { Resource } from '../core/model/resource.ts';
 import type { State } from '../core/state.ts';
-import type { Engine } from '../xds/engine.ts';
+import { allOf } from '../offline/generate.ts';
+import { endpointNames, routeNames } from '../offline/watched-names.ts';
+import type { Engine } from '../xds/engine/engine.ts';
+import type { ResourceSet } from '../xds/engine/resource-set.ts';
 import type { Cluster, Listener } from '../xds/proto/types.gen.ts';
-import type { ResourceSet } from '../xds/resource-set.ts';
+import { ViewTurns } from '../xds/serve/view-turns.ts';
 import { CDS, EDS, LDS, NDS, RDS } from '../xds/session/types.ts';
-import { ViewTurns } from '../xds/view-turns.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
-import { allOf } from './offline.ts';
 import type { Readiness } from './sources.ts';
-import { endpointNames, routeNames } from './watched-names.ts';
 
 /** Runs of queries and generators after which no further view is begun: some ten seconds. */
 export const WARM_UP_RUNS_MAX = 200_000;

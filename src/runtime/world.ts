@@ -4,10 +4,10 @@
 // in that order as soon as writing works again. Nobody else writes, so they get the very seqs that they were folded with: a receipt of
 // the gap names a state that the journal has afterwards. With `strict` nothing moves until then.
 
-import { assert } from '../core/assert.ts';
+import { assert } from '../core/base/assert.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
-import { fold } from '../core/fold.ts';
+import { fold } from '../core/fold/fold-event.ts';
 import { mergePushRequests, noPush, type PushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
 import { JournalFault } from '../journal/fault.ts';

@@ -1,8 +1,8 @@
 // Arbitrary histories: facts of sources and of proxies, colliding, out of order, repeated.
 
 import fc from 'fast-check';
+import type { Json, JsonObject } from '../core/base/json.ts';
 import type { Event, Fact, MeshLayer } from '../core/event.ts';
-import type { Json, JsonObject } from '../core/json.ts';
 import { anyObject } from './objects.ts';
 import { meshConfig, meshNetworks } from './worlds/edges.ts';
 

@@ -3,8 +3,8 @@
 // is several at once, on few names and addresses, so that they get in each other's way.
 
 import fc from 'fast-check';
+import type { JsonObject } from '../core/base/json.ts';
 import type { Fact, Unrecorded } from '../core/event.ts';
-import type { JsonObject } from '../core/json.ts';
 import { NAMES, NAMESPACES } from './worlds/pools.ts';
 
 const KUBE = 'kube/Kubernetes';

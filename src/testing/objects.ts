@@ -1,7 +1,7 @@
 // Arbitrary objects of every kind that Periplus knows, mostly valid: the parts are in worlds/.
 
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/base/json.ts';
 import { definitionOf } from '../core/kinds/registry.ts';
 import { edgeObject } from './worlds/edges.ts';
 import { gatewayApiObject } from './worlds/gateway-api.ts';

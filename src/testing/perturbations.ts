@@ -2,12 +2,12 @@
 // Each operator makes another run of a history; after `settle`, when every source has said once more what holds, the result has to be that
 // of a state which was told nothing else (laws 2, 3 and 6 at once). The three perturbations find most bugs of controllers.
 
+import type { JsonObject } from '../core/base/json.ts';
 import type { Fact, Unrecorded } from '../core/event.ts';
-import { fold } from '../core/fold.ts';
-import type { JsonObject } from '../core/json.ts';
-import { newsOfList, rawRef, recordKeyOf } from '../core/novelty.ts';
-import { restore } from '../core/restore.ts';
-import { snapshotOf } from '../core/snapshot.ts';
+import { fold } from '../core/fold/fold-event.ts';
+import { newsOfList, rawRef, recordKeyOf } from '../core/fold/novelty.ts';
+import { restore } from '../core/fold/restore.ts';
+import { snapshotOf } from '../core/fold/snapshot.ts';
 import { emptyState, type State } from '../core/state.ts';
 
 /** A run: facts as they come, a restart from a snapshot, or a complete list by a source, of which only the differences become facts. */

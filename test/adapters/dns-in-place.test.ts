@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Resolve } from '../../src/adapters/dns/resolver.ts';
-import { networkGateways } from '../../src/core/select/network-gateways.ts';
-import { defaultSettings } from '../../src/core/settings.ts';
+import { defaultSettings } from '../../src/core/mesh/settings.ts';
+import { networkGateways } from '../../src/core/select/endpoint/network-gateways.ts';
 import type { State } from '../../src/core/state.ts';
 import { openJournal } from '../../src/journal/open.ts';
+import { foldHistory } from '../../src/offline/load-state.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { type ControlPlane, startControlPlane } from '../../src/runtime/control-plane.ts';
-import { foldHistory } from '../../src/runtime/history.ts';
 import { ask } from '../unit/world.ts';
 
 let folder: string;

@@ -6,8 +6,8 @@ import type { Api, GetOptions, Query, RequestLimits, WatchStream } from '../../s
 import { DEFINITIONS_PATH } from '../../src/adapters/kube/custom-resources.ts';
 import { KubeFault } from '../../src/adapters/kube/failure.ts';
 import { builtInKinds, customKinds, pathOf } from '../../src/adapters/kube/resource.ts';
+import type { Json, JsonObject } from '../../src/core/base/json.ts';
 import type { RawObject } from '../../src/core/event.ts';
-import type { Json, JsonObject } from '../../src/core/json.ts';
 import type { KindDefinition } from '../../src/core/kinds/kinds.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

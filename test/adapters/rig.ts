@@ -3,11 +3,11 @@
 // same as for somebody who begins with the source as it is now. Each check gives what is wrong, so that a canary can be told apart.
 
 import type { Adapter, Sink } from '../../src/adapters/adapter.ts';
+import { canonicalJson, type Json } from '../../src/core/base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../../src/core/event.ts';
-import { fold } from '../../src/core/fold.ts';
-import { canonicalJson, type Json } from '../../src/core/json.ts';
+import { fold } from '../../src/core/fold/fold-event.ts';
+import { newsOf, newsOfKinds, newsOfList } from '../../src/core/fold/novelty.ts';
 import type { KindName } from '../../src/core/kinds/kinds.ts';
-import { newsOf, newsOfKinds, newsOfList } from '../../src/core/novelty.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
 
 /** A source that the rig can change, and adapters that watch it. */

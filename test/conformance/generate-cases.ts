@@ -3,11 +3,11 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { canonicalJson } from '../../src/core/base/json.ts';
 import type { Effect } from '../../src/core/effect.ts';
-import { canonicalJson } from '../../src/core/json.ts';
-import { Tracker } from '../../src/core/track.ts';
-import { collect } from '../../src/runtime/collect.ts';
-import { foldFacts, proxyFacts } from '../../src/runtime/offline.ts';
+import { Tracker } from '../../src/core/query/tracker.ts';
+import { collect } from '../../src/offline/collect.ts';
+import { foldFacts, proxyFacts } from '../../src/offline/generate.ts';
 import { readCase } from './layout.ts';
 
 export interface GenerateWatcher {

@@ -2,8 +2,8 @@
 // vectors, what the proxy would be sent, as OUT/GROUP/CASE/PROXY/TYPE.json. One process; a case that fails does not stop the others.
 
 import { parseArgs } from 'node:util';
+import { showOrigin, showProblem } from '../../src/core/base/problem.ts';
 import type { Effect } from '../../src/core/effect.ts';
-import { showOrigin, showProblem } from '../../src/core/problem.ts';
 import { generateCases } from './generate-cases.ts';
 import { listCases } from './layout.ts';
 

@@ -5,11 +5,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../src/core/json.ts';
-import { canonicalJson } from '../../src/core/json.ts';
-import { Tracker } from '../../src/core/track.ts';
-import { collect } from '../../src/runtime/collect.ts';
-import { foldFacts, proxyFacts } from '../../src/runtime/offline.ts';
+import type { Json } from '../../src/core/base/json.ts';
+import { canonicalJson } from '../../src/core/base/json.ts';
+import { Tracker } from '../../src/core/query/tracker.ts';
+import { collect } from '../../src/offline/collect.ts';
+import { foldFacts, proxyFacts } from '../../src/offline/generate.ts';
 import { type CaseProxy, listCases, readCase } from './layout.ts';
 
 const root = join(import.meta.dirname, 'golden');

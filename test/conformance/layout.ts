@@ -3,10 +3,10 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isObject, type JsonObject } from '../../src/core/base/json.ts';
 import type { Unrecorded } from '../../src/core/event.ts';
-import { isObject, type JsonObject } from '../../src/core/json.ts';
-import { defaultSettings, settingsToJson } from '../../src/core/settings.ts';
-import { objectFacts, singleDocument } from '../../src/runtime/offline.ts';
+import { defaultSettings, settingsToJson } from '../../src/core/mesh/settings.ts';
+import { objectFacts, singleDocument } from '../../src/offline/generate.ts';
 
 export interface CaseProxy {
   readonly name: string;

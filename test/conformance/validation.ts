@@ -4,9 +4,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isObject, type Json, type JsonObject } from '../../src/core/json.ts';
-import { showProblem } from '../../src/core/problem.ts';
-import { foldFacts } from '../../src/runtime/offline.ts';
+import { isObject, type Json, type JsonObject } from '../../src/core/base/json.ts';
+import { showProblem } from '../../src/core/base/problem.ts';
+import { foldFacts } from '../../src/offline/generate.ts';
 
 const usage = `Usage: npm run -s conformance:validation -- DIR [--show N]
 

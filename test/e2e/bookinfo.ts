@@ -6,11 +6,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import { type Backends, startBackends } from '../../src/demo/backends.ts';
 import { type Envoy, findEnvoy, startEnvoy } from '../../src/demo/envoy.ts';
 import { freePorts, replacePorts } from '../../src/demo/ports.ts';
-import { singleDocument } from '../../src/runtime/offline.ts';
+import { singleDocument } from '../../src/offline/generate.ts';
 import { canRun } from './suite.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openJournal } from '../../src/journal/open.ts';
-import { digestOf } from '../../src/xds/resource-set.ts';
+import { digestOf } from '../../src/xds/engine/resource-set.ts';
 import { CDS, LDS, RDS } from '../../src/xds/session/types.ts';
 import { seed } from '../property/seed.ts';
 import { Bookinfo, envoyOrSkip } from './bookinfo.ts';

@@ -4,11 +4,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isObject, type Json } from '../../src/core/base/json.ts';
 import type { Unrecorded } from '../../src/core/event.ts';
-import { isObject, type Json } from '../../src/core/json.ts';
-import type { ProxyReader } from '../../src/core/reader.ts';
+import type { ProxyReader } from '../../src/core/query/reader.ts';
 import { findEnvoy } from '../../src/demo/envoy.ts';
-import type { ResourceSource } from '../../src/xds/generate/source.ts';
+import type { ResourceSource } from '../../src/xds/generate/common/source.ts';
 import { resourceSources } from '../../src/xds/generate/types.ts';
 import { CDS, EDS, LDS } from '../../src/xds/session/types.ts';
 import { type CaseProxy, listCases, readCase } from '../conformance/layout.ts';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { objectOf } from '../../src/adapters/kube/facts.ts';
 import { connectKube, type KubeAdapter } from '../../src/adapters/kube/kube-adapter.ts';
 import { customKinds, resourceOf } from '../../src/adapters/kube/resource.ts';
-import { canonicalJson, type Json, type JsonObject } from '../../src/core/json.ts';
+import { canonicalJson, type Json, type JsonObject } from '../../src/core/base/json.ts';
 import { definitionOf, definitions } from '../../src/core/kinds/registry.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { FoldingSink, liveChanges, relistAfterGap, resync, type Source } from '../adapters/rig.ts';

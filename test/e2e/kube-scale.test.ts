@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import { CDS, EDS, LDS, RDS } from '../../src/xds/session/types.ts';
 import { kubeOrSkip } from './kube/binaries.ts';
 import type { KubeClient } from './kube/client.ts';

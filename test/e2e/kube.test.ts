@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { builtInKinds, customKinds, pathOf } from '../../src/adapters/kube/resource.ts';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import { definitions } from '../../src/core/kinds/registry.ts';
 import type { SourceReport } from '../../src/runtime/sources.ts';
 import { CDS, EDS, RDS } from '../../src/xds/session/types.ts';

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../src/core/json.ts';
+import type { Json, JsonObject } from '../../src/core/base/json.ts';
 import { type Oracle, oracleOf } from '../../src/oracle/oracle.ts';
 import type { Connection, ProxyConfig } from '../../src/oracle/question.ts';
 import type { FilterChain, Listener } from '../../src/xds/proto/types.gen.ts';

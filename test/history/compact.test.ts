@@ -3,14 +3,14 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SNAPSHOT_FORMAT, snapshotOf } from '../../src/core/snapshot.ts';
+import { SNAPSHOT_FORMAT, snapshotOf } from '../../src/core/fold/snapshot.ts';
 import { History, openHistory } from '../../src/history/history.ts';
 import { compactTo, cutOf } from '../../src/history/retention.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../src/journal/memory-journal.ts';
 import { openJournal } from '../../src/journal/open.ts';
-import { foldHistory, stateHash } from '../../src/runtime/history.ts';
-import { replay } from '../../src/runtime/verify-receipts.ts';
+import { foldHistory, stateHash } from '../../src/offline/load-state.ts';
+import { replay } from '../../src/offline/verify-receipts.ts';
 import { openSamples, type Samples } from './fixtures.ts';
 import { periplus } from './running.ts';
 

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import { jsonDiff } from '../../src/history/json-diff.ts';
 import { summaryOf } from '../../src/history/summary.ts';
 import { openJournal } from '../../src/journal/open.ts';

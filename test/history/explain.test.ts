@@ -1,7 +1,7 @@
 // `periplus explain` on the recorded samples, and on small worlds for each reason why something is not there.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import { explainAbsence } from '../../src/history/absence.ts';
 import { effectOf, type ObjectEffect } from '../../src/history/effect-of.ts';
 import { explain } from '../../src/history/explain.ts';

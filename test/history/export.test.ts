@@ -4,10 +4,10 @@ import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SNAPSHOT_FORMAT, snapshotOf } from '../../src/core/snapshot.ts';
+import { SNAPSHOT_FORMAT, snapshotOf } from '../../src/core/fold/snapshot.ts';
 import { History, openHistory } from '../../src/history/history.ts';
 import { openJournal } from '../../src/journal/open.ts';
-import { stateHash } from '../../src/runtime/history.ts';
+import { stateHash } from '../../src/offline/load-state.ts';
 import { openSamples, type Samples } from './fixtures.ts';
 import { periplus } from './running.ts';
 

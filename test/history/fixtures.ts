@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { importJournal } from '../../src/journal/import.ts';
 import { linesOf } from '../../src/journal/lines.ts';
 
-const FIXTURES = fileURLToPath(new URL('../../journal/fixtures/', import.meta.url));
+const FIXTURES = fileURLToPath(new URL('../../journal/fixtures', import.meta.url));
 
 export type Sample = 'bookinfo-day' | 'subset-outage' | 'annotation-storm';
 

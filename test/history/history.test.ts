@@ -4,14 +4,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Event, Unrecorded } from '../../src/core/event.ts';
-import { SNAPSHOT_FORMAT, snapshotOf } from '../../src/core/snapshot.ts';
+import { SNAPSHOT_FORMAT, snapshotOf } from '../../src/core/fold/snapshot.ts';
 import type { State } from '../../src/core/state.ts';
 import { Checkpoints } from '../../src/history/checkpoints.ts';
 import { History } from '../../src/history/history.ts';
 import { resolvePosition } from '../../src/history/position.ts';
 import type { Journal, ReadRange } from '../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../src/journal/memory-journal.ts';
-import { stateHash } from '../../src/runtime/history.ts';
+import { stateHash } from '../../src/offline/load-state.ts';
 import { anyHistory } from '../../src/testing/facts.ts';
 import { foldAll } from '../property/folding.ts';
 import { parameters } from '../property/seed.ts';

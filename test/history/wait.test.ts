@@ -15,8 +15,8 @@ import {
   virtualService,
 } from '../../scripts/samples/mesh.ts';
 import { refusesPrivilegedPorts, SampleProxy } from '../../scripts/samples/sample-proxy.ts';
-import type { JsonObject } from '../../src/core/json.ts';
-import { defaultSettings } from '../../src/core/settings.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
+import { defaultSettings } from '../../src/core/mesh/settings.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { type ControlPlane, startControlPlane } from '../../src/runtime/control-plane.ts';
 import { periplus, type Ran } from './running.ts';

@@ -31,6 +31,10 @@ describe('import rules', () => {
     expect(names).toContain('nobody-imports-the-entry: src/runtime/imports-entry.ts');
     expect(names).toContain('history-asks: src/history/knows-runtime.ts');
     expect(names).toContain('only-the-kube-adapter-knows-kubernetes: src/runtime/knows-kubernetes.ts');
+    expect(names).toContain('core-floors-registry: src/core/registry/knows-select.ts');
+    expect(names).toContain('offline-serves-nobody: src/offline/knows-runtime.ts');
+    expect(names).toContain('admin-shows: src/admin/knows-runtime.ts');
+    expect(names).toContain('grpc-is-glue: src/xds/serve/knows-grpc.ts');
     expect(names).toContain('oracle-knows-nobody: src/oracle/knows-generators.ts');
   });
 });

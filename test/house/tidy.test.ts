@@ -43,7 +43,7 @@ function withoutComments(text: string): string {
 }
 
 /** The one place that makes JSON text to be hashed. */
-const CANONICAL = 'src/core/json.ts';
+const CANONICAL = 'src/core/base/json.ts';
 
 function offences(file: string, text: string, bans: readonly Ban[]): readonly string[] {
   const found: string[] = [];

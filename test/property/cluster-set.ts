@@ -2,8 +2,8 @@
 // gateways are known by name, and DNS answers. Dense, so that exports meet imports, services and endpoints in every order.
 
 import fc from 'fast-check';
+import type { Json, JsonObject } from '../../src/core/base/json.ts';
 import type { Fact, Unrecorded } from '../../src/core/event.ts';
-import type { Json, JsonObject } from '../../src/core/json.ts';
 
 const CLUSTERS = ['Kubernetes', 'remote', 'third'] as const;
 const GATEWAY = 'gate.example.com';

@@ -4,9 +4,9 @@
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import fc from 'fast-check';
+import type { Json } from '../../src/core/base/json.ts';
+import { canonicalJson } from '../../src/core/base/json.ts';
 import type { Event, Unrecorded } from '../../src/core/event.ts';
-import type { Json } from '../../src/core/json.ts';
-import { canonicalJson } from '../../src/core/json.ts';
 import type { Durability, Journal } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open.ts';
 

@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { fold } from '../../src/core/fold.ts';
+import { fold } from '../../src/core/fold/fold-event.ts';
 import { emptyState } from '../../src/core/state.ts';
-import { stateHash } from '../../src/runtime/history.ts';
+import { stateHash } from '../../src/offline/load-state.ts';
 import { anyHistory } from '../../src/testing/facts.ts';
 import { foldAll } from './folding.ts';
 import { parameters } from './seed.ts';

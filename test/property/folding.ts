@@ -2,7 +2,7 @@
 
 import type { Effect } from '../../src/core/effect.ts';
 import type { Event } from '../../src/core/event.ts';
-import { fold } from '../../src/core/fold.ts';
+import { fold } from '../../src/core/fold/fold-event.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
 
 export interface FoldedAll {

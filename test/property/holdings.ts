@@ -1,11 +1,11 @@
 // Everything a proxy would hold: it watches clusters, listeners and name tables as a whole, the endpoints and routes that those name, and
 // some that nobody names.
 
-import type { ProxyRecord, Subscription } from '../../src/core/proxy.ts';
+import type { ProxyRecord, Subscription } from '../../src/core/model/proxy.ts';
 import type { State } from '../../src/core/state.ts';
-import { Engine } from '../../src/xds/engine.ts';
+import { Engine } from '../../src/xds/engine/engine.ts';
+import type { ResourceSet } from '../../src/xds/engine/resource-set.ts';
 import { resourceSource, resourceSources } from '../../src/xds/generate/types.ts';
-import type { ResourceSet } from '../../src/xds/resource-set.ts';
 import { CDS, EDS, LDS, NDS, RDS } from '../../src/xds/session/types.ts';
 
 /** Type URL → what is held of it. */

@@ -7,9 +7,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { canonicalJson, type Json } from '../../src/core/base/json.ts';
 import type { Event } from '../../src/core/event.ts';
-import { canonicalJson, type Json } from '../../src/core/json.ts';
-import { stateHash } from '../../src/runtime/history.ts';
+import { stateHash } from '../../src/offline/load-state.ts';
 import { foldAll } from './folding.ts';
 import { allHoldings } from './holdings.ts';
 

@@ -3,13 +3,13 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { canonicalJson, type Json } from '../../src/core/base/json.ts';
 import type { Fact } from '../../src/core/event.ts';
-import { canonicalJson, type Json } from '../../src/core/json.ts';
 import type { State } from '../../src/core/state.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../src/journal/memory-journal.ts';
-import { foldHistory, stateHash } from '../../src/runtime/history.ts';
-import { replay } from '../../src/runtime/verify-receipts.ts';
+import { foldHistory, stateHash } from '../../src/offline/load-state.ts';
+import { replay } from '../../src/offline/verify-receipts.ts';
 import { anyFact, someConnected } from '../../src/testing/facts.ts';
 import { CDS, LDS } from '../../src/xds/session/types.ts';
 import { allHoldings, freshEngine, showHoldings } from './holdings.ts';

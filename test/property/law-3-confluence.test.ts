@@ -4,14 +4,14 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, type Json, type JsonObject } from '../../src/core/json.ts';
+import { canonicalJson, type Json, type JsonObject } from '../../src/core/base/json.ts';
+import { Tracker } from '../../src/core/query/tracker.ts';
 import { endpointShards, serviceAccounts } from '../../src/core/registry/endpoints.ts';
 import { allServices } from '../../src/core/registry/services.ts';
 import { serviceTargets } from '../../src/core/registry/workload.ts';
-import { destinationRule } from '../../src/core/select/destination-rules.ts';
-import { sidecarScope } from '../../src/core/select/sidecar-scope.ts';
+import { destinationRule } from '../../src/core/select/scope/destination-rules.ts';
+import { sidecarScope } from '../../src/core/select/scope/sidecar-scope.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
-import { Tracker } from '../../src/core/track.ts';
 import * as make from '../unit/registry/fixtures.ts';
 import { nodeOf, proxyOf, remove, type Stepped, step } from '../unit/world.ts';
 import { parameters } from './seed.ts';

@@ -3,10 +3,10 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import type { Unrecorded } from '../../src/core/event.ts';
-import type { JsonObject } from '../../src/core/json.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
-import { foldFacts } from '../../src/runtime/offline.ts';
+import { foldFacts } from '../../src/offline/generate.ts';
 import { anyFact } from '../../src/testing/facts.ts';
 import { meshLife } from '../../src/testing/life.ts';
 import { soundObject } from '../../src/testing/objects.ts';

@@ -3,11 +3,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { restore } from '../../src/core/restore.ts';
-import { type SourcedFact, snapshotOf } from '../../src/core/snapshot.ts';
+import { restore } from '../../src/core/fold/restore.ts';
+import { type SourcedFact, snapshotOf } from '../../src/core/fold/snapshot.ts';
 import type { State } from '../../src/core/state.ts';
 import { Table } from '../../src/core/table.ts';
-import { stateHash } from '../../src/runtime/history.ts';
+import { stateHash } from '../../src/offline/load-state.ts';
 import { anyHistory, numbered } from '../../src/testing/facts.ts';
 import { foldAll } from './folding.ts';
 import { parameters } from './seed.ts';

@@ -8,7 +8,7 @@ import { definitionOf, kindNames } from '../../src/core/kinds/registry.ts';
 import type { State } from '../../src/core/state.ts';
 import { anyFact, numbered, someConnected } from '../../src/testing/facts.ts';
 import { soundObject } from '../../src/testing/objects.ts';
-import { encodeResource } from '../../src/xds/encode.ts';
+import { encodeResource } from '../../src/xds/engine/encode.ts';
 import { typeNameOf } from '../../src/xds/proto/any.ts';
 import { CDS, EDS, LDS, NDS, RDS } from '../../src/xds/session/types.ts';
 import { verifyMessage } from '../../src/xds/wire/verify.ts';

@@ -2,13 +2,13 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '../../src/core/base/json.ts';
 import type { Event, Fact } from '../../src/core/event.ts';
-import { fold } from '../../src/core/fold.ts';
-import type { Json, JsonObject } from '../../src/core/json.ts';
+import { fold } from '../../src/core/fold/fold-event.ts';
+import { Restoring } from '../../src/core/fold/restore.ts';
 import { kindNames } from '../../src/core/kinds/registry.ts';
-import { Restoring } from '../../src/core/restore.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
-import { stateHash } from '../../src/runtime/history.ts';
+import { stateHash } from '../../src/offline/load-state.ts';
 import { anyFact, anyHistory, numbered } from '../../src/testing/facts.ts';
 import { anyObject } from '../../src/testing/objects.ts';
 import { foldAll } from './folding.ts';

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import type { ProxyConfig } from '../../src/oracle/question.ts';
 import type { RouteConfiguration } from '../../src/xds/proto/types.gen.ts';
 import { expectAtGateway, type GatewayQuestion, gatewayMesh } from './mesh/gateway-model.ts';

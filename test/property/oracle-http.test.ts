@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import type { ProxyConfig } from '../../src/oracle/question.ts';
 import type { Route } from '../../src/xds/proto/types.gen.ts';
 import { expectHttp } from './mesh/http-model.ts';

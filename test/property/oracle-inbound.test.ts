@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import { explain } from '../../src/oracle/explain.ts';
 import { oracleOf } from '../../src/oracle/oracle.ts';
 import type { Outcome } from '../../src/oracle/prediction.ts';

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../src/core/json.ts';
+import type { Json, JsonObject } from '../../src/core/base/json.ts';
 import { explain } from '../../src/oracle/explain.ts';
 import { oracleOf } from '../../src/oracle/oracle.ts';
 import type { ProxyConfig } from '../../src/oracle/question.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../src/core/event.ts';
 import { emptyState } from '../../src/core/state.ts';
-import { foldFacts } from '../../src/runtime/offline.ts';
+import { foldFacts } from '../../src/offline/generate.ts';
 import { anyFact } from '../../src/testing/facts.ts';
 import { meshLife } from '../../src/testing/life.ts';
 import { soundObject } from '../../src/testing/objects.ts';

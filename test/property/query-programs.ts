@@ -4,9 +4,9 @@
 // list, and that may do so only if something else was found: so read sets and audiences change with the state and with the proxy.
 
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../src/core/json.ts';
-import type { ProxyRecord } from '../../src/core/proxy.ts';
-import type { Derivation, ProxyReader, Query, Selection } from '../../src/core/reader.ts';
+import type { Json, JsonObject } from '../../src/core/base/json.ts';
+import type { ProxyRecord } from '../../src/core/model/proxy.ts';
+import type { Derivation, ProxyReader, Query, Selection } from '../../src/core/query/reader.ts';
 import type { State } from '../../src/core/state.ts';
 import { nodeOf, proxyOf, put, remove, step } from '../unit/world.ts';
 

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeDeltaDiscoveryRequest, decodeDiscoveryRequest } from '../../src/xds/discovery.ts';
-import { encodeMessage } from '../../src/xds/encode.ts';
+import { encodeMessage } from '../../src/xds/engine/encode.ts';
+import { decodeDeltaDiscoveryRequest, decodeDiscoveryRequest } from '../../src/xds/serve/discovery.ts';
 import { eachText } from '../../src/xds/wire/text-fields.ts';
 import { parameters } from './seed.ts';
 

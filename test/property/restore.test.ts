@@ -3,17 +3,17 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import type { Event, RawObject } from '../../src/core/event.ts';
-import { fold } from '../../src/core/fold.ts';
-import type { JsonObject } from '../../src/core/json.ts';
+import { fold } from '../../src/core/fold/fold-event.ts';
+import { decodeRecord, type Version } from '../../src/core/fold/record.ts';
+import { Restoring, WAITING_MAX, WAITING_VERSIONS_MAX } from '../../src/core/fold/restore.ts';
+import { recordAfterAll } from '../../src/core/fold/versions.ts';
 import { definitions } from '../../src/core/kinds/registry.ts';
-import type { ObjectRecord } from '../../src/core/object.ts';
-import { decodeRecord, type Version } from '../../src/core/record.ts';
-import { Restoring, WAITING_MAX, WAITING_VERSIONS_MAX } from '../../src/core/restore.ts';
+import type { ObjectRecord } from '../../src/core/model/object.ts';
 import type { State } from '../../src/core/state.ts';
-import { recordAfterAll } from '../../src/core/versions.ts';
 import { openMemoryJournal } from '../../src/journal/memory-journal.ts';
-import { foldHistory, stateHash } from '../../src/runtime/history.ts';
+import { foldHistory, stateHash } from '../../src/offline/load-state.ts';
 import { anyHistory, numbered } from '../../src/testing/facts.ts';
 import { foldAll } from './folding.ts';
 import { parameters } from './seed.ts';

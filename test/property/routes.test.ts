@@ -3,10 +3,10 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, type Json } from '../../src/core/json.ts';
-import { mergedGateway } from '../../src/core/select/gateways.ts';
+import { canonicalJson, type Json } from '../../src/core/base/json.ts';
+import { Tracker } from '../../src/core/query/tracker.ts';
+import { mergedGateway } from '../../src/core/select/gateway/gateways.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
-import { Tracker } from '../../src/core/track.ts';
 import { anyFact, CONNECTIONS, NODES, numbered } from '../../src/testing/facts.ts';
 import { nameTables } from '../../src/xds/generate/nametable/resources.ts';
 import { routeNamed } from '../../src/xds/generate/route/resources.ts';

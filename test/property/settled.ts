@@ -1,9 +1,9 @@
 // What a state comes to: everything in force, the indexes, and all that three proxies would hold.
 
+import { canonicalJson, type Json } from '../../src/core/base/json.ts';
 import type { Unrecorded } from '../../src/core/event.ts';
-import { canonicalJson, type Json } from '../../src/core/json.ts';
 import type { State } from '../../src/core/state.ts';
-import { foldFacts } from '../../src/runtime/offline.ts';
+import { foldFacts } from '../../src/offline/generate.ts';
 import { connected } from '../../src/testing/facts.ts';
 import { allHoldings, showHoldings } from './holdings.ts';
 

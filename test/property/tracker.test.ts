@@ -3,11 +3,11 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ProxyRecord } from '../../src/core/proxy.ts';
-import type { Query } from '../../src/core/reader.ts';
+import type { ProxyRecord } from '../../src/core/model/proxy.ts';
+import type { Query } from '../../src/core/query/reader.ts';
+import type { Held } from '../../src/core/query/track-answers.ts';
+import { Tracker } from '../../src/core/query/tracker.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
-import { Tracker } from '../../src/core/track.ts';
-import type { Held } from '../../src/core/track-answers.ts';
 import { anyMoves, anyProgram, type Move, moved, type Program, proxyAt, queriesOf } from './query-programs.ts';
 import { parameters } from './seed.ts';
 

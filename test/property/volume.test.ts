@@ -2,7 +2,7 @@
 // A million of them: npm run test:long.
 
 import { expect, it } from 'vitest';
-import { stateHash } from '../../src/runtime/history.ts';
+import { stateHash } from '../../src/offline/load-state.ts';
 import { seed } from './seed.ts';
 import { foldVolume } from './volume.ts';
 

@@ -1,11 +1,11 @@
 // Very many random facts through one state, made and folded in portions, so that only the state is kept.
 
 import fc from 'fast-check';
-import { fold } from '../../src/core/fold.ts';
-import { restore } from '../../src/core/restore.ts';
-import { snapshotOf } from '../../src/core/snapshot.ts';
+import { fold } from '../../src/core/fold/fold-event.ts';
+import { restore } from '../../src/core/fold/restore.ts';
+import { snapshotOf } from '../../src/core/fold/snapshot.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
-import { stateHash } from '../../src/runtime/history.ts';
+import { stateHash } from '../../src/offline/load-state.ts';
 import { anyFact } from '../../src/testing/facts.ts';
 
 const PORTION = 1_000;

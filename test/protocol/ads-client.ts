@@ -2,7 +2,7 @@
 
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import { Client, type ClientDuplexStream, credentials, type ServiceError } from '@grpc/grpc-js';
-import { adsService } from '../../src/xds/server.ts';
+import { adsService } from '../../src/xds/grpc/server.ts';
 import { typeOf } from '../../src/xds/wire/registry.ts';
 
 export interface Received {

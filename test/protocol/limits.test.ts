@@ -3,8 +3,8 @@
 
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { GATE_TURN_MS } from '../../src/xds/serve/write-window.ts';
 import { CDS } from '../../src/xds/session/types.ts';
-import { GATE_TURN_MS } from '../../src/xds/write-window.ts';
 import { DeafClient, node } from './ads-client.ts';
 import { client, closing, rig, until } from './server-rig.ts';
 

@@ -3,13 +3,13 @@
 // name, its value something that changes the resource. So everything between a fact and the wire is the real thing.
 
 import type { Event, Fact, Unrecorded } from '../../src/core/event.ts';
-import { fold } from '../../src/core/fold.ts';
+import { fold } from '../../src/core/fold/fold-event.ts';
+import type { Resource } from '../../src/core/model/resource.ts';
 import { isNoPush, mergePushRequests, noPush, type PushRequest, pushRequest } from '../../src/core/push-request.ts';
-import type { ProxyReader } from '../../src/core/reader.ts';
-import type { Resource } from '../../src/core/resource.ts';
+import type { ProxyReader } from '../../src/core/query/reader.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
-import type { ResourceSource } from '../../src/xds/generate/source.ts';
-import type { HostClock, Nack, XdsHost, XdsObservation } from '../../src/xds/host.ts';
+import type { ResourceSource } from '../../src/xds/generate/common/source.ts';
+import type { HostClock, Nack, XdsHost, XdsObservation } from '../../src/xds/serve/host.ts';
 import * as types from '../../src/xds/session/types.ts';
 
 const wallClock: HostClock = {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runScenario } from './scenario.ts';
 
-const folder = fileURLToPath(new URL('./scenarios/', import.meta.url));
+const folder = fileURLToPath(new URL('./scenarios', import.meta.url));
 const files = readdirSync(folder)
   .filter(name => name.endsWith('.txt'))
   .sort();

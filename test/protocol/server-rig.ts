@@ -2,10 +2,10 @@
 
 import { ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, expect } from 'vitest';
-import { Engine } from '../../src/xds/engine.ts';
-import { defaultXdsLimits, type XdsLimits } from '../../src/xds/limits.ts';
+import { Engine } from '../../src/xds/engine/engine.ts';
+import { XdsServer } from '../../src/xds/grpc/server.ts';
 import { defaultScheduleSettings } from '../../src/xds/push/settings.ts';
-import { XdsServer } from '../../src/xds/server.ts';
+import { defaultXdsLimits, type XdsLimits } from '../../src/xds/serve/limits.ts';
 import { AdsClient } from './ads-client.ts';
 import { MemoryHost, testSources } from './memory-host.ts';
 

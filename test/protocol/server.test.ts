@@ -2,7 +2,7 @@
 // and every limit answers with its status.
 
 import { describe, expect, test } from 'vitest';
-import { Engine } from '../../src/xds/engine.ts';
+import { Engine } from '../../src/xds/engine/engine.ts';
 import { CDS, EDS, RDS } from '../../src/xds/session/types.ts';
 import { DeafClient, node } from './ads-client.ts';
 import { testSources } from './memory-host.ts';

@@ -2,8 +2,8 @@
 
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { adsService, type Call } from '../../src/xds/server.ts';
-import { byteStreamOf, isGone, sendPieces } from '../../src/xds/shared-write.ts';
+import { adsService, type Call } from '../../src/xds/grpc/server.ts';
+import { byteStreamOf, isGone, sendPieces } from '../../src/xds/grpc/shared-write.ts';
 import { typeOf } from '../../src/xds/wire/registry.ts';
 import { AdsClient } from './ads-client.ts';
 

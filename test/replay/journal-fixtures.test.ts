@@ -13,9 +13,9 @@ import { exportJournal } from '../../src/journal/export.ts';
 import { importJournal } from '../../src/journal/import.ts';
 import { linesOf } from '../../src/journal/lines.ts';
 import { openJournal } from '../../src/journal/open.ts';
-import { foldHistory } from '../../src/runtime/history.ts';
+import { foldHistory } from '../../src/offline/load-state.ts';
 
-const FIXTURES = fileURLToPath(new URL('../../journal/fixtures/', import.meta.url));
+const FIXTURES = fileURLToPath(new URL('../../journal/fixtures', import.meta.url));
 const heads = JSON.parse(readFileSync(join(FIXTURES, 'heads.json'), 'utf8')) as Record<
   string,
   { seq: number; hash: string }

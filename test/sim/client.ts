@@ -1,7 +1,7 @@
 // A simulated Envoy: asks for clusters and listeners, then for the endpoints and routes that they lead to, holds what it accepts, refuses
 // when chance says so, and comes back with what it holds. It answers at once; the network decides when that arrives.
 
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject } from '../../src/core/base/json.ts';
 import type { ClientRequest } from '../../src/xds/session/session.ts';
 import { CDS, EDS, LDS, RDS } from '../../src/xds/session/types.ts';
 import { type Content, decodeResponse } from './contents.ts';

@@ -2,7 +2,7 @@
 // it routes to. Remembered by content, because a run sends the same bytes many times.
 
 import { hash } from 'node:crypto';
-import { isObject, type Json } from '../../src/core/json.ts';
+import { isObject, type Json } from '../../src/core/base/json.ts';
 import { CDS, EDS } from '../../src/xds/session/types.ts';
 import { toProtoJson } from '../../src/xds/wire/protojson.ts';
 import { type Plain, typeOf } from '../../src/xds/wire/registry.ts';

@@ -2,20 +2,20 @@
 // it. Killed, it neither writes, sends, nor hears a timer again.
 
 import type { Event, Fact, Unrecorded } from '../../src/core/event.ts';
-import { fold } from '../../src/core/fold.ts';
-import { defaultSettings } from '../../src/core/settings.ts';
+import { fold } from '../../src/core/fold/fold-event.ts';
+import { defaultSettings } from '../../src/core/mesh/settings.ts';
 import type { State } from '../../src/core/state.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { Snapshotter } from '../../src/runtime/snapshots.ts';
 import { sinkOf, startWorld } from '../../src/runtime/start.ts';
 import type { World } from '../../src/runtime/world.ts';
-import { Engine } from '../../src/xds/engine.ts';
+import { Engine } from '../../src/xds/engine/engine.ts';
 import { resourceSources } from '../../src/xds/generate/types.ts';
-import type { XdsHost } from '../../src/xds/host.ts';
-import { Hub } from '../../src/xds/hub.ts';
-import { defaultXdsLimits } from '../../src/xds/limits.ts';
 import { defaultScheduleSettings } from '../../src/xds/push/settings.ts';
+import type { XdsHost } from '../../src/xds/serve/host.ts';
+import { Hub } from '../../src/xds/serve/hub.ts';
+import { defaultXdsLimits } from '../../src/xds/serve/limits.ts';
 import type { Disk, Fate, Platter } from './disk.ts';
 import type { FakeClock } from './fake-clock.ts';
 

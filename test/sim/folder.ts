@@ -1,8 +1,8 @@
 // The folder that the control plane is configured from: what is in it now, and what a change of it is as facts.
 
 import fc from 'fast-check';
+import type { Json, JsonObject } from '../../src/core/base/json.ts';
 import type { Fact } from '../../src/core/event.ts';
-import type { Json, JsonObject } from '../../src/core/json.ts';
 import { anyObject } from '../../src/testing/objects.ts';
 import type { Random } from './random.ts';
 

@@ -2,9 +2,9 @@
 
 import type { PushReceipt } from '../../src/core/event.ts';
 import type { State } from '../../src/core/state.ts';
-import { foldHistory, stateHash } from '../../src/runtime/history.ts';
-import { replay } from '../../src/runtime/verify-receipts.ts';
-import { Engine } from '../../src/xds/engine.ts';
+import { foldHistory, stateHash } from '../../src/offline/load-state.ts';
+import { replay } from '../../src/offline/verify-receipts.ts';
+import { Engine } from '../../src/xds/engine/engine.ts';
 import { resourceSources } from '../../src/xds/generate/types.ts';
 import { CDS, LDS, RDS, rulesOf } from '../../src/xds/session/types.ts';
 import { type SimClient, TYPES } from './client.ts';

@@ -4,7 +4,7 @@
 // explains all of it.
 
 import { CONNECTIONS, NODES } from '../../src/testing/facts.ts';
-import { Engine } from '../../src/xds/engine.ts';
+import { Engine } from '../../src/xds/engine/engine.ts';
 import { resourceSources } from '../../src/xds/generate/types.ts';
 import { EDS, RDS } from '../../src/xds/session/types.ts';
 import { SimClient } from './client.ts';

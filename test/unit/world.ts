@@ -1,16 +1,16 @@
 // Small worlds for tests: objects folded through the real reducer, one proxy, and questions asked of the tracker.
 
 import { parseAllDocuments } from 'yaml';
+import type { Json, JsonObject } from '../../src/core/base/json.ts';
 import type { Effect } from '../../src/core/effect.ts';
 import type { Event, Fact } from '../../src/core/event.ts';
-import type { Json, JsonObject } from '../../src/core/json.ts';
-import { type ProxyRecord, parseNode } from '../../src/core/proxy.ts';
+import { defaultSettings, type Settings, settingsToJson } from '../../src/core/mesh/settings.ts';
+import { type ProxyRecord, parseNode } from '../../src/core/model/proxy.ts';
 import { mergePushRequests, noPush, type PushRequest } from '../../src/core/push-request.ts';
-import type { Query } from '../../src/core/reader.ts';
+import type { Query } from '../../src/core/query/reader.ts';
+import { Tracker } from '../../src/core/query/tracker.ts';
 import { reduce } from '../../src/core/reduce.ts';
-import { defaultSettings, type Settings, settingsToJson } from '../../src/core/settings.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
-import { Tracker } from '../../src/core/track.ts';
 
 export interface WorldOptions {
   readonly mesh?: Json;

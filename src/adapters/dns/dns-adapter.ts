@@ -5,10 +5,10 @@
 // Every name has at most one question under way or one timer; at most ASKED_AT_ONCE_MAX names are asked for at a time.
 
 import type { Fact, ObjectRef } from '../../core/event.ts';
-import { RESOLVED_NAME_API } from '../../core/kinds/resolved-name.ts';
-import { gatewayNames } from '../../core/select/network-gateways.ts';
+import { RESOLVED_NAME_API } from '../../core/kinds/periplus/resolved-name.ts';
+import { Tracker } from '../../core/query/tracker.ts';
+import { gatewayNames } from '../../core/select/endpoint/network-gateways.ts';
 import type { State } from '../../core/state.ts';
-import { Tracker } from '../../core/track.ts';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
 import { ASKED_AT_ONCE_MAX, NAMES_MAX, TTL_MS_MIN } from './limits.ts';
 import type { Answer, Resolve } from './resolver.ts';

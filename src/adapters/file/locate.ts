@@ -1,7 +1,7 @@
 // From a path inside an object (`spec.http[0].timeout`) to the line and column where it stands in its file.
 
 import { isMap, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';
-import type { Origin } from '../../core/problem.ts';
+import type { Origin } from '../../core/base/problem.ts';
 
 /** The nearest node on the way to `path` in the document that begins at `origin`; undefined if that document is no longer there. */
 export function locateInText(origin: Origin, text: string, path: string): Origin | undefined {

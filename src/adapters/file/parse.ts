@@ -1,13 +1,13 @@
 // One file's bytes → its objects, each with the line where it begins, and what is wrong with the documents that are none.
 //
-// YAML as Kubernetes reads it (core/yaml.ts). Never throws; every limit is named. A document with an error never hides the others.
+// YAML as Kubernetes reads it (core/base/yaml.ts). Never throws; every limit is named. A document with an error never hides the others.
 
 import { type Document, isMap, LineCounter, parseAllDocuments } from 'yaml';
+import { isObject, type Json } from '../../core/base/json.ts';
+import type { Origin } from '../../core/base/problem.ts';
+import { ALIASES_MAX, kubernetesTags } from '../../core/base/yaml.ts';
 import type { Fact, ObjectRef, RawObject } from '../../core/event.ts';
-import { isObject, type Json } from '../../core/json.ts';
 import { definitionOf, isForeign } from '../../core/kinds/registry.ts';
-import type { Origin } from '../../core/problem.ts';
-import { ALIASES_MAX, kubernetesTags } from '../../core/yaml.ts';
 import { plainDocuments } from './plain-yaml.ts';
 
 /** A larger file is refused unread. */

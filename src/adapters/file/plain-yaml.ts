@@ -3,7 +3,7 @@
 //
 // Invariant: what is read here, the full parser reads alike. So every rule is narrower than YAML's, and in doubt the answer is undefined.
 
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/base/json.ts';
 
 export interface PlainDocument {
   readonly value: Json;

@@ -3,7 +3,7 @@
 // Of all definitions only names and versions are followed (there may be hundreds, of a megabyte together); those of our groups are read in
 // full. A definition that is not there is no error; one that has gone took its objects with it.
 
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { KindName } from '../../core/kinds/kinds.ts';
 import { customKinds, type Resource, resourceOf } from './resource.ts';
 

@@ -1,7 +1,7 @@
 // Follows the CustomResourceDefinitions of our groups: the metadata of all is watched, those of ours are read in full when they change.
 
 import { setMaxListeners } from 'node:events';
-import { isObject, type JsonObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/base/json.ts';
 import type { AdapterLog } from '../adapter.ts';
 import type { Api } from './api.ts';
 import { backoffMs } from './backoff.ts';

@@ -1,6 +1,6 @@
 // Where an API server serves the kinds that it has by itself, from its discovery documents. Pure.
 
-import { isObject, type Json } from '../../core/json.ts';
+import { isObject, type Json } from '../../core/base/json.ts';
 import { builtInKinds, isRequired, pathOf, type Resource, resourceOf } from './resource.ts';
 
 /** Paths of the documents, e.g. `/api/v1`. Sorted. */

@@ -2,8 +2,8 @@
 // other programs, most of a pod) never reaches the journal. Beside it stands who wrote last, and when: of metadata.managedFields one entry
 // without its list of fields. It is outside every projection, so that a write which changes nothing else is no news.
 
+import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Fact, RawObject } from '../../core/event.ts';
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { definitions } from '../../core/kinds/registry.ts';
 import type { WatchEvent } from './reflector.ts';
 import type { Resource } from './resource.ts';

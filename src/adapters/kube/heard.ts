@@ -1,6 +1,6 @@
 // From the lines of a watch to what they say. Total: a line that makes no sense is an error of the watch, never an exception.
 
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Failure } from './failure.ts';
 import type { Heard } from './reflector.ts';
 

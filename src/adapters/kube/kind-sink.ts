@@ -1,9 +1,9 @@
 // What was heard of one resource, as facts, into the sink. An object that the journal cannot hold (it is nested too deeply, say) holds up
 // nobody else: it is named in the log, and what was known of it before stays.
 
+import type { JsonObject } from '../../core/base/json.ts';
 import type { Fact, ObjectRef } from '../../core/event.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { rawRef } from '../../core/novelty.ts';
+import { rawRef } from '../../core/fold/novelty.ts';
 import type { AdapterLog, Sink } from '../adapter.ts';
 import { added, factOf } from './facts.ts';
 import type { WatchEvent } from './reflector.ts';

@@ -4,7 +4,7 @@
 // whose definition appears is watched from then on; one whose definition has gone has no objects. Only GET is ever sent.
 
 import { setMaxListeners } from 'node:events';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/base/json.ts';
 import type { KindName } from '../../core/kinds/kinds.ts';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
 import { type Api, HttpApi } from './api.ts';

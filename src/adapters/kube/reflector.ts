@@ -6,7 +6,7 @@
 // When the version is too old (410), or a watch stays silent twice, everything is listed again: the sink finds the differences, and with
 // them the deletions that nobody told us of. Nothing is ever deleted because a request failed.
 
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/base/json.ts';
 import { backoffMs } from './backoff.ts';
 import type { Failure } from './failure.ts';
 import { BEHIND_MAX, PAGE_OBJECTS_MAX, WATCH_MS_MIN, WATCH_SHORT_MS } from './limits.ts';

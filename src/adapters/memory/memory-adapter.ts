@@ -2,7 +2,7 @@
 // is listed then; later changes are said as they come, in order.
 
 import type { Fact, RawObject } from '../../core/event.ts';
-import { rawRef } from '../../core/novelty.ts';
+import { rawRef } from '../../core/fold/novelty.ts';
 import type { Adapter, Sink, SourceStatus } from '../adapter.ts';
 
 export class MemoryAdapter implements Adapter {

@@ -2,14 +2,14 @@
 // is worth a push. Keys of services are `ServiceEntry/<namespace>/<hostname>`, whatever they were made from, as in Istio.
 // Rules: spec-events-pushes-protocol §2.6, §8.3; Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
 
-import { sameContent } from '../equal.ts';
+import { sameContent } from '../base/equal.ts';
 import type { EndpointShard } from '../model/service.ts';
 import { mergePushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
-import type { Reader } from '../reader.ts';
+import type { Reader } from '../query/reader.ts';
+import { readersOf } from '../query/untracked.ts';
 import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
 import { servicesOfHost } from '../registry/services.ts';
-import { readersOf } from '../registry/untracked.ts';
-import { namedNetworkGateways, networkGateways } from '../select/network-gateways.ts';
+import { namedNetworkGateways, networkGateways } from '../select/endpoint/network-gateways.ts';
 import type { State } from '../state.ts';
 
 export interface Comparison {

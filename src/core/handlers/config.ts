@@ -3,8 +3,8 @@
 // Rules: spec-events-pushes-protocol §2.3 (C1-C3, C6); Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers),
 // pilot/pkg/model/config_compare.go.
 
-import { sameContent } from '../equal.ts';
-import type { Obj } from '../object.ts';
+import { sameContent } from '../base/equal.ts';
+import type { Obj } from '../model/object.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
 import { type Change, configKeyOf, versionsOf } from './change.ts';

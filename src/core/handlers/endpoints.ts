@@ -2,8 +2,8 @@
 // and their endpoints compared.
 // Rules: spec-events-pushes-protocol §2.4 (K3-K8, pod table); Istio pilot/pkg/serviceregistry/kube/controller/{endpointslice,pod}.go.
 
-import type { Obj } from '../object.ts';
-import type { ProxyRecord } from '../proxy.ts';
+import type { Obj } from '../model/object.ts';
+import type { ProxyRecord } from '../model/proxy.ts';
 import type { PushRequest } from '../push-request.ts';
 import { hostsOfService } from '../registry/cluster-set.ts';
 import { SERVICE_NAME_LABEL } from '../registry/slice-endpoints.ts';

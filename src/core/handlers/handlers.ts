@@ -1,7 +1,7 @@
 // What a change of one object asks to be pushed: the handler of its kind, under Istio's name for it, compares before and after.
 // A handler may ask for too much (the tracker finds that nothing differs), never for too little: law 2 rests on it.
 
-import { unreachable } from '../assert.ts';
+import { unreachable } from '../base/assert.ts';
 import type { PushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
 import type { Change } from './change.ts';

@@ -2,10 +2,10 @@
 // of a service's endpoints; an import says with which addresses a service has a name in the set of clusters.
 // Rules: spec-events-pushes-protocol §2.4 (K16); Istio pilot/pkg/serviceregistry/kube/controller/service{export,import}cache.go.
 
-import { featureOf } from '../features.ts';
+import { featureOf } from '../mesh/features.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
+import { untrackedReader } from '../query/untracked.ts';
 import { hostsOfService } from '../registry/cluster-set.ts';
-import { untrackedReader } from '../registry/untracked.ts';
 import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
 import { compareStates, orNothing, serviceKey } from './comparison.ts';

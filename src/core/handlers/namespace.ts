@@ -1,10 +1,10 @@
 // Namespaces: the network of a cluster (label of the system namespace) and the traffic distribution of services (annotation).
 // Rules: spec-events-pushes-protocol §2.4 (K12, K13).
 
-import { sameContent } from '../equal.ts';
+import { sameContent } from '../base/equal.ts';
+import { NETWORK_LABEL } from '../base/labels.ts';
+import { discovers } from '../mesh/discovery-selectors.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
-import { discovers } from '../registry/discovery.ts';
-import { NETWORK_LABEL } from '../registry/labels.ts';
 import { servicesOfEntry } from '../registry/service-entry.ts';
 import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';

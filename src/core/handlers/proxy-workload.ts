@@ -1,7 +1,7 @@
 // A proxy takes its labels, its locality and the services it serves from the registry: when its workload changes, it is looked at again.
 // Rules: spec-events-pushes-protocol §2.4 (ProxyUpdate).
 
-import type { ProxyRecord } from '../proxy.ts';
+import type { ProxyRecord } from '../model/proxy.ts';
 import { noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
 import { type Change, configKeyOf, versionsOf } from './change.ts';

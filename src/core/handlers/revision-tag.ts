@@ -1,8 +1,8 @@
 // Revision tags: webhook configurations, and services of the control plane's namespace, say by their labels which revision a tag means.
 // Rules: spec-events-pushes-protocol §2.3 (C10); Istio pkg/revisions/tag_watcher.go.
 
-import { speaksOfTags } from '../kinds/webhook-configuration.ts';
-import type { Obj } from '../object.ts';
+import { speaksOfTags } from '../kinds/kubernetes/webhook-configuration.ts';
+import type { Obj } from '../model/object.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
 import type { Change } from './change.ts';
 

@@ -2,7 +2,7 @@
 // endpoints that differ an incremental one, unless the proxies resolve the names themselves.
 // Rules: spec-events-pushes-protocol §2.5 (S1-S7); Istio pilot/pkg/serviceregistry/serviceentry/controller.go.
 
-import { sameContent } from '../equal.ts';
+import { sameContent } from '../base/equal.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
 import { hostsOf } from '../registry/service-entry.ts';
 import { servicesOfHost } from '../registry/services.ts';

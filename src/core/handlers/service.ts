@@ -2,10 +2,10 @@
 // the service of all clusters is made of it), so that a status or an annotation that nobody reads pushes nothing.
 // Rules: spec-events-pushes-protocol §2.4 (K1, K2, K13), §5 (alias rule); Istio pilot/pkg/serviceregistry/kube/controller/controller.go.
 
-import { sameContent } from '../equal.ts';
+import { sameContent } from '../base/equal.ts';
 import type { Service } from '../model/service.ts';
 import { noPush, type PushRequest, pushRequest } from '../push-request.ts';
-import type { Query } from '../reader.ts';
+import type { Query } from '../query/reader.ts';
 import { clusterSetService } from '../registry/cluster-set.ts';
 import { kubernetesService } from '../registry/kubernetes-service.ts';
 import { servicesOfHost } from '../registry/services.ts';

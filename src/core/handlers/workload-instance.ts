@@ -3,9 +3,9 @@
 // Rules: spec-events-pushes-protocol §2.4 (K9), §2.5 (S2, S8); Istio WorkloadInstanceHandler in pilot/pkg/serviceregistry/serviceentry/controller.go
 // and pilot/pkg/serviceregistry/kube/controller/controller.go.
 
+import { type Labels, selects } from '../base/labels.ts';
 import type { PushRequest } from '../push-request.ts';
 import { hostsOfService } from '../registry/cluster-set.ts';
-import { type Labels, selects } from '../registry/labels.ts';
 import { selectingEntries } from '../registry/selecting.ts';
 import { hostsOf } from '../registry/service-entry.ts';
 import { type Comparison, endpointRequest, mergeAll } from './comparison.ts';

@@ -4,10 +4,10 @@
 
 import { type Either, isLeft, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import type { Json, JsonObject } from '../base/json.ts';
+import type { Problem } from '../base/problem.ts';
 import type { RawObject } from '../event.ts';
-import type { Json, JsonObject } from '../json.ts';
-import type { Obj } from '../object.ts';
-import type { Problem } from '../problem.ts';
+import type { Obj } from '../model/object.ts';
 import { makeDecoder } from '../schema/decode.ts';
 import type { SchemaMessage } from '../schema/schema.ts';
 import type { KindDefinition, KindName, KindSpecs } from './kinds.ts';

@@ -4,10 +4,10 @@
 
 import type { Either } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import type { JsonObject } from '../base/json.ts';
+import type { Problem } from '../base/problem.ts';
 import type { RawObject } from '../event.ts';
-import type { JsonObject } from '../json.ts';
-import type { Obj } from '../object.ts';
-import type { Problem } from '../problem.ts';
+import type { Obj } from '../model/object.ts';
 import type {
   AuthorizationPolicy,
   DestinationRule,
@@ -27,10 +27,6 @@ import type {
   WorkloadEntry,
   WorkloadGroup,
 } from '../schema/istio-types.gen.ts';
-import type { ClusterTrustBundleData } from './cluster-trust-bundle.ts';
-import type { ConfigMapData } from './config-map.ts';
-import type { EndpointSliceData } from './endpoint-slice.ts';
-import type { EndpointsData } from './endpoints.ts';
 import type {
   BackendTlsPolicySpec,
   BackendTrafficPolicySpec,
@@ -42,18 +38,22 @@ import type {
   L4RouteSpec,
   ListenerSetSpec,
   ReferenceGrantSpec,
-} from './gateway-api.ts';
-import type { IngressClassSpec, IngressSpec } from './ingress.ts';
-import type { MetadataOnly } from './metadata-only.ts';
-import type { ServiceImportData } from './multi-cluster-services.ts';
-import type { NamespaceData } from './namespace.ts';
-import type { NodeData } from './node.ts';
-import type { PodData } from './pod.ts';
+} from './gateway-api/gateway-api.ts';
+import type { ClusterTrustBundleData } from './kubernetes/cluster-trust-bundle.ts';
+import type { ConfigMapData } from './kubernetes/config-map.ts';
+import type { EndpointSliceData } from './kubernetes/endpoint-slice.ts';
+import type { EndpointsData } from './kubernetes/endpoints.ts';
+import type { IngressClassSpec, IngressSpec } from './kubernetes/ingress.ts';
+import type { MetadataOnly } from './kubernetes/metadata-only.ts';
+import type { NamespaceData } from './kubernetes/namespace.ts';
+import type { NodeData } from './kubernetes/node.ts';
+import type { PodData } from './kubernetes/pod.ts';
+import type { SecretData } from './kubernetes/secret.ts';
+import type { ServiceData } from './kubernetes/service.ts';
+import type { WebhookConfigurationData } from './kubernetes/webhook-configuration.ts';
+import type { ServiceImportData } from './mcs/multi-cluster-services.ts';
+import type { ResolvedNameData } from './periplus/resolved-name.ts';
 import type { Reference } from './references.ts';
-import type { ResolvedNameData } from './resolved-name.ts';
-import type { SecretData } from './secret.ts';
-import type { ServiceData } from './service.ts';
-import type { WebhookConfigurationData } from './webhook-configuration.ts';
 
 /**
  * Decoded content by kind. Istio kinds: the spec as istio-types.gen.ts has it (presence kept: an absent field is undefined), for two of

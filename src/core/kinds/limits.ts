@@ -1,8 +1,8 @@
 // What an object may look like at all, before any schema: a hostile or broken one is refused here, so that nothing further in can be
 // made to recurse or to work without bound. Sizes of documents and files are the adapters' limits.
 
-import type { Json, JsonObject } from '../json.ts';
-import { type Problem, problem } from '../problem.ts';
+import type { Json, JsonObject } from '../base/json.ts';
+import { type Problem, problem } from '../base/problem.ts';
 
 /** Deeper than any CRD; far from the depth at which recursion over JSON overflows the stack. */
 export const DEPTH_MAX = 100;

@@ -4,15 +4,15 @@
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import { isObject, type Json } from '../base/json.ts';
+import { type Problem, problem } from '../base/problem.ts';
+import { parseTimestamp } from '../base/time.ts';
 import type { RawObject } from '../event.ts';
-import { isObject, type Json } from '../json.ts';
-import { type Problem, problem } from '../problem.ts';
 import { makeDecoder } from '../schema/decode.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { KindDefinition } from './kinds.ts';
 import { shapeProblem } from './limits.ts';
 import { checked, quoted, type Report } from './report.ts';
-import { parseTimestamp } from './time.ts';
 import { checkAnnotationKey, checkLabels, isLabelKey, isLabelValue } from './validate/labels.ts';
 import { isDns1123Label, isDns1123Subdomain, NAME_LENGTH_MAX, NAMESPACE_LENGTH_MAX } from './validate/names.ts';
 

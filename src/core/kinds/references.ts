@@ -1,7 +1,7 @@
 // What objects refer to: other objects by name, hosts with their subsets, workloads by label, providers of the mesh configuration. Only as
 // written: whether there is such a thing is a question to the state (select/references.ts). For saying that something refers to nothing.
 
-import type { Labels } from '../registry/labels.ts';
+import type { Labels } from '../base/labels.ts';
 import type { KindName } from './kinds.ts';
 
 export interface ObjectReference {

@@ -1,14 +1,6 @@
 // Every kind, found by what an object calls itself.
 
-import type { Json } from '../json.ts';
-import { authorizationPolicy } from './authorization-policy.ts';
-import { clusterTrustBundle } from './cluster-trust-bundle.ts';
-import { configMap } from './config-map.ts';
-import { destinationRule } from './destination-rule.ts';
-import { endpointSlice } from './endpoint-slice.ts';
-import { endpoints } from './endpoints.ts';
-import { envoyFilter } from './envoy-filter.ts';
-import { gateway } from './gateway.ts';
+import type { Json } from '../base/json.ts';
 import {
   backendTlsPolicy,
   backendTrafficPolicy,
@@ -22,9 +14,28 @@ import {
   tcpRoute,
   tlsRoute,
   udpRoute,
-} from './gateway-api.ts';
-import { ingress, ingressClass } from './ingress.ts';
+} from './gateway-api/gateway-api.ts';
+import { authorizationPolicy } from './istio/authorization-policy.ts';
+import { destinationRule } from './istio/destination-rule.ts';
+import { envoyFilter } from './istio/envoy-filter.ts';
+import { gateway } from './istio/gateway.ts';
+import { peerAuthentication } from './istio/peer-authentication.ts';
+import { proxyConfig } from './istio/proxy-config.ts';
+import { requestAuthentication } from './istio/request-authentication.ts';
+import { serviceEntry } from './istio/service-entry.ts';
+import { sidecar } from './istio/sidecar.ts';
+import { telemetry } from './istio/telemetry.ts';
+import { trafficExtension } from './istio/traffic-extension.ts';
+import { virtualService } from './istio/virtual-service.ts';
+import { wasmPlugin } from './istio/wasm-plugin.ts';
+import { workloadEntry } from './istio/workload-entry.ts';
+import { workloadGroup } from './istio/workload-group.ts';
 import type { Indexes, IndexName, KindDefinition, KindName } from './kinds.ts';
+import { clusterTrustBundle } from './kubernetes/cluster-trust-bundle.ts';
+import { configMap } from './kubernetes/config-map.ts';
+import { endpointSlice } from './kubernetes/endpoint-slice.ts';
+import { endpoints } from './kubernetes/endpoints.ts';
+import { ingress, ingressClass } from './kubernetes/ingress.ts';
 import {
   certificateSigningRequest,
   customResourceDefinition,
@@ -35,26 +46,15 @@ import {
   podDisruptionBudget,
   serviceAccount,
   statefulSet,
-} from './metadata-only.ts';
-import { serviceExport, serviceImport } from './multi-cluster-services.ts';
-import { namespace } from './namespace.ts';
-import { node } from './node.ts';
-import { peerAuthentication } from './peer-authentication.ts';
-import { pod } from './pod.ts';
-import { proxyConfig } from './proxy-config.ts';
-import { requestAuthentication } from './request-authentication.ts';
-import { resolvedName } from './resolved-name.ts';
-import { secret } from './secret.ts';
-import { service } from './service.ts';
-import { serviceEntry } from './service-entry.ts';
-import { sidecar } from './sidecar.ts';
-import { telemetry } from './telemetry.ts';
-import { trafficExtension } from './traffic-extension.ts';
-import { virtualService } from './virtual-service.ts';
-import { wasmPlugin } from './wasm-plugin.ts';
-import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from './webhook-configuration.ts';
-import { workloadEntry } from './workload-entry.ts';
-import { workloadGroup } from './workload-group.ts';
+} from './kubernetes/metadata-only.ts';
+import { namespace } from './kubernetes/namespace.ts';
+import { node } from './kubernetes/node.ts';
+import { pod } from './kubernetes/pod.ts';
+import { secret } from './kubernetes/secret.ts';
+import { service } from './kubernetes/service.ts';
+import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from './kubernetes/webhook-configuration.ts';
+import { serviceExport, serviceImport } from './mcs/multi-cluster-services.ts';
+import { resolvedName } from './periplus/resolved-name.ts';
 
 export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   AuthorizationPolicy: authorizationPolicy,

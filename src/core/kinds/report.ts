@@ -2,7 +2,7 @@
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
-import { type Problem, problem } from '../problem.ts';
+import { type Problem, problem } from '../base/problem.ts';
 import { PROBLEMS_MAX } from '../schema/decode.ts';
 
 export type Report = (path: string, message: string) => void;

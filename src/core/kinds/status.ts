@@ -2,8 +2,8 @@
 
 import { type Either, isLeft, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
-import { isObject, type Json, type JsonObject } from '../json.ts';
-import type { Problem } from '../problem.ts';
+import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import type { Problem } from '../base/problem.ts';
 import { makeDecoder } from '../schema/decode.ts';
 
 export interface StatusList {

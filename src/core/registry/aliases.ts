@@ -1,9 +1,9 @@
 // ExternalName Services are other names of services: chains are followed to the first name that is no alias, loops lead nowhere.
 // Rules: spec-routes-visibility §17.2; Istio pilot/pkg/model/push_context.go (resolveServiceAliases).
 
+import { compareText } from '../model/object.ts';
 import type { Service } from '../model/service.ts';
-import { compareText } from '../object.ts';
-import type { Query } from '../reader.ts';
+import type { Query } from '../query/reader.ts';
 import { clusterSetService, hasClusterSet } from './cluster-set.ts';
 import { mergedService } from './kubernetes-service.ts';
 

@@ -1,7 +1,7 @@
 // What telemetry calls the service and revision that a workload belongs to.
 // Source: Istio pkg/config/labels (CanonicalService).
 
-import type { Labels } from './labels.ts';
+import type { Labels } from '../base/labels.ts';
 
 export const CANONICAL_NAME = 'service.istio.io/canonical-name';
 export const CANONICAL_REVISION = 'service.istio.io/canonical-revision';

@@ -4,10 +4,10 @@
 // Rules: Istio pilot/pkg/serviceregistry/kube/controller/service{import,export}cache.go. Which cluster's Service is copied depends there on which
 // event was last; here it is that of the importing cluster, else the merged one.
 
+import { kubernetesHost, kubernetesServiceOf } from '../model/hosts.ts';
 import type { Service } from '../model/service.ts';
-import type { Query, Reader } from '../reader.ts';
-import { isClusterLocal } from '../select/cluster-local.ts';
-import { kubernetesHost, kubernetesServiceOf } from '../select/hosts.ts';
+import type { Query, Reader } from '../query/reader.ts';
+import { isClusterLocal } from './cluster-local.ts';
 import { inClusterOrder } from './clusters.ts';
 import { kubernetesService, mergedService, mergeServices } from './kubernetes-service.ts';
 

@@ -2,10 +2,10 @@
 // Rules: spec-clusters-endpoints §12 item 5; Istio pilot/pkg/serviceregistry/kube/controller/network.go.
 
 import ipaddr from 'ipaddr.js';
-import { compareText, type Obj } from '../object.ts';
-import { isIp } from '../proxy.ts';
-import type { Query, Reader } from '../reader.ts';
-import { type Labels, NETWORK_LABEL } from './labels.ts';
+import { type Labels, NETWORK_LABEL } from '../base/labels.ts';
+import { compareText, type Obj } from '../model/object.ts';
+import { isIp } from '../model/proxy.ts';
+import type { Query, Reader } from '../query/reader.ts';
 
 /** Objects of several clusters in the order of precedence: the config cluster first, then by name. */
 export function inClusterOrder<O extends Obj>(reader: Reader, objects: readonly O[]): readonly O[] {

@@ -1,7 +1,7 @@
 // One endpoint, made of its parts; equal parts give the identical endpoint, so that one changed pod leaves the others of its slice.
 
-import type { Generator } from '../memo.ts';
 import type { Endpoint, EndpointHealth } from '../model/service.ts';
+import type { Generator } from '../query/memo.ts';
 import type { Workload } from './pods.ts';
 
 export interface EndpointParts {

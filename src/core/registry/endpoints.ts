@@ -2,9 +2,9 @@
 // A ServiceEntry with the host of a Kubernetes service, in its namespace, adds its endpoints to that service.
 // Rules: spec-clusters-endpoints §11.4, §12, §7.1; Istio pilot/pkg/model/endpointshards.go.
 
+import { compareText, type Obj } from '../model/object.ts';
 import type { Endpoint, EndpointShard, Service } from '../model/service.ts';
-import { compareText, type Obj } from '../object.ts';
-import type { Query, Reader } from '../reader.ts';
+import type { Query, Reader } from '../query/reader.ts';
 import { serviceNamed } from './cluster-set.ts';
 import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints } from './kubernetes-endpoints.ts';

@@ -1,12 +1,12 @@
 // Endpoints of a ServiceEntry: its own, or the workloads that it selects, or the host itself.
 // Rules: spec-clusters-endpoints §11.2; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
+import { type Labels, selects } from '../base/labels.ts';
+import { compareText, type Obj } from '../model/object.ts';
 import type { Endpoint, EndpointHealth } from '../model/service.ts';
-import { compareText, type Obj } from '../object.ts';
-import type { Query, Reader } from '../reader.ts';
+import type { Query, Reader } from '../query/reader.ts';
 import type { ServicePort } from '../schema/istio-types.gen.ts';
 import { endpointOf } from './endpoint-of.ts';
-import { type Labels, selects } from './labels.ts';
 import { containerPort, isEligible, isReady, podWorkload, type Workload } from './pods.ts';
 import { candidateEntries } from './selecting.ts';
 import { type EntryWorkload, entryWorkload, hasIp, workloadOfEntry } from './workload-entry.ts';

@@ -3,8 +3,8 @@
 // where an address that ends in 255 is passed over.
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/auto_allocation.go.
 
-import { compareText } from '../object.ts';
-import type { Query, Reader } from '../reader.ts';
+import { compareText } from '../model/object.ts';
+import type { Query, Reader } from '../query/reader.ts';
 
 const PLACES = 256 * 254;
 /** Below the number of places; steps of the second hash are made with it. */

@@ -2,9 +2,9 @@
 // (DNS_ROUND_ROBIN) only the first endpoint of a port counts, whichever entry it is of.
 // Rules: spec-clusters-endpoints §11.4; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go (mergeServicesInstancesByNamespaceHost).
 
+import { byAge } from '../model/object.ts';
 import type { Endpoint } from '../model/service.ts';
-import { byAge } from '../object.ts';
-import type { Query } from '../reader.ts';
+import type { Query } from '../query/reader.ts';
 import { endpointsOfEntry } from './entry-endpoints.ts';
 
 export interface EntryInstances {

@@ -1,11 +1,11 @@
 // Endpoints of a Kubernetes service in one cluster: of all its slices, and of the WorkloadEntries that it selects.
 // Rules: spec-clusters-endpoints §12; Istio pilot/pkg/serviceregistry/kube/controller/{endpointslice,controller}.go.
 
+import { selects } from '../base/labels.ts';
 import type { Endpoint, Service } from '../model/service.ts';
-import type { Query, Reader } from '../reader.ts';
+import type { Query, Reader } from '../query/reader.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { kubernetesService } from './kubernetes-service.ts';
-import { selects } from './labels.ts';
 import { candidateEntries } from './selecting.ts';
 import { endpointsOfObject, endpointsOfSlice, isUsable } from './slice-endpoints.ts';
 import { entryWorkload, hasIp } from './workload-entry.ts';

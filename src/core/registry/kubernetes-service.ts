@@ -1,13 +1,13 @@
 // Services of Kubernetes: one query a Service object, one a host over all clusters.
 // Rules: spec-routes-visibility §17.1, §17.2; Istio pilot/pkg/serviceregistry/kube/conversion.go, aggregate/controller.go (mergeService).
 
+import { exportNames } from '../model/exports.ts';
+import { kubernetesHost } from '../model/hosts.ts';
+import type { Obj } from '../model/object.ts';
+import { kubernetesProtocol } from '../model/protocol.ts';
 import type { Port, Resolution, Service } from '../model/service.ts';
-import type { Obj } from '../object.ts';
-import type { Query, Reader } from '../reader.ts';
-import { exportNames } from '../select/exports.ts';
-import { kubernetesHost } from '../select/hosts.ts';
+import type { Query, Reader } from '../query/reader.ts';
 import { inClusterOrder, spiffeId } from './clusters.ts';
-import { kubernetesProtocol } from './protocol.ts';
 import { trafficDistributionOf } from './traffic-distribution.ts';
 
 export const NO_ADDRESS = '0.0.0.0';

@@ -1,9 +1,6 @@
 // What a Pod says about the workload that runs in it, with what its node and cluster add.
 // Rules: spec-clusters-endpoints §12 items 3-5; Istio pilot/pkg/serviceregistry/kube/controller/endpoint_builder.go, pkg/kube/util.go.
 
-import type { Obj } from '../object.ts';
-import type { Query, Reader } from '../reader.ts';
-import { networkOf, spiffeId } from './clusters.ts';
 import {
   type Labels,
   localityOfLabels,
@@ -11,7 +8,10 @@ import {
   TLS_MODE_LABEL,
   WORKLOAD_NAME_LABEL,
   withTopology,
-} from './labels.ts';
+} from '../base/labels.ts';
+import type { Obj } from '../model/object.ts';
+import type { Query, Reader } from '../query/reader.ts';
+import { networkOf, spiffeId } from './clusters.ts';
 
 /** The part of an endpoint that its workload decides. */
 export interface Workload {

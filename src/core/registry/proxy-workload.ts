@@ -3,12 +3,7 @@
 // pod or of none is worked out once for all whose pods say the same.
 // Rules: spec-events-pushes-protocol §7.5, spec-clusters-endpoints §15.4; Istio pilot/pkg/xds/ads.go (computeProxyState, setTopologyLabels).
 
-import { canonicalJson, isObject, type Json } from '../json.ts';
-import { compareText, type Obj } from '../object.ts';
-import type { Locality } from '../proxy.ts';
-import type { Derivation, ProxyReader } from '../reader.ts';
-import { networkOf } from './clusters.ts';
-import { hostInstances } from './host-instances.ts';
+import { canonicalJson, isObject, type Json } from '../base/json.ts';
 import {
   type Labels,
   localityOfLabels,
@@ -18,7 +13,12 @@ import {
   splitLocality,
   withTopology,
   ZONE_LABEL,
-} from './labels.ts';
+} from '../base/labels.ts';
+import { compareText, type Obj } from '../model/object.ts';
+import type { Locality } from '../model/proxy.ts';
+import type { Derivation, ProxyReader } from '../query/reader.ts';
+import { networkOf } from './clusters.ts';
+import { hostInstances } from './host-instances.ts';
 import { containerPorts, podLocality, podsAtAddress } from './pods.ts';
 import { entriesAt } from './selecting.ts';
 import { entryWorkload } from './workload-entry.ts';

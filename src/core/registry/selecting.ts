@@ -1,9 +1,9 @@
 // Which ServiceEntries select or hold a workload, and which WorkloadEntries a selector may mean: by the indexes that selection.ts files them under.
 
-import type { Obj } from '../object.ts';
-import type { Reader } from '../reader.ts';
-import { type Labels, selects } from './labels.ts';
-import { labelKeys, selectorKey } from './selection.ts';
+import { type Labels, selects } from '../base/labels.ts';
+import type { Obj } from '../model/object.ts';
+import { labelKeys, selectorKey } from '../model/selection.ts';
+import type { Reader } from '../query/reader.ts';
 import { entryWorkload } from './workload-entry.ts';
 
 /** The ServiceEntries of a namespace that select a workload with one of these sets of labels (those of the topology included), by name. */

@@ -2,17 +2,17 @@
 // Rules: spec-routes-visibility §17.5, spec-clusters-endpoints §11.1; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import ipaddr from 'ipaddr.js';
+import { exportNames } from '../model/exports.ts';
+import type { Obj } from '../model/object.ts';
+import { protocolOf } from '../model/protocol.ts';
+import { isIp, isIpv4 } from '../model/proxy.ts';
 import type { Port, Resolution, Service } from '../model/service.ts';
-import type { Obj } from '../object.ts';
-import { isIp, isIpv4 } from '../proxy.ts';
-import type { Query, Reader } from '../reader.ts';
+import type { Query, Reader } from '../query/reader.ts';
 import type { ServiceEntry_Resolution } from '../schema/istio-types.gen.ts';
-import { exportNames } from '../select/exports.ts';
 import { aliasesOf } from './aliases.ts';
 import { CANONICAL_NAME, CANONICAL_REVISION, canonicalService } from './canonical-service.ts';
 import { hashedAddresses } from './hashed-addresses.ts';
 import { NO_ADDRESS } from './kubernetes-service.ts';
-import { protocolOf } from './protocol.ts';
 import { trafficDistributionOf } from './traffic-distribution.ts';
 
 const AUTO_ALLOCATE_LABEL = 'networking.istio.io/enable-autoallocate-ip';

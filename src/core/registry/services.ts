@@ -2,9 +2,9 @@
 // Unchanged services keep their identity when others change: each is a query of its own, and the lists only put them in order.
 // Rules: spec-routes-visibility §17; Istio pilot/pkg/serviceregistry/aggregate/controller.go, model/push_context.go.
 
+import { compareText } from '../model/object.ts';
 import type { Service } from '../model/service.ts';
-import { compareText } from '../object.ts';
-import type { Query, Reader } from '../reader.ts';
+import type { Query, Reader } from '../query/reader.ts';
 import { aliasesOf } from './aliases.ts';
 import { clusterSetService, hasClusterSet, serviceNamed } from './cluster-set.ts';
 import { mergedService } from './kubernetes-service.ts';

@@ -1,14 +1,14 @@
 // Endpoints of one EndpointSlice, or of one core/v1 Endpoints object where a service has no slice.
 // Rules: spec-events-pushes-protocol §8.2, spec-clusters-endpoints §12; Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go.
 
+import { withTopology } from '../base/labels.ts';
+import type { Obj } from '../model/object.ts';
+import { isIpv6 } from '../model/proxy.ts';
 import type { Endpoint, EndpointHealth } from '../model/service.ts';
-import type { Obj } from '../object.ts';
-import { isIpv6 } from '../proxy.ts';
-import type { Query, Reader } from '../reader.ts';
+import type { Query, Reader } from '../query/reader.ts';
 import { networkOf } from './clusters.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { kubernetesService } from './kubernetes-service.ts';
-import { withTopology } from './labels.ts';
 import { podsAtAddress, podWorkload, type Workload } from './pods.ts';
 
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';

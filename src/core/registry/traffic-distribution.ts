@@ -1,9 +1,9 @@
 // Traffic distribution of a service: the field, else its annotation, else that of its namespace.
 // Rules: spec-routes-visibility §17.1, spec-clusters-endpoints §12.1; Istio pilot/pkg/model/service.go (GetTrafficDistribution).
 
+import type { Obj } from '../model/object.ts';
 import type { TrafficDistribution } from '../model/service.ts';
-import type { Obj } from '../object.ts';
-import type { Reader } from '../reader.ts';
+import type { Reader } from '../query/reader.ts';
 
 const ANNOTATION = 'networking.istio.io/traffic-distribution';
 

@@ -1,13 +1,13 @@
 // WorkloadEntries: machines outside Kubernetes as workloads, by themselves or inline in a ServiceEntry.
 // Rules: spec-clusters-endpoints §11.2, spec-events-pushes-protocol §2.5; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
-import { goBoolean } from '../go-boolean.ts';
-import type { Obj } from '../object.ts';
-import { isIp } from '../proxy.ts';
-import type { Query, Reader } from '../reader.ts';
+import { goBoolean } from '../base/go-boolean.ts';
+import { type Labels, localityOfLabels, TLS_MODE_LABEL, WORKLOAD_NAME_LABEL, withTopology } from '../base/labels.ts';
+import type { Obj } from '../model/object.ts';
+import { isIp } from '../model/proxy.ts';
+import type { Query, Reader } from '../query/reader.ts';
 import type { WorkloadEntry } from '../schema/istio-types.gen.ts';
 import { spiffeId } from './clusters.ts';
-import { type Labels, localityOfLabels, TLS_MODE_LABEL, WORKLOAD_NAME_LABEL, withTopology } from './labels.ts';
 import type { Workload } from './pods.ts';
 
 /** A WorkloadEntry that registered itself is named after its group. */

@@ -2,15 +2,15 @@
 // stand for are shared, so proxies of one workload get the identical list.
 // Rules: spec-events-pushes-protocol §7.5; Istio pilot/pkg/serviceregistry/kube/controller/controller.go (GetProxyServiceTargets).
 
-import { isObject, type Json } from '../json.ts';
+import { isObject, type Json } from '../base/json.ts';
+import { type Labels, selects } from '../base/labels.ts';
+import { compareText, type Obj } from '../model/object.ts';
 import type { Port, Service, ServiceTarget } from '../model/service.ts';
-import { compareText, type Obj } from '../object.ts';
-import type { Derivation, ProxyReader, Query } from '../reader.ts';
+import type { Derivation, ProxyReader, Query } from '../query/reader.ts';
 import { hasClusterSet, importedService } from './cluster-set.ts';
 import { hostInstances } from './host-instances.ts';
 import { kubernetesEndpoints, targetPort } from './kubernetes-endpoints.ts';
 import { kubernetesService } from './kubernetes-service.ts';
-import { type Labels, selects } from './labels.ts';
 import { labelsOf, type OwnPod, ownEntry, ownPod, ownServiceEntries, textOf } from './proxy-workload.ts';
 import { hostsOf } from './service-entry.ts';
 import { servicesOfHost } from './services.ts';

@@ -4,7 +4,7 @@
 // Unlike decode.ts, which is as lenient as protojson, this is as strict as the API server: `"80"` is no number, and null only where it may be.
 // As there, each constraint is compiled once, when it is first met, and a path is written only for a problem.
 
-import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../base/json.ts';
 import { type CrdRule, crdRules } from './crd-rules.ts';
 
 export interface Constraint {

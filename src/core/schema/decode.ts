@@ -8,9 +8,9 @@
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
-import { assert } from '../assert.ts';
-import { isObject, type Json, type JsonObject } from '../json.ts';
-import { type Problem, problem } from '../problem.ts';
+import { assert } from '../base/assert.ts';
+import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { type Problem, problem } from '../base/problem.ts';
 import { decodeScalar, type Mismatch } from './scalars.ts';
 import type { FieldType, ScalarType, Schema, SchemaField } from './schema.ts';
 

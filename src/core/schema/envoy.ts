@@ -4,9 +4,9 @@
 // Of a oneof several fields may be set, as istiod's decoder takes them too.
 
 import { type Either, isLeft } from 'fp-ts/lib/Either.js';
-import { assert } from '../assert.ts';
-import type { Json } from '../json.ts';
-import type { Problem } from '../problem.ts';
+import { assert } from '../base/assert.ts';
+import type { Json } from '../base/json.ts';
+import type { Problem } from '../base/problem.ts';
 import { type Decode, makeDecoder } from './decode.ts';
 import { envoyEnums, envoyMessages } from './envoy-schema.gen.ts';
 import type { FieldType, ScalarType, SchemaField } from './schema.ts';

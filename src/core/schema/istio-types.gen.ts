@@ -16,7 +16,7 @@
 //   TypeWorkloadSelector = istio.type.v1beta1.WorkloadSelector
 //   WorkloadSelector = istio.networking.v1alpha3.WorkloadSelector
 
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { Duration } from './duration.ts';
 
 /** istio.analysis.v1alpha1.AnalysisMessageBase.Level */

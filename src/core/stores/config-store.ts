@@ -5,11 +5,11 @@
 // resourceVersion: that of the object as received, else the seq of the event that brought its accepted version.
 
 import type { Either } from 'fp-ts/lib/Either.js';
+import type { Json } from '../base/json.ts';
+import type { Problem } from '../base/problem.ts';
 import type { RawObject, Unrecorded } from '../event.ts';
-import type { Json } from '../json.ts';
 import type { KindName } from '../kinds/kinds.ts';
-import type { Obj } from '../object.ts';
-import type { Problem } from '../problem.ts';
+import type { Obj } from '../model/object.ts';
 
 export type StoreError =
   | { readonly kind: 'NotFound' | 'AlreadyExists' | 'ReadOnly'; readonly object: string }

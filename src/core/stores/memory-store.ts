@@ -2,9 +2,9 @@
 // journal. Everything else is as in a store over the state of a running control plane.
 
 import { isLeft, right } from 'fp-ts/lib/Either.js';
+import type { Json } from '../base/json.ts';
 import type { RawObject, Unrecorded } from '../event.ts';
-import { fold } from '../fold.ts';
-import type { Json } from '../json.ts';
+import { fold } from '../fold/fold-event.ts';
 import type { KindName } from '../kinds/kinds.ts';
 import { emptyState, type State } from '../state.ts';
 import type { ConfigStore, ListOptions, ObjectName, Stored, Written } from './config-store.ts';

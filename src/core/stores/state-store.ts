@@ -2,15 +2,15 @@
 // either of them for reading only.
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
+import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { selects } from '../base/labels.ts';
+import { problem } from '../base/problem.ts';
 import type { RawObject, Unrecorded } from '../event.ts';
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { clusterOf, keyFor } from '../fold/record.ts';
 import type { KindDefinition, KindName } from '../kinds/kinds.ts';
 import { decodeMeta, namespaceOf } from '../kinds/meta.ts';
 import { definitionOf, definitions, kindNames } from '../kinds/registry.ts';
-import type { ObjectRecord } from '../object.ts';
-import { problem } from '../problem.ts';
-import { clusterOf, keyFor } from '../record.ts';
-import { selects } from '../registry/labels.ts';
+import type { ObjectRecord } from '../model/object.ts';
 import type { State } from '../state.ts';
 import type { ConfigStore, ListOptions, ObjectName, Stored, StoreError, StoreSchema, Written } from './config-store.ts';
 import { mergePatch } from './merge-patch.ts';

@@ -1,7 +1,7 @@
 // Arbitrary edges of a mesh: gateways, Sidecars, ServiceEntries and the workloads outside of Kubernetes.
 
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/base/json.ts';
 import { connectionPool } from './policies.ts';
 import {
   all,

@@ -1,7 +1,7 @@
 // Arbitrary objects of the kinds that surround a mesh: what a cluster and a gateway's deployment consist of, and what speaks of revisions.
 
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/base/json.ts';
 import { all, clusterWide, ip, name, object, type Shape, some } from './pools.ts';
 
 const PEM = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';

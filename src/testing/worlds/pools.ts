@@ -1,7 +1,7 @@
 // Small pools of names and values, so that objects of arbitrary worlds collide, refer to each other, and to things that do not exist.
 
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/base/json.ts';
 
 export const NAMESPACES = ['istio-system', 'prod', 'test'] as const;
 export const NAMES = ['alpha', 'beta', 'gamma'] as const;

@@ -1,7 +1,7 @@
 // Arbitrary VirtualServices: every member of HTTP routes, TLS and TCP routes.
 
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/base/json.ts';
 import {
   all,
   both,

@@ -1,7 +1,7 @@
 // How generators put a typed message into a google.protobuf.Any field: it stays unpacked, `{'@type': url, ...fields}`, until encode.ts packs it.
 // So generated resources are plain data that can be compared, patched (EnvoyFilter) and shown, and the fields are checked by the compiler.
 
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/base/json.ts';
 import type { AnyMessage, TypeMap } from './types.gen.ts';
 
 export type { AnyMessage } from './types.gen.ts';

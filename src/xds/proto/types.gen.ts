@@ -255,7 +255,7 @@
 //   XdsStringMatcher = xds.type.matcher.v3.StringMatcher
 //   XdsTypedExtensionConfig = xds.core.v3.TypedExtensionConfig
 
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/base/json.ts';
 
 /** google.protobuf.Any, unpacked; see the head of this file. */
 export interface AnyMessage {

@@ -11,7 +11,7 @@
 // Rules and names: Istio pilot/pkg/xds/discovery.go (debounce), pushqueue.go; spec-events §4.1, §4.4. Unlike Istio there is no push
 // function to wait for between the two: the state is folded before a request comes here.
 
-import { assert, unreachable } from '../../core/assert.ts';
+import { assert, unreachable } from '../../core/base/assert.ts';
 import { isNoPush, mergePushRequests, noPush, type PushRequest } from '../../core/push-request.ts';
 import { Table } from '../../core/table.ts';
 import type { ScheduleSettings } from './settings.ts';

@@ -1,6 +1,6 @@
 // The numbers of the push schedule, by istiod's environment names where it has them (pilot/pkg/features/tuning.go, spec-events §4).
 
-import { durationMs } from '../../core/features.ts';
+import { durationMs } from '../../core/mesh/features.ts';
 
 export interface ScheduleSettings {
   /** PILOT_DEBOUNCE_AFTER: quiet time that a request waits for. */

@@ -10,7 +10,7 @@
 // and routes wait until the CDS response is answered, by which time the request for endpoints has come and been answered too. Only a
 // client that has acknowledged clusters before is waited for, and not longer than CLUSTERS_WAIT_MS.
 
-import { unreachable } from '../../core/assert.ts';
+import { unreachable } from '../../core/base/assert.ts';
 import { acknowledge, expectAnswer, refuse } from './answer.ts';
 import { blamedNames } from './blame.ts';
 import { nothing, sorted, together } from './names.ts';

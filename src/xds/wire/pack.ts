@@ -4,8 +4,8 @@
 // the first of them only. What it takes to write a field is in write-field.ts.
 // The bytes are those that protobufjs writes when Any are packed and map entries sorted (test/property/encode.test.ts).
 
-import { assert } from '../../core/assert.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import { assert } from '../../core/base/assert.ts';
+import type { Json, JsonObject } from '../../core/base/json.ts';
 import { typeNameOf } from '../proto/any.ts';
 import { type Field, findType, messageTypeOf, nameOf, type Plain, type Type, typeOf } from './registry.ts';
 import { type Mark, Sink } from './sink.ts';

@@ -3,7 +3,7 @@
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import protojson from 'protobufjs/ext/protojson.js';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/base/json.ts';
 import { typeNameOf } from '../proto/any.ts';
 import { type Field, findType, isMap, messageTypeOf, nameOf, type Plain, type Type, typeOf } from './registry.ts';
 import { isEmpty, unpack } from './unpack.ts';

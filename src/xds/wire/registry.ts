@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs/light.js';
-import { assert } from '../../core/assert.ts';
+import { assert } from '../../core/base/assert.ts';
 
 export type Type = protobuf.Type;
 export type Field = protobuf.Field;

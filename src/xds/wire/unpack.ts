@@ -1,7 +1,7 @@
 // The way back: decoded protobufjs messages to the form that generators make. Any are unpacked where the bundle knows the type, Struct is plain
 // JSON, 64-bit integers are numbers, only what was on the wire is present. Not for the hot path: tests, the debug API, patches.
 
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/base/json.ts';
 import { emptyAny, typeNameOf } from '../proto/any.ts';
 import { type Field, findType, isMap, messageTypeOf, nameOf, type Plain, type Type } from './registry.ts';
 import { ANY, BOXED, LIST_VALUE, listJson, STRUCT, structJson, VALUE, valueJson } from './well-known.ts';

@@ -2,7 +2,7 @@
 // writes every member of a oneof, all in silence. The compiler catches most of that in generators; this catches the rest, in tests and for
 // messages that the compiler has not seen (patches).
 
-import { isObject } from '../../core/json.ts';
+import { isObject } from '../../core/base/json.ts';
 import { typeNameOf } from '../proto/any.ts';
 import {
   enumTypeOf,

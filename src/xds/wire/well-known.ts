@@ -1,6 +1,6 @@
 // google.protobuf.Struct, Value and ListValue from the messages they are on the wire to plain JSON. The way there is in write-json.ts.
 
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/base/json.ts';
 import type { Plain } from './registry.ts';
 
 export const ANY = 'google.protobuf.Any';

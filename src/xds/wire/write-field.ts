@@ -1,7 +1,7 @@
 // What it takes to write a field of a message: its tag, and its value, list or map, as protobufjs writes them.
 
 import protobuf from 'protobufjs/light.js';
-import { isObject } from '../../core/json.ts';
+import { isObject } from '../../core/base/json.ts';
 import { enumTypeOf, type Field, isMap, type Plain } from './registry.ts';
 import type { Sink } from './sink.ts';
 import { sortedKeys } from './write-json.ts';

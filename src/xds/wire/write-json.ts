@@ -1,7 +1,7 @@
 // google.protobuf.Struct, Value and ListValue, written from plain JSON. Members are sorted, so the bytes are a function of the value.
 
-import { assert } from '../../core/assert.ts';
-import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import { assert } from '../../core/base/assert.ts';
+import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Sink } from './sink.ts';
 
 /** Tags: field number and wire type. */

@@ -1,7 +1,7 @@
 // Writes to the API server, as kubectl would; nothing of the adapter is used here.
 
 import { Agent, request } from 'node:https';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import { definitionOf } from '../../../src/core/kinds/registry.ts';
 import { pluralOf } from './custom-resource-definitions.ts';
 

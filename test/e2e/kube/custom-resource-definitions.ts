@@ -2,7 +2,7 @@
 // any content. The API server then keeps what the core is to judge.
 
 import { customKinds, pathOf } from '../../../src/adapters/kube/resource.ts';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { KindDefinition } from '../../../src/core/kinds/kinds.ts';
 import type { KubeClient } from './client.ts';
 import { until } from './until.ts';

@@ -1,6 +1,6 @@
 // A mesh in a cluster: services with endpoints and routes, as many as asked for. Everything is visible to everyone.
 
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 
 export const SYSTEM = 'istio-system';
 

@@ -3,13 +3,13 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Tracker } from '../../../src/core/query/tracker.ts';
 import type { State } from '../../../src/core/state.ts';
-import { Tracker } from '../../../src/core/track.ts';
+import { heldBy } from '../../../src/offline/held.ts';
 import { explain } from '../../../src/oracle/explain.ts';
 import { oracleOf } from '../../../src/oracle/oracle.ts';
 import type { Outcome, Prediction } from '../../../src/oracle/prediction.ts';
 import type { Connection, HttpRequest, ProxyConfig } from '../../../src/oracle/question.ts';
-import { heldBy } from '../../../src/runtime/held.ts';
 import type { Place } from './places.ts';
 
 /** Requests for each question with several possible answers. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import { findEnvoy } from '../../../src/demo/envoy.ts';
 import type { Connection } from '../../../src/oracle/question.ts';
 import type { World } from '../../property/mesh/world.ts';

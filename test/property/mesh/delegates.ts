@@ -1,7 +1,7 @@
 // VirtualServices that leave rules to others: the delegate's rules stand where the rule was, each narrowed by its conditions, and take from it what
 // they do not say themselves. A name is short in the namespace of the object that says it, so destinations are written out before they are mixed.
 
-import type { Json, JsonObject } from '../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import { fullHost, listIn, nameOf, namespaceOf, objectIn, specOf, textIn, textsIn } from './read.ts';
 import { isExported } from './services.ts';
 import type { World } from './world.ts';

@@ -1,7 +1,7 @@
 // What the Istio API says of a connection to a gateway: its port and, in TLS, the server name choose the servers of the Gateways; the VirtualServices
 // bound to these Gateways whose hosts meet the servers' decide, all of those for a host together, in their order.
 
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { HttpRequest } from '../../../src/oracle/question.ts';
 import { hostsOf, virtualServices } from './http-model.ts';
 import {

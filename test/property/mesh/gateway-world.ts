@@ -1,7 +1,7 @@
 // Arbitrary meshes with gateways: servers of every protocol on few ports and few hosts, so that they share ports, and VirtualServices bound to them.
 
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import { NAMES, NAMESPACES } from '../../../src/testing/worlds/pools.ts';
 import { nameOf, namespaceOf, serviceHost } from './read.ts';
 import { delegates, delegating, rule, visibility, weighted } from './rules.ts';

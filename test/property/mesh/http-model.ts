@@ -2,7 +2,7 @@
 // and applies to the client decides, its first rule that matches, then the destination, its subset and its endpoints. Written from the
 // descriptions of VirtualService, DestinationRule, ServiceEntry and Service, not from the generators.
 
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import { withDelegates } from './delegates.ts';
 import {
   type Asked,

@@ -1,7 +1,7 @@
 // What a VirtualService's HTTP rules say of a request: the first that matches decides, then its faults, redirects and rewrites, then the destination, its
 // subset and its endpoints. Written from the descriptions of VirtualService, DestinationRule and ServiceEntry, not from the generators.
 
-import type { Json, JsonObject } from '../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import type { HttpRequest } from '../../../src/oracle/question.ts';
 import {
   fullHost,

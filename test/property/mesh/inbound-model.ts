@@ -2,7 +2,7 @@
 // proxy's business, and the protocol of the service's port whether requests or bytes are passed on. Written from the description of PeerAuthentication
 // and of protocol selection.
 
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Connection } from '../../../src/oracle/question.ts';
 import { includes, listIn, namespaceOf, objectIn, ROOT_NAMESPACE, specOf, textIn } from './read.ts';
 import type { Protocol } from './services.ts';

@@ -1,12 +1,12 @@
 // Periplus's configuration for a client of a world, asked by the oracle; and what the oracle says in the words of the model.
 
-import type { JsonObject } from '../../../src/core/json.ts';
-import { Tracker } from '../../../src/core/track.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
+import { Tracker } from '../../../src/core/query/tracker.ts';
+import { foldFacts, proxyFacts } from '../../../src/offline/generate.ts';
+import { heldBy } from '../../../src/offline/held.ts';
 import { type Oracle, oracleOf } from '../../../src/oracle/oracle.ts';
 import type { Forwarded, Outcome, Prediction } from '../../../src/oracle/prediction.ts';
 import type { ProxyConfig } from '../../../src/oracle/question.ts';
-import { heldBy } from '../../../src/runtime/held.ts';
-import { foldFacts, proxyFacts } from '../../../src/runtime/offline.ts';
 import { nameOf, namespaceOf, SHARE_DIGITS } from './read.ts';
 import type { Client } from './services.ts';
 import type { World } from './world.ts';

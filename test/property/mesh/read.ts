@@ -1,6 +1,6 @@
 // Reading objects as their API describes them, without the schema code of the core: the model of the API must be an opinion of its own.
 
-import type { Json, JsonObject } from '../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 
 export const ROOT_NAMESPACE = 'istio-system';
 const DOMAIN = 'svc.cluster.local';

@@ -2,7 +2,7 @@
 // src/testing's worlds set most fields at once, which is good for generators and seldom matches a request.
 
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import { NAMES, NAMESPACES } from '../../../src/testing/worlds/pools.ts';
 import { serviceHost } from './read.ts';
 

@@ -1,6 +1,6 @@
 // The services of a mesh as its API describes them: hosts, addresses, ports with their protocols, who may see them, and the workloads behind.
 
-import type { Json, JsonObject } from '../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import {
   fullHost,
   includes,

@@ -2,7 +2,7 @@
 // on top. Addresses and hosts are given out once, as Kubernetes does; what a rule refers to may be missing, hidden or elsewhere.
 
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import { NAMES, NAMESPACES, PORTS } from '../../../src/testing/worlds/pools.ts';
 import { virtualService } from '../../../src/testing/worlds/routes.ts';
 import { fullHost, nameOf, namespaceOf, serviceHost } from './read.ts';

@@ -1,8 +1,8 @@
 // A sink that keeps what it is told, and what that comes to.
 
 import type { Sink } from '../../../src/adapters/adapter.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Fact } from '../../../src/core/event.ts';
-import type { JsonObject } from '../../../src/core/json.ts';
 import type { KindName } from '../../../src/core/kinds/kinds.ts';
 
 export class RecordingSink implements Sink {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { jsonParts, type LazyJson } from '../../../src/admin/json-text.ts';
 import { LARGE_BYTES, shownInPieces } from '../../../src/admin/large-resource.ts';
 import { withoutPrivateKeys } from '../../../src/history/private-fields.ts';
-import { encodeResource } from '../../../src/xds/encode.ts';
+import { encodeResource } from '../../../src/xds/engine/encode.ts';
 import { RDS, SDS } from '../../../src/xds/session/types.ts';
 import { toProtoJson } from '../../../src/xds/wire/protojson.ts';
 import { typeOf } from '../../../src/xds/wire/registry.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { program } from '../../../src/cli/program.ts';
-import type { Json } from '../../../src/core/json.ts';
+import type { Json } from '../../../src/core/base/json.ts';
 import { openJournal } from '../../../src/journal/open.ts';
 import { openSamples, type Samples } from '../../history/fixtures.ts';
 import { periplus } from '../../history/running.ts';

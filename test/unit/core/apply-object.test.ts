@@ -1,7 +1,7 @@
 // What apply-object says of objects that are none.
 
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import { reduce } from '../../../src/core/reduce.ts';
 import { emptyState } from '../../../src/core/state.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { outboundClusterName, parseClusterName, sniDnatName } from '../../../src/core/select/cluster-names.ts';
+import { outboundClusterName, parseClusterName, sniDnatName } from '../../../src/core/select/cluster/cluster-names.ts';
 import { parameters } from '../../property/seed.ts';
 
 const hosts = fc.stringMatching(/^[a-z]([a-z0-9-]{0,8}[a-z0-9])?(\.[a-z]{1,8}){0,3}$/);

@@ -1,10 +1,10 @@
 // What the filters of the mesh leave out is in no table, whatever the kind and however it came to be left out; and it comes back.
 
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
+import { restore } from '../../../src/core/fold/restore.ts';
+import { snapshotOf } from '../../../src/core/fold/snapshot.ts';
 import type { KindName } from '../../../src/core/kinds/kinds.ts';
-import { restore } from '../../../src/core/restore.ts';
-import { snapshotOf } from '../../../src/core/snapshot.ts';
 import type { State } from '../../../src/core/state.ts';
 import { parseClusterAliases, settingsFrom } from '../../../src/runtime/serve-options.ts';
 import { namespace, pod, service, virtualService } from '../registry/fixtures.ts';

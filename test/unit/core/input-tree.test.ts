@@ -1,7 +1,7 @@
 // The memo of inputs by hand: what counts as equal, however it is written down, and what a sweep leaves.
 
 import { describe, expect, test } from 'vitest';
-import { InputTree, type Leaf } from '../../../src/core/input-tree.ts';
+import { InputTree, type Leaf } from '../../../src/core/query/input-tree.ts';
 
 interface Noted extends Leaf {
   readonly name: string;

@@ -3,15 +3,15 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import type { Fact, MeshLayer } from '../../../src/core/event.ts';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { newsOf } from '../../../src/core/novelty.ts';
-import { restore } from '../../../src/core/restore.ts';
-import { effectiveProxyConfig } from '../../../src/core/select/effective-proxy-config.ts';
-import { snapshotOf } from '../../../src/core/snapshot.ts';
+import { newsOf } from '../../../src/core/fold/novelty.ts';
+import { restore } from '../../../src/core/fold/restore.ts';
+import { snapshotOf } from '../../../src/core/fold/snapshot.ts';
+import { effectiveProxyConfig } from '../../../src/core/select/proxy/effective-proxy-config.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
-import { stateHash } from '../../../src/runtime/history.ts';
-import { withMeshFacts, withMeshFactsOfList } from '../../../src/runtime/mesh-config-map.ts';
+import { stateHash } from '../../../src/offline/load-state.ts';
+import { withMeshFacts, withMeshFactsOfList } from '../../../src/offline/mesh-config-map.ts';
 import { parameters } from '../../property/seed.ts';
 import { pod } from '../registry/fixtures.ts';
 import { ask, nodeOf, proxyOf, step, withObjects, world } from '../world.ts';

@@ -1,16 +1,16 @@
 import { type Either, isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../src/core/base/json.ts';
+import { type Problem, showProblem } from '../../../src/core/base/problem.ts';
 import type { Event } from '../../../src/core/event.ts';
 import {
   meshConfigHandler,
   meshNetworksHandler,
   restoreMesh,
   restoreNetworks,
-} from '../../../src/core/handlers/mesh.ts';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { type MeshConfig, mergeMeshConfig, meshConfigOf, meshNetworksOf } from '../../../src/core/mesh.ts';
-import { defaultMeshConfig } from '../../../src/core/mesh-defaults.ts';
-import { type Problem, showProblem } from '../../../src/core/problem.ts';
+} from '../../../src/core/fold/apply-mesh.ts';
+import { type MeshConfig, mergeMeshConfig, meshConfigOf, meshNetworksOf } from '../../../src/core/mesh/mesh-config.ts';
+import { defaultMeshConfig } from '../../../src/core/mesh/mesh-defaults.ts';
 import type { Step } from '../../../src/core/reduce.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 

@@ -1,9 +1,9 @@
 // The read-set index by hand: which questions a change concerns, and who is told.
 
 import { describe, expect, it } from 'vitest';
+import { ReadIndex } from '../../../src/core/query/track-reads.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import { Table } from '../../../src/core/table.ts';
-import { ReadIndex } from '../../../src/core/track-reads.ts';
 
 type AnyObj = State['objects']['Service'] extends Table<infer O> ? O : never;
 

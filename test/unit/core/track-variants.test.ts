@@ -1,9 +1,9 @@
 // The tree of audiences by hand.
 
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/core/json.ts';
-import type { Facet } from '../../../src/core/track-facets.ts';
-import { type Audience, type Variant, Variants } from '../../../src/core/track-variants.ts';
+import type { Json } from '../../../src/core/base/json.ts';
+import type { Facet } from '../../../src/core/query/track-facets.ts';
+import { type Audience, type Variant, Variants } from '../../../src/core/query/track-variants.ts';
 
 function facet(id: string): Facet {
   return { kind: 'plain', id, of: () => undefined };

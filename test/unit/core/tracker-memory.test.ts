@@ -1,8 +1,8 @@
 // The tracker by hand, what it keeps: what generators made, what a value rests on, and what a sweep forgets.
 
 import { describe, expect, it } from 'vitest';
-import type { Derivation } from '../../../src/core/reader.ts';
-import { Tracker } from '../../../src/core/track.ts';
+import type { Derivation } from '../../../src/core/query/reader.ts';
+import { Tracker } from '../../../src/core/query/tracker.ts';
 import { put } from '../world.ts';
 import { authentication, changedMesh, modeOf, proxy, query, runsOf, start } from './tracker-scene.ts';
 

@@ -1,9 +1,9 @@
 // A small world for tests of the tracker: two policies, and ways to change things.
 
-import type { JsonObject } from '../../../src/core/json.ts';
-import type { ProxyReader, Query } from '../../../src/core/reader.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
+import type { ProxyReader, Query } from '../../../src/core/query/reader.ts';
+import type { Tracker } from '../../../src/core/query/tracker.ts';
 import type { State } from '../../../src/core/state.ts';
-import type { Tracker } from '../../../src/core/track.ts';
 import { type NodeOptions, nodeOf, proxyOf, step, world } from '../world.ts';
 
 export function authentication(name: string, mode = 'STRICT', namespace = 'prod'): JsonObject {

@@ -2,10 +2,10 @@
 // before is a property: test/property/tracker.test.ts.
 
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
-import type { Derivation, ProxyReader, Query } from '../../../src/core/reader.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
+import type { Derivation, ProxyReader, Query } from '../../../src/core/query/reader.ts';
+import { Tracker } from '../../../src/core/query/tracker.ts';
 import type { State } from '../../../src/core/state.ts';
-import { Tracker } from '../../../src/core/track.ts';
 import { put, remove, step } from '../world.ts';
 import { authentication, changedMesh, modeOf, proxy, query, runsOf, start } from './tracker-scene.ts';
 

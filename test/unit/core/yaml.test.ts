@@ -2,7 +2,7 @@
 
 import { isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, it } from 'vitest';
-import { readYaml } from '../../../src/core/yaml.ts';
+import { readYaml } from '../../../src/core/base/yaml.ts';
 
 describe('a scalar of YAML', () => {
   it.each([

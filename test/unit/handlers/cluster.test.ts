@@ -2,7 +2,7 @@
 // Rules: spec-events-pushes-protocol §2.3 (C8, C9), §2.4 (K12, K13).
 
 import { describe } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import { namespace, service, serviceEntry } from '../registry/fixtures.ts';
 import { world } from '../world.ts';
 import { deletes, entryKey, rows, says, serviceKey } from './rows.ts';

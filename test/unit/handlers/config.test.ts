@@ -1,9 +1,9 @@
 // configHandler. Rules: spec-events-pushes-protocol §2.3 (C1-C3, C6, C10).
 
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import { configHandler } from '../../../src/core/handlers/config.ts';
 import { changeHandler } from '../../../src/core/handlers/handlers.ts';
-import type { JsonObject } from '../../../src/core/json.ts';
 import type { KindName } from '../../../src/core/kinds/kinds.ts';
 import { definitions, kindNames } from '../../../src/core/kinds/registry.ts';
 import { emptyState } from '../../../src/core/state.ts';

@@ -2,7 +2,7 @@
 // Rules: spec-events-pushes-protocol §2.4 (K3-K8, K10, pod table), §8.3; where the order of arrival matters to istiod, it does not here (§13).
 
 import { describe } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import { node, pod, service, serviceEntry, slice } from '../registry/fixtures.ts';
 import { inCluster } from '../world.ts';
 import { deletes, entryKey, rows, says, serviceKey, withMeta, withProxy } from './rows.ts';

@@ -2,11 +2,11 @@
 // Rules: spec-events-pushes-protocol §2.3 (C11), §2.4 (K14), §10.
 
 import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 import type { Fact } from '../../../src/core/event.ts';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { restore } from '../../../src/core/restore.ts';
-import { defaultSettings, settingsToJson } from '../../../src/core/settings.ts';
-import { snapshotOf } from '../../../src/core/snapshot.ts';
+import { restore } from '../../../src/core/fold/restore.ts';
+import { snapshotOf } from '../../../src/core/fold/snapshot.ts';
+import { defaultSettings, settingsToJson } from '../../../src/core/mesh/settings.ts';
 import type { State } from '../../../src/core/state.ts';
 import { nodeOf, step, world } from '../world.ts';
 import { rows, says, tells, withProxy } from './rows.ts';

@@ -3,10 +3,10 @@
 // Rules: spec-events-pushes-protocol §2.4 (K16).
 
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
+import { Tracker } from '../../../src/core/query/tracker.ts';
 import { servicesOfHost } from '../../../src/core/registry/services.ts';
-import { selectAssignment } from '../../../src/core/select/endpoint-assignment.ts';
-import { Tracker } from '../../../src/core/track.ts';
+import { selectAssignment } from '../../../src/core/select/endpoint/assignment.ts';
 import { service, slice } from '../registry/fixtures.ts';
 import { inCluster, nodeOf, proxyOf, type WorldOptions, world } from '../world.ts';
 import { deletes, entryKey, rows, says, serviceKey } from './rows.ts';

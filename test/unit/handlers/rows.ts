@@ -1,8 +1,8 @@
 // Rows of the handlers' tests: given a world, when one fact is folded, then this is asked to be pushed.
 
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Fact } from '../../../src/core/event.ts';
-import type { JsonObject } from '../../../src/core/json.ts';
 import type { State } from '../../../src/core/state.ts';
 import { nodeOf, put, remove, type Stepped, step, type WorldOptions, type WorldPart, world } from '../world.ts';
 

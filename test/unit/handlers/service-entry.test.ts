@@ -2,7 +2,7 @@
 // Rules: spec-events-pushes-protocol §2.5 (S1-S7), §2.6, §8.3.
 
 import { describe } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
 import { deletes, entryKey, rows, says, serviceKey, withMeta } from './rows.ts';
 

@@ -1,7 +1,7 @@
 // serviceHandler. Rules: spec-events-pushes-protocol §2.4 (K1, K1a, K2), §4.3 (alias rule), §10.4 (gateways of networks).
 
 import { describe } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import { service, serviceEntry, slice, workloadEntry } from '../registry/fixtures.ts';
 import { inCluster } from '../world.ts';
 import { deletes, entryKey, rows, says, serviceKey } from './rows.ts';

@@ -2,7 +2,7 @@
 // Rules: spec-events-pushes-protocol §2.5 (S2, S3, S8, S9), §2.4 (K9, pod table), §8.6.
 
 import { describe } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
 import { inCluster } from '../world.ts';
 import { deletes, entryKey, rows, says, serviceKey, withProxy } from './rows.ts';

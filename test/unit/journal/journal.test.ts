@@ -2,8 +2,8 @@
 
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Json } from '../../../src/core/base/json.ts';
 import type { Event, Unrecorded } from '../../../src/core/event.ts';
-import type { Json } from '../../../src/core/json.ts';
 import type { Clock, Journal } from '../../../src/journal/journal.ts';
 import { BODY_DEPTH_MAX, QUEUE_EVENTS_MAX, QUEUE_WAITING_MAX } from '../../../src/journal/journal.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, isObject, type Json, type JsonObject } from '../../../src/core/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../../../src/core/base/json.ts';
 import { objectRefIn, SCANNED_CHARS_MAX } from '../../../src/journal/object-ref.ts';
 import { parameters } from '../../property/seed.ts';
 

@@ -3,8 +3,8 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Unrecorded } from '../../../src/core/event.ts';
-import type { JsonObject } from '../../../src/core/json.ts';
 import { openJournal } from '../../../src/journal/open.ts';
 import { mapPrivate, SEALED_PREFIX } from '../../../src/journal/private-values.ts';
 import { createKeyFile, randomKey, readKeyFile, sealerOf } from '../../../src/journal/seal.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { discovers } from '../../../src/core/registry/discovery.ts';
+import { discovers } from '../../../src/core/mesh/discovery-selectors.ts';
 import { allServices } from '../../../src/core/registry/services.ts';
 import { ask, put, world } from '../world.ts';
 import { namespace, service, serviceEntry } from './fixtures.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../../src/core/model/service.ts';
+import { Tracker } from '../../../src/core/query/tracker.ts';
 import { endpointShards, serviceAccounts } from '../../../src/core/registry/endpoints.ts';
 import type { State } from '../../../src/core/state.ts';
-import { Tracker } from '../../../src/core/track.ts';
 import { ask, inCluster, put, world } from '../world.ts';
 import { namespace, node, pod, service, serviceEntry, slice, workloadEntry } from './fixtures.ts';
 

@@ -1,6 +1,6 @@
 // Objects that many tests of the model begin with, as short calls.
 
-import type { Json, JsonObject } from '../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../src/core/base/json.ts';
 
 export interface Meta {
   readonly namespace?: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isHttp, isHttp2, isTcp, isTls, kubernetesProtocol, protocolOf } from '../../../src/core/registry/protocol.ts';
+import { isHttp, isHttp2, isTcp, isTls, kubernetesProtocol, protocolOf } from '../../../src/core/model/protocol.ts';
 
 describe('protocol of a Kubernetes port', () => {
   test.each([

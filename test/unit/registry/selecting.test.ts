@@ -2,13 +2,13 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
-import type { Reader } from '../../../src/core/reader.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
+import { type Labels, selects } from '../../../src/core/base/labels.ts';
+import { labelKeys, selectorKey } from '../../../src/core/model/selection.ts';
+import type { Reader } from '../../../src/core/query/reader.ts';
+import { untrackedReader } from '../../../src/core/query/untracked.ts';
 import { reduce } from '../../../src/core/reduce.ts';
-import { type Labels, selects } from '../../../src/core/registry/labels.ts';
 import { candidateEntries, entriesAt, selectingEntries } from '../../../src/core/registry/selecting.ts';
-import { labelKeys, selectorKey } from '../../../src/core/registry/selection.ts';
-import { untrackedReader } from '../../../src/core/registry/untracked.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import { parameters } from '../../property/seed.ts';
 

@@ -2,7 +2,7 @@
 // Rules: spec-routes-visibility §17, spec-clusters-endpoints §11, §12, spec-events-pushes-protocol §8.2.
 
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Endpoint, Service } from '../../../src/core/model/service.ts';
 import { endpointShards } from '../../../src/core/registry/endpoints.ts';
 import { allServices } from '../../../src/core/registry/services.ts';

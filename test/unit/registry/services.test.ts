@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { Tracker } from '../../../src/core/query/tracker.ts';
 import { allServices, servicesOfHost } from '../../../src/core/registry/services.ts';
-import { Tracker } from '../../../src/core/track.ts';
 import { ask, inCluster, put, world } from '../world.ts';
 import { namespace, service, serviceEntry } from './fixtures.ts';
 

@@ -1,9 +1,9 @@
 // Two states side by side: what follows from what they share is derived once, what does not is each one's own.
 
 import { describe, expect, it } from 'vitest';
-import type { Query } from '../../../src/core/reader.ts';
+import type { Query } from '../../../src/core/query/reader.ts';
+import { readersOf } from '../../../src/core/query/untracked.ts';
 import { reduce } from '../../../src/core/reduce.ts';
-import { readersOf } from '../../../src/core/registry/untracked.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 
 const put = (state: State, kind: string, name: string, labels: { readonly [key: string]: string }): State =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ProxyReader, Query } from '../../../src/core/reader.ts';
+import type { ProxyReader, Query } from '../../../src/core/query/reader.ts';
+import { Tracker } from '../../../src/core/query/tracker.ts';
 import { proxyLabels, proxyLocality, proxySelectedBy, serviceTargets } from '../../../src/core/registry/workload.ts';
 import type { State } from '../../../src/core/state.ts';
-import { Tracker } from '../../../src/core/track.ts';
 import { ask, nodeOf, proxyOf, put, world } from '../world.ts';
 import { node, pod, service, serviceEntry, slice, workloadEntry } from './fixtures.ts';
 

@@ -1,11 +1,11 @@
 // What authors should know: errors first, each with its object, where it stands, and what is wrong.
 
 import { expect, test } from 'vitest';
+import { showOrigin } from '../../../src/core/base/problem.ts';
 import type { Fact } from '../../../src/core/event.ts';
-import { newsOf } from '../../../src/core/novelty.ts';
-import { showOrigin } from '../../../src/core/problem.ts';
+import { newsOf } from '../../../src/core/fold/novelty.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
-import { findingsOf } from '../../../src/runtime/findings.ts';
+import { findingsOf } from '../../../src/offline/findings.ts';
 import { withSpec } from '../core/kinds/verdict.ts';
 import { destinationRule, pod, service, virtualService } from '../registry/fixtures.ts';
 import { nodeOf, step } from '../world.ts';

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest';
 import type { Adapter } from '../../../src/adapters/adapter.ts';
+import type { Problem } from '../../../src/core/base/problem.ts';
 import type { Effect } from '../../../src/core/effect.ts';
-import type { Problem } from '../../../src/core/problem.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import { OBJECTS_SHOWN_MAX, PROBLEMS_SHOWN_MAX, Reporter } from '../../../src/runtime/reporter.ts';
 import { step } from '../world.ts';

@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest';
 import type { State } from '../../../src/core/state.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
+import { foldHistory, stateHash } from '../../../src/offline/load-state.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
-import { foldHistory, stateHash } from '../../../src/runtime/history.ts';
 import {
   OLDER_SNAPSHOTS_MAX,
   SNAPSHOT_HELD_MAX,

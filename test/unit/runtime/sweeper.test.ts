@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../../src/core/event.ts';
-import { fold } from '../../../src/core/fold.ts';
-import type { ProxyRecord } from '../../../src/core/proxy.ts';
+import { fold } from '../../../src/core/fold/fold-event.ts';
+import type { ProxyRecord } from '../../../src/core/model/proxy.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
-import { proxyFacts } from '../../../src/runtime/offline.ts';
+import { proxyFacts } from '../../../src/offline/generate.ts';
 import { MEMO_SPARE, SWEEP_SLICE, SWEEPS_PUT_OFF_MAX, Sweeper } from '../../../src/runtime/sweeper.ts';
 import { freshEngine, holdingsOf } from '../../property/holdings.ts';
 

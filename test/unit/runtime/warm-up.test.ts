@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Unrecorded } from '../../../src/core/event.ts';
-import { fold } from '../../../src/core/fold.ts';
-import type { JsonObject } from '../../../src/core/json.ts';
-import type { ProxyRecord } from '../../../src/core/proxy.ts';
+import { fold } from '../../../src/core/fold/fold-event.ts';
+import type { ProxyRecord } from '../../../src/core/model/proxy.ts';
 import type { State } from '../../../src/core/state.ts';
 import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
+import { proxyFacts } from '../../../src/offline/generate.ts';
 import { expectedProxies, guessedSidecars, knownProxies } from '../../../src/runtime/expected-proxies.ts';
-import { proxyFacts } from '../../../src/runtime/offline.ts';
 import { WARM_UP_SWEEPS_MAX, WarmUp, type WarmUpOptions, warmUpEnabled } from '../../../src/runtime/warm-up.ts';
 import { freshEngine, holdingsOf } from '../../property/holdings.ts';
 import { countLoopTurns } from '../loop-turns.ts';

@@ -3,11 +3,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Effect } from '../../../src/core/effect.ts';
 import type { Unrecorded } from '../../../src/core/event.ts';
-import { newsOf } from '../../../src/core/novelty.ts';
+import { newsOf } from '../../../src/core/fold/novelty.ts';
 import { isNoPush, type PushRequest } from '../../../src/core/push-request.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import type { Journal } from '../../../src/journal/journal.ts';
-import { foldHistory, stateHash } from '../../../src/runtime/history.ts';
+import { foldHistory, stateHash } from '../../../src/offline/load-state.ts';
 import { RETRY_MS, World } from '../../../src/runtime/world.ts';
 import { Platter } from '../../sim/disk.ts';
 import { FakeClock, settle } from '../../sim/fake-clock.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { verifiedIdentity } from '../../../src/core/identity.ts';
-import type { JsonObject } from '../../../src/core/json.ts';
-import { base64OfText, bytesOfBase64, utf8 } from '../../../src/core/kinds/base64.ts';
+import { base64OfText, bytesOfBase64, utf8 } from '../../../src/core/base/base64.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
+import { verifiedIdentity } from '../../../src/core/model/identity.ts';
+import { Tracker } from '../../../src/core/query/tracker.ts';
 import type { State } from '../../../src/core/state.ts';
-import { Tracker } from '../../../src/core/track.ts';
 import { withoutPrivateKeys } from '../../../src/history/private-fields.ts';
 import { secretNamed } from '../../../src/xds/generate/secret/resources.ts';
 import { inCluster, nodeOf, proxyOf, world } from '../world.ts';

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { destinationRule } from '../../../src/core/select/destination-rules.ts';
-import { endpointTlsModeOfRule, policyOfPort, policyOfSubset } from '../../../src/core/select/traffic-policy.ts';
+import {
+  endpointTlsModeOfRule,
+  policyOfPort,
+  policyOfSubset,
+} from '../../../src/core/select/cluster/traffic-policy.ts';
+import { destinationRule } from '../../../src/core/select/scope/destination-rules.ts';
 import type { State } from '../../../src/core/state.ts';
 import { destinationRule as rule, service, sidecar } from '../registry/fixtures.ts';
 import { ask, nodeOf, proxyOf, type WorldPart, world } from '../world.ts';

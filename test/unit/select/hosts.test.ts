@@ -6,7 +6,7 @@ import {
   resolveGatewayName,
   resolveShortName,
   subsetOf,
-} from '../../../src/core/select/hosts.ts';
+} from '../../../src/core/model/hosts.ts';
 
 test.each([
   ['a.com', 'a.com', true],

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { untrackedReader } from '../../../src/core/registry/untracked.ts';
+import { untrackedReader } from '../../../src/core/query/untracked.ts';
 import {
   endpointMtlsMode,
   inboundMtlsMode,
   namespaceMtlsMode,
   portLevelMtlsPorts,
-} from '../../../src/core/select/peer-authentication.ts';
+} from '../../../src/core/select/policy/peer-authentication.ts';
 import { peerAuthentication as policy } from '../registry/fixtures.ts';
 import { ask, nodeOf, proxyOf, world } from '../world.ts';
 

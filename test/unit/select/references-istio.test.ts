@@ -1,9 +1,9 @@
 // What the kinds of Istio refer to, row by row.
 
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { KindName } from '../../../src/core/kinds/kinds.ts';
-import { danglingReferences } from '../../../src/core/select/references.ts';
+import { danglingReferences } from '../../../src/core/select/scope/references.ts';
 import { withSpec } from '../core/kinds/verdict.ts';
 import { pod, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
 import { ask, world } from '../world.ts';

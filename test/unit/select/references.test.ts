@@ -1,7 +1,7 @@
 // References that lead nowhere are found, those that lead somewhere are not.
 
 import { expect, test } from 'vitest';
-import { danglingReferences } from '../../../src/core/select/references.ts';
+import { danglingReferences } from '../../../src/core/select/scope/references.ts';
 import { ask, withObjects, world } from '../world.ts';
 
 const referring = `

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type SidecarScope, scopeService, sidecarScope } from '../../../src/core/select/sidecar-scope.ts';
-import { Tracker } from '../../../src/core/track.ts';
+import { Tracker } from '../../../src/core/query/tracker.ts';
+import { type SidecarScope, scopeService, sidecarScope } from '../../../src/core/select/scope/sidecar-scope.ts';
 import { service, serviceEntry, sidecar, to, virtualService } from '../registry/fixtures.ts';
 import { ask, nodeOf, proxyOf, put, type WorldPart, world } from '../world.ts';
 

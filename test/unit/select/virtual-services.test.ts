@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { mergeDelegate } from '../../../src/core/select/delegates.ts';
-import { exportsOf } from '../../../src/core/select/exports.ts';
-import { virtualServicesFor } from '../../../src/core/select/virtual-services.ts';
+import { exportsOf } from '../../../src/core/model/exports.ts';
+import { mergeDelegate } from '../../../src/core/select/scope/delegates.ts';
+import { virtualServicesFor } from '../../../src/core/select/scope/virtual-services.ts';
 import { to, virtualService } from '../registry/fixtures.ts';
 import { ask, world } from '../world.ts';
 

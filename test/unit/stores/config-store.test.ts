@@ -2,9 +2,9 @@
 
 import { isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
-import { restore } from '../../../src/core/restore.ts';
-import { snapshotOf } from '../../../src/core/snapshot.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
+import { restore } from '../../../src/core/fold/restore.ts';
+import { snapshotOf } from '../../../src/core/fold/snapshot.ts';
 import type { State } from '../../../src/core/state.ts';
 import type { Written } from '../../../src/core/stores/config-store.ts';
 import { MemoryStore } from '../../../src/core/stores/memory-store.ts';

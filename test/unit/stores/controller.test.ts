@@ -1,9 +1,9 @@
 // The controller: handlers are called for every change, in the order of the journal, with what was and what is.
 
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Unrecorded } from '../../../src/core/event.ts';
-import { fold } from '../../../src/core/fold.ts';
-import type { JsonObject } from '../../../src/core/json.ts';
+import { fold } from '../../../src/core/fold/fold-event.ts';
 import { noPush } from '../../../src/core/push-request.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import { ConfigStoreController } from '../../../src/runtime/config-store.ts';

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { Unrecorded } from '../../../src/core/event.ts';
-import { fold } from '../../../src/core/fold.ts';
+import { fold } from '../../../src/core/fold/fold-event.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import { RecordedStore } from '../../../src/runtime/recorded-store.ts';
 import { destinationRule } from '../registry/fixtures.ts';

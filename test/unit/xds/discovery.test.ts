@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { encodeMessage, encodeResource } from '../../../src/xds/engine/encode.ts';
+import { any, typeUrl } from '../../../src/xds/proto/any.ts';
 import {
   decodeDeltaDiscoveryRequest,
   decodeDiscoveryRequest,
   deltaDiscoveryResponse,
   discoveryResponse,
-} from '../../../src/xds/discovery.ts';
-import { encodeMessage, encodeResource } from '../../../src/xds/encode.ts';
-import { any, typeUrl } from '../../../src/xds/proto/any.ts';
+} from '../../../src/xds/serve/discovery.ts';
 import { toProtoJson } from '../../../src/xds/wire/protojson.ts';
 
 const CLUSTER = 'envoy.config.cluster.v3.Cluster';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { encodeMessage, encodeResource } from '../../../src/xds/encode.ts';
+import { encodeMessage, encodeResource } from '../../../src/xds/engine/encode.ts';
 import { any, anyBytes, anyStruct, typeUrl } from '../../../src/xds/proto/any.ts';
 import { Cluster_DiscoveryType, type FilterChain, type VirtualHost } from '../../../src/xds/proto/types.gen.ts';
 import { encodePrepared } from '../../../src/xds/wire/pack.ts';

@@ -2,13 +2,13 @@
 // unchanged resource keeps its bytes, digests are of names and contents alone.
 
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import { collectGarbage } from '../../../src/runtime/garbage.ts';
-import { Engine } from '../../../src/xds/engine.ts';
-import { receiptsOf } from '../../../src/xds/receipts.ts';
-import { digestOf } from '../../../src/xds/resource-set.ts';
+import { Engine } from '../../../src/xds/engine/engine.ts';
+import { digestOf } from '../../../src/xds/engine/resource-set.ts';
+import { receiptsOf } from '../../../src/xds/serve/receipts.ts';
+import { WriteWindow, type Writing } from '../../../src/xds/serve/write-window.ts';
 import { CDS, EDS, LDS, RDS } from '../../../src/xds/session/types.ts';
-import { WriteWindow, type Writing } from '../../../src/xds/write-window.ts';
 import { MemoryHost, testSources } from '../../protocol/memory-host.ts';
 
 const nodeOf = (name: string): JsonObject => ({ id: `sidecar~10.0.0.1~${name}.ns~ns.svc.cluster.local` });

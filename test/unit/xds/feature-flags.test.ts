@@ -1,7 +1,7 @@
 // Flags of istiod that change what proxies get: each with its effect, against the same mesh without it.
 
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import { servicesOfHost } from '../../../src/core/registry/services.ts';
 import { TlsParameters_TlsProtocol as TlsProtocol } from '../../../src/xds/proto/types.gen.ts';
 import { cluster, clustersOf, HTTP_PORT, rule, tlsContext, workload } from './cluster/cluster-scene.ts';

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { Unrecorded } from '../../../src/core/event.ts';
 import { emptyState } from '../../../src/core/state.ts';
-import { GATHER_MS, GatheredFacts } from '../../../src/xds/gathered-facts.ts';
+import { GATHER_MS, GatheredFacts } from '../../../src/xds/serve/gathered-facts.ts';
 
 function rig() {
   const timers: { readonly ms: number; readonly run: () => void }[] = [];

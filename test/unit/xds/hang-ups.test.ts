@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { connect, createServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { HANG_UPS_A_TURN, HangUps } from '../../../src/xds/hang-ups.ts';
+import { HANG_UPS_A_TURN, HangUps } from '../../../src/xds/grpc/hang-up-queue.ts';
 import { countLoopTurns } from '../loop-turns.ts';
 
 test('connections that end in one turn are closed in several', async () => {

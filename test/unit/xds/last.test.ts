@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lastOf } from '../../../src/xds/generate/last.ts';
+import { lastOf } from '../../../src/xds/generate/common/last.ts';
 
 test('the value for the same arguments is the identical one, for others it is made anew', () => {
   const list = ['x'];

@@ -1,9 +1,9 @@
 // Limits by istiod's names and with its defaults (pilot/pkg/features/tuning.go, pilot/pkg/bootstrap), and what a gate for new streams does.
 
 import { describe, expect, it } from 'vitest';
-import { defaultXdsLimits, xdsLimits } from '../../../src/xds/limits.ts';
 import { scheduleSettings } from '../../../src/xds/push/settings.ts';
-import { Gate } from '../../../src/xds/write-window.ts';
+import { defaultXdsLimits, xdsLimits } from '../../../src/xds/serve/limits.ts';
+import { Gate } from '../../../src/xds/serve/write-window.ts';
 
 describe('limits', () => {
   it("are istiod's where nothing is said", () => {

@@ -3,9 +3,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ProxySubscribed, Unrecorded } from '../../../src/core/event.ts';
-import { fold } from '../../../src/core/fold.ts';
+import { fold } from '../../../src/core/fold/fold-event.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
-import { LISTED_NAMES_MIN, ListedNames } from '../../../src/xds/listed-names.ts';
+import { LISTED_NAMES_MIN, ListedNames } from '../../../src/xds/serve/listed-names.ts';
 import { parameters } from '../../property/seed.ts';
 import { nodeOf } from '../world.ts';
 

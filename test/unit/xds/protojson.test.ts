@@ -1,7 +1,7 @@
 import { isLeft, isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../../../src/core/json.ts';
-import { encodeMessage } from '../../../src/xds/encode.ts';
+import type { Json } from '../../../src/core/base/json.ts';
+import { encodeMessage } from '../../../src/xds/engine/encode.ts';
 import { any, type TypeName } from '../../../src/xds/proto/any.ts';
 import { fromProtoJson, toProtoJson } from '../../../src/xds/wire/protojson.ts';
 

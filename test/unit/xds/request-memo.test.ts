@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { REMEMBERED_BYTES_MIN, RequestMemo } from '../../../src/xds/request-memo.ts';
+import { REMEMBERED_BYTES_MIN, RequestMemo } from '../../../src/xds/grpc/request-memo.ts';
 
 interface Message {
   readonly text: string;

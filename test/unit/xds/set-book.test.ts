@@ -1,8 +1,8 @@
 // Lists of the identical resources have one set, however they came about; what differs in anything has another.
 
 import { expect, test } from 'vitest';
-import type { Resource } from '../../../src/core/resource.ts';
-import { COMPARED_SETS, SetBook } from '../../../src/xds/set-book.ts';
+import type { Resource } from '../../../src/core/model/resource.ts';
+import { COMPARED_SETS, SetBook } from '../../../src/xds/engine/set-book.ts';
 
 const CDS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
 const EDS = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment';

@@ -1,9 +1,9 @@
 // Responses put together once: the same bytes for all who are sent the same, other bytes for everybody else, and never more kept than allowed.
 
 import { describe, expect, it } from 'vitest';
-import { deltaDiscoveryResponse, discoveryResponse } from '../../../src/xds/discovery.ts';
-import { ResourceSet } from '../../../src/xds/resource-set.ts';
-import { type Content, SharedBodies } from '../../../src/xds/shared-bodies.ts';
+import { ResourceSet } from '../../../src/xds/engine/resource-set.ts';
+import { deltaDiscoveryResponse, discoveryResponse } from '../../../src/xds/serve/discovery.ts';
+import { type Content, SharedBodies } from '../../../src/xds/serve/shared-bodies.ts';
 import { typeOf } from '../../../src/xds/wire/registry.ts';
 
 const CDS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';

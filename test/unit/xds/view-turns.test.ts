@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ViewTurns } from '../../../src/xds/view-turns.ts';
+import { ViewTurns } from '../../../src/xds/serve/view-turns.ts';
 import { countLoopTurns } from '../loop-turns.ts';
 
 /** Work of so many pieces, done as far as the allowance goes. */

@@ -13,7 +13,7 @@ import type {
   TcpKeepalive,
   UpstreamConnectionOptions,
 } from '../../proto/types.gen.ts';
-import { lastOf } from '../last.ts';
+import { lastOf } from '../common/last.ts';
 
 /** Envoy's own limits (1024 connections, 3 retries …) are lifted: only what a rule says limits. */
 export const UNLIMITED = 4294967295;

@@ -2,7 +2,7 @@
 // Source: Istio pilot/pkg/networking/core/cluster_builder.go; spec-clusters §3.2-§3.4, §11.3.
 
 import type { Duration } from '../../../core/schema/duration.ts';
-import type { DnsInputs, OutboundClusterInputs } from '../../../core/select/outbound-cluster.ts';
+import type { DnsInputs, OutboundClusterInputs } from '../../../core/select/cluster/outbound.ts';
 import { any } from '../../proto/any.ts';
 import {
   ApiVersion,

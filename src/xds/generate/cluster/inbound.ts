@@ -1,10 +1,10 @@
 // The clusters by which a sidecar reaches its own workload. Source: Istio pilot/pkg/networking/core/cluster_builder.go
 // (buildInboundCluster); spec-clusters §8.
 
-import type { Generator } from '../../../core/memo.ts';
-import type { Problem } from '../../../core/problem.ts';
-import type { Resource } from '../../../core/resource.ts';
-import type { BindInputs, InboundClusterInputs } from '../../../core/select/inbound-cluster.ts';
+import type { Problem } from '../../../core/base/problem.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { BindInputs, InboundClusterInputs } from '../../../core/select/cluster/inbound.ts';
 import {
   type Address,
   type BindConfig,

@@ -3,8 +3,8 @@
 
 import { any } from '../../proto/any.ts';
 import type { ClusterFilter } from '../../proto/types.gen.ts';
-import { additionalLabels } from '../additional-labels.ts';
-import { lastOf } from '../last.ts';
+import { additionalLabels } from '../common/additional-labels.ts';
+import { lastOf } from '../common/last.ts';
 
 /** `labels`: comma-separated names of workload labels that travel too. */
 export const metadataExchangeFilter = lastOf((labels: string): ClusterFilter => {

@@ -1,7 +1,7 @@
 // What a cluster says about itself to Istio's telemetry and to istioctl: service, rule, subset.
 // Source: Istio pilot/pkg/networking/util/util.go, pilot/pkg/networking/core/cluster_builder.go; spec-clusters §3.3.
 
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/base/json.ts';
 import type { Metadata } from '../../proto/types.gen.ts';
 
 export interface DescribedService {

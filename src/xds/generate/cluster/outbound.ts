@@ -1,8 +1,8 @@
 // The cluster of a service port and subset. Source: Istio pilot/pkg/networking/core/cluster_builder.go; spec-clusters §3.
 
-import type { Generator } from '../../../core/memo.ts';
-import type { Resource } from '../../../core/resource.ts';
-import type { OutboundClusterInputs } from '../../../core/select/outbound-cluster.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { OutboundClusterInputs } from '../../../core/select/cluster/outbound.ts';
 import {
   type Cluster,
   type Cluster_CommonLbConfig,

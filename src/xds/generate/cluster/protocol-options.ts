@@ -2,7 +2,7 @@
 // Source: Istio pilot/pkg/networking/core/cluster_builder.go, cluster_traffic_policy.go; spec-clusters §3.5, §6.1.
 
 import type { ConnectionPoolSettings } from '../../../core/schema/istio-types.gen.ts';
-import type { UpstreamProtocol } from '../../../core/select/upstream-protocol.ts';
+import type { UpstreamProtocol } from '../../../core/select/cluster/upstream-protocol.ts';
 import { any } from '../../proto/any.ts';
 import type {
   AnyMessage,
@@ -11,7 +11,7 @@ import type {
   Http2ProtocolOptions,
   HttpProtocolOptions,
 } from '../../proto/types.gen.ts';
-import { lastOf } from '../last.ts';
+import { lastOf } from '../common/last.ts';
 import { positive } from './connection-pool.ts';
 
 const OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';

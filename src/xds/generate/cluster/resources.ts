@@ -1,22 +1,22 @@
 // All clusters of a proxy (spec-clusters §2). Those of a service follow from the service and the rule that is in force for it, whoever the proxy
 // is: namespaces that see the same of both share the clusters, and a changed DestinationRule is looked at only for the services that it concerns.
 
+import { compareText } from '../../../core/model/object.ts';
+import type { Resource } from '../../../core/model/resource.ts';
 import type { Service } from '../../../core/model/service.ts';
-import { compareText } from '../../../core/object.ts';
-import type { ProxyReader, Query, Selection } from '../../../core/reader.ts';
-import type { Resource } from '../../../core/resource.ts';
-import { commonClusterInputs, metadataExchange } from '../../../core/select/cluster-common.ts';
-import { parseClusterName } from '../../../core/select/cluster-names.ts';
-import { destinationRule, type MergedRule, scopeRules } from '../../../core/select/destination-rules.ts';
-import { servicesWithClusters } from '../../../core/select/gateway-services.ts';
-import { mergedGateway } from '../../../core/select/gateways.ts';
-import { bindInputs, selectInboundClusters } from '../../../core/select/inbound-cluster.ts';
-import { type ClusterParts, selectOutboundClusters } from '../../../core/select/outbound-cluster.ts';
-import { preservesHeaderCase, saysTrue } from '../../../core/select/proxy-metadata.ts';
-import { scopedServices, scopeService } from '../../../core/select/sidecar-scope.ts';
+import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
+import { parseClusterName } from '../../../core/select/cluster/cluster-names.ts';
+import { commonClusterInputs, metadataExchange } from '../../../core/select/cluster/common.ts';
+import { bindInputs, selectInboundClusters } from '../../../core/select/cluster/inbound.ts';
+import { type ClusterParts, selectOutboundClusters } from '../../../core/select/cluster/outbound.ts';
+import { servicesWithClusters } from '../../../core/select/gateway/gateway-services.ts';
+import { mergedGateway } from '../../../core/select/gateway/gateways.ts';
+import { preservesHeaderCase, saysTrue } from '../../../core/select/proxy/proxy-metadata.ts';
+import { destinationRule, type MergedRule, scopeRules } from '../../../core/select/scope/destination-rules.ts';
+import { scopedServices, scopeService } from '../../../core/select/scope/sidecar-scope.ts';
 import type { Cluster, ClusterLoadAssignment } from '../../proto/types.gen.ts';
+import type { Pieces } from '../common/source.ts';
 import { loadAssignment } from '../endpoint/assignment.ts';
-import type { Pieces } from '../source.ts';
 import { inboundCluster } from './inbound.ts';
 import { outboundCluster } from './outbound.ts';
 import { blackHoleCluster, credentialCluster, inboundPassthroughCluster, passthroughCluster } from './special.ts';

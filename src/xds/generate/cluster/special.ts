@@ -2,19 +2,19 @@
 // Source: Istio pilot/pkg/networking/core/cluster_builder.go (buildBlackHoleCluster, buildDefaultPassthroughCluster,
 // buildInboundPassthroughClusters, buildExternalSDSCluster); spec-clusters §9.
 
-import type { Generator } from '../../../core/memo.ts';
-import type { Problem } from '../../../core/problem.ts';
-import type { Resource } from '../../../core/resource.ts';
+import type { Problem } from '../../../core/base/problem.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
 import type { Duration } from '../../../core/schema/duration.ts';
-import type { CommonClusterInputs } from '../../../core/select/cluster-common.ts';
 import {
   BLACK_HOLE_CLUSTER,
   INBOUND_PASSTHROUGH_CLUSTER,
   PASSTHROUGH_CLUSTER,
-} from '../../../core/select/cluster-names.ts';
-import type { BindInputs } from '../../../core/select/inbound-cluster.ts';
+} from '../../../core/select/cluster/cluster-names.ts';
+import type { CommonClusterInputs } from '../../../core/select/cluster/common.ts';
+import type { BindInputs } from '../../../core/select/cluster/inbound.ts';
 import { type Cluster, Cluster_DiscoveryType, Cluster_LbPolicy } from '../../proto/types.gen.ts';
-import { CREDENTIAL_SDS_CLUSTER } from '../sds.ts';
+import { CREDENTIAL_SDS_CLUSTER } from '../common/sds.ts';
 import { circuitBreakers, connectionOptions } from './connection-pool.ts';
 import { bindConfig } from './inbound.ts';
 import { metadataExchangeFilter } from './metadata-exchange.ts';

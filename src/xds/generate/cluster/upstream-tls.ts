@@ -1,9 +1,9 @@
 // The transport socket of a cluster: mesh mTLS with the workload certificate, or TLS that a rule asks for.
 // Source: Istio pilot/pkg/networking/core/cluster_tls.go; spec-clusters §7.2-§7.4, §6.5.
 
-import type { Generator } from '../../../core/memo.ts';
+import type { Generator } from '../../../core/query/memo.ts';
 import type { TrafficPolicy_ProxyProtocol } from '../../../core/schema/istio-types.gen.ts';
-import type { UpstreamTlsInputs } from '../../../core/select/upstream-tls.ts';
+import type { UpstreamTlsInputs } from '../../../core/select/cluster/upstream-tls.ts';
 import { any, type TypedAny, typeUrl } from '../../proto/any.ts';
 import {
   type CertificateValidationContext,
@@ -15,8 +15,8 @@ import {
   TlsParameters_TlsProtocol,
   type TransportSocket,
 } from '../../proto/types.gen.ts';
-import { compliant } from '../compliance.ts';
-import { lastOf } from '../last.ts';
+import { compliant } from '../common/compliance.ts';
+import { lastOf } from '../common/last.ts';
 import {
   AGENT_SDS_CLUSTER,
   CREDENTIAL_SDS_CLUSTER,
@@ -26,7 +26,7 @@ import {
   ROOT_SECRET,
   WORKLOAD_SECRET,
   workloadSecret,
-} from '../sds.ts';
+} from '../common/sds.ts';
 
 /** At most one of the two is set. */
 export interface UpstreamSockets {

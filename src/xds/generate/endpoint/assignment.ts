@@ -1,10 +1,10 @@
 // The endpoints of a cluster, by locality. Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go; spec-clusters §13.2.
 
-import type { Generator } from '../../../core/memo.ts';
-import { compareText } from '../../../core/object.ts';
-import type { Problem } from '../../../core/problem.ts';
-import type { Resource } from '../../../core/resource.ts';
-import type { AssignmentInputs } from '../../../core/select/endpoint-assignment.ts';
+import type { Problem } from '../../../core/base/problem.ts';
+import { compareText } from '../../../core/model/object.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { AssignmentInputs } from '../../../core/select/endpoint/assignment.ts';
 import type { ClusterLoadAssignment } from '../../proto/types.gen.ts';
 import { type Group, type Member, toLocalityEndpoints, weightOfMembers } from './group.ts';
 import { lbEndpoint, weightOf } from './lb-endpoint.ts';

@@ -1,11 +1,11 @@
 // One endpoint as Envoy gets it. Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go (buildEnvoyLbEndpoint),
 // pilot/pkg/networking/util/util.go (AppendLbEndpointMetadata); spec-clusters §13.3.
 
-import type { JsonObject } from '../../../core/json.ts';
+import type { JsonObject } from '../../../core/base/json.ts';
 import type { Endpoint } from '../../../core/model/service.ts';
 import { canonicalService } from '../../../core/registry/canonical-service.ts';
-import type { DescribedAs } from '../../../core/select/endpoint-assignment.ts';
-import type { NetworkGateway } from '../../../core/select/network-gateways.ts';
+import type { DescribedAs } from '../../../core/select/endpoint/assignment.ts';
+import type { NetworkGateway } from '../../../core/select/endpoint/network-gateways.ts';
 import { type Address, HealthStatus, type LbEndpoint, type Metadata } from '../../proto/types.gen.ts';
 
 export interface LbEndpointFacts {

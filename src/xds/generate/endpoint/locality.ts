@@ -1,8 +1,8 @@
 // What the locality setting makes of the groups: shares of the traffic, or priorities by labels or by distance.
 // Source: Istio pilot/pkg/networking/core/loadbalancer/loadbalancer.go; spec-clusters §15.3. Groups keep their order.
 
-import { compareText } from '../../../core/object.ts';
-import { type LocalityInputs, localityMatches } from '../../../core/select/endpoint-assignment.ts';
+import { compareText } from '../../../core/model/object.ts';
+import { type LocalityInputs, localityMatches } from '../../../core/select/endpoint/assignment.ts';
 import { type Group, type Member, splitLocality, WEIGHT_MAX, weightOfMembers } from './group.ts';
 
 /** Distances that failover by region, zone and subzone tells apart; priorities by labels leave room for so many. */

@@ -1,10 +1,10 @@
 // Endpoints of other networks are reached through gateways that stand for them, with the sum of their weights.
 // Source: Istio pilot/pkg/xds/endpoints/ep_filters.go (EndpointsByNetworkFilter); spec-clusters §14.2.
 
-import { compareText } from '../../../core/object.ts';
-import { isIpv4, isIpv6 } from '../../../core/proxy.ts';
-import type { NetworkInputs } from '../../../core/select/endpoint-assignment.ts';
-import type { NetworkGateway } from '../../../core/select/network-gateways.ts';
+import { compareText } from '../../../core/model/object.ts';
+import { isIpv4, isIpv6 } from '../../../core/model/proxy.ts';
+import type { NetworkInputs } from '../../../core/select/endpoint/assignment.ts';
+import type { NetworkGateway } from '../../../core/select/endpoint/network-gateways.ts';
 import { type Group, type Member, WEIGHT_MAX, weightOfMembers } from './group.ts';
 import { gatewayEndpoint } from './lb-endpoint.ts';
 

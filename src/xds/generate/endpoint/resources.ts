@@ -1,15 +1,15 @@
 // The assignment of a cluster by name (spec-clusters §13.1).
 
+import type { Resource } from '../../../core/model/resource.ts';
 import { portNumbered, type Service } from '../../../core/model/service.ts';
-import type { ProxyReader, Query, Selection } from '../../../core/reader.ts';
-import type { Resource } from '../../../core/resource.ts';
-import { parseClusterName } from '../../../core/select/cluster-names.ts';
-import { destinationRule, type MergedRule, scopeRules } from '../../../core/select/destination-rules.ts';
-import { selectAssignment } from '../../../core/select/endpoint-assignment.ts';
-import { scopeIndex, scopeService } from '../../../core/select/sidecar-scope.ts';
-import { policyOfPort, policyOfSubset } from '../../../core/select/traffic-policy.ts';
+import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
+import { parseClusterName } from '../../../core/select/cluster/cluster-names.ts';
+import { policyOfPort, policyOfSubset } from '../../../core/select/cluster/traffic-policy.ts';
+import { selectAssignment } from '../../../core/select/endpoint/assignment.ts';
+import { destinationRule, type MergedRule, scopeRules } from '../../../core/select/scope/destination-rules.ts';
+import { scopeIndex, scopeService } from '../../../core/select/scope/sidecar-scope.ts';
 import type { ClusterLoadAssignment } from '../../proto/types.gen.ts';
-import type { Pieces } from '../source.ts';
+import type { Pieces } from '../common/source.ts';
 import { loadAssignment } from './assignment.ts';
 
 type Assignment = Resource<ClusterLoadAssignment>;

@@ -1,12 +1,17 @@
 // Access logs as Envoy configuration, for the three places that have them: HTTP connection managers, tcp_proxy, and listeners
 // (where only connections without a filter chain are logged). Formats are Istio's (spec-listeners §8.1; Istio pilot/pkg/model/telemetry_logging.go).
 
-import type { JsonObject } from '../../../core/json.ts';
-import type { Generator } from '../../../core/memo.ts';
-import { compareText } from '../../../core/object.ts';
-import type { ProxyReader, Query } from '../../../core/reader.ts';
-import { type AccessLogSpec, accessLogs, allPeerStateNames, type LogFormat } from '../../../core/select/access-logs.ts';
-import type { TrafficClass } from '../../../core/select/traffic-class.ts';
+import type { JsonObject } from '../../../core/base/json.ts';
+import { compareText } from '../../../core/model/object.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import {
+  type AccessLogSpec,
+  accessLogs,
+  allPeerStateNames,
+  type LogFormat,
+} from '../../../core/select/telemetry/access-logs.ts';
+import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
 import { any } from '../../proto/any.ts';
 import {
   type AccessLog,

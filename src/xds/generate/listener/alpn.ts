@@ -1,7 +1,7 @@
 // ALPN lists that listeners match or offer, in the order in which they are sent (spec-listeners §2.2; Istio core/listener.go,
 // pilot/pkg/networking/util/util.go).
 
-import type { ProxyReader } from '../../../core/reader.ts';
+import type { ProxyReader } from '../../../core/query/reader.ts';
 
 /** What the mesh's clients say inside mesh mTLS when they speak HTTP. */
 export const MESH_HTTP: readonly string[] = ['istio-http/1.0', 'istio-http/1.1', 'istio-h2'];

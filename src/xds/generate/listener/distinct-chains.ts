@@ -1,8 +1,8 @@
 // Filter chains of which no two match alike: Envoy refuses a listener that has such, and with it the whole port. Servers whose hosts differ in
 // their namespaces only have the same names on the wire; the first one keeps them.
 
-import type { Generator } from '../../../core/memo.ts';
-import type { ProxyReader } from '../../../core/reader.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader } from '../../../core/query/reader.ts';
 import type { FilterChain } from '../../proto/types.gen.ts';
 
 export interface DistinctChains {

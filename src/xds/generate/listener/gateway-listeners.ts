@@ -1,21 +1,21 @@
 // Listeners of a gateway: one for each address and port that its Gateways serve (spec-listeners §10.3; Istio core/gateway.go).
 
-import type { Generator } from '../../../core/memo.ts';
-import { compareText } from '../../../core/object.ts';
-import type { ProxyReader, Query } from '../../../core/reader.ts';
-import { protocolOf } from '../../../core/registry/protocol.ts';
-import type { Resource } from '../../../core/resource.ts';
-import { isHttpServer, isPlainHttp } from '../../../core/select/gateway-servers.ts';
+import { compareText } from '../../../core/model/object.ts';
+import { protocolOf } from '../../../core/model/protocol.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import { isHttpServer, isPlainHttp } from '../../../core/select/gateway/gateway-servers.ts';
 import {
   autoPassthroughRoutes,
   passthroughRoutes,
   type SniRoute,
   serverTcpRoute,
-} from '../../../core/select/gateway-tcp-routes.ts';
-import { type MergedServer, mergedGateway, type ServerGroup } from '../../../core/select/gateways.ts';
-import { extraWildcards, isPrivilegedPort, wildcards } from '../../../core/select/listener-addresses.ts';
-import { gatewayTopology } from '../../../core/select/proxy-config.ts';
-import type { TcpRoute } from '../../../core/select/tcp-routes.ts';
+} from '../../../core/select/gateway/gateway-tcp-routes.ts';
+import { type MergedServer, mergedGateway, type ServerGroup } from '../../../core/select/gateway/gateways.ts';
+import { extraWildcards, isPrivilegedPort, wildcards } from '../../../core/select/listener/listener-addresses.ts';
+import type { TcpRoute } from '../../../core/select/listener/tcp-routes.ts';
+import { gatewayTopology } from '../../../core/select/proxy/proxy-config.ts';
 import {
   type AccessLog,
   type Filter,
@@ -25,7 +25,7 @@ import {
   TrafficDirection,
   type TransportSocket,
 } from '../../proto/types.gen.ts';
-import { durationOfMs } from '../duration.ts';
+import { durationOfMs } from '../common/duration.ts';
 import { accessLogsOf, listenerAccessLogs, orNone } from './access-log.ts';
 import { MESH_ALL } from './alpn.ts';
 import { distinctChains } from './distinct-chains.ts';

@@ -1,14 +1,14 @@
 // The server side of TLS on a gateway: certificates from secrets, files or the mesh (spec-listeners §10.4; Istio core/listener.go
 // BuildListenerTLSContext).
 
-import type { Generator } from '../../../core/memo.ts';
-import type { ProxyReader } from '../../../core/reader.ts';
-import { protocolOf } from '../../../core/registry/protocol.ts';
+import { protocolOf } from '../../../core/model/protocol.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader } from '../../../core/query/reader.ts';
 import type { Server, ServerTLSSettings } from '../../../core/schema/istio-types.gen.ts';
-import { providerCluster } from '../../../core/select/provider-cluster.ts';
-import { meshMtls } from '../../../core/select/proxy-capabilities.ts';
-import { saysTrue } from '../../../core/select/proxy-metadata.ts';
-import { type TlsChoice, tlsChoice } from '../../../core/select/tls-versions.ts';
+import { type TlsChoice, tlsChoice } from '../../../core/select/listener/tls-versions.ts';
+import { meshMtls } from '../../../core/select/proxy/proxy-capabilities.ts';
+import { saysTrue } from '../../../core/select/proxy/proxy-metadata.ts';
+import { providerCluster } from '../../../core/select/telemetry/provider-cluster.ts';
 import {
   type CertificateValidationContext,
   type CommonTlsContext,
@@ -17,14 +17,14 @@ import {
   TlsParameters_TlsProtocol as TlsProtocol,
   type TransportSocket,
 } from '../../proto/types.gen.ts';
-import { compliant } from '../compliance.ts';
+import { compliant } from '../common/compliance.ts';
 import {
   AGENT_SDS_CLUSTER,
   CREDENTIAL_SDS_CLUSTER,
   clusterSecret,
   credentialSecret,
   FILE_SDS_CLUSTER,
-} from '../sds.ts';
+} from '../common/sds.ts';
 import { orNone } from './access-log.ts';
 import { SERVER_HTTP, SERVER_HTTP3, serverTcp } from './alpn.ts';
 import { type FileCertificates, fileCertificates, quicSocket, tlsSocket, workloadSecrets } from './mesh-tls.ts';

@@ -3,13 +3,13 @@
 // What all chains of one class of traffic have in common is one query (`hcmBase`), made once and shared; a chain adds its routes, its
 // statistics prefix and its filters.
 
-import { isObject, type JsonObject } from '../../../core/json.ts';
-import type { Generator } from '../../../core/memo.ts';
-import { compareText } from '../../../core/object.ts';
-import type { ProxyReader, Query } from '../../../core/reader.ts';
-import { gatewayTopology, metadataText, proxyHeaders } from '../../../core/select/proxy-config.ts';
-import { tracing } from '../../../core/select/tracing.ts';
-import type { TrafficClass } from '../../../core/select/traffic-class.ts';
+import { isObject, type JsonObject } from '../../../core/base/json.ts';
+import { compareText } from '../../../core/model/object.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import { gatewayTopology, metadataText, proxyHeaders } from '../../../core/select/proxy/proxy-config.ts';
+import { tracing } from '../../../core/select/telemetry/tracing.ts';
+import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
 import { any, typeUrl } from '../../proto/any.ts';
 import {
   ApiVersion,
@@ -23,8 +23,8 @@ import {
   type RouteConfiguration,
   HttpConnectionManager_ServerHeaderTransformation as ServerHeader,
 } from '../../proto/types.gen.ts';
-import { durationOf, ZERO_DURATION } from '../duration.ts';
-import { lastOf } from '../last.ts';
+import { durationOf, ZERO_DURATION } from '../common/duration.ts';
+import { lastOf } from '../common/last.ts';
 import { accessLogsOf, orNone } from './access-log.ts';
 import { cidrRange } from './cidr.ts';
 import { type HttpChainTraits, httpFilters } from './http-filters.ts';

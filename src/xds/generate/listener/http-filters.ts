@@ -3,9 +3,9 @@
 //
 // A feature adds filters by filling its stage; nothing else in the program decides where a filter stands.
 
-import type { ProxyReader, Query } from '../../../core/reader.ts';
-import { proxyHeaders } from '../../../core/select/proxy-config.ts';
-import type { TrafficClass } from '../../../core/select/traffic-class.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import { proxyHeaders } from '../../../core/select/proxy/proxy-config.ts';
+import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
 import { any } from '../../proto/any.ts';
 import { Cluster_DnsLookupFamily, type HttpFilter } from '../../proto/types.gen.ts';
 import { inOrder } from './filter-stages.ts';

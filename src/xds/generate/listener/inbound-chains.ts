@@ -1,16 +1,16 @@
 // Filter chains of traffic that comes to the workload: which of them a port has follows from its protocol and its mTLS mode
 // (spec-listeners §4.3, §4.4, §4.6; Istio core/listener_inbound.go, core/filterchain_options.go).
 
-import type { Generator } from '../../../core/memo.ts';
+import { isHttp, isHttp2, isTcp } from '../../../core/model/protocol.ts';
 import type { Protocol } from '../../../core/model/service.ts';
-import type { ProxyReader } from '../../../core/reader.ts';
-import { isHttp, isHttp2, isTcp } from '../../../core/registry/protocol.ts';
-import { inboundStatPrefix } from '../../../core/select/cluster-common.ts';
-import { INBOUND_PASSTHROUGH_CLUSTER, inboundClusterName } from '../../../core/select/cluster-names.ts';
-import { type InboundPort, type InboundTls, inboundTls } from '../../../core/select/inbound-listeners.ts';
-import { plainTcpRoute } from '../../../core/select/tcp-routes.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader } from '../../../core/query/reader.ts';
+import { INBOUND_PASSTHROUGH_CLUSTER, inboundClusterName } from '../../../core/select/cluster/cluster-names.ts';
+import { inboundStatPrefix } from '../../../core/select/cluster/common.ts';
+import { type InboundPort, type InboundTls, inboundTls } from '../../../core/select/listener/inbound-listeners.ts';
+import { plainTcpRoute } from '../../../core/select/listener/tcp-routes.ts';
 import type { Filter, FilterChain, RouteConfiguration, TransportSocket } from '../../proto/types.gen.ts';
-import { ZERO_DURATION } from '../duration.ts';
+import { ZERO_DURATION } from '../common/duration.ts';
 import { accessLogsOf } from './access-log.ts';
 import { MESH_ALL, MESH_HTTP, MESH_TCP, plainHttp } from './alpn.ts';
 import { serverTlsSocket } from './gateway-tls.ts';

@@ -1,13 +1,13 @@
 // Inbound listeners of a sidecar: virtualInbound, to which intercepted connections are sent, and a listener of its own for each port that
 // the Sidecar binds (spec-listeners §3, §4; Istio core/listener_builder.go, core/listener_inbound.go).
 
-import type { Generator } from '../../../core/memo.ts';
-import type { ProxyReader, Query } from '../../../core/reader.ts';
-import type { Resource } from '../../../core/resource.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
 import type { Duration } from '../../../core/schema/duration.ts';
-import { inboundPorts, uncoveredMtlsPorts } from '../../../core/select/inbound-listeners.ts';
-import { extraWildcards, meshPort, wildcards } from '../../../core/select/listener-addresses.ts';
-import { interceptionMode } from '../../../core/select/proxy-config.ts';
+import { inboundPorts, uncoveredMtlsPorts } from '../../../core/select/listener/inbound-listeners.ts';
+import { extraWildcards, meshPort, wildcards } from '../../../core/select/listener/listener-addresses.ts';
+import { interceptionMode } from '../../../core/select/proxy/proxy-config.ts';
 import {
   type AccessLog,
   type Filter,
@@ -16,7 +16,7 @@ import {
   type ListenerFilter,
   TrafficDirection,
 } from '../../proto/types.gen.ts';
-import { durationOf, ZERO_DURATION } from '../duration.ts';
+import { durationOf, ZERO_DURATION } from '../common/duration.ts';
 import { listenerAccessLogs } from './access-log.ts';
 import { passthroughChains, portChains } from './inbound-chains.ts';
 import { inboundInspectors, originalDestination, originalSource } from './listener-filters.ts';

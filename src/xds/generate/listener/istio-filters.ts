@@ -1,12 +1,12 @@
 // Istio's own filters: how proxies tell each other who they are, which protocol a client speaks inside mesh mTLS, and the standard metrics.
 // A proxy without them (stock Envoy) gets none of these (spec-listeners §7.1, §7.3, §8.3; Istio pilot/pkg/xds/filters/filters.go).
 
-import type { Generator } from '../../../core/memo.ts';
-import type { ProxyReader } from '../../../core/reader.ts';
-import { ignoresHostHeader, type StatsSpec, stats } from '../../../core/select/metrics.ts';
-import { istioFilters } from '../../../core/select/proxy-capabilities.ts';
-import { proxyHeaders } from '../../../core/select/proxy-config.ts';
-import type { TrafficClass } from '../../../core/select/traffic-class.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader } from '../../../core/query/reader.ts';
+import { istioFilters } from '../../../core/select/proxy/proxy-capabilities.ts';
+import { proxyHeaders } from '../../../core/select/proxy/proxy-config.ts';
+import { ignoresHostHeader, type StatsSpec, stats } from '../../../core/select/telemetry/metrics.ts';
+import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
 import { any } from '../../proto/any.ts';
 import {
   AlpnFilterConfig_Protocol,
@@ -15,9 +15,9 @@ import {
   type HttpFilter,
   type StatsPluginConfig,
 } from '../../proto/types.gen.ts';
-import { additionalLabels } from '../additional-labels.ts';
-import { durationOf } from '../duration.ts';
-import { lastOf } from '../last.ts';
+import { additionalLabels } from '../common/additional-labels.ts';
+import { durationOf } from '../common/duration.ts';
+import { lastOf } from '../common/last.ts';
 import { orNone } from './access-log.ts';
 
 /** A filter that stands in a network chain and in an HTTP chain alike. */

@@ -1,11 +1,11 @@
 // The server side of mesh mTLS (spec-listeners §5; Istio pilot/pkg/security/authn/utils/utils.go, pilot/pkg/security/model/authentication.go).
 
-import { isObject } from '../../../core/json.ts';
-import { type Generator, oneOfEqual } from '../../../core/memo.ts';
-import type { ProxyReader, Query } from '../../../core/reader.ts';
-import { metadataText } from '../../../core/select/proxy-config.ts';
-import { saysTrue } from '../../../core/select/proxy-metadata.ts';
-import { trustDomains } from '../../../core/select/trust-domains.ts';
+import { isObject } from '../../../core/base/json.ts';
+import { type Generator, oneOfEqual } from '../../../core/query/memo.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import { trustDomains } from '../../../core/select/policy/trust-domains.ts';
+import { metadataText } from '../../../core/select/proxy/proxy-config.ts';
+import { saysTrue } from '../../../core/select/proxy/proxy-metadata.ts';
 import { any } from '../../proto/any.ts';
 import {
   type CertificateValidationContext,
@@ -14,7 +14,7 @@ import {
   TlsParameters_TlsProtocol as TlsProtocol,
   type TransportSocket,
 } from '../../proto/types.gen.ts';
-import { compliant } from '../compliance.ts';
+import { compliant } from '../common/compliance.ts';
 import {
   AGENT_SDS_CLUSTER,
   clusterSecret,
@@ -22,7 +22,7 @@ import {
   ROOT_SECRET,
   WORKLOAD_SECRET,
   workloadSecret,
-} from '../sds.ts';
+} from '../common/sds.ts';
 import { SERVER_HTTP, serverTcp } from './alpn.ts';
 
 const defaultCiphers: readonly string[] = [

@@ -1,8 +1,8 @@
 // The network filters of a TCP chain, and the one place where their order is written down
 // (spec-listeners §7.1; Istio core/networkfilter.go).
 
-import type { ProxyReader, Query } from '../../../core/reader.ts';
-import type { TrafficClass } from '../../../core/select/traffic-class.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
 import type { Filter } from '../../proto/types.gen.ts';
 import { inOrder } from './filter-stages.ts';
 import { networkMetadataExchange, statsFilters } from './istio-filters.ts';

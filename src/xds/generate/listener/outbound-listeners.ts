@@ -1,16 +1,16 @@
-// Outbound listeners of a sidecar, made of the plans of core/select/outbound-listeners.ts (spec-listeners §6.7), and the listener of the
+// Outbound listeners of a sidecar, made of the plans of core/select/listener/outbound-listeners.ts (spec-listeners §6.7), and the listener of the
 // HTTP proxy port (§6.9). Source: Istio core/listener.go.
 
-import type { Generator } from '../../../core/memo.ts';
-import { compareText } from '../../../core/object.ts';
-import type { ProxyReader, Query } from '../../../core/reader.ts';
-import type { Resource } from '../../../core/resource.ts';
+import { compareText } from '../../../core/model/object.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
 import type { Duration } from '../../../core/schema/duration.ts';
-import { localhosts, meshPort } from '../../../core/select/listener-addresses.ts';
-import type { ChainPlan, HttpChainPlan, TcpChainPlan } from '../../../core/select/outbound-chains.ts';
-import { type OutboundListenerPlan, rangesOf, takesAll } from '../../../core/select/outbound-entries.ts';
-import { outboundListenerPlans } from '../../../core/select/outbound-listeners.ts';
-import { metadataText } from '../../../core/select/proxy-config.ts';
+import { localhosts, meshPort } from '../../../core/select/listener/listener-addresses.ts';
+import type { ChainPlan, HttpChainPlan, TcpChainPlan } from '../../../core/select/listener/outbound-chains.ts';
+import { type OutboundListenerPlan, rangesOf, takesAll } from '../../../core/select/listener/outbound-entries.ts';
+import { outboundListenerPlans } from '../../../core/select/listener/outbound-listeners.ts';
+import { metadataText } from '../../../core/select/proxy/proxy-config.ts';
 import {
   type AccessLog,
   type CidrRange,
@@ -21,7 +21,7 @@ import {
   type ListenerFilter,
   TrafficDirection,
 } from '../../proto/types.gen.ts';
-import { durationOf, durationOfMs, ZERO_DURATION } from '../duration.ts';
+import { durationOf, durationOfMs, ZERO_DURATION } from '../common/duration.ts';
 import { accessLogsOf } from './access-log.ts';
 import { plainHttp } from './alpn.ts';
 import { cidrRange } from './cidr.ts';

@@ -1,7 +1,7 @@
 // A listener of UDP for HTTP/3 over QUIC. It looks at nothing before the handshake, so it has no listener filters (Istio core/listener.go).
 
-import type { Generator } from '../../../core/memo.ts';
-import type { Resource } from '../../../core/resource.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
 import { type AccessLog, type FilterChain, type Listener, TrafficDirection } from '../../proto/types.gen.ts';
 import { orNone } from './access-log.ts';
 import { type SocketSettings, socketFields, udpAddress } from './listener-parts.ts';

@@ -1,10 +1,10 @@
 // All listeners of a proxy (spec-listeners §1; Istio core/listener.go BuildListeners).
 
-import { compareText } from '../../../core/object.ts';
-import type { ProxyReader, Query } from '../../../core/reader.ts';
-import type { Resource } from '../../../core/resource.ts';
-import { meshPort } from '../../../core/select/listener-addresses.ts';
-import { interceptionMode } from '../../../core/select/proxy-config.ts';
+import { compareText } from '../../../core/model/object.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import { meshPort } from '../../../core/select/listener/listener-addresses.ts';
+import { interceptionMode } from '../../../core/select/proxy/proxy-config.ts';
 import type { Listener } from '../../proto/types.gen.ts';
 import { gatewayListeners } from './gateway-listeners.ts';
 import { inboundListeners } from './inbound-listeners.ts';

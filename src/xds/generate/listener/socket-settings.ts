@@ -1,7 +1,7 @@
 // Settings of a listening socket that come from flags and from the proxy's metadata (spec-listeners §1.3).
 
-import type { ProxyReader } from '../../../core/reader.ts';
-import { metadataFlag } from '../../../core/select/proxy-config.ts';
+import type { ProxyReader } from '../../../core/query/reader.ts';
+import { metadataFlag } from '../../../core/select/proxy/proxy-config.ts';
 import type { SocketSettings } from './listener-parts.ts';
 
 export function socketSettings(

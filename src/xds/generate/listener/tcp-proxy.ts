@@ -1,14 +1,14 @@
 // The last filters of a TCP chain: tcp_proxy, and what goes before it for protocols that Envoy can look into
 // (spec-listeners §6.6, §6.8; Istio core/networkfilter.go).
 
-import type { Generator } from '../../../core/memo.ts';
 import type { Protocol } from '../../../core/model/service.ts';
-import type { ProxyReader } from '../../../core/reader.ts';
-import { BLACK_HOLE_CLUSTER } from '../../../core/select/cluster-names.ts';
-import type { TcpRoute } from '../../../core/select/tcp-routes.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader } from '../../../core/query/reader.ts';
+import { BLACK_HOLE_CLUSTER } from '../../../core/select/cluster/cluster-names.ts';
+import type { TcpRoute } from '../../../core/select/listener/tcp-routes.ts';
 import { any, type TypedAny, typeUrl } from '../../proto/any.ts';
 import { type AccessLog, Cluster_DnsLookupFamily, type Filter } from '../../proto/types.gen.ts';
-import { durationOf } from '../duration.ts';
+import { durationOf } from '../common/duration.ts';
 import { orNone } from './access-log.ts';
 
 export interface TerminalOptions {

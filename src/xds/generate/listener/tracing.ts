@@ -1,16 +1,16 @@
 // Tracing of an HTTP connection manager (spec-listeners §8.2; Istio core/tracing.go).
 
-import type { JsonObject } from '../../../core/json.ts';
-import type { Generator } from '../../../core/memo.ts';
-import { compareText } from '../../../core/object.ts';
+import type { JsonObject } from '../../../core/base/json.ts';
+import { compareText } from '../../../core/model/object.ts';
+import type { Generator } from '../../../core/query/memo.ts';
 import type {
   DynatraceSampler,
   HttpCollector,
   ResourceDetector,
   TracerHeader,
   TracerSpec,
-} from '../../../core/select/tracers.ts';
-import type { IstioTags, TracingSpec } from '../../../core/select/tracing.ts';
+} from '../../../core/select/telemetry/tracers.ts';
+import type { IstioTags, TracingSpec } from '../../../core/select/telemetry/tracing.ts';
 import { any } from '../../proto/any.ts';
 import {
   type AnyMessage,
@@ -25,7 +25,7 @@ import {
   ZipkinConfig_CollectorEndpointVersion,
   ZipkinConfig_TraceContextOption,
 } from '../../proto/types.gen.ts';
-import { durationOf } from '../duration.ts';
+import { durationOf } from '../common/duration.ts';
 import { orNone } from './access-log.ts';
 
 const FULL_SAMPLING = { value: 100 };

@@ -1,12 +1,12 @@
 // virtualOutbound: where intercepted outbound connections arrive; it hands each to the listener of its destination, and what has none to
 // the catch-all (spec-listeners §3; Istio core/listener_builder.go).
 
-import type { Generator } from '../../../core/memo.ts';
-import type { ProxyReader } from '../../../core/reader.ts';
-import type { Resource } from '../../../core/resource.ts';
-import { extraWildcards, meshPort, wildcards } from '../../../core/select/listener-addresses.ts';
-import { interceptionMode } from '../../../core/select/proxy-config.ts';
-import { fallthroughRoute } from '../../../core/select/tcp-routes.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader } from '../../../core/query/reader.ts';
+import { extraWildcards, meshPort, wildcards } from '../../../core/select/listener/listener-addresses.ts';
+import { fallthroughRoute } from '../../../core/select/listener/tcp-routes.ts';
+import { interceptionMode } from '../../../core/select/proxy/proxy-config.ts';
 import { type AccessLog, type Filter, type Listener, TrafficDirection } from '../../proto/types.gen.ts';
 import { accessLogsOf, listenerAccessLogs } from './access-log.ts';
 import { additionalAddresses, listenerAddress, type SocketSettings, socketFields } from './listener-parts.ts';

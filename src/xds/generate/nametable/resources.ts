@@ -1,11 +1,11 @@
 // The name table of a proxy, for the DNS server of its agent. The agent expands short names itself.
 // Source: Istio pkg/dns/server/name_table.go, pilot/pkg/xds/nds.go; spec-routes-visibility §19.
 
-import type { Generator } from '../../../core/memo.ts';
-import { compareText } from '../../../core/object.ts';
-import type { Query } from '../../../core/reader.ts';
-import type { Resource } from '../../../core/resource.ts';
-import { type NamedAddresses, namedAddresses } from '../../../core/select/name-table.ts';
+import { compareText } from '../../../core/model/object.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { Query } from '../../../core/query/reader.ts';
+import { type NamedAddresses, namedAddresses } from '../../../core/select/nametable/name-table.ts';
 import type { NameTable, NameTable_NameInfo } from '../../proto/types.gen.ts';
 
 /** There is one table a proxy; agents do not look at its name. */

@@ -1,8 +1,8 @@
 // The last virtual host of a sidecar's route configuration: where requests go that no other virtual host knows.
 // Source: Istio pilot/pkg/networking/core/httproute.go (buildCatchAllVirtualHost); spec-routes-visibility §5.
 
-import type { Generator } from '../../../core/memo.ts';
-import { PASSTHROUGH_CLUSTER } from '../../../core/select/cluster-names.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import { PASSTHROUGH_CLUSTER } from '../../../core/select/cluster/cluster-names.ts';
 import type { VirtualHost } from '../../proto/types.gen.ts';
 
 export interface CatchAllInputs {

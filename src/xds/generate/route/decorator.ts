@@ -1,7 +1,7 @@
 // The operation name of a route's trace spans: `<host>:<port><path>`.
 // Source: Istio pilot/pkg/networking/core/route/route.go (GetRouteOperation); spec-routes-visibility §10.2.
 
-import { parseClusterName } from '../../../core/select/cluster-names.ts';
+import { parseClusterName } from '../../../core/select/cluster/cluster-names.ts';
 import type { Decorator, RouteAction, RouteMatch } from '../../proto/types.gen.ts';
 
 /** What the operations of a rule's routes begin with: named after the only cluster of the route, else after the VirtualService (`owner`). */

@@ -1,10 +1,10 @@
 // The route of a service that no VirtualService took: everything to its cluster.
 // Source: Istio pilot/pkg/networking/core/route/route.go (BuildDefaultHTTPOutboundRoute); spec-routes-visibility §6.
 
-import type { Generator } from '../../../core/memo.ts';
+import type { Generator } from '../../../core/query/memo.ts';
 import type { HTTPRetry, LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
-import { outboundClusterName } from '../../../core/select/cluster-names.ts';
-import { ZERO_DURATION } from '../duration.ts';
+import { outboundClusterName } from '../../../core/select/cluster/cluster-names.ts';
+import { ZERO_DURATION } from '../common/duration.ts';
 import { hashPolicy } from './hash-policy.ts';
 import { retryPolicy } from './retry.ts';
 import type { GeneratedRoutes } from './virtual-service-routes.ts';

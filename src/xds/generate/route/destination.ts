@@ -2,8 +2,8 @@
 // and the proxy answers with an error until it exists. Source: Istio core/route/route.go (GetDestinationCluster); spec-routes-visibility §10.8.
 
 import type { Destination, LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
-import { outboundClusterName } from '../../../core/select/cluster-names.ts';
-import { destinationKey, type VirtualServiceRoutesInputs } from '../../../core/select/route-inputs.ts';
+import { outboundClusterName } from '../../../core/select/cluster/cluster-names.ts';
+import { destinationKey, type VirtualServiceRoutesInputs } from '../../../core/select/route/route-inputs.ts';
 
 /** A destination without a host comes of Gateway API only, for a backend that may not be used. */
 const UNKNOWN_SERVICE = 'UnknownService';

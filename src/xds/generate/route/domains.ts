@@ -2,10 +2,15 @@
 // the proxy is, and its addresses.
 // Source: Istio pilot/pkg/networking/core/httproute.go (generateVirtualHostDomains, GenerateAltVirtualHosts); spec-routes-visibility §3.
 
-import type { Generator } from '../../../core/memo.ts';
+import { isIp, isIpv6 } from '../../../core/model/proxy.ts';
 import type { Service } from '../../../core/model/service.ts';
-import { isIp, isIpv6 } from '../../../core/proxy.ts';
-import { type AddressView, allAddresses, frozenAddresses, NO_ADDRESS } from '../../../core/select/service-addresses.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import {
+  type AddressView,
+  allAddresses,
+  frozenAddresses,
+  NO_ADDRESS,
+} from '../../../core/select/nametable/service-addresses.ts';
 import { SERVICE_LABEL, shortForms } from './short-forms.ts';
 
 export interface DomainsInputs {

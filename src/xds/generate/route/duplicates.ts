@@ -2,9 +2,9 @@
 // What the routes are does not matter here, so a change of routes alone settles nothing anew.
 // Source: Istio pilot/pkg/networking/core/httproute.go (dedupeDomains); spec-routes-visibility §4.
 
-import type { Generator } from '../../../core/memo.ts';
-import { compareText } from '../../../core/object.ts';
-import { type Problem, problem } from '../../../core/problem.ts';
+import { type Problem, problem } from '../../../core/base/problem.ts';
+import { compareText } from '../../../core/model/object.ts';
+import type { Generator } from '../../../core/query/memo.ts';
 import type { Claim } from './domains.ts';
 
 /** The domains that a host keeps, at least one. */

@@ -1,12 +1,12 @@
 // The route configuration of a gateway's HTTP servers: virtual hosts by name, no catch-all; a port that serves no host yet answers 404.
 // Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayHTTPRouteConfig); spec-routes-visibility §12.
 
-import type { Generator } from '../../../core/memo.ts';
-import { compareText } from '../../../core/object.ts';
-import type { Problem } from '../../../core/problem.ts';
-import type { ProxyReader } from '../../../core/reader.ts';
-import { type GatewayVirtualHost, gatewayVirtualHosts } from '../../../core/select/gateway-virtual-hosts.ts';
-import { routeHeaderOptions } from '../../../core/select/proxy-headers.ts';
+import type { Problem } from '../../../core/base/problem.ts';
+import { compareText } from '../../../core/model/object.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader } from '../../../core/query/reader.ts';
+import { routeHeaderOptions } from '../../../core/select/proxy/proxy-headers.ts';
+import { type GatewayVirtualHost, gatewayVirtualHosts } from '../../../core/select/route/gateway-virtual-hosts.ts';
 import type { Route, VirtualHost } from '../../proto/types.gen.ts';
 import { asDomain } from './domains.ts';
 import { isCatchAll } from './match.ts';

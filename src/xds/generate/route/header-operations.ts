@@ -3,7 +3,7 @@
 // Pseudo headers and `host` cannot be mutated as headers; setting `:authority` or `host` of a request is a rewrite of the authority instead.
 // Source: Istio pilot/pkg/networking/core/route/route.go (TranslateHeadersOperations); spec-routes-visibility §10.4.
 
-import { compareText } from '../../../core/object.ts';
+import { compareText } from '../../../core/model/object.ts';
 import type { Headers } from '../../../core/schema/istio-types.gen.ts';
 import { type HeaderValueOption, HeaderValueOption_HeaderAppendAction } from '../../proto/types.gen.ts';
 

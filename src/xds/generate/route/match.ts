@@ -3,7 +3,7 @@
 //
 // Istio takes query parameters and claims in random order; here both, and headers of one name, are in the order of their keys.
 
-import { compareText } from '../../../core/object.ts';
+import { compareText } from '../../../core/model/object.ts';
 import type { HTTPMatchRequest, StringMatch } from '../../../core/schema/istio-types.gen.ts';
 import type { HeaderMatcher, MetadataMatcher, QueryParameterMatcher, RouteMatch } from '../../proto/types.gen.ts';
 import { claimMatcher, claimPath } from './claims.ts';

@@ -2,10 +2,10 @@
 // empty configuration, so that its listener is not left waiting.
 // Source: Istio pilot/pkg/networking/core/httproute.go (BuildHTTPRoutes); spec-routes-visibility §1, §12.1.
 
-import type { Generator } from '../../../core/memo.ts';
-import { problem } from '../../../core/problem.ts';
-import type { Query } from '../../../core/reader.ts';
-import type { Resource } from '../../../core/resource.ts';
+import { problem } from '../../../core/base/problem.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { Query } from '../../../core/query/reader.ts';
 import type { RouteConfiguration, VirtualHost } from '../../proto/types.gen.ts';
 import { gatewayRoute } from './gateway.ts';
 import { sidecarRoute } from './sidecar.ts';

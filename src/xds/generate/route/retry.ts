@@ -4,7 +4,7 @@
 import type { HTTPRetry } from '../../../core/schema/istio-types.gen.ts';
 import { any } from '../../proto/any.ts';
 import type { RetryPolicy, RetryPolicy_RetryHostPredicate } from '../../proto/types.gen.ts';
-import { lastOf } from '../last.ts';
+import { lastOf } from '../common/last.ts';
 
 const ATTEMPTS_DEFAULT = 2;
 const RETRY_ON_DEFAULT = 'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes';

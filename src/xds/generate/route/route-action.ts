@@ -2,14 +2,14 @@
 // Source: Istio pilot/pkg/networking/core/route/route.go (applyHTTPRouteDestination); spec-routes-visibility §10.7.
 
 import type { HTTPRewrite, HTTPRoute, HTTPRouteDestination } from '../../../core/schema/istio-types.gen.ts';
-import type { VirtualServiceRoutesInputs } from '../../../core/select/route-inputs.ts';
+import type { VirtualServiceRoutesInputs } from '../../../core/select/route/route-inputs.ts';
 import {
   type RouteAction,
   RouteAction_ClusterNotFoundResponseCode,
   type RouteMatch,
   type WeightedCluster_ClusterWeight,
 } from '../../proto/types.gen.ts';
-import { ZERO_DURATION } from '../duration.ts';
+import { ZERO_DURATION } from '../common/duration.ts';
 import { destinationCluster, destinationHash } from './destination.ts';
 import { hashPolicy } from './hash-policy.ts';
 import { type HeaderOperations, headerFields, headerOperations } from './header-operations.ts';

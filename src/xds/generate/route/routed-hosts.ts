@@ -1,14 +1,14 @@
 // The hosts of one part of a route configuration (select/sidecar-virtual-hosts.ts) with their routes, before it is known which domains they keep.
 // Nothing here depends on where the proxy is, so all namespaces share it, and a VirtualService that changes is one part of hundreds.
 
-import type { Generator } from '../../../core/memo.ts';
+import type { Problem } from '../../../core/base/problem.ts';
 import type { Service } from '../../../core/model/service.ts';
-import type { Problem } from '../../../core/problem.ts';
-import type { Selection } from '../../../core/reader.ts';
-import { hashLookup } from '../../../core/select/consistent-hash.ts';
-import { sessionOf } from '../../../core/select/persistent-session.ts';
-import type { VirtualServiceRoutesInputs } from '../../../core/select/route-inputs.ts';
-import type { DefaultHosts, VirtualHostWrapper } from '../../../core/select/sidecar-virtual-hosts.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { Selection } from '../../../core/query/reader.ts';
+import { hashLookup } from '../../../core/select/route/consistent-hash.ts';
+import { sessionOf } from '../../../core/select/route/persistent-session.ts';
+import type { VirtualServiceRoutesInputs } from '../../../core/select/route/route-inputs.ts';
+import type { DefaultHosts, VirtualHostWrapper } from '../../../core/select/route/sidecar-virtual-hosts.ts';
 import { defaultRoutes } from './default-route.ts';
 import { type Claim, hostClaim } from './domains.ts';
 import { type GeneratedRoutes, virtualServiceRoutes } from './virtual-service-routes.ts';

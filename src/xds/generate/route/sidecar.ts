@@ -3,15 +3,15 @@
 //
 // Each step is put together from what the step before gave for each host, so that a change of one host is a change of one: see Selection.follows.
 
-import { type Generator, oneOfEqual } from '../../../core/memo.ts';
+import type { Problem } from '../../../core/base/problem.ts';
 import type { Service } from '../../../core/model/service.ts';
-import type { Problem } from '../../../core/problem.ts';
-import type { ProxyReader, Selection } from '../../../core/reader.ts';
-import { outboundClusterName } from '../../../core/select/cluster-names.ts';
-import { routeHeaderOptions } from '../../../core/select/proxy-headers.ts';
-import { addressView } from '../../../core/select/service-addresses.ts';
-import { scopeSettings } from '../../../core/select/sidecar-scope.ts';
-import { type PortVirtualHosts, sidecarVirtualHosts } from '../../../core/select/sidecar-virtual-hosts.ts';
+import { type Generator, oneOfEqual } from '../../../core/query/memo.ts';
+import type { ProxyReader, Selection } from '../../../core/query/reader.ts';
+import { outboundClusterName } from '../../../core/select/cluster/cluster-names.ts';
+import { addressView } from '../../../core/select/nametable/service-addresses.ts';
+import { routeHeaderOptions } from '../../../core/select/proxy/proxy-headers.ts';
+import { type PortVirtualHosts, sidecarVirtualHosts } from '../../../core/select/route/sidecar-virtual-hosts.ts';
+import { scopeSettings } from '../../../core/select/scope/sidecar-scope.ts';
 import type { VirtualHost } from '../../proto/types.gen.ts';
 import { catchAll } from './catch-all.ts';
 import { type Claim, relevantDomain, serviceClaim } from './domains.ts';

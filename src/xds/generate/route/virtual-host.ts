@@ -1,7 +1,7 @@
 // One virtual host, put together from parts that others have settled. Its inputs are compared by content, so a host in which nothing changed is
 // the identical object, whichever proxy or route configuration it is for, and is encoded once.
 
-import type { Generator } from '../../../core/memo.ts';
+import type { Generator } from '../../../core/query/memo.ts';
 import { type Route, type VirtualHost, VirtualHost_TlsRequirementType } from '../../proto/types.gen.ts';
 import { sessionConfig } from './stateful-session.ts';
 

@@ -1,14 +1,14 @@
 // The routes of one VirtualService in one kind of place: one for each match that applies there.
 // Source: Istio pilot/pkg/networking/core/route/route.go (BuildHTTPRoutesForVirtualService); spec-routes-visibility §10.
 
-import type { Generator } from '../../../core/memo.ts';
-import { type Problem, problem } from '../../../core/problem.ts';
+import { type Problem, problem } from '../../../core/base/problem.ts';
+import type { Generator } from '../../../core/query/memo.ts';
 import type { HTTPMatchRequest, HTTPRoute } from '../../../core/schema/istio-types.gen.ts';
-import { sessionAmong } from '../../../core/select/persistent-session.ts';
-import type { VirtualServiceRoutesInputs } from '../../../core/select/route-inputs.ts';
-import type { ResolvedVirtualService } from '../../../core/select/virtual-services.ts';
+import { sessionAmong } from '../../../core/select/route/persistent-session.ts';
+import type { VirtualServiceRoutesInputs } from '../../../core/select/route/route-inputs.ts';
+import type { ResolvedVirtualService } from '../../../core/select/scope/virtual-services.ts';
 import type { AnyMessage, Metadata, Route, RouteAction, RouteMatch } from '../../proto/types.gen.ts';
-import { lastOf } from '../last.ts';
+import { lastOf } from '../common/last.ts';
 import { CORS_FILTER, corsConfig } from './cors.ts';
 import { operationPlace, routeDecorator } from './decorator.ts';
 import { directResponseAction } from './direct-response.ts';

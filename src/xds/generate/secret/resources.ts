@@ -2,16 +2,16 @@
 // the two apart.
 // Source: Istio pilot/pkg/xds/sds.go (toEnvoyTLSSecret, toEnvoyCaSecret).
 
-import { isObject, type JsonObject } from '../../../core/json.ts';
-import { bytesOfBase64 } from '../../../core/kinds/base64.ts';
-import type { Generator } from '../../../core/memo.ts';
-import type { Query } from '../../../core/reader.ts';
-import type { Resource } from '../../../core/resource.ts';
-import { type Credential, credential } from '../../../core/select/credentials.ts';
-import { privateKeyProvider } from '../../../core/select/proxy-config.ts';
+import { bytesOfBase64 } from '../../../core/base/base64.ts';
+import { isObject, type JsonObject } from '../../../core/base/json.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { Query } from '../../../core/query/reader.ts';
+import { privateKeyProvider } from '../../../core/select/proxy/proxy-config.ts';
+import { type Credential, credential } from '../../../core/select/secret/credentials.ts';
 import { any } from '../../proto/any.ts';
 import type { AnyMessage, DataSource, PrivateKeyProvider, Secret } from '../../proto/types.gen.ts';
-import { durationOf } from '../duration.ts';
+import { durationOf } from '../common/duration.ts';
 
 /** Argument: an SDS name, e.g. `kubernetes://my-cert-cacert`. */
 export const secretNamed: Query<string, Resource<Secret> | undefined> = {

@@ -1,7 +1,7 @@
 // EnvoyFilter: patches that go together with what they are applied to, and that Envoy could decode.
 
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../../src/core/json.ts';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { problemsOf, withSpec } from './verdict.ts';
 
 const patch = (configPatch: JsonObject): readonly string[] =>

@@ -1,7 +1,7 @@
 // What all of Istio's kinds have in common, seen on some of them.
 
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../../src/core/json.ts';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { definitionOf, definitions, kindNames } from '../../../../src/core/kinds/registry.ts';
 import { decodedOf, problemsOf, withSpec } from './verdict.ts';
 

@@ -2,10 +2,10 @@
 // of those that nobody reads more than the metadata of, only that is a change, and only that is journalled.
 
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
 import type { Fact } from '../../../../src/core/event.ts';
-import type { JsonObject } from '../../../../src/core/json.ts';
+import { newsOf } from '../../../../src/core/fold/novelty.ts';
 import { definitionOf, definitions, kindNames } from '../../../../src/core/kinds/registry.ts';
-import { newsOf } from '../../../../src/core/novelty.ts';
 import { emptyState } from '../../../../src/core/state.ts';
 import { put, world } from '../../world.ts';
 import { decodedOf, problemsOf } from './verdict.ts';

@@ -1,10 +1,10 @@
 // The kinds of Kubernetes: the flat form with its defaults, what is refused, what counts as a change, and how they are found.
 
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../../src/core/json.ts';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
 import type { IndexEntries, KindName, KindSpecs } from '../../../../src/core/kinds/kinds.ts';
 import { definitions } from '../../../../src/core/kinds/registry.ts';
-import type { Obj } from '../../../../src/core/object.ts';
+import type { Obj } from '../../../../src/core/model/object.ts';
 import { decodedOf, problemsOf } from './verdict.ts';
 
 const metadata = { name: 'a', namespace: 'prod' };

@@ -1,11 +1,11 @@
 import { isLeft, isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../../src/core/base/json.ts';
+import { showProblem } from '../../../../src/core/base/problem.ts';
+import { parseTimestamp } from '../../../../src/core/base/time.ts';
 import { DEPTH_MAX } from '../../../../src/core/kinds/limits.ts';
 import { decodeMeta, type ObjectMeta } from '../../../../src/core/kinds/meta.ts';
 import { definitions } from '../../../../src/core/kinds/registry.ts';
-import { parseTimestamp } from '../../../../src/core/kinds/time.ts';
-import { showProblem } from '../../../../src/core/problem.ts';
 
 function meta(metadata: Json, kind: 'Service' | 'Node' | 'WasmPlugin' = 'Service'): ObjectMeta | readonly string[] {
   const decoded = decodeMeta({ metadata }, definitions[kind]);

@@ -1,7 +1,7 @@
 // DestinationRule, Gateway, ServiceEntry, WorkloadEntry, WorkloadGroup, Sidecar: what is accepted, and what is said of the rest.
 
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../../src/core/json.ts';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
 import type { KindName } from '../../../../src/core/kinds/kinds.ts';
 import { problemsOf, withSpec } from './verdict.ts';
 

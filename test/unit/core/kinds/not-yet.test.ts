@@ -1,9 +1,9 @@
 // Kinds that are known and accepted but not acted on: their schema, and what their authors are told.
 
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../../src/core/json.ts';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { definitionOf } from '../../../../src/core/kinds/registry.ts';
-import { foldFacts } from '../../../../src/runtime/offline.ts';
+import { foldFacts } from '../../../../src/offline/generate.ts';
 import { decodedOf, problemsOf, withSpec } from './verdict.ts';
 
 const source = 'file/Kubernetes';

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { parseDocuments } from '../../../../src/adapters/file/parse.ts';
-import type { Json, JsonObject } from '../../../../src/core/json.ts';
+import type { Json, JsonObject } from '../../../../src/core/base/json.ts';
 import { definitions } from '../../../../src/core/kinds/registry.ts';
 import { decodedOf, problemsOf, withSpec } from './verdict.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkRegex, REGEX_SIZE_MAX, writtenOut } from '../../../../src/core/kinds/validate/regex.ts';
+import { checkRegex, REGEX_SIZE_MAX, writtenOut } from '../../../../src/core/kinds/istio/validate/regex.ts';
 
 function problems(regex: string): readonly string[] {
   const found: string[] = [];

@@ -1,8 +1,8 @@
 // The small languages inside fields: CEL expressions, values of headers, URLs as Go parses them.
 
 import { describe, expect, test } from 'vitest';
-import { celProblem } from '../../../../src/core/kinds/validate/cel.ts';
-import { headerValueProblem } from '../../../../src/core/kinds/validate/header-value.ts';
+import { celProblem } from '../../../../src/core/kinds/istio/validate/cel.ts';
+import { headerValueProblem } from '../../../../src/core/kinds/istio/validate/header-value.ts';
 import { parseRequestUri, parseUrl } from '../../../../src/core/schema/go-url.ts';
 
 describe('CEL', () => {

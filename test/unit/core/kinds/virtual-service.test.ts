@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../../src/core/json.ts';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { problemsOf, withSpec } from './verdict.ts';
 
 const to = (host: string, weight?: number): JsonObject => ({

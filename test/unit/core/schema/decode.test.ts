@@ -1,7 +1,7 @@
 import { isLeft, isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../../../../src/core/json.ts';
-import { showProblem } from '../../../../src/core/problem.ts';
+import type { Json } from '../../../../src/core/base/json.ts';
+import { showProblem } from '../../../../src/core/base/problem.ts';
 import { type DecodeOptions, makeDecoder, PROBLEMS_MAX } from '../../../../src/core/schema/decode.ts';
 import { decodeIstio } from '../../../../src/core/schema/istio.ts';
 import type { Schema } from '../../../../src/core/schema/schema.ts';

@@ -5,7 +5,7 @@ import {
   allAddresses,
   frozenAddresses,
   singleAddress,
-} from '../../../../src/core/select/service-addresses.ts';
+} from '../../../../src/core/select/nametable/service-addresses.ts';
 
 const view: AddressView = { cluster: 'c1', ipMode: 'ipv4', bothFamilies: false, autoAllocated: false };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/json.ts';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { clusterNamed } from '../../../../src/xds/generate/cluster/resources.ts';
 import { endpointPieces, endpointsOf } from '../../../../src/xds/generate/endpoint/resources.ts';
 import { Scene, sidecarNode } from '../route/scene.ts';

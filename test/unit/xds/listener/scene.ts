@@ -1,8 +1,8 @@
 // A small mesh for listener tests: objects in, listeners of a proxy out, through the same reducer, tracker and encoder as the server.
 
-import type { JsonObject } from '../../../../src/core/json.ts';
-import type { Resource } from '../../../../src/core/resource.ts';
-import { resourceJson } from '../../../../src/runtime/offline.ts';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
+import type { Resource } from '../../../../src/core/model/resource.ts';
+import { resourceJson } from '../../../../src/offline/generate.ts';
 import { listeners } from '../../../../src/xds/generate/listener/resources.ts';
 import type {
   Filter,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/core/model/service.ts';
-import type { AddressView } from '../../../../src/core/select/service-addresses.ts';
+import type { AddressView } from '../../../../src/core/select/nametable/service-addresses.ts';
 import {
   type Claim,
   type DomainsInputs,

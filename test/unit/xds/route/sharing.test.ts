@@ -1,7 +1,7 @@
 // What is made anew when something changes, and what is one object for many proxies: encoding and pushing go by identity.
 
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/json.ts';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { httpService, istio, routerNode, Scene, sidecarNode } from './scene.ts';
 
 const SERVICES = 30;

@@ -1,0 +1,144 @@
+// Facts about the mesh configuration. A refused value changes nothing but is remembered beside the one in force; a value that comes
+// to the same is no change; any other is a full push of everything, of which only the readers of the changed fields do any work.
+// Rules: spec-events-pushes-protocol §10.1-10.3.
+
+import { type Either, isLeft } from 'fp-ts/lib/Either.js';
+import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import type { Origin, Problem } from '../base/problem.ts';
+import type { Effect } from '../effect.ts';
+import type { Event, MeshLayer } from '../event.ts';
+import {
+  type Accepted,
+  type Applied,
+  combineMeshConfig,
+  combineMeshNetworks,
+  keepIdentity,
+  type Layers,
+  meshConfigOf,
+  meshNetworksOf,
+  type Word,
+} from '../mesh/mesh-config.ts';
+import { pushRequest, type Reason } from '../push-request.ts';
+import type { Step } from '../reduce.ts';
+import type { State } from '../state.ts';
+import { filtersDiffer, refilter } from './in-force.ts';
+
+/** One source's word: `null` when the source is gone. */
+interface Said {
+  readonly seq: number;
+  readonly value: Json;
+  readonly layer?: MeshLayer;
+  readonly origin?: Origin;
+}
+/** How one of the two configurations is read; everything else is the same for both. */
+interface Reading<T extends object> {
+  readonly object: string;
+  readonly reason: Reason;
+  readonly combine: (layers: Layers) => T;
+  readonly read: (raw: Json) => Either<NonEmptyArray<Problem>, Accepted<T>>;
+  /** Takes over from the old value whatever says the same. */
+  readonly keep: (old: T, now: T) => T;
+}
+
+const meshConfig: Reading<State['mesh']['effective']> = {
+  object: 'MeshConfig',
+  reason: 'global',
+  combine: combineMeshConfig,
+  read: raw => meshConfigOf(raw),
+  keep: keepIdentity,
+};
+
+const meshNetworks: Reading<State['networks']['effective']> = {
+  object: 'MeshNetworks',
+  reason: 'networks',
+  combine: combineMeshNetworks,
+  read: meshNetworksOf,
+  keep: (old, now) => keepIdentity(old, { networks: keepIdentity(old.networks, now.networks) }),
+};
+
+export function meshConfigHandler(state: State, event: Event & { readonly kind: 'MeshConfig' }): Step {
+  const [mesh, effects] = applyValue(meshConfig, state.mesh, event);
+  return [refiltered(state, { ...state, mesh }), effects];
+}
+
+export function meshNetworksHandler(state: State, event: Event & { readonly kind: 'MeshNetworks' }): Step {
+  const [networks, effects] = applyValue(meshNetworks, state.networks, event);
+  return [{ ...state, networks }, effects];
+}
+
+/** Whatever the filters of the mesh let in now. */
+function refiltered(before: State, after: State): State {
+  return filtersDiffer(before, after) ? refilter(after) : after;
+}
+
+/** From a snapshot's `{value?, at, refused?: {raw, at, origin?}}`. Judged anew: what this release refuses is refused. */
+export function restoreMesh(state: State, fact: JsonObject): State {
+  return refiltered(state, { ...state, mesh: restoreValue(meshConfig, state.mesh, fact) });
+}
+
+export function restoreNetworks(state: State, fact: JsonObject): State {
+  return { ...state, networks: restoreValue(meshNetworks, state.networks, fact) };
+}
+
+function restoreValue<T extends object>(reading: Reading<T>, applied: Applied<T>, fact: JsonObject): Applied<T> {
+  const layer = fact.layer === 'configMap' || fact.layer === 'shared' ? fact.layer : undefined;
+  let next = withWord(reading, applied, layer, { ...wordOf(applied, layer), at: Number(fact.at) });
+  const { value, refused } = fact;
+  if (value !== undefined) [next] = applyValue(reading, next, { seq: Number(fact.at), value, layer });
+  if (isObject(refused) && refused.raw !== undefined) {
+    const origin = isObject(refused.origin) ? (refused.origin as unknown as Origin) : undefined;
+    [next] = applyValue(reading, next, { seq: Number(refused.at), value: refused.raw, layer, origin });
+  }
+  return next;
+}
+
+function applyValue<T extends object>(
+  reading: Reading<T>,
+  applied: Applied<T>,
+  said: Said,
+): readonly [Applied<T>, readonly Effect[]] {
+  const { seq, value, layer, origin } = said;
+  const before = wordOf(applied, layer);
+  const read = value === null ? undefined : reading.read(value);
+  if (read !== undefined && isLeft(read)) {
+    const refused = { at: seq, raw: value, problems: read.left, ...(origin === undefined ? {} : { origin }) };
+    const next = withWord(reading, applied, layer, { ...before, refused });
+    return [next, [verdict(reading.object, origin, false, read.left)]];
+  }
+  const next = withWord(reading, applied, layer, { raw: value === null ? undefined : value, at: seq });
+  const warnings = read?.right.warnings ?? [];
+  const effects: Effect[] = [];
+  if (before.refused !== undefined || warnings.length > 0) {
+    effects.push(verdict(reading.object, origin, true, warnings));
+  }
+  if (next.effective !== applied.effective) {
+    effects.push({ kind: 'Push', request: pushRequest(seq, reading.reason, [], { full: true, forced: true }) });
+  }
+  return [next, effects];
+}
+
+/** What a source said so far. */
+export function wordOf(applied: Applied<unknown>, layer: MeshLayer | undefined): Word {
+  if (layer !== undefined) return applied.others?.[layer] ?? { raw: undefined, at: 0 };
+  const { raw, at, refused } = applied;
+  return { raw, at, ...(refused === undefined ? {} : { refused }) };
+}
+
+/** The value in force with that word; it depends on what the sources say now and never on the order in which they said it. */
+function withWord<T extends object>(
+  reading: Reading<T>,
+  applied: Applied<T>,
+  layer: MeshLayer | undefined,
+  word: Word,
+): Applied<T> {
+  const file = layer === undefined ? word : wordOf(applied, undefined);
+  const others = layer === undefined ? applied.others : { ...applied.others, [layer]: word };
+  const layers = { file: file.raw, configMap: others?.configMap?.raw, shared: others?.shared?.raw };
+  const effective = reading.keep(applied.effective, reading.combine(layers));
+  return { effective, ...file, ...(others === undefined ? {} : { others }) };
+}
+
+function verdict(object: string, origin: Origin | undefined, accepted: boolean, problems: readonly Problem[]): Effect {
+  return { kind: 'Verdict', object, ...(origin === undefined ? {} : { origin }), accepted, problems };
+}

@@ -1,0 +1,183 @@
+// Is a fact news? What every adapter says passes here first, so that what changes nothing is neither journalled nor folded: equal values,
+// changes outside the projection of a kind, deletions of what is not there. Pure, so that any source can be replayed through it.
+
+import { isObject, type Json, jsonEqual } from '../base/json.ts';
+import type { Fact, ObjectRef, RawObject } from '../event.ts';
+import type { KindName } from '../kinds/kinds.ts';
+import { definitionOf } from '../kinds/registry.ts';
+import type { Word } from '../mesh/mesh-config.ts';
+import type { ObjectRecord } from '../model/object.ts';
+import type { State } from '../state.ts';
+import { wordOf } from './apply-mesh.ts';
+import { clusterOf, keyFor } from './record.ts';
+
+/** The facts of a batch that say something new, given what the state knows and what stands before them in the batch. */
+export function newsOf(state: State, source: string, batch: readonly Fact[]): readonly Fact[] {
+  return said(newsIn(state, source, batch));
+}
+
+/**
+ * As `newsOf`, piece by piece: whoever takes them may let others go on in between, as long as the state stays. Undefined: something was looked at,
+ * and was no news.
+ */
+export function* newsIn(state: State, source: string, batch: readonly Fact[]): Pieces {
+  const ahead = new Map<string, RawObject | undefined>();
+  for (const fact of batch) yield isNews(state, source, fact, ahead) ? trimmed(fact) : undefined;
+}
+
+type Pieces<R = void> = Generator<Fact | undefined, R>;
+
+/**
+ * What a complete list of a source means: its news, and a Delete for every object that the state knows from this source and the list
+ * has not, unless it came from a file in `unreadable`.
+ */
+export function newsOfList(
+  state: State,
+  source: string,
+  all: readonly Fact[],
+  unreadable: readonly string[],
+): readonly Fact[] {
+  return said(newsInList(state, source, all, unreadable));
+}
+
+/** As `newsOfList`, in pieces as those of `newsIn`. */
+export function* newsInList(state: State, source: string, all: readonly Fact[], unreadable: readonly string[]): Pieces {
+  const listed = yield* keysListed(source, all);
+  const gone = yield* unlisted(state.records.values(), source, listed, unreadable);
+  const files = new Set(all.flatMap(fact => (fact.kind === 'Malformed' ? [fact.origin.file] : [])));
+  for (const [key, { origin }] of state.malformed.entries()) {
+    if (key.startsWith(`${source}|`) && !files.has(origin.file)) gone.push({ kind: 'Malformed', origin, reasons: [] });
+  }
+  yield* newsIn(state, source, all);
+  yield* gone;
+}
+
+/** As above for what a source has of some kinds: objects of other kinds and of `kept` stay, and nothing is said of files. */
+export function newsOfKinds(
+  state: State,
+  source: string,
+  kinds: readonly KindName[],
+  all: readonly Fact[],
+  kept: readonly ObjectRef[] = [],
+): readonly Fact[] {
+  return said(newsInKinds(state, source, kinds, all, kept));
+}
+
+/** As `newsOfKinds`, in pieces as those of `newsIn`. */
+export function* newsInKinds(
+  state: State,
+  source: string,
+  kinds: readonly KindName[],
+  all: readonly Fact[],
+  kept: readonly ObjectRef[] = [],
+): Pieces {
+  const listed = yield* keysListed(source, all);
+  for (const ref of kept) listed.add(recordKeyOf(source, ref) ?? '');
+  const gone: Fact[] = [];
+  for (const kind of kinds) gone.push(...(yield* unlisted(state.records.range(`${kind}|`), source, listed, [])));
+  yield* newsIn(state, source, all);
+  yield* gone;
+}
+
+function said(pieces: Pieces): readonly Fact[] {
+  return [...pieces].filter(fact => fact !== undefined);
+}
+
+function* keysListed(source: string, all: readonly Fact[]): Pieces<Set<string>> {
+  const listed = new Set<string>();
+  for (const fact of all) {
+    yield undefined;
+    if (fact.kind !== 'Add' && fact.kind !== 'Update') continue;
+    const key = recordKeyOf(source, rawRef(fact.object));
+    if (key !== undefined) listed.add(key);
+  }
+  return listed;
+}
+
+/** A Delete for each record of the source that is not listed. */
+function* unlisted(
+  records: Iterable<ObjectRecord>,
+  source: string,
+  listed: ReadonlySet<string>,
+  unreadable: readonly string[],
+): Pieces<Fact[]> {
+  const gone: Fact[] = [];
+  for (const record of records) {
+    yield undefined;
+    if (record.source !== source || listed.has(`${record.kind}|${record.key}|${source}`)) continue;
+    const origin = record.refused?.origin ?? record.origin;
+    if (origin !== undefined && unreadable.includes(origin.file)) continue;
+    const ref = rawRef(record.raw ?? record.refused?.raw ?? {});
+    if (ref !== undefined) gone.push({ kind: 'Delete', ref });
+  }
+  return gone;
+}
+
+function isNews(state: State, source: string, fact: Fact, ahead: Map<string, RawObject | undefined>): boolean {
+  switch (fact.kind) {
+    case 'Add':
+    case 'Update': {
+      const key = recordKeyOf(source, rawRef(fact.object));
+      if (key === undefined) return true;
+      const known = ahead.has(key) ? ahead.get(key) : knownRaw(state, key);
+      ahead.set(key, fact.object);
+      return known === undefined || !sameProjection(known, fact.object);
+    }
+    case 'Delete': {
+      const key = recordKeyOf(source, fact.ref);
+      if (key === undefined) return false;
+      const known = ahead.has(key) ? ahead.get(key) : knownRaw(state, key);
+      ahead.set(key, undefined);
+      return known !== undefined;
+    }
+    case 'Malformed': {
+      const known = state.malformed.get(`${source}|${fact.origin.file}`);
+      return !jsonEqual([known?.reasons ?? [], known?.ignored ?? []], [fact.reasons, fact.ignored ?? []]);
+    }
+    case 'MeshConfig':
+      return !jsonEqual(lastSaid(wordOf(state.mesh, fact.layer)), fact.value);
+    case 'MeshNetworks':
+      return !jsonEqual(lastSaid(wordOf(state.networks, fact.layer)), fact.value);
+    default:
+      return true;
+  }
+}
+
+/** Of some kinds only the projection is worth keeping. */
+function trimmed(fact: Fact): Fact {
+  if (fact.kind !== 'Add' && fact.kind !== 'Update') return fact;
+  const definition = definitionOf(fact.object.apiVersion, fact.object.kind);
+  return definition?.trim === undefined ? fact : { ...fact, object: definition.project(fact.object) };
+}
+
+function lastSaid(word: Word): Json {
+  return word.refused?.raw ?? word.raw ?? null;
+}
+
+function knownRaw(state: State, key: string): RawObject | undefined {
+  const record = state.records.get(key);
+  return record?.refused?.raw ?? record?.raw;
+}
+
+function sameProjection(a: RawObject, b: RawObject): boolean {
+  const definition = definitionOf(b.apiVersion, b.kind);
+  if (definition === undefined || a.apiVersion !== b.apiVersion) return jsonEqual(a, b);
+  return jsonEqual(definition.project(a), definition.project(b));
+}
+
+/** `Kind|key|source`, as in `State.records`; undefined for a kind unknown to Periplus. */
+export function recordKeyOf(source: string, ref: ObjectRef | undefined): string | undefined {
+  const definition = ref === undefined ? undefined : definitionOf(ref.apiVersion, ref.kind);
+  if (ref === undefined || definition === undefined) return undefined;
+  const namespace = definition.clusterScoped ? '' : ref.namespace || 'default';
+  return `${definition.kind}|${keyFor(definition, clusterOf(source), namespace, ref.name)}|${source}`;
+}
+
+/** What an object calls itself; undefined if it does not say. */
+export function rawRef(raw: RawObject): ObjectRef | undefined {
+  const meta = raw.metadata;
+  if (typeof raw.apiVersion !== 'string' || typeof raw.kind !== 'string' || !isObject(meta)) return undefined;
+  if (typeof meta.name !== 'string') return undefined;
+  const namespace = typeof meta.namespace === 'string' ? meta.namespace : '';
+  return { apiVersion: raw.apiVersion, kind: raw.kind, namespace, name: meta.name };
+}

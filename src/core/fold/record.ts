@@ -1,0 +1,148 @@
+// What a source's record of an object becomes by a version of it: accepted, refused beside the accepted one, or nothing, if it has no name under
+// which it could be kept.
+//
+// A verdict follows from the version alone, never from what was before; the record keeps the old accepted object when the new one says the same.
+
+import { isLeft } from 'fp-ts/lib/Either.js';
+import { canonicalJson, isObject, jsonEqual } from '../base/json.ts';
+import { type Origin, type Problem, problem } from '../base/problem.ts';
+import type { ObjectRef, RawObject } from '../event.ts';
+import type { KindDefinition } from '../kinds/kinds.ts';
+import { decodeMeta, namespaceOf, type ObjectMeta, soundName } from '../kinds/meta.ts';
+import { definitionOf } from '../kinds/registry.ts';
+import { configKey, kubernetesKey, type Obj, type ObjectRecord } from '../model/object.ts';
+
+/** An object as a source gave it, at a seq: what its event says, so that the event itself will do. */
+export interface Version {
+  readonly source: string;
+  readonly object: RawObject;
+  readonly origin?: Origin | undefined;
+  readonly seq: number;
+}
+
+/** A version that nobody has looked into: `object` and `origin` are parsed when they are first asked for. */
+export interface UnreadVersion extends Version {
+  readonly kind: 'Unread';
+  readonly time: number;
+  /** What `object` says of itself; the namespace is empty where it names none. */
+  readonly ref: ObjectRef;
+}
+
+export type Judged =
+  | { readonly outcome: 'unnamed'; readonly problems: readonly Problem[] }
+  | { readonly outcome: 'refused'; readonly key: string; readonly problems: readonly Problem[] }
+  | { readonly outcome: 'accepted'; readonly key: string; readonly object: Obj };
+export type JudgedNamed = Exclude<Judged, { readonly outcome: 'unnamed' }>;
+
+export interface DecodedRecord {
+  readonly record: ObjectRecord;
+  readonly definition: KindDefinition;
+  readonly before: ObjectRecord | undefined;
+}
+interface Undecodable {
+  readonly object: string;
+  readonly problems: readonly Problem[];
+}
+
+/** `known`: by record key. */
+export function decodeRecord(
+  known: (key: string) => ObjectRecord | undefined,
+  version: Version,
+): DecodedRecord | Undecodable {
+  const { object: raw, source } = version;
+  if (!isObject(raw))
+    return { object: 'object', problems: [problem('', 'expected an object with apiVersion and kind')] };
+  const definition = definitionOf(raw.apiVersion, raw.kind);
+  if (definition === undefined) return unknownKind(raw);
+  const judged = judge(definition, version);
+  if (judged.outcome === 'unnamed') return { object: definition.kind, problems: judged.problems };
+  const before = known(recordKey(definition.kind, judged.key, source));
+  return { record: recordAfter(before, definition, version, judged), definition, before };
+}
+
+/** The verdict on a version of a kind. */
+export function judge(definition: KindDefinition, { source, object: raw }: Version): Judged {
+  const meta = decodeMeta(raw, definition);
+  const cluster = clusterOf(source);
+  if (isLeft(meta)) {
+    const named = soundName(raw, definition);
+    if (named === undefined) return { outcome: 'unnamed', problems: meta.left };
+    const decoded = definition.decode(raw);
+    const problems = isLeft(decoded) ? [...meta.left, ...decoded.left] : meta.left;
+    return { outcome: 'refused', key: keyFor(definition, cluster, named.namespace, named.name), problems };
+  }
+  const key = keyFor(definition, cluster, meta.right.namespace, meta.right.name);
+  const decoded = definition.decode(raw);
+  if (isLeft(decoded)) return { outcome: 'refused', key, problems: decoded.left };
+  return { outcome: 'accepted', key, object: makeObject(definition, cluster, meta.right, decoded.right) };
+}
+
+export function recordAfter(
+  before: ObjectRecord | undefined,
+  { kind }: KindDefinition,
+  { source, object: raw, origin, seq: at }: Version,
+  judged: JudgedNamed,
+): ObjectRecord {
+  const { key } = judged;
+  if (judged.outcome === 'refused') {
+    const old = before ?? { source, kind, key, acceptedAt: 0 };
+    return { ...old, refused: { at, raw, problems: judged.problems, origin } };
+  }
+  const accepted = sameObject(before?.accepted, judged.object);
+  if (before === undefined || accepted !== before.accepted) {
+    return { source, kind, key, accepted, raw, acceptedAt: at, origin };
+  }
+  const same = { source, kind, key, accepted, raw, acceptedAt: before.acceptedAt, origin };
+  const writtenAt = jsonEqual(raw, before.raw ?? null) ? before.writtenAt : at;
+  return writtenAt === undefined ? same : { ...same, writtenAt };
+}
+
+/**
+ * `namespace/name` of a version of a kind that has a name, without judging it; undefined if it cannot have one. What comes of judging is either
+ * no name or this one.
+ */
+export function presumedName({ clusterScoped }: KindDefinition, { object }: Version): string | undefined {
+  const { metadata } = object;
+  if (!isObject(metadata)) return undefined;
+  const { name, namespace } = metadata;
+  if (typeof name !== 'string') return undefined;
+  if (namespace !== undefined && namespace !== null && typeof namespace !== 'string') return undefined;
+  return `${namespaceOf(namespace ?? undefined, clusterScoped)}/${name}`;
+}
+
+/** As in `State.records`. */
+export function recordKey(kind: string, key: string, source: string): string {
+  return `${kind}|${key}|${source}`;
+}
+
+/** The table key of an object. */
+export function keyFor(definition: KindDefinition, cluster: string, namespace: string, name: string): string {
+  return definition.store === 'config' ? configKey(namespace, name) : kubernetesKey(cluster, namespace, name);
+}
+
+/** The part after the first slash of a source, e.g. `Kubernetes` of `file/Kubernetes`. */
+export function clusterOf(source: string): string {
+  const slash = source.indexOf('/');
+  return slash < 0 ? '' : source.slice(slash + 1);
+}
+
+function makeObject(definition: KindDefinition, cluster: string, meta: ObjectMeta, spec: Obj['spec']): Obj {
+  return { kind: definition.kind, cluster, ...meta, spec };
+}
+
+/** Identity is version: the old record when the new one says the same. */
+function sameObject(old: Obj | undefined, now: Obj): Obj {
+  return old !== undefined && sameObjects(old, now) ? old : now;
+}
+
+export function sameObjects(a: Obj, b: Obj): boolean {
+  return jsonEqual(a as never, b as never);
+}
+
+function unknownKind(raw: RawObject): Undecodable {
+  // Either may be anything, even an object that cannot be made a text.
+  const object = [raw.apiVersion, raw.kind]
+    .map(part => (typeof part === 'string' ? part : canonicalJson(part ?? null)))
+    .join(' ');
+  return { object, problems: [problem('', `${object} is not a kind that Periplus knows; the object is ignored`)] };
+}

@@ -1,0 +1,70 @@
+// Many versions of one object at once, where only the record after the last is wanted.
+//
+// The record says of the past only since when the object is as it is, so judging goes backwards: from the last version to the last accepted
+// one, and on while versions say the same. What was superseded before that can no longer be seen, and is never decoded.
+
+import { jsonEqual } from '../base/json.ts';
+import type { KindDefinition } from '../kinds/kinds.ts';
+import type { Obj, ObjectRecord, Refusal } from '../model/object.ts';
+import { judge, recordAfter, sameObjects, type Version } from './record.ts';
+
+/** What recordAfter comes to for one version after the other; undefined: there is no record still. The oldest version first. */
+export function recordAfterAll(
+  before: ObjectRecord | undefined,
+  definition: KindDefinition,
+  versions: readonly Version[],
+): ObjectRecord | undefined {
+  let refused: { readonly key: string; readonly refusal: Refusal } | undefined;
+  for (let last = versions.length - 1; last >= 0; last--) {
+    const version = versions[last]!;
+    const judged = judge(definition, version);
+    if (judged.outcome === 'unnamed') continue;
+    if (judged.outcome === 'accepted') {
+      const record = acceptedAfter(before, definition, versions.slice(0, last + 1), judged);
+      return refused === undefined ? record : { ...record, refused: refused.refusal };
+    }
+    const { object: raw, origin, seq: at } = version;
+    refused ??= { key: judged.key, refusal: { at, raw, problems: judged.problems, origin } };
+  }
+  if (refused === undefined) return before;
+  const { key, refusal } = refused;
+  const old = before ?? { source: versions[0]!.source, kind: definition.kind, key, acceptedAt: 0 };
+  return { ...old, refused: refusal };
+}
+
+/** The record after the last of the versions, which is accepted, as `judged` says. */
+function acceptedAfter(
+  before: ObjectRecord | undefined,
+  definition: KindDefinition,
+  versions: readonly Version[],
+  judged: { readonly outcome: 'accepted'; readonly key: string; readonly object: Obj },
+): ObjectRecord {
+  const { same, toTheFirst } = sayingTheSame(definition, versions, judged.object);
+  let record = toTheFirst ? before : undefined;
+  for (const version of same) {
+    const object = record?.accepted !== undefined && record !== before ? record.accepted : judged.object;
+    record = recordAfter(record, definition, version, { ...judged, object });
+  }
+  return record!;
+}
+
+/** The versions at the end that say the same, the oldest first, leaving out what was not accepted; and whether nothing else was before them. */
+function sayingTheSame(
+  definition: KindDefinition,
+  versions: readonly Version[],
+  object: Obj,
+): { readonly same: readonly Version[]; readonly toTheFirst: boolean } {
+  let earliest = versions.at(-1)!;
+  const same = [earliest];
+  for (let i = versions.length - 2; i >= 0; i--) {
+    const version = versions[i]!;
+    if (!jsonEqual(version.object, earliest.object)) {
+      const judged = judge(definition, version);
+      if (judged.outcome !== 'accepted') continue;
+      if (!sameObjects(judged.object, object)) return { same: same.reverse(), toTheFirst: false };
+    }
+    earliest = version;
+    same.push(version);
+  }
+  return { same: same.reverse(), toTheFirst: true };
+}

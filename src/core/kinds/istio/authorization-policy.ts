@@ -1,0 +1,143 @@
+// AuthorizationPolicy: who may do what. Rules: Istio pkg/config/validation (ValidateAuthorizationPolicy).
+
+import type { AuthorizationPolicy, Operation, Rule, Source } from '../../schema/istio-types.gen.ts';
+import { quoted, type Report } from '../report.ts';
+import { checkIpOrCidr } from '../validate/addresses.ts';
+import { istioKind, SECURITY, SECURITY_VERSIONS } from './istio-kind.ts';
+import { authorizationPolicyReferences } from './references-policies.ts';
+import { checkCondition } from './validate/conditions.ts';
+import { checkPathTemplate } from './validate/path-template.ts';
+import { checkPolicyTargets } from './validate/policy-targets.ts';
+import { checkNoneEmpty, checkPortTexts, checkServiceAccounts, checkTrustDomains } from './validate/principals.ts';
+
+export const authorizationPolicy = istioKind({
+  kind: 'AuthorizationPolicy',
+  group: SECURITY,
+  versions: SECURITY_VERSIONS,
+  type: 'istio.security.v1beta1.AuthorizationPolicy',
+  rules: checkAuthorizationPolicy,
+  notYet: 'nothing is enforced',
+  references: authorizationPolicyReferences,
+});
+
+/** What an external authorizer cannot be chosen by: what the proxy knows only after its own checks. */
+const NOT_WITH_CUSTOM = [
+  'namespaces',
+  'notNamespaces',
+  'serviceAccounts',
+  'notServiceAccounts',
+  'trustDomains',
+  'notTrustDomains',
+  'principals',
+  'notPrincipals',
+  'requestPrincipals',
+  'notRequestPrincipals',
+] as const satisfies readonly (keyof Source)[];
+const CONDITIONS_NOT_WITH_CUSTOM = [
+  'source.namespace',
+  'source.serviceAccount',
+  'source.trustDomain',
+  'source.principal',
+];
+const ADDRESSES = ['ipBlocks', 'notIpBlocks', 'remoteIpBlocks', 'notRemoteIpBlocks'] as const;
+const NAMES = [
+  'principals',
+  'requestPrincipals',
+  'namespaces',
+  'notPrincipals',
+  'notRequestPrincipals',
+  'notNamespaces',
+] as const;
+const BESIDE_ACCOUNTS = ['principals', 'notPrincipals', 'namespaces', 'notNamespaces'] as const;
+const NEVER = 'without rules it would never apply; for every request, give one empty rule {}';
+
+function checkAuthorizationPolicy(spec: AuthorizationPolicy, report: Report): void {
+  const { action = 'ALLOW', provider, rules = [] } = spec;
+  checkPolicyTargets(spec, report);
+  if ((action === 'CUSTOM' || action === 'DENY') && rules.length === 0)
+    report('spec.rules', `action ${action}: ${NEVER}`);
+  if (action === 'CUSTOM') {
+    if (rules.length > 0 && !provider?.name) report('spec.provider.name', 'is missing, and action CUSTOM needs it');
+    rules.forEach((rule, i) => {
+      checkCustomRule(rule, `spec.rules[${i}]`, report);
+    });
+  } else if (provider !== undefined) report('spec.provider', `has no meaning with action ${action}`);
+  rules.forEach((rule, i) => {
+    checkRule(rule, `spec.rules[${i}]`, report);
+  });
+}
+
+function checkCustomRule({ from = [], when = [] }: Rule, path: string, report: Report): void {
+  from.forEach(({ source = {} }, i) => {
+    for (const name of NOT_WITH_CUSTOM) {
+      if (count(source, name) > 0) report(`${path}.from[${i}].source.${name}`, 'is not supported with action CUSTOM');
+    }
+  });
+  when.forEach(({ key = '' }, i) => {
+    if (CONDITIONS_NOT_WITH_CUSTOM.includes(key) || key.startsWith('request.auth.')) {
+      report(`${path}.when[${i}].key`, `${quoted(key)} is not supported with action CUSTOM`);
+    }
+  });
+}
+
+function checkRule({ from = [], to = [], when = [] }: Rule, path: string, report: Report): void {
+  from.forEach(({ source }, i) => {
+    checkSource(source, `${path}.from[${i}].source`, report);
+  });
+  to.forEach(({ operation }, i) => {
+    checkOperation(operation, `${path}.to[${i}].operation`, report);
+  });
+  when.forEach((condition, i) => {
+    checkCondition(condition, `${path}.when[${i}]`, report);
+  });
+}
+
+function checkSource(source: Source | undefined, path: string, report: Report): void {
+  if (source === undefined) {
+    report(path, 'is missing');
+    return;
+  }
+  if (isEmpty(source)) report(path, 'is empty; expected at least one property of the source');
+  const accounts = count(source, 'serviceAccounts') + count(source, 'notServiceAccounts');
+  if (accounts > 0 && BESIDE_ACCOUNTS.some(name => count(source, name) > 0)) {
+    report(path, 'service accounts cannot stand beside principals or namespaces');
+  }
+  for (const name of ADDRESSES) {
+    source[name]?.forEach((address, i) => {
+      checkIpOrCidr(address, `${path}.${name}[${i}]`, report);
+    });
+  }
+  for (const name of NAMES) checkNoneEmpty(source[name], `${path}.${name}`, report);
+  for (const name of ['serviceAccounts', 'notServiceAccounts'] as const) {
+    checkServiceAccounts(source[name], `${path}.${name}`, report);
+  }
+  for (const name of ['trustDomains', 'notTrustDomains'] as const) {
+    checkTrustDomains(source[name], `${path}.${name}`, report);
+  }
+}
+
+function checkOperation(operation: Operation | undefined, path: string, report: Report): void {
+  if (operation === undefined) {
+    report(path, 'is missing');
+    return;
+  }
+  if (isEmpty(operation)) report(path, 'is empty; expected at least one property of the operation');
+  for (const name of ['ports', 'notPorts'] as const) checkPortTexts(operation[name], `${path}.${name}`, report);
+  for (const name of ['methods', 'notMethods', 'hosts', 'notHosts', 'paths', 'notPaths'] as const) {
+    checkNoneEmpty(operation[name], `${path}.${name}`, report);
+  }
+  for (const name of ['paths', 'notPaths'] as const) {
+    operation[name]?.forEach((template, i) => {
+      checkPathTemplate(template, `${path}.${name}[${i}]`, report);
+    });
+  }
+}
+
+/** All members of sources and operations are lists. */
+function isEmpty(of: Source | Operation): boolean {
+  return Object.values(of).every(list => (list as readonly string[]).length === 0);
+}
+
+function count(source: Source, name: keyof Source): number {
+  return source[name]?.length ?? 0;
+}

@@ -1,0 +1,43 @@
+// DestinationRule: policy for the traffic to a host. Rules: Istio pkg/config/validation (ValidateDestinationRule).
+
+import type { RawObject } from '../../event.ts';
+import type { DestinationRule } from '../../schema/istio-types.gen.ts';
+import { namespaceOfRaw } from '../meta.ts';
+import { quoted, type Report } from '../report.ts';
+import { checkWorkloadLabels } from '../validate/labels.ts';
+import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
+import { destinationRuleReferences } from './references-networking.ts';
+import { checkSubsetName } from './validate/destinations.ts';
+import { checkExportTo } from './validate/export-to.ts';
+import { checkWildcardHost } from './validate/hosts.ts';
+import { checkSelector } from './validate/selectors.ts';
+import { checkTrafficPolicy } from './validate/traffic-policy.ts';
+
+export const destinationRule = istioKind({
+  kind: 'DestinationRule',
+  group: NETWORKING,
+  versions: NETWORKING_VERSIONS,
+  type: 'istio.networking.v1alpha3.DestinationRule',
+  rules: checkDestinationRule,
+  references: destinationRuleReferences,
+});
+
+function checkDestinationRule(spec: DestinationRule, report: Report, raw: RawObject): void {
+  checkWildcardHost(spec.host, 'spec.host', report);
+  const namespace = namespaceOfRaw(raw);
+  checkTrafficPolicy(spec.trafficPolicy, namespace, 'spec.trafficPolicy', report);
+  const names = new Set<string>();
+  (spec.subsets ?? []).forEach((subset, i) => {
+    const path = `spec.subsets[${i}]`;
+    const { name = '' } = subset;
+    if (name === '') report(`${path}.name`, 'is missing');
+    else checkSubsetName(name, `${path}.name`, report);
+    if (name !== '' && names.has(name)) report(`${path}.name`, `${quoted(name)} is the name of an earlier subset too`);
+    names.add(name);
+    checkWorkloadLabels(subset.labels ?? {}, `${path}.labels`, report);
+    checkTrafficPolicy(subset.trafficPolicy, namespace, `${path}.trafficPolicy`, report);
+  });
+  checkSelector(spec.workloadSelector?.matchLabels, 'spec.workloadSelector.matchLabels', report);
+  const ownNamespaceOnly = spec.workloadSelector !== undefined;
+  checkExportTo(spec.exportTo, { namespace, ownNamespaceOnly }, report);
+}

@@ -1,0 +1,101 @@
+// EnvoyFilter: patches to generated configuration. Rules: Istio pkg/config/validation/envoyfilter (ValidateEnvoyFilter).
+//
+// A patch must be decodable as the message it is merged into. Fields that we do not know are let through, because proxies may be newer than
+// our schema; a wrong type or an unknown extension is not.
+
+import { envoyProblems } from '../../schema/envoy.ts';
+import type {
+  EnvoyFilter,
+  EnvoyFilter_EnvoyConfigObjectMatch as Match,
+  EnvoyFilter_EnvoyConfigObjectPatch as Patch,
+} from '../../schema/istio-types.gen.ts';
+import { quoted, type Report } from '../report.ts';
+import { istioKind, NETWORKING } from './istio-kind.ts';
+import { policyReferences } from './references-policies.ts';
+import { checkRegex } from './validate/regex.ts';
+import { checkSelector } from './validate/selectors.ts';
+
+export const envoyFilter = istioKind({
+  kind: 'EnvoyFilter',
+  group: NETWORKING,
+  versions: ['v1alpha3'],
+  type: 'istio.networking.v1alpha3.EnvoyFilter',
+  rules: checkEnvoyFilter,
+  notYet: 'nothing is patched',
+  references: policyReferences,
+});
+
+type ApplyTo = Exclude<NonNullable<Patch['applyTo']>, 'INVALID'>;
+
+/** The message that a patch is part of. */
+const MESSAGES: Readonly<Record<ApplyTo, string>> = {
+  LISTENER: 'envoy.config.listener.v3.Listener',
+  FILTER_CHAIN: 'envoy.config.listener.v3.FilterChain',
+  NETWORK_FILTER: 'envoy.config.listener.v3.Filter',
+  LISTENER_FILTER: 'envoy.config.listener.v3.ListenerFilter',
+  HTTP_FILTER: 'envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter',
+  ROUTE_CONFIGURATION: 'envoy.config.route.v3.RouteConfiguration',
+  VIRTUAL_HOST: 'envoy.config.route.v3.VirtualHost',
+  HTTP_ROUTE: 'envoy.config.route.v3.Route',
+  CLUSTER: 'envoy.config.cluster.v3.Cluster',
+  EXTENSION_CONFIG: 'envoy.config.core.v3.TypedExtensionConfig',
+  BOOTSTRAP: 'envoy.config.bootstrap.v3.Bootstrap',
+};
+type Object = 'listener' | 'routeConfiguration' | 'cluster';
+/** What a match may look at; nothing is said of the rest. */
+const MATCHES: Readonly<Partial<Record<ApplyTo, Object>>> = {
+  LISTENER: 'listener',
+  FILTER_CHAIN: 'listener',
+  NETWORK_FILTER: 'listener',
+  HTTP_FILTER: 'listener',
+  ROUTE_CONFIGURATION: 'routeConfiguration',
+  VIRTUAL_HOST: 'routeConfiguration',
+  HTTP_ROUTE: 'routeConfiguration',
+  CLUSTER: 'cluster',
+};
+const OBJECTS = ['listener', 'routeConfiguration', 'cluster', 'waypoint'] as const;
+const CONNECTION_MANAGERS: readonly string[] = [
+  'envoy.filters.network.http_connection_manager',
+  'envoy.http_connection_manager',
+];
+
+function checkEnvoyFilter({ workloadSelector, configPatches = [] }: EnvoyFilter, report: Report): void {
+  checkSelector(workloadSelector?.labels, 'spec.workloadSelector.labels', report);
+  configPatches.forEach((patch, i) => {
+    // What a waypoint would be patched with, Istio does not look at.
+    if (patch.match?.context !== 'WAYPOINT') checkPatch(patch, `spec.configPatches[${i}]`, report);
+  });
+}
+
+function checkPatch({ applyTo = 'INVALID', match, patch }: Patch, path: string, report: Report): void {
+  const { operation = 'INVALID', value } = patch ?? {};
+  if (applyTo === 'INVALID') report(`${path}.applyTo`, 'is missing');
+  if (patch === undefined) report(`${path}.patch`, 'is missing');
+  else if (operation === 'INVALID') report(`${path}.patch.operation`, 'is missing');
+  else if (operation !== 'REMOVE' && value === undefined) {
+    report(`${path}.patch.value`, `is missing, and operation ${operation} needs it`);
+  }
+  const proxyVersion = match?.proxy?.proxyVersion ?? '';
+  if (proxyVersion !== '') checkRegex(proxyVersion, `${path}.match.proxy.proxyVersion`, report);
+  if (applyTo === 'INVALID') return;
+  if (match !== undefined) checkMatch(match, applyTo, `${path}.match`, report);
+  if (value === undefined) return;
+  for (const found of envoyProblems(MESSAGES[applyTo], value, `${path}.patch.value`)) report(found.path, found.message);
+}
+
+function checkMatch(match: Match, applyTo: ApplyTo, path: string, report: Report): void {
+  const allowed = MATCHES[applyTo];
+  const given = OBJECTS.find(name => match[name] !== undefined);
+  if (allowed === undefined || given === undefined) return;
+  if (given !== allowed) report(`${path}.${given}`, `does not go with applyTo ${applyTo}: expected ${allowed}`);
+  const filter = allowed === 'listener' ? match.listener?.filterChain?.filter : undefined;
+  if (filter === undefined) return;
+  const { name = '', subFilter } = filter;
+  const at = `${path}.listener.filterChain.filter`;
+  if (name === '') report(`${at}.name`, 'is missing');
+  if (subFilter === undefined) return;
+  if (applyTo !== 'HTTP_FILTER') report(`${at}.subFilter`, `has no meaning with applyTo ${applyTo}`);
+  else if (name !== '' && !CONNECTION_MANAGERS.includes(name)) {
+    report(`${at}.subFilter`, `${quoted(name)} has no filters inside: expected ${CONNECTION_MANAGERS[0]}`);
+  } else if (!subFilter.name) report(`${at}.subFilter.name`, 'is missing');
+}

@@ -1,0 +1,18 @@
+// ProxyConfig: proxy settings of a namespace or workload. Rules: Istio pkg/config/validation (ValidateProxyConfig).
+
+import { istioKind, NETWORKING } from './istio-kind.ts';
+import { policyReferences } from './references-policies.ts';
+import { checkSelector } from './validate/selectors.ts';
+
+export const proxyConfig = istioKind({
+  kind: 'ProxyConfig',
+  group: NETWORKING,
+  versions: ['v1beta1'],
+  type: 'istio.networking.v1beta1.ProxyConfig',
+  references: policyReferences,
+  rules: (spec, report) => {
+    checkSelector(spec.selector?.matchLabels, 'spec.selector.matchLabels', report);
+    const { concurrency = 0 } = spec;
+    if (concurrency < 0) report('spec.concurrency', `${concurrency} is negative`);
+  },
+});

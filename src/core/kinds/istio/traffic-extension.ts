@@ -1,0 +1,34 @@
+// TrafficExtension: a Lua or Wasm filter. Rules: Istio pkg/config/validation (ValidateTrafficExtension).
+
+import type { TrafficExtension } from '../../schema/istio-types.gen.ts';
+import type { Report } from '../report.ts';
+import { istioKind } from './istio-kind.ts';
+import { trafficExtensionReferences } from './references-policies.ts';
+import { checkModule, checkTrafficSelectors } from './validate/module.ts';
+import { checkPolicyTargets } from './validate/policy-targets.ts';
+
+export const trafficExtension = istioKind({
+  kind: 'TrafficExtension',
+  group: 'extensions.istio.io',
+  versions: ['v1alpha1'],
+  type: 'istio.extensions.v1alpha1.TrafficExtension',
+  rules: checkTrafficExtension,
+  notYet: 'no filter is loaded',
+  references: trafficExtensionReferences,
+});
+
+const CODE_LENGTH_MAX = 65_536;
+
+function checkTrafficExtension(spec: TrafficExtension, report: Report): void {
+  const { wasm, lua, match } = spec;
+  if ((wasm === undefined) === (lua === undefined)) report('spec', 'exactly one of lua, wasm must be set');
+  checkPolicyTargets(spec, report);
+  if (lua !== undefined) {
+    const length = lua.inlineCode?.length ?? 0;
+    if (length === 0) report('spec.lua.inlineCode', 'is missing');
+    if (length > CODE_LENGTH_MAX)
+      report('spec.lua.inlineCode', `is ${length} characters long; at most ${CODE_LENGTH_MAX}`);
+  }
+  if (wasm !== undefined) checkModule(wasm, 'spec.wasm', report);
+  checkTrafficSelectors(match, report);
+}

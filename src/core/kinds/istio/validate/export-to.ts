@@ -1,0 +1,31 @@
+// exportTo: to which namespaces a resource is visible. Source: Istio pkg/config/validation (validateExportTo), pkg/config/visibility.
+
+import { quoted, type Report } from '../../report.ts';
+import { isLabel } from './hosts.ts';
+
+export interface ExportToRules {
+  readonly namespace: string;
+  /** `~`, nobody, makes sense for a ServiceEntry only. */
+  readonly noneAllowed?: boolean;
+  /** A rule for selected workloads is for its own namespace alone. */
+  readonly ownNamespaceOnly?: boolean;
+}
+
+export function checkExportTo(exportTo: readonly string[] | undefined, rules: ExportToRules, report: Report): void {
+  const seen = new Set<string>();
+  const entries = exportTo ?? [];
+  entries.forEach((entry, i) => {
+    const path = `spec.exportTo[${i}]`;
+    const key = entry === '.' ? rules.namespace : entry;
+    if (seen.has(key)) report(path, `${quoted(entry)} names a namespace that an earlier entry names too`);
+    seen.add(key);
+    const known = entry === '.' || entry === '*' || (entry === '~' && rules.noneAllowed) || isLabel(entry);
+    if (!known) report(path, `${quoted(entry)} is not a visibility: expected ".", "*" or the name of a namespace`);
+    if (rules.ownNamespaceOnly && key !== rules.namespace) {
+      report(path, `${quoted(entry)} goes beyond the own namespace; a rule with a workloadSelector cannot`);
+    }
+  });
+  for (const alone of ['*', '~']) {
+    if (seen.has(alone) && entries.length > 1) report('spec.exportTo', `"${alone}" cannot stand beside other entries`);
+  }
+}

@@ -1,0 +1,159 @@
+// One HTTP route of a VirtualService: what it matches, where it goes, what it does on the way.
+// Source: Istio pkg/config/validation/virtualservice.go (validateHTTPRoute).
+
+import type {
+  HTTPDirectResponse,
+  HTTPMatchRequest,
+  HTTPMirrorPolicy,
+  HTTPRedirect,
+  HTTPRewrite,
+  HTTPRoute,
+} from '../../../schema/istio-types.gen.ts';
+import { quoted, type Report } from '../../report.ts';
+import { checkWorkloadLabels } from '../../validate/labels.ts';
+import { checkPort } from '../../validate/ports.ts';
+import { checkDestination, checkWeights } from './destinations.ts';
+import { checkDuration } from './durations.ts';
+import { checkHeaderOperations, checkMatchedHeader, isAuthority } from './headers.ts';
+import { checkGatewayNames, isLabel } from './hosts.ts';
+import { checkCors, checkFault, checkRetries, checkStatus } from './http-policy.ts';
+import { checkRegex } from './regex.ts';
+import { checkStringMatch } from './string-match.ts';
+
+/** `inDelegate`: the VirtualService has no hosts; its routes are taken in by another. */
+export function checkHttpRoute(route: HTTPRoute, inDelegate: boolean, path: string, report: Report): void {
+  const root = !inDelegate && route.delegate !== undefined;
+  if (root) checkRoot(route, path, report);
+  else checkActions(route, inDelegate, path, report);
+  (route.match ?? []).forEach((match, i) => {
+    checkMatch(match, `${path}.match[${i}]`, report);
+  });
+  checkHeaderOperations(route.headers, `${path}.headers`, report);
+  checkCors(route.corsPolicy, `${path}.corsPolicy`, report);
+  checkFault(route.fault, `${path}.fault`, report);
+  checkMirrors(route, path, report);
+  checkRedirect(route.redirect, `${path}.redirect`, report);
+  checkDirectResponse(route.directResponse, `${path}.directResponse`, report);
+  checkRetries(route.retries, `${path}.retries`, report);
+  checkRewrite(route.rewrite, `${path}.rewrite`, report);
+  checkAuthority(route, path, report);
+  const destinations = route.route ?? [];
+  destinations.forEach(({ destination, headers }, i) => {
+    checkDestination(destination, `${path}.route[${i}].destination`, report);
+    checkHeaderOperations(headers, `${path}.route[${i}].headers`, report);
+  });
+  checkWeights(destinations, `${path}.route`, report);
+  checkDuration(route.timeout, `${path}.timeout`, report);
+}
+
+function checkRoot(route: HTTPRoute, path: string, report: Report): void {
+  // A directResponse may: it is for the delegate's rules.
+  if (route.redirect !== undefined) report(`${path}.redirect`, 'cannot stand beside delegate');
+  if ((route.route ?? []).length > 0) report(`${path}.route`, 'cannot stand beside delegate');
+}
+
+function checkActions(route: HTTPRoute, inDelegate: boolean, path: string, report: Report): void {
+  if (inDelegate && route.delegate !== undefined) report(`${path}.delegate`, 'a delegate cannot delegate further');
+  const routed = (route.route ?? []).length > 0;
+  const alone = route.redirect !== undefined ? 'redirect' : 'directResponse';
+  if (route[alone] === undefined) {
+    if (!routed) report(path, 'leads nowhere: expected route, redirect or directResponse');
+  } else {
+    if (routed) report(`${path}.${alone}`, 'cannot stand beside route');
+    for (const other of ['fault', 'rewrite'] as const) {
+      if (route[other] !== undefined) report(`${path}.${alone}`, `cannot stand beside ${other}`);
+    }
+    if (alone === 'redirect' && route.directResponse !== undefined) {
+      report(`${path}.redirect`, 'cannot stand beside directResponse');
+    }
+  }
+  if (route.mirror !== undefined && (route.mirrors ?? []).length > 0) {
+    report(`${path}.mirrors`, 'cannot stand beside mirror');
+  }
+}
+
+function checkMatch(match: HTTPMatchRequest, path: string, report: Report): void {
+  checkStringMatch(match.uri, `${path}.uri`, report, true);
+  for (const field of ['scheme', 'method', 'authority'] as const) {
+    checkStringMatch(match[field], `${path}.${field}`, report);
+  }
+  for (const field of ['headers', 'withoutHeaders', 'queryParams'] as const) {
+    for (const [name, value] of Object.entries(match[field] ?? {})) {
+      const at = `${path}.${field}[${name}]`;
+      // A header that must not be there at all.
+      if (field !== 'withoutHeaders' || value.regex !== '*') checkStringMatch(value, at, report);
+      if (field !== 'queryParams') checkMatchedHeader(name, at, report);
+    }
+  }
+  if (match.port) checkPort(match.port, `${path}.port`, report);
+  checkWorkloadLabels(match.sourceLabels ?? {}, `${path}.sourceLabels`, report);
+  checkGatewayNames(match.gateways ?? [], `${path}.gateways`, report);
+  if (match.sourceNamespace && !isLabel(match.sourceNamespace)) {
+    report(`${path}.sourceNamespace`, `${quoted(match.sourceNamespace)} is not a namespace`);
+  }
+}
+
+function checkMirrors(route: HTTPRoute, path: string, report: Report): void {
+  const { mirror, mirrorPercent = 0, mirrorPercentage } = route;
+  if (mirror !== undefined) checkDestination(mirror, `${path}.mirror`, report);
+  if (mirrorPercent > 100) report(`${path}.mirrorPercent`, `${mirrorPercent} is more than 100`);
+  checkShare(mirrorPercentage?.value, `${path}.mirrorPercentage`, report);
+  (route.mirrors ?? []).forEach((policy: HTTPMirrorPolicy, i) => {
+    checkDestination(policy.destination, `${path}.mirrors[${i}].destination`, report);
+    checkShare(policy.percentage?.value, `${path}.mirrors[${i}].percentage`, report);
+  });
+}
+
+function checkShare(percent: number | undefined, path: string, report: Report): void {
+  if (percent !== undefined && !(percent >= 0 && percent <= 100)) {
+    report(`${path}.value`, `${percent} is not a percentage: expected 0 to 100`);
+  }
+}
+
+function checkRedirect(redirect: HTTPRedirect | undefined, path: string, report: Report): void {
+  if (redirect === undefined) return;
+  const { uri, authority, scheme, port, derivePort, redirectCode } = redirect;
+  if (!uri && !authority && !scheme && port === undefined && derivePort === undefined) {
+    report(path, 'changes nothing: expected uri, authority, scheme or port');
+  }
+  if (scheme && scheme !== 'http' && scheme !== 'https') {
+    report(`${path}.scheme`, `${quoted(scheme)} is not a scheme to redirect to: expected http or https`);
+  }
+  if (redirectCode && (redirectCode < 300 || redirectCode > 399)) {
+    report(`${path}.redirectCode`, `${redirectCode} is not a code of redirection: expected 300 to 399`);
+  }
+  if (port) checkPort(port, `${path}.port`, report);
+}
+
+const BODY_LENGTH_MAX = 1024 * 1024;
+
+function checkDirectResponse(response: HTTPDirectResponse | undefined, path: string, report: Report): void {
+  if (response === undefined) return;
+  checkStatus(response.status ?? 0, `${path}.status`, report);
+  const length = response.body?.string?.length ?? response.body?.bytes?.length ?? 0;
+  if (length > BODY_LENGTH_MAX)
+    report(`${path}.body`, `has ${length} characters; at most ${BODY_LENGTH_MAX} are allowed`);
+}
+
+function checkRewrite(rewrite: HTTPRewrite | undefined, path: string, report: Report): void {
+  if (rewrite === undefined) return;
+  const { uri, authority, uriRegexRewrite: regex } = rewrite;
+  if (!uri && !authority && regex === undefined) {
+    report(path, 'changes nothing: expected uri, uriRegexRewrite or authority');
+  }
+  if (uri && regex !== undefined) report(`${path}.uriRegexRewrite`, 'cannot stand beside uri');
+  if (regex === undefined) return;
+  if (!regex.match || !regex.rewrite) report(`${path}.uriRegexRewrite`, 'needs both match and rewrite');
+  if (regex.match) checkRegex(regex.match, `${path}.uriRegexRewrite.match`, report);
+}
+
+/** The host asked for can be set in one place only. */
+function checkAuthority(route: HTTPRoute, path: string, report: Report): void {
+  const places = route.rewrite?.authority ? [`${path}.rewrite.authority`] : [];
+  for (const kind of ['set', 'add'] as const) {
+    for (const name of Object.keys(route.headers?.request?.[kind] ?? {})) {
+      if (isAuthority(name)) places.push(`${path}.headers.request.${kind}[${name}]`);
+    }
+  }
+  for (const again of places.slice(1)) report(again, `sets the authority, as ${places[0]} does already`);
+}

@@ -1,0 +1,67 @@
+// TLS and TCP routes of a VirtualService. Source: Istio pkg/config/validation (validateTLSRoute, validateTCPRoute).
+
+import { subsetOf } from '../../../model/hosts.ts';
+import type {
+  L4MatchAttributes,
+  RouteDestination,
+  TCPRoute,
+  TLSMatchAttributes,
+  TLSRoute,
+} from '../../../schema/istio-types.gen.ts';
+import { quoted, type Report } from '../../report.ts';
+import { checkIpOrCidr, isIp } from '../../validate/addresses.ts';
+import { checkWorkloadLabels } from '../../validate/labels.ts';
+import { checkPort } from '../../validate/ports.ts';
+import { checkDestination, checkWeights } from './destinations.ts';
+import { checkGatewayNames, wildcardHostProblem } from './hosts.ts';
+
+/** `hosts`: those of the VirtualService, which every SNI host must be covered by. */
+export function checkTlsRoute(route: TLSRoute, hosts: readonly string[], path: string, report: Report): void {
+  const matches = route.match ?? [];
+  if (matches.length === 0) report(`${path}.match`, 'is empty; a TLS route needs at least one match with sniHosts');
+  matches.forEach((match, i) => {
+    const at = `${path}.match[${i}]`;
+    const sniHosts = match.sniHosts ?? [];
+    if (sniHosts.length === 0) report(`${at}.sniHosts`, 'is empty; expected at least one host');
+    sniHosts.forEach((host, j) => {
+      checkSniHost(host, hosts, `${at}.sniHosts[${j}]`, report);
+    });
+    checkMatch(match, at, report);
+  });
+  checkRoute(route.route ?? [], path, report);
+}
+
+export function checkTcpRoute(route: TCPRoute, path: string, report: Report): void {
+  (route.match ?? []).forEach((match, i) => {
+    const at = `${path}.match[${i}]`;
+    checkMatch(match, at, report);
+  });
+  checkRoute(route.route ?? [], path, report);
+}
+
+function checkSniHost(host: string, hosts: readonly string[], path: string, report: Report): void {
+  // Against the specification of SNI, but taken.
+  if (isIp(host)) return;
+  const found = wildcardHostProblem(host);
+  if (found !== undefined) report(path, found);
+  else if (!hosts.some(of => subsetOf(host, of))) {
+    report(path, `${quoted(host)} is not covered by any of the hosts ${hosts.map(quoted).join(', ')}`);
+  }
+}
+
+function checkMatch(match: TLSMatchAttributes | L4MatchAttributes, path: string, report: Report): void {
+  (match.destinationSubnets ?? []).forEach((subnet, i) => {
+    checkIpOrCidr(subnet, `${path}.destinationSubnets[${i}]`, report);
+  });
+  if (match.port) checkPort(match.port, `${path}.port`, report);
+  checkWorkloadLabels(match.sourceLabels ?? {}, `${path}.sourceLabels`, report);
+  checkGatewayNames(match.gateways ?? [], `${path}.gateways`, report);
+}
+
+function checkRoute(destinations: readonly RouteDestination[], path: string, report: Report): void {
+  if (destinations.length === 0) report(`${path}.route`, 'is empty; expected at least one destination');
+  destinations.forEach(({ destination }, i) => {
+    checkDestination(destination, `${path}.route[${i}].destination`, report);
+  });
+  checkWeights(destinations, `${path}.route`, report);
+}

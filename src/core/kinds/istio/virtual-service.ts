@@ -1,0 +1,79 @@
+// VirtualService: how requests to hosts are routed. Rules: Istio pkg/config/validation (ValidateVirtualService).
+//
+// Without hosts it is a delegate: a list of HTTP routes that another VirtualService takes in.
+
+import type { RawObject } from '../../event.ts';
+import { matches } from '../../model/hosts.ts';
+import type { HTTPRoute, VirtualService } from '../../schema/istio-types.gen.ts';
+import { namespaceOfRaw } from '../meta.ts';
+import { quoted, type Report } from '../report.ts';
+import { isIp } from '../validate/addresses.ts';
+import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
+import { virtualServiceReferences } from './references-networking.ts';
+import { checkExportTo } from './validate/export-to.ts';
+import { isClaim } from './validate/headers.ts';
+import { checkGatewayNames, wildcardHostProblem } from './validate/hosts.ts';
+import { checkHttpRoute } from './validate/http-route.ts';
+import { checkTcpRoute, checkTlsRoute } from './validate/l4-route.ts';
+
+export const virtualService = istioKind({
+  kind: 'VirtualService',
+  group: NETWORKING,
+  versions: NETWORKING_VERSIONS,
+  type: 'istio.networking.v1alpha3.VirtualService',
+  rules: checkVirtualService,
+  references: virtualServiceReferences,
+});
+
+function checkVirtualService(spec: VirtualService, report: Report, raw: RawObject): void {
+  const { hosts = [], gateways = [], http = [], tls = [], tcp = [] } = spec;
+  const delegate = hosts.length === 0;
+  if (delegate) checkDelegate(spec, report);
+  checkGatewayNames(gateways, 'spec.gateways', report);
+  checkHosts(hosts, gateways.length === 0 || gateways.includes('mesh'), report);
+  if (http.length + tls.length + tcp.length === 0) report('spec', 'has no routes: expected http, tls or tcp');
+  const onGateway = gateways.length > 0 && !gateways.includes('mesh');
+  http.forEach((route, i) => {
+    if (!onGateway) checkNoClaims(route, `spec.http[${i}]`, report);
+    checkHttpRoute(route, delegate, `spec.http[${i}]`, report);
+  });
+  tls.forEach((route, i) => {
+    checkTlsRoute(route, hosts, `spec.tls[${i}]`, report);
+  });
+  tcp.forEach((route, i) => {
+    checkTcpRoute(route, `spec.tcp[${i}]`, report);
+  });
+  checkExportTo(spec.exportTo, { namespace: namespaceOfRaw(raw) }, report);
+}
+
+/** Tokens are read by gateways before they route, by sidecars after. */
+function checkNoClaims({ match = [] }: HTTPRoute, path: string, report: Report): void {
+  match.forEach(({ headers = {}, withoutHeaders = {} }, i) => {
+    for (const name of [...Object.keys(headers), ...Object.keys(withoutHeaders)].filter(isClaim)) {
+      report(`${path}.match[${i}]`, `${quoted(name)}: routing by claims is possible on gateways only`);
+    }
+  });
+}
+
+function checkDelegate({ gateways = [], tls = [], tcp = [] }: VirtualService, report: Report): void {
+  const why = 'a VirtualService without hosts is a delegate, which has none';
+  if (gateways.length > 0) report('spec.gateways', why);
+  if (tls.length > 0) report('spec.tls', why);
+  if (tcp.length > 0) report('spec.tcp', why);
+}
+
+function checkHosts(hosts: readonly string[], appliesToMesh: boolean, report: Report): void {
+  let sound = true;
+  hosts.forEach((host, i) => {
+    const found = isIp(host) ? undefined : wildcardHostProblem(host);
+    const everything = host === '*' && appliesToMesh;
+    if (found !== undefined) report(`spec.hosts[${i}]`, found);
+    if (everything) report(`spec.hosts[${i}]`, '"*" is possible on a gateway only, and this one applies to the mesh');
+    sound &&= found === undefined && !everything;
+  });
+  if (!sound) return;
+  hosts.forEach((host, i) => {
+    const earlier = hosts.slice(0, i).find(other => matches(other, host));
+    if (earlier !== undefined) report(`spec.hosts[${i}]`, `${quoted(host)} overlaps the earlier ${quoted(earlier)}`);
+  });
+}

@@ -1,0 +1,53 @@
+// WorkloadGroup: the template of the WorkloadEntries of virtual machines that register themselves.
+// Rules: Istio pkg/config/validation (ValidateWorkloadGroup).
+
+import type { ReadinessProbe, WorkloadGroup } from '../../schema/istio-types.gen.ts';
+import { quoted, type Report } from '../report.ts';
+import { checkWorkloadLabels } from '../validate/labels.ts';
+import { checkPort } from '../validate/ports.ts';
+import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
+import { workloadGroupReferences } from './references-networking.ts';
+
+export const workloadGroup = istioKind({
+  kind: 'WorkloadGroup',
+  group: NETWORKING,
+  versions: NETWORKING_VERSIONS,
+  type: 'istio.networking.v1alpha3.WorkloadGroup',
+  references: workloadGroupReferences,
+  rules: checkWorkloadGroup,
+});
+
+const PROBE_HEADER = /^[-A-Za-z0-9]+$/;
+
+function checkWorkloadGroup(spec: WorkloadGroup, report: Report): void {
+  // What registers itself fills in the rest of the template, so nothing more is asked of it.
+  if (spec.template === undefined) report('spec.template', 'is missing');
+  checkWorkloadLabels(spec.metadata?.labels ?? {}, 'spec.metadata.labels', report);
+  checkProbe(spec.probe, 'spec.probe', report);
+}
+
+function checkProbe(probe: ReadinessProbe | undefined, path: string, report: Report): void {
+  if (probe === undefined) return;
+  const { httpGet, tcpSocket, exec } = probe;
+  if (httpGet === undefined && tcpSocket === undefined && exec === undefined) {
+    report(path, 'has no check that is supported: expected httpGet, tcpSocket or exec');
+  }
+  httpGet?.httpHeaders?.forEach(({ name = '' }, i) => {
+    if (!PROBE_HEADER.test(name)) {
+      report(`${path}.httpGet.httpHeaders[${i}].name`, `${quoted(name)} is not the name of a header`);
+    }
+  });
+  if (httpGet !== undefined) checkPort(httpGet.port, `${path}.httpGet.port`, report);
+  if (tcpSocket !== undefined) checkPort(tcpSocket.port, `${path}.tcpSocket.port`, report);
+  if (exec !== undefined && (exec.command ?? []).length === 0) report(`${path}.exec.command`, 'is empty');
+  for (const field of [
+    'initialDelaySeconds',
+    'timeoutSeconds',
+    'periodSeconds',
+    'successThreshold',
+    'failureThreshold',
+  ] as const) {
+    const value = probe[field] ?? 0;
+    if (value < 0) report(`${path}.${field}`, `${value} is negative`);
+  }
+}

@@ -1,0 +1,109 @@
+// What the kinds of Kubernetes have in common: a hand-written schema that names only what Periplus uses. The same schema decodes
+// (fields it does not have are none of our business, wrong types are) and projects: what it does not name is no change.
+//
+// Defaults that the API server fills in are filled in here too, so that an object in a file means what it means in a cluster.
+
+import { type Either, isLeft, right } from 'fp-ts/lib/Either.js';
+import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import type { Problem } from '../../base/problem.ts';
+import type { RawObject } from '../../event.ts';
+import type { Obj } from '../../model/object.ts';
+import { makeDecoder } from '../../schema/decode.ts';
+import type { Schema, SchemaField, SchemaMessage } from '../../schema/schema.ts';
+import type { IndexEntries, KindDefinition, KindName, KindSpecs } from '../kinds.ts';
+import { projectMeta } from '../meta.ts';
+import type { Reference } from '../references.ts';
+import { checked, type Report } from '../report.ts';
+
+export interface KubernetesKind<K extends KindName, D> {
+  readonly kind: K;
+  readonly group: string;
+  readonly versions: readonly string[];
+  readonly clusterScoped?: boolean;
+  /** The message `Object` is the whole object without metadata; the others are parts of it. */
+  readonly messages: Readonly<Record<string, SchemaMessage>>;
+  /** Members of metadata that matter for this kind beyond what every object keeps. */
+  readonly metadata?: SchemaMessage;
+  /** Rules on the object as decoded, before defaults. */
+  readonly rules?: (decoded: D, report: Report) => void;
+  /** From the decoded shape to the flat one, with defaults. */
+  readonly flatten: (decoded: D) => KindSpecs[K];
+  /** Narrows what the schema projects, e.g. to the conditions that matter. */
+  readonly narrow?: (projection: JsonObject) => JsonObject;
+  readonly indexes?: (obj: Obj<K>) => IndexEntries;
+  readonly references?: (obj: Obj<K>) => readonly Reference[];
+  readonly trim?: true;
+  readonly notYet?: string;
+}
+
+/** `D` is the type of the decoded message `Object`. */
+export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>): KindDefinition<K> {
+  const { Object: members = [], ...messages } = from.messages;
+  const whole: SchemaMessage = [{ name: 'metadata', type: { message: 'Metadata' } }, ...members];
+  const schema: Schema = {
+    messages: { ...messages, Metadata: from.metadata ?? [], Object: whole },
+    enums: {},
+    strictNumbers: true,
+  };
+  const decode = makeDecoder<{ readonly Object: D }>(schema);
+  const decodeObject = (raw: RawObject): Either<NonEmptyArray<Problem>, KindSpecs[K]> => {
+    const decoded = decode('Object', raw, '', { ignoreUnknown: true });
+    if (isLeft(decoded)) return decoded;
+    const sound = checked(decoded.right, (value, report) => from.rules?.(value, report));
+    return isLeft(sound) ? sound : right(from.flatten(sound.right));
+  };
+  return {
+    kind: from.kind,
+    group: from.group,
+    versions: from.versions,
+    clusterScoped: from.clusterScoped ?? false,
+    store: 'kubernetes',
+    decode: decodeObject,
+    project: raw => {
+      const projection = projectObject(from, raw);
+      return from.narrow?.(projection) ?? projection;
+    },
+    indexes: obj => from.indexes?.(obj) ?? {},
+    ...(from.references === undefined ? {} : { references: from.references }),
+    ...(from.trim === undefined ? {} : { trim: from.trim }),
+    ...(members.length === 0 ? { metadataOnly: true } : {}),
+    ...(from.notYet === undefined ? {} : { notYet: from.notYet }),
+  };
+}
+
+function projectObject<K extends KindName, D>(from: KubernetesKind<K, D>, raw: RawObject): JsonObject {
+  const projection: { [key: string]: Json | undefined } = {};
+  for (const key of ['apiVersion', 'kind']) if (raw[key] !== undefined) projection[key] = raw[key];
+  if (raw.metadata !== undefined) projection.metadata = projectMeta(raw.metadata, namesOf(from.metadata));
+  return { ...projection, ...pruneObject(from.messages, from.messages.Object ?? [], raw) };
+}
+
+/** The members that the schema names. The recursion is as deep as the schema; whatever is of another type is kept as it is. */
+function pruneObject(
+  messages: Readonly<Record<string, SchemaMessage>>,
+  fields: SchemaMessage,
+  json: JsonObject,
+): JsonObject {
+  const kept: { [key: string]: Json | undefined } = {};
+  for (const field of fields) {
+    const value = json[field.name];
+    if (value !== undefined) kept[field.name] = pruneField(messages, field, value);
+  }
+  return kept;
+}
+
+function pruneField(messages: Readonly<Record<string, SchemaMessage>>, field: SchemaField, value: Json): Json {
+  if (typeof field.type !== 'object' || !('message' in field.type)) return value;
+  const fields = messages[field.type.message] ?? [];
+  if (Array.isArray(value)) {
+    return (value as readonly Json[]).map(element =>
+      isObject(element) ? pruneObject(messages, fields, element) : element,
+    );
+  }
+  return isObject(value) ? pruneObject(messages, fields, value) : value;
+}
+
+function namesOf(fields: SchemaMessage | undefined): readonly string[] {
+  return (fields ?? []).map(field => field.name);
+}

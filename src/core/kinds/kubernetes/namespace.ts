@@ -1,0 +1,14 @@
+// Namespace: its labels and annotations are all that matters, and those are in the metadata of every object.
+
+import { kubernetesKind } from './kubernetes-kind.ts';
+
+export type NamespaceData = Readonly<Record<string, never>>;
+
+export const namespace = kubernetesKind<'Namespace', object>({
+  kind: 'Namespace',
+  group: '',
+  versions: ['v1'],
+  clusterScoped: true,
+  messages: { Object: [] },
+  flatten: () => ({}),
+});

@@ -1,0 +1,38 @@
+// Node: labels (topology) from the metadata, and its addresses.
+
+import type { JsonObject } from '../../base/json.ts';
+import { kubernetesKind } from './kubernetes-kind.ts';
+
+export interface NodeData {
+  /** status.addresses, in the order given. Types: InternalIP, ExternalIP, Hostname, InternalDNS, ExternalDNS. */
+  readonly addresses: readonly { readonly type: string; readonly address: string }[];
+}
+
+interface Decoded {
+  readonly status?: { readonly addresses?: readonly { readonly type?: string; readonly address?: string }[] };
+}
+
+export const node = kubernetesKind<'Node', Decoded>({
+  kind: 'Node',
+  group: '',
+  versions: ['v1'],
+  clusterScoped: true,
+  messages: {
+    Object: [{ name: 'status', type: { message: 'Status' } }],
+    Status: [{ name: 'addresses', type: { message: 'Address' }, repeated: true }],
+    Address: [
+      { name: 'type', type: 'string' },
+      { name: 'address', type: 'string' },
+    ],
+  },
+  flatten: decoded => ({
+    addresses: (decoded.status?.addresses ?? []).map(({ type = '', address = '' }) => ({ type, address })),
+  }),
+  narrow: withoutEmptyStatus,
+});
+
+/** A node without addresses and one whose status says nothing of interest are the same. */
+function withoutEmptyStatus(projection: JsonObject): JsonObject {
+  const { status, ...rest } = projection;
+  return typeof status === 'object' && status !== null && Object.keys(status).length === 0 ? rest : projection;
+}

@@ -1,0 +1,40 @@
+// Secret: type and data. `stringData` is merged into `data`, as the API server does on writing.
+
+import { base64OfText } from '../../base/base64.ts';
+import { kubernetesKind } from './kubernetes-kind.ts';
+
+export interface SecretData {
+  /** e.g. `kubernetes.io/tls`; `Opaque` when none is given. */
+  readonly type: string;
+  /** Values in padded standard base64. Sorted by key. */
+  readonly data: Readonly<Record<string, string>>;
+}
+
+interface Decoded {
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly stringData?: Readonly<Record<string, string>>;
+}
+
+export const secret = kubernetesKind<'Secret', Decoded>({
+  kind: 'Secret',
+  group: '',
+  versions: ['v1'],
+  messages: {
+    Object: [
+      { name: 'type', type: 'string' },
+      { name: 'data', type: 'bytes', map: 'string' },
+      { name: 'stringData', type: 'string', map: 'string' },
+    ],
+  },
+  flatten: decoded => ({ type: decoded.type ?? 'Opaque', data: mergedData(decoded) }),
+});
+
+function mergedData(decoded: Decoded): Readonly<Record<string, string>> {
+  const written = Object.entries(decoded.stringData ?? {}).map(([key, text]): [string, string] => [
+    key,
+    base64OfText(text),
+  ]);
+  const merged = new Map([...Object.entries(decoded.data ?? {}), ...written]);
+  return Object.fromEntries([...merged].sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,62 @@
+// Webhook configurations. Their labels say which revision a tag stands for (Istio pkg/revisions/tag_watcher.go); of the webhooks only what a
+// control plane keeps up to date in its own ones: the CA by which the API server knows it, and whether a failure refuses.
+
+import type { Obj } from '../../model/object.ts';
+import { kubernetesKind } from './kubernetes-kind.ts';
+
+export const REVISION_TAG_LABEL = 'istio.io/tag';
+/** The webhook configuration whose label istio.io/rev is the default revision. */
+export const DEFAULT_VALIDATOR = 'istiod-default-validator';
+
+interface Webhook {
+  readonly name: string;
+  /** Padded standard base64; empty if none. */
+  readonly caBundle: string;
+  /** Fail or Ignore. */
+  readonly failurePolicy: string;
+}
+export interface WebhookConfigurationData {
+  readonly webhooks: readonly Webhook[];
+}
+interface Decoded {
+  readonly webhooks?: readonly {
+    readonly name?: string;
+    readonly failurePolicy?: string;
+    readonly clientConfig?: { readonly caBundle?: string };
+  }[];
+}
+
+function webhookConfiguration<K extends 'MutatingWebhookConfiguration' | 'ValidatingWebhookConfiguration'>(kind: K) {
+  return kubernetesKind<K, Decoded>({
+    kind,
+    group: 'admissionregistration.k8s.io',
+    versions: ['v1'],
+    clusterScoped: true,
+    trim: true,
+    messages: {
+      Object: [{ name: 'webhooks', type: { message: 'Webhook' }, repeated: true }],
+      Webhook: [
+        { name: 'name', type: 'string' },
+        { name: 'failurePolicy', type: 'string' },
+        { name: 'clientConfig', type: { message: 'ClientConfig' } },
+      ],
+      ClientConfig: [{ name: 'caBundle', type: 'bytes' }],
+    },
+    flatten: ({ webhooks = [] }): WebhookConfigurationData => ({
+      webhooks: webhooks.map(({ name = '', failurePolicy = 'Fail', clientConfig }) => ({
+        name,
+        failurePolicy,
+        caBundle: clientConfig?.caBundle ?? '',
+      })),
+    }),
+  });
+}
+
+export const mutatingWebhookConfiguration = webhookConfiguration('MutatingWebhookConfiguration');
+export const validatingWebhookConfiguration = webhookConfiguration('ValidatingWebhookConfiguration');
+
+/** The object has a say in what revision tags mean. */
+export function speaksOfTags(obj: Obj): boolean {
+  if (obj.kind === 'ValidatingWebhookConfiguration') return obj.name === DEFAULT_VALIDATOR;
+  return obj.labels[REVISION_TAG_LABEL] !== undefined;
+}

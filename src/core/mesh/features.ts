@@ -1,0 +1,94 @@
+// Istio's feature flags that change generated configuration: name → default. Read through the tracked reader
+// (`reader.feature('PILOT_…')`), so that they are inputs like any other.
+// Source of names and defaults: Istio pilot/pkg/features at 1.30.3.
+
+import { goBoolean } from '../base/go-boolean.ts';
+import type { Settings } from './settings.ts';
+
+/** The type of the default is the type of the flag. Durations are in milliseconds. */
+export const featureDefaults = {
+  COMPLIANCE_POLICY: '',
+  DISABLE_SHADOW_HOST_SUFFIX: true,
+  DISABLE_TRACK_REMAINING_CB_METRICS: true,
+  ENABLE_100_CONTINUE_HEADERS: true,
+  ENABLE_ENHANCED_DESTINATIONRULE_MERGE: true,
+  ENABLE_HCM_INTERNAL_NETWORKS: false,
+  ENABLE_LOCALITY_WEIGHTED_LB_CONFIG: false,
+  ENABLE_MULTICLUSTER_HEADLESS: true,
+  ENABLE_MCS_AUTO_EXPORT: false,
+  ENABLE_MCS_CLUSTER_LOCAL: false,
+  ENABLE_MCS_HOST: false,
+  ENABLE_MCS_SERVICE_DISCOVERY: false,
+  ENABLE_PROXY_FIND_POD_BY_IP: false,
+  ENABLE_TLS_ON_SIDECAR_INGRESS: false,
+  ISTIO_DUAL_STACK: false,
+  ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS: false,
+  ISTIO_WATCH_NAMESPACE: '',
+  LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES: false,
+  MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP: 1,
+  PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE: false,
+  PILOT_DISABLE_MX_ALPN: false,
+  PILOT_DNS_CARES_UDP_MAX_QUERIES: 100,
+  PILOT_DNS_JITTER_DURATION: 100,
+  PILOT_DRAINING_LABEL: 'istio.io/draining',
+  PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN: true,
+  PILOT_ENABLE_ALPN_FILTER: true,
+  PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES: false,
+  PILOT_ENABLE_IP_AUTOALLOCATE: true,
+  PILOT_ENABLE_K8S_SELECT_WORKLOAD_ENTRIES: true,
+  PILOT_ENABLE_METADATA_EXCHANGE: true,
+  PILOT_ENABLE_MONGO_FILTER: true,
+  PILOT_ENABLE_MYSQL_FILTER: false,
+  PILOT_ENABLE_PERSISTENT_SESSION_FILTER: false,
+  PILOT_ENABLE_QUIC_LISTENERS: false,
+  PILOT_ENABLE_REDIS_FILTER: false,
+  PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION: true,
+  PILOT_ENABLE_SERVICEENTRY_SELECT_PODS: true,
+  PILOT_ENABLE_TELEMETRY_LABEL: true,
+  PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS: true,
+  PILOT_ENDPOINT_TELEMETRY_LABEL: true,
+  PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: false,
+  PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT: 15_000,
+  PILOT_HTTP10: false,
+  PILOT_MX_ADDITIONAL_LABELS: '',
+  PILOT_PERSISTENT_SESSION_HEADER_LABEL: 'istio.io/persistent-session-header',
+  PILOT_PERSISTENT_SESSION_LABEL: 'istio.io/persistent-session',
+  PILOT_SCOPE_GATEWAY_TO_NAMESPACE: false,
+  PILOT_SEND_UNHEALTHY_ENDPOINTS: false,
+  PILOT_SIDECAR_PICK_BEST_SERVICE_NAMESPACE: true,
+  PILOT_SIDECAR_USE_REMOTE_ADDRESS: false,
+  PILOT_SKIP_VALIDATE_TRUST_DOMAIN: false,
+  PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY: true,
+  PILOT_TRACE_SAMPLING: 1,
+  PILOT_UNIFIED_SIDECAR_SCOPE: true,
+  PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES: true,
+  RESOLVE_HOSTNAME_GATEWAYS: true,
+} as const;
+
+export type FeatureName = keyof typeof featureDefaults;
+type Widen<T> = T extends boolean ? boolean : T extends number ? number : string;
+export type FeatureValue<F extends FeatureName> = Widen<(typeof featureDefaults)[F]>;
+
+/** The value of a flag; an unparsable one counts as not given, as in Istio. */
+export function featureOf<F extends FeatureName>(settings: Settings, name: F): FeatureValue<F> {
+  const fallback: boolean | number | string = featureDefaults[name];
+  const given = settings.env[name];
+  return parse(given, fallback) as FeatureValue<F>;
+}
+
+function parse(given: string | undefined, fallback: boolean | number | string): boolean | number | string {
+  if (given === undefined || given === '') return fallback;
+  if (typeof fallback === 'string') return given;
+  if (typeof fallback === 'boolean') return goBoolean(given) ?? fallback;
+  return durationMs(given) ?? (Number.isFinite(Number(given)) ? Number(given) : fallback);
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** A Go duration such as `1m30s` or `100ms`, in milliseconds; undefined if it is none. */
+export function durationMs(text: string): number | undefined {
+  if (!/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(/([0-9.]+)(ms|s|m|h)/g)) total += Number(amount) * (unitMs[unit!] ?? 0);
+  return total;
+}

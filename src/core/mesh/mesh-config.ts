@@ -1,0 +1,203 @@
+// Mesh configuration: MeshConfig and MeshNetworks, from what a source said to what is in force.
+// Merge rules: spec-events-pushes-protocol §10.2 (Istio pkg/config/mesh/mesh.go ApplyMeshConfig).
+//
+// What is in force keeps the identity of every field that did not change: whoever read another field is not looked at again.
+
+import { type Either, isLeft, isRight, left, right } from 'fp-ts/lib/Either.js';
+import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import { type Json, jsonEqual } from '../base/json.ts';
+import type { Origin, Problem } from '../base/problem.ts';
+import type { MeshLayer } from '../event.ts';
+import { shapeProblem } from '../kinds/limits.ts';
+import { checked } from '../kinds/report.ts';
+import { compareText } from '../model/object.ts';
+import { decodeIstio } from '../schema/istio.ts';
+import type {
+  MeshConfig as DecodedMeshConfig,
+  MeshNetworks as DecodedMeshNetworks,
+  ProxyConfig,
+} from '../schema/istio-types.gen.ts';
+import { checkMeshConfig, checkMeshNetworks, checkProviders } from './mesh-check.ts';
+import { defaultMeshConfig, defaultMeshNetworks } from './mesh-defaults.ts';
+
+/** Fields that are always there, because they have a default. */
+type Defaulted =
+  | 'accessLogEncoding'
+  | 'accessLogFile'
+  | 'accessLogFormat'
+  | 'connectTimeout'
+  | 'defaultConfig'
+  | 'defaultDestinationRuleExportTo'
+  | 'defaultProviders'
+  | 'defaultServiceExportTo'
+  | 'defaultVirtualServiceExportTo'
+  | 'dnsRefreshRate'
+  | 'enableAutoMtls'
+  | 'enablePrometheusMerge'
+  | 'enableTracing'
+  | 'extensionProviders'
+  | 'inboundTrafficPolicy'
+  | 'ingressClass'
+  | 'ingressControllerMode'
+  | 'ingressService'
+  | 'localityLbSetting'
+  | 'outboundTrafficPolicy'
+  | 'protocolDetectionTimeout'
+  | 'proxyHttpPort'
+  | 'proxyInboundListenPort'
+  | 'proxyListenPort'
+  | 'rootNamespace'
+  | 'trustDomain'
+  | 'trustDomainAliases';
+
+/** The effective MeshConfig. Decoded form: see istio-types.gen.ts. */
+export type MeshConfig = DecodedMeshConfig & {
+  readonly [F in Defaulted]-?: NonNullable<DecodedMeshConfig[F]>;
+};
+/** The effective MeshNetworks: name of the network → what is in it and how to reach it. */
+export type MeshNetworks = { readonly networks: NonNullable<DecodedMeshNetworks['networks']> };
+
+/** What one source said last that was accepted, and beside it a newer value that was refused. */
+export interface Word {
+  /** As received; undefined while the source said nothing. */
+  readonly raw: Json | undefined;
+  readonly at: number;
+  readonly refused?: {
+    readonly at: number;
+    readonly raw: Json;
+    readonly problems: readonly Problem[];
+    readonly origin?: Origin;
+  };
+}
+
+/** The value in force; the word of the file, and those of the sources beside it. */
+export interface Applied<T> extends Word {
+  readonly effective: T;
+  readonly others?: Readonly<Partial<Record<MeshLayer, Word>>>;
+}
+
+/**
+ * What a value comes to. Warnings are said to its author and change nothing: unknown fields, which Istio drops without a word, and mistakes
+ * in providers, which concern only who uses these.
+ */
+export interface Accepted<T> {
+  readonly value: T;
+  readonly warnings: readonly Problem[];
+}
+
+/** What each source says, as far as it was accepted. */
+export type Layers = Readonly<Partial<Record<MeshLayer | 'file', Json>>>;
+
+/**
+ * Defaults < shared < base, where base is the file or, if there is none, the ConfigMap. Each layer is valid alone; should two together not
+ * be, the base stands alone. (Istio pilot/pkg/bootstrap/mesh.go)
+ */
+export function combineMeshConfig({ file, configMap, shared }: Layers): MeshConfig {
+  const below = acceptedOver(shared, defaultMeshConfig) ?? defaultMeshConfig;
+  const base = file ?? configMap;
+  return acceptedOver(base, below) ?? acceptedOver(base, defaultMeshConfig) ?? below;
+}
+
+function acceptedOver(raw: Json | undefined, below: MeshConfig): MeshConfig | undefined {
+  const read = raw === undefined ? undefined : meshConfigOf(raw, below);
+  return read === undefined || isLeft(read) ? undefined : read.right.value;
+}
+
+/** Networks are never merged: the first source that says any is used alone. */
+export function combineMeshNetworks({ file, configMap, shared }: Layers): MeshNetworks {
+  const first = shared ?? file ?? configMap;
+  const read = first === undefined ? undefined : meshNetworksOf(first);
+  return read === undefined || isLeft(read) ? defaultMeshNetworks : read.right.value;
+}
+
+/** The MeshConfig in force when a source says `raw`: merged over those before it, or everything that is wrong with it. */
+export function meshConfigOf(
+  raw: Json,
+  below = defaultMeshConfig,
+): Either<NonEmptyArray<Problem>, Accepted<MeshConfig>> {
+  const decoded = decodeLeniently('istio.mesh.v1alpha1.MeshConfig', raw);
+  if (isLeft(decoded)) return decoded;
+  const merged = checked(mergeMeshConfig(below, decoded.right.value), checkMeshConfig);
+  if (isLeft(merged)) return merged;
+  const providers = checked(merged.right, checkProviders);
+  const doubts = isLeft(providers) ? providers.left : [];
+  return right({ value: merged.right, warnings: [...decoded.right.warnings, ...doubts] });
+}
+
+/** The networks in force when a source says `raw`; they replace all earlier ones. */
+export function meshNetworksOf(raw: Json): Either<NonEmptyArray<Problem>, Accepted<MeshNetworks>> {
+  const decoded = decodeLeniently('istio.mesh.v1alpha1.MeshNetworks', raw);
+  if (isLeft(decoded)) return decoded;
+  const networks = checked({ ...defaultMeshNetworks, ...decoded.right.value }, checkMeshNetworks);
+  return isLeft(networks) ? networks : right({ value: networks.right, warnings: decoded.right.warnings });
+}
+
+function decodeLeniently<T extends 'istio.mesh.v1alpha1.MeshConfig' | 'istio.mesh.v1alpha1.MeshNetworks'>(
+  type: T,
+  raw: Json,
+) {
+  const shape = shapeProblem(raw);
+  if (shape !== undefined) return left<NonEmptyArray<Problem>>([shape]);
+  const strict = decodeIstio(type, raw, '');
+  if (isRight(strict)) return right({ value: strict.right, warnings: [] });
+  const lenient = decodeIstio(type, raw, '', { ignoreUnknown: true });
+  return isLeft(lenient) ? lenient : right({ value: lenient.right, warnings: strict.left });
+}
+
+/** One source over the value so far. */
+export function mergeMeshConfig(base: MeshConfig, over: DecodedMeshConfig): MeshConfig {
+  const merged = {
+    ...base,
+    ...over,
+    defaultConfig: mergeProxyConfig(base.defaultConfig, over.defaultConfig ?? {}),
+    defaultProviders: { ...base.defaultProviders, ...over.defaultProviders },
+    extensionProviders: mergeByName(base.extensionProviders, over.extensionProviders ?? []),
+    trustDomainAliases: [...new Set([...base.trustDomainAliases, ...(over.trustDomainAliases ?? [])])].sort(
+      compareText,
+    ),
+  };
+  return merged;
+}
+
+/** Field by field; of the messages inside only `proxyMetadata` and `proxyHeaders` are merged, every other one is replaced. */
+export function mergeProxyConfig(base: ProxyConfig, over: ProxyConfig): ProxyConfig {
+  const { serviceCluster, tracingServiceName, ...rest } = base;
+  const clusterName =
+    over.serviceCluster !== undefined || over.tracingServiceName !== undefined
+      ? {}
+      : {
+          ...(serviceCluster === undefined ? {} : { serviceCluster }),
+          ...(tracingServiceName === undefined ? {} : { tracingServiceName }),
+        };
+  return {
+    ...rest,
+    ...clusterName,
+    ...over,
+    ...mergedMember('proxyMetadata', base, over),
+    ...mergedMember('proxyHeaders', base, over),
+  };
+}
+
+function mergedMember(member: 'proxyMetadata' | 'proxyHeaders', base: ProxyConfig, over: ProxyConfig): ProxyConfig {
+  if (base[member] === undefined && over[member] === undefined) return {};
+  return { [member]: { ...base[member], ...over[member] } };
+}
+
+/** The same name replaces in place, a new name is appended. */
+function mergeByName<T extends { readonly name?: string }>(base: readonly T[], over: readonly T[]): readonly T[] {
+  const merged = new Map(base.map(provider => [provider.name, provider]));
+  for (const provider of over) merged.set(provider.name, provider);
+  return [...merged.values()];
+}
+
+/** `now`, with the members of `old` that say the same; `old` itself when all do. */
+export function keepIdentity<T extends object>(old: T, now: T): T {
+  const kept: { [F in keyof T]?: T[F] } = {};
+  let same = Object.keys(old).length === Object.keys(now).length;
+  for (const field of Object.keys(now) as (keyof T)[]) {
+    const unchanged = Object.hasOwn(old, field) && jsonEqual(old[field] as Json, now[field] as Json);
+    kept[field] = unchanged ? old[field] : now[field];
+    same &&= unchanged;
+  }
+  return same ? old : (kept as T);
+}

@@ -1,0 +1,168 @@
+// A connected proxy as the core sees it: the node of its first request, parsed once into facets, its subscriptions and NACKs.
+// Generation never reads the node: it asks for one facet at a time (core/query/tracker.ts), so that proxies which differ only in what nobody
+// asked for share everything. Rules: spec-events-pushes-protocol §7.2; Istio pilot/pkg/model/context.go, pkg/model/proxy.go.
+
+import { isObject, type Json, type JsonObject } from '../base/json.ts';
+
+export type ProxyType = 'sidecar' | 'router' | 'waypoint' | 'ztunnel' | 'agentgateway';
+export type IpMode = 'ipv4' | 'ipv6' | 'dual';
+
+export interface Locality {
+  readonly region: string;
+  readonly zone: string;
+  readonly subzone: string;
+}
+
+/** What follows from the node alone. */
+export interface NodeFacets {
+  readonly type: ProxyType;
+  /** Third part of the node id: `<pod>.<namespace>` in Kubernetes. */
+  readonly id: string;
+  readonly ips: readonly string[];
+  readonly ipMode: IpMode;
+  /** Fourth part of the node id, e.g. `default.svc.cluster.local`. */
+  readonly dnsDomain: string;
+  /** Config namespace: metadata NAMESPACE, else the first label of the DNS domain. */
+  readonly namespace: string;
+  /** metadata CLUSTER_ID */
+  readonly clusterId: string;
+  /** metadata NETWORK */
+  readonly network: string;
+  /** node.cluster */
+  readonly nodeCluster: string;
+  readonly nodeLocality: Locality;
+  /** ISTIO_VERSION as [major, minor, patch]; absent or unparsable counts as the newest. */
+  readonly version: readonly [number, number, number];
+}
+
+export interface Subscription {
+  readonly wildcard: boolean;
+  /** Sorted, no repeats. */
+  readonly names: readonly string[];
+  /** Digest of the listed names (`State.nameLists`) that `names` is. */
+  readonly list?: string;
+}
+
+export interface ProxyRecord {
+  readonly connection: string;
+  readonly connectedAt: number;
+  readonly protocol: 'sotw' | 'delta';
+  /** As sent, without `extensions`. */
+  readonly node: JsonObject;
+  readonly facets: NodeFacets;
+  readonly metadata: JsonObject;
+  /** Digest of the interned list of extensions. */
+  readonly extensionsDigest?: string;
+  /** Names of compiled-in extensions; undefined: the proxy listed none and is taken for istio-proxy. */
+  readonly extensions: ReadonlySet<string> | undefined;
+  readonly identities: readonly string[];
+  readonly subscriptions: Readonly<Record<string, Subscription>>;
+  readonly nacks: Readonly<Record<string, { readonly at: number; readonly message: string }>>;
+}
+
+const newest: readonly [number, number, number] = [65535, 65535, 65535];
+const proxyTypes: readonly string[] = ['sidecar', 'router', 'waypoint', 'ztunnel', 'agentgateway'];
+
+/** The facets of a node, or what is wrong with it (gRPC INVALID_ARGUMENT). */
+export function parseNode(node: JsonObject): NodeFacets | { readonly error: string } {
+  if (typeof node.id !== 'string' || node.id === '') return { error: 'missing node information' };
+  const parts = node.id.split('~');
+  const [type, address, id, dnsDomain] = parts;
+  if (
+    parts.length !== 4 ||
+    type === undefined ||
+    address === undefined ||
+    id === undefined ||
+    dnsDomain === undefined
+  ) {
+    return { error: `node id ${JSON.stringify(node.id)} must have four parts: type~ip~id~dnsDomain` };
+  }
+  if (!proxyTypes.includes(type)) return { error: `unknown proxy type ${JSON.stringify(type)} in node id` };
+  const metadata = isObject(node.metadata) ? node.metadata : {};
+  const ips = proxyIps(metadata, address);
+  if (ips.length === 0) return { error: 'no valid IP address in the service node id or metadata' };
+  const locality = isObject(node.locality) ? node.locality : {};
+  return {
+    type: type as ProxyType,
+    id,
+    ips,
+    ipMode: ipModeOf(ips),
+    dnsDomain,
+    namespace: configNamespace(metadata, dnsDomain),
+    clusterId: metadataText(metadata, 'CLUSTER_ID'),
+    network: metadataText(metadata, 'NETWORK'),
+    nodeCluster: textOf(node.cluster),
+    nodeLocality: {
+      region: textOf(locality.region),
+      zone: textOf(locality.zone),
+      subzone: textOf(locality.subZone ?? locality.sub_zone),
+    },
+    version: parseVersion(metadataText(metadata, 'ISTIO_VERSION')),
+  };
+}
+
+/** A metadata value as text: Istio stringifies booleans and numbers. */
+export function metadataText(metadata: JsonObject, key: string): string {
+  return textOf(metadata[key]);
+}
+
+function textOf(value: Json | undefined): string {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+function proxyIps(metadata: JsonObject, address: string): readonly string[] {
+  const listed = metadataText(metadata, 'INSTANCE_IPS')
+    .split(',')
+    .map(ip => ip.trim())
+    .filter(ip => ip !== '');
+  if (listed.length > 0 && listed.every(isIp)) return listed;
+  return isIp(address) ? [address] : [];
+}
+
+const DIGIT_0 = 48;
+const DIGIT_9 = 57;
+
+export function isIp(text: string): boolean {
+  return isIpv4(text) || isIpv6(text);
+}
+
+export function isIpv4(text: string): boolean {
+  // Most texts that are asked about are names.
+  const first = text.charCodeAt(0);
+  if (!(first >= DIGIT_0 && first <= DIGIT_9)) return false;
+  const parts = text.split('.');
+  return parts.length === 4 && parts.every(part => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) <= 255);
+}
+
+export function isIpv6(text: string): boolean {
+  if (!text.includes(':') || !/^[0-9a-fA-F:.]+$/.test(text)) return false;
+  const halves = text.split('::');
+  if (halves.length > 2) return false;
+  const groups = halves.flatMap(half => (half === '' ? [] : half.split(':')));
+  const last = groups.at(-1);
+  const embedded = last?.includes('.') === true;
+  if (embedded && !isIpv4(last)) return false;
+  const plain = embedded ? groups.slice(0, -1) : groups;
+  const width = plain.length + (embedded ? 2 : 0);
+  return plain.every(group => /^[0-9a-fA-F]{1,4}$/.test(group)) && (halves.length === 2 ? width < 8 : width === 8);
+}
+
+function ipModeOf(ips: readonly string[]): IpMode {
+  const v4 = ips.some(isIpv4);
+  const v6 = ips.some(isIpv6);
+  return v4 && v6 ? 'dual' : v6 ? 'ipv6' : 'ipv4';
+}
+
+function configNamespace(metadata: JsonObject, dnsDomain: string): string {
+  const named = metadataText(metadata, 'NAMESPACE');
+  if (named !== '') return named;
+  const labels = dnsDomain.split('.');
+  return labels.length >= 2 ? labels[0]! : '';
+}
+
+function parseVersion(text: string): readonly [number, number, number] {
+  const match = /^(?:release-)?([0-9]+)\.([0-9]+)(?:\.([0-9]+))?/.exec(text);
+  if (match === null) return newest;
+  return [Number(match[1]), Number(match[2]), match[3] === undefined ? 65535 : Number(match[3])];
+}

@@ -1,0 +1,75 @@
+// Finding what selects, and what is selected, by index instead of by trying everything: a selector is filed under one of its labels, a workload
+// under each of its own, so only those are compared that have that label in common.
+//
+// Labels of the topology are never that one: a workload has them from its node, its cluster and the mesh (withTopology), not by itself.
+
+import {
+  CLUSTER_LABEL,
+  HOSTNAME_LABEL,
+  type Labels,
+  NETWORK_LABEL,
+  REGION_LABEL,
+  SUBZONE_LABEL,
+  ZONE_LABEL,
+} from '../base/labels.ts';
+
+const OF_TOPOLOGY: ReadonlySet<string> = new Set([
+  CLUSTER_LABEL,
+  HOSTNAME_LABEL,
+  NETWORK_LABEL,
+  REGION_LABEL,
+  SUBZONE_LABEL,
+  ZONE_LABEL,
+]);
+
+/**
+ * Labels that say of what sort a workload is, not which one: many have the same. The last part of a name, behind its prefix. A guess, which costs
+ * time where it is wrong and nothing else; what is really rare in a mesh changes with every object, and an index entry follows from its object alone.
+ */
+const OF_SORTS: ReadonlySet<string> = new Set([
+  'class',
+  'component',
+  'env',
+  'environment',
+  'managed-by',
+  'owner',
+  'part-of',
+  'revision',
+  'role',
+  'stage',
+  'team',
+  'tier',
+  'tlsMode',
+  'track',
+  'type',
+  'version',
+]);
+
+/**
+ * `label=value` of one label of a selector; empty for one that has none but those of the topology. The first by name of those that tell workloads
+ * apart, if there is one.
+ */
+export function selectorKey(selector: Labels): string {
+  let first: string | undefined;
+  for (const key of Object.keys(selector)) {
+    if (!OF_TOPOLOGY.has(key) && (first === undefined || isBetter(key, first))) first = key;
+  }
+  return first === undefined ? '' : `${first}=${selector[first]}`;
+}
+
+function isBetter(key: string, than: string): boolean {
+  const sort = isOfSort(key);
+  return sort === isOfSort(than) ? key < than : !sort;
+}
+
+function isOfSort(key: string): boolean {
+  return OF_SORTS.has(key.slice(key.lastIndexOf('/') + 1));
+}
+
+/** `label=value` of every label that a selector may be filed under. Sorted. */
+export function labelKeys(labels: Labels): readonly string[] {
+  return Object.keys(labels)
+    .filter(key => !OF_TOPOLOGY.has(key))
+    .sort()
+    .map(key => `${key}=${labels[key]}`);
+}

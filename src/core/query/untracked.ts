@@ -1,0 +1,151 @@
+// Readers without a memory beyond one use: they run the same derivations on a state as the tracker does, for handlers that compare the state
+// before a change with the one after it. There is no proxy in sight: a query that asks about one is out of place here.
+//
+// Of two states side by side most tables are the same ones. What was derived from those alone is derived once, for both; so a comparison
+// costs what follows from the change, and what does not is the identical value on both sides.
+
+import { AssertionFailed } from '../base/assert.ts';
+import type { Json } from '../base/json.ts';
+import type { Indexes, IndexName, KindName } from '../kinds/kinds.ts';
+import { type FeatureName, type FeatureValue, featureOf } from '../mesh/features.ts';
+import type { MeshConfig, MeshNetworks } from '../mesh/mesh-config.ts';
+import type { Settings } from '../mesh/settings.ts';
+import type { VerifiedIdentity } from '../model/identity.ts';
+import type { Obj } from '../model/object.ts';
+import type { NodeFacets } from '../model/proxy.ts';
+import type { State } from '../state.ts';
+import type { Generator } from './memo.ts';
+import type { ProxyReader, Query, Reader, Selection } from './reader.ts';
+
+/** Values are kept as long as the reader is, so make one for each use and let it go. */
+export function untrackedReader(state: State): Reader {
+  return new UntrackedReader(state, state, new Map());
+}
+
+/** One for each of two states; see above. */
+export function readersOf(before: State, after: State): { readonly before: Reader; readonly after: Reader } {
+  const shared: Values = new Map();
+  return {
+    before: new UntrackedReader(before, after, shared),
+    after: new UntrackedReader(after, before, shared),
+  };
+}
+
+/** By query, then by argument. */
+type Values = Map<string, Map<string, unknown>>;
+
+class UntrackedReader implements ProxyReader {
+  readonly #state: State;
+  readonly #other: State;
+  /** What was read from tables that both states have. */
+  readonly #shared: Values;
+  readonly #own: Values = new Map();
+  /** Whether something of this state alone was read since this was last set to false. */
+  #readOwn = false;
+
+  constructor(state: State, other: State, shared: Values) {
+    this.#state = state;
+    this.#other = other;
+    this.#shared = shared;
+  }
+
+  object<K extends KindName>(kind: K, key: string): Obj<K> | undefined {
+    const table = this.#state.objects[kind];
+    if (table !== this.#other.objects[kind]) this.#readOwn = true;
+    return table.get(key) as Obj<K> | undefined;
+  }
+
+  objects<K extends KindName>(kind: K, prefix = ''): readonly Obj<K>[] {
+    const table = this.#state.objects[kind];
+    if (table !== this.#other.objects[kind]) this.#readOwn = true;
+    return table.range(prefix) as readonly Obj[] as readonly Obj<K>[];
+  }
+
+  indexed<I extends IndexName>(index: I, key: string): readonly Obj<Indexes[I]>[] {
+    const table = this.#state.indexes[index];
+    if (table !== this.#other.indexes[index]) this.#readOwn = true;
+    return table.range(`${key}|`) as readonly Obj[] as readonly Obj<Indexes[I]>[];
+  }
+
+  mesh<F extends keyof MeshConfig>(field: F): MeshConfig[F] {
+    if (this.#state.mesh !== this.#other.mesh) this.#readOwn = true;
+    return this.#state.mesh.effective[field];
+  }
+
+  networks(): MeshNetworks {
+    if (this.#state.networks !== this.#other.networks) this.#readOwn = true;
+    return this.#state.networks.effective;
+  }
+
+  setting<S extends keyof Settings>(name: S): Settings[S] {
+    if (this.#state.settings !== this.#other.settings) this.#readOwn = true;
+    return this.#state.settings[name];
+  }
+
+  feature<F extends FeatureName>(name: F): FeatureValue<F> {
+    if (this.#state.settings !== this.#other.settings) this.#readOwn = true;
+    return featureOf(this.#state.settings, name);
+  }
+
+  get<A extends string, R>(query: Query<A, R>, arg: A): R {
+    const shared = valuesOf(this.#shared, query.name);
+    const known = shared.get(arg);
+    if (known !== undefined || shared.has(arg)) return known as R;
+    const own = valuesOf(this.#own, query.name);
+    if (own.has(arg)) {
+      this.#readOwn = true;
+      return own.get(arg) as R;
+    }
+    const readOwn = this.#readOwn;
+    this.#readOwn = false;
+    const value = query.run(this, arg);
+    (this.#readOwn ? own : shared).set(arg, value);
+    this.#readOwn ||= readOwn;
+    return value;
+  }
+
+  about<I extends object, R>(selection: Selection<I, R>, of: I): R {
+    return selection.run(this, of);
+  }
+
+  aboutEach<I extends object, R>(selection: Selection<I, R>, of: readonly I[]): readonly R[] {
+    return of.map(one => selection.run(this, one));
+  }
+
+  make<I extends object, O>(generator: Generator<I, O>, inputs: I): O {
+    return generator.run(inputs);
+  }
+
+  facet<F extends keyof NodeFacets>(): NodeFacets[F] {
+    return noProxy();
+  }
+
+  metadata(): Json | undefined {
+    return noProxy();
+  }
+
+  hasExtension(): boolean {
+    return noProxy();
+  }
+
+  identity(): VerifiedIdentity | undefined {
+    return noProxy();
+  }
+
+  derived<T extends Json>(): T {
+    return noProxy();
+  }
+}
+
+function noProxy(): never {
+  throw new AssertionFailed('a query without a proxy asked for one');
+}
+
+function valuesOf(values: Values, name: string): Map<string, unknown> {
+  let found = values.get(name);
+  if (found === undefined) {
+    found = new Map();
+    values.set(name, found);
+  }
+  return found;
+}

@@ -1,0 +1,127 @@
+// What every cluster takes from the mesh, the flags and the proxy, whatever it leads to.
+
+import type { MeshConfig } from '../../mesh/mesh-config.ts';
+import type { Port, Service } from '../../model/service.ts';
+import type { ProxyReader, Query } from '../../query/reader.ts';
+import type { Duration } from '../../schema/duration.ts';
+import type { ConnectionPoolSettings_TCPSettings_TcpKeepalive as TcpKeepalive } from '../../schema/istio-types.gen.ts';
+import { istioFilters } from '../proxy/proxy-capabilities.ts';
+import { preservesHeaderCase } from '../proxy/proxy-metadata.ts';
+
+export interface CommonClusterInputs {
+  readonly connectTimeout: Duration | undefined;
+  readonly meshKeepalive: TcpKeepalive | undefined;
+  /** Gauges of what is left of each circuit breaker are kept. */
+  readonly trackRemaining: boolean;
+}
+
+export function commonClusterInputs(reader: ProxyReader): CommonClusterInputs {
+  return {
+    connectTimeout: reader.mesh('connectTimeout'),
+    meshKeepalive: reader.mesh('tcpKeepalive'),
+    trackRemaining: !reader.feature('DISABLE_TRACK_REMAINING_CB_METRICS'),
+  };
+}
+
+/** What the clusters of all services ask the mesh, the flags and the proxy: asked once, as there are thousands of them. */
+export interface OutboundDefaults extends CommonClusterInputs {
+  readonly h2UpgradePolicy: MeshConfig['h2UpgradePolicy'];
+  readonly localityLbSetting: MeshConfig['localityLbSetting'];
+  readonly statPattern: string | undefined;
+  readonly sidecar: boolean;
+  readonly headerCase: boolean;
+  readonly exchangeMetadata: boolean;
+  readonly exchangeLabels: string;
+  readonly telemetry: boolean;
+  readonly localityWeighted: boolean;
+  readonly sendsUnhealthy: boolean;
+  readonly redisFilter: boolean;
+  /** Labels of services that bind sessions to endpoints, by cookie and by header. */
+  readonly sessionLabels: readonly string[];
+}
+
+export const outboundDefaults: Query<'', OutboundDefaults> = {
+  name: 'select/outboundDefaults',
+  run: reader => {
+    const exchange = metadataExchange(reader);
+    return {
+      ...commonClusterInputs(reader),
+      h2UpgradePolicy: reader.mesh('h2UpgradePolicy'),
+      localityLbSetting: reader.mesh('localityLbSetting'),
+      statPattern: reader.mesh('outboundClusterStatName'),
+      sidecar: reader.facet('type') === 'sidecar',
+      headerCase: preservesHeaderCase(reader),
+      exchangeMetadata: exchange.on,
+      exchangeLabels: exchange.labels,
+      telemetry: reader.feature('PILOT_ENABLE_TELEMETRY_LABEL'),
+      localityWeighted: reader.feature('ENABLE_LOCALITY_WEIGHTED_LB_CONFIG'),
+      sendsUnhealthy: reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS'),
+      redisFilter: reader.feature('PILOT_ENABLE_REDIS_FILTER'),
+      sessionLabels: [
+        reader.feature('PILOT_PERSISTENT_SESSION_LABEL'),
+        reader.feature('PILOT_PERSISTENT_SESSION_HEADER_LABEL'),
+      ],
+    };
+  },
+};
+
+/** Whether the metadata exchange filter goes on outbound connections, and the labels it carries besides the usual ones. */
+export function metadataExchange(reader: ProxyReader): { readonly on: boolean; readonly labels: string } {
+  const on = reader.feature('PILOT_ENABLE_METADATA_EXCHANGE') && istioFilters(reader);
+  return { on, labels: on ? reader.feature('PILOT_MX_ADDITIONAL_LABELS') : '' };
+}
+
+/**
+ * The name under which a cluster's statistics appear, without the final `;` (spec-clusters §1, Istio
+ * pilot/pkg/networking/telemetry/telemetry.go). `targetPort` is 0 for outbound clusters.
+ */
+export function statName(
+  pattern: string | undefined,
+  clusterName: string,
+  service: Service,
+  port: Port,
+  subset: string,
+  targetPort: number,
+): string {
+  if (pattern === undefined || pattern === '') return clusterName;
+  return expand(pattern, {
+    ...ownerNames(service.hostname, service),
+    '%SUBSET_NAME%': subset,
+    '%TARGET_PORT%': String(targetPort),
+    '%SERVICE_PORT%': String(port.port),
+    '%SERVICE_PORT_NAME%': port.name,
+  });
+}
+
+/**
+ * The statistics prefix of inbound TCP traffic. `hostname` stands for it where there is no service: the Sidecar's, or none for traffic that
+ * is passed through. Istio knows no target port here and leaves its placeholder standing.
+ */
+export function inboundStatPrefix(
+  pattern: string | undefined,
+  clusterName: string,
+  hostname: string,
+  service: Service | undefined,
+  port: Pick<Port, 'port' | 'name'>,
+): string {
+  if (pattern === undefined || pattern === '') return clusterName;
+  return expand(pattern, {
+    ...ownerNames(hostname, service),
+    '%SUBSET_NAME%': '',
+    '%SERVICE_PORT%': String(port.port),
+    '%SERVICE_PORT_NAME%': port.name,
+  });
+}
+
+function ownerNames(hostname: string, service: Service | undefined): Readonly<Record<string, string>> {
+  const kubernetes = service?.registry === 'Kubernetes' ? service : undefined;
+  return {
+    '%SERVICE%': kubernetes === undefined ? hostname : `${kubernetes.name}.${kubernetes.namespace}`,
+    '%SERVICE_NAME%': kubernetes?.name ?? hostname,
+    '%SERVICE_FQDN%': hostname,
+  };
+}
+
+function expand(pattern: string, values: Readonly<Record<string, string>>): string {
+  return pattern.replaceAll(/%[A-Z_]+%/g, placeholder => values[placeholder] ?? placeholder);
+}

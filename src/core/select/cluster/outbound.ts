@@ -1,0 +1,293 @@
+// The outbound clusters of one service, as the current proxy gets them: which there are, and what each is made of.
+// Source: Istio pilot/pkg/networking/core/cluster.go (buildOutboundClusters), cluster_builder.go; spec-clusters §3-§7, §10.
+//
+// Every cluster has flat inputs of scalars and of references into the state, so that a changed DestinationRule, or a changed mesh
+// field, makes anew only the clusters that it really changes, and proxies that see the same share one cluster.
+
+import type { Problem } from '../../base/problem.ts';
+import type { Port, Protocol, Service } from '../../model/service.ts';
+import type { ProxyReader } from '../../query/reader.ts';
+import type { Duration } from '../../schema/duration.ts';
+import type {
+  ConnectionPoolSettings,
+  LoadBalancerSettings,
+  OutlierDetection,
+  Subset,
+  TrafficPolicy,
+  TrafficPolicy_ProxyProtocol,
+  TrafficPolicy_RetryBudget,
+} from '../../schema/istio-types.gen.ts';
+import { type AssignmentInputs, selectAssignment } from '../endpoint/assignment.ts';
+import { localityChoice, weighsLocalities } from '../endpoint/locality-setting.ts';
+import type { MergedRule } from '../scope/destination-rules.ts';
+import { outboundClusterName, sniDnatName } from './cluster-names.ts';
+import { type CommonClusterInputs, type OutboundDefaults, outboundDefaults, statName } from './common.ts';
+import { type ClusterPolicy, policyOfPort, policyOfSubset } from './traffic-policy.ts';
+import { chooseUpstreamProtocol, type UpstreamProtocol, upgradesToH2 } from './upstream-protocol.ts';
+import { chooseUpstreamTls, type UpstreamTlsInputs } from './upstream-tls.ts';
+
+export type Discovery = 'EDS' | 'ORIGINAL_DST' | 'STRICT_DNS' | 'LOGICAL_DNS' | 'FORWARD_PROXY';
+export type DnsFamily = 'V4_ONLY' | 'V6_ONLY' | 'ALL';
+
+export interface DnsInputs {
+  readonly dnsFamily: DnsFamily | undefined;
+  readonly dnsRefreshRate: Duration | undefined;
+  readonly dnsJitterMs: number;
+  readonly dnsUdpMaxQueries: number;
+}
+
+/** `S` and `A`: what the caller makes of the inputs of TLS and of the endpoints inside the cluster. */
+export interface OutboundClusterInputs<S = unknown, A = unknown> extends CommonClusterInputs, DnsInputs {
+  readonly sockets: S | undefined;
+  /** DNS types only. */
+  readonly assignment: A | undefined;
+  readonly name: string;
+  readonly statName: string;
+  readonly discovery: Discovery;
+  readonly hostname: string;
+  readonly protocol: Protocol;
+  readonly finalProtocol: UpstreamProtocol;
+  readonly headerCase: boolean;
+  readonly connectionPool: ConnectionPoolSettings | undefined;
+  readonly retryBudget: TrafficPolicy_RetryBudget | undefined;
+  readonly outlierDetection: OutlierDetection | undefined;
+  readonly loadBalancer: LoadBalancerSettings | undefined;
+  readonly proxyProtocol: TrafficPolicy_ProxyProtocol | undefined;
+  readonly localityWeighted: boolean;
+  /** Unhealthy endpoints are sent too: Envoy must not panic over them. */
+  readonly sendsUnhealthy: boolean;
+  /** Draining endpoints keep the sessions that are bound to them. */
+  readonly keepsSessions: boolean;
+  /** Redis with the Redis filter hashes keys itself. */
+  readonly hashesKeys: boolean;
+  /** ORIGINAL_DST: the port to connect to instead of the one asked for; 0 for none. */
+  readonly portOverride: number;
+  readonly exchangeMetadata: boolean;
+  readonly exchangeLabels: string;
+  readonly autoSni: boolean;
+  readonly autoSanValidation: boolean;
+  /** Telemetry metadata; empty host: none. */
+  readonly serviceHost: string;
+  readonly serviceName: string;
+  readonly serviceNamespace: string;
+  readonly external: boolean;
+  readonly ruleName: string;
+  readonly ruleNamespace: string;
+  readonly subset: string;
+  /** TLS is originated by the proxy: the ALPN of the mesh must not be offered. */
+  readonly overridesAlpn: boolean;
+  readonly problems: readonly Problem[];
+}
+
+/** The generators of the parts of a cluster. */
+export interface ClusterParts<S, A> {
+  readonly sockets: (inputs: UpstreamTlsInputs) => S;
+  readonly assignment: (inputs: AssignmentInputs) => A;
+}
+
+interface Target {
+  readonly service: Service;
+  readonly port: Port;
+  readonly rule: MergedRule | undefined;
+  readonly sniDnat: boolean;
+}
+
+/** The clusters of a service, ports and subsets in order. `rule`: the one in force for the proxy; `sniDnat`: those that a gateway routes to by SNI alone. */
+export function selectOutboundClusters<S, A>(
+  reader: ProxyReader,
+  parts: ClusterParts<S, A>,
+  service: Service,
+  rule: MergedRule | undefined,
+  sniDnat: boolean,
+): readonly OutboundClusterInputs<S, A>[] {
+  if (service.resolution === 'Alias' || (sniDnat && service.meshExternal)) return [];
+  const selections: OutboundClusterInputs<S, A>[] = [];
+  for (const port of service.ports) {
+    if (port.protocol === 'UDP') continue;
+    selections.push(...clustersOfPort(reader, parts, { service, port, rule, sniDnat }));
+  }
+  return selections;
+}
+
+function clustersOfPort<S, A>(
+  reader: ProxyReader,
+  parts: ClusterParts<S, A>,
+  target: Target,
+): readonly OutboundClusterInputs<S, A>[] {
+  const { service, port, rule } = target;
+  const discovery = discoveryOf(reader, service);
+  if (discovery === 'FORWARD_PROXY' && !forwardProxied.includes(port.protocol)) return [];
+  const own = rule?.spec.trafficPolicy;
+  const base = policyOfPort(own, port.port);
+  const found = [selectCluster(reader, parts, target, discovery, base, own, undefined)];
+  if (discovery === 'FORWARD_PROXY') return present(found);
+  const inherited = finishedDiscovery(discovery, base);
+  for (const subset of rule?.spec.subsets ?? []) {
+    const policy = policyOfSubset(base, subset, port.port);
+    const type = isPassthrough(subset.trafficPolicy) ? 'ORIGINAL_DST' : inherited;
+    found.push(selectCluster(reader, parts, target, type, policy, subset.trafficPolicy, subset));
+  }
+  return present(found);
+}
+
+const forwardProxied: readonly Protocol[] = ['HTTP', 'TLS', 'GRPC', 'HTTP2'];
+
+function selectCluster<S, A>(
+  reader: ProxyReader,
+  parts: ClusterParts<S, A>,
+  target: Target,
+  startDiscovery: Discovery,
+  policy: ClusterPolicy | undefined,
+  unmerged: TrafficPolicy | undefined,
+  subset: Subset | undefined,
+): OutboundClusterInputs<S, A> | undefined {
+  const { service, port, rule, sniDnat } = target;
+  const subsetName = subset?.name ?? '';
+  const name = (sniDnat ? sniDnatName : outboundClusterName)(service.hostname, subsetName, port.port);
+  const discovery = finishedDiscovery(startDiscovery, policy);
+  const connectionPool = policy?.connectionPool;
+  const defaults = reader.get(outboundDefaults, '');
+  const h2Upgrade = upgradesToH2(port.protocol, connectionPool, defaults.h2UpgradePolicy);
+  const protocol = chooseUpstreamProtocol({
+    protocol: port.protocol,
+    followUndetected: defaults.sidecar,
+    preserveHeaderCase: defaults.headerCase,
+    h2Upgrade,
+    connectionPool,
+  });
+  const dns = resolvesNames(startDiscovery);
+  const assignment = dns
+    ? selectAssignment(reader, { service, port, subset, rule, clusterName: name, dns: true, sniDnat, policy })
+    : undefined;
+  if (dns && assignment?.endpoints.length === 0) return undefined;
+  const tls = chooseUpstreamTls(reader, {
+    service,
+    port,
+    policy: sniDnat ? undefined : policy,
+    unmergedPassthrough: isPassthrough(unmerged),
+    defaultSni: discovery === 'FORWARD_PROXY' ? '' : sniDnatName(service.hostname, subsetName, port.port),
+    originalDst: discovery === 'ORIGINAL_DST',
+    http2: protocol.protocol === 'http2',
+    ruleSelectsWorkloads: rule?.spec.workloadSelector !== undefined,
+    forwardProxy: discovery === 'FORWARD_PROXY',
+  });
+  const choice = localityChoice(policy, service.trafficDistribution, defaults.localityLbSetting);
+  const telemetry = discovery !== 'FORWARD_PROXY' && defaults.telemetry;
+  const resolving = dnsInputs(reader, service, dns);
+  // Written out member by member: objects put together by spreading so many cost many times as much.
+  return {
+    sockets: sniDnat || tls.inputs === undefined ? undefined : parts.sockets(tls.inputs),
+    assignment: assignment !== undefined && resolvesNames(discovery) ? parts.assignment(assignment) : undefined,
+    connectTimeout: defaults.connectTimeout,
+    meshKeepalive: defaults.meshKeepalive,
+    trackRemaining: defaults.trackRemaining,
+    dnsFamily: resolving.dnsFamily,
+    dnsRefreshRate: resolving.dnsRefreshRate,
+    dnsJitterMs: resolving.dnsJitterMs,
+    dnsUdpMaxQueries: resolving.dnsUdpMaxQueries,
+    name,
+    statName: nameOfStats(defaults.statPattern, target, name, subsetName, discovery),
+    discovery,
+    hostname: service.hostname,
+    protocol: port.protocol,
+    finalProtocol: protocol.protocol,
+    headerCase: protocol.headerCase,
+    connectionPool,
+    retryBudget: policy?.retryBudget,
+    outlierDetection: policy?.outlierDetection,
+    loadBalancer: policy?.loadBalancer,
+    proxyProtocol: sniDnat ? undefined : policy?.proxyProtocol,
+    localityWeighted: defaults.localityWeighted || weighsLocalities(choice),
+    sendsUnhealthy: defaults.sendsUnhealthy || service.trafficDistribution !== 'Any',
+    keepsSessions: !sniDnat && subset === undefined && hasSessionLabel(defaults, service),
+    hashesKeys: port.protocol === 'Redis' && defaults.redisFilter,
+    // A policy that passes connections through comes too late for it.
+    portOverride: startDiscovery === 'ORIGINAL_DST' ? (service.passthroughTargetPorts[port.port] ?? 0) : 0,
+    exchangeMetadata: defaults.exchangeMetadata,
+    exchangeLabels: defaults.exchangeLabels,
+    autoSni: !sniDnat && tls.autoSni,
+    autoSanValidation: !sniDnat && tls.autoSanValidation,
+    serviceHost: telemetry ? service.hostname : '',
+    serviceName: telemetry ? service.name : '',
+    serviceNamespace: telemetry ? service.namespace : '',
+    external: subset === undefined && service.meshExternal,
+    ruleName: rule?.name ?? '',
+    ruleNamespace: rule?.namespace ?? '',
+    subset: subsetName,
+    overridesAlpn: policy?.tls?.mode === 'SIMPLE' || policy?.tls?.mode === 'MUTUAL',
+    problems: sniDnat ? noProblems : tls.problems,
+  };
+}
+
+/** A policy that passes connections through takes the endpoints away, but leaves how names would be resolved. */
+function resolvesNames(discovery: Discovery): boolean {
+  return discovery === 'STRICT_DNS' || discovery === 'LOGICAL_DNS';
+}
+
+const noProblems: readonly Problem[] = [];
+
+/** Which discovery type a service has, before its rules (§3.2). Gateways cannot use the original destination. */
+function discoveryOf(reader: ProxyReader, service: Service): Discovery {
+  switch (service.resolution) {
+    case 'DNSLB':
+      return service.raceFirstTcpConnect ? 'LOGICAL_DNS' : 'STRICT_DNS';
+    case 'DNSRoundRobinLB':
+      return 'LOGICAL_DNS';
+    case 'DynamicDNS':
+      return service.hostname.startsWith('*') ? 'FORWARD_PROXY' : 'EDS';
+    case 'Passthrough': {
+      if (reader.facet('type') === 'router') return 'EDS';
+      const headless = service.registry === 'Kubernetes';
+      return headless && reader.feature('PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES') ? 'EDS' : 'ORIGINAL_DST';
+    }
+    default:
+      return 'EDS';
+  }
+}
+
+function finishedDiscovery(discovery: Discovery, policy: ClusterPolicy | undefined): Discovery {
+  return discovery !== 'FORWARD_PROXY' && isPassthrough(policy) ? 'ORIGINAL_DST' : discovery;
+}
+
+function isPassthrough(policy: ClusterPolicy | undefined): boolean {
+  return policy?.loadBalancer?.simple === 'PASSTHROUGH';
+}
+
+function dnsInputs(reader: ProxyReader, service: Service, dns: boolean): DnsInputs {
+  if (!dns) return { dnsFamily: undefined, dnsRefreshRate: undefined, dnsJitterMs: 0, dnsUdpMaxQueries: 0 };
+  return {
+    dnsFamily: service.raceFirstTcpConnect ? 'ALL' : dnsFamily(reader),
+    dnsRefreshRate: reader.mesh('dnsRefreshRate'),
+    dnsJitterMs: reader.feature('PILOT_DNS_JITTER_DURATION'),
+    dnsUdpMaxQueries: reader.feature('PILOT_DNS_CARES_UDP_MAX_QUERIES'),
+  };
+}
+
+/** By the address families of the proxy (§3.4). */
+function dnsFamily(reader: ProxyReader): DnsFamily {
+  const mode = reader.facet('ipMode');
+  if (mode === 'ipv6') {
+    return reader.feature('ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS') ? 'ALL' : 'V6_ONLY';
+  }
+  return mode === 'dual' && reader.feature('ISTIO_DUAL_STACK') ? 'ALL' : 'V4_ONLY';
+}
+
+/** A label that binds sessions to endpoints, for cookies or for a header. */
+function hasSessionLabel({ sessionLabels }: OutboundDefaults, { labels }: Service): boolean {
+  return sessionLabels.some(label => (labels[label] ?? '') !== '');
+}
+
+function nameOfStats(
+  pattern: string | undefined,
+  target: Target,
+  name: string,
+  subset: string,
+  discovery: Discovery,
+): string {
+  if (discovery === 'FORWARD_PROXY') return name;
+  return statName(pattern, name, target.service, target.port, subset, 0);
+}
+
+function present<T>(found: readonly (T | undefined)[]): readonly T[] {
+  return found.filter(cluster => cluster !== undefined);
+}

@@ -1,0 +1,265 @@
+// The endpoints of one cluster as the current proxy gets them: which, in what order, how each is spoken to, and what localities
+// and networks make of them. Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go; spec-clusters §13, §15.
+//
+// Filtering and every comparison with the proxy is done here, so that proxies for which it comes out the same share one
+// assignment: a locality or label of the proxy is an input only where a policy makes use of it.
+
+import type { IpMode } from '../../model/proxy.ts';
+import { isIp } from '../../model/proxy.ts';
+import type { Endpoint, Port, Service } from '../../model/service.ts';
+import type { ProxyReader } from '../../query/reader.ts';
+import { CANONICAL_NAME, CANONICAL_REVISION } from '../../registry/canonical-service.ts';
+import { isClusterLocal } from '../../registry/cluster-local.ts';
+import { confinesClusterLocal, isExported, isImported, isOfClusterSet } from '../../registry/cluster-set.ts';
+import { endpointShards, endpointsOfPort } from '../../registry/endpoints.ts';
+import { proxyLabels, proxyLocality } from '../../registry/workload.ts';
+import type { LocalityLoadBalancerSetting, Subset } from '../../schema/istio-types.gen.ts';
+import { type ClusterPolicy, endpointTlsModeOfRule } from '../cluster/traffic-policy.ts';
+import { endpointMtlsMode } from '../policy/peer-authentication.ts';
+import { metadataString } from '../proxy/proxy-metadata.ts';
+import type { MergedRule } from '../scope/destination-rules.ts';
+import { localityChoice } from './locality-setting.ts';
+import { type NetworkGateway, namedNetworkGateways, networkGateways } from './network-gateways.ts';
+
+export interface LocalityInputs {
+  /** `distribute`: shares by locality; `priority`: by labels, then perhaps `failover`; `failover`: by distance; `none`: as they are. */
+  readonly localityMode: 'none' | 'distribute' | 'priority' | 'failover';
+  /** Pattern → weight, of the entry that matches the proxy. */
+  readonly distributeTo: Readonly<Record<string, number>> | undefined;
+  readonly failover: LocalityLoadBalancerSetting['failover'];
+  readonly priorityKeys: readonly string[];
+  /** The value wanted for each key; undefined: the label must be missing. */
+  readonly priorityValues: readonly (string | undefined)[];
+  readonly region: string;
+  readonly zone: string;
+  readonly subzone: string;
+}
+
+export interface NetworkInputs {
+  /** All gateways between networks; empty: there is one network. */
+  readonly gateways: readonly NetworkGateway[];
+  readonly proxyNetwork: string;
+  readonly proxyFamilies: IpMode;
+  readonly router: boolean;
+}
+
+/** What a service says of all its endpoints instead of themselves. */
+export interface DescribedAs {
+  readonly namespace: string;
+  /** Canonical name and revision, if it has them. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface AssignmentInputs extends LocalityInputs, NetworkInputs {
+  readonly clusterName: string;
+  readonly endpoints: readonly Endpoint[];
+  /** For each endpoint: it is offered mesh mTLS. */
+  readonly mtls: readonly boolean[];
+  readonly drainingLabel: string;
+  readonly describesWorkloads: boolean;
+  readonly describedAs: DescribedAs | undefined;
+  readonly dualStack: boolean;
+  /** SNI-DNAT: endpoints without mTLS cannot be reached. */
+  readonly onlyMtls: boolean;
+}
+
+export interface AssignmentQuestion {
+  readonly clusterName: string;
+  readonly service: Service;
+  readonly port: Port;
+  readonly subset: Subset | undefined;
+  readonly rule: MergedRule | undefined;
+  /** The composed policy of the cluster. */
+  readonly policy: ClusterPolicy | undefined;
+  /** Inside a DNS type cluster: addresses may be host names. */
+  readonly dns: boolean;
+  readonly sniDnat: boolean;
+}
+
+export function selectAssignment(reader: ProxyReader, question: AssignmentQuestion): AssignmentInputs {
+  const { service, subset, rule, port } = question;
+  const endpoints = visibleEndpoints(reader, question);
+  // Found without inheritance from the rule, other than in the cluster (spec-clusters §13.4, trap T3).
+  const ownTls = endpointTlsModeOfRule(rule?.spec, subset?.name ?? '', port.port);
+  const mtls = endpoints.map(endpoint => offersMtls(reader, endpoint, ownTls));
+  return {
+    clusterName: question.clusterName,
+    endpoints,
+    mtls,
+    drainingLabel: reader.feature('PILOT_DRAINING_LABEL'),
+    describesWorkloads:
+      reader.feature('PILOT_ENABLE_TELEMETRY_LABEL') && reader.feature('PILOT_ENDPOINT_TELEMETRY_LABEL'),
+    describedAs: describedAs(reader, service),
+    dualStack: reader.feature('ISTIO_DUAL_STACK'),
+    onlyMtls: question.sniDnat,
+    ...networkInputs(reader, question.dns),
+    ...localityInputs(reader, service, question.policy, endpoints),
+  };
+}
+
+function describedAs(reader: ProxyReader, service: Service): DescribedAs | undefined {
+  if (!service.meshExternal || !reader.feature('LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES')) {
+    return undefined;
+  }
+  const { [CANONICAL_NAME]: name, [CANONICAL_REVISION]: revision } = service.labels;
+  const labels: Record<string, string> = {};
+  if (name !== undefined) {
+    labels[CANONICAL_NAME] = name;
+    labels[CANONICAL_REVISION] = revision ?? '';
+  }
+  return { namespace: service.namespace, labels };
+}
+
+function offersMtls(reader: ProxyReader, endpoint: Endpoint, ruleMode: string | undefined): boolean {
+  if (endpoint.tlsMode === '' || endpoint.tlsMode === 'disabled') return false;
+  if (ruleMode !== undefined) return ruleMode === 'ISTIO_MUTUAL';
+  if (endpoint.tlsMode !== 'istio') return false;
+  return endpointMtlsMode(reader, endpoint.namespace, endpoint.labels, endpoint.port) !== 'DISABLE';
+}
+
+/** Endpoints of the port and subset that the proxy may use, shards in order. */
+function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): readonly Endpoint[] {
+  const { service, port, subset } = question;
+  const keep = visibility(reader, service);
+  const labels = Object.entries(subset?.labels ?? {});
+  const found: Endpoint[] = [];
+  const behind = question.dns ? new Set(endpointsOfPort(reader, service, port.port)) : undefined;
+  for (const shard of reader.get(endpointShards, `${service.hostname}|${service.namespace}`)) {
+    if (!keep.cluster(shard.cluster)) continue;
+    if (shard.provider === 'Kubernetes' && !isDiscoverable(reader, service, shard.cluster)) continue;
+    for (const endpoint of shard.endpoints) {
+      if (behind !== undefined ? !behind.has(endpoint) : endpoint.portName !== port.name) continue;
+      if (!labels.every(([name, value]) => endpoint.labels[name] === value)) continue;
+      if (!question.dns && !hasUsableAddress(endpoint)) continue;
+      if (keep.endpoint(endpoint)) found.push(endpoint);
+    }
+  }
+  return found;
+}
+
+/** With multi-cluster services: what a cluster does not export is for its own proxies; by the name in the set neither is what it does not import. */
+function isDiscoverable(reader: ProxyReader, { hostname, namespace, name }: Service, cluster: string): boolean {
+  if (!reader.feature('ENABLE_MCS_SERVICE_DISCOVERY')) return true;
+  const own = reader.facet('clusterId');
+  if (own === '' || own === cluster) return true;
+  const key = `${cluster}/${namespace}/${name}`;
+  if (isOfClusterSet(hostname) ? !isImported(reader, key) : confinesClusterLocal(reader)) return false;
+  return isExported(reader, key);
+}
+
+function hasUsableAddress(endpoint: Endpoint): boolean {
+  const address = endpoint.addresses[0] ?? '';
+  return address === '' || endpoint.port === 0 || isIp(address);
+}
+
+interface Visibility {
+  readonly cluster: (cluster: string) => boolean;
+  readonly endpoint: (endpoint: Endpoint) => boolean;
+}
+
+/** What of a service's endpoints the proxy may see, in the order of spec-clusters §13.4. */
+function visibility(reader: ProxyReader, service: Service): Visibility {
+  const clusterLocal = reader.get(isClusterLocal, service.hostname);
+  const ownCluster = clusterLocal || service.nodeLocal ? reader.facet('clusterId') : undefined;
+  const ownNode = service.nodeLocal ? metadataString(reader, 'NODE_NAME') : undefined;
+  const networks = requestedNetworks(reader);
+  const draining = reader.feature('PILOT_DRAINING_LABEL');
+  const keepsDraining = (service.labels[reader.feature('PILOT_PERSISTENT_SESSION_LABEL')] ?? '') !== '';
+  const manyNetworks = reader.get(networkGateways, '').length > 0;
+  // Of the merged service: what the service says in another cluster does not count.
+  const sendsUnhealthy = reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS') || service.trafficDistribution !== 'Any';
+  return {
+    cluster: cluster => ownCluster === undefined || cluster === ownCluster,
+    endpoint: endpoint => {
+      if (ownNode !== undefined && endpoint.nodeName !== ownNode) return false;
+      if (networks !== undefined && endpoint.network !== '' && !networks.includes(endpoint.network)) return false;
+      if (clusterLocal && endpoint.cluster !== ownCluster) return false;
+      if (endpoint.addresses.length === 0 && (!manyNetworks || reader.facet('network') === endpoint.network))
+        return false;
+      if (endpoint.health === 'UnHealthy') return sendsUnhealthy;
+      if (endpoint.health === 'Terminating') return false;
+      return keepsDraining || (endpoint.health !== 'Draining' && (endpoint.labels[draining] ?? '') === '');
+    },
+  };
+}
+
+/** Undefined: the proxy sees every network. */
+function requestedNetworks(reader: ProxyReader): readonly string[] | undefined {
+  const view = metadataString(reader, 'REQUESTED_NETWORK_VIEW');
+  return view === '' ? undefined : view.split(',');
+}
+
+function networkInputs(reader: ProxyReader, names: boolean): NetworkInputs {
+  const gateways = reader.get(names ? namedNetworkGateways : networkGateways, '');
+  if (gateways.length === 0) return { gateways, proxyNetwork: '', proxyFamilies: 'dual', router: false };
+  return {
+    gateways,
+    proxyNetwork: reader.facet('network'),
+    proxyFamilies: reader.facet('ipMode'),
+    router: reader.facet('type') === 'router',
+  };
+}
+
+const noLocality: LocalityInputs = {
+  localityMode: 'none',
+  distributeTo: undefined,
+  failover: undefined,
+  priorityKeys: [],
+  priorityValues: [],
+  region: '',
+  zone: '',
+  subzone: '',
+};
+
+/** spec-clusters §15.3: exactly one branch applies. */
+function localityInputs(
+  reader: ProxyReader,
+  service: Service,
+  policy: ClusterPolicy | undefined,
+  endpoints: readonly Endpoint[],
+): LocalityInputs {
+  const choice = localityChoice(policy, service.trafficDistribution, reader.mesh('localityLbSetting'));
+  if (choice === undefined || endpoints.length === 0) return noLocality;
+  const distribute = choice.distribute ?? [];
+  if (distribute.length > 0) {
+    const { region, zone, subzone } = reader.derived(proxyLocality);
+    const entry = distribute.find(candidate => localityMatches(candidate.from ?? '', region, zone, subzone));
+    if (entry === undefined) return noLocality;
+    return { ...noLocality, localityMode: 'distribute', distributeTo: entry.to ?? {} };
+  }
+  if (!choice.failoverActive) return noLocality;
+  if (choice.failoverPriority.length === 0) {
+    return { ...noLocality, localityMode: 'failover', failover: choice.failover, ...distanceInputs(reader) };
+  }
+  const keys: string[] = [];
+  const values: (string | undefined)[] = [];
+  const labels = reader.derived(proxyLabels);
+  for (const item of choice.failoverPriority) {
+    const equals = item.indexOf('=');
+    keys.push(equals < 0 ? item : item.slice(0, equals));
+    values.push(equals < 0 ? labels[item] : item.slice(equals + 1));
+  }
+  const failsOver = (choice.failover ?? []).length > 0;
+  return {
+    ...noLocality,
+    localityMode: 'priority',
+    priorityKeys: keys,
+    priorityValues: values,
+    ...(failsOver ? { failover: choice.failover, ...distanceInputs(reader) } : {}),
+  };
+}
+
+function distanceInputs(reader: ProxyReader): Pick<LocalityInputs, 'region' | 'zone' | 'subzone'> {
+  const { region, zone, subzone } = reader.derived(proxyLocality);
+  return { region, zone, subzone };
+}
+
+/** `*` for a part matches all; so do parts that are missing, except the region. Istio pilot/pkg/networking/util (LocalityMatch). */
+export function localityMatches(pattern: string, region: string, zone: string, subzone: string): boolean {
+  const [wantedRegion = '', wantedZone = '', wantedSubzone = ''] = pattern.split('/');
+  return (
+    (wantedRegion === '*' || wantedRegion === region) &&
+    (wantedZone === '*' || wantedZone === '' || wantedZone === zone) &&
+    (wantedSubzone === '*' || wantedSubzone === '' || wantedSubzone === subzone)
+  );
+}

@@ -1,0 +1,146 @@
+// The gateways through which other networks are reached. Source: Istio pilot/pkg/model/network.go,
+// pilot/pkg/serviceregistry/kube/controller/network.go; spec-clusters §14.1.
+//
+// A gateway known by a host name stands for the addresses that DNS last said (objects of kind ResolvedName); while nothing is known of it, endpoints
+// behind it are left out. Where Envoy resolves names itself (clusters of DNS type) the name stays.
+
+import { isObject } from '../../base/json.ts';
+import { NETWORK_LABEL, selects } from '../../base/labels.ts';
+import { dnsNameOf } from '../../kinds/periplus/resolved-name.ts';
+import { kubernetesServiceOf } from '../../model/hosts.ts';
+import { compareText, type Obj } from '../../model/object.ts';
+import { isIp } from '../../model/proxy.ts';
+import type { Query, Reader } from '../../query/reader.ts';
+import { outsideAddresses } from '../../registry/kubernetes-service.ts';
+
+/** A label that names another port than the usual one. */
+const GATEWAY_PORT_LABEL = 'networking.istio.io/gatewayPort';
+/** Nodes whose external addresses lead to a NodePort service; a JSON object of labels. */
+const NODE_SELECTOR_ANNOTATION = 'traffic.istio.io/nodeSelector';
+const GATEWAY_PORT = 15443;
+
+export interface NetworkGateway {
+  readonly network: string;
+  /** The cluster it stands in; empty: it serves its network in every cluster. */
+  readonly cluster: string;
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Every gateway, also those known by a host name; by network, cluster, address, port. */
+export const namedNetworkGateways: Query<'', readonly NetworkGateway[]> = {
+  name: 'select/namedNetworkGateways',
+  run: reader => {
+    const services = reader.indexed('networkGatewayServices', 'gateway');
+    return distinct([...services.flatMap(service => labelled(reader, service)), ...configured(reader)]);
+  },
+};
+
+/** Every gateway by its addresses, in the same order. */
+export const networkGateways: Query<'', readonly NetworkGateway[]> = {
+  name: 'select/networkGateways',
+  run: reader => {
+    const gateways = reader.get(namedNetworkGateways, '');
+    return gateways.every(({ address }) => isIp(address))
+      ? gateways
+      : distinct(gateways.flatMap(gateway => resolved(reader, gateway)));
+  },
+};
+
+/** The names that have to be resolved, in the form of `dnsNameOf`; sorted. */
+export const gatewayNames: Query<'', readonly string[]> = {
+  name: 'select/gatewayNames',
+  run: reader => {
+    if (!reader.feature('RESOLVE_HOSTNAME_GATEWAYS')) return [];
+    const names = reader.get(namedNetworkGateways, '').map(({ address }) => dnsNameOf(address));
+    return [...new Set(names.filter(name => name !== undefined))].sort();
+  },
+};
+
+function resolved(reader: Reader, gateway: NetworkGateway): readonly NetworkGateway[] {
+  if (isIp(gateway.address)) return [gateway];
+  const name = reader.feature('RESOLVE_HOSTNAME_GATEWAYS') ? dnsNameOf(gateway.address) : undefined;
+  const answer = name && reader.object('ResolvedName', `${reader.setting('clusterId')}/${name}`);
+  return answer ? answer.spec.addresses.map(address => ({ ...gateway, address })) : [];
+}
+
+function distinct(gateways: readonly NetworkGateway[]): readonly NetworkGateway[] {
+  const found = new Map<string, NetworkGateway>();
+  for (const gateway of gateways) {
+    const { network, cluster, address, port } = gateway;
+    found.set(`${network}|${cluster}|${address}|${port}`, gateway);
+  }
+  return [...found.values()].sort(byPlace);
+}
+
+/** A service that its label makes the gateway of a network; without the port it cannot be one. */
+function labelled(reader: Reader, service: Obj<'Service'>): readonly NetworkGateway[] {
+  const port = Number(service.labels[GATEWAY_PORT_LABEL] ?? GATEWAY_PORT);
+  if (!service.spec.ports.some(candidate => candidate.port === port)) return [];
+  return gatewaysOf(reader, service, service.labels[NETWORK_LABEL] ?? '', port);
+}
+
+/** What MeshNetworks says: by address, or by the name of a service in a cluster of the network. */
+function configured(reader: Reader): readonly NetworkGateway[] {
+  const found: NetworkGateway[] = [];
+  for (const [network, { gateways = [], endpoints = [] }] of Object.entries(reader.networks().networks ?? {})) {
+    const clusters = new Set(endpoints.map(endpoint => endpoint.fromRegistry ?? ''));
+    for (const gateway of gateways) {
+      const port = gateway.port ?? 0;
+      if (gateway.address !== undefined) found.push({ network, cluster: '', address: gateway.address, port });
+      for (const service of servicesNamed(reader, gateway.registryServiceName ?? '')) {
+        if (!clusters.has(service.cluster) || (service.labels[NETWORK_LABEL] ?? '') !== '') continue;
+        found.push(...gatewaysOf(reader, service, network, port));
+      }
+    }
+  }
+  return found;
+}
+
+function servicesNamed(reader: Reader, hostname: string): readonly Obj<'Service'>[] {
+  const named = kubernetesServiceOf(hostname, reader.setting('domainSuffix'));
+  return named === undefined ? [] : reader.indexed('servicesByName', `${named.namespace}/${named.name}`);
+}
+
+function gatewaysOf(
+  reader: Reader,
+  service: Obj<'Service'>,
+  network: string,
+  servicePort: number,
+): readonly NetworkGateway[] {
+  const { type, ports } = service.spec;
+  const { cluster } = service;
+  const selector = type === 'NodePort' ? nodeSelector(service) : undefined;
+  if (selector !== undefined) {
+    const port = ports.find(candidate => candidate.port === servicePort)?.nodePort ?? servicePort;
+    return nodeAddresses(reader, cluster, selector).map(address => ({ network, cluster, address, port }));
+  }
+  return outsideAddresses(service).map(address => ({ network, cluster, address, port: servicePort }));
+}
+
+function nodeSelector(service: Obj<'Service'>): Readonly<Record<string, string>> | undefined {
+  const text = service.annotations[NODE_SELECTOR_ANNOTATION];
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? (value as Readonly<Record<string, string>>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function nodeAddresses(reader: Reader, cluster: string, selector: Readonly<Record<string, string>>): readonly string[] {
+  return reader
+    .objects('Node', `${cluster}/`)
+    .filter(node => selects(selector, node.labels))
+    .flatMap(node => node.spec.addresses.filter(({ type }) => type === 'ExternalIP').map(({ address }) => address));
+}
+
+function byPlace(a: NetworkGateway, b: NetworkGateway): number {
+  return (
+    compareText(a.network, b.network) ||
+    compareText(a.cluster, b.cluster) ||
+    compareText(a.address, b.address) ||
+    a.port - b.port
+  );
+}

@@ -1,0 +1,85 @@
+// Which Gateways apply to a router, and which of its ports each server port becomes.
+//
+// A derivation, so that what depends on it sees only the answer: routers that differ in labels but serve the same Gateways on the same ports
+// share everything made of them. Source: Istio pilot/pkg/model/push_context.go, gateway.go; spec-routes-visibility §13, spec-listeners §10.1.
+
+import { byAge, configKey, type Obj } from '../../model/object.ts';
+import type { ServiceTarget } from '../../model/service.ts';
+import type { Derivation, ProxyReader } from '../../query/reader.ts';
+import { proxySelectedBy, serviceTargets } from '../../registry/workload.ts';
+
+/** Names the services (hosts, comma separated) whose instances serve a Gateway that was made from Gateway API. */
+export const GATEWAY_SERVICE_ANNOTATION = 'internal.istio.io/gateway-service';
+/** Namespace of the Gateway API object that such a Gateway was made from; else the Gateway's own. */
+export const PARENT_NAMESPACE_ANNOTATION = 'internal.istio.io/parent-namespace';
+const NO_TRANSLATION_LABEL = 'experimental.istio.io/disable-gateway-port-translation';
+
+/**
+ * `ports`: declared number → resolved ports of the router, ascending by service target; a number that resolves to nothing is absent.
+ * `udp`: declared numbers that are UDP ports of a service too, where QUIC is switched on.
+ */
+export type GatewayChoice = {
+  readonly key: string;
+  readonly ports: Readonly<Record<string, readonly number[]>>;
+  readonly udp: readonly number[];
+};
+
+/** The Gateways of the current proxy, oldest first. */
+export const gatewayChoices: Derivation<readonly GatewayChoice[]> = {
+  name: 'select/gatewayChoices',
+  run: reader => {
+    const scoped = reader.feature('PILOT_SCOPE_GATEWAY_TO_NAMESPACE');
+    const found = reader.objects('Gateway', scoped ? `${reader.facet('namespace')}/` : '');
+    const choices: GatewayChoice[] = [];
+    for (const gateway of [...found].sort(byAge)) {
+      const found = portsOf(reader, gateway);
+      if (found !== undefined) choices.push({ key: configKey(gateway.namespace, gateway.name), ...found });
+    }
+    return choices;
+  },
+};
+
+/** undefined: the Gateway is not for this proxy. */
+function portsOf(reader: ProxyReader, gateway: Obj<'Gateway'>): Omit<GatewayChoice, 'key'> | undefined {
+  const services = gateway.annotations[GATEWAY_SERVICE_ANNOTATION];
+  if (services !== undefined) return ofService(reader, gateway, services);
+  const selector = gateway.spec.selector ?? {};
+  if (Object.keys(selector).length > 0 && !proxySelectedBy(reader, selector)) return undefined;
+  const ports: Record<string, readonly number[]> = {};
+  const targets = reader.get(serviceTargets, '');
+  for (const number of declaredPorts(gateway)) {
+    const target = targets.find(t => t.port.port === number && t.service.labels[NO_TRANSLATION_LABEL] === undefined);
+    ports[number] = [target?.targetPort ?? number];
+  }
+  return { ports, udp: udpPorts(reader, gateway, targets) };
+}
+
+function ofService(
+  reader: ProxyReader,
+  gateway: Obj<'Gateway'>,
+  services: string,
+): Omit<GatewayChoice, 'key'> | undefined {
+  const hosts = services.split(',');
+  const parent = gateway.annotations[PARENT_NAMESPACE_ANNOTATION] ?? gateway.namespace;
+  const serves = (t: ServiceTarget): boolean => t.service.namespace === parent && hosts.includes(t.service.hostname);
+  const targets = reader.get(serviceTargets, '').filter(serves);
+  if (targets.length === 0) return undefined;
+  const ports: Record<string, readonly number[]> = {};
+  for (const number of declaredPorts(gateway)) {
+    const resolved = targets.filter(t => t.port.port === number).map(t => t.targetPort);
+    if (resolved.length > 0) ports[number] = [...new Set(resolved)];
+  }
+  return { ports, udp: udpPorts(reader, gateway, targets) };
+}
+
+function udpPorts(reader: ProxyReader, gateway: Obj<'Gateway'>, targets: readonly ServiceTarget[]): readonly number[] {
+  if (!reader.feature('PILOT_ENABLE_QUIC_LISTENERS')) return [];
+  return declaredPorts(gateway).filter(number =>
+    targets.some(({ port }) => port.port === number && port.protocol === 'UDP'),
+  );
+}
+
+function declaredPorts(gateway: Obj<'Gateway'>): readonly number[] {
+  const numbers = (gateway.spec.servers ?? []).map(server => server.port?.number ?? 0);
+  return [...new Set(numbers)];
+}

@@ -1,0 +1,60 @@
+// One server of a Gateway on one port of a router: which protocol class it is of, what its route configuration is called, which names it
+// serves over TLS. Facts of the server alone, without regard to other servers on the port (gateways.ts merges those).
+// Source: Istio pkg/config/gateway/gateway.go, pilot/pkg/model/gateway.go; spec-routes-visibility §12.1, §13.
+
+import { isHttp, protocolOf } from '../../model/protocol.ts';
+import type { Server } from '../../schema/istio-types.gen.ts';
+
+/** HTTP, or HTTPS that is terminated here: such a server has a route configuration. */
+export function isHttpServer(server: Server): boolean {
+  const protocol = protocolOf(server.port?.protocol ?? '');
+  return isHttp(protocol) || (protocol === 'HTTPS' && server.tls !== undefined && !isPassthrough(server));
+}
+
+/** `tls` on an HTTP port (for httpsRedirect) does not make a TLS server. */
+export function isTlsServer(server: Server): boolean {
+  return server.tls !== undefined && !isPlainHttp(server);
+}
+
+export function isPlainHttp(server: Server): boolean {
+  return isHttp(protocolOf(server.port?.protocol ?? ''));
+}
+
+function isPassthrough(server: Server): boolean {
+  const mode = server.tls?.mode ?? 'PASSTHROUGH';
+  return server.tls !== undefined && (mode === 'PASSTHROUGH' || mode === 'AUTO_PASSTHROUGH');
+}
+
+/**
+ * Whether the server can be offered over QUIC as well: HTTPS that ends here. One that demands a certificate of its clients cannot; Envoy would
+ * not ask for it there.
+ */
+export function isHttp3Server(server: Server): boolean {
+  if (protocolOf(server.port?.protocol ?? '') !== 'HTTPS' || server.tls === undefined) return false;
+  return server.tls.mode === 'SIMPLE' || server.tls.mode === 'OPTIONAL_MUTUAL';
+}
+
+/**
+ * The name of the route configuration of a server, or '' if it has none. Plain HTTP servers of all Gateways share the name of their port;
+ * a terminating HTTPS server has a name of its own. `port` is the resolved port.
+ */
+export function gatewayRouteName(server: Server, port: number, namespace: string, name: string): string {
+  const bind = server.bind === undefined || server.bind === '' ? '' : `.${server.bind}`;
+  if (isPlainHttp(server)) return `http.${port}${bind}`;
+  if (protocolOf(server.port?.protocol ?? '') !== 'HTTPS' || isPassthrough(server)) return '';
+  return `https.${server.port?.number ?? 0}.${server.port?.name ?? ''}.${name}.${namespace}${bind}`;
+}
+
+/** Hosts in normal form: `./h` names the Gateway's own namespace, any namespace is said by leaving it out, `*` with any namespace is all there is. */
+export function normalHosts(hosts: readonly string[], namespace: string): readonly string[] {
+  if (hosts.includes('*/*')) return ['*'];
+  return hosts.map(host => {
+    if (host.startsWith('./')) return `${namespace}/${host.slice(2)}`;
+    return host.startsWith('*/') ? host.slice(2) : host;
+  });
+}
+
+/** The names a TLS server is found by, sorted, each once. */
+export function sniHosts(hosts: readonly string[]): readonly string[] {
+  return [...new Set(hosts.map(host => host.slice(host.indexOf('/') + 1)))].sort();
+}

@@ -1,0 +1,57 @@
+// The services that a gateway gets clusters for. All that it sees, unless PILOT_FILTER_GATEWAY_CLUSTER_CONFIG says: only those that its
+// VirtualServices lead to, and those that extension providers of the mesh name.
+// Source: Istio pilot/pkg/model/push_context.go (GatewayServices, extraServicesForProxy); spec-clusters §10.1.
+
+import type { Service } from '../../model/service.ts';
+import type { ProxyReader, Query } from '../../query/reader.ts';
+import { destinationsOf } from '../scope/scope-services.ts';
+import { scopedServices } from '../scope/sidecar-scope.ts';
+import { virtualServices } from '../scope/virtual-services.ts';
+import { gatewayChoices } from './gateway-selection.ts';
+
+/** In the order of the scope. For sidecars: all of it. */
+export function servicesWithClusters(reader: ProxyReader): readonly Service[] {
+  const services = reader.get(scopedServices, '');
+  if (reader.facet('type') !== 'router' || !reader.feature('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG')) return services;
+  const hosts = new Set<string>(reader.get(providerServices, ''));
+  for (const { key } of reader.derived(gatewayChoices)) {
+    for (const host of reader.get(destinationsByGateway, key)) hosts.add(host);
+  }
+  return services.filter(({ hostname, namespace }) => hosts.has(hostname) || hosts.has(`${namespace}/${hostname}`));
+}
+
+/** Argument `namespace/name` of a Gateway: where VirtualServices lead from it, whoever may see them. */
+const destinationsByGateway: Query<string, ReadonlySet<string>> = {
+  name: 'select/destinationsByGateway',
+  run: (reader, gateway) => {
+    const scoped = reader.feature('PILOT_SCOPE_GATEWAY_TO_NAMESPACE');
+    const namespace = scoped ? gateway.slice(0, gateway.indexOf('/')) : undefined;
+    const hosts = new Set<string>();
+    for (const virtualService of reader.get(virtualServices, '')) {
+      if (!virtualService.gateways.includes(gateway)) continue;
+      for (const host of destinationsOf(virtualService, namespace).keys()) hosts.add(host);
+    }
+    return hosts;
+  },
+};
+
+/** `host` or `namespace/host`, as the providers write it. */
+const providerServices: Query<'', readonly string[]> = {
+  name: 'select/providerServices',
+  run: reader => {
+    const providers = reader.mesh('extensionProviders') ?? [];
+    const named = providers.flatMap(provider => [
+      provider.envoyExtAuthzHttp?.service,
+      provider.envoyExtAuthzGrpc?.service,
+      provider.zipkin?.service,
+      provider.datadog?.service,
+      provider.skywalking?.service,
+      provider.opentelemetry?.service,
+      provider.envoyHttpAls?.service,
+      provider.envoyTcpAls?.service,
+      provider.envoyOtelAls?.service,
+      provider.sds?.service,
+    ]);
+    return named.filter(service => service !== undefined && service !== '') as readonly string[];
+  },
+};

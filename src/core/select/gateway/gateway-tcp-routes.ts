@@ -1,0 +1,93 @@
+// Where connections to a TCP or TLS server of a Gateway go: VirtualServices bound to the Gateway, or, for AUTO_PASSTHROUGH, the services
+// themselves by the SNI that mesh clients send (spec-listeners §10.3; Istio core/gateway.go).
+
+import { matches, subsetOf } from '../../model/hosts.ts';
+import { protocolOf } from '../../model/protocol.ts';
+import type { Port, Protocol } from '../../model/service.ts';
+import type { ProxyReader } from '../../query/reader.ts';
+import type { L4MatchAttributes, VirtualService } from '../../schema/istio-types.gen.ts';
+import { sniDnatName } from '../cluster/cluster-names.ts';
+import { ruleTcpRoute, sniTcpRoute, type TcpRoute } from '../listener/tcp-routes.ts';
+import { destinationRule } from '../scope/destination-rules.ts';
+import { scopedServices } from '../scope/sidecar-scope.ts';
+import { type ResolvedVirtualService, virtualServicesFor } from '../scope/virtual-services.ts';
+import type { MergedServer } from './gateways.ts';
+
+export interface SniRoute {
+  readonly serverNames: readonly string[];
+  readonly route: TcpRoute;
+  /** Of the port that is meant, as far as the gateway can know it. */
+  readonly protocol: Protocol;
+}
+
+/** The route of a TCP server, also of one that ends TLS: the first tcp rule that fits. */
+export function serverTcpRoute(reader: ProxyReader, merged: MergedServer): TcpRoute | undefined {
+  for (const vs of boundTo(reader, merged)) {
+    for (const rule of (vs.spec as VirtualService).tcp ?? []) {
+      const all = rule.match ?? [];
+      if (all.length > 0 && !all.some(match => fits(match, merged))) continue;
+      return ruleTcpRoute(reader, rule.route ?? [], declaredPort(merged), vs);
+    }
+  }
+  return undefined;
+}
+
+/** The routes of a PASSTHROUGH server: one for each tls match that fits. */
+export function passthroughRoutes(reader: ProxyReader, merged: MergedServer): readonly SniRoute[] {
+  const routes: SniRoute[] = [];
+  for (const vs of boundTo(reader, merged)) {
+    for (const rule of (vs.spec as VirtualService).tls ?? []) {
+      for (const match of rule.match ?? []) {
+        if (!fits(match, merged)) continue;
+        const route = ruleTcpRoute(reader, rule.route ?? [], declaredPort(merged), vs);
+        if (route !== undefined) routes.push({ serverNames: match.sniHosts ?? [], route, protocol: 'TLS' });
+      }
+    }
+  }
+  return routes;
+}
+
+/** The routes of an AUTO_PASSTHROUGH server: every service of the mesh that its hosts cover, every port, every subset. */
+export function autoPassthroughRoutes(reader: ProxyReader, merged: MergedServer): readonly SniRoute[] {
+  const routes: SniRoute[] = [];
+  for (const service of reader.get(scopedServices, '')) {
+    if (service.meshExternal || !merged.sniHosts.some(host => subsetOf(service.hostname, host))) continue;
+    const rule = reader.get(destinationRule, `${service.hostname}|${service.namespace}|outbound`);
+    const subsets = ['', ...(rule?.spec.subsets ?? []).map(subset => subset.name ?? '')];
+    for (const port of service.ports) {
+      if (port.protocol === 'UDP') continue;
+      for (const subset of subsets) {
+        const name = sniDnatName(service.hostname, subset, port.port);
+        const route = sniTcpRoute(reader, name, { service, port, subset }, rule?.spec);
+        routes.push({ serverNames: [name], route, protocol: port.protocol });
+      }
+    }
+  }
+  return routes;
+}
+
+/** VirtualServices of the server's Gateway with a host that the server serves, in their order. */
+function boundTo(reader: ProxyReader, merged: MergedServer): readonly ResolvedVirtualService[] {
+  const all = reader.get(virtualServicesFor, `${reader.facet('namespace')}|${merged.gatewayName}`);
+  return all.filter(vs => vs.hosts.some(host => serves(merged, host, vs.namespace)));
+}
+
+/** A server host with a namespace is for VirtualServices of that namespace. */
+function serves(merged: MergedServer, host: string, namespace: string): boolean {
+  return (merged.server.hosts ?? []).some(own => {
+    const slash = own.indexOf('/');
+    if (slash >= 0 && own.slice(0, slash) !== namespace) return false;
+    return matches(own.slice(slash + 1), host);
+  });
+}
+
+function fits(match: L4MatchAttributes, merged: MergedServer): boolean {
+  const gateways = match.gateways ?? [];
+  if (gateways.length > 0 && !gateways.includes(merged.gatewayName)) return false;
+  return match.port === undefined || match.port === 0 || match.port === declaredPort(merged).port;
+}
+
+function declaredPort({ server }: MergedServer): Port {
+  const { name = '', number = 0, protocol = '' } = server.port ?? {};
+  return { name, port: number, protocol: protocolOf(protocol) };
+}

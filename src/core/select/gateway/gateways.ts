@@ -1,0 +1,221 @@
+// The Gateways of a router merged into what it listens on: per (port, protocol, bind) a group of servers that share a listener or filter
+// chain, and per route name the servers whose hosts make up one route configuration.
+//
+// Servers are taken oldest Gateway first; one that conflicts with what is there is refused and said so in `refused`, never silently dropped.
+// Servers, groups and lists keep their identity while nothing in them changes, so that what is generated from them is shared and kept.
+// Source: Istio pilot/pkg/model/gateway.go (mergeGateways); spec-routes-visibility §13, spec-listeners §10.2.
+
+import type { Obj } from '../../model/object.ts';
+import { isHttp, protocolOf } from '../../model/protocol.ts';
+import { type Generator, oneOfEqual } from '../../query/memo.ts';
+import type { ProxyReader, Query } from '../../query/reader.ts';
+import type { Server } from '../../schema/istio-types.gen.ts';
+import { gatewayChoices } from './gateway-selection.ts';
+import {
+  gatewayRouteName,
+  isHttp3Server,
+  isHttpServer,
+  isPlainHttp,
+  isTlsServer,
+  normalHosts,
+  sniHosts,
+} from './gateway-servers.ts';
+
+export interface MergedServer {
+  /** As written, but with hosts in normal form (`h`, `namespace/h` or `*`). */
+  readonly server: Server;
+  readonly gateway: Obj<'Gateway'>;
+  /** `namespace/name`, as VirtualServices refer to it. */
+  readonly gatewayName: string;
+  /** The port of the router that `server.port.number` resolved to. */
+  readonly port: number;
+  /** '' if the server has no route configuration. */
+  readonly routeName: string;
+  /** Hosts without their namespaces, sorted. */
+  readonly sniHosts: readonly string[];
+  /** Neither plain text nor HTTP with httpsRedirect: the servers of its group get a filter chain each. */
+  readonly tls: boolean;
+  /** Served over QUIC too, which the responses tell. */
+  readonly http3: boolean;
+}
+
+/** Servers that share a listener port, protocol and bind. Plain HTTP servers of one group are one filter chain, its name is `routeName`. */
+export interface ServerGroup {
+  readonly port: number;
+  /** Protocol text of the first server, as written. */
+  readonly protocol: string;
+  /** '' means the wildcard address. */
+  readonly bind: string;
+  /** That of the first server; servers of a TLS group have their own. */
+  readonly routeName: string;
+  /** Never empty; in order of acceptance. */
+  readonly servers: readonly MergedServer[];
+}
+
+export interface RefusedServer {
+  /** `namespace/name` of the Gateway. */
+  readonly gateway: string;
+  readonly server: number;
+  readonly port: number;
+  readonly message: string;
+}
+
+export interface MergedGateway {
+  /** In order of first use. */
+  readonly groups: readonly ServerGroup[];
+  /** Route name → servers, in order of acceptance. */
+  readonly routes: Readonly<Record<string, readonly MergedServer[]>>;
+  /** A server leads on by SNI alone, as those of east-west gateways do, even if its port stood in its way. */
+  readonly autoPassthrough: boolean;
+  readonly refused: readonly RefusedServer[];
+}
+
+/** The merged Gateways of the current proxy; empty if none applies. */
+export const mergedGateway: Query<'', MergedGateway> = {
+  name: 'select/mergedGateway',
+  run: reader => {
+    const merge = new Merge();
+    for (const { key, ports, udp } of reader.derived(gatewayChoices)) {
+      const gateway = reader.object('Gateway', key);
+      if (gateway === undefined) continue;
+      for (const [index, server] of (gateway.spec.servers ?? []).entries()) {
+        if (server.port === undefined) merge.refuse(gateway, index, 0, 'the server has no port');
+        const number = server.port?.number ?? 0;
+        for (const port of ports[number] ?? []) {
+          if (server.port !== undefined)
+            merge.add(reader.make(mergedServer, { gateway, index, port, udp: udp.includes(number) }), index);
+        }
+      }
+    }
+    return merge.result(reader);
+  },
+};
+
+const mergedServer: Generator<
+  { readonly gateway: Obj<'Gateway'>; readonly index: number; readonly port: number; readonly udp: boolean },
+  MergedServer
+> = {
+  name: 'select/mergedServer',
+  run: ({ gateway, index, port, udp }) => {
+    const written = gateway.spec.servers![index]!;
+    const server = { ...written, hosts: normalHosts(written.hosts ?? [], gateway.namespace) };
+    return {
+      server,
+      gateway,
+      gatewayName: `${gateway.namespace}/${gateway.name}`,
+      port,
+      routeName: gatewayRouteName(server, port, gateway.namespace, gateway.name),
+      sniHosts: sniHosts(server.hosts),
+      tls: isTlsServer(server),
+      http3: udp && isHttp3Server(server),
+    };
+  },
+};
+
+const oneOfEqualGroups = oneOfEqual<ServerGroup>('select/serverGroup');
+
+interface OpenGroup extends ServerGroup {
+  readonly servers: MergedServer[];
+}
+
+/** The state of the merge; lives for one run of the query. */
+class Merge {
+  readonly #groups = new Map<string, OpenGroup>();
+  readonly #routes = new Map<string, MergedServer[]>();
+  readonly #refused: RefusedServer[] = [];
+  #autoPassthrough = false;
+  readonly #usedPorts = new Set<number>();
+  /** port → bind → the first plain-text group there. */
+  readonly #plain = new Map<number, Map<string, OpenGroup>>();
+  /** port → host → bind of the last TLS server with that host. */
+  readonly #tlsHosts = new Map<number, Map<string, string>>();
+
+  add(merged: MergedServer, index: number): void {
+    let conflict = this.#hostConflict(merged);
+    if (conflict === undefined) {
+      if (merged.server.tls?.mode === 'AUTO_PASSTHROUGH') this.#autoPassthrough = true;
+      conflict = this.#place(merged);
+    }
+    if (conflict !== undefined) this.refuse(merged.gateway, index, merged.port, conflict);
+  }
+
+  refuse(gateway: Obj<'Gateway'>, server: number, port: number, message: string): void {
+    this.#refused.push({ gateway: `${gateway.namespace}/${gateway.name}`, server, port, message });
+  }
+
+  result(reader: ProxyReader): MergedGateway {
+    const groups = [...this.#groups.values()].map(group => reader.make(oneOfEqualGroups, group));
+    return {
+      groups,
+      routes: Object.fromEntries(this.#routes),
+      autoPassthrough: this.#autoPassthrough,
+      refused: this.#refused,
+    };
+  }
+
+  /** Two TLS servers with one host on one address cannot be told apart by SNI. Hosts count even if the server is refused later on. */
+  #hostConflict({ server, port }: MergedServer): string | undefined {
+    if (server.tls === undefined) return undefined;
+    const taken = this.#tlsHosts.get(port) ?? new Map<string, string>();
+    const bind = server.bind ?? '';
+    const twice = (server.hosts ?? []).filter(host => taken.get(host) === bind);
+    if (twice.length > 0) return `another TLS server on port ${port} has the same hosts: ${twice.join(', ')}`;
+    for (const host of server.hosts ?? []) taken.set(host, bind);
+    this.#tlsHosts.set(port, taken);
+    return undefined;
+  }
+
+  /** What stands in the way, or undefined. */
+  #place(merged: MergedServer): string | undefined {
+    const plain = this.#plain.get(merged.port);
+    if (plain !== undefined) return this.#joinPlain(merged, plain);
+    if (this.#usedPorts.has(merged.port)) {
+      if (isHttpServer(merged.server) && this.#routes.has(merged.routeName)) {
+        return `route name ${merged.routeName} is in use: server port names must differ`;
+      }
+    }
+    this.#usedPorts.add(merged.port);
+    const group = this.#append(merged);
+    if (!merged.tls) this.#plain.set(merged.port, new Map([[group.bind, group]]));
+    return undefined;
+  }
+
+  #joinPlain(merged: MergedServer, onPort: Map<string, OpenGroup>): string | undefined {
+    const plain = onPort.get(merged.server.bind ?? '');
+    if (plain === undefined) {
+      const group = this.#append(merged);
+      if (!merged.tls) onPort.set(group.bind, group);
+      return undefined;
+    }
+    if (!isPlainHttp(merged.server) || !isHttp(protocolOf(plain.protocol))) {
+      return `port ${merged.port} already serves ${plain.protocol}, which cannot be merged with ${merged.server.port?.protocol ?? ''}`;
+    }
+    plain.servers.push(merged);
+    this.#listRoute(merged);
+    return undefined;
+  }
+
+  #append(merged: MergedServer): OpenGroup {
+    const protocol = merged.server.port?.protocol ?? '';
+    const bind = merged.server.bind ?? '';
+    const key = `${merged.port}|${protocol}|${bind}`;
+    const group = this.#groups.get(key) ?? {
+      port: merged.port,
+      protocol,
+      bind,
+      routeName: merged.routeName,
+      servers: [],
+    };
+    this.#groups.set(key, group);
+    group.servers.push(merged);
+    this.#listRoute(merged);
+    return group;
+  }
+
+  #listRoute(merged: MergedServer): void {
+    if (merged.routeName === '') return;
+    const known = this.#routes.get(merged.routeName);
+    if (known === undefined) this.#routes.set(merged.routeName, [merged]);
+    else known.push(merged);
+  }
+}

@@ -1,0 +1,153 @@
+// Outbound listeners while they are being laid over each other: what happens when two services want the same address and port
+// (spec-listeners §6.5; Istio core/listener.go, mergeTCPFilterChains).
+
+import ipaddr from 'ipaddr.js';
+import { compareText } from '../../model/object.ts';
+import type { Port, Service } from '../../model/service.ts';
+import type { ChainPlan, TcpChainPlan } from './outbound-chains.ts';
+
+export interface OutboundListenerPlan {
+  /** The address that names the listener, then further ones. */
+  readonly binds: readonly [string, ...string[]];
+  readonly port: number;
+  readonly bindToPort: boolean;
+  /** The first service of the listener and its port: statistics, logs and some filters follow it. */
+  readonly service: Service;
+  readonly servicePort: Port;
+  readonly chains: readonly ChainPlan[];
+  /** The chains of other services that could not be told apart from those that are there. */
+  readonly conflicts: readonly string[];
+}
+
+export type EntryClass = 'HTTP' | 'TCP' | 'auto';
+
+export interface IncomingEntry {
+  readonly plan: OutboundListenerPlan;
+  readonly incoming: EntryClass;
+  /** The class that the entry has from then on: HTTP on the wildcard address is told from other traffic by inspection. */
+  readonly settled: EntryClass;
+  /** An HTTP proxy port takes the place of whatever is there. */
+  readonly replaces: boolean;
+}
+
+interface Entry {
+  plan: OutboundListenerPlan;
+  kind: EntryClass;
+  locked: boolean;
+  /** Of the plan and all that joined it: a port can have a thousand services. */
+  joined: Joined | undefined;
+}
+
+interface Joined {
+  readonly chains: ChainPlan[];
+  readonly conflicts: string[];
+  /** What the chains match. */
+  readonly taken: Set<string>;
+}
+
+/** Protocols in which the server may speak first in its own way: they share a port with nothing else. */
+const exclusiveProtocols: readonly string[] = ['Mongo', 'MySQL'];
+
+export class OutboundEntries {
+  /** By the first address, then by port: asked for each port of each service, so no text is put together for it. */
+  readonly #entries = new Map<string, Map<number, Entry>>();
+
+  /** From now on nothing is added to what is there: a catch-all listener only fills the gaps that the earlier ones left. */
+  lock(): void {
+    for (const ports of this.#entries.values()) for (const entry of ports.values()) entry.locked = true;
+  }
+
+  /** True if HTTP that comes to the address and port would change nothing, as with most services of a mesh. */
+  absorbsHttp(bind: string, port: number): boolean {
+    const existing = this.#entries.get(bind)?.get(port);
+    return existing !== undefined && (existing.locked || existing.kind !== 'TCP');
+  }
+
+  add(incoming: IncomingEntry): void {
+    const [bind] = incoming.plan.binds;
+    const ports = this.#entries.get(bind) ?? new Map<number, Entry>();
+    this.#entries.set(bind, ports);
+    const existing = ports.get(incoming.plan.port);
+    if (existing === undefined) {
+      ports.set(incoming.plan.port, { plan: incoming.plan, kind: incoming.settled, locked: false, joined: undefined });
+      return;
+    }
+    if (existing.locked || excludes(existing, incoming)) return;
+    if (incoming.replaces || (incoming.incoming === 'auto' && existing.kind === 'HTTP')) {
+      existing.plan = incoming.plan;
+      existing.joined = undefined;
+      existing.kind = incoming.settled;
+      return;
+    }
+    // HTTP beside HTTP needs no chain of its own: its hosts come with the routes.
+    if (incoming.incoming === 'HTTP' && existing.kind !== 'TCP') return;
+    if (incoming.incoming === 'auto' && existing.kind === 'auto') return;
+    join(existing, incoming.plan);
+    if (incoming.incoming !== existing.kind) existing.kind = 'auto';
+  }
+
+  /** Sorted by name of the listener. */
+  plans(): readonly OutboundListenerPlan[] {
+    const named: (readonly [string, Entry])[] = [];
+    for (const [bind, ports] of this.#entries)
+      for (const [port, entry] of ports) named.push([`${bind}_${port}`, entry]);
+    return named
+      .sort((a, b) => compareText(a[0], b[0]))
+      .map(([, { plan, joined }]) => {
+        return joined === undefined ? plan : { ...plan, chains: joined.chains, conflicts: joined.conflicts };
+      });
+  }
+}
+
+function excludes(existing: Entry, incoming: IncomingEntry): boolean {
+  const there = existing.kind === 'auto' ? 'Unsupported' : existing.plan.servicePort.protocol;
+  const comes = incoming.plan.servicePort.protocol;
+  return there !== comes && (exclusiveProtocols.includes(there) || exclusiveProtocols.includes(comes));
+}
+
+function join(entry: Entry, incoming: OutboundListenerPlan): void {
+  const { plan } = entry;
+  entry.joined ??= {
+    chains: [...plan.chains],
+    conflicts: [...plan.conflicts],
+    taken: new Set(plan.chains.map(matchOf)),
+  };
+  const { chains, conflicts, taken } = entry.joined;
+  for (const chain of incoming.chains) {
+    const match = matchOf(chain);
+    if (taken.has(match)) {
+      conflicts.push(
+        `${incoming.service.hostname}:${incoming.port} shares ${plan.binds[0]}:${plan.port} with ${plan.service.hostname}, which takes its traffic`,
+      );
+      continue;
+    }
+    taken.add(match);
+    chains.push(chain);
+  }
+}
+
+/** Two chains with equal text would take the same connections. */
+function matchOf(chain: ChainPlan): string {
+  if (chain.kind === 'http') return chain.sniffed ? 'inspected HTTP' : '';
+  const names = chain.serverNames.includes('*') ? [] : [...new Set(chain.serverNames)].sort(compareText);
+  const ranges = [...new Set(rangesOf(chain).map(maskedRange))].sort(compareText);
+  return names.length === 0 && ranges.length === 0 ? '' : `${names.join(',')}|${ranges.join(',')}`;
+}
+
+/** CIDR ranges that narrow the match; a range of all addresses does not. */
+export function rangesOf(chain: TcpChainPlan): readonly string[] {
+  return chain.cidrs.filter(cidr => !cidr.startsWith('0.0.0.0')).sort(compareText);
+}
+
+/** True for a chain that takes every connection; one for the range of all addresses is told apart, as Istio does. */
+export function takesAll(chain: TcpChainPlan): boolean {
+  return (chain.serverNames.length === 0 || chain.serverNames.includes('*')) && chain.cidrs.length === 0;
+}
+
+/** Two ways to write one range: 10.1.2.3/8 is 10.0.0.0/8. */
+function maskedRange(range: string): string {
+  if (!ipaddr.isValidCIDR(range)) return range;
+  const [base, bits] = ipaddr.parseCIDR(range);
+  const network = base.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
+  return `${network.networkAddressFromCIDR(range).toString()}/${bits}`;
+}

@@ -1,0 +1,56 @@
+// TLS settings of servers that users choose: versions and cipher suites (spec-listeners §10.4; Istio core/listener.go, pkg/security).
+
+import type { Reader } from '../../query/reader.ts';
+import type { ServerTLSSettings } from '../../schema/istio-types.gen.ts';
+
+export interface TlsChoice {
+  /** As in Istio's API, e.g. `TLSV1_2`; '' leaves it to the proxy. */
+  readonly minVersion: string;
+  readonly maxVersion: string;
+  readonly ciphers: readonly string[];
+  readonly curves: readonly string[];
+}
+
+/** Suites that Envoy's TLS library knows by these names; others would make it refuse the whole listener. */
+const knownCiphers: ReadonlySet<string> = new Set([
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-SHA',
+  'ECDHE-RSA-AES128-SHA',
+  'ECDHE-ECDSA-AES256-SHA',
+  'ECDHE-RSA-AES256-SHA',
+  'AES128-GCM-SHA256',
+  'AES256-GCM-SHA384',
+  'AES128-SHA',
+  'AES256-SHA',
+  'DES-CBC3-SHA',
+]);
+
+/** The mesh's defaults, then what the server says. */
+export function tlsChoice(reader: Reader, tls: ServerTLSSettings): TlsChoice {
+  const defaults = reader.mesh('tlsDefaults');
+  const own = usableCiphers(tls.cipherSuites ?? []);
+  return {
+    minVersion: versionOf(tls.minProtocolVersion) || defaultMinimum(defaults?.minProtocolVersion),
+    maxVersion: versionOf(tls.maxProtocolVersion),
+    ciphers: own.length > 0 ? own : (defaults?.cipherSuites ?? []),
+    curves: defaults?.ecdhCurves ?? [],
+  };
+}
+
+function usableCiphers(ciphers: readonly string[]): readonly string[] {
+  return [...new Set(ciphers)].filter(cipher => knownCiphers.has(cipher));
+}
+
+function versionOf(version: string | undefined): string {
+  return version === undefined || version === 'TLS_AUTO' ? '' : version;
+}
+
+/** The mesh's minimum is 1.2 or 1.3: older versions are left out. */
+function defaultMinimum(version: string | undefined): string {
+  return version === 'TLSV1_2' || version === 'TLSV1_3' ? version : '';
+}

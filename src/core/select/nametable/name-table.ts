@@ -1,0 +1,96 @@
+// Which names a sidecar's agent answers itself, with which addresses: the services of its egress listeners, and for headless ones their pods.
+// Source: Istio pkg/dns/server/name_table.go; spec-routes-visibility §19.
+
+import { isIp } from '../../model/proxy.ts';
+import type { Endpoint, Service } from '../../model/service.ts';
+import type { ProxyReader } from '../../query/reader.ts';
+import { isOfClusterSet } from '../../registry/cluster-set.ts';
+import { endpointShards } from '../../registry/endpoints.ts';
+import { listenerServices } from '../scope/sidecar-scope.ts';
+import { type AddressView, addressView, allAddresses, NO_ADDRESS } from './service-addresses.ts';
+
+export interface NamedAddresses {
+  readonly host: string;
+  /** Never empty; may repeat. */
+  readonly ips: readonly string[];
+  readonly registry: Service['registry'];
+  /** Both '' for what is not of Kubernetes. */
+  readonly shortname: string;
+  readonly namespace: string;
+}
+
+/** One entry a host, in order of first mention. Empty for a gateway. */
+export function namedAddresses(reader: ProxyReader): readonly NamedAddresses[] {
+  const table = new Map<string, NamedAddresses>();
+  if (reader.facet('type') !== 'sidecar') return [];
+  const view = reader.derived(addressView);
+  for (const services of reader.get(listenerServices, '')) {
+    for (const service of services) addService(reader, table, service, view);
+  }
+  return [...table.values()];
+}
+
+function addService(
+  reader: ProxyReader,
+  table: Map<string, NamedAddresses>,
+  service: Service,
+  view: AddressView,
+): void {
+  const addresses = allAddresses(service, view);
+  const headless = addresses.includes(NO_ADDRESS) && service.resolution === 'Passthrough';
+  const plain = addresses.filter(address => address !== NO_ADDRESS && isIp(address));
+  const ips = headless ? [...plain, ...podAddresses(reader, table, service)] : plain;
+  if (ips.length === 0) return;
+  const { hostname, registry } = service;
+  const known = table.get(hostname);
+  if (known === undefined || (known.registry !== 'Kubernetes' && registry === 'Kubernetes')) {
+    // A name of the set has no short form.
+    const inNamespace = registry === 'Kubernetes' && !isOfClusterSet(hostname);
+    const shortname = inNamespace ? service.name : '';
+    table.set(hostname, { host: hostname, ips, registry, shortname, namespace: inNamespace ? service.namespace : '' });
+  } else if (known.registry !== 'Kubernetes') {
+    table.set(hostname, { ...known, ips: [...known.ips, ...ips] });
+  }
+}
+
+/** Addresses of a headless service's pods; pods with a name below the service get an entry of their own on the way. */
+function podAddresses(reader: ProxyReader, table: Map<string, NamedAddresses>, service: Service): readonly string[] {
+  const [port] = service.ports;
+  if (port === undefined) return [];
+  const ownCluster = reader.facet('clusterId');
+  const network = reader.facet('network');
+  const multicluster = reader.feature('ENABLE_MULTICLUSTER_HEADLESS');
+  const found: string[] = [];
+  for (const shard of reader.get(endpointShards, `${service.hostname}|${service.namespace}`)) {
+    for (const endpoint of shard.endpoints) {
+      if (endpoint.portName !== port.name || !isServed(endpoint, service) || !isSame(endpoint.network, network))
+        continue;
+      const sameCluster = isSame(endpoint.cluster, ownCluster);
+      addPod(table, service, endpoint, sameCluster);
+      if (sameCluster || multicluster) found.push(...endpoint.addresses);
+    }
+  }
+  return found;
+}
+
+/** Of machines nobody says that they are ready; their addresses are not told, as by Istio. */
+function isServed(endpoint: Endpoint, service: Service): boolean {
+  const [address = ''] = endpoint.addresses;
+  return isIp(address) && (endpoint.health === 'Healthy' || service.publishNotReadyAddresses);
+}
+
+/** A pod of the proxy's own cluster takes the name from one of another. */
+function addPod(table: Map<string, NamedAddresses>, service: Service, endpoint: Endpoint, sameCluster: boolean): void {
+  const dot = service.hostname.indexOf('.');
+  if (endpoint.subdomain === '' || dot < 0) return;
+  const shortname = `${endpoint.hostname}.${endpoint.subdomain}`;
+  const host = shortname + service.hostname.slice(dot);
+  if (table.has(host) && !sameCluster) return;
+  const { registry, namespace } = service;
+  table.set(host, { host, ips: endpoint.addresses, registry, shortname, namespace });
+}
+
+/** An unknown network or cluster counts as one's own. */
+function isSame(a: string, b: string): boolean {
+  return a === '' || b === '' || a === b;
+}

@@ -1,0 +1,85 @@
+// Under which addresses a proxy knows a service. Which of the service's addresses count depends on a few attributes of the proxy; they are
+// gathered in one small value (`AddressView`), so that proxies which differ in their own addresses only share what is made of it.
+// Source: Istio pilot/pkg/model/service.go (GetAllAddressesForProxy, GetAddressForProxy); spec-routes-visibility §17.4.
+
+import { isIpv4, isIpv6, metadataText } from '../../model/proxy.ts';
+import type { Service } from '../../model/service.ts';
+import type { Derivation } from '../../query/reader.ts';
+
+export const NO_ADDRESS = '0.0.0.0';
+
+export type AddressView = {
+  readonly cluster: string;
+  readonly ipMode: 'ipv4' | 'ipv6' | 'dual';
+  /** A dual proxy gets the addresses of both families (ISTIO_DUAL_STACK), else only of the first one's. */
+  readonly bothFamilies: boolean;
+  /** The proxy resolves auto-allocated addresses itself. */
+  readonly autoAllocated: boolean;
+};
+
+export const addressView: Derivation<AddressView> = {
+  name: 'select/addressView',
+  run: reader => {
+    const ipMode = reader.facet('ipMode');
+    const isSet = (key: string): boolean => metadataText({ [key]: reader.metadata(key) }, key) === 'true';
+    return {
+      cluster: reader.facet('clusterId'),
+      ipMode,
+      bothFamilies: ipMode === 'dual' && reader.feature('ISTIO_DUAL_STACK'),
+      autoAllocated:
+        isSet('DNS_CAPTURE') && (isSet('DNS_AUTO_ALLOCATE') || reader.feature('PILOT_ENABLE_IP_AUTOALLOCATE')),
+    };
+  },
+};
+
+/** Every address, `0.0.0.0` for none; empty if the service has addresses but none of a family that the proxy has. */
+export function allAddresses(service: Service, view: AddressView): readonly string[] {
+  const usable = ofFamilies(vipsOrAllocated(service, view), view);
+  return usable.length > 0 ? usable : defaultAddresses(service, service.defaultAddress, view);
+}
+
+/**
+ * The addresses of a service that was cut to one port of a sidecar's route: its VIPs, else the one address that the proxy would use.
+ * Only one auto-allocated address is left by then.
+ */
+export function frozenAddresses(service: Service, view: AddressView): readonly string[] {
+  const usable = ofFamilies(service.clusterVips[view.cluster] ?? [], view);
+  return usable.length > 0 ? usable : defaultAddresses(service, singleAddress(service, view), view);
+}
+
+/** The one address that stands for the service; `0.0.0.0` for none. */
+export function singleAddress(service: Service, view: AddressView): string {
+  const [first] = ofFamilies(service.clusterVips[view.cluster] ?? [], view);
+  if (first !== undefined) return first;
+  if (service.defaultAddress === NO_ADDRESS && view.autoAllocated) {
+    const allocated = view.ipMode === 'ipv6' ? service.autoAllocatedV6 : service.autoAllocatedV4;
+    if (allocated !== undefined) return allocated;
+  }
+  return service.defaultAddress;
+}
+
+function vipsOrAllocated(service: Service, view: AddressView): readonly string[] {
+  const vips = service.clusterVips[view.cluster] ?? [];
+  if (vips.length > 0 || !view.autoAllocated) return vips;
+  return [service.autoAllocatedV4, service.autoAllocatedV6].filter(address => address !== undefined);
+}
+
+/** A service with VIPs in other clusters only is not shown under an address that the proxy cannot use; a ServiceEntry keeps its own. */
+function defaultAddresses(service: Service, address: string, view: AddressView): readonly string[] {
+  const elsewhere = Object.values(service.clusterVips).some(vips => vips.length > 0);
+  return elsewhere ? ofFamilies([address], view) : [address];
+}
+
+function ofFamilies(addresses: readonly string[], view: AddressView): readonly string[] {
+  if (view.bothFamilies) return addresses;
+  if (addresses.length === 0) return addresses;
+  const isFirst4 = view.ipMode === 'dual' && isIpv4(plain(addresses[0]!));
+  const wanted = view.ipMode === 'ipv4' || isFirst4 ? isIpv4 : isIpv6;
+  return addresses.filter(address => wanted(plain(address)));
+}
+
+/** Without the length of a CIDR prefix. */
+function plain(address: string): string {
+  const slash = address.indexOf('/');
+  return slash < 0 ? address : address.slice(0, slash);
+}

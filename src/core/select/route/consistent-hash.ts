@@ -1,0 +1,90 @@
+// Which consistentHash block decides how requests to a destination are spread, if any. A query of its own: a DestinationRule that changes in
+// other respects (subsets' labels, connection pools, …) changes no route.
+// Source: Istio pilot/pkg/networking/core/route/route.go (getHashForHTTPDestination); spec-routes-visibility §6, §10.10.
+
+import { isWildcard, resolveShortName, subsetOf } from '../../model/hosts.ts';
+import type { ProxyReader, Query } from '../../query/reader.ts';
+import type {
+  DestinationRule,
+  LoadBalancerSettings_ConsistentHashLB,
+  TrafficPolicy,
+} from '../../schema/istio-types.gen.ts';
+import { destinationRule } from '../scope/destination-rules.ts';
+import { scopeService } from '../scope/sidecar-scope.ts';
+
+type Hash = LoadBalancerSettings_ConsistentHashLB;
+
+/** For whoever asks about many destinations: few rules hash, so most hosts need no look at the rules that apply to them. */
+export interface HashLookup {
+  /** An empty subset or an undefined port means that the destination names none; without a port, settings of a port do not count. */
+  of(host: string, subset: string, port: number | undefined): Hash | undefined;
+  /** No rule of the mesh hashes. */
+  readonly nothing: boolean;
+}
+
+export function hashLookup(reader: ProxyReader): HashLookup {
+  const { exact, wildcards } = reader.get(hashedHosts, '');
+  if (exact.size === 0) return nothingHashes;
+  const mayHash = (host: string): boolean => exact.has(host) || wildcards.some(wildcard => subsetOf(host, wildcard));
+  return {
+    nothing: false,
+    of: (host, subset, port) =>
+      mayHash(host) ? reader.get(hashInForce, `${host}|${subset}|${port ?? ''}`) : undefined,
+  };
+}
+
+const nothingHashes: HashLookup = { of: () => undefined, nothing: true };
+
+/**
+ * Argument `host|subset|port`; an empty port means that the destination names none, and then settings of a port do not count.
+ * Precedence: the subset's port, the subset, the port, the rule. undefined for a host outside of the proxy's scope.
+ */
+const hashInForce: Query<string, Hash | undefined> = {
+  name: 'select/hashInForce',
+  run: (reader, arg) => {
+    const [host = '', subset = '', portText = ''] = arg.split('|');
+    const service = reader.get(scopeService, host);
+    if (service === undefined) return undefined;
+    const rule = reader.get(destinationRule, `${host}|${service.namespace}|outbound`);
+    if (rule === undefined) return undefined;
+    const port = portText === '' ? undefined : Number(portText);
+    const chosen = subset === '' ? undefined : rule.spec.subsets?.find(candidate => candidate.name === subset);
+    return hashOf(chosen?.trafficPolicy, port) ?? hashOf(rule.spec.trafficPolicy, port);
+  },
+};
+
+function hashOf(policy: TrafficPolicy | undefined, port: number | undefined): Hash | undefined {
+  const ofPort =
+    port === undefined ? undefined : policy?.portLevelSettings?.find(settings => settings.port?.number === port);
+  return ofPort?.loadBalancer?.consistentHash ?? policy?.loadBalancer?.consistentHash;
+}
+
+interface HashedHosts {
+  readonly exact: ReadonlySet<string>;
+  readonly wildcards: readonly string[];
+}
+
+/** The hosts of all rules that hash anywhere, whether they apply to somebody or not. */
+const hashedHosts: Query<'', HashedHosts> = {
+  name: 'select/hashedHosts',
+  run: reader => {
+    const names = reader.get(hashedHostNames, '');
+    return { exact: new Set(names), wildcards: names.filter(isWildcard) };
+  },
+};
+
+/** A list of its own, so that a rule which changes without changing it changes nothing above. */
+const hashedHostNames: Query<'', readonly string[]> = {
+  name: 'select/hashedHostNames',
+  run: reader => {
+    const domain = reader.setting('domainSuffix');
+    const hashing = reader.objects('DestinationRule').filter(rule => hashesAnywhere(rule.spec));
+    return [...new Set(hashing.map(rule => resolveShortName(rule.spec.host ?? '', rule.namespace, domain)))].sort();
+  },
+};
+
+function hashesAnywhere(spec: DestinationRule): boolean {
+  const policies = [spec.trafficPolicy, ...(spec.subsets ?? []).map(subset => subset.trafficPolicy)];
+  const settings = policies.flatMap(policy => [policy, ...(policy?.portLevelSettings ?? [])]);
+  return settings.some(setting => setting?.loadBalancer?.consistentHash !== undefined);
+}

@@ -1,0 +1,214 @@
+// Which virtual hosts the route configuration of a gateway's servers has, and the VirtualServices that each is made of, in order.
+//
+// Unlike on sidecars, VirtualServices on one host are joined, not shadowed. The routes of a VirtualService are made once per Gateway within a
+// route configuration, so what depends on the port is that of the first server (Istio does the same; tests of ours hold it).
+// Source: Istio pilot/pkg/networking/core/gateway.go; spec-routes-visibility §12.
+
+import { bySpecificity, subsetOf } from '../../model/hosts.ts';
+import type { Service } from '../../model/service.ts';
+import type { ProxyReader, Query } from '../../query/reader.ts';
+import { servicesOfHost } from '../../registry/services.ts';
+import { type MergedServer, mergedGateway } from '../gateway/gateways.ts';
+import { destinationsOf } from '../scope/scope-services.ts';
+import { scopeService } from '../scope/sidecar-scope.ts';
+import { type ResolvedVirtualService, virtualServicesFor } from '../scope/virtual-services.ts';
+import { sessionOf } from './persistent-session.ts';
+import {
+  inferFrom,
+  type RoutePlace,
+  type VirtualServiceRoutesInputs,
+  virtualServiceRoutesInputs,
+} from './route-inputs.ts';
+
+export interface GatewayVirtualHost {
+  /** Also the first domain. */
+  readonly host: string;
+  /** Declared port of the first server with the host. */
+  readonly port: number;
+  /** Never empty; more than one where hosts with the same routes were joined. */
+  readonly domains: readonly string[];
+  readonly requireTls: boolean;
+  /** Of the service of that name, if there is one: see persistent-session.ts. */
+  readonly session: string;
+  /** In order; empty for a host that only redirects to TLS. One object for each VirtualService and Gateway. */
+  readonly routes: readonly VirtualServiceRoutesInputs[];
+}
+
+export interface GatewayVirtualHosts {
+  /** Declared port of the first server of the route. */
+  readonly port: number;
+  readonly hosts: readonly GatewayVirtualHost[];
+}
+
+/** Argument: the name of a route configuration. undefined: no server of the proxy's Gateways has that name. */
+export const gatewayVirtualHosts: Query<string, GatewayVirtualHosts | undefined> = {
+  name: 'select/gatewayVirtualHosts',
+  run: (reader, routeName) => {
+    const { routes } = reader.get(mergedGateway, '');
+    const servers = Object.hasOwn(routes, routeName) ? routes[routeName]! : [];
+    const [first] = servers;
+    if (first === undefined) return undefined;
+    const hosts = new Map<string, OpenHost>();
+    const http3 = servers.some(server => server.http3);
+    const routesBy = routesOfGateways(reader, servers, http3);
+    const namespace = reader.facet('namespace');
+    for (const server of servers) addServer(reader, server, namespace, hosts, routesBy);
+    const found = [...hosts.values()];
+    const collapse = found.length > 1 && reader.feature('PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION');
+    return { port: declaredPort(first), hosts: collapse ? collapsed(found) : found };
+  },
+};
+
+type RoutesBy = (
+  server: MergedServer,
+  virtualService: ResolvedVirtualService,
+) => VirtualServiceRoutesInputs | undefined;
+
+/** Once for each VirtualService and Gateway; only Gateways with several servers here can ask twice. */
+function routesOfGateways(reader: ProxyReader, servers: readonly MergedServer[], http3: boolean): RoutesBy {
+  const make: RoutesBy = (server, virtualService) =>
+    virtualServiceRoutesInputs(reader, virtualService, placeOf(reader, server, http3, virtualService));
+  const made = new Map<string, Map<ResolvedVirtualService, VirtualServiceRoutesInputs | undefined> | undefined>();
+  for (const { gatewayName } of servers) made.set(gatewayName, made.has(gatewayName) ? new Map() : undefined);
+  return (server, virtualService) => {
+    const known = made.get(server.gatewayName);
+    if (known === undefined) return make(server, virtualService);
+    if (!known.has(virtualService)) known.set(virtualService, make(server, virtualService));
+    return known.get(virtualService);
+  };
+}
+
+interface OpenHost {
+  readonly host: string;
+  readonly port: number;
+  readonly domains: string[];
+  requireTls: boolean;
+  readonly session: string;
+  readonly routes: VirtualServiceRoutesInputs[];
+}
+
+function addServer(
+  reader: ProxyReader,
+  merged: MergedServer,
+  namespace: string,
+  hosts: Map<string, OpenHost>,
+  routesBy: RoutesBy,
+): void {
+  const requireTls = merged.server.tls?.httpsRedirect === true;
+  for (const virtualService of reader.get(virtualServicesFor, `${namespace}|${merged.gatewayName}`)) {
+    const shared = sharedHosts(merged.server.hosts ?? [], virtualService);
+    if (shared.length === 0) continue;
+    const routes = routesBy(merged, virtualService);
+    if (routes === undefined) continue;
+    for (const written of shared) {
+      const host = written.toLowerCase();
+      const known = hosts.get(host);
+      if (known === undefined) {
+        const session = sessionOfHost(reader, host, virtualService);
+        hosts.set(host, { host, port: declaredPort(merged), domains: [host], requireTls, session, routes: [routes] });
+      } else {
+        known.routes.push(routes);
+        if (requireTls) known.requireTls = true;
+      }
+    }
+  }
+  if (requireTls) redirectToTls(merged, hosts);
+}
+
+/** Istio leaves `namespace/` in these hosts, which gives a domain that nothing matches. */
+function redirectToTls(merged: MergedServer, hosts: Map<string, OpenHost>): void {
+  for (const written of merged.server.hosts ?? []) {
+    const host = written.toLowerCase();
+    const known = hosts.get(host);
+    if (known !== undefined) known.requireTls = true;
+    else
+      hosts.set(host, { host, port: declaredPort(merged), domains: [host], requireTls: true, session: '', routes: [] });
+  }
+}
+
+/** Where the host is a service that the VirtualService itself sends requests to. */
+function sessionOfHost(reader: ProxyReader, name: string, virtualService: ResolvedVirtualService): string {
+  if (!reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER')) return '';
+  if (!destinationsOf(virtualService, undefined).has(name)) return '';
+  return sessionOf(reader, destinationService(reader, name, virtualService.namespace));
+}
+
+function declaredPort(merged: MergedServer): number {
+  return merged.server.port?.number ?? 0;
+}
+
+/** Hosts of the server that are meant for the VirtualService's namespace, met with its own: of each pair the more specific one. */
+function sharedHosts(serverHosts: readonly string[], virtualService: ResolvedVirtualService): readonly string[] {
+  // A list for a few, as almost always; looking through hundreds would be slow.
+  const found: string[] | Set<string> =
+    serverHosts.length * virtualService.hosts.length > LIST_MAX ? new Set<string>() : [];
+  const add = (host: string): void => {
+    if (!Array.isArray(found)) found.add(host);
+    else if (!found.includes(host)) found.push(host);
+  };
+  for (const written of serverHosts) {
+    const slash = written.indexOf('/');
+    if (slash >= 0 && written.slice(0, slash) !== virtualService.namespace) continue;
+    const serverHost = written.slice(slash + 1);
+    for (const host of virtualService.hosts) {
+      if (subsetOf(host, serverHost)) add(host);
+      else if (subsetOf(serverHost, host)) add(serverHost);
+    }
+  }
+  return Array.isArray(found) ? found : [...found];
+}
+
+const LIST_MAX = 64;
+
+function placeOf(
+  reader: ProxyReader,
+  merged: MergedServer,
+  http3: boolean,
+  virtualService: ResolvedVirtualService,
+): RoutePlace {
+  const port = declaredPort(merged);
+  return {
+    gateway: merged.gatewayName,
+    port,
+    https: merged.server.tls !== undefined,
+    http3,
+    infer: host => inferFrom(destinationService(reader, host, virtualService.namespace), host, port),
+    service: host => destinationService(reader, host, virtualService.namespace),
+  };
+}
+
+/** The service of the VirtualService's own namespace if the proxy may see it, else the one in the proxy's scope. */
+function destinationService(reader: ProxyReader, host: string, namespace: string): Service | undefined {
+  const sees = (service: Service): boolean =>
+    service.exportTo.includes('*') || service.exportTo.includes(reader.facet('namespace'));
+  const beside = reader.get(servicesOfHost, host).find(service => service.namespace === namespace && sees(service));
+  return beside ?? reader.get(scopeService, host);
+}
+
+/** Hosts whose routes come of the same VirtualServices through the same Gateways become domains of one virtual host. */
+function collapsed(hosts: readonly OpenHost[]): readonly GatewayVirtualHost[] {
+  const kept: OpenHost[] = [];
+  /** By their first routes: there can be thousands of hosts, and few begin alike. */
+  const alike = new Map<VirtualServiceRoutesInputs | undefined, OpenHost[]>();
+  for (const host of [...hosts].sort((a, b) => byCollapseOrder(a.host, b.host))) {
+    const candidates = alike.get(host.routes[0]) ?? [];
+    const same = candidates.find(other => other.requireTls === host.requireTls && sameItems(other.routes, host.routes));
+    if (same !== undefined) {
+      same.domains.push(...host.domains);
+      continue;
+    }
+    kept.push(host);
+    candidates.push(host);
+    alike.set(host.routes[0], candidates);
+  }
+  return kept;
+}
+
+function byCollapseOrder(a: string, b: string): number {
+  const wild = Number(a.startsWith('*')) - Number(b.startsWith('*'));
+  return wild || b.length - a.length || bySpecificity(a, b);
+}
+
+function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}

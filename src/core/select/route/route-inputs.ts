@@ -1,0 +1,194 @@
+// What the routes of one VirtualService are made of, for one kind of place (a port of sidecars, a server of gateways).
+//
+// Everything that differs between proxies is settled here and put in as values (which matches apply, which port a destination means), so that
+// proxies that differ in labels or scope without effect on this VirtualService share its routes.
+// Source: Istio pilot/pkg/networking/core/route/route.go; spec-routes-visibility §10.1, §10.8, §10.10.
+
+import type { Service } from '../../model/service.ts';
+import type { ProxyReader } from '../../query/reader.ts';
+import { proxySelectedBy } from '../../registry/workload.ts';
+import type {
+  Destination,
+  HTTPMatchRequest,
+  HTTPRetry,
+  HTTPRoute,
+  LoadBalancerSettings_ConsistentHashLB,
+  VirtualService,
+} from '../../schema/istio-types.gen.ts';
+import { routeHeaderOptions } from '../proxy/proxy-headers.ts';
+import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
+import { hashLookup } from './consistent-hash.ts';
+import { sessionOf } from './persistent-session.ts';
+
+/** `rule` and `match` are indexes; `match` is -1 for a rule that matches everything. */
+export type SelectedMatch = readonly [rule: number, match: number];
+/** A destination host as written, the host in its cluster name, and the port if the destination names none. */
+export type InferredDestination = readonly [host: string, clusterHost: string, port: number];
+/** `host|subset|port` as written (see `destinationKey`), and the consistentHash block in force for it. */
+export type DestinationHash = readonly [key: string, hash: LoadBalancerSettings_ConsistentHashLB];
+
+export interface VirtualServiceRoutesInputs {
+  readonly virtualService: ResolvedVirtualService;
+  /** In order; never empty. */
+  readonly selected: readonly SelectedMatch[];
+  /** The port being built: a service port of sidecars, the declared port of a gateway's server, 0 for proxy and unix routes. */
+  readonly port: number;
+  /** Scheme that a redirect without one is taken to keep. */
+  readonly https: boolean;
+  /** Responses say that the port is served over QUIC too. */
+  readonly http3: boolean;
+  readonly inferred: readonly InferredDestination[];
+  readonly hashes: readonly DestinationHash[];
+  /** MeshConfig defaultHttpRetryPolicy. */
+  readonly retry: HTTPRetry | undefined;
+  readonly appendXForwardedHost: boolean;
+  /** Mirrored requests carry `-shadow` in their host. */
+  readonly shadowSuffix: boolean;
+  /** Sessions of the services that destinations lead to, by host as written; only those that have one. */
+  readonly sessions: readonly (readonly [host: string, session: string])[];
+}
+
+export interface RoutePlace {
+  /** `mesh` or `namespace/name`. */
+  readonly gateway: string;
+  readonly port: number;
+  readonly https: boolean;
+  readonly http3: boolean;
+  /** Where a destination host leads. */
+  readonly infer: (host: string) => Omit<InferredDestinationOf, 'host'>;
+  /** The service that a destination host means here. */
+  readonly service: (host: string) => Service | undefined;
+}
+export interface InferredDestinationOf {
+  readonly host: string;
+  readonly clusterHost: string;
+  readonly port: number;
+}
+
+/** undefined: no rule of the VirtualService applies in this place. */
+export function virtualServiceRoutesInputs(
+  reader: ProxyReader,
+  virtualService: ResolvedVirtualService,
+  place: RoutePlace,
+): VirtualServiceRoutesInputs | undefined {
+  const selected = selectMatches(reader, virtualService.spec, place);
+  if (selected.length === 0) return undefined;
+  const destinations = routedDestinations(virtualService.spec);
+  const hosts = hostsOf(destinations);
+  return {
+    virtualService,
+    selected,
+    port: place.port,
+    https: place.https,
+    http3: place.http3,
+    inferred: hosts.map(host => {
+      const { clusterHost, port } = place.infer(host);
+      return [host, clusterHost, port];
+    }),
+    hashes: destinationHashes(reader, destinations),
+    retry: reader.mesh('defaultHttpRetryPolicy'),
+    sessions: sessionsOf(reader, hosts, place),
+    shadowSuffix: !reader.feature('DISABLE_SHADOW_HOST_SUFFIX'),
+    appendXForwardedHost: reader.derived(routeHeaderOptions).appendXForwardedHost,
+  };
+}
+
+/** Each once. */
+function hostsOf(destinations: readonly Destination[]): readonly string[] {
+  const [first] = destinations;
+  if (destinations.length === 1) return [first!.host ?? ''];
+  return [...new Set(destinations.map(({ host }) => host ?? ''))];
+}
+
+function sessionsOf(
+  reader: ProxyReader,
+  hosts: readonly string[],
+  place: RoutePlace,
+): VirtualServiceRoutesInputs['sessions'] {
+  if (!reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER')) return noSessions;
+  const found = hosts.map((host): readonly [string, string] => [host, sessionOf(reader, place.service(host))]);
+  return found.filter(([, session]) => session !== '');
+}
+
+const noSessions: VirtualServiceRoutesInputs['sessions'] = [];
+
+export function destinationKey(destination: Destination): string {
+  return `${destination.host ?? ''}|${destination.subset ?? ''}|${destination.port?.number ?? ''}`;
+}
+
+/** The service that a destination names decides: an ExternalName alias leads on, a single port need not be named. */
+export function inferFrom(
+  service: Service | undefined,
+  host: string,
+  buildPort: number,
+): Omit<InferredDestinationOf, 'host'> {
+  const clusterHost = service?.resolution === 'Alias' ? (service.externalName ?? host) : host;
+  const port = service?.ports.length === 1 ? service.ports[0]!.port : buildPort;
+  return { clusterHost, port };
+}
+
+function selectMatches(reader: ProxyReader, spec: VirtualService, place: RoutePlace): readonly SelectedMatch[] {
+  const routes = spec.http ?? [];
+  const first = routes[0]?.match ?? [];
+  if (routes.length > 0 && first.length === 0) return everything;
+  // Exactly as long as it has to be: these are kept by the thousand.
+  if (routes.length === 1 && first.every(match => applies(reader, match, place))) return first.map((_, i) => [0, i]);
+  const selected: SelectedMatch[] = [];
+  for (let rule = 0; rule < routes.length; rule++) {
+    const matches = routes[rule]!.match ?? [];
+    if (matches.length === 0) {
+      // What comes after a rule that matches everything is never reached.
+      selected.push([rule, -1]);
+      return selected;
+    }
+    for (let i = 0; i < matches.length; i++) if (applies(reader, matches[i]!, place)) selected.push([rule, i]);
+  }
+  return selected;
+}
+
+/** The first rule matches everything. */
+const everything: readonly SelectedMatch[] = [[0, -1]];
+
+function applies(reader: ProxyReader, match: HTTPMatchRequest, place: RoutePlace): boolean {
+  if (match.port !== undefined && match.port !== 0 && match.port !== place.port) return false;
+  const gateways = match.gateways ?? [];
+  if (gateways.length > 0) return gateways.includes(place.gateway);
+  const labels = match.sourceLabels;
+  if (labels !== undefined && Object.keys(labels).length > 0 && !proxySelectedBy(reader, labels)) return false;
+  const namespace = match.sourceNamespace ?? '';
+  return namespace === '' || namespace === reader.facet('namespace');
+}
+
+/** Destinations that requests are sent to (and mirrored to), each as often as it is named. */
+function routedDestinations(spec: VirtualService): readonly Destination[] {
+  const [first] = spec.http ?? [];
+  const only = first?.route?.[0]?.destination;
+  const plain = spec.http?.length === 1 && first?.route?.length === 1 && !isMirrored(first);
+  if (plain && only !== undefined) return [only];
+  const found: Destination[] = [];
+  for (const rule of spec.http ?? []) {
+    for (const route of rule.route ?? []) if (route.destination !== undefined) found.push(route.destination);
+    if (rule.mirror !== undefined) found.push(rule.mirror);
+    for (const mirror of rule.mirrors ?? []) if (mirror.destination !== undefined) found.push(mirror.destination);
+  }
+  return found;
+}
+
+function isMirrored({ mirror, mirrors }: HTTPRoute): boolean {
+  return mirror !== undefined || (mirrors !== undefined && mirrors.length > 0);
+}
+
+function destinationHashes(reader: ProxyReader, destinations: readonly Destination[]): readonly DestinationHash[] {
+  const lookup = hashLookup(reader);
+  if (lookup.nothing) return noHashes;
+  let hashes: Map<string, LoadBalancerSettings_ConsistentHashLB> | undefined;
+  for (const destination of destinations) {
+    const hash = lookup.of(destination.host ?? '', destination.subset ?? '', destination.port?.number);
+    if (hash === undefined) continue;
+    hashes ??= new Map();
+    hashes.set(destinationKey(destination), hash);
+  }
+  return hashes === undefined ? noHashes : [...hashes];
+}
+
+const noHashes: readonly DestinationHash[] = [];

@@ -1,0 +1,275 @@
+// Which virtual hosts a sidecar's route configuration has: for each, its hosts and services and what its routes are made of.
+//
+// VirtualServices come first, in their order, then the services that none of them took. Two of them may claim one host or one address; the
+// generator removes those in the order given here, so the order is part of the answer.
+// Source: Istio pilot/pkg/networking/core/httproute.go, route/route.go (BuildSidecarVirtualHostWrapper); spec-routes-visibility §1, §2.
+
+import { isWildcard, matches } from '../../model/hosts.ts';
+import { compareText } from '../../model/object.ts';
+import { isHttp, isUnsupported, protocolOf } from '../../model/protocol.ts';
+import { portNumbered, type Service } from '../../model/service.ts';
+import { type Generator, oneOfEqual } from '../../query/memo.ts';
+import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
+import { type EgressListener, sidecarScope } from '../scope/sidecar-scope.ts';
+import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
+import {
+  inferFrom,
+  type RoutePlace,
+  type VirtualServiceRoutesInputs,
+  virtualServiceRoutesInputs,
+} from './route-inputs.ts';
+import { parseRouteName, type RouteName } from './route-names.ts';
+import { mostSpecificVirtualService } from './wildcard-hosts.ts';
+
+/** Equal ones are one object: what follows from one is not asked for again because another changed. */
+export interface VirtualHostWrapper {
+  /** Names the virtual hosts, together with host or service. */
+  readonly port: number;
+  /** Hosts of the VirtualService that are no services. */
+  readonly hosts: readonly string[];
+  readonly services: readonly Service[];
+  readonly routes: VirtualServiceRoutesInputs;
+}
+
+/** Equal ones are one object. */
+export interface PortVirtualHosts {
+  /** Port that they are built for; 0: all ports, and domains carry theirs. */
+  readonly port: number;
+  /** Those that a VirtualService takes, in its order. */
+  readonly wrappers: readonly VirtualHostWrapper[];
+  readonly defaults: DefaultHosts;
+}
+
+/** Services that no VirtualService takes, by name: a virtual host for each port. Equal ones are one object. */
+export interface DefaultHosts {
+  readonly services: readonly Service[];
+  /** Of each. */
+  readonly ports: readonly number[];
+}
+
+export interface SidecarVirtualHosts {
+  readonly name: RouteName;
+  readonly hosts: PortVirtualHosts;
+}
+
+/** Argument: the name of a route configuration. undefined: there is none of that name. */
+export const sidecarVirtualHosts: Query<string, SidecarVirtualHosts | undefined> = {
+  name: 'select/sidecarVirtualHosts',
+  run: (reader, routeName) => {
+    const name = parseRouteName(routeName);
+    if (name === undefined) return undefined;
+    const { egressListeners } = reader.get(sidecarScope, '');
+    const at = listenerFor(egressListeners, routeName, name.port);
+    if (at < 0) return { name, hosts: { port: name.port, wrappers: [], defaults: { services: [], ports: [] } } };
+    const { spec } = egressListeners[at]!;
+    const port = protocolOf(String(spec?.port?.protocol ?? '')) === 'HTTP_PROXY' ? 0 : name.port;
+    return { name, hosts: reader.get(hostsOfListener, `${at}|${port}`) };
+  },
+};
+
+/** Argument `index of the egress listener|port`: with sniffing there are hundreds of route configurations for one port. */
+const hostsOfListener: Query<string, PortVirtualHosts> = {
+  name: 'select/hostsOfListener',
+  run: (reader, arg) => {
+    const [at = '', port = ''] = arg.split('|');
+    const { services, virtualServices } = reader.get(sidecarScope, '').egressListeners[Number(at)]!;
+    return reader.about(portVirtualHosts, { services, virtualServices, port: Number(port) });
+  },
+};
+
+/** The first listener that is for every port, for this port, or, without a number, bound to what the route is named after. */
+function listenerFor(listeners: readonly EgressListener[], routeName: string, port: number): number {
+  return listeners.findIndex(({ spec }) => {
+    if (spec?.port === undefined) return true;
+    const number = spec.port.number ?? 0;
+    if (number !== 0 && number === port) return true;
+    return port === 0 && spec.bind === routeName;
+  });
+}
+
+/** Services by host; of several with one host the last counts. */
+type ServicesByHost = ReadonlyMap<string, Service>;
+
+/** What a route configuration is seen from; namespaces that see the same there share what they find. */
+interface RouteScope {
+  readonly services: readonly Service[];
+  readonly virtualServices: readonly ResolvedVirtualService[];
+  readonly port: number;
+}
+
+const portVirtualHosts: Selection<RouteScope, PortVirtualHosts> = {
+  name: 'select/portVirtualHosts',
+  run: (reader, scope) => {
+    const { port } = scope;
+    const services = servicesOn(reader, scope.services, port);
+    const wrappers = selectWrappers(reader, scope, services);
+    const taken = new Set(wrappers.flatMap(wrapper => wrapper.services));
+    const rest = [...services.values()].filter(service => !taken.has(service) && service.resolution !== 'Alias');
+    // Istio visits these in random order; by name, so that an address which two services share always goes to the same one.
+    rest.sort((a, b) => compareText(a.hostname, b.hostname));
+    const defaults = reader.make(oneOfEqualDefaults, defaultHosts(rest, port));
+    return reader.make(oneOfEqualHosts, { port, wrappers, defaults });
+  },
+};
+
+function selectWrappers(
+  reader: ProxyReader,
+  { virtualServices, port }: RouteScope,
+  services: ServicesByHost,
+): readonly VirtualHostWrapper[] {
+  const relevant = relevantVirtualServices(virtualServices, services, port);
+  const place: RoutePlace = {
+    gateway: 'mesh',
+    port,
+    https: false,
+    http3: false,
+    infer: host => infer(services, host, port),
+    service: host => services.get(host),
+  };
+  let mostSpecific: ReturnType<typeof mostSpecificVirtualService> | undefined;
+  const specific = (host: string): ResolvedVirtualService | undefined => {
+    mostSpecific ??= mostSpecificVirtualService(virtualServices);
+    return mostSpecific(host);
+  };
+  const wrappers: VirtualHostWrapper[] = [];
+  for (const virtualService of relevant) {
+    const inputs = virtualServiceRoutesInputs(reader, virtualService, place);
+    if (inputs === undefined) continue;
+    const routes = reader.make(oneOfEqualRoutes, inputs);
+    const { hosts, found } = separate(virtualService, services, specific);
+    for (const wrapper of byPort(found, port, hosts, routes)) wrappers.push(reader.make(oneOfEqualWrappers, wrapper));
+  }
+  return wrappers;
+}
+
+function defaultHosts(rest: readonly Service[], buildPort: number): DefaultHosts {
+  const services: Service[] = [];
+  const ports: number[] = [];
+  for (const service of rest) {
+    if (buildPort !== 0) {
+      if (!hasHttpPort(service, buildPort)) continue;
+      services.push(service);
+      ports.push(buildPort);
+      continue;
+    }
+    for (const port of httpPorts(service)) {
+      services.push(service);
+      ports.push(port);
+    }
+  }
+  return { services, ports };
+}
+
+const oneOfEqualHosts = oneOfEqual<PortVirtualHosts>('select/oneOfEqualHosts');
+const oneOfEqualDefaults = oneOfEqual<DefaultHosts>('select/oneOfEqualDefaults');
+const oneOfEqualRoutes = oneOfEqual<VirtualServiceRoutesInputs>('select/oneOfEqualRoutes');
+const oneOfEqualWrappers = oneOfEqual<VirtualHostWrapper>('select/oneOfEqualWrappers');
+
+/** On a port of their own services are called by their names in small letters. */
+function servicesOn(reader: ProxyReader, services: readonly Service[], port: number): ServicesByHost {
+  const found = new Map<string, Service>();
+  for (const service of services) {
+    const hostname = port === 0 ? service.hostname : service.hostname.toLowerCase();
+    if (port !== 0 && portNumbered(service, port) === undefined) continue;
+    found.set(hostname, hostname === service.hostname ? service : reader.make(inSmallLetters, { service }));
+  }
+  return found;
+}
+
+const inSmallLetters: Generator<{ readonly service: Service }, Service> = {
+  name: 'select/inSmallLetters',
+  run: ({ service }) => ({ ...service, hostname: service.hostname.toLowerCase() }),
+};
+
+/** A service seen through a route has the port of the route only, so a destination without a port means that one. */
+function infer(services: ServicesByHost, host: string, port: number): { clusterHost: string; port: number } {
+  const inferred = inferFrom(services.get(host), host, port);
+  return port === 0 ? inferred : { ...inferred, port };
+}
+
+function relevantVirtualServices(
+  virtualServices: readonly ResolvedVirtualService[],
+  services: ServicesByHost,
+  port: number,
+): readonly ResolvedVirtualService[] {
+  if (port === 80) return virtualServices;
+  const names = [...services.keys()];
+  const wildcards = names.filter(isWildcard);
+  const isThere = (written: string): boolean => {
+    const host = written.toLowerCase();
+    return services.has(host) || (isWildcard(host) ? names : wildcards).some(name => matches(host, name));
+  };
+  return virtualServices.filter(({ hosts }) => hosts.some(isThere));
+}
+
+function separate(
+  virtualService: ResolvedVirtualService,
+  services: ServicesByHost,
+  specific: (host: string) => ResolvedVirtualService | undefined,
+): { readonly hosts: readonly string[]; readonly found: readonly Service[] } {
+  const [first] = virtualService.hosts;
+  if (virtualService.hosts.length === 1 && !isWildcard(first!)) {
+    const service = services.get(first!.toLowerCase());
+    return service === undefined
+      ? { hosts: virtualService.hosts, found: nothing }
+      : { hosts: nothing, found: [service] };
+  }
+  const hosts: string[] = [];
+  const found: Service[] = [];
+  let wildcards = 0;
+  for (const host of virtualService.hosts) {
+    if (isWildcard(host)) {
+      wildcards++;
+      continue;
+    }
+    const service = services.get(host.toLowerCase());
+    if (service === undefined) hosts.push(host);
+    else found.push(service);
+  }
+  for (const written of wildcards === 0 ? nothing : virtualService.hosts.filter(isWildcard)) {
+    const host = written.toLowerCase();
+    const covered = [...services].filter(([name]) => matches(name, host));
+    if (covered.length === 0) hosts.push(host);
+    for (const [name, service] of covered) if (specific(name) === virtualService) found.push(service);
+  }
+  return { hosts, found };
+}
+
+const nothing: readonly never[] = [];
+
+function byPort(
+  services: readonly Service[],
+  buildPort: number,
+  hosts: readonly string[],
+  routes: VirtualServiceRoutesInputs,
+): readonly VirtualHostWrapper[] {
+  if (buildPort !== 0) {
+    const all = services.every(service => hasHttpPort(service, buildPort));
+    const group = all ? services : services.filter(service => hasHttpPort(service, buildPort));
+    if (group.length === 0 && buildPort !== 80) return [];
+    return [{ port: buildPort, hosts, services: group, routes }];
+  }
+  const groups = new Map<number, Service[]>();
+  for (const service of services) {
+    for (const port of httpPorts(service)) {
+      const group = groups.get(port);
+      if (group === undefined) groups.set(port, [service]);
+      else group.push(service);
+    }
+  }
+  return [...groups].sort(([a], [b]) => a - b).map(([port, group]) => ({ port, hosts, services: group, routes }));
+}
+
+function hasHttpPort({ ports }: Service, port: number): boolean {
+  for (const candidate of ports) if (candidate.port === port && takesHttp(candidate)) return true;
+  return false;
+}
+
+/** Each once. */
+function httpPorts({ ports }: Service): readonly number[] {
+  return [...new Set(ports.filter(takesHttp).map(({ port }) => port))];
+}
+
+function takesHttp({ protocol }: Service['ports'][number]): boolean {
+  return isHttp(protocol) || isUnsupported(protocol);
+}

@@ -1,0 +1,132 @@
+// Delegation of HTTP routes: the rules of a delegate take the place of the root's rule that names it, matches multiplied.
+// Pairs of matches that cannot both hold are left out. One level only: the delegate's own delegates are not followed.
+// Rules: spec-routes-visibility §8; Istio pilot/pkg/model/virtualservice.go (mergeHTTPRoutes, mergeHTTPMatchRequests).
+
+import type { HTTPMatchRequest, HTTPRoute, StringMatch } from '../../schema/istio-types.gen.ts';
+
+/** What one rule of a root becomes with the rules of its delegate, in the delegate's order. */
+export function mergeDelegate(root: HTTPRoute, leaves: readonly HTTPRoute[]): readonly HTTPRoute[] {
+  const merged: HTTPRoute[] = [];
+  for (const leaf of leaves) {
+    const match = mergeMatches(root.match ?? [], leaf.match ?? []);
+    if (match !== undefined) merged.push(mergeRule(root, leaf, match));
+  }
+  return merged;
+}
+
+function mergeRule(root: HTTPRoute, leaf: HTTPRoute, match: readonly HTTPMatchRequest[]): HTTPRoute {
+  const { delegate: _delegate, ...own } = leaf;
+  return {
+    ...own,
+    name: joinNames(root.name, leaf.name),
+    match,
+    rewrite: leaf.rewrite ?? root.rewrite,
+    directResponse: leaf.directResponse ?? root.directResponse,
+    timeout: leaf.timeout ?? root.timeout,
+    retries: leaf.retries ?? root.retries,
+    fault: leaf.fault ?? root.fault,
+    mirror: leaf.mirror ?? root.mirror,
+    mirrorPercent: leaf.mirrorPercent ?? root.mirrorPercent,
+    mirrorPercentage: leaf.mirrorPercentage ?? root.mirrorPercentage,
+    corsPolicy: leaf.corsPolicy ?? root.corsPolicy,
+    mirrors: leaf.mirrors === undefined || leaf.mirrors.length === 0 ? root.mirrors : leaf.mirrors,
+    headers: leaf.headers ?? root.headers,
+  };
+}
+
+/** Undefined: no request can satisfy both, and the rule goes. */
+function mergeMatches(
+  roots: readonly HTTPMatchRequest[],
+  leaves: readonly HTTPMatchRequest[],
+): readonly HTTPMatchRequest[] | undefined {
+  if (roots.length === 0) return leaves;
+  if (leaves.length === 0) return roots;
+  const merged: HTTPMatchRequest[] = [];
+  for (const leaf of leaves) {
+    const partners = roots.filter(root => !conflict(root, leaf));
+    if (partners.length === 0) return undefined;
+    for (const root of partners) merged.push(mergeMatch(root, leaf));
+  }
+  return merged;
+}
+
+function mergeMatch(root: HTTPMatchRequest, leaf: HTTPMatchRequest): HTTPMatchRequest {
+  return {
+    name: joinNames(root.name, leaf.name),
+    uri: leaf.uri ?? root.uri,
+    scheme: leaf.scheme ?? root.scheme,
+    method: leaf.method ?? root.method,
+    authority: leaf.authority ?? root.authority,
+    headers: unite(root.headers, leaf.headers),
+    withoutHeaders: unite(root.withoutHeaders, leaf.withoutHeaders),
+    queryParams: unite(root.queryParams, leaf.queryParams),
+    sourceLabels: unite(root.sourceLabels, leaf.sourceLabels),
+    port: leaf.port || root.port,
+    gateways: leaf.gateways === undefined || leaf.gateways.length === 0 ? root.gateways : leaf.gateways,
+    sourceNamespace: leaf.sourceNamespace || root.sourceNamespace,
+    statPrefix: leaf.statPrefix || root.statPrefix,
+    ignoreUriCase: leaf.ignoreUriCase,
+  };
+}
+
+function conflict(root: HTTPMatchRequest, leaf: HTTPMatchRequest): boolean {
+  const gateways = leaf.gateways ?? [];
+  const rootGateways = root.gateways ?? [];
+  return (
+    stringsConflict(root.uri, leaf.uri) ||
+    stringsConflict(root.scheme, leaf.scheme) ||
+    stringsConflict(root.method, leaf.method) ||
+    stringsConflict(root.authority, leaf.authority) ||
+    mapsConflict(root.headers, leaf.headers) ||
+    mapsConflict(root.withoutHeaders, leaf.withoutHeaders) ||
+    mapsConflict(root.queryParams, leaf.queryParams) ||
+    (root.ignoreUriCase ?? false) !== (leaf.ignoreUriCase ?? false) ||
+    portsConflict(root.port ?? 0, leaf.port ?? 0) ||
+    (!!root.sourceNamespace && root.sourceNamespace !== (leaf.sourceNamespace ?? '')) ||
+    labelsConflict(root.sourceLabels, leaf.sourceLabels) ||
+    (rootGateways.length > 0 && gateways.length > 0 && !gateways.every(gateway => rootGateways.includes(gateway)))
+  );
+}
+
+/** Both must be able to hold: a prefix of the root can be narrowed, an exact value only repeated, a regular expression neither. */
+function stringsConflict(root: StringMatch | undefined, leaf: StringMatch | undefined): boolean {
+  if (root === undefined || leaf === undefined) return false;
+  if (root.regex !== undefined || leaf.regex !== undefined) return true;
+  if (root.exact) return root.exact !== leaf.exact;
+  if (!root.prefix) return true;
+  const value = leaf.exact || leaf.prefix;
+  return value?.startsWith(root.prefix) !== true;
+}
+
+function mapsConflict(
+  root: Readonly<Record<string, StringMatch>> | undefined,
+  leaf: Readonly<Record<string, StringMatch>> | undefined,
+): boolean {
+  if (root === undefined || leaf === undefined) return false;
+  return Object.keys(leaf).some(key => Object.hasOwn(root, key) && stringsConflict(root[key], leaf[key]));
+}
+
+function portsConflict(root: number, leaf: number): boolean {
+  return root > 0 && leaf > 0 && root !== leaf;
+}
+
+function labelsConflict(
+  root: Readonly<Record<string, string>> | undefined,
+  leaf: Readonly<Record<string, string>> | undefined,
+): boolean {
+  if (root === undefined || leaf === undefined) return false;
+  return Object.keys(leaf).some(key => Object.hasOwn(root, key) && root[key] !== leaf[key]);
+}
+
+function unite<V>(
+  root: Readonly<Record<string, V>> | undefined,
+  leaf: Readonly<Record<string, V>> | undefined,
+): Readonly<Record<string, V>> | undefined {
+  if (root === undefined) return leaf;
+  return leaf === undefined ? root : { ...root, ...leaf };
+}
+
+function joinNames(root: string | undefined, leaf: string | undefined): string | undefined {
+  if (!root) return leaf;
+  return leaf ? `${root}-${leaf}` : root;
+}

@@ -1,0 +1,149 @@
+// The DestinationRules of a namespace by host, in three pools: for its own clients, for others, and private ones of the root namespace.
+// A merged rule keeps its identity as long as the objects it was made of do.
+// Rules: spec-clusters-endpoints §4.1, §4.2; Istio pilot/pkg/model/push_context.go setDestinationRules, destination_rule.go mergeDestinationRule.
+
+import { sameLabels } from '../../base/labels.ts';
+import { isWildcard, mostSpecific, resolveShortName } from '../../model/hosts.ts';
+import { byAge } from '../../model/object.ts';
+import type { Generator } from '../../query/memo.ts';
+import type { Query } from '../../query/reader.ts';
+import type { DestinationRule } from '../../schema/istio-types.gen.ts';
+import type { ObjOf, SpecOf } from './specs.ts';
+
+export interface MergedRule {
+  /** Host resolved, subsets united, the first traffic policy. */
+  readonly spec: SpecOf<'DestinationRule'>;
+  /** Name and namespace of the first rule. */
+  readonly name: string;
+  readonly namespace: string;
+  /** The rules that it was made of, in order. */
+  readonly from: readonly ObjOf<'DestinationRule'>[];
+}
+
+export interface RuleEntry {
+  readonly rule: MergedRule;
+  /** Sorted; empty means as the mesh says. */
+  readonly exportTo: readonly string[];
+}
+
+export interface RulePool {
+  readonly entries: ReadonlyMap<string, readonly RuleEntry[]>;
+  readonly wildcards: readonly string[];
+}
+
+type Rule = ObjOf<'DestinationRule'>;
+/** An entry while it is collected. */
+interface Draft {
+  readonly from: Rule[];
+  readonly exportTo: readonly string[];
+}
+
+/** Argument `local|namespace`, `exported|namespace` or `rootPrivate|namespace`. */
+export const rulePool: Query<string, RulePool> = {
+  name: 'select/destinationRulePool',
+  run: (reader, arg) => {
+    const [pool, namespace = ''] = arg.split('|');
+    const domain = reader.setting('domainSuffix');
+    const enhanced = reader.feature('ENABLE_ENHANCED_DESTINATIONRULE_MERGE');
+    const privateByDefault = (reader.mesh('defaultDestinationRuleExportTo') ?? []).includes('.');
+    const drafts = new Map<string, Draft[]>();
+    for (const rule of [...reader.objects('DestinationRule', `${namespace}/`)].sort(inOrder)) {
+      const exportTo = exportOf(rule);
+      if (!belongs(pool, namespace, exportTo, privateByDefault)) continue;
+      const host = resolveShortName(rule.spec.host ?? '', namespace, domain);
+      const known = drafts.get(host);
+      if (known === undefined) drafts.set(host, [{ from: [rule], exportTo }]);
+      else addRule(known, rule, exportTo, enhanced);
+    }
+    const entries = new Map<string, readonly RuleEntry[]>();
+    for (const [host, list] of drafts) {
+      entries.set(
+        host,
+        list.map(draft => ({ rule: reader.make(mergedRule, { host, from: draft.from }), exportTo: draft.exportTo })),
+      );
+    }
+    return { entries, wildcards: [...entries.keys()].filter(isWildcard) };
+  },
+};
+
+/** The one host of the pool that decides for a service. */
+export function matchingHost(hostname: string, pool: RulePool): string | undefined {
+  return pool.entries.has(hostname) ? hostname : mostSpecific(hostname, pool.wildcards);
+}
+
+const mergedRule: Generator<{ readonly host: string; readonly from: readonly Rule[] }, MergedRule> = {
+  name: 'select/mergedDestinationRule',
+  run: ({ host, from }) => {
+    const [first, ...rest] = from;
+    const spec: DestinationRule = { ...first!.spec, host, ...united(first!.spec, rest) };
+    return { spec, name: first!.name, namespace: first!.namespace, from };
+  },
+};
+
+/** Subsets by first name, the first traffic policy that there is. */
+function united(first: DestinationRule, rest: readonly Rule[]): Partial<DestinationRule> {
+  if (rest.length === 0) return {};
+  const subsets = [...(first.subsets ?? [])];
+  let { trafficPolicy } = first;
+  for (const { spec } of rest) {
+    const names = new Set(subsets.map(subset => subset.name));
+    subsets.push(...(spec.subsets ?? []).filter(subset => !names.has(subset.name)));
+    trafficPolicy ??= spec.trafficPolicy;
+  }
+  return { subsets, trafficPolicy };
+}
+
+/** Joins the rule to the entries it may be merged with; whether it stands alone as well is decided by the last one met. */
+function addRule(entries: Draft[], rule: Rule, exportTo: readonly string[], enhanced: boolean): void {
+  let alone = true;
+  for (const entry of entries) {
+    if (enhanced) {
+      if (sameSet(entry.exportTo, exportTo)) alone = false;
+      else {
+        alone = true;
+        const contained = entry.exportTo.length > 0 && entry.exportTo.every(target => exportTo.includes(target));
+        if (!contained) continue;
+      }
+    }
+    const theirs = entry.from[0]!.spec.workloadSelector;
+    const ours = rule.spec.workloadSelector;
+    if (theirs !== undefined && ours !== undefined) {
+      if (!sameLabels(theirs.matchLabels ?? {}, ours.matchLabels ?? {})) {
+        alone = true;
+        continue;
+      }
+      alone = false;
+    } else if (theirs === undefined && ours === undefined) alone = false;
+    entry.from.push(rule);
+  }
+  if (alone) entries.push({ from: [rule], exportTo });
+}
+
+function belongs(
+  pool: string | undefined,
+  namespace: string,
+  exportTo: readonly string[],
+  privateByDefault: boolean,
+): boolean {
+  const isLocal =
+    exportTo.length === 0 || exportTo.includes('*') || exportTo.includes('.') || exportTo.includes(namespace);
+  if (pool === 'local') return isLocal;
+  const onlyOwn = exportTo.length === 1 && (exportTo[0] === '.' || exportTo[0] === namespace);
+  const privateOnly = onlyOwn || (exportTo.length === 0 && privateByDefault);
+  return pool === 'exported' ? !privateOnly : privateOnly;
+}
+
+/** A rule with a workload selector is private, whatever it says. */
+function exportOf(rule: Rule): readonly string[] {
+  if (rule.spec.workloadSelector !== undefined) return ['.'];
+  return [...new Set(rule.spec.exportTo ?? [])].sort();
+}
+
+function inOrder(a: Rule, b: Rule): number {
+  const selectors = Number(b.spec.workloadSelector !== undefined) - Number(a.spec.workloadSelector !== undefined);
+  return selectors || byAge(a as never, b as never);
+}
+
+function sameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every(value => b.includes(value));
+}

@@ -1,0 +1,93 @@
+// Which DestinationRule applies to a service for a proxy, rules of one host merged.
+// Two steps: the list for (client namespace, service), shared by all proxies of the namespace, and the choice by workload selector.
+// Rules: spec-clusters-endpoints §4; Istio pilot/pkg/model/push_context.go, destination_rule.go, sidecar.go.
+
+import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
+import { proxySelectedBy } from '../../registry/workload.ts';
+import { type MergedRule, matchingHost, type RuleEntry, rulePool } from './destination-rule-pools.ts';
+import { scopedServices, scopeService, scopeSettings } from './sidecar-scope.ts';
+
+export type { MergedRule } from './destination-rule-pools.ts';
+
+/**
+ * Argument `hostname|serviceNamespace|outbound` or `…|inbound`: the rule for the current proxy. Only services in its sidecar scope have
+ * one, and it is looked up for the service that the scope chose for the hostname.
+ */
+export const destinationRule: Query<string, MergedRule | undefined> = {
+  name: 'select/destinationRule',
+  run: (reader, arg) => {
+    const [hostname = '', , direction] = arg.split('|');
+    const service = reader.get(scopeService, hostname);
+    if (service === undefined) return undefined;
+    const { namespace } = reader.get(scopeSettings, '');
+    const rules = reader.get(rulesForClient, `${namespace}|${service.namespace}|${hostname}`);
+    return chosenRule(reader, namespace, rules, direction === 'outbound');
+  },
+};
+
+/**
+ * The outbound rule of every service of the scope that has one, by hostname: the same as `destinationRule` says of each. For whoever needs
+ * them all; a changed rule then is one look at all services of a scope, and none that is remembered for each.
+ */
+export const scopeRules: Query<'', ReadonlyMap<string, MergedRule>> = {
+  name: 'select/scopeRules',
+  run: reader => new Map(reader.get(rulePairs, '')),
+};
+
+/** As pairs, which are compared by content: a rule that concerns no service of the scope changes nothing. */
+const rulePairs: Query<'', readonly (readonly [hostname: string, rule: MergedRule])[]> = {
+  name: 'select/rulePairs',
+  run: reader => {
+    const { namespace } = reader.get(scopeSettings, '');
+    const pairs: [string, MergedRule][] = [];
+    for (const { hostname, namespace: owner } of reader.get(scopedServices, '')) {
+      const rule = chosenRule(reader, namespace, candidates(reader, namespace, owner, hostname), true);
+      if (rule !== undefined) pairs.push([hostname, rule]);
+    }
+    return pairs;
+  },
+};
+
+function chosenRule(
+  reader: ProxyReader,
+  namespace: string,
+  rules: readonly MergedRule[],
+  outbound: boolean,
+): MergedRule | undefined {
+  let last: MergedRule | undefined;
+  for (const rule of rules) {
+    const selector = rule.from[0]!.spec.workloadSelector?.matchLabels;
+    if (rule.from[0]!.spec.workloadSelector === undefined) last = rule;
+    else if (outbound && rule.namespace === namespace && proxySelectedBy(reader, selector ?? {})) return rule;
+  }
+  return last;
+}
+
+/** Argument `clientNamespace|serviceNamespace|hostname`: the candidates in order, those with a workload selector among them. */
+const rulesForClient: Query<string, readonly MergedRule[]> = {
+  name: 'select/rulesForClient',
+  run: (reader, arg) => {
+    const [client = '', owner = '', hostname = ''] = arg.split('|');
+    return candidates(reader, client, owner, hostname);
+  },
+};
+
+function candidates(reader: Reader, client: string, owner: string, hostname: string): readonly MergedRule[] {
+  const root = reader.mesh('rootNamespace');
+  const found = (pool: 'local' | 'exported' | 'rootPrivate', namespace: string): readonly RuleEntry[] => {
+    const rules = reader.get(rulePool, `${pool}|${namespace}`);
+    const host = matchingHost(hostname, rules);
+    return host === undefined ? [] : (rules.entries.get(host) ?? []);
+  };
+  const own = client === root ? found('rootPrivate', root) : found('local', client);
+  if (own.length > 0) return own.map(entry => entry.rule);
+  for (const namespace of owner === root ? [root] : [owner, root]) {
+    const exported = found('exported', namespace).filter(entry => isExportedTo(entry, client));
+    if (exported.length > 0) return exported.map(entry => entry.rule);
+  }
+  return [];
+}
+
+function isExportedTo(entry: RuleEntry, client: string): boolean {
+  return entry.exportTo.length === 0 || entry.exportTo.includes('*') || entry.exportTo.includes(client);
+}

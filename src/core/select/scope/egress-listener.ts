@@ -1,0 +1,100 @@
+// One egress listener of a scope: its services, one namespace a hostname, and its VirtualServices.
+// A query of its own, so that a listener that a change does not touch keeps its identity.
+// Rules: spec-routes-visibility §15.2, §15.3, §7.2; Istio pilot/pkg/model/sidecar.go (selectServices).
+
+import { protocolOf } from '../../model/protocol.ts';
+import type { Service } from '../../model/service.ts';
+import type { Generator } from '../../query/memo.ts';
+import type { Query, Reader } from '../../query/reader.ts';
+import type { IstioEgressListener } from '../../schema/istio-types.gen.ts';
+import { covers, type HostSet, importEverything, importOf, importsOf, importsVirtualService } from './imports.ts';
+import { type ResolvedVirtualService, virtualServicesFor } from './virtual-services.ts';
+import { visibleServices } from './visibility.ts';
+
+export interface EgressListener {
+  /** The listener as written (port, bind, captureMode, hosts); absent for the implicit catch-all. */
+  readonly spec?: IstioEgressListener;
+  readonly services: readonly Service[];
+  readonly virtualServices: readonly ResolvedVirtualService[];
+}
+
+/** Argument `namespace|Sidecar key|index`: a listener of the Sidecar, seen from the namespace; without a key the implicit `*\/*`. */
+export const egressListener: Query<string, EgressListener> = {
+  name: 'select/egressListener',
+  run: (reader, arg) => {
+    const [namespace = '', key = '', index = ''] = arg.split('|');
+    const spec = key === '' ? undefined : reader.object('Sidecar', key)?.spec.egress?.[Number(index)];
+    const imports = importsOf(spec === undefined ? importEverything : (spec.hosts ?? []), namespace);
+    const virtualServices = reader
+      .get(virtualServicesFor, `${namespace}|mesh`)
+      .filter(vs => importsVirtualService(vs, imports));
+    return { spec, services: reader.get(egressServices, arg), virtualServices };
+  },
+};
+
+/** Argument as above. Apart from the listener, because VirtualServices change more often. */
+const egressServices: Query<string, readonly Service[]> = {
+  name: 'select/egressServices',
+  run: (reader, arg) => {
+    const [namespace = '', key = '', index = ''] = arg.split('|');
+    const spec = key === '' ? undefined : reader.object('Sidecar', key)?.spec.egress?.[Number(index)];
+    const imports = importsOf(spec === undefined ? importEverything : (spec.hosts ?? []), namespace);
+    const port = listenerPort(spec);
+    const imported: Service[] = [];
+    for (const service of reader.get(visibleServices, namespace)) {
+      const set = importOf(service, imports);
+      if (set === undefined) continue;
+      const cut = port === undefined ? service : cutToPorts(reader, service, [port]);
+      if (cut !== undefined) imported.push(withImportedAliases(reader, cut, set));
+    }
+    return oneNamespaceEach(imported, namespace, reader.feature('PILOT_UNIFIED_SIDECAR_SCOPE'));
+  },
+};
+
+/** The port that the listener's services must have; undefined when any will do. */
+export function listenerPort(spec: IstioEgressListener | undefined): number | undefined {
+  const port = spec?.port;
+  if (!port?.number || protocolOf(port.protocol ?? '') === 'HTTP_PROXY') return undefined;
+  return port.number;
+}
+
+/** The service with these ports only; itself if it has no others, undefined if it has none of them. */
+export function cutToPorts(reader: Reader, service: Service, ports: readonly number[]): Service | undefined {
+  const kept = service.ports.filter(port => ports.includes(port.port));
+  if (kept.length === 0) return undefined;
+  return kept.length === service.ports.length ? service : reader.make(cutService, { service, ports });
+}
+
+const cutService: Generator<{ readonly service: Service; readonly ports: readonly number[] }, Service> = {
+  name: 'select/cutService',
+  run: ({ service, ports }) => ({ ...service, ports: service.ports.filter(port => ports.includes(port.port)) }),
+};
+
+const serviceWithAliases: Generator<
+  { readonly service: Service; readonly aliases: readonly Service['aliases'][number][] },
+  Service
+> = { name: 'select/serviceWithAliases', run: ({ service, aliases }) => ({ ...service, aliases }) };
+
+function withImportedAliases(reader: Reader, service: Service, set: HostSet): Service {
+  const aliases = service.aliases.filter(alias => covers(set, alias.hostname));
+  return aliases.length === service.aliases.length ? service : reader.make(serviceWithAliases, { service, aliases });
+}
+
+/** Of the namespaces that have a hostname: the proxy's own, else the first Kubernetes one (if `kubernetesFirst`), else the first. */
+function oneNamespaceEach(
+  services: readonly Service[],
+  namespace: string,
+  kubernetesFirst: boolean,
+): readonly Service[] {
+  const chosen = new Map<string, Service>();
+  for (const service of services) {
+    const seen = chosen.get(service.hostname);
+    if (seen?.namespace === namespace) continue;
+    const better =
+      seen === undefined ||
+      service.namespace === namespace ||
+      (kubernetesFirst && service.registry === 'Kubernetes' && seen.registry !== 'Kubernetes');
+    if (better) chosen.set(service.hostname, service);
+  }
+  return services.filter(service => chosen.get(service.hostname)?.namespace === service.namespace);
+}

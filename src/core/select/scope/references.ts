@@ -1,0 +1,129 @@
+// References that lead nowhere: valid objects whose effect is not what their author meant. For the debug pages and for analysis.
+//
+// A host is there if any service of the mesh has it, visible or not; a wildcard host is not looked for. Of kinds that not every source gives
+// (nodes, accounts, workloads) nothing is missing as long as there is none at all: then the source does not speak of them.
+
+import { type Labels, selects } from '../../base/labels.ts';
+import type { KindDefinition, KindName } from '../../kinds/kinds.ts';
+import type { HostReference, ObjectReference, Reference, WorkloadReference } from '../../kinds/references.ts';
+import { definitions, kindNames } from '../../kinds/registry.ts';
+import { isWildcard, resolveShortName } from '../../model/hosts.ts';
+import { configKey, kubernetesKey, type Obj } from '../../model/object.ts';
+import type { ProxyReader, Query } from '../../query/reader.ts';
+import { servicesOfHost } from '../../registry/services.ts';
+
+export interface DanglingReference {
+  /** The object that refers, by its key in the table of the kind. */
+  readonly kind: KindName;
+  readonly key: string;
+  readonly path: string;
+  /** What is not there, e.g. `Gateway/prod/gw`, `host a.b.com`, `subset v1 of a.b.com`, `workload with app=web`. */
+  readonly missing: string;
+  /** Of workloads: those that would have been there. `namespace` undefined: in any. */
+  readonly workload?: { readonly labels: Labels; readonly namespace: string | undefined };
+}
+
+/** Kinds of which a source may say nothing. */
+const OPTIONAL: readonly KindName[] = ['Node', 'ServiceAccount'];
+
+/** Argument ''. In the order of kinds, objects and paths. */
+export const danglingReferences: Query<'', readonly DanglingReference[]> = {
+  name: 'select/danglingReferences',
+  run: reader => {
+    const found: DanglingReference[] = [];
+    for (const kind of kindNames) {
+      const definition: KindDefinition = definitions[kind];
+      if (definition.references === undefined) continue;
+      for (const obj of reader.objects(kind)) {
+        for (const reference of definition.references(obj)) {
+          const missing = missingOf(reader, obj, reference);
+          if (missing !== undefined) found.push({ kind, key: keyOf(obj), path: reference.path, ...missing });
+        }
+      }
+    }
+    return found;
+  },
+};
+
+type Missing = Pick<DanglingReference, 'missing' | 'workload'>;
+
+function missingOf(reader: ProxyReader, obj: Obj, reference: Reference): Missing | undefined {
+  if ('labels' in reference) return missingWorkload(reader, obj, reference);
+  const missing = missingName(reader, obj, reference);
+  return missing === undefined ? undefined : { missing };
+}
+
+function missingName(
+  reader: ProxyReader,
+  obj: Obj,
+  reference: Exclude<Reference, WorkloadReference>,
+): string | undefined {
+  if ('host' in reference) return missingHost(reader, obj, reference);
+  if ('provider' in reference) {
+    const { provider } = reference;
+    const known = reader.mesh('extensionProviders').some(({ name }) => name === provider);
+    return known ? undefined : `extension provider ${provider}`;
+  }
+  return missingObject(reader, reference);
+}
+
+function missingObject(reader: ProxyReader, reference: ObjectReference): string | undefined {
+  const { kind, namespace, name, cluster = reader.setting('clusterId') } = reference;
+  if (OPTIONAL.includes(kind) && reader.objects(kind, `${cluster}/`).length === 0) return undefined;
+  if (kind === 'Service' && reference.cluster === undefined) {
+    const known = reader.indexed('servicesByName', configKey(namespace, name)).length > 0;
+    return known ? undefined : shown(kind, namespace, name);
+  }
+  return reader.object(kind, keyOf(reference, cluster)) === undefined ? shown(kind, namespace, name) : undefined;
+}
+
+function keyOf({ kind, namespace, name, cluster = '' }: Named, within = cluster): string {
+  return definitions[kind].store === 'config' ? configKey(namespace, name) : kubernetesKey(within, namespace, name);
+}
+interface Named {
+  readonly kind: KindName;
+  readonly namespace: string;
+  readonly name: string;
+  readonly cluster?: string;
+}
+
+function missingHost(reader: ProxyReader, obj: Obj, { host, subset }: HostReference): string | undefined {
+  const domain = reader.setting('domainSuffix');
+  const full = resolveShortName(host, obj.namespace, domain);
+  if (isWildcard(full)) return undefined;
+  if (reader.get(servicesOfHost, full).length === 0) return `host ${full}`;
+  if (subset === '') return undefined;
+  const known = reader
+    .objects('DestinationRule')
+    .some(
+      ({ namespace, spec }) =>
+        resolveShortName(spec.host ?? '', namespace, domain) === full &&
+        (spec.subsets ?? []).some(({ name }) => name === subset),
+    );
+  return known ? undefined : `subset ${subset} of ${full}`;
+}
+
+/** Pods of every cluster, and WorkloadEntries. */
+function missingWorkload(reader: ProxyReader, obj: Obj, { labels, scope }: WorkloadReference): Missing | undefined {
+  const isRoot = scope === 'policy' && obj.namespace === reader.mesh('rootNamespace');
+  const namespace = scope === 'mesh' || isRoot ? undefined : obj.namespace;
+  const all = reader.get(workloadLabels, '');
+  const found = all.some(one => (namespace ?? one.namespace) === one.namespace && selects(labels, one.labels));
+  if (all.length === 0 || found) return undefined;
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return { missing: `workload with ${pairs.sort().join(',')}`, workload: { labels, namespace } };
+}
+
+const workloadLabels: Query<'', readonly { readonly namespace: string; readonly labels: Labels }[]> = {
+  name: 'select/workloadLabels',
+  run: reader => [
+    ...reader.objects('Pod').map(({ namespace, labels }) => ({ namespace, labels })),
+    ...reader
+      .objects('WorkloadEntry')
+      .map(({ namespace, labels, spec }) => ({ namespace, labels: { ...spec.labels, ...labels } })),
+  ],
+};
+
+function shown(kind: KindName, namespace: string, name: string): string {
+  return namespace === '' ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
+}

@@ -1,0 +1,128 @@
+// The services of a scope, those that get clusters: of each listener its services, then the destinations of its VirtualServices; one a hostname.
+// Rules: spec-routes-visibility §15.4; Istio pilot/pkg/model/sidecar.go (appendSidecarServices, convertToSidecarScope).
+
+import { sameLabels } from '../../base/labels.ts';
+import { compareText } from '../../model/object.ts';
+import type { Service } from '../../model/service.ts';
+import type { Generator } from '../../query/memo.ts';
+import type { Query, Reader } from '../../query/reader.ts';
+import { servicesOfHost } from '../../registry/services.ts';
+import type { Destination, HTTPRoute } from '../../schema/istio-types.gen.ts';
+import { cutToPorts, type EgressListener, listenerPort } from './egress-listener.ts';
+import type { ResolvedVirtualService } from './virtual-services.ts';
+import { isVisible } from './visibility.ts';
+
+/** The services of the listeners and of the destinations of their VirtualServices, in the order in which they are met. */
+export function scopeServices(
+  reader: Reader,
+  listeners: readonly EgressListener[],
+  namespace: string,
+): readonly Service[] {
+  const found = new Map<string, Service>();
+  for (const listener of listeners) {
+    for (const service of listener.services) addService(reader, found, service);
+    const port = listenerPort(listener.spec);
+    for (const vs of listener.virtualServices) {
+      for (const [host, ports] of destinationsOf(vs, namespace)) {
+        const service = serviceFor(reader, host, namespace);
+        if (service === undefined) continue;
+        const wanted = port !== undefined ? [port] : ports;
+        addService(reader, found, wanted === undefined ? service : cutToPorts(reader, service, wanted));
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** One service a hostname: the first, but Kubernetes replaces others; the ports of a like service join. */
+export function addService(reader: Reader, found: Map<string, Service>, service: Service | undefined): void {
+  if (service === undefined) return;
+  const seen = found.get(service.hostname);
+  if (seen === undefined) found.set(service.hostname, service);
+  else if (seen.registry !== service.registry) {
+    if (service.registry === 'Kubernetes') found.set(service.hostname, service);
+  } else if (seen !== service && alike(seen, service)) {
+    const missing = service.ports.some(port => !seen.ports.some(known => known.port === port.port));
+    if (missing) found.set(service.hostname, reader.make(unitedPorts, { first: seen, second: service }));
+  }
+}
+
+const unitedPorts: Generator<{ readonly first: Service; readonly second: Service }, Service> = {
+  name: 'select/unitedPorts',
+  run: ({ first, second }) => ({
+    ...first,
+    ports: [...first.ports, ...second.ports.filter(port => !first.ports.some(known => known.port === port.port))],
+  }),
+};
+
+function alike(a: Service, b: Service): boolean {
+  return (
+    a.namespace === b.namespace &&
+    a.resolution === b.resolution &&
+    sameLabels(a.labels, b.labels) &&
+    sameLabels(a.selector, b.selector) &&
+    a.exportTo.length === b.exportTo.length &&
+    a.exportTo.every((target, i) => target === b.exportTo[i])
+  );
+}
+
+/**
+ * Host → ports that are named; undefined when some destination names none, and so means all. Rules that are for clients of other namespaces
+ * only do not count; without `namespace` all do.
+ */
+export function destinationsOf(
+  vs: ResolvedVirtualService,
+  namespace: string | undefined,
+): ReadonlyMap<string, readonly number[] | undefined> {
+  const found = new Map<string, readonly number[] | undefined>();
+  const add = (to: Destination | undefined): void => {
+    if (to?.host === undefined) return;
+    const port = to.port?.number;
+    if (!port) found.set(to.host, undefined);
+    else if (!found.has(to.host)) found.set(to.host, [port]);
+    else {
+      const ports = found.get(to.host);
+      if (ports !== undefined && !ports.includes(port)) found.set(to.host, [...ports, port]);
+    }
+  };
+  for (const route of vs.spec.http ?? []) {
+    if (namespace !== undefined && !appliesIn(route, namespace)) continue;
+    for (const to of route.route ?? []) add(to.destination);
+    add(route.mirror);
+    for (const mirror of route.mirrors ?? []) add(mirror.destination);
+  }
+  for (const route of [...(vs.spec.tcp ?? []), ...(vs.spec.tls ?? [])])
+    for (const to of route.route ?? []) add(to.destination);
+  return found;
+}
+
+function appliesIn(route: HTTPRoute, namespace: string): boolean {
+  const matches = route.match ?? [];
+  return matches.length === 0 || matches.some(match => !match.sourceNamespace || match.sourceNamespace === namespace);
+}
+
+/** The service that a destination means for a client namespace: its own, else of the visible ones Kubernetes', else the oldest. */
+function serviceFor(reader: Reader, hostname: string, namespace: string): Service | undefined {
+  const candidates = reader.get(servicesByNamespace, hostname);
+  const own = candidates.find(service => service.namespace === namespace);
+  if (own !== undefined) return own;
+  const visible = candidates.filter(service => isVisible(service, namespace));
+  if (!reader.feature('PILOT_SIDECAR_PICK_BEST_SERVICE_NAMESPACE')) {
+    return [...visible].sort((a, b) => compareText(a.namespace, b.namespace))[0];
+  }
+  return visible.find(service => service.registry === 'Kubernetes') ?? visible[0];
+}
+
+/** Argument: a hostname. One service a namespace, the oldest, but Kubernetes beats others; by age. */
+const servicesByNamespace: Query<string, readonly Service[]> = {
+  name: 'select/servicesByNamespace',
+  run: (reader, hostname) => {
+    const found = new Map<string, Service>();
+    for (const service of reader.get(servicesOfHost, hostname)) {
+      const seen = found.get(service.namespace);
+      const better = seen === undefined || (service.registry === 'Kubernetes' && seen.registry !== 'Kubernetes');
+      if (better) found.set(service.namespace, service);
+    }
+    return [...found.values()].sort((a, b) => a.creationTime - b.creationTime || compareText(a.namespace, b.namespace));
+  },
+};

@@ -1,0 +1,151 @@
+// What a proxy may see and send to: the scope that a Sidecar (or none) gives it.
+// The scope itself is shared by all proxies of a namespace with the same Sidecar; only the choice asks about the proxy.
+// Rules: spec-routes-visibility §15; Istio pilot/pkg/model/sidecar.go, push_context.go.
+
+import { byAge } from '../../model/object.ts';
+import type { Service } from '../../model/service.ts';
+import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
+import { proxySelectedBy } from '../../registry/workload.ts';
+import type { Destination } from '../../schema/istio-types.gen.ts';
+import { type EgressListener, egressListener } from './egress-listener.ts';
+import { addService, scopeServices } from './scope-services.ts';
+import type { ObjOf } from './specs.ts';
+import { virtualServicesFor } from './virtual-services.ts';
+import { visibleServices } from './visibility.ts';
+
+export type { EgressListener } from './egress-listener.ts';
+
+export interface OutboundTrafficPolicy {
+  readonly mode: 'ALLOW_ANY' | 'REGISTRY_ONLY';
+  /** Destination as written in the Sidecar. */
+  readonly egressProxy?: Destination;
+}
+
+export interface SidecarScope {
+  /** Config namespace of the proxy. */
+  readonly namespace: string;
+  readonly sidecar?: ObjOf<'Sidecar'>;
+  readonly egressListeners: readonly EgressListener[];
+  /** Services with clusters: those of the listeners and the destinations of their VirtualServices. One a host. */
+  readonly services: readonly Service[];
+  readonly outboundTrafficPolicy: OutboundTrafficPolicy;
+}
+
+/** The scope of the current proxy; a router has the gateway scope, whose listener has no services. */
+export const sidecarScope: Query<'', SidecarScope> = {
+  name: 'select/sidecarScope',
+  run: reader => {
+    const namespace = reader.facet('namespace');
+    if (reader.facet('type') !== 'sidecar') return reader.get(gatewayScope, namespace);
+    return reader.get(scopeOf, `${namespace}|${chosenSidecar(reader, namespace)}`);
+  },
+};
+
+/**
+ * Parts of the scope. Whoever needs one of them asks for it and not for the scope: it keeps its identity when another part changes, so a
+ * changed VirtualService is no reason to look at clusters again.
+ */
+export const scopedServices: Query<'', readonly Service[]> = {
+  name: 'select/scopedServices',
+  run: reader => reader.get(sidecarScope, '').services,
+};
+
+export type ScopeSettings = Pick<SidecarScope, 'namespace' | 'sidecar' | 'outboundTrafficPolicy'>;
+
+export const scopeSettings: Query<'', ScopeSettings> = {
+  name: 'select/scopeSettings',
+  run: reader => {
+    const { namespace, sidecar, outboundTrafficPolicy } = reader.get(sidecarScope, '');
+    return { namespace, sidecar, outboundTrafficPolicy };
+  },
+};
+
+/** The services of each egress listener. */
+export const listenerServices: Query<'', readonly (readonly Service[])[]> = {
+  name: 'select/listenerServices',
+  run: reader => reader.get(sidecarScope, '').egressListeners.map(({ services }) => services),
+};
+
+/** Argument: a hostname. The service of that host in the scope of the current proxy. */
+export const scopeService: Query<string, Service | undefined> = {
+  name: 'select/scopeService',
+  run: (reader, hostname) => reader.get(scopeIndex, '').get(hostname),
+};
+
+/** By hostname, for whoever asks about all of them: one answer to look after instead of one a host. */
+export const scopeIndex: Query<'', ReadonlyMap<string, Service>> = {
+  name: 'select/scopeIndex',
+  run: reader => new Map(reader.get(scopedServices, '').map(service => [service.hostname, service])),
+};
+
+/** Argument `namespace|Sidecar key`, the key empty for the built-in default. */
+const scopeOf: Query<string, SidecarScope> = {
+  name: 'select/scopeOf',
+  run: (reader, arg) => {
+    const [namespace = '', key = ''] = arg.split('|');
+    const sidecar = key === '' ? undefined : reader.object('Sidecar', key);
+    const count = sidecar?.spec.egress?.length ?? 0;
+    const listeners =
+      count === 0
+        ? [reader.get(egressListener, `${namespace}||`)]
+        : Array.from({ length: count }, (_, i) => reader.get(egressListener, `${namespace}|${key}|${i}`));
+    return {
+      namespace,
+      sidecar,
+      egressListeners: listeners,
+      services: scopeServices(reader, listeners, namespace),
+      outboundTrafficPolicy: outboundPolicy(reader, sidecar),
+    };
+  },
+};
+
+/** Argument: a namespace. All services that it sees, and the VirtualServices of the mesh without services of their own. */
+const gatewayScope: Query<string, SidecarScope> = {
+  name: 'select/gatewayScope',
+  run: (reader, namespace) => {
+    const services = new Map<string, Service>();
+    for (const service of reader.get(visibleServices, namespace)) addService(reader, services, service);
+    return {
+      namespace,
+      egressListeners: [reader.get(gatewayListener, namespace)],
+      services: [...services.values()],
+      outboundTrafficPolicy: outboundPolicy(reader, undefined),
+    };
+  },
+};
+
+const gatewayListener: Query<string, EgressListener> = {
+  name: 'select/gatewayEgressListener',
+  run: (reader, namespace) => ({
+    services: [],
+    virtualServices: reader.get(virtualServicesFor, `${namespace}|mesh`),
+  }),
+};
+
+/** Key of the Sidecar that applies: in the namespace one that selects the proxy or has no selector, else the root namespace's default. */
+function chosenSidecar(reader: ProxyReader, namespace: string): string {
+  for (const sidecar of reader.get(sidecarsOf, namespace)) {
+    const selector = sidecar.spec.workloadSelector;
+    if (selector === undefined || proxySelectedBy(reader, selector.labels ?? {})) return `${namespace}/${sidecar.name}`;
+  }
+  const root = reader.mesh('rootNamespace');
+  const fallback = reader.get(sidecarsOf, root).find(sidecar => sidecar.spec.workloadSelector === undefined);
+  return fallback === undefined ? '' : `${root}/${fallback.name}`;
+}
+
+/** Argument: a namespace. Its Sidecars, those with a selector first, each group by age. */
+const sidecarsOf: Query<string, readonly ObjOf<'Sidecar'>[]> = {
+  name: 'select/sidecars',
+  run: (reader, namespace) => {
+    const all = [...reader.objects('Sidecar', `${namespace}/`)].sort(byAge);
+    const hasSelector = (sidecar: ObjOf<'Sidecar'>): boolean => sidecar.spec.workloadSelector !== undefined;
+    return [...all.filter(hasSelector), ...all.filter(sidecar => !hasSelector(sidecar))];
+  },
+};
+
+function outboundPolicy(reader: Reader, sidecar: ObjOf<'Sidecar'> | undefined): OutboundTrafficPolicy {
+  const own = sidecar?.spec.outboundTrafficPolicy;
+  if (own !== undefined) return { mode: own.mode ?? 'REGISTRY_ONLY', egressProxy: own.egressProxy };
+  // A policy that names no mode has the first one. ALLOW_ANY_DYNAMIC_DNS is of the API only: Istio 1.30 allows nothing by it.
+  return { mode: reader.mesh('outboundTrafficPolicy').mode === 'ALLOW_ANY' ? 'ALLOW_ANY' : 'REGISTRY_ONLY' };
+}

@@ -1,0 +1,131 @@
+// VirtualServices as they apply: names resolved, delegates merged, indexed by gateway and visibility.
+// Each object is resolved by a query of its own, so that a change of one leaves the others (and what was made of them) as they are.
+// Rules: spec-routes-visibility §7.1, §8; Istio pilot/pkg/model/virtualservice.go, push_context.go.
+
+import { type Exports, exportsOf } from '../../model/exports.ts';
+import { byAge } from '../../model/object.ts';
+import type { Query, Reader } from '../../query/reader.ts';
+import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
+import { mergeDelegate } from './delegates.ts';
+import type { ObjOf, SpecOf } from './specs.ts';
+import { resolveNames } from './virtual-service-names.ts';
+
+export interface ResolvedVirtualService {
+  /** The root object: its metadata names the routes that come of it. */
+  readonly obj: ObjOf<'VirtualService'>;
+  readonly name: string;
+  readonly namespace: string;
+  readonly hosts: readonly string[];
+  /** `mesh` or `namespace/name`; never empty. */
+  readonly gateways: readonly string[];
+  /** Delegates merged; hosts, destinations and gateways (those of matches too) resolved. */
+  readonly spec: SpecOf<'VirtualService'>;
+  readonly exports: Exports;
+}
+
+const ROUTE_SEMANTICS = 'internal.istio.io/route-semantics';
+
+/** True for what was translated from Gateway API: it is used as it is. */
+export function hasGatewaySemantics(obj: ObjOf<'VirtualService'>): boolean {
+  return obj.annotations[ROUTE_SEMANTICS] === 'gateway';
+}
+
+/** Argument `namespace/name`. Undefined for a pure delegate: it has no hosts and never applies alone. */
+const resolvedVirtualService: Query<string, ResolvedVirtualService | undefined> = {
+  name: 'select/resolvedVirtualService',
+  run: (reader, key) => {
+    const obj = reader.object('VirtualService', key);
+    if (obj === undefined || isDelegate(obj)) return undefined;
+    const spec = resolveSpec(reader, obj);
+    return {
+      obj,
+      name: obj.name,
+      namespace: obj.namespace,
+      hosts: spec.hosts ?? [],
+      gateways: spec.gateways === undefined || spec.gateways.length === 0 ? ['mesh'] : spec.gateways,
+      spec,
+      exports: exportsOf(spec.exportTo, reader.mesh('defaultVirtualServiceExportTo'), obj.namespace),
+    };
+  },
+};
+
+/** All that apply, by creation time, name, namespace. */
+export const virtualServices: Query<'', readonly ResolvedVirtualService[]> = {
+  name: 'select/virtualServices',
+  run: reader => {
+    const found: ResolvedVirtualService[] = [];
+    for (const obj of [...reader.objects('VirtualService')].sort(byAge)) {
+      const resolved = reader.get(resolvedVirtualService, `${obj.namespace}/${obj.name}`);
+      if (resolved !== undefined) found.push(resolved);
+    }
+    return found;
+  },
+};
+
+/** In the same order. There may be as many Gateways as there are VirtualServices. */
+const virtualServicesByGateway: Query<'', ReadonlyMap<string, readonly ResolvedVirtualService[]>> = {
+  name: 'select/virtualServicesByGateway',
+  run: reader => {
+    const found = new Map<string, ResolvedVirtualService[]>();
+    for (const virtualService of reader.get(virtualServices, '')) {
+      for (const gateway of new Set(virtualService.gateways)) {
+        const known = found.get(gateway);
+        if (known === undefined) found.set(gateway, [virtualService]);
+        else known.push(virtualService);
+      }
+    }
+    return found;
+  },
+};
+
+/**
+ * Argument `namespace|gateway`: the VirtualServices of that gateway (`mesh` or `namespace/name`) that a proxy of the namespace sees:
+ * private ones, then those exported to the namespace by name, then the public ones; each by creation time, name, namespace.
+ * In the public list of a gateway, and everywhere for `mesh`, those with gateway semantics in the proxy's namespace come first.
+ */
+export const virtualServicesFor: Query<string, readonly ResolvedVirtualService[]> = {
+  name: 'select/virtualServicesFor',
+  run: (reader, arg) => {
+    const bar = arg.indexOf('|');
+    const namespace = arg.slice(0, bar);
+    const gateway = arg.slice(bar + 1);
+    const all = reader.get(virtualServicesByGateway, '').get(gateway) ?? [];
+    const own = all.filter(vs => vs.exports.own && !vs.exports.open && vs.namespace === namespace);
+    const named = all.filter(vs => !vs.exports.open && vs.exports.others.includes(namespace));
+    const open = all.filter(vs => vs.exports.open);
+    if (gateway !== 'mesh') return [...own, ...named, ...gatewayFirst(open, namespace)];
+    const lists = [own, named, open];
+    if (!reader.feature('PILOT_UNIFIED_SIDECAR_SCOPE')) return lists.flat();
+    return lists.flatMap(list => gatewayFirst(list, namespace));
+  },
+};
+
+function gatewayFirst(list: readonly ResolvedVirtualService[], namespace: string): readonly ResolvedVirtualService[] {
+  const first = list.filter(vs => vs.namespace === namespace && hasGatewaySemantics(vs.obj));
+  return first.length === 0 ? list : [...first, ...list.filter(vs => !first.includes(vs))];
+}
+
+function resolveSpec(reader: Reader, obj: ObjOf<'VirtualService'>): SpecOf<'VirtualService'> {
+  const semantics = obj.annotations[ROUTE_SEMANTICS];
+  if (semantics === 'gateway') return obj.spec;
+  const spec = resolveNames(obj.spec, obj.namespace, reader.setting('domainSuffix'));
+  if (semantics === 'ingress' || !spec.http?.some(route => route.delegate !== undefined)) return spec;
+  return { ...spec, http: spec.http.flatMap(route => withDelegate(reader, route, obj.namespace)) };
+}
+
+/** A rule whose delegate is missing, or not exported to the root, vanishes. */
+function withDelegate(reader: Reader, route: HTTPRoute, namespace: string): readonly HTTPRoute[] {
+  const { delegate } = route;
+  if (delegate === undefined) return [route];
+  const owner = delegate.namespace || namespace;
+  const leaf = reader.object('VirtualService', `${owner}/${delegate.name ?? ''}`);
+  if (leaf === undefined || !isDelegate(leaf)) return [];
+  const exports = exportsOf(leaf.spec.exportTo, reader.mesh('defaultVirtualServiceExportTo'), owner);
+  const visible = exports.open || exports.others.includes(namespace) || (exports.own && owner === namespace);
+  if (!visible) return [];
+  return mergeDelegate(route, resolveNames(leaf.spec, owner, reader.setting('domainSuffix')).http ?? []);
+}
+
+function isDelegate(obj: ObjOf<'VirtualService'>): boolean {
+  return obj.spec.hosts === undefined || obj.spec.hosts.length === 0;
+}

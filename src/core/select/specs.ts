@@ -1,9 +1,0 @@
-// Short names for the decoded Istio objects that the selectors hand out.
-
-import type { KindName, KindSpecs } from '../kinds/kinds.ts';
-import type { Obj } from '../object.ts';
-
-/** The decoded content of a kind. */
-export type SpecOf<K extends KindName> = KindSpecs[K];
-/** An accepted object of a kind. */
-export type ObjOf<K extends KindName> = Obj<K>;

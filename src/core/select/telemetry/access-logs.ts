@@ -1,0 +1,213 @@
+// Which access logs a proxy writes, for each class of traffic (spec-listeners §8.1; Istio core/accesslog.go, pilot/pkg/model/telemetry_logging.go).
+//
+// Telemetry decides, and where it leaves no provider the mesh's own settings (`accessLogFile`, `enableEnvoyAccessLogService`) do. A provider
+// that is switched off still counts as a decision; a Telemetry whose entries all speak of the other mode does not. Both are Istio's.
+
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { compareText } from '../../model/object.ts';
+import type { ProxyReader, Query } from '../../query/reader.ts';
+import type { AccessLogging, MeshConfig_ExtensionProvider } from '../../schema/istio-types.gen.ts';
+import { providerCluster } from './provider-cluster.ts';
+import {
+  defaultProviders,
+  extensionProvider,
+  modeMatches,
+  providerNames,
+  providersInScope,
+  telemetryLevels,
+} from './telemetry.ts';
+import type { TrafficClass } from './traffic-class.ts';
+
+/** What to write; the default of each format is Istio's, made by the generator. */
+export type LogFormat =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'json'; readonly labels: JsonObject };
+
+interface GrpcSink {
+  readonly cluster: string;
+  readonly authority?: string;
+  readonly logName: string;
+  /** What the proxies found out about each other, to be sent with every entry. */
+  readonly filterStateObjects: readonly string[];
+}
+
+export type AccessLogSpec = { readonly filter?: string } & (
+  | { readonly kind: 'file'; readonly path: string; readonly format: LogFormat; readonly omitEmptyValues: boolean }
+  | ({
+      readonly kind: 'http-als' | 'tcp-als';
+      readonly requestHeaders: readonly string[];
+      readonly responseHeaders: readonly string[];
+      readonly responseTrailers: readonly string[];
+    } & GrpcSink)
+  | ({ readonly kind: 'otel'; readonly text: string; readonly labels: JsonObject } & GrpcSink)
+  /** `enableEnvoyAccessLogService`: the static cluster of the bootstrap. */
+  | { readonly kind: 'envoy-als' }
+);
+
+const DEFAULT_LOG_PATH = '/dev/stdout';
+/** The provider that MeshConfig has built in: it writes what the mesh itself would write. */
+const BUILT_IN_PROVIDER = 'envoy';
+
+/** Argument: the class of traffic. */
+export const accessLogs: Query<TrafficClass, readonly AccessLogSpec[]> = {
+  name: 'select/accessLogs',
+  run: (reader, traffic) => {
+    const specs = fromTelemetry(reader, traffic);
+    return specs ?? fromMesh(reader);
+  },
+};
+
+function fromMesh(reader: ProxyReader): readonly AccessLogSpec[] {
+  const logs: AccessLogSpec[] = [];
+  const path = reader.mesh('accessLogFile');
+  if (typeof path === 'string' && path !== '') {
+    logs.push({ kind: 'file', path, format: meshFormat(reader), omitEmptyValues: false });
+  }
+  if (reader.mesh('enableEnvoyAccessLogService') === true) logs.push({ kind: 'envoy-als' });
+  return logs;
+}
+
+/** `accessLogEncoding` and `accessLogFormat`; a JSON format that does not parse gives the default one. */
+function meshFormat(reader: ProxyReader): LogFormat {
+  const format = reader.mesh('accessLogFormat');
+  const text = typeof format === 'string' ? format : '';
+  if (reader.mesh('accessLogEncoding') !== 'JSON') return { kind: 'text', text: withNewline(text) };
+  return { kind: 'json', labels: parseObject(text) };
+}
+
+const NO_LABELS: JsonObject = {};
+
+function parseObject(text: string): JsonObject {
+  if (text === '') return NO_LABELS;
+  try {
+    const value: Json = JSON.parse(text) as Json;
+    return isObject(value) ? value : NO_LABELS;
+  } catch {
+    return NO_LABELS;
+  }
+}
+
+interface Choice {
+  enabled: boolean;
+  filter?: string;
+}
+
+/** The providers that Telemetry leaves in force; undefined if the mesh's settings decide. */
+function fromTelemetry(reader: ProxyReader, traffic: TrafficClass): readonly AccessLogSpec[] | undefined {
+  const levels = reader.get(telemetryLevels, '').map(level => level.accessLogging ?? []);
+  const defaults = defaultProviders(reader, 'accessLogging');
+  if (defaults.length === 0 && levels.every(level => level.length === 0)) return undefined;
+  const chosen = chooseProviders(defaults, levels, traffic);
+  if (chosen.size === 0) return undefined;
+  const logs: AccessLogSpec[] = [];
+  let known = 0;
+  for (const [name, choice] of [...chosen].sort((a, b) => compareText(a[0], b[0]))) {
+    const definition = extensionProvider(reader, name);
+    if (definition === undefined) continue;
+    if (!choice.enabled) {
+      known++;
+      continue;
+    }
+    const log = ofProvider(reader, definition as MeshConfig_ExtensionProvider);
+    if (log === undefined) continue;
+    known++;
+    logs.push(choice.filter === undefined ? log : { ...log, filter: choice.filter });
+  }
+  return known === 0 ? undefined : logs;
+}
+
+function chooseProviders(
+  defaults: readonly string[],
+  levels: readonly (readonly AccessLogging[])[],
+  traffic: TrafficClass,
+): ReadonlyMap<string, Choice> {
+  const scope = providersInScope(defaults, levels, traffic);
+  const chosen = new Map<string, Choice>();
+  for (const name of defaults) if (scope.has(name)) chosen.set(name, { enabled: true });
+  const filters = new Map<string, string>();
+  let names: readonly string[] = defaults;
+  for (const entry of levels.flat()) {
+    const own = providerNames(entry);
+    if (own.length > 0) names = own;
+    if (!modeMatches(entry.match?.mode, traffic)) continue;
+    for (const name of names) {
+      if (!scope.has(name)) continue;
+      const expression = entry.filter?.expression;
+      if (expression !== undefined && expression !== '') filters.set(name, expression);
+      chosen.set(name, { enabled: entry.disabled !== true, filter: filters.get(name) });
+    }
+  }
+  return chosen;
+}
+
+function ofProvider(reader: ProxyReader, definition: MeshConfig_ExtensionProvider): AccessLogSpec | undefined {
+  if (definition.envoyFileAccessLog !== undefined) return fileLog(reader, definition);
+  const als = definition.envoyHttpAls ?? definition.envoyTcpAls;
+  if (als !== undefined) {
+    const sink = sinkOf(reader, als, definition.envoyHttpAls ? 'http_envoy_accesslog' : 'tcp_envoy_accesslog');
+    if (sink === undefined) return undefined;
+    return {
+      kind: definition.envoyHttpAls ? 'http-als' : 'tcp-als',
+      ...sink,
+      requestHeaders: definition.envoyHttpAls?.additionalRequestHeadersToLog ?? [],
+      responseHeaders: definition.envoyHttpAls?.additionalResponseHeadersToLog ?? [],
+      responseTrailers: definition.envoyHttpAls?.additionalResponseTrailersToLog ?? [],
+    };
+  }
+  const otel = definition.envoyOtelAls;
+  if (otel === undefined) return undefined;
+  const sink = sinkOf(reader, otel, 'otel_envoy_accesslog');
+  if (sink === undefined) return undefined;
+  const { text = '', labels = NO_LABELS } = otel.logFormat ?? {};
+  return { kind: 'otel', ...sink, filterStateObjects: allPeerStateNames, text, labels };
+}
+
+function fileLog(reader: ProxyReader, definition: MeshConfig_ExtensionProvider): AccessLogSpec {
+  const provider = definition.envoyFileAccessLog ?? {};
+  const path = provider.path === undefined || provider.path === '' ? DEFAULT_LOG_PATH : provider.path;
+  const omitEmptyValues = provider.omitEmptyValues === true;
+  const format = provider.logFormat;
+  if (definition.name === BUILT_IN_PROVIDER && format === undefined && !omitEmptyValues) {
+    return { kind: 'file', path, format: meshFormat(reader), omitEmptyValues };
+  }
+  if (format?.labels !== undefined) {
+    return { kind: 'file', path, format: { kind: 'json', labels: format.labels }, omitEmptyValues };
+  }
+  return { kind: 'file', path, format: { kind: 'text', text: withNewline(format?.text ?? '') }, omitEmptyValues };
+}
+
+function withNewline(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+const peerStateNames: readonly string[] = ['upstream_peer', 'downstream_peer'];
+/** Both the names that metadata exchange has used since proxy 1.24 and those before. */
+export const allPeerStateNames: readonly string[] = [
+  ...peerStateNames,
+  'wasm.upstream_peer',
+  'wasm.upstream_peer_id',
+  'wasm.downstream_peer',
+  'wasm.downstream_peer_id',
+];
+
+function sinkOf(
+  reader: ProxyReader,
+  provider: {
+    readonly service?: string;
+    readonly port?: number;
+    readonly logName?: string;
+    readonly filterStateObjectsToLog?: readonly string[];
+  },
+  logName: string,
+): GrpcSink | undefined {
+  const found = providerCluster(reader, provider.service ?? '', provider.port ?? 0);
+  if (found === undefined) return undefined;
+  const name = provider.logName === undefined || provider.logName === '' ? logName : provider.logName;
+  const own = provider.filterStateObjectsToLog ?? [];
+  return {
+    cluster: found.cluster,
+    authority: found.hostname,
+    logName: name,
+    filterStateObjects: own.length > 0 ? own : peerStateNames,
+  };
+}

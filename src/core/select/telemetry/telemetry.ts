@@ -1,0 +1,106 @@
+// The Telemetry objects that apply to a proxy, and which providers they leave in force for each class of traffic
+// (spec-listeners §8; Istio pilot/pkg/model/telemetry.go). Access logs, tracing and metrics each read the same short list.
+//
+// A level is one object; levels are least specific first: mesh, namespace, then the workload's own.
+
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { byAge } from '../../model/object.ts';
+import type { ProxyReader, Query } from '../../query/reader.ts';
+import { proxySelectedBy } from '../../registry/workload.ts';
+import type { PolicyTargetReference, Telemetry } from '../../schema/istio-types.gen.ts';
+import { reportsAs, type TrafficClass } from './traffic-class.ts';
+
+const GATEWAY_NAME_LABEL = 'gateway.networking.k8s.io/gateway-name';
+
+/** Contents of the Telemetry objects in force, least specific first. */
+export const telemetryLevels: Query<'', readonly Telemetry[]> = {
+  name: 'select/telemetryLevels',
+  run: reader => {
+    const root = reader.mesh('rootNamespace');
+    const namespace = reader.facet('namespace');
+    const levels: Telemetry[] = [];
+    const own = inNamespace(reader, namespace);
+    if (root !== namespace) levels.push(...inNamespace(reader, root).filter(isNamespaceWide).slice(0, 1));
+    levels.push(...own.filter(isNamespaceWide).slice(0, 1));
+    levels.push(...own.filter(spec => !isNamespaceWide(spec) && attaches(reader, spec)));
+    return levels;
+  },
+};
+
+function inNamespace(reader: ProxyReader, namespace: string): readonly Telemetry[] {
+  return [...reader.objects('Telemetry', `${namespace}/`)].sort(byAge).map(obj => obj.spec as Telemetry);
+}
+
+function targetsOf(spec: Telemetry): readonly PolicyTargetReference[] {
+  if (spec.targetRefs !== undefined && spec.targetRefs.length > 0) return spec.targetRefs;
+  return spec.targetRef === undefined ? [] : [spec.targetRef];
+}
+
+function isNamespaceWide(spec: Telemetry): boolean {
+  return Object.keys(spec.selector?.matchLabels ?? {}).length === 0 && targetsOf(spec).length === 0;
+}
+
+/** A targetRef names the Gateway (Gateway API) that a proxy is deployed for; a selector, the proxy's labels. */
+function attaches(reader: ProxyReader, spec: Telemetry): boolean {
+  const targets = targetsOf(spec);
+  if (targets.length === 0) return proxySelectedBy(reader, spec.selector?.matchLabels ?? {});
+  return targets.some(
+    target =>
+      target.kind === 'Gateway' &&
+      target.group === 'gateway.networking.k8s.io' &&
+      proxySelectedBy(reader, { [GATEWAY_NAME_LABEL]: target.name ?? '' }),
+  );
+}
+
+/** Providers named in `mesh.defaultProviders` for one of its lists. */
+export function defaultProviders(
+  reader: ProxyReader,
+  list: 'tracing' | 'metrics' | 'accessLogging',
+): readonly string[] {
+  const all = reader.mesh('defaultProviders');
+  const names = isObject(all) ? all[list] : undefined;
+  return Array.isArray(names) ? names.filter(name => typeof name === 'string') : [];
+}
+
+/** An entry of a Telemetry list as far as the choice of providers goes. */
+export interface ProviderEntry {
+  readonly providers?: readonly { readonly name?: string }[];
+  readonly match?: { readonly mode?: string };
+}
+
+/** True if an entry with this `match.mode` speaks about the class of traffic; no mode means both. */
+export function modeMatches(mode: string | undefined, traffic: TrafficClass): boolean {
+  return mode === undefined || mode === 'CLIENT_AND_SERVER' || mode === reportsAs(traffic);
+}
+
+/**
+ * The providers in scope: the defaults, replaced level by level by what the entries of a level that match name together.
+ */
+export function providersInScope(
+  defaults: readonly string[],
+  levels: readonly (readonly ProviderEntry[])[],
+  traffic: TrafficClass,
+): ReadonlySet<string> {
+  let names: ReadonlySet<string> = new Set(defaults);
+  for (const entries of levels) {
+    const level = entries.filter(entry => modeMatches(entry.match?.mode, traffic)).flatMap(providerNames);
+    if (level.length > 0) names = new Set(level);
+  }
+  return names;
+}
+
+export function providerNames(entry: ProviderEntry): readonly string[] {
+  return (entry.providers ?? []).map(ref => ref.name ?? '');
+}
+
+/** The definition of an extension provider in MeshConfig; its name is found without regard to case. */
+export function extensionProvider(reader: ProxyReader, name: string): JsonObject | undefined {
+  const all = reader.mesh('extensionProviders');
+  if (!Array.isArray(all)) return undefined;
+  const wanted = name.toLowerCase();
+  for (const provider of all) {
+    if (isObject(provider) && typeof provider.name === 'string' && provider.name.toLowerCase() === wanted)
+      return provider;
+  }
+  return undefined;
+}

@@ -1,0 +1,128 @@
+// What a proxy asks for on one stream, in its order: clusters, the endpoints of those of type EDS, listeners, the
+// route configurations that they name, and the files that remain empty until their types are generated.
+
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
+import type { Tracker } from '../core/query/tracker.ts';
+import type { State } from '../core/state.ts';
+import { CDS, ECDS, EDS, LDS, NDS, RDS, SDS, WORKLOAD_ADDRESS, WORKLOAD_AUTHORIZATION } from '../xds/session/types.ts';
+import { allOf, namedOf, resourceJson } from './generate.ts';
+
+/** File name without extension → the resources in it. */
+export type Collected = Readonly<Record<string, readonly Json[]>>;
+
+/** How a proxy asks. */
+export interface Asking {
+  /** A ztunnel: incremental, for workloads and authorizations. */
+  readonly delta?: boolean;
+  /** Proxyless gRPC: exactly these listeners and what they lead to. */
+  readonly watchLds?: readonly string[];
+}
+
+export interface Client {
+  readonly tracker: Tracker;
+  readonly state: State;
+  readonly proxy: ProxyRecord;
+  /** A type or resource that failed; the rest goes on. */
+  readonly failed: (what: string, error: unknown) => void;
+}
+
+export function collect(client: Client, asked: Asking): Collected {
+  if (asked.delta)
+    return { wds: everything(client, WORKLOAD_ADDRESS), wads: everything(client, WORKLOAD_AUTHORIZATION) };
+  if (asked.watchLds !== undefined) return proxyless(client, asked.watchLds);
+  const cds = everything(client, CDS);
+  const lds = everything(client, LDS);
+  const secrets = new Set<string>();
+  walk([...cds, ...lds], (key, value) => collectSecret(key, value, secrets));
+  return {
+    cds,
+    eds: named(client, EDS, endpointNames(cds)),
+    lds,
+    rds: named(client, RDS, routeNames(lds)),
+    ecds: named(client, ECDS, extensionNames(lds)),
+    sds: named(client, SDS, secrets),
+    nds: isTrue(client.proxy.metadata.DNS_CAPTURE) ? everything(client, NDS) : [],
+  };
+}
+
+/** A gRPC client without a proxy: its listeners by name, then what they lead to. */
+function proxyless(client: Client, listeners: readonly string[]): Collected {
+  const lds = named(client, LDS, listeners);
+  const rds = named(client, RDS, routeNames(lds));
+  const clusterNames = new Set<string>();
+  walk([...lds, ...rds], (key, value) => {
+    if (key === 'cluster' && typeof value === 'string') clusterNames.add(value);
+  });
+  const cds = named(client, CDS, clusterNames);
+  return { cds, eds: named(client, EDS, endpointNames(cds)), lds, rds, ecds: [], sds: [], nds: [] };
+}
+
+function everything(client: Client, url: string): readonly Json[] {
+  return attempt(client, url, () =>
+    allOf(client.tracker, client.state, client.proxy, url).flatMap(resource =>
+      attempt(client, `${url} ${resource.name}`, () => [resourceJson(url, resource)]),
+    ),
+  );
+}
+
+function named(client: Client, url: string, names: Iterable<string>): readonly Json[] {
+  return [...new Set(names)].sort().flatMap(name =>
+    attempt(client, `${url} ${name}`, () => {
+      const resource = namedOf(client.tracker, client.state, client.proxy, url, name);
+      return resource === undefined ? [] : [resourceJson(url, resource)];
+    }),
+  );
+}
+
+function attempt<T>(client: Client, what: string, run: () => readonly T[]): readonly T[] {
+  try {
+    return run();
+  } catch (error) {
+    client.failed(what, error);
+    return [];
+  }
+}
+
+function endpointNames(clusters: readonly Json[]): readonly string[] {
+  return clusters.filter(isObject).flatMap(cluster => {
+    if (cluster.type !== 'EDS') return [];
+    const service = isObject(cluster.edsClusterConfig) ? cluster.edsClusterConfig.serviceName : undefined;
+    return [String(service ?? cluster.name)];
+  });
+}
+
+function routeNames(listeners: readonly Json[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  walk(listeners, (key, value) => {
+    if (key === 'rds' && isObject(value) && typeof value.routeConfigName === 'string') names.add(value.routeConfigName);
+  });
+  return names;
+}
+
+function extensionNames(listeners: readonly Json[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  walk(listeners, (_key, value) => {
+    if (isObject(value) && isObject(value.configDiscovery) && typeof value.name === 'string') names.add(value.name);
+  });
+  return names;
+}
+
+/** A secret that comes over this same stream. */
+function collectSecret(_key: string, value: Json, into: Set<string>): void {
+  if (!isObject(value) || typeof value.name !== 'string') return;
+  if (isObject(value.sdsConfig) && value.sdsConfig.ads !== undefined) into.add(value.name);
+}
+
+function walk(value: Json | JsonObject, visit: (key: string, value: Json) => void): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    visit(key, member);
+    walk(member, visit);
+  }
+}
+
+function isTrue(value: Json | undefined): boolean {
+  return value === true || value === 'true';
+}

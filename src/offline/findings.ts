@@ -1,0 +1,128 @@
+// What the authors of objects should know, from a state alone: what was refused and is not in force, what is accepted without anything
+// coming of it yet, and what refers to nothing. For the debug page, for `analyze` and beside what `generate` prints.
+
+import { selects } from '../core/base/labels.ts';
+import { type Origin, showProblem } from '../core/base/problem.ts';
+import type { KindDefinition } from '../core/kinds/kinds.ts';
+import { definitions } from '../core/kinds/registry.ts';
+import { compareText, type ObjectRecord } from '../core/model/object.ts';
+import { Tracker } from '../core/query/tracker.ts';
+import { labelsOf } from '../core/registry/proxy-workload.ts';
+import { type DanglingReference, danglingReferences } from '../core/select/scope/references.ts';
+import type { State } from '../core/state.ts';
+
+const refusal = { severity: 'error', code: 'refused' } as const;
+
+export interface Finding {
+  /** An error: not in force. A warning: in force or somebody else's, and perhaps not what was meant. */
+  readonly severity: 'error' | 'warning';
+  /** foreign: of a kind that is another project's; not-yet: nothing comes of the kind; nothing-there: a reference to nothing; no-workload: labels that no workload has. */
+  readonly code: 'refused' | 'foreign' | 'not-yet' | 'nothing-there' | 'no-workload';
+  /** `Kind/namespace/name`, `MeshConfig`, `MeshNetworks`; empty for a document that is no object. */
+  readonly object: string;
+  readonly source: string;
+  readonly origin?: Origin;
+  /** Where in the object it is, e.g. `spec.http[0].timeout`; absent if of the object as a whole. */
+  readonly path?: string;
+  /** Path inside the object, a colon and what is wrong with it; or the latter alone. */
+  readonly message: string;
+}
+
+/** Errors first, then by object. */
+export function findingsOf(state: State): readonly Finding[] {
+  const all = [...ofMesh(state), ...ofMalformed(state), ...ofRecords(state), ...ofReferences(state)];
+  return all
+    .map((finding, i) => ({ finding, i }))
+    .sort(
+      (a, b) =>
+        compareText(a.finding.severity, b.finding.severity) ||
+        compareText(a.finding.object, b.finding.object) ||
+        a.i - b.i,
+    )
+    .map(({ finding }) => finding);
+}
+
+function* ofMesh({ mesh, networks }: State): IterableIterator<Finding> {
+  for (const [object, applied] of [
+    ['MeshConfig', mesh],
+    ['MeshNetworks', networks],
+  ] as const) {
+    const words = [['file', applied] as const, ...Object.entries(applied.others ?? {})];
+    for (const [source, { refused }] of words) {
+      for (const problem of refused?.problems ?? []) {
+        yield { ...refusal, object, source, ...at(refused?.origin, problem.path), message: showProblem(problem) };
+      }
+    }
+  }
+}
+
+function* ofMalformed(state: State): IterableIterator<Finding> {
+  for (const [key, { origin, reasons, ignored = [] }] of state.malformed.entries()) {
+    const source = key.slice(0, key.indexOf('|'));
+    for (const reason of reasons) yield { ...refusal, object: '', source, ...placeAndWords(origin, reason) };
+    for (const reason of ignored) {
+      yield { severity: 'warning', code: 'foreign', object: '', source, ...placeAndWords(origin, reason) };
+    }
+  }
+}
+
+/** As adapters say it: the place in the file, then what is wrong there. */
+function placeAndWords(file: Origin, reason: string): { readonly origin: Origin; readonly message: string } {
+  const [, line, column, message = reason] = /^(\d+):(\d+): (.*)$/s.exec(reason) ?? [];
+  return { origin: line === undefined ? file : { ...file, line: Number(line), column: Number(column) }, message };
+}
+
+function* ofRecords(state: State): IterableIterator<Finding> {
+  for (const { kind, key, source, origin, accepted, refused } of state.records.values()) {
+    const object = shown(kind, key);
+    for (const problem of refused?.problems ?? []) {
+      yield { ...refusal, object, source, ...at(refused?.origin, problem.path), message: showProblem(problem) };
+    }
+    const { notYet, objectKind = kind }: KindDefinition = definitions[kind];
+    if (notYet === undefined || accepted === undefined || state.objects[kind].get(key) !== accepted) continue;
+    const message = `nothing comes of ${objectKind} yet: ${notYet}`;
+    yield { severity: 'warning', code: 'not-yet', object, source, ...from(origin), message };
+  }
+}
+
+function* ofReferences(state: State): IterableIterator<Finding> {
+  for (const { kind, key, path, missing, workload } of new Tracker().get(state, undefined, danglingReferences, '')) {
+    if (workload !== undefined && isProxy(state, workload)) continue;
+    const code = workload === undefined ? 'nothing-there' : 'no-workload';
+    const record = inForce(state, kind, key);
+    const message = `${path}: there is no ${missing}`;
+    yield {
+      severity: 'warning',
+      code,
+      object: shown(kind, key),
+      source: record?.source ?? '',
+      ...at(record?.origin, path),
+      message,
+    };
+  }
+}
+
+/** Of a workload that is known by nothing but its proxy. */
+function isProxy({ proxies }: State, { labels, namespace }: NonNullable<DanglingReference['workload']>): boolean {
+  for (const { facets, metadata } of proxies.values()) {
+    if ((namespace ?? facets.namespace) === facets.namespace && selects(labels, labelsOf(metadata.LABELS))) return true;
+  }
+  return false;
+}
+
+function inForce(state: State, kind: ObjectRecord['kind'], key: string): ObjectRecord | undefined {
+  const obj = state.objects[kind].get(key);
+  return state.records.range(`${kind}|${key}|`).find(({ accepted }) => accepted === obj);
+}
+
+function shown(kind: ObjectRecord['kind'], key: string): string {
+  return `${definitions[kind].objectKind ?? kind}/${key.startsWith('/') ? key.slice(1) : key}`;
+}
+
+function at(origin: Origin | undefined, path: string): { readonly origin?: Origin; readonly path?: string } {
+  return { ...from(origin), ...(path === '' ? {} : { path }) };
+}
+
+function from(origin: Origin | undefined): { readonly origin?: Origin } {
+  return origin === undefined ? {} : { origin };
+}

@@ -1,0 +1,82 @@
+// All that one proxy would hold and that decides where it sends traffic, as generated messages: the input of the routing oracle.
+
+import { locateInText } from '../adapters/file/locate.ts';
+import type { Json, JsonObject } from '../core/base/json.ts';
+import { showOrigin, showProblem } from '../core/base/problem.ts';
+import type { Effect } from '../core/effect.ts';
+import type { Unrecorded } from '../core/event.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
+import { Tracker } from '../core/query/tracker.ts';
+import type { State } from '../core/state.ts';
+import type { Cluster, ClusterLoadAssignment, Listener, RouteConfiguration } from '../xds/proto/types.gen.ts';
+import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
+import { allOf, foldFacts, namedOf, objectFacts, proxyFacts } from './generate.ts';
+import { endpointNames, routeNames } from './watched-names.ts';
+
+/** Each list in the order of generation; what a subscription would name is there, if it exists. */
+export interface Held {
+  readonly listeners: readonly Listener[];
+  readonly routes: readonly RouteConfiguration[];
+  readonly clusters: readonly Cluster[];
+  readonly endpoints: readonly ClusterLoadAssignment[];
+}
+
+export function heldBy(tracker: Tracker, state: State, proxy: ProxyRecord): Held {
+  const all = <T>(url: string): readonly T[] => allOf(tracker, state, proxy, url).map(({ message }) => message as T);
+  const named = <T>(url: string, names: readonly string[]): readonly T[] =>
+    names.flatMap(name => {
+      const found = namedOf(tracker, state, proxy, url, name);
+      return found === undefined ? [] : [found.message as T];
+    });
+  const [clusters, listeners] = [all<Cluster>(CDS), all<Listener>(LDS)];
+  return {
+    listeners,
+    clusters,
+    routes: named(RDS, routeNames(listeners)),
+    endpoints: named(EDS, endpointNames(clusters)),
+  };
+}
+
+/** A mesh as texts. */
+export interface MeshTexts {
+  /** YAML or JSON, any number of documents each; by file name, which is what messages say. */
+  readonly files: Readonly<Record<string, string>>;
+  /** MeshConfig, over the built-in default. */
+  readonly mesh?: Json;
+  /** Environment variables of istiod: feature flags. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const SOURCE = 'file/Kubernetes';
+const CONNECTION = 'asking';
+
+/** What a proxy with this node (envoy.config.core.v3.Node in protojson) would hold in that mesh. Throws if the mesh has anything that is refused. */
+export function heldIn({ files, mesh, env = {} }: MeshTexts, node: JsonObject): Held {
+  const bytes = new TextEncoder();
+  const facts: Unrecorded[] = [
+    { source: 'runtime', kind: 'Engine', settings: { env } },
+    ...(mesh === undefined ? [] : [{ source: SOURCE, kind: 'MeshConfig' as const, value: mesh }]),
+    ...Object.entries(files).flatMap(([name, text]) => objectFacts(SOURCE, name, bytes.encode(text))),
+    ...proxyFacts(CONNECTION, node),
+  ];
+  const malformed = facts.flatMap(fact =>
+    fact.kind === 'Malformed' ? fact.reasons.map(reason => `${showOrigin(fact.origin)}: ${reason}`) : [],
+  );
+  const { state, effects } = foldFacts(facts);
+  const faults = [...malformed, ...effects.flatMap(effect => refusal(effect, files))];
+  const proxy = state.proxies.get(CONNECTION);
+  if (proxy === undefined) faults.push('the node was refused');
+  if (proxy === undefined || faults.length > 0) throw new Error(faults.join('\n'));
+  return heldBy(new Tracker(), state, proxy);
+}
+
+function refusal(effect: Effect, files: MeshTexts['files']): readonly string[] {
+  if (effect.kind !== 'Verdict' || effect.accepted) return [];
+  const { origin, object } = effect;
+  return effect.problems.map(problem => {
+    const text = origin === undefined ? undefined : files[origin.file];
+    const found = origin === undefined || text === undefined ? undefined : locateInText(origin, text, problem.path);
+    const where = origin === undefined ? '' : `${showOrigin(found ?? origin)}: `;
+    return `${where}${object} is refused: ${showProblem(problem)}`;
+  });
+}

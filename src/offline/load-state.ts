@@ -1,0 +1,129 @@
+// From a journal to a state: newest snapshot, then the tail; or everything from the first event. Used at start and by replay.
+
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../core/base/json.ts';
+import type { Effect } from '../core/effect.ts';
+import type { Event } from '../core/event.ts';
+import { fold } from '../core/fold/fold-event.ts';
+import type { UnreadVersion } from '../core/fold/record.ts';
+import { Restoring } from '../core/fold/restore.ts';
+import { SNAPSHOT_FORMAT, snapshotOf } from '../core/fold/snapshot.ts';
+import { emptyState, type State } from '../core/state.ts';
+import { JournalFault } from '../journal/fault.ts';
+import type { Journal } from '../journal/journal.ts';
+
+export interface HistoryOptions {
+  /** Start from the newest snapshot instead of the first event. */
+  readonly fromSnapshot: boolean;
+  /** Fold up to and including this seq; default: the head. */
+  readonly to?: number;
+  /** Called after each event. May return a promise to be awaited. */
+  readonly onEvent?: (before: State, event: Event, after: State, effects: readonly Effect[]) => void | Promise<void>;
+  readonly onProgress?: (seq: number, to: number) => void;
+  /** Called with seq and message when an event cannot be folded although the journal does not say so: our bug. */
+  readonly onFailure?: (seq: number, message: string) => void;
+}
+
+export interface History {
+  readonly state: State;
+  /** seq of the snapshot that folding started from; 0 if none. */
+  readonly snapshot: number;
+  readonly events: number;
+}
+
+/** Rejects with a JournalFault if the journal cannot be read. */
+export async function foldHistory(journal: Journal, options: HistoryOptions): Promise<History> {
+  const to = options.to ?? journal.head().seq;
+  const start = await startOf(journal, options.fromSnapshot, to);
+  const snapshot = start?.seq ?? 0;
+  const from = snapshot + 1;
+  if (from > to) return { state: start ?? emptyState, snapshot, events: 0 };
+  const rejected = await rejectedIn(journal, from);
+  const range = { from, to };
+  const limits = { ...options, to };
+  // What cannot be put in force at the end is a bug of ours that one event or another must answer for: then one by one.
+  const before = start ?? emptyState;
+  const slowly = (): Promise<State> => oneByOne(journal.read(range), before, rejected, limits);
+  const state =
+    options.onEvent === undefined
+      ? await allAtOnce(journal.readUnparsed(range), before, rejected, limits).catch(slowly)
+      : await slowly();
+  return { state, snapshot, events: to - snapshot };
+}
+
+type Folding<E> = (
+  pages: AsyncIterable<readonly E[]>,
+  from: State,
+  rejected: ReadonlySet<number>,
+  options: HistoryOptions & { readonly to: number },
+) => Promise<State>;
+
+/** Nobody asks for the states in between. */
+const allAtOnce: Folding<Event | UnreadVersion> = async (pages, from, rejected, { onProgress, onFailure, to }) => {
+  const restoring = new Restoring(from);
+  for await (const page of pages) {
+    for (const event of page) {
+      const failure = restoring.event(event, rejected);
+      if (failure !== undefined) onFailure?.(event.seq, failure);
+    }
+    onProgress?.(restoring.seq, to);
+  }
+  return restoring.finish();
+};
+
+const oneByOne: Folding<Event> = async (pages, from, rejected, { onEvent, onProgress, onFailure, to }) => {
+  let state = from;
+  for await (const page of pages) {
+    for (const event of page) {
+      const folded = fold(state, event, rejected);
+      if (folded.failure !== undefined) onFailure?.(event.seq, folded.failure);
+      const wait = onEvent?.(state, event, folded.state, folded.effects);
+      state = folded.state;
+      if (wait !== undefined) await wait;
+    }
+    onProgress?.(state.seq, to);
+  }
+  return state;
+};
+
+/** A journal that was compacted begins with a snapshot: what was before its first event is nowhere else. */
+async function startOf(journal: Journal, fromSnapshot: boolean, to: number): Promise<State | undefined> {
+  const base = journal.base().seq;
+  const start = fromSnapshot || base > 0 ? await readSnapshot(journal, fromSnapshot ? to : base + 1) : undefined;
+  if (start === undefined && base > 0 && journal.head().seq > base) {
+    throw new JournalFault('damaged', 'the journal begins after this event, and the snapshot it needs is not there', {
+      path: journal.path,
+      seq: base,
+    });
+  }
+  return start;
+}
+
+/** The state of the newest intact snapshot up to `atMost`; undefined: there is none that this release can read. */
+export async function readSnapshot(journal: Journal, atMost: number): Promise<State | undefined> {
+  const snapshot = await journal.snapshots.read(atMost);
+  if (snapshot === undefined || snapshot.info.format > SNAPSHOT_FORMAT) return undefined;
+  const restoring = new Restoring(emptyState);
+  for await (const page of snapshot.facts) {
+    for (const { source, fact } of page) restoring.fact(source, fact);
+  }
+  return restoring.finish();
+}
+
+/** The seqs that are skipped. `Rejected` facts stand after the events they name. */
+export async function rejectedIn(journal: Journal, from: number): Promise<ReadonlySet<number>> {
+  const rejected = new Set<number>();
+  for (const seq of await journal.seqsOf('Rejected', { from })) {
+    for await (const [record] of journal.records({ from: seq, to: seq })) {
+      if (record !== undefined) rejected.add((JSON.parse(record.body) as { rejected: number }).rejected);
+    }
+  }
+  return rejected;
+}
+
+/** sha256 over the canonical facts of a state: equal states, equal hashes, on any machine (law 1). Hex. */
+export function stateHash(state: State): string {
+  const hash = createHash('sha256');
+  for (const { source, fact } of snapshotOf(state)) hash.update(`${source} ${canonicalJson(fact)}\n`);
+  return hash.digest('hex');
+}

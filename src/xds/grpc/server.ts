@@ -1,0 +1,264 @@
+// The ADS server: grpc-js below, sessions and the push schedule above, nothing decided in between. Messages are Buffers on both sides
+// (identity serializers): requests are decoded here, responses are bytes that were put together once for all who are sent the same.
+//
+// Writes are counted by their callback and not by what `write` returns: docs/adr/0005.
+
+import {
+  status as grpcStatus,
+  Metadata,
+  Server,
+  type ServerCredentials,
+  type ServerDuplexStream,
+  type ServiceDefinition,
+} from '@grpc/grpc-js';
+import type { PushRequest } from '../../core/push-request.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { ScheduleSettings } from '../push/settings.ts';
+import { decodeDeltaDiscoveryRequest, decodeDiscoveryRequest } from '../serve/discovery.ts';
+import type { XdsHost } from '../serve/host.ts';
+import { Hub } from '../serve/hub.ts';
+import type { XdsLimits } from '../serve/limits.ts';
+import type { AdsStream, Incoming } from '../serve/stream.ts';
+import type { ConnectionStatus, Served } from '../serve/stream-status.ts';
+import type { EndCode, Transport } from '../serve/transport.ts';
+import { HangUps } from './hang-up-queue.ts';
+import { RequestMemo } from './request-memo.ts';
+import { byteStreamOf, isGone, resetStream, sendPieces } from './shared-write.ts';
+
+export interface XdsServerOptions {
+  readonly host: XdsHost;
+  readonly engine: Engine;
+  readonly limits: XdsLimits;
+  readonly schedule: ScheduleSettings;
+  /** Verified identities of the peer; none on a plaintext port. */
+  readonly identitiesOf?: (call: Call) => readonly string[];
+}
+
+export type Call = ServerDuplexStream<Buffer, Buffer>;
+type Protocol = 'sotw' | 'delta';
+
+/** The client reset its stream, or the connection is lost: which of them, nobody says. */
+const GONE = 'the client is gone';
+
+const SERVICE = '/envoy.service.discovery.v3.AggregatedDiscoveryService';
+const identity = (bytes: Buffer): Buffer => bytes;
+
+const bidi = (path: string) => ({
+  path,
+  requestStream: true,
+  responseStream: true,
+  requestSerialize: identity,
+  requestDeserialize: identity,
+  responseSerialize: identity,
+  responseDeserialize: identity,
+});
+
+/** Also for clients: tests and tools speak the same two methods. */
+export const adsService = {
+  streamAggregatedResources: bidi(`${SERVICE}/StreamAggregatedResources`),
+  deltaAggregatedResources: bidi(`${SERVICE}/DeltaAggregatedResources`),
+} as const satisfies ServiceDefinition;
+
+export class XdsServer {
+  readonly #options: XdsServerOptions;
+  readonly #server: Server;
+  readonly #hub: Hub;
+  readonly #hangUps = new HangUps();
+  #largest = 0;
+  /** A node is of one proxy only. */
+  readonly #requests = {
+    sotw: new RequestMemo(sotwMessage, ({ node }) => node === undefined),
+    delta: new RequestMemo(deltaMessage, ({ node }) => node === undefined),
+  } as const;
+
+  constructor(options: XdsServerOptions) {
+    this.#options = options;
+    this.#hub = new Hub(options);
+    this.#server = new Server(serverOptions(options.limits));
+    this.#server.addService(adsService, {
+      streamAggregatedResources: (call: Call) => void this.#accept(call, 'sotw'),
+      deltaAggregatedResources: (call: Call) => void this.#accept(call, 'delta'),
+    });
+  }
+
+  /** Resolves with the port; rejects if the address cannot be bound. May be called for several addresses. */
+  listen(address: string, credentials: ServerCredentials): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.bindAsync(address, credentials, (error, port) => (error === null ? resolve(port) : reject(error)));
+    });
+  }
+
+  /** Something changed: the schedule decides when who is looked at. */
+  push(request: PushRequest): void {
+    this.#hub.push(request);
+  }
+
+  /** What is shared and what is cut, since the start; `largestRequest` and `bodyBytes` in bytes as they are. */
+  get stats(): {
+    readonly madeBytes: number;
+    readonly sharedBytes: number;
+    readonly bodyBytes: number;
+    readonly cuts: number;
+    readonly repeatedRequests: number;
+    readonly largestRequest: number;
+  } {
+    const { bodies, turns } = this.#hub;
+    const repeatedRequests = this.#requests.sotw.hits + this.#requests.delta.hits;
+    const largestRequest = this.#largest;
+    return { ...bodies.stats, bodyBytes: bodies.bytes, cuts: turns.cuts, repeatedRequests, largestRequest };
+  }
+
+  /** Streams wait for their turn to be let in. */
+  get isCrowded(): boolean {
+    return this.#hub.isCrowded;
+  }
+
+  /** In no order. */
+  served(): Iterable<Served> {
+    return this.#hub.served();
+  }
+
+  /** By connection name. */
+  connections(): readonly ConnectionStatus[] {
+    return this.#hub.connections();
+  }
+
+  /** Idempotent; false if there is no such connection. The client will come back. */
+  disconnect(connection: string): boolean {
+    return this.#hub.disconnect(connection);
+  }
+
+  /** Ends every stream, records that, and closes. Resolves after at most twice `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    await this.#hub.stop(graceMs);
+    const { clock } = this.#options.host;
+    await new Promise<void>(resolve => {
+      const timer = clock.after(graceMs, () => {
+        this.#server.forceShutdown();
+        resolve();
+      });
+      this.#server.tryShutdown(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+
+  async #accept(call: Call, protocol: Protocol): Promise<void> {
+    // An error event without a listener would end the process.
+    call.on('error', () => undefined);
+    const session = byteStreamOf(call)?.session;
+    if (session !== undefined) this.#hangUps.watch(session);
+    const identities = this.#options.identitiesOf?.(call) ?? [];
+    const stream = await this.#hub.open(protocol, transportOf(call), identities, () => call.cancelled);
+    if (stream !== undefined) this.#attach(call, stream);
+  }
+
+  #attach(call: Call, stream: AdsStream): void {
+    call.on('data', (bytes: Buffer) => {
+      this.#largest = Math.max(this.#largest, bytes.length);
+      let message: Incoming;
+      try {
+        message = this.#requests[stream.protocol].read(bytes);
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        return stream.end('INVALID_ARGUMENT', `not a discovery request: ${why}`);
+      }
+      return stream.receive(message);
+    });
+    call.on('end', () => {
+      // Whoever has gone altogether is not waiting for a status.
+      if (isGone(call)) stream.closed(GONE);
+      else stream.end('OK', 'closed by the client');
+    });
+    call.on('cancelled', () => stream.closed(GONE));
+    call.on('error', error => stream.closed(error.message));
+  }
+}
+
+function sotwMessage(bytes: Buffer): Incoming {
+  const data = decodeDiscoveryRequest(bytes);
+  return {
+    node: data.node,
+    request: {
+      protocol: 'sotw',
+      typeUrl: data.typeUrl,
+      names: data.resourceNames,
+      nonce: data.responseNonce,
+      ...refusal(data.errorDetail),
+    },
+  };
+}
+
+function deltaMessage(bytes: Buffer): Incoming {
+  const data = decodeDeltaDiscoveryRequest(bytes);
+  return {
+    node: data.node,
+    request: {
+      protocol: 'delta',
+      typeUrl: data.typeUrl,
+      subscribe: data.resourceNamesSubscribe,
+      unsubscribe: data.resourceNamesUnsubscribe,
+      initial: new Map(Object.entries(data.initialResourceVersions)),
+      nonce: data.responseNonce,
+      ...refusal(data.errorDetail),
+    },
+  };
+}
+
+function refusal(detail: { readonly message: string } | undefined): { readonly error?: string } {
+  return detail === undefined ? {} : { error: detail.message === '' ? 'refused without a reason' : detail.message };
+}
+
+function transportOf(call: Call): Transport {
+  return {
+    send: (message, done) => {
+      call.write(message, done);
+    },
+    sendPieces: (pieces, done) => {
+      sendPieces(call, pieces, done);
+    },
+    end: (code, message) => {
+      if (code === 'OK') call.end();
+      // A status would wait behind what is not taken.
+      else if (code === 'DEADLINE_EXCEEDED' && resetStream(call)) return;
+      else call.emit('error', { code: grpcCode[code], details: message, metadata: new Metadata() });
+    },
+    pause: () => {
+      call.pause();
+    },
+    resume: () => {
+      call.resume();
+    },
+  };
+}
+
+const grpcCode: Readonly<Record<EndCode, number>> = {
+  OK: grpcStatus.OK,
+  INVALID_ARGUMENT: grpcStatus.INVALID_ARGUMENT,
+  PERMISSION_DENIED: grpcStatus.PERMISSION_DENIED,
+  RESOURCE_EXHAUSTED: grpcStatus.RESOURCE_EXHAUSTED,
+  UNAVAILABLE: grpcStatus.UNAVAILABLE,
+  DEADLINE_EXCEEDED: grpcStatus.DEADLINE_EXCEEDED,
+  INTERNAL: grpcStatus.INTERNAL,
+};
+
+function serverOptions(limits: XdsLimits) {
+  const { connectionAgeMsMax } = limits;
+  return {
+    'grpc.max_concurrent_streams': limits.streamsMax,
+    'grpc.max_receive_message_length': limits.requestBytesMax,
+    'grpc.max_send_message_length': -1,
+    'grpc.keepalive_time_ms': limits.keepaliveMs,
+    'grpc.keepalive_timeout_ms': limits.keepaliveTimeoutMs,
+    'grpc.keepalive_permit_without_calls': 1,
+    // Nobody asks for it, and it counts every message of every stream.
+    'grpc.enable_channelz': 0,
+    ...(connectionAgeMsMax === undefined
+      ? {}
+      : {
+          'grpc.max_connection_age_ms': connectionAgeMsMax,
+          'grpc.max_connection_age_grace_ms': limits.connectionAgeGraceMs,
+        }),
+  };
+}

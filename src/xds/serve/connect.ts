@@ -1,0 +1,65 @@
+// The first request of a stream: who is it, and which facts say so. Rules: spec-events §7.2, §7.4. The list of extensions of a stock Envoy is
+// 100 KB of JSON, equal for all of one build; it is recorded once and referred to by its hash.
+
+import { hash } from 'node:crypto';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../../core/base/json.ts';
+import type { Unrecorded } from '../../core/event.ts';
+import { verifiedIdentity } from '../../core/model/identity.ts';
+import { metadataText, type NodeFacets, parseNode } from '../../core/model/proxy.ts';
+import type { State } from '../../core/state.ts';
+import { XDS_SOURCE } from './host.ts';
+
+export interface Refused {
+  readonly status: 'INVALID_ARGUMENT' | 'PERMISSION_DENIED';
+  readonly error: string;
+}
+
+export interface Arrival {
+  readonly connection: string;
+  readonly facets: NodeFacets;
+  readonly facts: readonly Unrecorded[];
+}
+
+/** What to record for a proxy that connects, or why it is not served. A proxy that proves nothing is served; one that proves to be another is not. */
+export function arrivalOf(
+  state: State,
+  node: JsonObject | undefined,
+  protocol: 'sotw' | 'delta',
+  identities: readonly string[],
+  nameOf: (proxyId: string) => string,
+): Arrival | Refused {
+  if (node === undefined) return { status: 'INVALID_ARGUMENT', error: 'missing node information' };
+  const { extensions, ...rest } = node;
+  const facets = parseNode(rest);
+  if ('error' in facets) return { status: 'INVALID_ARGUMENT', error: facets.error };
+  const metadata = isObject(rest.metadata) ? rest.metadata : {};
+  if (identities.length > 0 && verifiedIdentity({ facets, metadata, identities }) === undefined) {
+    const claimed = `${facets.namespace}/${metadataText(metadata, 'SERVICE_ACCOUNT')}`;
+    const error = `authorization failed: no identities (${identities.join(', ')}) matched ${claimed}`;
+    return { status: 'PERMISSION_DENIED', error };
+  }
+  const connection = nameOf(facets.id);
+  const facts: Unrecorded[] = [];
+  const list = inOrder(extensions);
+  const digest = list === undefined ? undefined : hash('sha256', canonicalJson(list), 'hex');
+  if (list !== undefined && digest !== undefined && !state.interned.has(digest)) {
+    facts.push({ source: XDS_SOURCE, kind: 'Interned', digest, value: list });
+  }
+  facts.push({
+    source: XDS_SOURCE,
+    kind: 'ProxyConnected',
+    connection,
+    node: rest,
+    protocol,
+    ...(digest === undefined ? {} : { extensions: digest }),
+    ...(identities.length === 0 ? {} : { identities }),
+  });
+  return { facets, facts, connection };
+}
+
+/** Envoy lists its extensions in an order of its own, another one in every process. */
+function inOrder(value: Json | undefined): readonly Json[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const texts = value.map((item: Json) => [canonicalJson(item), item] as const);
+  return texts.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, item]) => item);
+}

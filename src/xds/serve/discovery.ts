@@ -1,0 +1,188 @@
+// Responses and requests of the discovery service (envoy/service/discovery/v3/discovery.proto). A response is a concatenation of frames that
+// encode.ts made once per resource; it is never re-encoded for the next proxy. A request is decoded into plain data.
+
+import type { JsonObject } from '../../core/base/json.ts';
+import { framed, framedString } from '../wire/frame.ts';
+import { toJson } from '../wire/protojson.ts';
+import { type Plain, typeOf } from '../wire/registry.ts';
+import { eachText } from '../wire/text-fields.ts';
+
+export interface ErrorDetail {
+  /** google.rpc.Code. */
+  readonly code: number;
+  readonly message: string;
+}
+
+/** Absent strings are empty, absent lists are empty. */
+export interface DiscoveryRequestData {
+  readonly versionInfo: string;
+  /** envoy.config.core.v3.Node in protojson; only the first request of a stream has to have it. */
+  readonly node: JsonObject | undefined;
+  readonly resourceNames: readonly string[];
+  readonly typeUrl: string;
+  readonly responseNonce: string;
+  /** Set: the proxy rejects the response of that nonce. */
+  readonly errorDetail: ErrorDetail | undefined;
+}
+
+export interface DeltaDiscoveryRequestData {
+  readonly node: JsonObject | undefined;
+  readonly typeUrl: string;
+  readonly resourceNamesSubscribe: readonly string[];
+  readonly resourceNamesUnsubscribe: readonly string[];
+  /** Resource name to the version that the proxy holds; only on the first request of a type. */
+  readonly initialResourceVersions: Readonly<Record<string, string>>;
+  readonly responseNonce: string;
+  readonly errorDetail: ErrorDetail | undefined;
+}
+
+export interface DiscoveryResponseParts {
+  readonly versionInfo: string;
+  readonly typeUrl: string;
+  readonly nonce: string;
+  /** `sotwFrame` of each resource. */
+  readonly frames: readonly Buffer[];
+  /** ControlPlane.identifier; none if empty or absent. */
+  readonly controlPlane?: string;
+}
+
+export interface DeltaDiscoveryResponseParts {
+  readonly systemVersionInfo: string;
+  readonly typeUrl: string;
+  readonly nonce: string;
+  /** `deltaFrame` of each resource. */
+  readonly frames: readonly Buffer[];
+  readonly removed: readonly string[];
+  readonly controlPlane?: string;
+}
+
+/** An encoded DiscoveryResponse. */
+export function discoveryResponse(parts: DiscoveryResponseParts): Buffer {
+  return Buffer.concat(discoveryPieces(parts));
+}
+
+/** Its bytes in order, without copying the frames. */
+export function discoveryPieces(parts: DiscoveryResponseParts): readonly Buffer[] {
+  return [
+    framedString(1, parts.versionInfo),
+    ...parts.frames,
+    framedString(4, parts.typeUrl),
+    framedString(5, parts.nonce),
+    controlPlane(6, parts.controlPlane),
+  ];
+}
+
+/** An encoded DeltaDiscoveryResponse. */
+export function deltaDiscoveryResponse(parts: DeltaDiscoveryResponseParts): Buffer {
+  return Buffer.concat(deltaDiscoveryPieces(parts));
+}
+
+/** Its bytes in order, without copying the frames. */
+export function deltaDiscoveryPieces(parts: DeltaDiscoveryResponseParts): readonly Buffer[] {
+  return [
+    framedString(1, parts.systemVersionInfo),
+    ...parts.frames,
+    framedString(4, parts.typeUrl),
+    framedString(5, parts.nonce),
+    // An empty name is a name, and repeated fields keep it.
+    ...parts.removed.map(name => framed(6, Buffer.from(name, 'utf8'))),
+    controlPlane(7, parts.controlPlane),
+  ];
+}
+
+function controlPlane(fieldNumber: number, identifier: string | undefined): Buffer {
+  return identifier === undefined || identifier === ''
+    ? Buffer.alloc(0)
+    : framed(fieldNumber, framedString(1, identifier));
+}
+
+/** Throws if the bytes are not a DiscoveryRequest. */
+export function decodeDiscoveryRequest(bytes: Uint8Array): DiscoveryRequestData {
+  const plain = plainRequest(bytes);
+  if (plain !== undefined) return plain;
+  const message = typeOf('envoy.service.discovery.v3.DiscoveryRequest').decode(bytes) as unknown as Plain;
+  return {
+    versionInfo: text(message.versionInfo),
+    node: nodeJson(message.node),
+    resourceNames: texts(message.resourceNames),
+    typeUrl: text(message.typeUrl),
+    responseNonce: text(message.responseNonce),
+    errorDetail: errorDetail(message.errorDetail),
+  };
+}
+
+/** Throws if the bytes are not a DeltaDiscoveryRequest. */
+export function decodeDeltaDiscoveryRequest(bytes: Uint8Array): DeltaDiscoveryRequestData {
+  const plain = plainDeltaRequest(bytes);
+  if (plain !== undefined) return plain;
+  const message = typeOf('envoy.service.discovery.v3.DeltaDiscoveryRequest').decode(bytes) as unknown as Plain;
+  return {
+    node: nodeJson(message.node),
+    typeUrl: text(message.typeUrl),
+    resourceNamesSubscribe: texts(message.resourceNamesSubscribe),
+    resourceNamesUnsubscribe: texts(message.resourceNamesUnsubscribe),
+    initialResourceVersions: { ...((message.initialResourceVersions ?? {}) as Readonly<Record<string, string>>) },
+    responseNonce: text(message.responseNonce),
+    errorDetail: errorDetail(message.errorDetail),
+  };
+}
+
+/** Without a node and a refusal; undefined: it has one of them, or is none. */
+function plainRequest(bytes: Uint8Array): DiscoveryRequestData | undefined {
+  let [versionInfo, typeUrl, responseNonce] = ['', '', ''];
+  const resourceNames: string[] = [];
+  const isPlain = eachText(bytes, (field, said) => {
+    if (field === 1) versionInfo = said;
+    else if (field === 3) resourceNames.push(said);
+    else if (field === 4) typeUrl = said;
+    else if (field === 5) responseNonce = said;
+    else return false;
+    return true;
+  });
+  if (!isPlain) return undefined;
+  return { versionInfo, node: undefined, resourceNames, typeUrl, responseNonce, errorDetail: undefined };
+}
+
+/** As above, and without versions that the client holds. */
+function plainDeltaRequest(bytes: Uint8Array): DeltaDiscoveryRequestData | undefined {
+  let [typeUrl, responseNonce] = ['', ''];
+  const subscribe: string[] = [];
+  const unsubscribe: string[] = [];
+  const isPlain = eachText(bytes, (field, said) => {
+    if (field === 2) typeUrl = said;
+    else if (field === 3) subscribe.push(said);
+    else if (field === 4) unsubscribe.push(said);
+    else if (field === 6) responseNonce = said;
+    else return false;
+    return true;
+  });
+  if (!isPlain) return undefined;
+  return {
+    node: undefined,
+    typeUrl,
+    resourceNamesSubscribe: subscribe,
+    resourceNamesUnsubscribe: unsubscribe,
+    initialResourceVersions: {},
+    responseNonce,
+    errorDetail: undefined,
+  };
+}
+
+function nodeJson(node: unknown): JsonObject | undefined {
+  if (node === undefined || node === null) return undefined;
+  return toJson(typeOf('envoy.config.core.v3.Node'), node as Plain) as JsonObject;
+}
+
+function errorDetail(status: unknown): ErrorDetail | undefined {
+  if (status === undefined || status === null) return undefined;
+  const { code, message } = status as { readonly code?: number; readonly message?: string };
+  return { code: code ?? 0, message: message ?? '' };
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? (value as readonly string[]).slice() : [];
+}

@@ -1,0 +1,167 @@
+// All ADS streams of the process, without the wire: who is let in, who is connected, when who is looked at. The server puts grpc-js below
+// it, the simulator a network of its own; everything that can go wrong between sessions, schedule, receipts and journal is here and above.
+//
+// Checks before the first message, in istiod's order (spec-events §7.1): ready, number of streams, rate of new streams.
+
+import type { Unrecorded } from '../../core/event.ts';
+import type { PushRequest } from '../../core/push-request.ts';
+import type { State } from '../../core/state.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { ScheduleSettings } from '../push/settings.ts';
+import { Afterwards } from './deferred-completions.ts';
+import { GatheredFacts } from './gathered-facts.ts';
+import type { XdsHost } from './host.ts';
+import type { XdsLimits } from './limits.ts';
+import { ListedNames } from './listed-names.ts';
+import { Pusher } from './pusher.ts';
+import { ReceiptBook } from './receipts.ts';
+import { SharedBodies } from './shared-bodies.ts';
+import { AdsStream, type StreamContext } from './stream.ts';
+import type { ConnectionStatus, Served } from './stream-status.ts';
+import type { Transport } from './transport.ts';
+import { ViewTurns } from './view-turns.ts';
+import { Gate, WriteWindow } from './write-window.ts';
+
+export interface HubOptions {
+  readonly host: XdsHost;
+  readonly engine: Engine;
+  readonly limits: XdsLimits;
+  readonly schedule: ScheduleSettings;
+}
+
+export class Hub {
+  readonly bodies = new SharedBodies();
+  readonly turns = new ViewTurns();
+  readonly #host: XdsHost;
+  readonly #limits: XdsLimits;
+  readonly #context: StreamContext;
+  readonly #pusher: Pusher;
+  readonly #gate: Gate;
+  readonly #streams = new Set<AdsStream>();
+  readonly #byConnection = new Map<string, AdsStream>();
+  #stopping = false;
+  #allGone: (() => void) | undefined;
+
+  constructor({ host, engine, limits, schedule }: HubOptions) {
+    this.#host = host;
+    this.#limits = limits;
+    this.#pusher = new Pusher(host, schedule, connection => this.#byConnection.get(connection)?.push());
+    this.#gate = new Gate(limits.newStreamsPerSecond, limits.newStreamWaitMs);
+    const gathered = new GatheredFacts(host, () => this.isCrowded);
+    const record = (facts: readonly Unrecorded[]): Promise<State> => gathered.record(facts);
+    this.#context = {
+      host,
+      engine,
+      limits,
+      record,
+      receipts: new ReceiptBook(record),
+      bodies: this.bodies,
+      turns: this.turns,
+      listed: new ListedNames(),
+      window: new WriteWindow(host.clock, limits),
+      afterwards: new Afterwards(),
+      onConnected: stream => this.#connected(stream),
+      onSettled: stream => this.#pusher.done(stream.connection),
+      onGone: stream => this.#gone(stream),
+    };
+  }
+
+  /** More streams have come than are let in: some wait for their turn. */
+  get isCrowded(): boolean {
+    return this.#gate.isBusy(this.#host.clock.now());
+  }
+
+  /** Undefined: refused, which the transport has been told, or gone while it waited for its turn (`gone`). */
+  async open(
+    protocol: 'sotw' | 'delta',
+    transport: Transport,
+    identities: readonly string[],
+    gone: () => boolean,
+  ): Promise<AdsStream | undefined> {
+    const wait = this.#admit(transport);
+    if (wait === undefined) return undefined;
+    if (wait > 0) await new Promise<void>(resolve => this.#host.clock.after(wait, resolve));
+    if (gone()) return undefined;
+    if (this.#stopping) {
+      transport.end('UNAVAILABLE', 'the control plane is stopping');
+      return undefined;
+    }
+    const stream = new AdsStream(this.#context, protocol, transport, identities);
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  /** Something changed: the schedule decides when who is looked at. */
+  push(request: PushRequest): void {
+    if (!this.#stopping) this.#pusher.request(request);
+  }
+
+  /** What each connected proxy was sent, in no order: cheap, for metrics. */
+  *served(): IterableIterator<Served> {
+    for (const stream of this.#byConnection.values()) {
+      if (stream.facets !== undefined) yield { facets: stream.facets, versions: stream.versions() };
+    }
+  }
+
+  /** By connection name. */
+  connections(): readonly ConnectionStatus[] {
+    return [...this.#byConnection]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, stream]) => stream.status())
+      .filter(status => status !== undefined);
+  }
+
+  /** Idempotent; false if there is no such connection. The client will come back. */
+  disconnect(connection: string): boolean {
+    const stream = this.#byConnection.get(connection);
+    stream?.end('OK', 'disconnected by request');
+    return stream !== undefined;
+  }
+
+  /** Ends every stream and records that. Resolves after at most `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true;
+    this.#pusher.stop();
+    const gone = new Promise<void>(resolve => {
+      this.#allGone = resolve;
+    });
+    for (const stream of this.#streams) stream.end('UNAVAILABLE', 'the control plane is stopping');
+    if (this.#streams.size === 0) this.#allGone?.();
+    const timer = this.#host.clock.after(graceMs, () => this.#allGone?.());
+    await gone;
+    timer.cancel();
+  }
+
+  /** Milliseconds that a new stream has to wait for its turn; undefined: it has been refused. */
+  #admit(transport: Transport): number | undefined {
+    const { streamsMax } = this.#limits;
+    if (this.#stopping || !this.#host.ready()) {
+      transport.end('UNAVAILABLE', 'server is not ready to serve discovery information');
+      return undefined;
+    }
+    if (this.#streams.size >= streamsMax) {
+      transport.end('RESOURCE_EXHAUSTED', `more than ${streamsMax} streams`);
+      return undefined;
+    }
+    const wait = this.#gate.enter(this.#host.clock.now());
+    if (wait === undefined) {
+      transport.end('RESOURCE_EXHAUSTED', 'request rate limit exceeded: too many new streams');
+    }
+    return wait;
+  }
+
+  #connected(stream: AdsStream): void {
+    this.#byConnection.set(stream.connection, stream);
+    this.#pusher.connected(stream.connection);
+    this.#host.log('info', `${stream.connection} connected (${stream.protocol})`);
+  }
+
+  #gone(stream: AdsStream): void {
+    this.#streams.delete(stream);
+    if (this.#byConnection.delete(stream.connection)) {
+      this.#pusher.disconnected(stream.connection);
+      this.#host.log('info', `${stream.connection} disconnected`);
+    }
+    if (this.#streams.size === 0) this.#allGone?.();
+  }
+}

@@ -1,0 +1,67 @@
+// Every limit of the xDS server (docs/serving.md), with istiod's name and default where it has one (pilot/pkg/features, pilot/pkg/bootstrap, spec-events §7.1).
+
+import { durationMs } from '../../core/mesh/features.ts';
+
+export interface XdsLimits {
+  /** ISTIO_GPRC_MAXSTREAMS (sic): streams of one HTTP/2 connection, and of the whole server. */
+  readonly streamsMax: number;
+  /** ISTIO_GPRC_MAXRECVMSGSIZE: bytes of one request. */
+  readonly requestBytesMax: number;
+  /** PILOT_MAX_REQUESTS_PER_SECOND: new streams. */
+  readonly newStreamsPerSecond: number;
+  /**
+   * How long a new stream waits for its turn before it is refused. Istio: 1 s. Refusing costs more than letting wait: a refused proxy is back at
+   * once, with a hundred others. A minute is the turn of 1,500 on two processors.
+   */
+  readonly newStreamWaitMs: number;
+  /** GRPC_KEEPALIVE_INTERVAL, GRPC_KEEPALIVE_TIMEOUT; `--keepaliveInterval` and `--keepaliveTimeout` come first. */
+  readonly keepaliveMs: number;
+  readonly keepaliveTimeoutMs: number;
+  /** `--keepaliveMaxServerConnectionAge`; undefined: connections may live for ever. */
+  readonly connectionAgeMsMax: number | undefined;
+  readonly connectionAgeGraceMs: number;
+  /** Responses being written at the same time, over all streams; and their bytes, unless there is only one. */
+  readonly writesMax: number;
+  readonly writeBytesMax: number;
+  /** How long a response counts as being written; a slow reader holds itself up, not others. */
+  readonly writeSlotMs: number;
+  /** PILOT_XDS_SEND_TIMEOUT: a stream whose client has not taken a response for so long is ended; undefined: never, keepalive finds who is gone. */
+  readonly sendTimeoutMs: number | undefined;
+  /** Requests of one stream that wait to be handled; past that the stream is not read. */
+  readonly waitingRequestsMax: number;
+}
+
+export const defaultXdsLimits: XdsLimits = {
+  streamsMax: 100_000,
+  requestBytesMax: 4 * 1024 * 1024,
+  newStreamsPerSecond: 25,
+  newStreamWaitMs: 60_000,
+  keepaliveMs: 30_000,
+  keepaliveTimeoutMs: 10_000,
+  connectionAgeMsMax: undefined,
+  connectionAgeGraceMs: 10_000,
+  writesMax: 1_024,
+  writeBytesMax: 32 * 1024 * 1024,
+  writeSlotMs: 5_000,
+  sendTimeoutMs: undefined,
+  waitingRequestsMax: 256,
+};
+
+/** `cpus`: what istiod's defaults scale with. An unparsable value counts as not given. */
+export function xdsLimits(env: Readonly<Record<string, string | undefined>>, cpus: number): XdsLimits {
+  const defaults = defaultXdsLimits;
+  const positive = (name: string, fallback: number): number => {
+    const value = Number(env[name] ?? '');
+    return Number.isFinite(value) && value > 0 ? value : fallback;
+  };
+  return {
+    ...defaults,
+    streamsMax: positive('ISTIO_GPRC_MAXSTREAMS', defaults.streamsMax),
+    requestBytesMax: positive('ISTIO_GPRC_MAXRECVMSGSIZE', defaults.requestBytesMax),
+    newStreamsPerSecond: positive('PILOT_MAX_REQUESTS_PER_SECOND', Math.min(15 + 5 * cpus, 100)),
+    keepaliveMs: durationMs(env.GRPC_KEEPALIVE_INTERVAL ?? '') ?? defaults.keepaliveMs,
+    keepaliveTimeoutMs: durationMs(env.GRPC_KEEPALIVE_TIMEOUT ?? '') ?? defaults.keepaliveTimeoutMs,
+    // istiod's 0 switches it off.
+    sendTimeoutMs: durationMs(env.PILOT_XDS_SEND_TIMEOUT ?? '') || defaults.sendTimeoutMs,
+  };
+}

@@ -1,0 +1,73 @@
+// What is known of a connection besides the session itself, as the debug pages and `proxy-status` show it.
+
+import type { NodeFacets } from '../../core/model/proxy.ts';
+import type { Session } from '../session/session.ts';
+import { type SyncState, syncState } from '../session/status.ts';
+import { rulesOf } from '../session/types.ts';
+
+/** What the last response and the last NACK of a type were. */
+export interface TypeRecord {
+  /** Digest of everything the client holds after the last response. */
+  readonly version?: string;
+  readonly stateSeq?: number;
+  /** Milliseconds since the epoch. */
+  readonly sentAt?: number;
+  /** Resources that the last NACK is about, as far as its message says. */
+  readonly blamed?: readonly string[];
+}
+
+export interface TypeStatus extends TypeRecord {
+  readonly typeUrl: string;
+  readonly short: string;
+  readonly sync: SyncState;
+  readonly nonceSent: string;
+  readonly nonceAcked: string;
+  /** The client's words of the last NACK; '' after an ACK. */
+  readonly lastError: string;
+  readonly wildcard: boolean;
+  /** Resources the client holds. */
+  readonly count: number;
+}
+
+export interface Served {
+  readonly facets: NodeFacets;
+  /** Type URL → digest of everything the client holds after the last response. */
+  readonly versions: Iterable<readonly [string, string]>;
+}
+
+export interface ConnectionStatus {
+  readonly connection: string;
+  readonly facets: NodeFacets;
+  readonly protocol: 'sotw' | 'delta';
+  /** Milliseconds since the epoch. */
+  readonly connectedAt: number;
+  /** In push order. */
+  readonly types: readonly TypeStatus[];
+}
+
+export function statusOf(
+  connection: string,
+  facets: NodeFacets,
+  connectedAt: number,
+  session: Session,
+  records: ReadonlyMap<string, TypeRecord>,
+): ConnectionStatus {
+  const types = [...session.watches];
+  return {
+    connection,
+    facets,
+    protocol: session.protocol,
+    connectedAt,
+    types: types.map(([typeUrl, watch]) => ({
+      ...records.get(typeUrl),
+      typeUrl,
+      short: rulesOf(typeUrl).short,
+      sync: syncState(watch),
+      nonceSent: watch.nonceSent,
+      nonceAcked: watch.nonceAcked,
+      lastError: watch.lastError,
+      wildcard: watch.wildcard,
+      count: watch.held.size,
+    })),
+  };
+}

@@ -1,0 +1,379 @@
+// One ADS stream: carries out what its session's step says, in order, and feeds it what happens. It decides nothing itself.
+//
+// Inputs are handled one after another; a fact is recorded and folded before the next effect, so that a view is always made from a
+// state that knows the subscription. A response is not waited for: its receipt is committed, it is written, and the write callback is
+// one more input. Closing is an input too, so that `ProxyDisconnected` never overtakes `ProxyConnected`.
+
+import type { JsonObject } from '../../core/base/json.ts';
+import type { Unrecorded } from '../../core/event.ts';
+import type { NodeFacets } from '../../core/model/proxy.ts';
+import type { State } from '../../core/state.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { ResourceSet } from '../engine/resource-set.ts';
+import {
+  CLUSTERS_WAIT_MS,
+  type ClientRequest,
+  openSession,
+  type Response,
+  type Session,
+  type SessionEffect,
+  type SessionInput,
+  type Versions,
+} from '../session/session.ts';
+import { step } from '../session/step.ts';
+import { HEALTH } from '../session/types.ts';
+import { type Arrival, arrivalOf } from './connect.ts';
+import { debugResponse } from './debug-frame.ts';
+import { XDS_SOURCE, type XdsHost } from './host.ts';
+import type { ListedNames } from './listed-names.ts';
+import { type Sender, Sending, type SendingContext } from './sending.ts';
+import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
+import type { EndCode, Transport } from './transport.ts';
+import type { ViewTurns } from './view-turns.ts';
+
+export interface StreamContext extends SendingContext {
+  readonly engine: Engine;
+  /** As the host's; all facts of all streams come by here, in order. */
+  readonly record: XdsHost['record'];
+  readonly turns: ViewTurns;
+  readonly listed: ListedNames;
+  /** The proxy is known from now on; pushes may come. */
+  readonly onConnected: (stream: AdsStream) => void;
+  readonly onSettled: (stream: AdsStream) => void;
+  readonly onGone: (stream: AdsStream) => void;
+}
+
+export interface Incoming {
+  readonly node: JsonObject | undefined;
+  readonly request: ClientRequest;
+}
+
+type Input =
+  | { readonly kind: 'Message'; readonly message: Incoming }
+  | { readonly kind: 'Closed'; readonly reason: string }
+  | SessionInput;
+
+export class AdsStream implements Sender {
+  readonly protocol: 'sotw' | 'delta';
+  /** '' until the first request was accepted. */
+  connection = '';
+  facets: NodeFacets | undefined;
+  /** From either side. */
+  ended = false;
+  readonly transport: Transport;
+  readonly #context: StreamContext;
+  readonly #identities: readonly string[];
+  readonly #inputs: Input[] = [];
+  readonly #records = new Map<string, TypeRecord>();
+  #session: Session;
+  #sets: ReadonlyMap<string, ResourceSet> = new Map();
+  #running = false;
+  #paused = false;
+  #closing = false;
+  #connectedAt = 0;
+  /** Accepted, and not recorded yet: that is done together with what the first request asks for. */
+  #arrival: Arrival | undefined;
+
+  constructor(
+    context: StreamContext,
+    protocol: 'sotw' | 'delta',
+    transport: Transport,
+    identities: readonly string[] = [],
+  ) {
+    this.#context = context;
+    this.protocol = protocol;
+    this.transport = transport;
+    this.#identities = identities;
+    this.#session = openSession(protocol, '');
+  }
+
+  receive(message: Incoming): void {
+    this.#put({ kind: 'Message', message });
+    if (!this.#paused && this.#inputs.length > this.#context.limits.waitingRequestsMax) {
+      this.#paused = true;
+      this.transport.pause();
+    }
+  }
+
+  push(): void {
+    this.#put({ kind: 'Push' });
+  }
+
+  /** The client is gone, or the transport is. */
+  closed(reason: string): void {
+    this.ended = true;
+    if (this.#closing) return;
+    this.#closing = true;
+    // Not on the spot: where one goes, a thousand may be going.
+    this.#context.afterwards.later({ afterwards: () => this.#put({ kind: 'Closed', reason }) });
+  }
+
+  /** From our side. */
+  end(code: EndCode, message: string): void {
+    if (this.ended) return;
+    this.transport.end(code, message);
+    this.closed(message);
+  }
+
+  /** Undefined before the first request was accepted. */
+  status(): ConnectionStatus | undefined {
+    if (this.facets === undefined) return undefined;
+    return statusOf(this.connection, this.facets, this.#connectedAt, this.#session, this.#records);
+  }
+
+  /** Type URL → digest of what the client holds after the last response. */
+  *versions(): IterableIterator<readonly [string, string]> {
+    for (const [typeUrl, { version }] of this.#records) if (version !== undefined) yield [typeUrl, version];
+  }
+
+  #put(input: Input): void {
+    this.#inputs.push(input);
+    if (!this.#running) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    try {
+      for (let input = this.#inputs.shift(); input !== undefined; input = this.#inputs.shift()) {
+        // What needs no waiting is done on the spot: most of what clients say are ACKs.
+        const waiting = this.#handle(input);
+        if (waiting !== undefined) await waiting;
+        if (this.#paused && this.#inputs.length === 0) {
+          this.#paused = false;
+          if (!this.ended) this.transport.resume();
+        }
+      }
+    } catch (error) {
+      this.failed(error);
+    } finally {
+      this.#running = false;
+    }
+    if (this.#inputs.length > 0) void this.#run();
+  }
+
+  /** Undefined: it is done. */
+  #handle(input: Input): Promise<void> | undefined {
+    if (input.kind === 'Closed') return this.#leave(input.reason);
+    if (this.ended) return undefined;
+    if (input.kind !== 'Message') return this.#step(input);
+    if (this.connection === '' && !this.#arrive(input.message)) return undefined;
+    const step = this.#step({ kind: 'Request', request: input.message.request });
+    return this.#arrival === undefined ? step : this.#arriveAfter(step);
+  }
+
+  async #arriveAfter(step: Promise<void> | undefined): Promise<void> {
+    await step;
+    if (!this.ended) await this.#recordArrival();
+  }
+
+  #arrive({ node, request }: Incoming): boolean {
+    const { host } = this.#context;
+    if (request.typeUrl === HEALTH) return false;
+    const arrival = arrivalOf(host.state(), node, this.protocol, this.#identities, id => host.connectionName(id));
+    if ('error' in arrival) {
+      this.end(arrival.status, arrival.error);
+      return false;
+    }
+    this.#arrival = arrival;
+    this.#session = openSession(this.protocol, arrival.connection);
+    return true;
+  }
+
+  async #leave(reason: string): Promise<void> {
+    try {
+      const { connection } = this;
+      this.#context.listed.gone(connection);
+      if (connection !== '') {
+        await this.#record([{ source: XDS_SOURCE, kind: 'ProxyDisconnected', connection, reason }]);
+      }
+    } finally {
+      this.#context.onGone(this);
+    }
+  }
+
+  /** Undefined: it is done. */
+  #step(input: SessionInput): Promise<void> | undefined {
+    return this.#work(this.#take(input), 0, []);
+  }
+
+  /** The effects from `from` on, in order, then what their answers lead to. */
+  #work(first: readonly SessionEffect[], from: number, answers: SessionInput[]): Promise<void> | undefined {
+    let effects = first;
+    for (let at = from; ; at++) {
+      if (this.ended) return undefined;
+      if (at === effects.length) {
+        const next = answers.shift();
+        if (next === undefined) return undefined;
+        effects = this.#take(next);
+        at = -1;
+        continue;
+      }
+      const doing = this.#carryOut(effects[at]!);
+      if (doing instanceof Promise) return this.#workOn(doing, effects, at + 1, answers);
+      if (doing !== undefined) answers.push(doing);
+    }
+  }
+
+  async #workOn(
+    doing: Promise<SessionInput | undefined>,
+    effects: readonly SessionEffect[],
+    from: number,
+    answers: SessionInput[],
+  ): Promise<void> {
+    const answer = await doing;
+    if (answer !== undefined) answers.push(answer);
+    await this.#work(effects, from, answers);
+  }
+
+  #take(input: SessionInput): readonly SessionEffect[] {
+    const [session, effects] = step(this.#session, input);
+    this.#session = session;
+    return effects;
+  }
+
+  /** Undefined: it is done, and there is no answer. */
+  #carryOut(effect: SessionEffect): Promise<SessionInput | undefined> | SessionInput | undefined {
+    if (effect.kind === 'Subscribed') return this.#subscribed(effect);
+    if (this.#arrival !== undefined) return this.#recordArrival().then(() => this.#carryOut(effect));
+    const { host } = this.#context;
+    switch (effect.kind) {
+      case 'Evaluate':
+        return this.#evaluate(effect.ask);
+      case 'Respond':
+        this.#respond(effect);
+        break;
+      case 'Nacked':
+        return this.#nacked(effect);
+      case 'Acked':
+      case 'Expired':
+        if (effect.kind === 'Acked' && this.#records.get(effect.typeUrl)?.blamed?.length !== 0) {
+          this.#note(effect.typeUrl, { blamed: [] });
+        }
+        host.observe?.({ kind: effect.kind, typeUrl: effect.typeUrl });
+        break;
+      case 'Wait': {
+        const { nonce } = effect;
+        host.clock.after(CLUSTERS_WAIT_MS, () => this.#put({ kind: 'Waited', nonce }));
+        break;
+      }
+      case 'Debug':
+        this.#debug(effect.typeUrl, effect.names);
+        break;
+      case 'Settled':
+        this.#context.onSettled(this);
+        break;
+      case 'Close':
+        this.end(effect.code, effect.message);
+        break;
+    }
+    return undefined;
+  }
+
+  async #subscribed(effect: SessionEffect & { readonly kind: 'Subscribed' }): Promise<undefined> {
+    const { typeUrl, subscribe, unsubscribe, wildcard } = effect;
+    const connection = this.#arrival?.connection ?? this.connection;
+    const before = this.#context.host.state().proxies.get(connection)?.subscriptions[typeUrl];
+    const fact = { kind: 'ProxySubscribed', connection, typeUrl, subscribe, unsubscribe, wildcard } as const;
+    await this.#record(this.#context.listed.facts(fact, before));
+  }
+
+  async #nacked(effect: SessionEffect & { readonly kind: 'Nacked' }): Promise<undefined> {
+    const { typeUrl, message, blamed } = effect;
+    const { connection } = this;
+    const { host } = this.#context;
+    await this.#record([{ source: XDS_SOURCE, kind: 'ProxyNacked', connection, typeUrl, message }]);
+    this.#note(typeUrl, { blamed });
+    host.observe?.({ kind: 'Nacked', typeUrl });
+    host.nacked?.({ connection, typeUrl, message, resources: blamed });
+  }
+
+  /** At once if everything is made already, which a push finds for all but the first of many. */
+  #evaluate(ask: number): Promise<SessionInput> | SessionInput {
+    const { engine, turns, host } = this.#context;
+    const look = engine.look();
+    let state = host.state();
+    try {
+      // A slice goes on with the newest state: what has changed meanwhile would have to be looked at again anyway.
+      const looking = turns.take(allowance => {
+        state = host.state();
+        const proxy = state.proxies.get(this.connection);
+        if (proxy === undefined || this.ended) return { value: this.#sets, left: allowance };
+        return look(allowance, state, proxy);
+      });
+      if (!(looking instanceof Promise)) return this.#evaluated(ask, state, looking);
+      return looking.then(
+        sets => this.#evaluated(ask, state, sets),
+        (error: unknown) => this.#notEvaluated(ask, error),
+      );
+    } catch (error) {
+      return this.#notEvaluated(ask, error);
+    }
+  }
+
+  #evaluated(ask: number, state: State, view: ReadonlyMap<string, ResourceSet>): SessionInput {
+    this.#sets = view;
+    if (!state.proxies.has(this.connection)) return { kind: 'Failed', ask };
+    const sets = new Map<string, Versions>();
+    for (const [typeUrl, set] of view) sets.set(typeUrl, set.versions);
+    return { kind: 'Evaluated', ask, view: { stateSeq: state.seq, sets } };
+  }
+
+  #notEvaluated(ask: number, error: unknown): SessionInput {
+    const { host } = this.#context;
+    const { connection } = this;
+    const message = error instanceof Error ? error.message : String(error);
+    host.log('error', `generation for ${connection} failed, it keeps what it has: ${message}`);
+    host.observe?.({ kind: 'Failed', connection, message });
+    return { kind: 'Failed', ask };
+  }
+
+  #respond(response: Response): void {
+    const set = this.#sets.get(response.typeUrl);
+    if (set === undefined) this.failed(new Error(`no resources for a response of ${response.typeUrl}`));
+    else new Sending(this.#context, this, response, set).start();
+  }
+
+  handing({ typeUrl, set, stateSeq }: Sending, sentAt: number): void {
+    this.#note(typeUrl, { version: set.digest, stateSeq, sentAt });
+  }
+
+  sent(): void {
+    this.#put({ kind: 'Sent' });
+  }
+
+  #debug(typeUrl: string, names: readonly string[]): void {
+    const answer = this.#context.host.debug?.(typeUrl, names, this.#identities);
+    if (answer === undefined) return;
+    const message = debugResponse(this.protocol, typeUrl, `${this.connection}/debug`, answer);
+    this.transport.send(message, () => undefined);
+  }
+
+  #note(typeUrl: string, more: TypeRecord): void {
+    this.#records.set(typeUrl, { ...this.#records.get(typeUrl), ...more });
+  }
+
+  async #recordArrival(): Promise<void> {
+    if (this.#arrival !== undefined) await this.#record([]);
+  }
+
+  /** With the arrival, if that has not been recorded yet. */
+  async #record(facts: readonly Unrecorded[]): Promise<void> {
+    const arrival = this.#arrival;
+    this.#arrival = undefined;
+    const { host, record, onConnected } = this.#context;
+    await record(arrival === undefined ? facts : [...arrival.facts, ...facts]);
+    if (arrival === undefined) return;
+    this.connection = arrival.connection;
+    this.facets = arrival.facets;
+    this.#connectedAt = host.clock.now();
+    onConnected(this);
+  }
+
+  /** Nothing may be sent that could not be recorded, and a stream in an unknown state is worth less than a new one. */
+  failed(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (!this.ended)
+      this.#context.host.log('warn', `stream of ${this.connection || 'an unknown proxy'} ends: ${message}`);
+    this.end('UNAVAILABLE', message);
+  }
+}

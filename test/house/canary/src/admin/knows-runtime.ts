@@ -1,0 +1,2 @@
+// Deliberately wrong: the runtime gives the pages what they show.
+export { index } from '../runtime/imports-entry.ts';

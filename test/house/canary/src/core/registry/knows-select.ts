@@ -1,0 +1,4 @@
+// Deliberately wrong: the registry lies below the selectors.
+import { view } from '../select/view.ts';
+
+export const wrong = view;

@@ -1,0 +1,2 @@
+// Deliberately wrong: what works without a server must not know one.
+export { index } from '../runtime/imports-entry.ts';
