@@ -12,7 +12,7 @@ import { serviceTargets } from '../../src/core/registry/workload.ts';
 import { destinationRule } from '../../src/core/select/scope/destination-rules.ts';
 import { sidecarScope } from '../../src/core/select/scope/sidecar-scope.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
-import * as make from '../unit/registry/fixtures.ts';
+import * as make from '../unit/core/registry/fixtures.ts';
 import { nodeOf, proxyOf, remove, type Stepped, step } from '../unit/world.ts';
 import { parameters } from './seed.ts';
 

@@ -1,0 +1,248 @@
+// The file adapter on a real folder: hot reload in all the ways files change, batches, precedence, and nothing lost to a bad edit.
+
+import { chmod, mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FileAdapter } from '../../../../src/adapters/file/file-adapter.ts';
+import { RecordingSink } from '../recording-sink.ts';
+
+const namespace = (name: string, labels = '{}'): string =>
+  `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}, labels: ${labels}}\n`;
+
+let folder: string;
+let adapter: FileAdapter | undefined;
+let log: string[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'periplus-files-'));
+  log = [];
+});
+afterEach(async () => {
+  await adapter?.stop();
+  adapter = undefined;
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(
+  options: { readonly configDir?: string; readonly meshConfig?: string; readonly quietMs?: number } = {
+    configDir: folder,
+  },
+): Promise<RecordingSink> {
+  const sink = new RecordingSink();
+  adapter = new FileAdapter({ ...options, cluster: 'Kubernetes', log: (_, message) => log.push(message) });
+  await adapter.start(sink);
+  return sink;
+}
+
+const put = (name: string, text: string): Promise<void> => writeFile(join(folder, name), text);
+
+describe('the file adapter', () => {
+  it('lists everything first, recursively', async () => {
+    await mkdir(join(folder, 'deep/er'), { recursive: true });
+    await put('a.yaml', `${namespace('a')}---\n${namespace('b')}`);
+    await put('deep/er/c.yml', namespace('c'));
+    await put('ignored.txt', namespace('d'));
+    await put('.hidden.yaml', namespace('e'));
+    const sink = await start();
+    expect([...sink.objects.keys()].sort()).toEqual(['Namespace/a', 'Namespace/b', 'Namespace/c']);
+    expect(sink.lists).toHaveLength(1);
+  });
+
+  it('one change of a file is one batch with only what changed', async () => {
+    await put('a.yaml', `${namespace('a')}---\n${namespace('b')}---\n${namespace('c')}`);
+    const sink = await start();
+    await put('a.yaml', `${namespace('a')}---\n${namespace('b', '{x: "1"}')}---\n${namespace('d')}`);
+    await sink.until(s => s.objects.has('Namespace/d'));
+    const kinds = sink.batches.flatMap(batch => batch.map(fact => fact.kind));
+    expect(kinds).toContain('Delete');
+    expect(sink.batches).toHaveLength(1);
+    expect([...sink.objects.keys()].sort()).toEqual(['Namespace/a', 'Namespace/b', 'Namespace/d']);
+  });
+
+  it('sees a file renamed over, removed, and made anew', async () => {
+    await put('a.yaml', namespace('a'));
+    const sink = await start();
+    await put('a.tmp', namespace('renamed'));
+    await rename(join(folder, 'a.tmp'), join(folder, 'a.yaml'));
+    await sink.until(s => s.objects.has('Namespace/renamed') && !s.objects.has('Namespace/a'));
+    await unlink(join(folder, 'a.yaml'));
+    await sink.until(s => s.objects.size === 0);
+    await put('b.yaml', namespace('b'));
+    await sink.until(s => s.objects.has('Namespace/b'));
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'reads at once what was moved into place, and not yet what is written to',
+    async () => {
+      await put('a.yaml', namespace('a'));
+      await put('b.yaml', namespace('b'));
+      const sink = await start({ configDir: folder, quietMs: 3_600_000 });
+      const move = async (name: string, text: string): Promise<void> => {
+        await put('..elsewhere', text);
+        await rename(join(folder, '..elsewhere'), join(folder, name));
+      };
+      await put('a.yaml', namespace('written-over'));
+      await put('new.yaml', namespace('half'));
+      await move('b.yaml', namespace('moved'));
+      await sink.until(s => s.objects.has('Namespace/moved'));
+      await move('c.yaml', namespace('c'));
+      await sink.until(s => s.objects.has('Namespace/c'));
+      expect([...sink.objects.keys()].sort()).toEqual(['Namespace/a', 'Namespace/c', 'Namespace/moved']);
+    },
+  );
+
+  it('sees what appears in a new folder, and what is written where a link leads', async () => {
+    await mkdir(join(folder, 'watched'));
+    const elsewhere = await mkdtemp(join(tmpdir(), 'periplus-linked-'));
+    try {
+      await writeFile(join(elsewhere, 'real.yaml'), namespace('linked'));
+      await symlink(join(elsewhere, 'real.yaml'), join(folder, 'link.yaml'));
+      const sink = await start();
+      await mkdir(join(folder, 'watched/deeper'));
+      await put('watched/deeper/d.yaml', namespace('deep'));
+      await sink.until(s => s.objects.has('Namespace/deep'));
+      await put('watched/deeper/d.yaml', namespace('deeper'));
+      await sink.until(s => s.objects.has('Namespace/deeper') && !s.objects.has('Namespace/deep'));
+      await writeFile(join(elsewhere, 'real.yaml'), namespace('changed'));
+      await sink.until(s => s.objects.has('Namespace/changed'));
+      await rm(join(folder, 'watched'), { recursive: true });
+      await sink.until(s => !s.objects.has('Namespace/deeper'));
+    } finally {
+      await rm(elsewhere, { recursive: true });
+    }
+  });
+
+  it('sees a ConfigMap mount swap its data', async () => {
+    const mount = async (version: string, text: string): Promise<void> => {
+      await mkdir(join(folder, `..${version}`));
+      await put(`..${version}/config.yaml`, text);
+      await symlink(`..${version}`, join(folder, '..data_tmp'));
+      await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+    };
+    await mount('v1', namespace('one'));
+    await symlink('..data/config.yaml', join(folder, 'config.yaml'));
+    const sink = await start();
+    expect([...sink.objects.keys()]).toEqual(['Namespace/one']);
+    await mount('v2', namespace('two'));
+    await rm(join(folder, '..v1'), { recursive: true });
+    await sink.until(s => s.objects.has('Namespace/two') && !s.objects.has('Namespace/one'));
+  });
+
+  it('sees what goes from a file that holds kinds of others, or an object twice', async () => {
+    const foreign = 'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\n';
+    const file = (...parts: readonly string[]): string => parts.join('---\n');
+    await put('a.yaml', file(foreign, namespace('a'), namespace('b')));
+    await put('b.yaml', file(namespace('twice'), namespace('twice'), namespace('c')));
+    const sink = await start();
+    expect(sink.lists.map(({ unreadable }) => unreadable)).toEqual([[]]);
+    await put('a.yaml', file(foreign, namespace('a')));
+    await sink.until(s => !s.objects.has('Namespace/b'));
+    await put('b.yaml', file(namespace('twice'), namespace('twice')));
+    await sink.until(s => !s.objects.has('Namespace/c'));
+    expect([...sink.objects.keys()].sort()).toEqual(['Namespace/a', 'Namespace/twice']);
+  });
+
+  it('keeps what a bad edit would lose, and says what is wrong', async () => {
+    await put('a.yaml', `${namespace('a')}---\n${namespace('b')}`);
+    const sink = await start();
+    await put('a.yaml', `${namespace('a', '{new: "1"}')}---\nkind: [\n`);
+    await sink.until(s => s.batches.flat().some(fact => fact.kind === 'Malformed'));
+    expect([...sink.objects.keys()].sort()).toEqual(['Namespace/a', 'Namespace/b']);
+    await put('a.yaml', namespace('a'));
+    await sink.until(s => !s.objects.has('Namespace/b'));
+    expect(
+      sink.batches
+        .flat()
+        .filter(fact => fact.kind === 'Malformed')
+        .at(-1),
+    ).toMatchObject({ reasons: [] });
+  });
+
+  it('at a restart, a file that cannot be read is named so that its objects are not deleted', async () => {
+    await put('bad.yaml', 'kind: [\n');
+    const sink = await start();
+    expect(sink.lists[0]?.unreadable).toEqual([join(folder, 'bad.yaml')]);
+    expect(sink.lists[0]?.all).toMatchObject([{ kind: 'Malformed', origin: { file: join(folder, 'bad.yaml') } }]);
+  });
+
+  it('of two files with the same object the first by path has it; the other takes over when it goes', async () => {
+    await put('a.yaml', namespace('x', '{from: a}'));
+    await put('b.yaml', namespace('x', '{from: b}'));
+    const sink = await start();
+    expect(sink.objects.get('Namespace/x')).toMatchObject({ metadata: { labels: { from: 'a' } } });
+    expect(log.join()).toMatch(/x is in .*a\.yaml and in .*b\.yaml; the first is used/);
+    await unlink(join(folder, 'a.yaml'));
+    await sink.until(s => JSON.stringify(s.objects.get('Namespace/x')).includes('"b"'));
+    expect(sink.batches.flat().map(fact => fact.kind)).toEqual(['Update']);
+  });
+
+  it('a change that cannot be recorded holds up no other file, and is tried again', async () => {
+    await put('a.yaml', namespace('a'));
+    await put('b.yaml', namespace('b'));
+    const sink = await start();
+    const submit = sink.submit.bind(sink);
+    sink.submit = batch =>
+      JSON.stringify(batch).includes('unfit') ? Promise.reject(new Error('unfit')) : submit(batch);
+    await put('a.yaml', namespace('a', '{x: unfit}'));
+    await put('b.yaml', namespace('b', '{x: "2"}'));
+    await sink.until(s => JSON.stringify(s.objects.get('Namespace/b')).includes('"2"'));
+    expect(log.join()).toMatch(/unfit/);
+    sink.submit = submit;
+    await put('c.yaml', namespace('c'));
+    await sink.until(
+      s => JSON.stringify(s.objects.get('Namespace/a')).includes('unfit') && s.objects.has('Namespace/c'),
+    );
+  });
+
+  it('a file that may not be read is reported, and what was read of it before stays', async () => {
+    const path = join(folder, 'own.yaml');
+    await put('own.yaml', namespace('one'));
+    await chmod(folder, 0o755);
+    const sink = await start({ configDir: folder, quietMs: 300 });
+    await put('own.yaml', namespace('two'));
+    await chmod(path, 0);
+    // Root may read everything.
+    const others = process.getuid?.() === 0 ? 65_534 : undefined;
+    if (others !== undefined) process.seteuid?.(others);
+    try {
+      await sink.until(s => s.batches.flat().some(fact => fact.kind === 'Malformed'));
+    } finally {
+      if (others !== undefined) process.seteuid?.(0);
+    }
+    expect(sink.batches.flat()).toMatchObject([
+      { kind: 'Malformed', origin: { file: path }, reasons: ['1:1: cannot be read: permission denied'] },
+    ]);
+    await chmod(path, 0o644);
+    await sink.until(s => JSON.stringify(s.batches).includes('"two"'));
+  });
+
+  it('mesh config: absent, there, broken, mended', async () => {
+    const file = join(folder, 'mesh');
+    const sink = await start({ meshConfig: file });
+    expect(sink.lists[0]?.all).toMatchObject([{ kind: 'MeshConfig', value: null }, { kind: 'Malformed' }]);
+    await put('mesh', 'accessLogFile: /dev/stdout\n');
+    await sink.until(s => JSON.stringify(s.batches).includes('/dev/stdout'));
+    await put('mesh', 'accessLogFile: [\n');
+    // Every reason says where in the file.
+    await sink.until(s =>
+      s.batches.flat().some(fact => fact.kind === 'Malformed' && fact.reasons.some(reason => /^2:1: /.test(reason))),
+    );
+    await put('mesh', 'accessLogFile: ""\n');
+    await sink.until(
+      s => s.batches.flat().at(-1)?.kind === 'Malformed' && JSON.stringify(s.batches.at(-1)).includes('"reasons":[]'),
+    );
+  });
+
+  it('finds the line of a path inside an object', async () => {
+    await put(
+      'a.yaml',
+      `# head\n${namespace('a')}---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: b\n  labels:\n    x: 1\n`,
+    );
+    const sink = await start();
+    const second = sink.lists[0]?.all.find(fact => fact.kind === 'Add' && JSON.stringify(fact.object).includes('"b"'));
+    const origin = second?.kind === 'Add' ? second.origin : undefined;
+    expect(origin?.line).toBe(6);
+    expect(await adapter?.locate(origin!, 'metadata.labels.x')).toMatchObject({ line: 11, column: 5 });
+  });
+});

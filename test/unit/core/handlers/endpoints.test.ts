@@ -1,0 +1,219 @@
+// What the endpoints of Kubernetes services are made of: slices, Endpoints objects, pods, nodes.
+// Rules: spec-events-pushes-protocol §2.4 (K3-K8, K10, pod table), §8.3; where the order of arrival matters to istiod, it does not here (§13).
+
+import { describe } from 'vitest';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { inCluster } from '../../world.ts';
+import { node, pod, service, serviceEntry, slice } from '../registry/fixtures.ts';
+import { deletes, entryKey, rows, says, serviceKey, withMeta, withProxy } from './rows.ts';
+
+const WEB = serviceKey('web');
+const web = service('web');
+const one = slice('web', [{ ip: '10.0.0.1' }]);
+const two = slice('web', [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }]);
+const unready = (ip: string) => ({ ip, ready: false, terminating: false });
+
+describe('slices', () => {
+  const second = slice('web', [{ ip: '10.0.0.7' }], { name: 'web-second' });
+  const of = (name: string | undefined): JsonObject =>
+    withMeta(one, { labels: name === undefined ? {} : { 'kubernetes.io/service-name': name } });
+  rows([
+    ['the first endpoints: full', [web], says(one), `full endpoint ${WEB}`],
+    ['one more: incremental', [web, one], says(two), `incremental endpoint ${WEB}`],
+    ['one less: incremental', [web, two], says(one), `incremental endpoint ${WEB}`],
+    ['none any more: incremental', [web, one], says(slice('web', [])), `incremental endpoint ${WEB}`],
+    ['it goes: incremental', [web, one], deletes(one), `incremental endpoint ${WEB}`],
+    ['an empty one goes: nothing', [web, slice('web', [])], deletes(one), '-'],
+    ['a second slice: incremental', [web, one], says(second), `incremental endpoint ${WEB}`],
+    ['a second slice with the same: nothing', [web, one], says(withMeta(one, { name: 'web-second' })), '-'],
+    ['the same again: nothing', [web, one], says(one), '-'],
+    ['its health: incremental', [web, one], says(slice('web', [unready('10.0.0.1')])), `incremental endpoint ${WEB}`],
+    [
+      'a new one that is not healthy: incremental, for the mTLS mode of a cluster is guessed from all',
+      [web, one],
+      says(slice('web', [{ ip: '10.0.0.1' }, unready('10.0.0.2')])),
+      `incremental endpoint ${WEB}`,
+    ],
+    ['of a service that is not there: nothing', [], says(one), '-'],
+    ['of no service: nothing', [web], says(of(undefined)), '-'],
+    [
+      'moved to another service: both',
+      [web, service('db'), one],
+      says(of('db')),
+      `full endpoint ${serviceKey('db')} ${WEB}`,
+    ],
+    ['taken from its service: incremental', [web, one], says(of(undefined)), `incremental endpoint ${WEB}`],
+    [
+      'of a headless service: full beside it',
+      [service('web', { clusterIP: 'None' }), one],
+      says(two),
+      `full endpoint+headlessendpoint ${WEB}`,
+    ],
+    ['of a headless service, the same again: nothing', [service('web', { clusterIP: 'None' }), one], says(one), '-'],
+    [
+      'of another cluster',
+      [web, one, inCluster('remote', web)],
+      says(slice('web', [{ ip: '10.9.0.1' }]), 'remote'),
+      `incremental endpoint ${WEB}`,
+    ],
+    [
+      'of a cluster that lacks the service: nothing',
+      [web, one],
+      says(slice('web', [{ ip: '10.9.0.1' }]), 'remote'),
+      '-',
+    ],
+    [
+      'a new account: full',
+      [web, one, pod('p', '10.0.0.2', { account: 'new' })],
+      says(slice('web', [{ ip: '10.0.0.1' }, { ip: '10.0.0.2', pod: 'p' }])),
+      `full endpoint ${WEB}`,
+    ],
+    [
+      'of a service without selector that pods serve: full, for they know it by its endpoints',
+      [service('web', { selector: {} }), pod('p', '10.0.0.1'), slice('web', [{ ip: '10.0.0.1', pod: 'p' }])],
+      says(slice('web', [{ ip: '10.0.0.1', pod: 'p' }, { ip: '10.0.0.2' }])),
+      `full endpoint ${WEB}`,
+    ],
+    [
+      'of a service without selector that no pod serves: incremental',
+      [service('web', { selector: {} }), one],
+      says(two),
+      `incremental endpoint ${WEB}`,
+    ],
+    ['a pod that is not there yet: nothing', [web], says(slice('web', [{ ip: '10.0.0.1', pod: 'p' }])), '-'],
+  ]);
+});
+
+describe('Endpoints objects', () => {
+  const endpoints = (...ips: readonly string[]): JsonObject => ({
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { name: 'web', namespace: 'default' },
+    subsets: [{ addresses: ips.map(ip => ({ ip })), ports: [{ name: 'http', port: 8080 }] }],
+  });
+  const named = {
+    ...endpoints(),
+    subsets: [
+      {
+        addresses: [{ ip: '10.0.0.5' }],
+        notReadyAddresses: [{ ip: '10.0.0.1', targetRef: { kind: 'Pod', name: 'p', namespace: 'default' } }],
+        ports: [{ name: 'http', port: 8080 }],
+      },
+    ],
+  };
+  rows([
+    ['the first endpoints: full', [web], says(endpoints('10.0.0.1')), `full endpoint ${WEB}`],
+    [
+      'one more: incremental',
+      [web, endpoints('10.0.0.1')],
+      says(endpoints('10.0.0.1', '10.0.0.2')),
+      `incremental endpoint ${WEB}`,
+    ],
+    ['they go: incremental', [web, endpoints('10.0.0.1')], deletes(endpoints()), `incremental endpoint ${WEB}`],
+    ['beside a slice they do not count', [web, one], says(endpoints('10.0.0.3')), '-'],
+    [
+      'a pod with one of their addresses',
+      [web, endpoints('10.0.0.1')],
+      says(pod('p', '10.0.0.1')),
+      `full endpoint ${WEB}`,
+    ],
+    ['a pod that they name', [web, named], says(pod('p', '10.0.0.1')), `full endpoint ${WEB}`],
+    ['another pod', [web, endpoints('10.0.0.1')], says(pod('p', '10.0.0.9')), '-'],
+  ]);
+});
+
+describe('pods', () => {
+  const named = slice('web', [{ ip: '10.0.0.1', pod: 'p' }]);
+  const p = (rest: Parameters<typeof pod>[2] = {}, ip = '10.0.0.1'): JsonObject => pod('p', ip, rest);
+  rows([
+    ['a slice waits for it: full', [web, named], says(p()), `full endpoint ${WEB}`],
+    [
+      'not ready: its endpoint is there, and its health is that of the slice',
+      [web, named],
+      says(p({ ready: false })),
+      `full endpoint ${WEB}`,
+    ],
+    ['its labels: incremental', [web, named, p()], says(p({ labels: { v: '2' } })), `incremental endpoint ${WEB}`],
+    ['its readiness: nothing, the slice says it', [web, named, p()], says(p({ ready: false })), '-'],
+    ['its account: full', [web, named, p()], says(p({ account: 'new' })), `full endpoint ${WEB}`],
+    ['it goes: its endpoint waits again', [web, named, p()], deletes(p()), `full endpoint ${WEB}`],
+    ['nobody names it: nothing', [web, one], says(pod('x', '10.0.0.5')), '-'],
+    ['a slice has its address: incremental or full', [web, one], says(p()), `full endpoint ${WEB}`],
+    ['it takes the address of another: both slices', [web, one, p({}, '10.0.0.9')], says(p()), `full endpoint ${WEB}`],
+    ['a slice that belongs to no service', [withMeta(named, { labels: {} })], says(p()), '-'],
+    ['of another cluster', [web, named], says(p(), 'remote'), '-'],
+  ]);
+});
+
+describe('the proxy in a pod', () => {
+  const proxy = 'full proxy Pod/default/web-1';
+  rows([
+    ['its pod comes', withProxy('web-1', '10.0.0.1', []), says(pod('web-1', '10.0.0.1')), proxy],
+    [
+      'its pod is labelled',
+      withProxy('web-1', '10.0.0.1', [pod('web-1', '10.0.0.1')]),
+      says(pod('web-1', '10.0.0.1', { labels: { v: '2' } })),
+      proxy,
+    ],
+    [
+      'its pod goes',
+      withProxy('web-1', '10.0.0.1', [pod('web-1', '10.0.0.1')]),
+      deletes(pod('web-1', '10.0.0.1')),
+      proxy,
+    ],
+    ['another pod', withProxy('web-1', '10.0.0.1', []), says(pod('web-2', '10.0.0.2')), '-'],
+  ]);
+});
+
+describe('nodes', () => {
+  const labels = { app: 'vm' };
+  const onNode = pod('p', '10.0.0.1', { node: 'n', labels });
+  const named = slice('web', [{ ip: '10.0.0.1', pod: 'p' }]);
+  const selecting = serviceEntry('ext', { hosts: ['ext.com'], workloadSelector: { labels } });
+  const zone = (name: string): JsonObject => node('n', 'r', name);
+  const external = { ...node('n', 'r', 'z'), status: { addresses: [{ type: 'ExternalIP', address: '8.8.8.8' }] } };
+  const nodePort = service(
+    'gw',
+    { type: 'NodePort', ports: [{ name: 'tls', port: 15_443, nodePort: 30_443 }] },
+    {
+      labels: { 'topology.istio.io/network': 'n2' },
+      annotations: { 'traffic.istio.io/nodeSelector': '{"topology.kubernetes.io/region":"r"}' },
+    },
+  );
+  rows([
+    ['a node after its pods: their locality', [web, onNode, named], says(zone('z')), `incremental endpoint ${WEB}`],
+    ['another zone', [web, onNode, named, zone('z')], says(zone('y')), `incremental endpoint ${WEB}`],
+    ['it goes', [web, onNode, named, zone('z')], deletes(zone('z')), `incremental endpoint ${WEB}`],
+    [
+      'a label that is no topology',
+      [web, onNode, named, zone('z')],
+      says(withMeta(zone('z'), { labels: { ...ZONE(), a: 'b' } })),
+      '-',
+    ],
+    ['nobody runs on it', [web, one], says(zone('z')), '-'],
+    [
+      'pods that a ServiceEntry selects',
+      [selecting, onNode],
+      says(zone('z')),
+      `incremental endpoint ${entryKey('ext.com')}`,
+    ],
+    [
+      'pods that it does not select',
+      [serviceEntry('ext', { hosts: ['ext.com'], workloadSelector: { labels: { app: 'x' } } }), onNode],
+      says(zone('z')),
+      '-',
+    ],
+    ['the proxies on it', withProxy('p', '10.0.0.1', [onNode]), says(zone('z')), 'full proxy Node//n'],
+    [
+      'an address that leads to the gateway of a network: everything',
+      [nodePort],
+      says(external),
+      'full forced networks',
+    ],
+    ['that address goes: everything', [nodePort, external], deletes(external), 'full forced networks'],
+    ['of another cluster', [web, onNode, named], says(zone('z'), 'remote'), '-'],
+  ]);
+  function ZONE(): Record<string, string> {
+    return { 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': 'z' };
+  }
+});

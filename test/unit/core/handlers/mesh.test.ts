@@ -1,0 +1,227 @@
+// Facts about the mesh, its networks, the process's settings, and the proxies.
+// Rules: spec-events-pushes-protocol §2.3 (C11), §2.4 (K14), §10.
+
+import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../../src/core/base/json.ts';
+import type { Fact } from '../../../../src/core/event.ts';
+import { restore } from '../../../../src/core/fold/restore.ts';
+import { snapshotOf } from '../../../../src/core/fold/snapshot.ts';
+import { defaultSettings, settingsToJson } from '../../../../src/core/mesh/settings.ts';
+import type { State } from '../../../../src/core/state.ts';
+import { nodeOf, step, world } from '../../world.ts';
+import { rows, says, tells, withProxy } from './rows.ts';
+
+const mesh = (value: Json): Fact => ({ kind: 'MeshConfig', value });
+const networks = (value: Json): Fact => ({ kind: 'MeshNetworks', value });
+const NAMED = { networks: { n: { gateways: [{ address: 'gate.example.com', port: 15443 }] } } };
+const answer: JsonObject = {
+  apiVersion: 'periplus.internal/v1',
+  kind: 'ResolvedName',
+  metadata: { name: 'gate.example.com' },
+  spec: { addresses: ['192.0.2.1'] },
+};
+const NETWORKS = { networks: { n: { endpoints: [{ fromRegistry: 'Kubernetes' }] } } };
+
+describe('mesh configuration', () => {
+  const logging = { mesh: { accessLogFile: '/dev/stdout' } };
+  rows([
+    ['a value that differs: everything', [], tells(mesh({ accessLogFile: '/dev/stdout' })), 'full forced global'],
+    ['a value that comes to the same: nothing', [], tells(mesh({ enableTracing: true, accessLogFile: '' })), '-'],
+    ['the same again: nothing', world([], logging), tells(mesh({ accessLogFile: '/dev/stdout' })), '-'],
+    ['a value that is refused: nothing', world([], logging), tells(mesh({ connectTimeout: '-1s' })), '-'],
+    ['it goes: the defaults', world([], logging), tells(mesh(null)), 'full forced global'],
+    ['it was never there: nothing', [], tells(mesh(null)), '-'],
+    ['networks: everything', [], tells(networks(NETWORKS)), 'full forced networks'],
+    ['the same networks: nothing', world([], { networks: NETWORKS }), tells(networks(NETWORKS)), '-'],
+    [
+      'an answer of DNS for a gateway: everything',
+      world([], { networks: NAMED }),
+      says(answer),
+      'full forced networks',
+    ],
+    ['an answer of DNS for nobody: nothing', world([], { networks: NETWORKS }), says(answer), '-'],
+    ['networks that are refused: nothing', world([], { networks: NETWORKS }), tells(networks({ networks: 7 })), '-'],
+    ['networks go: everything', world([], { networks: NETWORKS }), tells(networks(null)), 'full forced networks'],
+  ]);
+  test('what was refused is said, kept beside what is in force, and through a snapshot', () => {
+    const before = world([], logging);
+    const origin = { file: 'mesh.yaml', line: 3 };
+    const { state, effects } = step(before, {
+      ...mesh({ connectTimeout: '-1s' }),
+      source: 'file/Kubernetes',
+      origin,
+    } as never);
+    expect(effects).toMatchObject([{ kind: 'Verdict', object: 'MeshConfig', accepted: false, origin }]);
+    expect(state.mesh.effective).toBe(before.mesh.effective);
+    const restored = restore([...snapshotOf(state)]);
+    expect(restored.mesh).toEqual(state.mesh);
+    const mended = step(restored, { ...mesh({ accessLogFile: '/dev/stdout' }), source: 'file/Kubernetes' });
+    expect(mended.effects).toMatchObject([{ kind: 'Verdict', accepted: true, problems: [] }]);
+    expect(mended.state.mesh.refused).toBeUndefined();
+  });
+  test('what each source says goes through a snapshot, networks too', () => {
+    const said = (layer: 'configMap' | 'shared', fact: Fact): Said =>
+      ({ ...fact, layer, source: 'kube/Kubernetes' }) as Said;
+    const facts: readonly Said[] = [
+      said('shared', mesh({ accessLogFile: '/dev/stdout' })),
+      said('configMap', mesh({ connectTimeout: '3s' })),
+      said('configMap', mesh({ connectTimeout: '-3s' })),
+      said('shared', networks(NETWORKS)),
+      said('shared', networks({ networks: 7 })),
+    ];
+    const state = facts.reduce((at, fact) => step(at, fact).state, world([]));
+    expect(state.mesh.effective).toMatchObject({ accessLogFile: '/dev/stdout', connectTimeout: { seconds: 3 } });
+    const restored = restore([...snapshotOf(state)]);
+    expect(restored.mesh).toEqual(state.mesh);
+    expect(restored.networks).toEqual(state.networks);
+    expect(restored.mesh.others?.configMap?.refused).toBeDefined();
+  });
+  test('fields that nobody knows are said and do no harm', () => {
+    const { effects } = step(world([]), { ...mesh({ nonsense: 1 }), source: 'file/Kubernetes' });
+    expect(effects).toMatchObject([{ kind: 'Verdict', accepted: true, problems: [{ path: 'nonsense' }] }]);
+  });
+});
+
+describe('settings', () => {
+  const engine = (rest: object): Fact => ({
+    kind: 'Engine',
+    settings: settingsToJson({ ...defaultSettings, ...rest }),
+  });
+  rows([['they are said: everything', [], tells(engine({}), 'runtime'), 'full forced global']]);
+  test('the same settings are the same object', () => {
+    const state = world([]);
+    expect(step(state, { ...engine({}), source: 'runtime' }).state.settings).toBe(state.settings);
+  });
+  test('an alias of a cluster holds for proxies that are connected', () => {
+    const connected = step(withProxy('a', '10.0.0.1', []), connection('b', 'old')).state;
+    const { state } = step(connected, { ...engine({ clusterAliases: { old: 'new' } }), source: 'runtime' });
+    expect(clusters(state)).toEqual(['Kubernetes', 'new']);
+    expect(state.proxies.get('a-1')).toBe(connected.proxies.get('a-1'));
+    expect(clusters(step(state, connection('c', 'old')).state)).toEqual(['Kubernetes', 'new', 'new']);
+  });
+});
+
+type Said = Fact & { readonly source: string };
+const connection = (name: string, cluster: string, extensions?: string): Said => ({
+  source: 'xds',
+  kind: 'ProxyConnected',
+  connection: `${name}-1`,
+  node: nodeOf({ name, metadata: { CLUSTER_ID: cluster } }),
+  protocol: 'delta',
+  ...(extensions === undefined ? {} : { extensions }),
+});
+
+function clusters(state: State): readonly string[] {
+  return [...state.proxies.values()].map(({ facets }) => facets.clusterId);
+}
+
+describe('proxies push nothing by themselves', () => {
+  const subscribed = (subscribe: readonly string[], unsubscribe: readonly string[] = []): Fact => ({
+    kind: 'ProxySubscribed',
+    connection: 'a-1',
+    typeUrl: 't',
+    subscribe,
+    unsubscribe,
+    wildcard: false,
+  });
+  const nacked: Fact = { kind: 'ProxyNacked', connection: 'a-1', typeUrl: 't', message: 'no' };
+  const gone: Fact = { kind: 'ProxyDisconnected', connection: 'a-1', reason: 'closed' };
+  const connected = withProxy('a', '10.0.0.1', []);
+  rows([
+    ['connected', [], tells(connection('a', 'Kubernetes')), '-'],
+    ['subscribed', connected, tells(subscribed(['x'])), '-'],
+    ['refused something', connected, tells(nacked), '-'],
+    ['gone', connected, tells(gone), '-'],
+    ['subscribed, of a connection that is not there', [], tells(subscribed(['x'])), '-'],
+    ['refused something, of a connection that is not there', [], tells(nacked), '-'],
+    ['gone, of a connection that is not there', [], tells(gone), '-'],
+  ]);
+  test('extensions that are told after the proxy which names them are its own from then on', () => {
+    const told: Fact = { kind: 'Interned', digest: 'd', value: [{ name: 'router', category: 'http' }] };
+    const early = step(connected, connection('b', 'x', 'd')).state;
+    expect(early.proxies.get('b-1')?.extensions).toBeUndefined();
+    const { state, effects } = tells(told)(early);
+    expect(state.proxies.get('b-1')?.extensions).toEqual(new Set(['router']));
+    expect(state.proxies.get('a-1')).toBe(early.proxies.get('a-1'));
+    expect(effects).toMatchObject([{ kind: 'Push', request: { full: true, forced: true, reasons: { proxy: 1 } } }]);
+    expect(tells({ ...told, value: [] } as Fact)(state).state.interned).toBe(state.interned);
+    expect(tells(told)(connected).effects).toEqual([]);
+  });
+  test('a subscription is the sum of its changes', () => {
+    const first = tells(subscribed(['b', 'a']))(connected).state;
+    const { state } = tells(subscribed(['c', 'a'], ['b']))(first);
+    expect(state.proxies.get('a-1')?.subscriptions.t).toEqual({ wildcard: false, names: ['a', 'c'] });
+  });
+  test('a subscription that only becomes a wildcard keeps its names', () => {
+    const first = tells(subscribed(['a', 'b']))(connected).state;
+    const before = first.proxies.get('a-1')?.subscriptions.t;
+    const { state } = tells({ ...subscribed([]), wildcard: true } as Fact)(first);
+    const after = state.proxies.get('a-1')?.subscriptions.t;
+    expect(after).toEqual({ wildcard: true, names: ['a', 'b'] });
+    expect(after?.names).toBe(before?.names);
+  });
+  describe('names that are listed once', () => {
+    const names: Fact = { kind: 'Names', digest: 'd', names: ['x', 'y'] };
+    const toList = (connection: string, list: string, subscribe: readonly string[] = []): Fact => ({
+      kind: 'ProxySubscribed',
+      connection,
+      typeUrl: 't',
+      list,
+      subscribe,
+      unsubscribe: [],
+      wildcard: false,
+    });
+    const told = (...facts: readonly Fact[]): State =>
+      facts.reduce((state, fact) => step(state, { source: 'xds', ...fact }).state, world([]));
+    const [a, b] = [connection('a', 'x'), connection('b', 'x')];
+    const of = (state: State, proxy: string) => state.proxies.get(proxy)?.subscriptions.t;
+
+    test('are what every subscription to them has, identically', () => {
+      const state = told(a, b, names, toList('a-1', 'd'), toList('b-1', 'd'));
+      expect(of(state, 'a-1')).toEqual({ wildcard: false, names: ['x', 'y'], list: 'd' });
+      expect(of(state, 'b-1')?.names).toBe(of(state, 'a-1')?.names);
+      expect(state.nameLists.get('d')?.uses).toBe(2);
+    });
+    test('stay as long as a subscription is just that', () => {
+      const used = [a, b, names, toList('a-1', 'd'), toList('b-1', 'd')];
+      expect(told(...used, gone).nameLists.get('d')?.uses).toBe(1);
+      expect(told(...used, gone, subscribed([], ['x'])).nameLists.size).toBe(1);
+      expect(told(...used, gone, { ...gone, connection: 'b-1' }).nameLists.size).toBe(0);
+      expect(told(a, names, toList('a-1', 'd'), a).nameLists.size).toBe(0);
+    });
+    test('are copied into a subscription that has other names, too', () => {
+      const more = told(a, names, toList('a-1', 'd'), subscribed(['z'], ['x']));
+      expect(of(more, 'a-1')).toEqual({ wildcard: false, names: ['y', 'z'] });
+      expect(more.nameLists.size).toBe(0);
+      expect(of(told(a, names, toList('a-1', 'd', ['w'])), 'a-1')?.names).toEqual(['w', 'x', 'y']);
+      expect(of(told(a, names, subscribed(['z']), toList('a-1', 'd')), 'a-1')?.names).toEqual(['x', 'y', 'z']);
+    });
+    test('are none if they were never listed, and in order if they were listed in another', () => {
+      expect(of(told(a, toList('a-1', 'd')), 'a-1')).toEqual({ wildcard: false, names: [] });
+      const mixed: Fact = { kind: 'Names', digest: 'd', names: ['y', 'x', 'y'] };
+      expect(of(told(a, mixed, toList('a-1', 'd')), 'a-1')?.names).toEqual(['x', 'y']);
+    });
+  });
+  test('the last refusal of a type is kept', () => {
+    const state = tells(nacked)(connected).state;
+    expect(state.proxies.get('a-1')?.nacks.t).toEqual({ at: state.seq, message: 'no' });
+  });
+  test.each([
+    ['no metadata', { id: 'sidecar~10.0.0.1~a.default~x' }, true],
+    ['an id that is none', { id: 'nonsense' }, false],
+    ['no id', {}, false],
+  ])('a node with %s', (_, node, known) => {
+    const { state } = step(world([]), { ...connection('a', 'x'), node } as Said);
+    expect(state.proxies.size).toBe(known ? 1 : 0);
+  });
+  test('what it has compiled in is what the interned list says', () => {
+    const listed = (value: Json): readonly string[] | undefined => {
+      const state = step(world([]), { source: 'xds', kind: 'Interned', digest: 'd', value }).state;
+      const names = step(state, connection('a', 'x', 'd')).state.proxies.get('a-1')?.extensions;
+      return names === undefined ? undefined : [...names];
+    };
+    expect(listed([{ name: 'one' }, { name: 7 }, 'two'])).toEqual(['one']);
+    expect(listed([])).toBeUndefined();
+    expect(listed({})).toBeUndefined();
+  });
+});

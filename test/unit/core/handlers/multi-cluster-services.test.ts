@@ -1,0 +1,106 @@
+// ServiceExports: with multi-cluster service discovery they decide what other clusters see of a service's endpoints. ServiceImports: with names
+// in the set of clusters they give services such a name.
+// Rules: spec-events-pushes-protocol §2.4 (K16).
+
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { Tracker } from '../../../../src/core/query/tracker.ts';
+import { servicesOfHost } from '../../../../src/core/registry/services.ts';
+import { selectAssignment } from '../../../../src/core/select/endpoint/assignment.ts';
+import { inCluster, nodeOf, proxyOf, type WorldOptions, world } from '../../world.ts';
+import { service, slice } from '../registry/fixtures.ts';
+import { deletes, entryKey, rows, says, serviceKey } from './rows.ts';
+
+const exported: JsonObject = {
+  apiVersion: 'multicluster.x-k8s.io/v1alpha1',
+  kind: 'ServiceExport',
+  metadata: { name: 'web', namespace: 'default' },
+};
+const told = { ...exported, metadata: { ...(exported.metadata as JsonObject), labels: { a: 'b' } } };
+const imported = (...ips: readonly string[]): JsonObject => ({ ...exported, kind: 'ServiceImport', spec: { ips } });
+const SET_HOST = 'web.default.svc.clusterset.local';
+const WEB = serviceKey('web');
+const SET = entryKey(SET_HOST);
+
+const HOSTS = { ENABLE_MCS_HOST: 'true' };
+const DISCOVERY = { ENABLE_MCS_SERVICE_DISCOVERY: 'true' };
+const flags = (env: Readonly<Record<string, string>>): WorldOptions => ({ settings: { env } });
+const DISCOVERS = flags(DISCOVERY);
+const NAMES = flags({ ...DISCOVERY, ...HOSTS });
+
+describe('an export asks to look at the endpoints', () => {
+  rows([
+    ['when one comes', world([service('web')], DISCOVERS), says(exported, 'east'), `incremental endpoint ${WEB}`],
+    ['when one goes', world([exported], DISCOVERS), deletes(exported), `incremental endpoint ${WEB}`],
+    ['under both names', world([], NAMES), says(exported), `incremental endpoint ${WEB} ${SET}`],
+    ['not when it says something else', world([exported], DISCOVERS), says(told), '-'],
+    ['not without service discovery', world([service('web')]), says(exported), '-'],
+  ]);
+});
+
+describe('an import', () => {
+  const web = service('web');
+  const elsewhere = inCluster('east', web);
+  const vip = imported('10.9.0.1');
+  rows([
+    ['gives a name', world([web], NAMES), says(vip), `full service ${SET}`],
+    ['gives one to a service elsewhere', world([elsewhere], NAMES), says(vip), `full service ${SET}`],
+    ['takes it with it', world([web, vip], NAMES), deletes(vip), `full service ${SET}`],
+    ['comes before the service', world([vip], NAMES), says(web), `full service ${WEB} ${SET}`],
+    ['of nothing gives none', world([], NAMES), says(vip), '-'],
+    ['without an address gives none', world([web], NAMES), says(imported()), '-'],
+    ['gives none without the flag', world([web], DISCOVERS), says(vip), '-'],
+    ['gives none without service discovery', world([web], flags(HOSTS)), says(vip), '-'],
+  ]);
+  const behind = slice('web', [{ ip: '10.1.0.1' }]);
+  rows([['has the endpoints too', world([web, vip], NAMES), says(behind), `full endpoint ${WEB} ${SET}`]]);
+});
+
+describe('the endpoints of another cluster', () => {
+  const asked = {
+    name: 'test/addresses',
+    run: (reader: Parameters<typeof selectAssignment>[0], host: string): readonly string[] => {
+      const [web] = reader.get(servicesOfHost, host);
+      const question = { clusterName: '', service: web!, port: web!.ports[0]!, dns: false, sniDnat: false };
+      const none = { subset: undefined, rule: undefined, policy: undefined };
+      return selectAssignment(reader, { ...question, ...none }).endpoints.flatMap(endpoint => endpoint.addresses);
+    },
+  };
+  const addresses = (
+    there: readonly JsonObject[],
+    options?: WorldOptions,
+    host = 'web.default.svc.cluster.local',
+  ): readonly string[] => {
+    const east = inCluster('east', service('web'), slice('web', [{ ip: '10.2.0.1' }]), ...there);
+    const state = world([service('web'), slice('web', [{ ip: '10.1.0.1' }]), east], options);
+    return new Tracker().get(state, proxyOf(nodeOf({})), asked, host);
+  };
+  const OWN = ['10.1.0.1'];
+  const ALL = ['10.1.0.1', '10.2.0.1'];
+
+  test('are for everybody without service discovery', () => {
+    expect(addresses([])).toEqual(ALL);
+  });
+  test('are for its own proxies, unless it exports the service', () => {
+    expect(addresses([], DISCOVERS)).toEqual(OWN);
+    expect(addresses([exported], DISCOVERS)).toEqual(ALL);
+  });
+  test('are for its own proxies in any case where cluster.local means the cluster, if there is another name', () => {
+    const local = { ...DISCOVERY, ENABLE_MCS_CLUSTER_LOCAL: 'true' };
+    expect(addresses([exported], flags({ ...local, ...HOSTS }))).toEqual(OWN);
+    expect(addresses([exported], flags(local))).toEqual(ALL);
+  });
+  test('count as exported where everything is, but what is local to its cluster', () => {
+    const auto = flags({ ...DISCOVERY, ENABLE_MCS_AUTO_EXPORT: 'true' });
+    const mesh = { serviceSettings: [{ settings: { clusterLocal: true }, hosts: ['*.default.svc.cluster.local'] }] };
+    expect(addresses([], auto)).toEqual(ALL);
+    expect(addresses([], { ...auto, mesh })).toEqual(OWN);
+  });
+  test('by the name in the set are for others where it is both exported and imported', () => {
+    const vip = imported('10.9.0.1');
+    const local = flags({ ...DISCOVERY, ...HOSTS, ENABLE_MCS_CLUSTER_LOCAL: 'true' });
+    expect(addresses([vip], NAMES, SET_HOST)).toEqual(OWN);
+    expect(addresses([vip, exported], NAMES, SET_HOST)).toEqual(ALL);
+    expect(addresses([vip, exported], local, SET_HOST)).toEqual(ALL);
+  });
+});

@@ -1,0 +1,126 @@
+// serviceEntryHandler: which changes of a ServiceEntry need a full push, which one of endpoints, which none.
+// Rules: spec-events-pushes-protocol §2.5 (S1-S7), §2.6, §8.3.
+
+import { describe } from 'vitest';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
+import { deletes, entryKey, rows, says, serviceKey, withMeta } from './rows.ts';
+
+const EXT = entryKey('ext.com');
+const TWO = entryKey('two.com');
+const entry = (spec: JsonObject = {}): JsonObject =>
+  serviceEntry('ext', { hosts: ['ext.com'], endpoints: [{ address: '1.1.1.1' }], ...spec });
+const dns = (address: string, resolution = 'DNS'): JsonObject => entry({ resolution, endpoints: [{ address }] });
+const empty = entry({ endpoints: [] });
+
+describe('services', () => {
+  const both = entry({ hosts: ['ext.com', 'two.com'] });
+  rows([
+    ['it comes', [], says(entry()), `full endpoint+service ${EXT}`],
+    ['it comes without endpoints', [], says(empty), `full service ${EXT}`],
+    ['it goes', [entry()], deletes(entry()), `full endpoint+service ${EXT}`],
+    ['nothing', [entry()], says(entry()), '-'],
+    ['labels of somebody else', [entry()], says(withMeta(entry(), { annotations: { 'example.com/a': 'b' } })), '-'],
+    ['a host comes', [entry()], says(both), `full endpoint+service ${TWO}`],
+    ['a host goes', [both], says(entry()), `full endpoint+service ${TWO}`],
+    ['an address', [entry()], says(entry({ addresses: ['240.0.0.1'] })), `full service ${EXT}`],
+    ['its location', [entry()], says(entry({ location: 'MESH_INTERNAL' })), `full service ${EXT}`],
+    ['who may see it', [entry()], says(entry({ exportTo: ['.'] })), `full service ${EXT}`],
+    [
+      'names that are demanded of its certificates',
+      [entry()],
+      says(entry({ subjectAltNames: ['spiffe://a/ns/b/sa/c'] })),
+      `full service ${EXT}`,
+    ],
+    [
+      'the addresses that were allocated',
+      [dns('a.com')],
+      says({ ...dns('a.com'), status: ALLOCATED() }),
+      `full service ${EXT}`,
+    ],
+    ['another status', [entry()], says({ ...entry(), status: { conditions: [{ type: 'Reconciled' }] } }), '-'],
+    ['it has no hosts', [], says(serviceEntry('ext', { hosts: [] })), '-'],
+  ]);
+  function ALLOCATED(): JsonObject {
+    return { addresses: [{ host: 'ext.com', value: '240.240.0.1' }] };
+  }
+});
+
+describe('endpoints', () => {
+  rows([
+    ['the first: full', [empty], says(entry()), `full endpoint ${EXT}`],
+    [
+      'other ones: incremental',
+      [entry()],
+      says(entry({ endpoints: [{ address: '2.2.2.2' }] })),
+      `incremental endpoint ${EXT}`,
+    ],
+    [
+      'one more: incremental',
+      [entry()],
+      says(entry({ endpoints: [{ address: '1.1.1.1' }, { address: '2.2.2.2' }] })),
+      `incremental endpoint ${EXT}`,
+    ],
+    ['none any more: incremental', [entry()], says(empty), `incremental endpoint ${EXT}`],
+    [
+      'another weight: incremental',
+      [entry()],
+      says(entry({ endpoints: [{ address: '1.1.1.1', weight: 9 }] })),
+      `incremental endpoint ${EXT}`,
+    ],
+    [
+      'another account: full',
+      [entry()],
+      says(entry({ endpoints: [{ address: '1.1.1.1', serviceAccount: 'a' }] })),
+      `full endpoint ${EXT}`,
+    ],
+    ['names that proxies resolve: full', [dns('a.com')], says(dns('b.com')), `full endpoint ${EXT}`],
+    [
+      'round robin over names: full',
+      [dns('a.com', 'DNS_ROUND_ROBIN')],
+      says(dns('b.com', 'DNS_ROUND_ROBIN')),
+      `full endpoint ${EXT}`,
+    ],
+    [
+      'a target port: full, for the service has it',
+      [entry()],
+      says(entry({ ports: [{ number: 80, name: 'http', protocol: 'HTTP', targetPort: 8080 }] })),
+      `full endpoint+service ${EXT}`,
+    ],
+  ]);
+});
+
+describe('others with the host', () => {
+  const second = serviceEntry('second', { hosts: ['ext.com'], endpoints: [{ address: '3.3.3.3' }] });
+  const elsewhere = serviceEntry(
+    'ext',
+    { hosts: ['ext.com'], endpoints: [{ address: '4.4.4.4' }] },
+    { namespace: 'prod' },
+  );
+  rows([
+    ['in the namespace: one more service and its endpoints', [entry()], says(second), `full endpoint+service ${EXT}`],
+    [
+      'in another namespace: a service of its own',
+      [entry()],
+      says(elsewhere),
+      `full endpoint+service ${entryKey('ext.com', 'prod')}`,
+    ],
+    [
+      'a Kubernetes service in the namespace gets the endpoints',
+      [service('web')],
+      says(entry({ hosts: ['web.default.svc.cluster.local'] })),
+      `full endpoint+service ${serviceKey('web')}`,
+    ],
+  ]);
+});
+
+describe('workloads that it selects', () => {
+  const labels = { app: 'x' };
+  const selecting = (selector: JsonObject): JsonObject =>
+    serviceEntry('ext', { hosts: ['ext.com'], workloadSelector: { labels: selector } });
+  const around = [pod('p', '10.0.0.1', { labels }), workloadEntry('vm', { address: '9.9.9.9', labels })];
+  rows([
+    ['it comes after them', around, says(selecting(labels)), `full endpoint+service ${EXT}`],
+    ['another selector', [...around, selecting({ app: 'y' })], says(selecting(labels)), `full endpoint+service ${EXT}`],
+  ]);
+});

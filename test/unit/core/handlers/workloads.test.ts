@@ -1,0 +1,135 @@
+// workloadEntryHandler, and the two workload instance handlers: pods that ServiceEntries select, WorkloadEntries that Kubernetes services select.
+// Rules: spec-events-pushes-protocol §2.5 (S2, S3, S8, S9), §2.4 (K9, pod table), §8.6.
+
+import { describe } from 'vitest';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { inCluster } from '../../world.ts';
+import { pod, service, serviceEntry, workloadEntry } from '../registry/fixtures.ts';
+import { deletes, entryKey, rows, says, serviceKey, withProxy } from './rows.ts';
+
+const labels = { app: 'web' };
+const EXT = entryKey('ext.com');
+const WEB = serviceKey('web');
+const selecting = (resolution = 'STATIC'): JsonObject =>
+  serviceEntry('ext', { hosts: ['ext.com'], resolution, workloadSelector: { labels } });
+const vm = (spec: JsonObject = {}, meta: Parameters<typeof workloadEntry>[2] = {}): JsonObject =>
+  workloadEntry('vm', { address: '1.1.1.1', labels, ...spec }, meta);
+const other = workloadEntry('other', { address: '9.9.9.9', labels });
+const unlabelled = vm({ labels: { app: 'x' } });
+
+describe('a WorkloadEntry that a ServiceEntry selects', () => {
+  rows([
+    ['the first one: full', [selecting()], says(vm()), `full endpoint ${EXT}`],
+    ['one more: incremental', [selecting(), other], says(vm()), `incremental endpoint ${EXT}`],
+    ['it goes: incremental', [selecting(), other, vm()], deletes(vm()), `incremental endpoint ${EXT}`],
+    ['its address', [selecting(), vm()], says(vm({ address: '1.1.1.2' })), `incremental endpoint ${EXT}`],
+    [
+      'its labels, still selected',
+      [selecting(), vm()],
+      says(vm({ labels: { ...labels, v: '2' } })),
+      `incremental endpoint ${EXT}`,
+    ],
+    ['its labels, no longer selected', [selecting(), vm()], says(unlabelled), `incremental endpoint ${EXT}`],
+    ['its labels, selected now', [selecting(), other, unlabelled], says(vm()), `incremental endpoint ${EXT}`],
+    ['its weight', [selecting(), vm()], says(vm({ weight: 7 })), `incremental endpoint ${EXT}`],
+    ['its account: full', [selecting(), vm()], says(vm({ serviceAccount: 'a' })), `full endpoint ${EXT}`],
+    ['nothing', [selecting(), vm()], says(vm()), '-'],
+    ['not selected by anybody', [selecting()], says(unlabelled), '-'],
+    ['in another namespace', [selecting()], says(vm({}, { namespace: 'prod' })), '-'],
+    [
+      'where proxies resolve names: full',
+      [selecting('DNS'), other],
+      says(vm({ address: 'vm.example.com' })),
+      `full endpoint ${EXT}`,
+    ],
+    ['a host name behind a static entry: nothing', [selecting(), other], says(vm({ address: 'vm.example.com' })), '-'],
+    ['a ServiceEntry with endpoints of its own', [serviceEntry('ext', { hosts: ['ext.com'] })], says(vm()), '-'],
+    [
+      'an entry without selector labels selects all',
+      [serviceEntry('ext', { hosts: ['ext.com'], workloadSelector: {} }), other],
+      says(unlabelled),
+      `incremental endpoint ${EXT}`,
+    ],
+  ]);
+});
+
+describe('its health', () => {
+  const checked = { annotations: { 'proxy.istio.io/health-checks-enabled': 'true' } };
+  const says1 = (status: string): JsonObject => ({
+    ...vm({}, checked),
+    status: { conditions: [{ type: 'Healthy', status }] },
+  });
+  rows([
+    ['not known: not there', [selecting(), other], says(vm({}, checked)), '-'],
+    ['healthy: there', [selecting(), other, vm({}, checked)], says(says1('True')), `incremental endpoint ${EXT}`],
+    ['unhealthy: gone', [selecting(), other, says1('True')], says(says1('False')), `incremental endpoint ${EXT}`],
+    ['still unhealthy: nothing', [selecting(), other, says1('False')], says(vm({}, checked)), '-'],
+    ['goes while unhealthy: nothing', [selecting(), other, says1('False')], deletes(says1('False')), '-'],
+  ]);
+});
+
+describe('a WorkloadEntry that a Kubernetes service selects', () => {
+  const web = service('web');
+  rows([
+    ['the first one: full', [web], says(vm()), `full endpoint ${WEB}`],
+    ['one more: incremental', [web, other], says(vm()), `incremental endpoint ${WEB}`],
+    ['relabelled away: the service it leaves, too', [web, vm()], says(unlabelled), `incremental endpoint ${WEB}`],
+    ['a service without selector selects nothing', [service('web', { selector: {} })], says(vm()), '-'],
+    ['a service of another cluster', [inCluster('remote', web)], says(vm()), '-'],
+    ['a headless service has its own endpoints only', [service('web', { clusterIP: 'None' }), other], says(vm()), '-'],
+    ['both sorts of services', [web, selecting(), other], says(vm()), `incremental endpoint ${EXT} ${WEB}`],
+  ]);
+});
+
+describe('the proxy on it', () => {
+  const proxy = 'full proxy WorkloadEntry/default/vm';
+  rows([
+    ['its entry comes', withProxy('vm', '1.1.1.1', []), says(vm()), proxy],
+    ['its labels change', withProxy('vm', '1.1.1.1', [vm()]), says(unlabelled), proxy],
+    ['its entry goes', withProxy('vm', '1.1.1.1', [vm()]), deletes(vm()), proxy],
+    ['the entry takes another address', withProxy('vm', '1.1.1.1', [vm()]), says(vm({ address: '2.2.2.2' })), proxy],
+    ['an entry of somebody else', withProxy('vm', '1.1.1.1', []), says(other), '-'],
+  ]);
+});
+
+describe('a pod that a ServiceEntry selects', () => {
+  const p = (name: string, ip: string, rest: Parameters<typeof pod>[2] = {}): JsonObject =>
+    pod(name, ip, { labels, ...rest });
+  const old = p('old', '10.0.0.9');
+  rows([
+    ['the first one: full', [selecting()], says(p('p', '10.0.0.1')), `full endpoint ${EXT}`],
+    ['one more: incremental', [selecting(), old], says(p('p', '10.0.0.1')), `incremental endpoint ${EXT}`],
+    ['not ready: nothing', [selecting(), old], says(p('p', '10.0.0.1', { ready: false })), '-'],
+    [
+      'ready: incremental',
+      [selecting(), old, p('p', '10.0.0.1', { ready: false })],
+      says(p('p', '10.0.0.1')),
+      `incremental endpoint ${EXT}`,
+    ],
+    [
+      'it goes: incremental',
+      [selecting(), old, p('p', '10.0.0.1')],
+      deletes(p('p', '10.0.0.1')),
+      `incremental endpoint ${EXT}`,
+    ],
+    [
+      'relabelled away: incremental',
+      [selecting(), old, p('p', '10.0.0.1')],
+      says(pod('p', '10.0.0.1')),
+      `incremental endpoint ${EXT}`,
+    ],
+    [
+      'of any cluster',
+      [selecting(), old],
+      state => says(p('p', '10.0.0.1'), 'remote')(state),
+      `incremental endpoint ${EXT}`,
+    ],
+    ['in another namespace: nothing', [selecting(), old], says(p('p', '10.0.0.1', { namespace: 'prod' })), '-'],
+    [
+      'of another account: full',
+      [selecting(), old],
+      says(p('p', '10.0.0.1', { account: 'new' })),
+      `full endpoint ${EXT}`,
+    ],
+  ]);
+});

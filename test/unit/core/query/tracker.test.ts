@@ -1,0 +1,262 @@
+// The tracker by hand, what it runs: what is run again and what is not, and who shares what. That values are right whatever happened
+// before is a property: test/property/tracker.test.ts.
+
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
+import type { Derivation, ProxyReader, Query } from '../../../../src/core/query/reader.ts';
+import { Tracker } from '../../../../src/core/query/tracker.ts';
+import type { State } from '../../../../src/core/state.ts';
+import { put, remove, step } from '../../world.ts';
+import { authentication, changedMesh, modeOf, proxy, query, runsOf, start } from './tracker-scene.ts';
+
+describe('a value is run again', () => {
+  const cases: readonly [string, (reader: ProxyReader) => unknown, (state: State) => State, (state: State) => State][] =
+    [
+      [
+        'an object',
+        reader => reader.object('PeerAuthentication', 'prod/one'),
+        state => put(state, authentication('one', 'DISABLE')).state,
+        state => put(state, authentication('two', 'DISABLE')).state,
+      ],
+      [
+        'an object that was missed',
+        reader => reader.object('PeerAuthentication', 'prod/three'),
+        state => put(state, authentication('three')).state,
+        state => put(state, authentication('four')).state,
+      ],
+      [
+        'an object of a kind whose table is empty',
+        reader => reader.object('Gateway', 'prod/one'),
+        state =>
+          put(state, {
+            apiVersion: 'networking.istio.io/v1',
+            kind: 'Gateway',
+            metadata: { name: 'one', namespace: 'prod' },
+            spec: { servers: [{ port: { number: 80, name: 'http', protocol: 'HTTP' }, hosts: ['*'] }] },
+          }).state,
+        state => put(state, authentication('three')).state,
+      ],
+      [
+        'a range, by an object that came',
+        reader => reader.objects('PeerAuthentication', 'prod/'),
+        state => put(state, authentication('three')).state,
+        state => put(state, authentication('three', 'STRICT', 'production')).state,
+      ],
+      [
+        'a range, by an object that went',
+        reader => reader.objects('PeerAuthentication', 'prod/'),
+        state => remove(state, authentication('one')).state,
+        state => put(state, authentication('one', 'STRICT', 'pro')).state,
+      ],
+      [
+        'an index',
+        reader => reader.indexed('podsByIp', 'Kubernetes/10.0.0.7'),
+        state => put(state, pod('here', '10.0.0.7')).state,
+        state => put(state, pod('there', '10.0.0.77')).state,
+      ],
+      [
+        'a field of the mesh configuration',
+        reader => reader.mesh('accessLogFile'),
+        state => changedMesh(state, { accessLogFile: '/dev/stdout' }),
+        state => changedMesh(state, { accessLogFormat: 'x' }),
+      ],
+      [
+        'a setting',
+        reader => reader.setting('clusterId'),
+        state => step(state, { kind: 'Engine', source: 'runtime', settings: { clusterId: 'other' } }).state,
+        state => step(state, { kind: 'Engine', source: 'runtime', settings: { revision: 'other' } }).state,
+      ],
+      [
+        'a feature flag',
+        reader => reader.feature('PILOT_HTTP10'),
+        state => step(state, { kind: 'Engine', source: 'runtime', settings: { env: { PILOT_HTTP10: 'true' } } }).state,
+        state => step(state, { kind: 'Engine', source: 'runtime', settings: { env: { PILOT_HTTP10: 'false' } } }).state,
+      ],
+    ];
+
+  for (const [what, run, relevant, irrelevant] of cases) {
+    it(`when it read ${what} that changed, and only then`, () => {
+      const tracker = new Tracker();
+      const read = query('read', run);
+      const get = (state: State) => () => tracker.get(state, undefined, read, '');
+      expect(runsOf(tracker, get(start))).toBe(1);
+      expect(runsOf(tracker, get(start))).toBe(0);
+      const apart = irrelevant(start);
+      expect(runsOf(tracker, get(apart))).toBe(0);
+      expect(runsOf(tracker, get(relevant(apart)))).toBe(1);
+    });
+  }
+
+  it('when it saw an object change, whatever it made of it; what called it only when that came to something else', () => {
+    const tracker = new Tracker();
+    const count = query('count', reader => reader.objects('PeerAuthentication').length);
+    const twice = query('twice', reader => reader.get(count, '') * 2);
+    expect(tracker.get(start, undefined, twice, '')).toBe(4);
+    const other = put(start, authentication('one', 'DISABLE')).state;
+    expect(runsOf(tracker, () => tracker.get(other, undefined, twice, ''))).toBe(1);
+    const more = put(other, authentication('three')).state;
+    expect(runsOf(tracker, () => expect(tracker.get(more, undefined, twice, '')).toBe(6))).toBe(2);
+  });
+
+  it('and keeps its identity when it comes to equal content', () => {
+    const tracker = new Tracker();
+    const names = query('names', reader => ({
+      names: reader.objects('PeerAuthentication').map(({ name }) => name),
+      mode: tracker.stats.runs < 0 ? 'never' : 'always',
+    }));
+    const before = tracker.get(start, undefined, names, '');
+    const after = tracker.get(put(start, authentication('one', 'DISABLE')).state, undefined, names, '');
+    expect(after).toBe(before);
+    expect(tracker.get(put(start, authentication('three')).state, undefined, names, '')).not.toBe(before);
+  });
+
+  it('and does not take two values for equal whose content cannot be seen', () => {
+    const tracker = new Tracker();
+    class Hidden {
+      readonly #count: number;
+      constructor(count: number) {
+        this.#count = count;
+      }
+      get count(): number {
+        return this.#count;
+      }
+    }
+    const hidden = query('hidden', reader => ({
+      map: new Map([['n', reader.objects('PeerAuthentication').length]]),
+      own: new Hidden(reader.objects('PeerAuthentication').length),
+    }));
+    tracker.get(start, undefined, hidden, '');
+    const more = tracker.get(put(start, authentication('three')).state, undefined, hidden, '');
+    expect([more.map.get('n'), more.own.count]).toEqual([3, 3]);
+  });
+
+  it('when it failed before', () => {
+    const tracker = new Tracker();
+    const strict = query('strict', (reader, key) => {
+      const found = reader.get(modeOf, key);
+      if (found === undefined) throw new Error(`${key} is missing`);
+      return found;
+    });
+    expect(() => tracker.get(start, undefined, strict, 'prod/three')).toThrow('prod/three is missing');
+    expect(() => tracker.get(start, undefined, strict, 'prod/three')).toThrow('prod/three is missing');
+    expect(tracker.get(put(start, authentication('three')).state, undefined, strict, 'prod/three')).toBe('STRICT');
+  });
+});
+
+describe('who shares a value', () => {
+  const alpha = proxy('alpha', { namespace: 'prod', ip: '10.0.0.1', labels: { app: 'a' } });
+  const beta = proxy('beta', { namespace: 'prod', ip: '10.0.0.2', labels: { app: 'a' } });
+  const gamma = proxy('gamma', { namespace: 'test', ip: '10.0.0.1', labels: { app: 'c' } });
+  const inNamespace = query('inNamespace', reader => [reader.facet('namespace')]);
+
+  it('proxies whose facets that were asked for are equal, whatever else they differ in', () => {
+    const tracker = new Tracker();
+    const through = query('through', reader => [reader.get(inNamespace, '')]);
+    const value = tracker.get(start, alpha, through, '');
+    expect(tracker.get(start, beta, through, '')).toBe(value);
+    expect(tracker.get(start, gamma, through, '')).toEqual([['test']]);
+    expect(tracker.stats.runs).toBe(4);
+  });
+
+  it('proxies with equal metadata, by value, and with the same answer about extensions', () => {
+    const tracker = new Tracker();
+    const labels = query('labels', reader => [reader.metadata('LABELS'), reader.hasExtension('lua')]);
+    const value = tracker.get(start, alpha, labels, '');
+    expect(tracker.get(start, beta, labels, '')).toBe(value);
+    expect(tracker.get(start, { ...beta, extensions: new Set(['lua']) }, labels, '')).toBe(value);
+    expect(tracker.get(start, { ...beta, extensions: new Set(['x']) }, labels, '')).toEqual([{ app: 'a' }, false]);
+    expect(tracker.get(start, gamma, labels, '')).toEqual([{ app: 'c' }, true]);
+  });
+
+  it('proxies whose derived facets come to the same, by whatever way', () => {
+    const tracker = new Tracker();
+    const lastOfIp: Derivation<string> = {
+      name: 'lastOfIp',
+      run: reader => `${reader.facet('ips')[0]!.at(-1)}${reader.object('PeerAuthentication', 'prod/one')?.labels.mode}`,
+    };
+    const shown = query('shown', reader => [reader.derived(lastOfIp)]);
+    const value = tracker.get(start, alpha, shown, '');
+    expect(tracker.get(start, gamma, shown, '')).toBe(value);
+    expect(tracker.get(start, beta, shown, '')).toEqual(['2STRICT']);
+    const other = put(start, authentication('one', 'DISABLE')).state;
+    expect(tracker.get(other, alpha, shown, '')).toEqual(['1DISABLE']);
+    expect(tracker.get(other, gamma, shown, '')).toBe(tracker.get(other, alpha, shown, ''));
+  });
+
+  it('proxies still after sweeps: what was made for one is found by one that comes later', () => {
+    const tracker = new Tracker();
+    const value = tracker.get(start, alpha, inNamespace, '');
+    for (let i = 0; i < 5; i++) {
+      tracker.sweep();
+      expect(tracker.get(start, alpha, inNamespace, '')).toBe(value);
+    }
+    const labels = query('labels', reader => [reader.metadata('LABELS')]);
+    const first = tracker.get(start, alpha, labels, '');
+    for (let i = 0; i < 5; i++) {
+      tracker.sweep();
+      tracker.get(start, alpha, labels, '');
+    }
+    expect(tracker.get(start, beta, labels, '')).toBe(first);
+  });
+
+  it('everybody, if no proxy was asked about; and asking about one where there is none fails', () => {
+    const tracker = new Tracker();
+    const objects = query('objects', reader => reader.objects('PeerAuthentication').map(({ name }) => name));
+    const value = tracker.get(start, alpha, objects, '');
+    expect(tracker.get(start, undefined, objects, '')).toBe(value);
+    tracker.get(start, alpha, inNamespace, '');
+    expect(() => tracker.get(start, undefined, inNamespace, '')).toThrow('where there is none');
+  });
+
+  it('not a proxy that took the place of another behind the same connection', () => {
+    const tracker = new Tracker();
+    const home: Derivation<string> = { name: 'home', run: reader => reader.facet('namespace') };
+    const shown = query('shown', reader => [reader.derived(home)]);
+    expect(tracker.get(start, alpha, shown, '')).toEqual(['prod']);
+    expect(tracker.get(start, { ...gamma, connection: 'alpha' }, shown, '')).toEqual(['test']);
+  });
+
+  it('nobody, when what was called asked about something new and came to the same for one of them', () => {
+    const tracker = new Tracker();
+    const strictHere = query(
+      'strictHere',
+      reader => reader.object('PeerAuthentication', 'prod/three') === undefined || reader.facet('namespace') === 'prod',
+    );
+    const shown = query('shown', reader => [reader.get(strictHere, '')]);
+    expect(tracker.get(start, gamma, shown, '')).toEqual([true]);
+    const more = put(start, authentication('three')).state;
+    expect(tracker.get(more, alpha, shown, '')).toEqual([true]);
+    expect(tracker.get(more, gamma, shown, '')).toEqual([false]);
+  });
+});
+
+describe('a query that reads itself', () => {
+  it('is a mistake that is named', () => {
+    const tracker = new Tracker();
+    const one: Query<string, unknown> = query('one', (reader, arg) => reader.get(two, arg));
+    const two: Query<string, unknown> = query('two', (reader, arg) => reader.get(one, arg));
+    expect(() => tracker.get(start, undefined, one, 'x')).toThrow('query one(x) reads itself');
+    const loop: Derivation<string> = { name: 'loop', run: reader => reader.derived(loop) };
+    const looped = query('looped', reader => reader.derived(loop));
+    expect(() => tracker.get(start, proxy('client'), looped, '')).toThrow('reads itself');
+    expect(tracker.get(start, undefined, modeOf, 'prod/one')).toBe('STRICT');
+  });
+
+  it('is none when the argument is another one', () => {
+    const tracker = new Tracker();
+    const sum: Query<string, number> = query('sum', (reader, n) =>
+      n === '0' ? 0 : Number(n) + reader.get(sum, String(Number(n) - 1)),
+    );
+    expect(tracker.get(start, undefined, sum, '4')).toBe(10);
+  });
+});
+
+function pod(name: string, ip: string): JsonObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'prod' },
+    spec: { containers: [{ name: 'app' }] },
+    status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: 'True' }] },
+  };
+}

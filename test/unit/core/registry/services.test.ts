@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { Tracker } from '../../../../src/core/query/tracker.ts';
+import { allServices, servicesOfHost } from '../../../../src/core/registry/services.ts';
+import { ask, inCluster, put, world } from '../../world.ts';
+import { namespace, service, serviceEntry } from './fixtures.ts';
+
+describe('Kubernetes services', () => {
+  test('a service of two clusters is one: settings of the config cluster, addresses of both', () => {
+    const state = world([
+      inCluster('remote', service('web', { clusterIP: '10.97.0.1', ports: [{ name: 'tcp', port: 81 }] })),
+      service('web', { clusterIP: '10.96.0.1' }),
+    ]);
+    const [web, ...others] = ask(state, allServices, '');
+    expect(others).toEqual([]);
+    expect(web?.hostname).toBe('web.default.svc.cluster.local');
+    expect(web?.ports.map(port => port.port)).toEqual([80]);
+    expect(web?.clusterVips).toEqual({ Kubernetes: ['10.96.0.1'], remote: ['10.97.0.1'] });
+  });
+
+  test('headless has no address and passes through', () => {
+    const [db] = ask(world([service('db', { clusterIP: 'None' })]), allServices, '');
+    expect(db).toMatchObject({ resolution: 'Passthrough', defaultAddress: '0.0.0.0' });
+  });
+
+  test('exportTo: annotation, else the mesh default, with the namespace by name', () => {
+    const annotations = { 'networking.istio.io/exportTo': '., other' };
+    const mesh = { defaultServiceExportTo: ['.'] };
+    const state = world([service('a', {}, { annotations }), service('b')], { mesh });
+    expect(ask(state, allServices, '').map(s => s.exportTo)).toEqual([['default', 'other'], ['default']]);
+  });
+
+  test.each([
+    [{ trafficDistribution: 'PreferClose' }, {}, {}, 'PreferSameZone'],
+    [{}, { 'networking.istio.io/traffic-distribution': 'prefersamenode' }, {}, 'PreferSameNode'],
+    [{}, {}, { 'networking.istio.io/traffic-distribution': 'PreferClose' }, 'PreferSameZone'],
+    [
+      {},
+      { 'networking.istio.io/traffic-distribution': 'nonsense' },
+      { 'networking.istio.io/traffic-distribution': 'PreferClose' },
+      'Any',
+    ],
+  ])('traffic distribution of spec %o, annotation %o, namespace %o is %s', (spec, annotations, inherited, expected) => {
+    const state = world([namespace('default', { annotations: inherited }), service('a', spec, { annotations })]);
+    expect(ask(state, allServices, '')[0]?.trafficDistribution).toBe(expected);
+  });
+});
+
+describe('aliases', () => {
+  const external = (name: string, externalName: string) =>
+    service(name, { type: 'ExternalName', externalName, clusterIP: '', selector: {} });
+
+  test('a chain ends at the first name that is no alias; loops lead nowhere', () => {
+    const state = world([
+      service('web'),
+      external('one', 'two.default.svc.cluster.local'),
+      external('two', 'web.default.svc.cluster.local'),
+      external('loop', 'loop.default.svc.cluster.local'),
+    ]);
+    const [web] = ask(state, servicesOfHost, 'web.default.svc.cluster.local');
+    expect(web?.aliases.map(alias => alias.hostname)).toEqual([
+      'one.default.svc.cluster.local',
+      'two.default.svc.cluster.local',
+    ]);
+    expect(ask(state, servicesOfHost, 'loop.default.svc.cluster.local')[0]).toMatchObject({
+      resolution: 'Alias',
+      aliases: [],
+    });
+  });
+});
+
+describe('ServiceEntries', () => {
+  test('one service for each host and usable address', () => {
+    const spec = {
+      hosts: ['a.example.com', 'b.example.com'],
+      addresses: ['240.0.0.1', '240.0.1.0/24', '240.0.0.2/32'],
+    };
+    const services = ask(world([serviceEntry('ext', spec)]), allServices, '');
+    expect(services.map(s => `${s.hostname} ${s.defaultAddress}`)).toEqual([
+      'a.example.com 240.0.0.1',
+      'a.example.com 240.0.1.0/24',
+      'a.example.com 240.0.0.2',
+      'b.example.com 240.0.0.1',
+      'b.example.com 240.0.1.0/24',
+      'b.example.com 240.0.0.2',
+    ]);
+  });
+
+  test('allocated addresses count unless there are others', () => {
+    const entry = {
+      ...serviceEntry('ext', { hosts: ['a.example.com'], resolution: 'DNS' }),
+      status: {
+        addresses: [
+          { host: 'a.example.com', value: '240.240.0.5' },
+          { host: 'a.example.com', value: '2001:2::5' },
+        ],
+      },
+    };
+    const [service] = ask(world([entry]), allServices, '');
+    expect(service).toMatchObject({ autoAllocatedV4: '240.240.0.5', autoAllocatedV6: '2001:2::5', meshExternal: true });
+  });
+
+  test('the order is age, then name (of an entry: the host), then namespace', () => {
+    const state = world([
+      service('z', {}, { day: 1 }),
+      service('b', {}, { day: 2 }),
+      serviceEntry('ext', { hosts: ['a.example.com'] }, { day: 2 }),
+    ]);
+    expect(ask(state, allServices, '').map(s => s.name)).toEqual(['z', 'a.example.com', 'b']);
+  });
+});
+
+test('a change of one service leaves the others the identical objects', () => {
+  const tracker = new Tracker();
+  const before = world([service('a'), service('b'), serviceEntry('ext', { hosts: ['c.example.com'] })]);
+  const old = tracker.get(before, undefined, allServices, '');
+  const after = put(before, service('a', { clusterIP: '10.96.0.77' })).state;
+  const now = tracker.get(after, undefined, allServices, '');
+  expect(now.map((s, i) => s === old[i])).toEqual([false, true, true]);
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import type { ProxyReader, Query } from '../../../../src/core/query/reader.ts';
+import { Tracker } from '../../../../src/core/query/tracker.ts';
+import { proxyLabels, proxyLocality, proxySelectedBy, serviceTargets } from '../../../../src/core/registry/workload.ts';
+import type { State } from '../../../../src/core/state.ts';
+import { ask, nodeOf, proxyOf, put, world } from '../../world.ts';
+import { node, pod, service, serviceEntry, slice, workloadEntry } from './fixtures.ts';
+
+function reading<R>(name: string, run: (reader: ProxyReader) => R): Query<'', R> {
+  return { name: `test/${name}`, run };
+}
+const labels = reading('labels', reader => reader.derived(proxyLabels));
+const locality = reading('locality', reader => reader.derived(proxyLocality));
+
+const client = proxyOf(
+  nodeOf({ name: 'web-1', ip: '10.0.0.1', labels: { app: 'said' }, metadata: { NODE_NAME: 'n1', NETWORK: 'net' } }),
+);
+
+describe('labels and locality', () => {
+  const state = world([node('n1', 'r1', 'z1'), pod('web-1', '10.0.0.1', { node: 'n1', labels: { app: 'web' } })]);
+  test('of the pod, with the topology', () => {
+    expect(ask(state, labels, '', client)).toEqual({
+      app: 'web',
+      'topology.kubernetes.io/region': 'r1',
+      'topology.kubernetes.io/zone': 'z1',
+      'topology.istio.io/cluster': 'Kubernetes',
+      'topology.istio.io/network': 'net',
+      'kubernetes.io/hostname': 'n1',
+    });
+    expect(ask(state, locality, '', client)).toEqual({ region: 'r1', zone: 'z1', subzone: '' });
+  });
+  test('of an unknown workload what the proxy says', () => {
+    expect(ask(world([]), labels, '', client)).toMatchObject({ app: 'said' });
+  });
+  test('a label beats the node', () => {
+    const labelled = pod('web-1', '10.0.0.1', { node: 'n1', labels: { 'istio-locality': 'a.b.c' } });
+    expect(ask(put(state, labelled).state, locality, '', client)).toEqual({ region: 'a', zone: 'b', subzone: 'c' });
+  });
+  test('the answer of a selector is what is shared, not the labels', () => {
+    const selected = reading('selected', reader => ({ answer: proxySelectedBy(reader, { app: 'web' }) }));
+    const tracker = new Tracker();
+    const [a, b] = ['1', '2'].map(id => proxyOf(nodeOf({ name: id, labels: { app: 'web', id } }), id));
+    expect(tracker.get(state, a, selected, '')).toBe(tracker.get(state, b, selected, ''));
+  });
+});
+
+describe('service targets', () => {
+  const targets = (state: State, proxy = client) =>
+    ask(state, serviceTargets, '', proxy).map(t => `${t.service.name}:${t.port.port}>${t.targetPort}`);
+
+  test('services that select the pod, ports by number or by name of the container, by age', () => {
+    const state = world([
+      service(
+        'web',
+        {
+          ports: [
+            { name: 'http', port: 80, targetPort: 'web' },
+            { name: 'x', port: 81, targetPort: 'nowhere' },
+          ],
+        },
+        { day: 2 },
+      ),
+      service('also', { selector: { app: 'web' } }, { day: 1 }),
+      service('other', { selector: { app: 'other' } }),
+      pod('web-1', '10.0.0.1', { labels: { app: 'web' } }),
+    ]);
+    expect(targets(state)).toEqual(['also:80>8080', 'web:80>8080']);
+  });
+  test('two ports with one target and protocol are one', () => {
+    const ports = [
+      { name: 'http-a', port: 80, targetPort: 8080 },
+      { name: 'http-b', port: 81, targetPort: 8080 },
+      { name: 'tcp', port: 82, targetPort: 8080 },
+    ];
+    const state = world([service('web', { ports }), pod('web-1', '10.0.0.1', { labels: { app: 'web' } })]);
+    expect(targets(state)).toEqual(['web:80>8080', 'web:82>8080']);
+  });
+  test('a pod that is not known yet: by what the proxy says of itself', () => {
+    const proxy = proxyOf(
+      nodeOf({
+        name: 'web-1',
+        labels: { app: 'web' },
+        metadata: {
+          POD_PORTS: '[{"name":"web","containerPort":1},{"name":"web","containerPort":9090,"protocol":"TCP"}]',
+        },
+      }),
+    );
+    const state = world([service('web', { ports: [{ name: 'http', port: 80, targetPort: 'web' }] })]);
+    expect(targets(state, proxy)).toEqual(['web:80>9090']);
+    const more = [
+      service('all', { selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 'elsewhere' }] }),
+    ];
+    expect(targets(world([...more, service('web')]), proxy)).toEqual([]);
+  });
+  test.each(['None', '10.1.1.1'])('a service without selector at %s: by its endpoints, of a known pod', clusterIP => {
+    const services = [service('db', { clusterIP, selector: {} }), slice('db', [{ ip: '10.0.0.1' }])];
+    expect(targets(world([...services, pod('web-1', '10.0.0.1')]))).toEqual(['db:80>8080']);
+    expect(targets(world(services))).toEqual([]);
+  });
+  test('a WorkloadEntry: Kubernetes services that select it, and ServiceEntries', () => {
+    const state = world([
+      workloadEntry('vm', { address: '10.0.0.1', labels: { app: 'web' } }),
+      service('web'),
+      serviceEntry('ext', { hosts: ['ext.example.com'], workloadSelector: { labels: { app: 'web' } } }),
+    ]);
+    expect(targets(state)).toEqual(['ext.example.com:80>80', 'web:80>8080']);
+  });
+  test('proxies of one workload share the list', () => {
+    const state = world([
+      service('web'),
+      pod('web-1', '10.0.0.1', { labels: { app: 'web' } }),
+      pod('web-2', '10.0.0.2', { labels: { app: 'web' } }),
+    ]);
+    const tracker = new Tracker();
+    const second = proxyOf(nodeOf({ name: 'web-2', ip: '10.0.0.2' }), 'second');
+    expect(tracker.get(state, client, serviceTargets, '')).toBe(tracker.get(state, second, serviceTargets, ''));
+  });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { type MergedGateway, mergedGateway } from '../../../../../src/core/select/gateway/gateways.ts';
+import { istio, routerNode, Scene, service } from '../../../xds/route/scene.ts';
+
+const server = (number: number, protocol: string, more: JsonObject = {}): JsonObject => ({
+  port: { number, name: `${protocol.toLowerCase()}-${number}`, protocol },
+  hosts: ['*'],
+  ...more,
+});
+const tls: JsonObject = { mode: 'SIMPLE', credentialName: 'cert' };
+
+function gateway(
+  name: string,
+  servers: readonly JsonObject[],
+  spec: JsonObject = {},
+  meta: JsonObject = {},
+): JsonObject {
+  return istio('Gateway', 'edge', name, { servers, selector: { istio: 'ingressgateway' }, ...spec }, meta);
+}
+
+function merged(objects: readonly JsonObject[], env: Readonly<Record<string, string>> = {}): MergedGateway {
+  const scene = new Scene(objects, { env });
+  scene.connect('gw', routerNode('edge'));
+  return scene.tracker.get(scene.state, scene.state.proxies.get('gw')!, mergedGateway, '');
+}
+
+function groups(found: MergedGateway): unknown {
+  return found.groups.map(group => [
+    group.port,
+    group.protocol,
+    group.bind,
+    group.servers.map(s => s.server.port?.name),
+  ]);
+}
+
+describe('which Gateways apply', () => {
+  it('those whose selector fits, or that have none', () => {
+    const found = merged([
+      gateway('a', [server(80, 'HTTP')]),
+      gateway('b', [server(81, 'HTTP')], { selector: {} }),
+      gateway('c', [server(82, 'HTTP')], { selector: { istio: 'other' } }),
+    ]);
+    expect(found.groups.map(group => group.port)).toEqual([80, 81]);
+  });
+
+  it('of other namespaces too, unless scoped', () => {
+    const far = { ...gateway('a', [server(80, 'HTTP')]), metadata: { name: 'a', namespace: 'far' } };
+    expect(merged([far]).groups).toHaveLength(1);
+    expect(merged([far], { PILOT_SCOPE_GATEWAY_TO_NAMESPACE: 'true' }).groups).toHaveLength(0);
+  });
+});
+
+describe('ports', () => {
+  const target = (ports: readonly JsonObject[], labels: JsonObject = {}): JsonObject =>
+    service('gw', 'edge', { clusterIP: '10.96.0.9', selector: { istio: 'ingressgateway' }, ports }, { labels });
+
+  it('are resolved through the services of the gateway, else taken as they are', () => {
+    const found = merged([
+      target([{ name: 'http', port: 80, targetPort: 8080 }]),
+      gateway('a', [server(80, 'HTTP'), server(90, 'HTTP')]),
+    ]);
+    expect(Object.keys(found.routes).sort()).toEqual(['http.8080', 'http.90']);
+  });
+
+  it('are taken as they are where the service says so', () => {
+    const label = { 'experimental.istio.io/disable-gateway-port-translation': 'true' };
+    const found = merged([
+      target([{ name: 'http', port: 80, targetPort: 8080 }], label),
+      gateway('a', [server(80, 'HTTP')]),
+    ]);
+    expect(Object.keys(found.routes)).toEqual(['http.80']);
+  });
+});
+
+describe('servers on one port', () => {
+  it('of HTTP are one group, the oldest Gateway first', () => {
+    const found = merged([
+      gateway('a', [server(80, 'HTTP2')], {}, { creationTimestamp: '2026-01-02T00:00:00Z' }),
+      gateway('b', [server(80, 'HTTP')], {}, { creationTimestamp: '2026-01-01T00:00:00Z' }),
+    ]);
+    expect(groups(found)).toEqual([[80, 'HTTP', '', ['http-80', 'http2-80']]]);
+    expect(found.routes['http.80']?.map(s => s.gatewayName)).toEqual(['edge/b', 'edge/a']);
+  });
+
+  it('of different binds are apart', () => {
+    const found = merged([gateway('a', [server(80, 'HTTP'), server(80, 'TCP', { bind: '10.0.0.1' })])]);
+    expect(groups(found)).toEqual([
+      [80, 'HTTP', '', ['http-80']],
+      [80, 'TCP', '10.0.0.1', ['tcp-80']],
+    ]);
+  });
+
+  it('of TCP, or TLS beside plain HTTP, are refused', () => {
+    const found = merged([gateway('a', [server(80, 'HTTP'), server(80, 'TCP'), server(80, 'HTTPS', { tls })])]);
+    expect(groups(found)).toEqual([[80, 'HTTP', '', ['http-80']]]);
+    expect(found.refused.map(refused => refused.server)).toEqual([1, 2]);
+  });
+
+  it('of TLS are told apart by their hosts, and refused where they cannot be', () => {
+    const found = merged([
+      gateway('a', [
+        server(443, 'HTTPS', { tls, hosts: ['a.example.com'], port: { number: 443, name: 'one', protocol: 'HTTPS' } }),
+        server(443, 'HTTPS', { tls, hosts: ['b.example.com'], port: { number: 443, name: 'two', protocol: 'HTTPS' } }),
+      ]),
+      gateway('b', [server(443, 'HTTPS', { tls, hosts: ['b.example.com'] })]),
+    ]);
+    expect(groups(found)).toEqual([[443, 'HTTPS', '', ['one', 'two']]]);
+    expect(Object.keys(found.routes)).toEqual(['https.443.one.a.edge', 'https.443.two.a.edge']);
+    expect(found.refused.map(refused => refused.gateway)).toEqual(['edge/b']);
+  });
+
+  it('that redirect to TLS are plain HTTP', () => {
+    const [group] = merged([gateway('a', [server(80, 'HTTP', { tls: { httpsRedirect: true } })])]).groups;
+    expect(group?.servers[0]?.tls).toBe(false);
+    expect(group?.routeName).toBe('http.80');
+  });
+});
+
+describe('hosts', () => {
+  it('are brought to one form', () => {
+    const hosts = ['./a.example.com', '*/b.example.com', 'far/c.example.com'];
+    const [group] = merged([gateway('a', [server(443, 'TLS', { tls: { mode: 'PASSTHROUGH' }, hosts })])]).groups;
+    expect(group?.servers[0]?.server.hosts).toEqual(['edge/a.example.com', 'b.example.com', 'far/c.example.com']);
+    expect(group?.servers[0]?.sniHosts).toEqual(['a.example.com', 'b.example.com', 'c.example.com']);
+    expect(group?.servers[0]?.routeName).toBe('');
+  });
+
+  it('of any namespace and name are all', () => {
+    const [group] = merged([gateway('a', [server(80, 'HTTP', { hosts: ['*/*', 'a.example.com'] })])]).groups;
+    expect(group?.servers[0]?.server.hosts).toEqual(['*']);
+  });
+});
+
+describe('identity', () => {
+  it('of a group survives the change of another Gateway', () => {
+    const scene = new Scene([gateway('a', [server(80, 'HTTP')]), gateway('b', [server(81, 'HTTP')])]);
+    scene.connect('gw', routerNode('edge'));
+    const ask = (): MergedGateway => scene.tracker.get(scene.state, scene.state.proxies.get('gw')!, mergedGateway, '');
+    const before = ask();
+    scene.put(gateway('b', [server(82, 'HTTP')]));
+    const after = ask();
+    expect(after.groups[0]).toBe(before.groups[0]);
+    expect(after.groups[1]).not.toBe(before.groups[1]);
+    scene.put(
+      istio('VirtualService', 'edge', 'v', {
+        hosts: ['x.example.com'],
+        http: [{ route: [{ destination: { host: 'x' } }] }],
+      }),
+    );
+    expect(ask()).toBe(after);
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { Tracker } from '../../../../../src/core/query/tracker.ts';
+import { type SidecarScope, scopeService, sidecarScope } from '../../../../../src/core/select/scope/sidecar-scope.ts';
+import { ask, nodeOf, proxyOf, put, type WorldPart, world } from '../../../world.ts';
+import { service, serviceEntry, sidecar, to, virtualService } from '../../registry/fixtures.ts';
+
+const near = service('near');
+const far = service('far', {}, { namespace: 'other' });
+const two = service('two', {
+  ports: [
+    { name: 'http', port: 80 },
+    { name: 'tcp', port: 81 },
+  ],
+});
+
+function scopeOf(parts: readonly WorldPart[], node = nodeOf()): SidecarScope {
+  return ask(world(parts), sidecarScope, '', proxyOf(node));
+}
+const hosts = (services: SidecarScope['services']) => services.map(({ hostname }) => hostname.split('.')[0]);
+
+describe('which Sidecar', () => {
+  const only = (host: string, rest = {}) => ({ egress: [{ hosts: [host] }], ...rest });
+  const root = sidecar('root', only('*/far.other.svc.cluster.local'), { namespace: 'istio-system' });
+  const general = sidecar('general', only('./near.default.svc.cluster.local'));
+  const chosen = sidecar(
+    'chosen',
+    only('./two.default.svc.cluster.local', { workloadSelector: { labels: { app: 'a' } } }),
+  );
+  const name = (parts: readonly WorldPart[], labels = {}) => scopeOf(parts, nodeOf({ labels })).sidecar?.name;
+  test('one that selects the proxy, else one without a selector, else the root default, else none', () => {
+    expect(name([root, general, chosen], { app: 'a' })).toBe('chosen');
+    expect(name([root, general, chosen], { app: 'b' })).toBe('general');
+    expect(name([root, chosen], { app: 'b' })).toBe('root');
+    expect(name([chosen], { app: 'b' })).toBeUndefined();
+  });
+  test('the root default is read from where the proxy is', () => {
+    const here = sidecar('root', only('./*'), { namespace: 'istio-system' });
+    expect(hosts(scopeOf([here, near, far]).services)).toEqual(['near']);
+  });
+});
+
+describe('services of a listener', () => {
+  const egress = (...listeners: object[]) => sidecar('s', { egress: listeners } as never);
+  test('namespace and host patterns; `~` excludes nothing', () => {
+    const scope = scopeOf([near, far, two, egress({ hosts: ['./near.default.svc.cluster.local', 'other/*', '~/*'] })]);
+    expect(hosts(scope.services)).toEqual(['far', 'near']);
+  });
+  test('a listener with a port takes that port of each service', () => {
+    const port = { number: 81, protocol: 'TCP', name: 'tcp' };
+    const scope = scopeOf([near, two, egress({ port, hosts: ['*/*'] })]);
+    expect(scope.services.map(s => [s.name, s.ports.map(p => p.port)])).toEqual([['two', [81]]]);
+  });
+  test('ports of one service in two listeners are one service again', () => {
+    const listener = (number: number) => ({ port: { number, protocol: 'TCP', name: `p${number}` }, hosts: ['*/*'] });
+    const scope = scopeOf([two, egress(listener(80), listener(81))]);
+    expect(scope.services.map(s => s.ports.map(p => p.port))).toEqual([[80, 81]]);
+  });
+  test('of one hostname the own namespace wins, then Kubernetes', () => {
+    const host = 'near.default.svc.cluster.local';
+    const entry = serviceEntry('ext', { hosts: [host] }, { namespace: 'other' });
+    expect(scopeOf([near, entry]).services.map(s => s.namespace)).toEqual(['default']);
+    const there = scopeOf([near, entry], nodeOf({ namespace: 'other' }));
+    expect(there.egressListeners[0]?.services.map(s => s.namespace)).toEqual(['other']);
+    const third = scopeOf([near, entry], nodeOf({ namespace: 'third' }));
+    expect(third.services.map(s => s.registry)).toEqual(['Kubernetes']);
+  });
+});
+
+describe('destinations of VirtualServices', () => {
+  const egress = sidecar('s', { egress: [{ hosts: ['./*'] }] });
+  const vs = (rest = {}) => virtualService('vs', { hosts: ['near'], http: [to('far.other.svc.cluster.local', rest)] });
+  test('get clusters, but are no services of the listener', () => {
+    const scope = scopeOf([near, far, egress, vs()]);
+    expect(hosts(scope.services)).toEqual(['near', 'far']);
+    expect(hosts(scope.egressListeners[0]!.services)).toEqual(['near']);
+  });
+  test('rules for other source namespaces contribute nothing', () => {
+    expect(hosts(scopeOf([near, far, egress, vs({ match: [{ sourceNamespace: 'x' }] })]).services)).toEqual(['near']);
+  });
+  test('only the ports that are named', () => {
+    const wide = service(
+      'far',
+      {
+        ports: [
+          { name: 'http', port: 80 },
+          { name: 'b', port: 81 },
+        ],
+      },
+      { namespace: 'other' },
+    );
+    const destination = { host: 'far.other.svc.cluster.local', port: { number: 81 } };
+    const named = virtualService('vs', { hosts: ['near'], http: [{ route: [{ destination }] }] });
+    const found = scopeOf([near, wide, egress, named]).services.find(s => s.name === 'far');
+    expect(found?.ports.map(port => port.port)).toEqual([81]);
+  });
+});
+
+test('a router sees all services, and its listener has none', () => {
+  const scope = scopeOf([near, far], nodeOf({ type: 'router' }));
+  expect(hosts(scope.services)).toEqual(['far', 'near']);
+  expect(scope.egressListeners[0]?.services).toEqual([]);
+});
+
+test('outbound policy: of the Sidecar, else of the mesh', () => {
+  const mesh = { outboundTrafficPolicy: { mode: 'REGISTRY_ONLY' } };
+  const policy = (parts: readonly WorldPart[]) =>
+    ask(world(parts, { mesh }), sidecarScope, '').outboundTrafficPolicy.mode;
+  expect(policy([])).toBe('REGISTRY_ONLY');
+  expect(policy([sidecar('s', { outboundTrafficPolicy: { mode: 'ALLOW_ANY' } })])).toBe('ALLOW_ANY');
+  expect(scopeOf([]).outboundTrafficPolicy.mode).toBe('ALLOW_ANY');
+  for (const outboundTrafficPolicy of [{}, { mode: 'ALLOW_ANY_DYNAMIC_DNS' }]) {
+    const state = world([], { mesh: { outboundTrafficPolicy } });
+    expect(ask(state, sidecarScope, '').outboundTrafficPolicy.mode).toBe('REGISTRY_ONLY');
+  }
+});
+
+describe('sharing and stability', () => {
+  test('proxies of a namespace share one scope, whatever their labels, as long as no selector asks', () => {
+    const state = world([near, far]);
+    const tracker = new Tracker();
+    const [a, b] = ['a', 'b'].map(app => proxyOf(nodeOf({ labels: { app }, name: app, ip: '10.0.0.5' }), app));
+    expect(tracker.get(state, a, sidecarScope, '')).toBe(tracker.get(state, b, sidecarScope, ''));
+  });
+  test('a change outside the scope leaves it the identical object', () => {
+    const before = world([near, far, sidecar('s', { egress: [{ hosts: ['./*'] }] })]);
+    const tracker = new Tracker();
+    const proxy = proxyOf(nodeOf());
+    const old = tracker.get(before, proxy, sidecarScope, '');
+    const after = put(before, service('far', { clusterIP: '10.96.9.9' }, { namespace: 'other' })).state;
+    expect(tracker.get(after, proxy, sidecarScope, '')).toBe(old);
+    expect(tracker.get(after, proxy, scopeService, 'near.default.svc.cluster.local')?.name).toBe('near');
+  });
+});

@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest';
+import { encodeMessage, encodeResource } from '../../../../src/xds/engine/encode.ts';
+import { any, anyBytes, anyStruct, typeUrl } from '../../../../src/xds/proto/any.ts';
+import { Cluster_DiscoveryType, type FilterChain, type VirtualHost } from '../../../../src/xds/proto/types.gen.ts';
+import { encodePrepared } from '../../../../src/xds/wire/pack.ts';
+import { toProtoJson } from '../../../../src/xds/wire/protojson.ts';
+import { type Plain, typeOf } from '../../../../src/xds/wire/registry.ts';
+
+const ROUTES = 'envoy.config.route.v3.RouteConfiguration';
+const LISTENER = 'envoy.config.listener.v3.Listener';
+const CLUSTER = 'envoy.config.cluster.v3.Cluster';
+
+/** The same, and a list that grows by its name whenever it is encoded. */
+function noted<M extends { readonly name?: string }>(message: M, encoded: string[]): M {
+  return Object.defineProperty({ ...message }, 'name', {
+    enumerable: true,
+    get: () => {
+      encoded.push(message.name ?? '');
+      return message.name;
+    },
+  });
+}
+
+const host = (name: string): VirtualHost => ({
+  name,
+  domains: [name, `${name}:80`],
+  routes: [{ match: { prefix: '/' }, route: { cluster: `outbound|80||${name}` } }],
+});
+
+describe('messages', () => {
+  test('nested Any are packed, Struct is plain JSON, protojson shows all of it', () => {
+    const router = any('envoy.extensions.filters.http.router.v3.Router', { suppressEnvoyHeaders: true });
+    const manager = any('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
+      statPrefix: 'inbound',
+      httpFilters: [{ name: 'envoy.filters.http.router', typedConfig: router }],
+    });
+    const metadata = { istio: { services: [{ name: 'a', port: 80 }], none: null } };
+    const bytes = encodeMessage(LISTENER, {
+      name: 'virtualInbound',
+      filterChains: [{ filters: [{ name: 'hcm', typedConfig: manager }] }],
+      metadata: { filterMetadata: metadata, typedFilterMetadata: { s: anyStruct({ '@type': 'not a type' }) } },
+      bindToPort: { value: false },
+      listenerFiltersTimeout: { seconds: 1, nanos: 500_000_000 },
+    });
+    expect(toProtoJson(LISTENER, bytes)).toEqual({
+      name: 'virtualInbound',
+      filterChains: [
+        {
+          filters: [
+            {
+              name: 'hcm',
+              typedConfig: {
+                '@type': typeUrl('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager'),
+                statPrefix: 'inbound',
+                httpFilters: [
+                  {
+                    name: 'envoy.filters.http.router',
+                    typedConfig: {
+                      '@type': typeUrl('envoy.extensions.filters.http.router.v3.Router'),
+                      suppressEnvoyHeaders: true,
+                    },
+                  },
+                ],
+              },
+            },
+          ],
+        },
+      ],
+      metadata: {
+        filterMetadata: metadata,
+        typedFilterMetadata: {
+          s: { '@type': 'type.googleapis.com/google.protobuf.Struct', value: { '@type': 'not a type' } },
+        },
+      },
+      bindToPort: false,
+      listenerFiltersTimeout: '1.500s',
+    });
+  });
+
+  test('an Any of an unknown type keeps its bytes and is shown as base64', () => {
+    const typedConfig = anyBytes('type.googleapis.com/contrib.Filter', Uint8Array.of(1, 2, 3));
+    const bytes = encodeMessage('envoy.config.listener.v3.Filter', { name: 'x', typedConfig });
+    expect(toProtoJson('envoy.config.listener.v3.Filter', bytes)).toEqual({
+      name: 'x',
+      typedConfig: { '@type': 'type.googleapis.com/contrib.Filter', value: 'AQID' },
+    });
+  });
+
+  test('an Any of an unknown type without bytes is an error, not an empty message', () => {
+    const typedConfig = { '@type': 'type.googleapis.com/contrib.Filter', setting: 1 };
+    expect(() => encodeMessage('envoy.config.listener.v3.Filter', { typedConfig })).toThrow(/contrib\.Filter/);
+  });
+
+  test('the name table of the DNS proxy', () => {
+    const table = {
+      'a.b.svc.cluster.local': { ips: ['10.0.0.1'], registry: 'Kubernetes', shortname: 'a', namespace: 'b' },
+    };
+    const bytes = encodeMessage('istio.networking.nds.v1.NameTable', { table });
+    expect(toProtoJson('istio.networking.nds.v1.NameTable', bytes)).toEqual({ table });
+  });
+
+  test('frozen messages', () => {
+    const metadata = Object.freeze({ filterMetadata: Object.freeze({ b: Object.freeze({ x: 1 }), a: {} }) });
+    expect(encodeMessage(CLUSTER, Object.freeze({ name: 'x', metadata })).length).toBeGreaterThan(0);
+  });
+});
+
+describe('resources', () => {
+  const cluster = { name: 'c', type: Cluster_DiscoveryType.EDS, metadata: { filterMetadata: { a: {}, b: {} } } };
+
+  test('are encoded once per object', () => {
+    const encoded: string[] = [];
+    const one = noted(cluster, encoded);
+    const first = encodeResource(typeUrl(CLUSTER), 'c', one);
+    expect(encodeResource(typeUrl(CLUSTER), 'c', one)).toBe(first);
+    expect(encoded).toHaveLength(1);
+  });
+
+  test('equal content has one version, other content another', () => {
+    const { version } = encodeResource(typeUrl(CLUSTER), 'c', cluster);
+    expect(version).toMatch(/^[0-9a-f]{16}$/);
+    const reordered = { metadata: { filterMetadata: { b: {}, a: {} } }, type: 3, name: 'c' } as const;
+    expect(encodeResource(typeUrl(CLUSTER), 'c', reordered).version).toBe(version);
+    expect(encodeResource(typeUrl(CLUSTER), 'c', { ...cluster, name: 'd' }).version).not.toBe(version);
+  });
+
+  test('the same object under another name or type is another resource', () => {
+    const empty = {};
+    const one = encodeResource(typeUrl(CLUSTER), 'one', empty);
+    expect(encodeResource(typeUrl(CLUSTER), 'two', empty).name).toBe('two');
+    expect(encodeResource(typeUrl(LISTENER), 'one', empty).version).not.toBe(one.version);
+  });
+
+  test('frames hold the body, whatever its length', () => {
+    for (const length of [0, 1, 126, 127, 128, 16_383, 16_384, 2_097_152]) {
+      const encoded = encodeResource(typeUrl(CLUSTER), 'n', { name: 'x'.repeat(length) });
+      const read = typeOf('envoy.service.discovery.v3.DiscoveryResponse').decode(encoded.sotwFrame) as unknown as {
+        readonly resources: readonly { readonly typeUrl: string; readonly value: Uint8Array }[];
+      };
+      expect(read.resources).toHaveLength(1);
+      expect(read.resources[0]?.typeUrl).toBe(typeUrl(CLUSTER));
+      expect(encoded.sotwFrame.includes(encoded.body)).toBe(true);
+      expect(encoded.deltaFrame.includes(encoded.body)).toBe(true);
+    }
+  });
+
+  test('an unknown type is our mistake and said so', () => {
+    expect(() => encodeResource('type.googleapis.com/no.Such', 'x', {})).toThrow('no protobuf type no.Such');
+  });
+});
+
+describe('parts', () => {
+  const names = Array.from({ length: 20 }, (_, i) => `part-${i}`);
+
+  test('of many virtual hosts only the one that changed is encoded again', () => {
+    const encoded: string[] = [];
+    const all = names.map(name => noted(host(name), encoded));
+    encodeResource(typeUrl(ROUTES), '80', { name: '80', virtualHosts: all, validateClusters: { value: false } });
+    expect(encoded).toEqual(names);
+    const changed = all.with(3, noted(host('changed'), encoded)).reverse();
+    const bytes = encodeMessage(ROUTES, { name: '80', virtualHosts: changed, validateClusters: { value: false } });
+    expect(encoded).toEqual([...names, 'changed']);
+    const afresh = {
+      name: '80',
+      virtualHosts: changed.map(({ name = '' }) => host(name)),
+      validateClusters: { value: false },
+    };
+    expect(Buffer.from(bytes)).toEqual(Buffer.from(encodeMessage(ROUTES, afresh)));
+  });
+
+  test('of many filter chains only the one that changed is encoded again', () => {
+    const chain = (name: string): FilterChain => ({ name, filters: [{ name: 'f', typedConfig: anyStruct({ name }) }] });
+    const encoded: string[] = [];
+    const all = names.map(name => noted(chain(name), encoded));
+    const rest = { name: 'l', useOriginalDst: { value: true }, statPrefix: 's' };
+    encodeResource(typeUrl(LISTENER), 'l', { name: 'l', filterChains: all });
+    expect(encoded).toEqual(names);
+    const changed = all.with(3, noted(chain('changed'), encoded)).reverse();
+    const bytes = encodeMessage(LISTENER, { ...rest, filterChains: changed });
+    expect(encoded).toEqual([...names, 'changed']);
+    const afresh = { ...rest, filterChains: changed.map(({ name = '' }) => chain(name)) };
+    expect(Buffer.from(bytes)).toEqual(Buffer.from(encodeMessage(LISTENER, afresh)));
+  });
+
+  test('one of a few is encoded again once, and never after that', () => {
+    const encoded: string[] = [];
+    const few = [noted(host('a'), encoded), noted(host('b'), encoded)];
+    for (let i = 0; i < 4; i++) encodeMessage(ROUTES, { name: `${i}`, virtualHosts: few });
+    expect(encoded).toEqual(['a', 'b', 'a', 'b']);
+    const afresh = { name: '4', virtualHosts: [host('a'), host('b')] };
+    expect(encodeMessage(ROUTES, { name: '4', virtualHosts: few })).toEqual(encodeMessage(ROUTES, afresh));
+  });
+
+  test('parts that come again within a resource, at any depth, are as if they were others', () => {
+    // Lengths on both sides of what takes another byte, so that what was written moves while it is remembered.
+    for (const length of [1, 90, 118, 126, 127, 128, 300, 16_300, 20_000]) {
+      const make = (): Plain => {
+        const inner = { name: 'x'.repeat(length), typedConfig: anyStruct({ a: 'b' }) };
+        const filters = [inner, { name: 'y'.repeat(length) }, inner];
+        return {
+          name: 'l',
+          filterChains: [{ name: 'a', filters }, { name: 'b'.repeat(length), filters }, { filters }],
+        };
+      };
+      const shared = make();
+      const apart = JSON.parse(JSON.stringify(shared)) as Plain;
+      const bytes = [1, 2, 3].map(() => Buffer.from(encodePrepared(typeOf(LISTENER), shared)));
+      for (const one of bytes) expect(one).toEqual(Buffer.from(encodePrepared(typeOf(LISTENER), apart)));
+    }
+  });
+
+  test('a part that is used twice, none, and absent parts', () => {
+    const a = host('a');
+    for (const message of [{ virtualHosts: [a, a] }, { name: 'x', virtualHosts: [] }, { name: 'x' }]) {
+      expect(Buffer.from(encodeMessage(ROUTES, message))).toEqual(Buffer.from(encodePrepared(typeOf(ROUTES), message)));
+    }
+  });
+});

@@ -1,0 +1,214 @@
+// What the engine saves, and that it saves nothing that matters: equal proxies share sets, facts about proxies cost no generation, an
+// unchanged resource keeps its bytes, digests are of names and contents alone.
+
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { collectGarbage } from '../../../../src/runtime/garbage.ts';
+import { Engine } from '../../../../src/xds/engine/engine.ts';
+import { digestOf } from '../../../../src/xds/engine/resource-set.ts';
+import { receiptsOf } from '../../../../src/xds/serve/receipts.ts';
+import { WriteWindow, type Writing } from '../../../../src/xds/serve/write-window.ts';
+import { CDS, EDS, LDS, RDS } from '../../../../src/xds/session/types.ts';
+import { MemoryHost, testSources } from '../../../protocol/memory-host.ts';
+
+const nodeOf = (name: string): JsonObject => ({ id: `sidecar~10.0.0.1~${name}.ns~ns.svc.cluster.local` });
+
+let host: MemoryHost;
+let engine: Engine;
+
+beforeEach(async () => {
+  host = new MemoryHost();
+  engine = new Engine(testSources);
+  await host.set('cds', { b: '1', a: '1' });
+  await host.set('eds', { a: '1', b: '1', c: '1' });
+  for (const connection of ['one', 'two']) {
+    await host.record([
+      { source: 'xds', kind: 'ProxyConnected', connection, node: nodeOf(connection), protocol: 'delta' },
+      {
+        source: 'xds',
+        kind: 'ProxySubscribed',
+        connection,
+        typeUrl: CDS,
+        subscribe: [],
+        unsubscribe: [],
+        wildcard: true,
+      },
+      {
+        source: 'xds',
+        kind: 'ProxySubscribed',
+        connection,
+        typeUrl: EDS,
+        subscribe: ['c', 'a', 'none'],
+        unsubscribe: [],
+        wildcard: false,
+      },
+    ]);
+  }
+});
+
+const setOf = (connection: string, typeUrl: string) => {
+  const proxy = host.state().proxies.get(connection)!;
+  return engine.resourcesFor(host.state(), proxy, typeUrl, proxy.subscriptions[typeUrl]!);
+};
+
+describe('engine', () => {
+  test('names in order, absent ones left out, types that are not generated undefined', () => {
+    expect([...setOf('one', CDS)!.versions.keys()]).toEqual(['a', 'b']);
+    expect([...setOf('one', EDS)!.versions.keys()]).toEqual(['a', 'c']);
+    const proxy = host.state().proxies.get('one')!;
+    expect(engine.resourcesFor(host.state(), proxy, LDS, { wildcard: true, names: [] })).toBeUndefined();
+    expect([...engine.viewOf(host.state(), proxy).keys()].sort()).toEqual([CDS, EDS].sort());
+    const named = engine.resourcesFor(host.state(), proxy, CDS, { wildcard: false, names: ['b', 'x'] });
+    expect([...named!.versions.keys()]).toEqual(['b']);
+    expect(engine.resourcesFor(host.state(), proxy, RDS, { wildcard: false, names: [] })!.size).toBe(0);
+  });
+
+  test('equal proxies share the set; a changed one keeps the bytes of what did not change', async () => {
+    const before = setOf('one', CDS)!;
+    expect(setOf('two', CDS)).toBe(before);
+    expect(setOf('two', EDS)).toBe(setOf('one', EDS));
+    await host.set('cds', { a: '1', b: '2' });
+    const after = setOf('one', CDS)!;
+    expect(after.resources.get('a')).toBe(before.resources.get('a'));
+    expect(after.versions.get('b')).not.toBe(before.versions.get('b'));
+    expect(setOf('one', EDS)!.digest).toBe(setOf('two', EDS)!.digest);
+  });
+
+  test('facts about proxies run no query', async () => {
+    setOf('one', CDS);
+    setOf('one', EDS);
+    const { runs, verifications } = engine.tracker.stats;
+    await host.record([{ source: 'xds', kind: 'ProxyNacked', connection: 'two', typeUrl: CDS, message: 'no' }]);
+    setOf('one', CDS);
+    setOf('two', EDS);
+    expect(engine.tracker.stats).toMatchObject({ runs, verifications });
+  });
+
+  test('a sweep changes nothing that is served', async () => {
+    const before = setOf('one', CDS)!.digest;
+    for (let i = 0; i < 4; i++) engine.sweep();
+    expect(setOf('one', CDS)!.digest).toBe(before);
+    await host.set('cds', { a: '9' });
+    expect(setOf('one', CDS)!.digest).not.toBe(before);
+  });
+
+  test('what a connected proxy holds is not swept, however long it is quiet; what nobody holds is', async () => {
+    for (const connection of ['one', 'two']) for (const type of [CDS, EDS]) setOf(connection, type);
+    const { queries } = engine.tracker.size;
+    const one = [host.state().proxies.get('one')!];
+    for (let i = 0; i < 10; i++) engine.sweep(one);
+    await host.set('cds', { a: '9', b: '1' });
+    const { runs, generated } = engine.tracker.stats;
+    setOf('one', CDS);
+    setOf('one', EDS);
+    // The list of clusters and the one that changed.
+    expect(engine.tracker.stats.runs - runs).toBe(1);
+    expect(engine.tracker.stats.generated - generated).toBe(1);
+    expect(engine.tracker.size.queries).toBe(queries);
+    for (let i = 0; i < 6; i++) engine.sweep();
+    expect(engine.tracker.size).toEqual({ queries: 0, generated: 0 });
+  });
+
+  test('a digest is of names and versions, in name order', () => {
+    const versions = new Map([
+      ['a', '1'],
+      ['b', '2'],
+    ]);
+    expect(digestOf(versions)).toBe('0f39ea14af60849a2d08a529c7f2cba97ee952e58e2c78464bb62c71af904d9d');
+    expect(digestOf(new Map())).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+  });
+});
+
+describe('receipts', () => {
+  test('one for each type, state and digest; connections sorted, once each', () => {
+    const of = (connection: string, digest: string) => ({ connection, typeUrl: CDS, stateSeq: 7, digest, count: 2 });
+    const receipts = receiptsOf([of('b', 'x'), of('c', 'y'), of('a', 'x'), of('b', 'x')]);
+    expect(receipts.map(({ connections, digest }) => [connections, digest])).toEqual([
+      [['a', 'b'], 'x'],
+      [['c'], 'y'],
+    ]);
+  });
+});
+
+describe('windows', () => {
+  test('places are given in order, and back; a slow one gives its place away once', () => {
+    const timers: (() => void)[] = [];
+    let now = 0;
+    const clock = {
+      now: () => now,
+      after: (_: number, run: () => void) => ({
+        cancel: () => timers.splice(timers.indexOf(run), 1),
+        at: timers.push(run),
+      }),
+    };
+    const window = new WriteWindow(clock, { writesMax: 1, writeBytesMax: 10, writeSlotMs: 100 });
+    const log: string[] = [];
+    const take = (name: string, wanted = true): Writing => {
+      const writing = {
+        bytes: 1,
+        entered: () => {
+          log.push(name);
+          return wanted;
+        },
+        slow: () => log.push(`${name} slow`),
+      };
+      window.take(writing);
+      return writing;
+    };
+    const first = take('first');
+    const second = take('second');
+    take('gone', false);
+    const third = take('third');
+    expect([window.taken, log]).toEqual([1, ['first']]);
+    now = 100;
+    timers.shift()!();
+    expect(log).toEqual(['first', 'second', 'first slow']);
+    window.leave(first);
+    expect(log).toHaveLength(3);
+    window.leave(second);
+    expect(log.slice(3)).toEqual(['gone', 'third']);
+    window.leave(third);
+    expect([window.taken, timers]).toEqual([0, []]);
+  });
+
+  test('bytes count as well, and what is larger than the window goes alone', () => {
+    const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
+    const window = new WriteWindow(clock, { writesMax: 3, writeBytesMax: 10, writeSlotMs: 100 });
+    const order: number[] = [];
+    const take = (bytes: number): Writing => {
+      const writing = { bytes, entered: () => order.push(bytes) > 0, slow: () => undefined };
+      window.take(writing);
+      return writing;
+    };
+    const [large, four, six, one] = [take(11), take(4), take(6), take(1)] as const;
+    expect(order).toEqual([11]);
+    window.leave(large);
+    expect(order).toEqual([11, 4, 6]);
+    window.leave(four);
+    expect(order).toEqual([11, 4, 6, 1]);
+    window.leave(one);
+    window.leave(six);
+    expect([order, window.taken]).toEqual([[11, 4, 6, 1], 0]);
+  });
+
+  test('who has left is forgotten, also while there is always somebody waiting', async () => {
+    const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
+    const window = new WriteWindow(clock, { writesMax: 1, writeBytesMax: 10, writeSlotMs: 100 });
+    const take = (): Writing => {
+      const writing = { bytes: 1, entered: () => true, slow: () => undefined };
+      window.take(writing);
+      return writing;
+    };
+    const waiting = [take(), take()];
+    const left: WeakRef<Writing>[] = [];
+    for (let i = 0; i < 1_000; i++) {
+      waiting.push(take());
+      const first = waiting.shift()!;
+      window.leave(first);
+      left.push(new WeakRef(first));
+    }
+    await new Promise(resolve => setImmediate(resolve));
+    collectGarbage();
+    expect(left.filter(one => one.deref() !== undefined).length).toBeLessThan(100);
+  });
+});

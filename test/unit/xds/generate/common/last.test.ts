@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { lastOf } from '../../../../../src/xds/generate/common/last.ts';
+
+test('the value for the same arguments is the identical one, for others it is made anew', () => {
+  const list = ['x'];
+  const made = lastOf((text: string, of: readonly string[] | undefined) => ({ text, of }));
+  const first = made('a', list);
+  expect(made('a', list)).toBe(first);
+  expect(made('a', ['x'])).not.toBe(first);
+  expect(made('b', undefined)).toEqual({ text: 'b', of: undefined });
+  expect(made('a', list)).toEqual(first);
+});

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { encodeMessage, encodeResource } from '../../../../src/xds/engine/encode.ts';
+import { any, typeUrl } from '../../../../src/xds/proto/any.ts';
+import {
+  decodeDeltaDiscoveryRequest,
+  decodeDiscoveryRequest,
+  deltaDiscoveryResponse,
+  discoveryResponse,
+} from '../../../../src/xds/serve/discovery.ts';
+import { toProtoJson } from '../../../../src/xds/wire/protojson.ts';
+
+const CLUSTER = 'envoy.config.cluster.v3.Cluster';
+const encoded = ['a', 'b'].map(name => encodeResource(typeUrl(CLUSTER), name, { name }));
+
+describe('responses', () => {
+  test('state of the world', () => {
+    const bytes = discoveryResponse({
+      versionInfo: 'v1',
+      typeUrl: typeUrl(CLUSTER),
+      nonce: 'n1',
+      frames: encoded.map(e => e.sotwFrame),
+      controlPlane: '{"Component":"periplus"}',
+    });
+    expect(toProtoJson('envoy.service.discovery.v3.DiscoveryResponse', bytes)).toEqual({
+      versionInfo: 'v1',
+      resources: [
+        { '@type': typeUrl(CLUSTER), name: 'a' },
+        { '@type': typeUrl(CLUSTER), name: 'b' },
+      ],
+      typeUrl: typeUrl(CLUSTER),
+      nonce: 'n1',
+      controlPlane: { identifier: '{"Component":"periplus"}' },
+    });
+  });
+
+  test('delta', () => {
+    const bytes = deltaDiscoveryResponse({
+      systemVersionInfo: 'v1',
+      typeUrl: typeUrl(CLUSTER),
+      nonce: 'n1',
+      frames: encoded.map(e => e.deltaFrame),
+      removed: ['gone', ''],
+    });
+    expect(toProtoJson('envoy.service.discovery.v3.DeltaDiscoveryResponse', bytes)).toEqual({
+      systemVersionInfo: 'v1',
+      resources: encoded.map(({ name, version }) => ({ name, version, resource: { '@type': typeUrl(CLUSTER), name } })),
+      typeUrl: typeUrl(CLUSTER),
+      nonce: 'n1',
+      removedResources: ['gone', ''],
+    });
+  });
+
+  test('an empty one says only its type and nonce', () => {
+    const empty = discoveryResponse({ versionInfo: '', typeUrl: 't', nonce: 'n', frames: [] });
+    expect(toProtoJson('envoy.service.discovery.v3.DiscoveryResponse', empty)).toEqual({ typeUrl: 't', nonce: 'n' });
+  });
+});
+
+describe('requests', () => {
+  test('the first of a stream, with its node', () => {
+    const bytes = encodeMessage('envoy.service.discovery.v3.DiscoveryRequest', {
+      node: {
+        id: 'sidecar~10.0.0.1~a.b~b.svc.cluster.local',
+        cluster: 'a.b',
+        metadata: { NAMESPACE: 'b', LABELS: { app: 'a' }, ISTIO_VERSION: '1.30.3', INSTANCE_IPS: null },
+        locality: { region: 'r' },
+        userAgentName: 'envoy',
+        userAgentBuildVersion: { version: { majorNumber: 1, minorNumber: 36 } },
+        extensions: [{ name: 'envoy.filters.http.router', category: 'envoy.filters.http', typeUrls: ['x.Router'] }],
+      },
+      resourceNames: ['x', 'y'],
+      typeUrl: typeUrl(CLUSTER),
+    });
+    expect(decodeDiscoveryRequest(bytes)).toEqual({
+      versionInfo: '',
+      node: {
+        id: 'sidecar~10.0.0.1~a.b~b.svc.cluster.local',
+        cluster: 'a.b',
+        metadata: { NAMESPACE: 'b', LABELS: { app: 'a' }, ISTIO_VERSION: '1.30.3', INSTANCE_IPS: null },
+        locality: { region: 'r' },
+        userAgentName: 'envoy',
+        userAgentBuildVersion: { version: { majorNumber: 1, minorNumber: 36 } },
+        extensions: [{ name: 'envoy.filters.http.router', category: 'envoy.filters.http', typeUrls: ['x.Router'] }],
+      },
+      resourceNames: ['x', 'y'],
+      typeUrl: typeUrl(CLUSTER),
+      responseNonce: '',
+      errorDetail: undefined,
+    });
+  });
+
+  test('a rejection, with details that may be of any type', () => {
+    const bytes = encodeMessage('envoy.service.discovery.v3.DiscoveryRequest', {
+      versionInfo: 'v1',
+      responseNonce: 'n2',
+      errorDetail: {
+        code: 13,
+        message: 'no such filter',
+        details: [any('google.protobuf.StringValue', { value: 'x' })],
+      },
+    });
+    expect(decodeDiscoveryRequest(bytes)).toEqual({
+      versionInfo: 'v1',
+      node: undefined,
+      resourceNames: [],
+      typeUrl: '',
+      responseNonce: 'n2',
+      errorDetail: { code: 13, message: 'no such filter' },
+    });
+  });
+
+  test('delta', () => {
+    const bytes = encodeMessage('envoy.service.discovery.v3.DeltaDiscoveryRequest', {
+      typeUrl: typeUrl(CLUSTER),
+      resourceNamesSubscribe: ['*', 'a'],
+      resourceNamesUnsubscribe: ['b'],
+      initialResourceVersions: { a: '1', __proto__x: '2' },
+      responseNonce: 'n',
+      errorDetail: {},
+    });
+    expect(decodeDeltaDiscoveryRequest(bytes)).toEqual({
+      node: undefined,
+      typeUrl: typeUrl(CLUSTER),
+      resourceNamesSubscribe: ['*', 'a'],
+      resourceNamesUnsubscribe: ['b'],
+      initialResourceVersions: { a: '1', __proto__x: '2' },
+      responseNonce: 'n',
+      errorDetail: { code: 0, message: '' },
+    });
+  });
+
+  test('garbage is refused', () => {
+    expect(() => decodeDiscoveryRequest(Uint8Array.of(0x0a, 0xff))).toThrow();
+    expect(() => decodeDeltaDiscoveryRequest(Uint8Array.of(0xff, 0xff, 0xff))).toThrow();
+  });
+});

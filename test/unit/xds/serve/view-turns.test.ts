@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { ViewTurns } from '../../../../src/xds/serve/view-turns.ts';
+import { countLoopTurns } from '../../loop-turns.ts';
+
+/** Work of so many pieces, done as far as the allowance goes. */
+function work(pieces: number, log: string[], name: string) {
+  let done = 0;
+  return (allowance: number) => {
+    const now = Math.min(allowance, pieces - done);
+    done += now;
+    log.push(`${name} ${now}`);
+    return { value: done === pieces ? name : undefined, left: allowance - now };
+  };
+}
+
+describe('looks take turns', () => {
+  it('what is long is cut, what waits behind it comes after it, and one turn of the loop has one slice of work', async () => {
+    const turns = new ViewTurns(10);
+    const log: string[] = [];
+    const loop = countLoopTurns(() => log.push('-'));
+    const names = await Promise.all([
+      turns.take(work(25, log, 'long')),
+      turns.take(work(3, log, 'short')),
+      turns.take(work(4, log, 'other')),
+    ]);
+    loop.stop();
+    expect(names).toEqual(['long', 'short', 'other']);
+    expect(log.filter(line => line !== '-')).toEqual(['long 10', 'long 10', 'long 5', 'short 3', 'other 2', 'other 2']);
+    expect(loop.turns).toBeGreaterThanOrEqual(2);
+    for (const part of log.join(' ').split('-')) {
+      const pieces = [...part.matchAll(/\d+/g)].reduce((sum, [n]) => sum + Number(n), 0);
+      expect(pieces, log.join(', ')).toBeLessThanOrEqual(10);
+    }
+    expect(turns.cuts).toBe(3);
+  });
+
+  it('and go on after one that failed', async () => {
+    const turns = new ViewTurns(10);
+    const broken = () => {
+      throw new Error('broken');
+    };
+    expect(() => turns.take(broken)).toThrow('broken');
+    const long = turns.take(work(11, [], 'long'));
+    const failing = turns.take(broken);
+    const next = turns.take(work(1, [], 'next'));
+    await expect(failing).rejects.toThrow('broken');
+    expect([await long, await next]).toEqual(['long', 'next']);
+  });
+
+  it('or not, when there is nothing left to do', () => {
+    expect(new ViewTurns(10).take(work(3, [], 'short'))).toBe('short');
+  });
+});
