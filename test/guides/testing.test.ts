@@ -76,7 +76,7 @@ test('what others do in their namespaces changes nothing for our proxy', () => {
     fc.property(life, choices, (facts, order) => {
       expect(held(run(plain(reordered([...said, ...facts], order))))).toEqual(alone);
     }),
-    { numRuns: 20 },
+    { seed: 1, numRuns: 20 },
   );
 });
 
@@ -89,6 +89,6 @@ test('nor does a crash in the middle, or a source that goes back in time', () =>
       expect(held(settle(run(crashed(all, at % all.length)), sources))).toEqual(alone);
       expect(held(settle(run(backInTime(all, source, at % all.length, back % all.length)), sources))).toEqual(alone);
     }),
-    { numRuns: 20 },
+    { seed: 1, numRuns: 20 },
   );
 });

@@ -33,6 +33,8 @@ interface Server {
   readonly gateway: string;
   readonly kind: Kind;
   readonly redirects: boolean;
+  /** The server has TLS settings, be it only `httpsRedirect`. */
+  readonly hasTls: boolean;
   /** With a namespace, for VirtualServices of that one only. */
   readonly hosts: readonly string[];
 }
@@ -57,6 +59,7 @@ function serversOn({ world, client }: Mesh, port: number): readonly Server[] {
           gateway: `${namespaceOf(one)}/${nameOf(one)}`,
           kind: kindOf(server),
           redirects: objectIn(server.tls).httpsRedirect === true,
+          hasTls: server.tls !== undefined,
           hosts: textsIn(server.hosts).map(host =>
             host.startsWith('./') ? `${namespaceOf(one)}${host.slice(1)}` : host.replace(/^\*\//, ''),
           ),
@@ -120,11 +123,16 @@ interface Route {
 function overHttp(mesh: Mesh, question: GatewayQuestion, servers: readonly Server[]): Shares | undefined {
   const routes = new Map<string, Route[]>();
   const redirected = new Set<string>();
+  // Of a Gateway and a VirtualService, istiod builds routes for the first server that joins them, and uses them for all.
+  const firstOf = new Map<string, Server>();
   for (const server of servers) {
     // A host with a namespace is a domain that nobody asks for, as with Istio (docs/deviations.md); its VirtualServices redirect all the same.
     for (const host of server.redirects ? server.hosts.filter(one => !one.includes('/')) : []) redirected.add(host);
-    const here = { ...mesh, gateway: server.gateway };
     for (const { rule, hosts } of boundTo(mesh, server)) {
+      const key = `${server.gateway} ${namespaceOf(rule)}/${nameOf(rule)}`;
+      const first = firstOf.get(key) ?? server;
+      firstOf.set(key, first);
+      const here: Mesh = { ...mesh, gateway: server.gateway, unwrittenPortOf: first.hasTls ? 'https' : 'http' };
       const found = ended(rulesOf(here, rule, question.destination.port));
       if (found.length === 0) continue;
       for (const host of hosts) {

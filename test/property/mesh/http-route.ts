@@ -47,6 +47,8 @@ export interface Mesh {
   readonly gateway: string;
   /** In which requests come there. */
   readonly scheme: 'http' | 'https';
+  /** The scheme whose port a redirect that names no scheme leaves out; where absent, `scheme`. */
+  readonly unwrittenPortOf?: 'http' | 'https';
 }
 
 export interface Applicable {
@@ -111,7 +113,7 @@ function afterFaults(
   rule: JsonObject,
   match: JsonObject,
 ): Shares | undefined {
-  if (rule.redirect !== undefined) return always(redirection(objectIn(rule.redirect), question, mesh.scheme));
+  if (rule.redirect !== undefined) return always(redirection(objectIn(rule.redirect), question, mesh));
   if (rule.directResponse !== undefined) return always(String(objectIn(rule.directResponse).status));
   const destinations = listIn(rule.route).map(one => ({
     weight: Number(one.weight ?? 0),
@@ -250,12 +252,13 @@ function rewritten(request: HttpRequest, rewrite: JsonObject, match: JsonObject)
   return { ...request, authority, path: `${textIn(rewrite.uri)}${path.slice(matched.length)}${rest}` };
 }
 
-function redirection(redirect: JsonObject, { request, destination }: Question, came: string): string {
-  const scheme = textIn(redirect.scheme) || came;
+function redirection(redirect: JsonObject, { request, destination }: Question, mesh: Mesh): string {
+  const scheme = textIn(redirect.scheme) || mesh.scheme;
+  const unwritten = textIn(redirect.scheme) || (mesh.unwrittenPortOf ?? mesh.scheme);
   const [path, query] = splitQuery(request.path ?? '/');
   const derived = redirect.derivePort === 'FROM_REQUEST_PORT' ? destination.port : undefined;
   const wanted = redirect.port === undefined ? derived : Number(redirect.port);
-  const port = wanted === (scheme === 'https' ? 443 : 80) ? undefined : wanted;
+  const port = wanted === (unwritten === 'https' ? 443 : 80) ? undefined : wanted;
   const authority = textIn(redirect.authority) || withPort(request.authority, port, scheme);
   const shownPort = redirect.authority !== undefined && port !== undefined ? `:${port}` : '';
   const to = `${scheme}://${authority}${shownPort}${textIn(redirect.uri) || path}${query === '' ? '' : `?${query}`}`;
