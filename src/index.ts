@@ -65,7 +65,7 @@ export { importJournal } from './journal/import.ts';
 export type { Durability, Head, Journal, Snapshot, StoredEvent, Verdict } from './journal/journal.ts';
 export { type MemoryOptions, openMemoryJournal } from './journal/memory-journal.ts';
 export { type OpenOptions, openJournal } from './journal/open.ts';
-export { type Held, heldBy, heldIn, type MeshTexts } from './offline/held.ts';
+export { type HeldResources as Held, heldBy, heldIn, type MeshTexts } from './offline/held.ts';
 export { foldHistory, stateHash } from './offline/load-state.ts';
 export { type ReplayReport, replay } from './offline/verify-receipts.ts';
 export { type Clock, systemClock } from './runtime/clock.ts';

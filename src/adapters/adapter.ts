@@ -42,7 +42,7 @@ export interface Adapter {
    * For a source that is asked, not listened to: what has to be asked for follows from the state. Called after each batch that was folded, so it
    * has to be cheap when nothing changed; such a source is started when the others can be relied upon.
    */
-  heed?(state: State): void;
+  onState?(state: State): void;
   /** Where in the source a path inside an object stands, for messages; undefined if that cannot be said. */
   locate?(origin: Origin, path: string): Promise<Origin | undefined>;
 }

@@ -12,7 +12,7 @@ import { allOf, namedOf, resourceJson } from './generate.ts';
 export type Collected = Readonly<Record<string, readonly Json[]>>;
 
 /** How a proxy asks. */
-export interface Asking {
+export interface SubscriptionProfile {
   /** A ztunnel: incremental, for workloads and authorizations. */
   readonly delta?: boolean;
   /** Proxyless gRPC: exactly these listeners and what they lead to. */
@@ -27,7 +27,7 @@ export interface Client {
   readonly failed: (what: string, error: unknown) => void;
 }
 
-export function collect(client: Client, asked: Asking): Collected {
+export function collect(client: Client, asked: SubscriptionProfile): Collected {
   if (asked.delta)
     return { wds: everything(client, WORKLOAD_ADDRESS), wads: everything(client, WORKLOAD_AUTHORIZATION) };
   if (asked.watchLds !== undefined) return proxyless(client, asked.watchLds);

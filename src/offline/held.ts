@@ -14,14 +14,14 @@ import { allOf, foldFacts, namedOf, objectFacts, proxyFacts } from './generate.t
 import { endpointNames, routeNames } from './watched-names.ts';
 
 /** Each list in the order of generation; what a subscription would name is there, if it exists. */
-export interface Held {
+export interface HeldResources {
   readonly listeners: readonly Listener[];
   readonly routes: readonly RouteConfiguration[];
   readonly clusters: readonly Cluster[];
   readonly endpoints: readonly ClusterLoadAssignment[];
 }
 
-export function heldBy(tracker: Tracker, state: State, proxy: ProxyRecord): Held {
+export function heldBy(tracker: Tracker, state: State, proxy: ProxyRecord): HeldResources {
   const all = <T>(url: string): readonly T[] => allOf(tracker, state, proxy, url).map(({ message }) => message as T);
   const named = <T>(url: string, names: readonly string[]): readonly T[] =>
     names.flatMap(name => {
@@ -51,7 +51,7 @@ const SOURCE = 'file/Kubernetes';
 const CONNECTION = 'asking';
 
 /** What a proxy with this node (envoy.config.core.v3.Node in protojson) would hold in that mesh. Throws if the mesh has anything that is refused. */
-export function heldIn({ files, mesh, env = {} }: MeshTexts, node: JsonObject): Held {
+export function heldIn({ files, mesh, env = {} }: MeshTexts, node: JsonObject): HeldResources {
   const bytes = new TextEncoder();
   const facts: Unrecorded[] = [
     { source: 'runtime', kind: 'Engine', settings: { env } },

@@ -24,7 +24,7 @@ export interface HistoryOptions {
   readonly onFailure?: (seq: number, message: string) => void;
 }
 
-export interface History {
+export interface FoldedHistory {
   readonly state: State;
   /** seq of the snapshot that folding started from; 0 if none. */
   readonly snapshot: number;
@@ -32,7 +32,7 @@ export interface History {
 }
 
 /** Rejects with a JournalFault if the journal cannot be read. */
-export async function foldHistory(journal: Journal, options: HistoryOptions): Promise<History> {
+export async function foldHistory(journal: Journal, options: HistoryOptions): Promise<FoldedHistory> {
   const to = options.to ?? journal.head().seq;
   const start = await startOf(journal, options.fromSnapshot, to);
   const snapshot = start?.seq ?? 0;

@@ -15,7 +15,7 @@ export const DIFFERENCES_MAX = 100;
 /** Events between two sweeps of what is memoised. */
 const SWEEP_EVENTS = 1_000;
 
-export interface Difference {
+export interface ReceiptMismatch {
   /** seq of the receipt. */
   readonly seq: number;
   readonly connection: string;
@@ -34,7 +34,7 @@ export interface ReplayReport {
   /** (receipt, connection) pairs that came out again. */
   readonly reproduced: number;
   readonly different: number;
-  readonly differences: readonly Difference[];
+  readonly differences: readonly ReceiptMismatch[];
   /** seqs at which an assertion of ours failed although the journal does not say so. */
   readonly failures: readonly { readonly seq: number; readonly message: string }[];
 }
@@ -53,7 +53,7 @@ export async function replay(
   const receipts = options.verify ? await receiptsByState(journal, to) : new Map<number, readonly Receipt[]>();
   const engine = new Engine(resourceSources);
   const failures: { seq: number; message: string }[] = [];
-  const tally = { receipts: 0, reproduced: 0, different: 0, differences: [] as Difference[] };
+  const tally = { receipts: 0, reproduced: 0, different: 0, differences: [] as ReceiptMismatch[] };
   const history = await foldHistory(journal, {
     fromSnapshot: false,
     to,
@@ -71,7 +71,7 @@ function check(
   engine: Engine,
   state: State,
   receipt: Receipt,
-  tally: { receipts: number; reproduced: number; different: number; readonly differences: Difference[] },
+  tally: { receipts: number; reproduced: number; different: number; readonly differences: ReceiptMismatch[] },
 ): void {
   tally.receipts++;
   for (const connection of receipt.connections) {

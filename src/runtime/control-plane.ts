@@ -199,10 +199,10 @@ export async function startSources(
       log('info', `${source}: ${error instanceof Error ? error.message : String(error)}`);
   const start = (adapter: Adapter): Promise<void> =>
     sources.start(adapter, sinkOf(world, adapter.source, options.sharedMeshConfig));
-  const asked = adapters.filter(adapter => adapter.heed !== undefined);
+  const asked = adapters.filter(adapter => adapter.onState !== undefined);
   for (const adapter of asked) {
-    world.listen({ onFolded: state => adapter.heed?.(state) });
-    adapter.heed?.(world.state);
+    world.listen({ onFolded: state => adapter.onState?.(state) });
+    adapter.onState?.(world.state);
   }
   for (const adapter of adapters) {
     if (asked.includes(adapter)) continue;

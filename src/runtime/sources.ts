@@ -56,7 +56,7 @@ export class Sources {
 
   /** The same of those that are listened to: what the others are asked for follows from what they say. */
   whenHeard(): Promise<void> {
-    return this.#when(() => this.#areReady(({ heed }) => heed === undefined));
+    return this.#when(() => this.#areReady(({ onState }) => onState === undefined));
   }
 
   report(): readonly SourceReport[] {

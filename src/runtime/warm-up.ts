@@ -150,7 +150,7 @@ export class WarmUp {
     const { engine, state } = this.#options;
     const look = engine.look();
     const asking = { ...proxy, subscriptions };
-    return await this.#turns.take(allowance => look(allowance, state(), asking));
+    return await this.#turns.run(allowance => look(allowance, state(), asking));
   }
 
   /** Proxies with equal clusters ask for the identical list. */

@@ -43,7 +43,7 @@ class Scene {
       after: (ms, run) => this.time.after(ms, run),
       log: (level, message) => this.logged.push(`${level} ${message}`),
     });
-    this.adapter.heed(state);
+    this.adapter.onState(state);
   }
 
   says(name: string, ...addresses: readonly string[]): void {
@@ -52,7 +52,7 @@ class Scene {
 
   now(...names: readonly string[]): void {
     this.sink.state = settles(this.sink.state, ...names).state;
-    this.adapter.heed(this.sink.state);
+    this.adapter.onState(this.sink.state);
   }
 
   get addresses(): readonly string[] {

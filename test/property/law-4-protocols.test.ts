@@ -219,10 +219,12 @@ describe('law 4: delta client = state-of-the-world client after quiescence', () 
     for (const actions of fc.sample(histories, { numRuns: CENSUS, seed: 1 })) {
       const now = { onHold: false, unread: false, waiting: false, unanswered: false };
       const clients = live(actions, [], ([sotw, delta]) => {
-        const { watches, waitingFor } = delta.world.session;
-        now.onHold ||= (watches.get(CDS)?.onHold.size ?? 0) > 0;
-        now.waiting ||= waitingFor !== undefined;
-        now.unread ||= [sotw, delta].some(({ world }) => world.session.writing && world.session.pending.length > 0);
+        const { watches, awaitedCdsNonce } = delta.world.session;
+        now.onHold ||= (watches.get(CDS)?.heldRemovals.size ?? 0) > 0;
+        now.waiting ||= awaitedCdsNonce !== undefined;
+        now.unread ||= [sotw, delta].some(
+          ({ world }) => world.session.writing && world.session.pendingTypes.length > 0,
+        );
         now.unanswered ||= TYPES.some(typeUrl => (watches.get(typeUrl)?.unanswered.length ?? 0) > 1);
       });
       if (clients.every(({ refusals }) => refusals > 0)) met.refused++;

@@ -80,7 +80,7 @@ describe('no dangling route', () => {
         let onHold = false;
         const client = live(actions, now => {
           expect(dangling(now)).toEqual([]);
-          onHold ||= (now.world.session.watches.get(CDS)?.onHold.size ?? 0) > 0;
+          onHold ||= (now.world.session.watches.get(CDS)?.heldRemovals.size ?? 0) > 0;
         });
         met.runs++;
         if (onHold) met.onHold++;

@@ -46,7 +46,7 @@ export class DnsAdapter implements Adapter {
     this.source = `dns/${options.cluster}`;
   }
 
-  heed(state: State): void {
+  onState(state: State): void {
     const wanted = this.#tracker.get(state, undefined, gatewayNames, '');
     if (wanted === this.#wanted) return;
     this.#wanted = wanted;

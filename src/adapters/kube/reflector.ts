@@ -82,7 +82,7 @@ export interface Moment {
   readonly random: number;
 }
 
-export type Step = readonly [Reflector, readonly Effect[]];
+export type ReflectorStep = readonly [Reflector, readonly Effect[]];
 
 export const newReflector: Reflector = {
   next: 'list',
@@ -100,7 +100,7 @@ export const newReflector: Reflector = {
 
 const GONE = 410;
 
-export function step(reflector: Reflector, input: Input, moment: Moment): Step {
+export function step(reflector: Reflector, input: Input, moment: Moment): ReflectorStep {
   switch (input.kind) {
     case 'start':
       return list(reflector);
@@ -121,13 +121,13 @@ export function step(reflector: Reflector, input: Input, moment: Moment): Step {
   }
 }
 
-function list(reflector: Reflector): Step {
+function list(reflector: Reflector): ReflectorStep {
   const begun: Reflector = { ...reflector, next: 'list', pages: [] };
   // A list that twice became too old while its pages were read is read in one piece.
   return [begun, [{ kind: 'list', limit: reflector.expired > 1 ? 0 : reflector.limit, continue: '' }]];
 }
 
-function paged(reflector: Reflector, page: Input & { readonly kind: 'page' }, moment: Moment): Step {
+function paged(reflector: Reflector, page: Input & { readonly kind: 'page' }, moment: Moment): ReflectorStep {
   const pages = [...reflector.pages, page.objects];
   if (page.continue !== '') {
     return [{ ...reflector, pages }, [{ kind: 'list', limit: reflector.limit, continue: page.continue }]];
@@ -146,7 +146,7 @@ function paged(reflector: Reflector, page: Input & { readonly kind: 'page' }, mo
   return [next, [{ kind: 'replace', objects: pages.flat() }, ...effects]];
 }
 
-function watch(reflector: Reflector, moment: Moment): Step {
+function watch(reflector: Reflector, moment: Moment): ReflectorStep {
   if (reflector.resourceVersion === '') return list(reflector);
   const timeoutMs = Math.round(WATCH_MS_MIN * (1 + moment.random));
   return [
@@ -155,11 +155,11 @@ function watch(reflector: Reflector, moment: Moment): Step {
   ];
 }
 
-function opened({ trouble: _, ...reflector }: Reflector, moment: Moment): Step {
+function opened({ trouble: _, ...reflector }: Reflector, moment: Moment): ReflectorStep {
   return [{ ...reflector, openedAt: moment.now, heard: false }, [{ kind: 'read' }]];
 }
 
-function heard(reflector: Reflector, all: readonly Heard[], moment: Moment): Step {
+function heard(reflector: Reflector, all: readonly Heard[], moment: Moment): ReflectorStep {
   const events: WatchEvent[] = [];
   let { resourceVersion, behind } = reflector;
   let trouble: Failure | undefined;
@@ -189,21 +189,21 @@ function heard(reflector: Reflector, all: readonly Heard[], moment: Moment): Ste
 }
 
 /** The server ended the watch in order, as it was asked to. */
-function ended(reflector: Reflector, moment: Moment): Step {
+function ended(reflector: Reflector, moment: Moment): ReflectorStep {
   const short = !reflector.heard && moment.now - reflector.openedAt < WATCH_SHORT_MS;
   if (short) return failed(reflector, { status: 0, message: 'the server ends watches as soon as they begin' }, moment);
   return watch({ ...reflector, failures: 0 }, moment);
 }
 
 /** Once: the connection may be dead. Twice: the server may have nothing to say after the version that we name. */
-function silent(reflector: Reflector, moment: Moment): Step {
+function silent(reflector: Reflector, moment: Moment): ReflectorStep {
   const silences = reflector.silences + 1;
   const again = silences > 1 ? 'list' : 'watch';
   const message = `nothing new was heard on a watch, not even a bookmark; ${again === 'list' ? 'listing' : 'watching'} again`;
   return later({ ...reflector, silences, next: again, trouble: { status: 0, message } }, message, moment);
 }
 
-function failed(reflector: Reflector, failure: Failure, moment: Moment): Step {
+function failed(reflector: Reflector, failure: Failure, moment: Moment): ReflectorStep {
   const troubled: Reflector = { ...reflector, trouble: failure };
   if (failure.status === GONE) return expired(troubled, moment);
   if (failure.tooLarge && reflector.next === 'list' && reflector.limit > 1) {
@@ -216,7 +216,7 @@ function failed(reflector: Reflector, failure: Failure, moment: Moment): Step {
 }
 
 /** Too old: everything is listed again, at once the first time. */
-function expired(reflector: Reflector, moment: Moment): Step {
+function expired(reflector: Reflector, moment: Moment): ReflectorStep {
   const inList = reflector.next === 'list';
   const again: Reflector = { ...reflector, next: 'list', expired: inList ? reflector.expired + 1 : reflector.expired };
   const message = `${inList ? 'a list became' : 'the last version seen is'} too old; listing again`;
@@ -225,7 +225,7 @@ function expired(reflector: Reflector, moment: Moment): Step {
   return [next, [{ kind: 'log', level: 'info', message }, ...effects]];
 }
 
-function later(reflector: Reflector, message: string, moment: Moment, retryAfterMs?: number): Step {
+function later(reflector: Reflector, message: string, moment: Moment, retryAfterMs?: number): ReflectorStep {
   const failures = reflector.failures + 1;
   const ms = backoffMs(failures, moment.random, retryAfterMs);
   return [

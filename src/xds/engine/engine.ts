@@ -13,8 +13,8 @@ import type { Provenance } from '../../core/query/track-provenance.ts';
 import { Tracker } from '../../core/query/tracker.ts';
 import type { State } from '../../core/state.ts';
 import type { ResourceSource } from '../generate/common/source.ts';
-import { NameLists } from '../serve/name-lists.ts';
 import { encodeResource } from './encode.ts';
+import { ListIds } from './list-ids.ts';
 import { ResourceSet } from './resource-set.ts';
 import { SetBook } from './set-book.ts';
 
@@ -71,7 +71,7 @@ export class Engine {
   readonly #sources: ReadonlyMap<string, Source>;
   readonly #remembered = new WeakMap<NodeFacets, Remembered>();
   readonly #sets = new SetBook();
-  readonly #lists = new NameLists();
+  readonly #lists = new ListIds();
   #config: State | undefined;
 
   constructor(sources: readonly ResourceSource[], tracker = new Tracker()) {
@@ -145,7 +145,7 @@ export class Engine {
       const source = this.#sources.get(typeUrl);
       if (source?.pieces === undefined) return [];
       const { query, each } = source.pieces;
-      return this.tracker.get(config, proxy, query, this.#lists.nameOf(names)).map(of => ({ each, of }));
+      return this.tracker.get(config, proxy, query, this.#lists.idOf(names)).map(of => ({ each, of }));
     });
   }
 
@@ -171,7 +171,7 @@ export class Engine {
   *sweeping(connected: Iterable<ProxyRecord>): IterableIterator<undefined, void> {
     for (const { facets } of connected) {
       for (const { subscription, held } of this.#remembered.get(facets)?.sets.values() ?? []) {
-        this.#lists.nameOf(subscription.names);
+        this.#lists.idOf(subscription.names);
         if (held !== undefined) this.tracker.keep(held);
       }
       yield;
@@ -190,7 +190,7 @@ export class Engine {
   #hold(config: State, proxy: ProxyRecord, source: Source, { names }: Subscription): Held<Made> | undefined {
     if (source.all !== undefined) return this.tracker.hold(config, proxy, source.all, '');
     if (source.several === undefined) return undefined;
-    return this.tracker.hold(config, proxy, source.several, this.#lists.nameOf(names));
+    return this.tracker.hold(config, proxy, source.several, this.#lists.idOf(names));
   }
 
   #make({ url, all }: Source, { wildcard, names }: Subscription, made: Made): ResourceSet {
@@ -239,14 +239,14 @@ export class Engine {
 
 const nothing: Made = [];
 
-function sourceOf(source: ResourceSource, lists: NameLists): Source {
+function sourceOf(source: ResourceSource, lists: ListIds): Source {
   // The argument of `all` is always the empty string.
   const all = source.all as unknown as Query<string, Made> | undefined;
   const pieces = piecesOf(source, lists);
   return { url: source.url, all, named: source.named, several: severalOf(source, pieces, lists), pieces };
 }
 
-function piecesOf({ url, pieces }: ResourceSource, lists: NameLists): Source['pieces'] {
+function piecesOf({ url, pieces }: ResourceSource, lists: ListIds): Source['pieces'] {
   if (pieces === undefined) return undefined;
   // Equal ones are one object, so that lists of equal ones are equal, whoever asks.
   const oneOfEqualPieces = oneOfEqual(`xds/oneOfEqual/${url}`);
@@ -258,7 +258,7 @@ function piecesOf({ url, pieces }: ResourceSource, lists: NameLists): Source['pi
 function severalOf(
   { url, all, named }: ResourceSource,
   pieces: Source['pieces'],
-  lists: NameLists,
+  lists: ListIds,
 ): Query<string, Made> | undefined {
   if (named === undefined || all !== undefined) return undefined;
   const name = `xds/several/${url}`;

@@ -6,19 +6,19 @@
 // fails as it would anyway. Connections that were reset are closed by Node itself, at once.
 
 import type { ServerHttp2Session } from 'node:http2';
-import { FewATurn } from '../serve/batch-per-tick.ts';
+import { BatchPerTick } from '../serve/batch-per-tick.ts';
 
 /** About 0.1 ms each. */
-export const HANG_UPS_A_TURN = 50;
+export const HANG_UPS_PER_TICK = 50;
 
 /** What is used of an HTTP/2 session; `socket` is Node's proxy of the socket, which lets through what is done here. */
 export type Session = Pick<ServerHttp2Session, 'destroy' | 'destroyed'> & {
   readonly socket: { allowHalfOpen: boolean; on(event: 'end', listener: () => void): unknown };
 };
 
-export class HangUps {
+export class HangUpQueue {
   readonly #watched = new WeakSet<Session>();
-  readonly #ended = new FewATurn<Session>(HANG_UPS_A_TURN, session => session.destroy());
+  readonly #ended = new BatchPerTick<Session>(HANG_UPS_PER_TICK, session => session.destroy());
 
   /** Idempotent. */
   watch(session: Session): void {
@@ -26,6 +26,6 @@ export class HangUps {
     this.#watched.add(session);
     const { socket } = session;
     socket.allowHalfOpen = true;
-    socket.on('end', () => this.#ended.later(session));
+    socket.on('end', () => this.#ended.add(session));
   }
 }

@@ -1,6 +1,6 @@
 // Requests that many clients send byte for byte, read once: the proxies of a namespace subscribe to the same thousand names. A large request
 // without a node is compared with those of its length before it is decoded, and equal ones give the identical message, so that what follows
-// from its names is shared as well (session/names.ts).
+// from its names is shared as well (session/name-sets.ts).
 
 /** Below this a request is decoded: comparing would not be cheaper, and most small ones carry a nonce of their own. */
 export const REMEMBERED_BYTES_MIN = 1_024;

@@ -21,7 +21,7 @@ import type { XdsLimits } from '../serve/limits.ts';
 import type { AdsStream, Incoming } from '../serve/stream.ts';
 import type { ConnectionStatus, Served } from '../serve/stream-status.ts';
 import type { EndCode, Transport } from '../serve/transport.ts';
-import { HangUps } from './hang-up-queue.ts';
+import { HangUpQueue } from './hang-up-queue.ts';
 import { RequestMemo } from './request-memo.ts';
 import { byteStreamOf, isGone, resetStream, sendPieces } from './shared-write.ts';
 
@@ -63,7 +63,7 @@ export class XdsServer {
   readonly #options: XdsServerOptions;
   readonly #server: Server;
   readonly #hub: Hub;
-  readonly #hangUps = new HangUps();
+  readonly #hangUps = new HangUpQueue();
   #largest = 0;
   /** A node is of one proxy only. */
   readonly #requests = {

@@ -81,7 +81,7 @@ export function stepSchedule(schedule: Schedule, input: ScheduleInput): Schedule
   const effects: ScheduleEffect[] = [];
   const taken = take(schedule, input, effects);
   const released = releaseIfDue(taken, input.time, effects);
-  const started = start(setAside(released, input.time), input.time, effects);
+  const started = start(expireSlots(released, input.time), input.time, effects);
   return [arm(started, effects), effects];
 }
 
@@ -142,7 +142,7 @@ function release(
   const waves = schedule.waves.map(wave => ({ ...wave, request: withThis(wave.request) }));
   const underWay = [...schedule.active.keys(), ...schedule.slow.keys()];
   const next = underWay.map(one => [one, withThis(schedule.next.get(one) ?? noPush)] as const);
-  const connections = without(namesOf(schedule.connections), [...underWay, ...waves.flatMap(left)]);
+  const connections = without(namesOf(schedule.connections), [...underWay, ...waves.flatMap(remaining)]);
   return {
     ...schedule,
     releasedAt: time,
@@ -151,7 +151,7 @@ function release(
   };
 }
 
-function left({ connections, at }: Wave): readonly string[] {
+function remaining({ connections, at }: Wave): readonly string[] {
   return connections.slice(at);
 }
 
@@ -205,7 +205,7 @@ function endPushes(schedule: Schedule, connections: readonly string[]): Schedule
 }
 
 /** Pushes that take too long give their place in the window to others. */
-function setAside(schedule: Schedule, time: number): Schedule {
+function expireSlots(schedule: Schedule, time: number): Schedule {
   const late: string[] = [];
   for (const [connection, since] of schedule.active) {
     if (since + schedule.settings.slotHoldMs > time) break;

@@ -2,25 +2,25 @@
 //
 // Invariant: in order, and never in the turn in which it came.
 
-export class FewATurn<T> {
-  readonly #aTurn: number;
+export class BatchPerTick<T> {
+  readonly #batchSize: number;
   readonly #work: (one: T) => void;
   #waiting: T[] = [];
 
   /** `work` must not throw. */
   constructor(aTurn: number, work: (one: T) => void) {
-    this.#aTurn = aTurn;
+    this.#batchSize = aTurn;
     this.#work = work;
   }
 
-  later(one: T): void {
-    if (this.#waiting.push(one) === 1) setImmediate(() => this.#turn());
+  add(one: T): void {
+    if (this.#waiting.push(one) === 1) setImmediate(() => this.#runBatch());
   }
 
-  #turn(): void {
-    const now = this.#waiting.slice(0, this.#aTurn);
-    this.#waiting = this.#waiting.slice(this.#aTurn);
-    if (this.#waiting.length > 0) setImmediate(() => this.#turn());
+  #runBatch(): void {
+    const now = this.#waiting.slice(0, this.#batchSize);
+    this.#waiting = this.#waiting.slice(this.#batchSize);
+    if (this.#waiting.length > 0) setImmediate(() => this.#runBatch());
     for (const one of now) this.#work(one);
   }
 }

@@ -9,7 +9,7 @@ import { metadataText, type NodeFacets, parseNode } from '../../core/model/proxy
 import type { State } from '../../core/state.ts';
 import { XDS_SOURCE } from './host.ts';
 
-export interface Refused {
+export interface Rejection {
   readonly status: 'INVALID_ARGUMENT' | 'PERMISSION_DENIED';
   readonly error: string;
 }
@@ -27,7 +27,7 @@ export function arrivalOf(
   protocol: 'sotw' | 'delta',
   identities: readonly string[],
   nameOf: (proxyId: string) => string,
-): Arrival | Refused {
+): Arrival | Rejection {
   if (node === undefined) return { status: 'INVALID_ARGUMENT', error: 'missing node information' };
   const { extensions, ...rest } = node;
   const facets = parseNode(rest);

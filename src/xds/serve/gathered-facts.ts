@@ -1,7 +1,7 @@
 // Facts of streams on their way to the journal. While more streams come than are let in, facts wait a few milliseconds for those of the neighbours
 // that were let in together, and share their commit: a commit costs more than the facts in it. Otherwise they go at once.
 //
-// Invariant: the host is given facts in the order in which they came here; listed-names.ts counts on it.
+// Invariant: the host is given facts in the order in which they came here; subscription-facts.ts relies on it.
 
 import type { Unrecorded } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';

@@ -8,19 +8,20 @@ import type { PushRequest } from '../../core/push-request.ts';
 import type { State } from '../../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ScheduleSettings } from '../push/settings.ts';
-import { Afterwards } from './deferred-completions.ts';
+import { AdmissionGate } from './admission-gate.ts';
+import { DeferredCompletions } from './deferred-completions.ts';
 import { GatheredFacts } from './gathered-facts.ts';
 import type { XdsHost } from './host.ts';
 import type { XdsLimits } from './limits.ts';
-import { ListedNames } from './listed-names.ts';
 import { Pusher } from './pusher.ts';
 import { ReceiptBook } from './receipts.ts';
 import { SharedBodies } from './shared-bodies.ts';
 import { AdsStream, type StreamContext } from './stream.ts';
 import type { ConnectionStatus, Served } from './stream-status.ts';
+import { SubscriptionFacts } from './subscription-facts.ts';
 import type { Transport } from './transport.ts';
 import { ViewTurns } from './view-turns.ts';
-import { Gate, WriteWindow } from './write-window.ts';
+import { WriteWindow } from './write-window.ts';
 
 export interface HubOptions {
   readonly host: XdsHost;
@@ -36,7 +37,7 @@ export class Hub {
   readonly #limits: XdsLimits;
   readonly #context: StreamContext;
   readonly #pusher: Pusher;
-  readonly #gate: Gate;
+  readonly #gate: AdmissionGate;
   readonly #streams = new Set<AdsStream>();
   readonly #byConnection = new Map<string, AdsStream>();
   #stopping = false;
@@ -46,7 +47,7 @@ export class Hub {
     this.#host = host;
     this.#limits = limits;
     this.#pusher = new Pusher(host, schedule, connection => this.#byConnection.get(connection)?.push());
-    this.#gate = new Gate(limits.newStreamsPerSecond, limits.newStreamWaitMs);
+    this.#gate = new AdmissionGate(limits.newStreamsPerSecond, limits.newStreamWaitMs);
     const gathered = new GatheredFacts(host, () => this.isCrowded);
     const record = (facts: readonly Unrecorded[]): Promise<State> => gathered.record(facts);
     this.#context = {
@@ -57,9 +58,9 @@ export class Hub {
       receipts: new ReceiptBook(record),
       bodies: this.bodies,
       turns: this.turns,
-      listed: new ListedNames(),
+      subscriptionFacts: new SubscriptionFacts(),
       window: new WriteWindow(host.clock, limits),
-      afterwards: new Afterwards(),
+      completions: new DeferredCompletions(),
       onConnected: stream => this.#connected(stream),
       onSettled: stream => this.#pusher.done(stream.connection),
       onGone: stream => this.#gone(stream),
@@ -143,7 +144,7 @@ export class Hub {
       transport.end('RESOURCE_EXHAUSTED', `more than ${streamsMax} streams`);
       return undefined;
     }
-    const wait = this.#gate.enter(this.#host.clock.now());
+    const wait = this.#gate.admit(this.#host.clock.now());
     if (wait === undefined) {
       transport.end('RESOURCE_EXHAUSTED', 'request rate limit exceeded: too many new streams');
     }

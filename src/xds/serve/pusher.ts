@@ -25,16 +25,16 @@ export class Pusher {
   }
 
   request(request: PushRequest): void {
-    this.#soon({ kind: 'Requested', request });
+    this.#enqueue({ kind: 'Requested', request });
   }
 
   connected(connection: string): void {
-    this.#soon({ kind: 'Connected', connection });
+    this.#enqueue({ kind: 'Connected', connection });
   }
 
   disconnected(connection: string): void {
     this.#startedAt.delete(connection);
-    this.#soon({ kind: 'Disconnected', connection });
+    this.#enqueue({ kind: 'Disconnected', connection });
   }
 
   done(connection: string): void {
@@ -42,7 +42,7 @@ export class Pusher {
     if (since !== undefined) this.#host.observe?.({ kind: 'Settled', tookMs: this.#host.clock.now() - since });
     this.#startedAt.delete(connection);
     // Those that are over in one turn are told together.
-    if (this.#over.push(connection) === 1) this.#soon({ kind: 'Done', connections: this.#over });
+    if (this.#over.push(connection) === 1) this.#enqueue({ kind: 'Done', connections: this.#over });
   }
 
   stop(): void {
@@ -51,7 +51,7 @@ export class Pusher {
   }
 
   /** Inputs are taken together in a turn of their own: a push to many proxies lets the event loop breathe between windows. */
-  #soon(input: Unstamped): void {
+  #enqueue(input: Unstamped): void {
     this.#inputs.push(input);
     if (this.#inputs.length === 1) setImmediate(() => this.#drain());
   }
@@ -70,7 +70,9 @@ export class Pusher {
     for (const effect of effects) {
       if (effect.kind === 'Arm') {
         this.#timer?.cancel();
-        this.#timer = this.#host.clock.after(Math.max(0, effect.at - time), () => this.#soon({ kind: 'TimerFired' }));
+        this.#timer = this.#host.clock.after(Math.max(0, effect.at - time), () =>
+          this.#enqueue({ kind: 'TimerFired' }),
+        );
       } else if (effect.kind === 'Start') {
         this.#startedAt.set(effect.connection, time);
         this.#host.observe?.({ kind: 'Started', queuedMs: time - this.#releasedAt });

@@ -5,7 +5,7 @@ import type { PushReceipt, Unrecorded } from '../../core/event.ts';
 import { XDS_SOURCE } from './host.ts';
 
 /** Writes that begin between two turns of the event loop: some 15 µs each, and as much again when HTTP/2 hands them on. */
-export const WRITES_A_TURN = 512;
+export const WRITES_PER_TICK = 512;
 
 export interface Delivery {
   readonly connection: string;
@@ -16,21 +16,21 @@ export interface Delivery {
 }
 
 /** One of these is said, once. */
-export interface Recording extends Delivery {
-  committed(): void;
+export interface PendingReceipt extends Delivery {
+  onCommitted(): void;
   /** It cannot be recorded, so it may not be sent. */
-  refused(error: unknown): void;
+  onRecordFailed(error: unknown): void;
 }
 
 export class ReceiptBook {
   readonly #record: (facts: readonly Unrecorded[]) => Promise<unknown>;
-  #waiting: Recording[] = [];
+  #waiting: PendingReceipt[] = [];
 
   constructor(record: (facts: readonly Unrecorded[]) => Promise<unknown>) {
     this.#record = record;
   }
 
-  commit(one: Recording): void {
+  commit(one: PendingReceipt): void {
     // The streams of one push get here one after another in one turn of the event loop: gathered, they share facts and commit.
     if (this.#waiting.push(one) === 1) setImmediate(() => this.#flush());
   }
@@ -39,18 +39,18 @@ export class ReceiptBook {
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#record(receiptsOf(waiting)).then(
-      () => tell(waiting, 0),
+      () => notifyCommitted(waiting, 0),
       (error: unknown) => {
-        for (const one of waiting) one.refused(error);
+        for (const one of waiting) one.onRecordFailed(error);
       },
     );
   }
 }
 
-function tell(committed: readonly Recording[], from: number): void {
-  const to = Math.min(from + WRITES_A_TURN, committed.length);
-  if (to < committed.length) setImmediate(() => tell(committed, to));
-  for (let i = from; i < to; i++) committed[i]!.committed();
+function notifyCommitted(committed: readonly PendingReceipt[], from: number): void {
+  const to = Math.min(from + WRITES_PER_TICK, committed.length);
+  if (to < committed.length) setImmediate(() => notifyCommitted(committed, to));
+  for (let i = from; i < to; i++) committed[i]!.onCommitted();
 }
 
 /** One fact for each (type, state, digest), in order of first appearance, its connections sorted. */

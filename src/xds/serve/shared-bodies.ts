@@ -1,6 +1,6 @@
 // The bytes of whole responses, put together once for all streams that are brought from the same to the same: only the nonce differs, and that
 // may stand last (protobuf: fields in any order). What is sent to how many is told by the names list, which sessions share by identity
-// (session/names.ts); a list that nobody shares costs one copy, as it would anyway.
+// (session/name-sets.ts); a list that nobody shares costs one copy, as it would anyway.
 //
 // Bounded: past SHARED_BODY_BYTES_MAX the body that was not asked for longest is put together again when it is.
 
@@ -17,7 +17,7 @@ const NONCE = 5;
 /** Characters of the digest that make a version text. */
 const VERSION_LENGTH = 16;
 
-export interface Content {
+export interface ResponseContent {
   readonly protocol: 'sotw' | 'delta';
   readonly set: ResourceSet;
   /** Of resources in the set. */
@@ -26,7 +26,7 @@ export interface Content {
   readonly removed: readonly string[];
 }
 
-interface Kept extends Content {
+interface Kept extends ResponseContent {
   readonly body: Body;
 }
 
@@ -54,23 +54,23 @@ export class SharedBodies {
   }
 
   /** The response with this nonce, in pieces that must not be changed. */
-  pieces(content: Content, nonce: string): readonly Buffer[] {
+  pieces(content: ResponseContent, nonce: string): readonly Buffer[] {
     return [...this.#bodyOf(content).pieces, framedString(NONCE, nonce)];
   }
 
   /** About so many bytes a response will have; it need not be put together for that. */
-  sizeOf(content: Content): number {
+  sizeOf(content: ResponseContent): number {
     const known = this.#find(content);
     if (known !== undefined) return known.body.length;
     return content.names.reduce((sum, name) => sum + (content.set.resources.get(name)?.body.length ?? 0), 0);
   }
 
-  #find({ names, removed, set, protocol }: Content): Kept | undefined {
+  #find({ names, removed, set, protocol }: ResponseContent): Kept | undefined {
     const known = this.#kept.get(names);
     return known?.set === set && known.protocol === protocol && known.removed === removed ? known : undefined;
   }
 
-  #bodyOf(content: Content): Body {
+  #bodyOf(content: ResponseContent): Body {
     const { protocol, set, names, removed } = content;
     const known = this.#find(content);
     if (known !== undefined) {
@@ -97,7 +97,7 @@ export class SharedBodies {
   }
 }
 
-function bodyOf({ protocol, set, names, removed }: Content): Body {
+function bodyOf({ protocol, set, names, removed }: ResponseContent): Body {
   const version = set.digest.slice(0, VERSION_LENGTH);
   const { typeUrl } = set;
   const chosen = names.map(name => set.resources.get(name)!);
@@ -111,10 +111,10 @@ function bodyOf({ protocol, set, names, removed }: Content): Body {
           frames: chosen.map(made => made.deltaFrame),
           removed,
         });
-  return { pieces: together(pieces), length: pieces.reduce((sum, piece) => sum + piece.length, 0) };
+  return { pieces: joinSmallPieces(pieces), length: pieces.reduce((sum, piece) => sum + piece.length, 0) };
 }
 
-function together(pieces: readonly Buffer[]): readonly Buffer[] {
+function joinSmallPieces(pieces: readonly Buffer[]): readonly Buffer[] {
   const out: Buffer[] = [];
   let small: Buffer[] = [];
   const close = (): void => {

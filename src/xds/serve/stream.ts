@@ -11,7 +11,7 @@ import type { State } from '../../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ResourceSet } from '../engine/resource-set.ts';
 import {
-  CLUSTERS_WAIT_MS,
+  CDS_ACK_WAIT_MS,
   type ClientRequest,
   openSession,
   type Response,
@@ -25,18 +25,18 @@ import { HEALTH } from '../session/types.ts';
 import { type Arrival, arrivalOf } from './connect.ts';
 import { debugResponse } from './debug-frame.ts';
 import { XDS_SOURCE, type XdsHost } from './host.ts';
-import type { ListedNames } from './listed-names.ts';
-import { type Sender, Sending, type SendingContext } from './sending.ts';
+import { ResponseWrite, type Sender, type WriteContext } from './response-write.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
+import type { SubscriptionFacts } from './subscription-facts.ts';
 import type { EndCode, Transport } from './transport.ts';
 import type { ViewTurns } from './view-turns.ts';
 
-export interface StreamContext extends SendingContext {
+export interface StreamContext extends WriteContext {
   readonly engine: Engine;
   /** As the host's; all facts of all streams come by here, in order. */
   readonly record: XdsHost['record'];
   readonly turns: ViewTurns;
-  readonly listed: ListedNames;
+  readonly subscriptionFacts: SubscriptionFacts;
   /** The proxy is known from now on; pushes may come. */
   readonly onConnected: (stream: AdsStream) => void;
   readonly onSettled: (stream: AdsStream) => void;
@@ -105,7 +105,7 @@ export class AdsStream implements Sender {
     if (this.#closing) return;
     this.#closing = true;
     // Not on the spot: where one goes, a thousand may be going.
-    this.#context.afterwards.later({ afterwards: () => this.#put({ kind: 'Closed', reason }) });
+    this.#context.completions.add({ complete: () => this.#put({ kind: 'Closed', reason }) });
   }
 
   /** From our side. */
@@ -182,7 +182,7 @@ export class AdsStream implements Sender {
   async #leave(reason: string): Promise<void> {
     try {
       const { connection } = this;
-      this.#context.listed.gone(connection);
+      this.#context.subscriptionFacts.onDisconnected(connection);
       if (connection !== '') {
         await this.#record([{ source: XDS_SOURCE, kind: 'ProxyDisconnected', connection, reason }]);
       }
@@ -253,7 +253,7 @@ export class AdsStream implements Sender {
         break;
       case 'Wait': {
         const { nonce } = effect;
-        host.clock.after(CLUSTERS_WAIT_MS, () => this.#put({ kind: 'Waited', nonce }));
+        host.clock.after(CDS_ACK_WAIT_MS, () => this.#put({ kind: 'Waited', nonce }));
         break;
       }
       case 'Debug':
@@ -274,7 +274,7 @@ export class AdsStream implements Sender {
     const connection = this.#arrival?.connection ?? this.connection;
     const before = this.#context.host.state().proxies.get(connection)?.subscriptions[typeUrl];
     const fact = { kind: 'ProxySubscribed', connection, typeUrl, subscribe, unsubscribe, wildcard } as const;
-    await this.#record(this.#context.listed.facts(fact, before));
+    await this.#record(this.#context.subscriptionFacts.facts(fact, before));
   }
 
   async #nacked(effect: SessionEffect & { readonly kind: 'Nacked' }): Promise<undefined> {
@@ -294,7 +294,7 @@ export class AdsStream implements Sender {
     let state = host.state();
     try {
       // A slice goes on with the newest state: what has changed meanwhile would have to be looked at again anyway.
-      const looking = turns.take(allowance => {
+      const looking = turns.run(allowance => {
         state = host.state();
         const proxy = state.proxies.get(this.connection);
         if (proxy === undefined || this.ended) return { value: this.#sets, left: allowance };
@@ -330,14 +330,14 @@ export class AdsStream implements Sender {
   #respond(response: Response): void {
     const set = this.#sets.get(response.typeUrl);
     if (set === undefined) this.failed(new Error(`no resources for a response of ${response.typeUrl}`));
-    else new Sending(this.#context, this, response, set).start();
+    else new ResponseWrite(this.#context, this, response, set).start();
   }
 
-  handing({ typeUrl, set, stateSeq }: Sending, sentAt: number): void {
+  onHandover({ typeUrl, set, stateSeq }: ResponseWrite, sentAt: number): void {
     this.#note(typeUrl, { version: set.digest, stateSeq, sentAt });
   }
 
-  sent(): void {
+  onTaken(): void {
     this.#put({ kind: 'Sent' });
   }
 

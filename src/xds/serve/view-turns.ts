@@ -27,7 +27,7 @@ export class ViewTurns {
   }
 
   /** First come, first served; no promise if it is done at once. Throws or rejects with what the slice throws. */
-  take<T>(slice: Slice<T>): T | Promise<T> {
+  run<T>(slice: Slice<T>): T | Promise<T> {
     if (this.#taken || this.#left <= 0) return this.#wait(slice);
     const value = this.#go(slice);
     if (value !== undefined) return value;

@@ -1,5 +1,8 @@
-// The global window of responses being written, and the gate for new streams: both keep a stampede (a thousand proxies reconnecting)
-// from holding the memory or the event loop. First come, first served.
+// The global window of responses being written: it bounds the responses, and their bytes, that are handed to HTTP/2 at the same time, so that a
+// stampede (a thousand proxies reconnecting) holds neither the memory nor the event loop. First come, first served.
+//
+// Invariant: at most `writesMax` writes and `writeBytesMax` bytes hold a slot; one larger response gets a slot when it is alone. A write loses its
+// slot after `writeSlotMs` and goes on without it: a slow reader delays itself, not the others.
 
 import type { HostClock, HostTimer } from './host.ts';
 
@@ -13,22 +16,22 @@ export interface WindowLimits {
 }
 
 /** A write that wants a place. */
-export interface Writing {
+export interface SlotRequest {
   readonly bytes: number;
   /** It has one; `leave` when the write is over. False: it does not want it any more. */
-  entered(): boolean;
+  onSlotGranted(): boolean;
   /** The hold time is over, and the place was given away. */
-  slow(): void;
+  onSlotExpired(): void;
 }
 
 export class WriteWindow {
   readonly #clock: HostClock;
   readonly #limits: WindowLimits;
-  #waiting: Writing[] = [];
+  #waiting: SlotRequest[] = [];
   /** Of `#waiting`, those before it have entered: half of it at most. */
   #next = 0;
   /** Until when each has its place, in the order in which they were taken. */
-  readonly #places = new Map<Writing, number>();
+  readonly #slots = new Map<SlotRequest, number>();
   #bytes = 0;
   #timer: HostTimer | undefined;
 
@@ -38,26 +41,26 @@ export class WriteWindow {
   }
 
   get taken(): number {
-    return this.#places.size;
+    return this.#slots.size;
   }
 
   /** A place in the window for so many bytes, now or when there is one. */
-  take(writing: Writing): void {
-    if (this.#next === this.#waiting.length && this.#hasRoom(writing.bytes)) this.#enter(writing);
+  acquire(writing: SlotRequest): void {
+    if (this.#next === this.#waiting.length && this.#hasRoom(writing.bytes)) this.#grant(writing);
     else this.#waiting.push(writing);
   }
 
   /** Idempotent. */
-  leave(writing: Writing): void {
-    if (!this.#places.delete(writing)) return;
+  release(writing: SlotRequest): void {
+    if (!this.#slots.delete(writing)) return;
     this.#bytes -= writing.bytes;
-    if (this.#places.size === 0) {
+    if (this.#slots.size === 0) {
       this.#timer?.cancel();
       this.#timer = undefined;
     }
     for (let next = this.#waiting[this.#next]; next !== undefined && this.#hasRoom(next.bytes); ) {
       this.#next++;
-      this.#enter(next);
+      this.#grant(next);
       next = this.#waiting[this.#next];
     }
     // In halves, so that it costs each of them one move at most; under a load that never ends there is always somebody waiting.
@@ -69,13 +72,13 @@ export class WriteWindow {
 
   #hasRoom(bytes: number): boolean {
     const { writesMax, writeBytesMax } = this.#limits;
-    if (this.#places.size === 0) return true;
-    return this.#places.size < writesMax && this.#bytes + bytes <= writeBytesMax;
+    if (this.#slots.size === 0) return true;
+    return this.#slots.size < writesMax && this.#bytes + bytes <= writeBytesMax;
   }
 
-  #enter(writing: Writing): void {
-    if (!writing.entered()) return;
-    this.#places.set(writing, this.#clock.now() + this.#limits.writeSlotMs);
+  #grant(writing: SlotRequest): void {
+    if (!writing.onSlotGranted()) return;
+    this.#slots.set(writing, this.#clock.now() + this.#limits.writeSlotMs);
     this.#bytes += writing.bytes;
     this.#watch();
   }
@@ -83,44 +86,16 @@ export class WriteWindow {
   /** One timer for all: it looks when the oldest place may be given away, and again for the next. */
   #watch(): void {
     if (this.#timer !== undefined) return;
-    const [oldest] = this.#places.values();
+    const [oldest] = this.#slots.values();
     if (oldest === undefined) return;
     this.#timer = this.#clock.after(Math.max(0, oldest - this.#clock.now()), () => {
       this.#timer = undefined;
-      for (const [writing, until] of this.#places) {
+      for (const [writing, until] of this.#slots) {
         if (until > this.#clock.now()) break;
-        this.leave(writing);
-        writing.slow();
+        this.release(writing);
+        writing.onSlotExpired();
       }
       this.#watch();
     });
-  }
-}
-
-/** Those that have to wait are let in together, so often. What they need at the same time is made, recorded and committed once for all of them. */
-export const GATE_TURN_MS = 500;
-
-/** Lets `perSecond` through: after a quiet time as many as there are in a turn at once, the others at the next turn after their time has come. */
-export class Gate {
-  readonly #spacingMs: number;
-  readonly #waitMsMax: number;
-  #nextAt = Number.NEGATIVE_INFINITY;
-
-  constructor(perSecond: number, waitMsMax: number) {
-    this.#spacingMs = 1_000 / perSecond;
-    this.#waitMsMax = waitMsMax;
-  }
-
-  /** One that came now would have to wait. */
-  isBusy(now: number): boolean {
-    return this.#nextAt > now;
-  }
-
-  /** Milliseconds to wait for one's turn; undefined: the queue is too long. */
-  enter(now: number): number | undefined {
-    const at = Math.max(now - GATE_TURN_MS, this.#nextAt);
-    if (at - now > this.#waitMsMax) return undefined;
-    this.#nextAt = at + this.#spacingMs;
-    return at <= now ? 0 : Math.ceil(at / GATE_TURN_MS) * GATE_TURN_MS - now;
   }
 }

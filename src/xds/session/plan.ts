@@ -7,11 +7,11 @@
 // "Protocol"). Clusters on hold are not in the receipt's digest, which is over what generation gives; `held` does have them, so one
 // that comes back unchanged is not sent again.
 
-import { absent, chosen, differenceOf, intersection, namesOf, nothing, unionWith, without } from './names.ts';
+import { absent, diffVersions, intersection, mergePresent, namesOf, noList, unionWith, without } from './name-sets.ts';
 import { type Due, nothingDue, type Session, type Versions, type Watch } from './session.ts';
 import { CDS, EDS, LDS, RDS, rulesOf } from './types.ts';
 
-export interface Plan {
+export interface PlannedResponse {
   readonly names: readonly string[];
   readonly removed: readonly string[];
   readonly full: boolean;
@@ -20,7 +20,7 @@ export interface Plan {
 }
 
 /** The client did not have some of it before. */
-export function bringsNew(made: Plan, heldBefore: Versions): boolean {
+export function addsNames(made: PlannedResponse, heldBefore: Versions): boolean {
   return made.changed.some(name => !heldBefore.has(name));
 }
 
@@ -30,34 +30,34 @@ export function isUnchanged(session: Session, typeUrl: string, watch: Watch, set
 }
 
 /** The response that is due, if any, and what the client then holds; nonces and unanswered responses are the caller's. */
-export function plan(
+export function planResponse(
   session: Session,
   typeUrl: string,
   watch: Watch,
   set: Versions,
   stateSeq: number,
-): readonly [Watch, Plan | undefined] {
+): readonly [Watch, PlannedResponse | undefined] {
   const due = dueOf(session, typeUrl, watch);
-  if (set === watch.held && due === nothingDue) return [{ ...watch, upTo: stateSeq }, undefined];
-  const { changed, gone } = differenceOf(watch.held, set);
+  if (set === watch.held && due === nothingDue) return [{ ...watch, syncedToSeq: stateSeq }, undefined];
+  const { changed, gone } = diffVersions(watch.held, set);
   const holds = session.protocol === 'delta' && typeUrl === CDS && gone.length > 0;
-  const onHold = holds ? holdBack(session, watch, gone, stateSeq) : noneOnHold;
+  const heldRemovals = holds ? removalsToHold(session, watch, gone, stateSeq) : noHeldRemovals;
   const after: Watch = {
     ...watch,
     held:
-      onHold.size === 0
+      heldRemovals.size === 0
         ? set
-        : new Map([...set, ...[...onHold.keys()].map(name => [name, watch.held.get(name)!] as const)]),
-    onHold,
-    doubtful: session.protocol === 'sotw' ? only(watch.doubtful, set) : watch.doubtful,
+        : new Map([...set, ...[...heldRemovals.keys()].map(name => [name, watch.held.get(name)!] as const)]),
+    heldRemovals,
+    nackedNames: session.protocol === 'sotw' ? stillPresent(watch.nackedNames, set) : watch.nackedNames,
     due: nothingDue,
-    upTo: stateSeq,
+    syncedToSeq: stateSeq,
   };
-  const leaving = onHold.size === 0 ? gone : gone.filter(name => !onHold.has(name));
+  const leaving = heldRemovals.size === 0 ? gone : gone.filter(name => !heldRemovals.has(name));
   const made =
     session.protocol === 'sotw'
       ? planSotw(typeUrl, watch, set, due, changed, leaving)
-      : planDelta(typeUrl, watch, set, due, united(changed, backOf(watch, set)), leaving, onHold);
+      : planDelta(typeUrl, watch, set, due, sortedUnion(changed, renackable(watch, set)), leaving, heldRemovals);
   return [after, made];
 }
 
@@ -68,17 +68,17 @@ function planSotw(
   due: Due,
   changed: readonly string[],
   leaving: readonly string[],
-): Plan | undefined {
+): PlannedResponse | undefined {
   const rules = rulesOf(typeUrl);
   const asked = due.answer || due.everything || due.names.size > 0;
   // Outside wildcard types a removal cannot be expressed: the client drops the resource with the cluster or listener that names it.
   // It is a change only if what has gone was refused: what was refused with it may be accepted now.
-  const gone = rules.wildcard ? leaving : leaving.filter(name => watch.doubtful.has(name));
+  const gone = rules.wildcard ? leaving : leaving.filter(name => watch.nackedNames.has(name));
   if (!asked && changed.length === 0 && gone.length === 0) return undefined;
   const full = rules.wildcard || due.everything;
-  const names = full ? namesOf(set) : pick(set, changed, due.names, watch.doubtful);
+  const names = full ? namesOf(set) : pick(set, changed, due.names, watch.nackedNames);
   if (names.length === 0 && (rules.absence !== 'removed' || (!asked && !full))) return undefined;
-  return { names, removed: nothing, full, changed: due.everything ? names : changed };
+  return { names, removed: noList, full, changed: due.everything ? names : changed };
 }
 
 function planDelta(
@@ -89,44 +89,44 @@ function planDelta(
   changed: readonly string[],
   leaving: readonly string[],
   onHold: ReadonlyMap<string, number>,
-): Plan | undefined {
+): PlannedResponse | undefined {
   const rules = rulesOf(typeUrl);
-  const names = pick(set, changed, due.names, watch.doubtful);
-  const missing = due.answer && watch.upTo === 0 ? absent(watch.names, set) : nothing;
+  const names = pick(set, changed, due.names, watch.nackedNames);
+  const missing = due.answer && watch.syncedToSeq === 0 ? absent(watch.names, set) : noList;
   const unknown = absent(due.names, set);
-  const unsure = absent(watch.doubtful, set);
+  const unsure = absent(watch.nackedNames, set);
   const asked = due.answer || due.everything || due.names.size > 0;
   if (!asked && changed.length === 0 && leaving.length === 0) return undefined;
   // What is on hold goes when its time comes, whoever asks: until then it counts as held.
-  const absentees = united(leaving, missing, unknown, unsure);
-  const removed = rules.absence === 'never' ? nothing : otherThan(onHold, absentees);
+  const absentees = sortedUnion(leaving, missing, unknown, unsure);
+  const removed = rules.absence === 'never' ? noList : notHeld(onHold, absentees);
   if (names.length === 0 && rules.absence !== 'removed') return undefined;
   return { names, removed, full: names.length === set.size, changed: names };
 }
 
-function otherThan(onHold: ReadonlyMap<string, number>, names: readonly string[]): readonly string[] {
+function notHeld(onHold: ReadonlyMap<string, number>, names: readonly string[]): readonly string[] {
   return onHold.size === 0 ? names : names.filter(name => !onHold.has(name));
 }
 
 /** What was refused, has gone, and is back before it was taken away: the same version, but the client may not have it. */
-function backOf(watch: Watch, set: Versions): readonly string[] {
-  if (watch.onHold.size === 0 || watch.doubtful.size === 0) return nothing;
-  return [...watch.onHold.keys()].filter(name => watch.doubtful.has(name) && set.has(name));
+function renackable(watch: Watch, set: Versions): readonly string[] {
+  if (watch.heldRemovals.size === 0 || watch.nackedNames.size === 0) return noList;
+  return [...watch.heldRemovals.keys()].filter(name => watch.nackedNames.has(name) && set.has(name));
 }
 
 /** Clusters without their endpoints since they were last sent count as asked for in EDS. */
 function dueOf(session: Session, typeUrl: string, watch: Watch): Due {
   const { due } = watch;
-  if (typeUrl !== EDS || session.warming.size === 0) {
+  if (typeUrl !== EDS || session.warmingClusters.size === 0) {
     return due.answer || due.everything || due.names.size > 0 ? due : nothingDue;
   }
-  const warming = intersection(session.warming, watch.names);
+  const warming = intersection(session.warmingClusters, watch.names);
   const names = due.names.size === 0 ? warming : new Set([...due.names, ...warming]);
   return names.size === 0 && !due.answer && !due.everything ? nothingDue : { ...due, names };
 }
 
 /** Of the clusters that are gone, those that the client may still route to, with the state since when they are gone. */
-function holdBack(
+function removalsToHold(
   session: Session,
   watch: Watch,
   gone: readonly string[],
@@ -134,8 +134,8 @@ function holdBack(
 ): ReadonlyMap<string, number> {
   const kept = new Map<string, number>();
   for (const name of gone) {
-    const since = watch.onHold.get(name) ?? stateSeq;
-    if (!mayRelease(session, watch, since)) kept.set(name, since);
+    const since = watch.heldRemovals.get(name) ?? stateSeq;
+    if (!isReleasable(session, watch, since)) kept.set(name, since);
   }
   return kept;
 }
@@ -144,36 +144,43 @@ function holdBack(
  * Everything that can name a cluster has been brought to `since`, and accepted. An unanswered CDS response counts as well: by the time
  * a client that reconnects has answered it, it has also said whether it watches listeners and routes.
  */
-function mayRelease(session: Session, clusters: Watch, since: number): boolean {
-  if (clusters.unanswered.length > 0 || clusters.upTo === 0) return false;
+function isReleasable(session: Session, clusters: Watch, since: number): boolean {
+  if (clusters.unanswered.length > 0 || clusters.syncedToSeq === 0) return false;
   for (const typeUrl of [LDS, RDS]) {
     const watch = session.watches.get(typeUrl);
     if (watch === undefined) continue;
-    if (watch.upTo < since || watch.unanswered.length > 0 || watch.doubtful.size > 0) return false;
+    if (watch.syncedToSeq < since || watch.unanswered.length > 0 || watch.nackedNames.size > 0) return false;
   }
   return true;
 }
 
 /** Clusters on hold could be let go now. */
-export function releaseDue(session: Session): boolean {
+export function hasReleasableRemoval(session: Session): boolean {
   const clusters = session.watches.get(CDS);
   if (clusters === undefined) return false;
-  for (const since of clusters.onHold.values()) if (mayRelease(session, clusters, since)) return true;
+  for (const since of clusters.heldRemovals.values()) if (isReleasable(session, clusters, since)) return true;
   return false;
 }
 
 /** Clusters in a response begin to warm; endpoints in one end it. `held`: what the client has of the type after the response. */
-export function warmingAfter(session: Session, typeUrl: string, made: Plan, held: Versions): ReadonlySet<string> {
+export function warmingAfter(
+  session: Session,
+  typeUrl: string,
+  made: PlannedResponse,
+  held: Versions,
+): ReadonlySet<string> {
   if (typeUrl === CDS) {
-    const warming = unionWith(session.warming, made.changed);
+    const warming = unionWith(session.warmingClusters, made.changed);
     const gone = absent(warming, held);
     return gone.length === 0 ? warming : without(warming, gone);
   }
-  return typeUrl === EDS && session.warming.size > 0 ? without(session.warming, made.names) : session.warming;
+  return typeUrl === EDS && session.warmingClusters.size > 0
+    ? without(session.warmingClusters, made.names)
+    : session.warmingClusters;
 }
 
 /** State of the world has no words for what is gone, so nothing can settle a doubt about it. */
-function only(doubtful: ReadonlySet<string>, set: Versions): ReadonlySet<string> {
+function stillPresent(doubtful: ReadonlySet<string>, set: Versions): ReadonlySet<string> {
   return doubtful.size === 0 ? doubtful : new Set([...doubtful].filter(name => set.has(name)));
 }
 
@@ -183,14 +190,14 @@ function pick(
   due: ReadonlySet<string>,
   doubtful: ReadonlySet<string>,
 ): readonly string[] {
-  return chosen(set, chosen(set, changed, due), doubtful);
+  return mergePresent(set, mergePresent(set, changed, due), doubtful);
 }
 
 /** Mostly one of them has anything to say: then that one itself. */
-function united(...lists: readonly (readonly string[])[]): readonly string[] {
+function sortedUnion(...lists: readonly (readonly string[])[]): readonly string[] {
   const said = lists.filter(list => list.length > 0);
   const [only] = said;
-  if (only === undefined) return nothing;
+  if (only === undefined) return noList;
   return said.length === 1 ? sortedOnce(only) : [...new Set(said.flat())].sort();
 }
 
@@ -198,4 +205,4 @@ function sortedOnce(list: readonly string[]): readonly string[] {
   return list.every((name, i) => i === 0 || list[i - 1]! < name) ? list : [...new Set(list)].sort();
 }
 
-const noneOnHold: ReadonlyMap<string, number> = new Map();
+const noHeldRemovals: ReadonlyMap<string, number> = new Map();

@@ -125,12 +125,12 @@ export interface Watch {
   /** What the client holds if it accepted everything it was sent, clusters on hold included. */
   readonly held: Versions;
   /** Delta CDS: clusters that are gone but not yet taken away → state since when they are gone. */
-  readonly onHold: ReadonlyMap<string, number>;
+  readonly heldRemovals: ReadonlyMap<string, number>;
   /** Names that were in a refused response and in no accepted one since: go along with the next response. */
-  readonly doubtful: ReadonlySet<string>;
+  readonly nackedNames: ReadonlySet<string>;
   readonly unanswered: readonly Unanswered[];
   /** State up to which the client was brought (or found to be). 0: never. Counted on only while clusters are on hold: until then it may be older. */
-  readonly upTo: number;
+  readonly syncedToSeq: number;
   readonly due: Due;
 }
 
@@ -141,17 +141,17 @@ export interface Session {
   readonly responses: number;
   readonly watches: Watches<Watch>;
   /** Clusters sent since their endpoints were last sent: Envoy warms them and waits for endpoints, even for ones it had. */
-  readonly warming: ReadonlySet<string>;
+  readonly warmingClusters: ReadonlySet<string>;
   /** A new view is needed before anything else is sent. */
-  readonly wanted: boolean;
-  readonly asks: number;
-  readonly asking: boolean;
+  readonly evaluationDue: boolean;
+  readonly evaluations: number;
+  readonly evaluating: boolean;
   /** The view being sent, and the types of it that are still to be looked at, in push order. */
   readonly view: View | undefined;
-  readonly pending: readonly string[];
+  readonly pendingTypes: readonly string[];
   readonly writing: boolean;
   /** Listeners and routes wait for the answer to that CDS response: see step.ts. */
-  readonly waitingFor: string | undefined;
+  readonly awaitedCdsNonce: string | undefined;
   readonly pushing: boolean;
 }
 
@@ -161,7 +161,7 @@ export const WATCHED_NAMES_MAX = 100_000;
 /** Responses of one type without an answer that are told apart; older ones are taken together. */
 export const UNANSWERED_MAX = 16;
 /** How long listeners and routes wait for a client to take note of new clusters. */
-export const CLUSTERS_WAIT_MS = 5_000;
+export const CDS_ACK_WAIT_MS = 5_000;
 /** A client's message is kept up to this many characters. */
 export const NACK_MESSAGE_MAX = 4096;
 
@@ -177,14 +177,14 @@ export function openSession(protocol: 'sotw' | 'delta', stream: string): Session
     stream,
     responses: 0,
     watches: noWatches,
-    warming: noNames,
-    wanted: false,
-    asks: 0,
-    asking: false,
+    warmingClusters: noNames,
+    evaluationDue: false,
+    evaluations: 0,
+    evaluating: false,
     view: undefined,
-    pending: [],
+    pendingTypes: [],
     writing: false,
-    waitingFor: undefined,
+    awaitedCdsNonce: undefined,
     pushing: false,
   };
 }

@@ -11,10 +11,10 @@
 // client that has acknowledged clusters before is waited for, and not longer than CLUSTERS_WAIT_MS.
 
 import { unreachable } from '../../core/base/assert.ts';
-import { acknowledge, expectAnswer, refuse } from './answer.ts';
+import { recordAck, recordNack, withUnanswered } from './ack-nack.ts';
 import { blamedNames } from './blame.ts';
-import { nothing, sorted, together } from './names.ts';
-import { bringsNew, isUnchanged, plan, releaseDue, warmingAfter } from './plan.ts';
+import { noList, sorted, unionOf } from './name-sets.ts';
+import { addsNames, hasReleasableRemoval, isUnchanged, planResponse, warmingAfter } from './plan.ts';
 import {
   type ClientRequest,
   NACK_MESSAGE_MAX,
@@ -28,7 +28,7 @@ import {
   type Watch,
   withWatch,
 } from './session.ts';
-import { type Change, subscribeDelta, subscribeSotw, withoutUnnamed } from './subscribe.ts';
+import { resendUnnamed, subscribeDelta, subscribeSotw, type WatchChange } from './subscribe.ts';
 import { CDS, DEBUG_PREFIX, HEALTH, LDS, RDS, rulesOf } from './types.ts';
 
 export type SessionStep = readonly [Session, readonly SessionEffect[]];
@@ -38,19 +38,19 @@ export function step(session: Session, input: SessionInput): SessionStep {
     case 'Request':
       return onRequest(session, input.request);
     case 'Push':
-      return proceed({ ...session, wanted: true, pushing: true }, []);
+      return proceed({ ...session, evaluationDue: true, pushing: true }, []);
     case 'Evaluated': {
-      if (!session.asking || input.ask !== session.asks) return [session, []];
-      return proceed({ ...session, asking: false, view: input.view, pending: session.watches.typeUrls }, []);
+      if (!session.evaluating || input.ask !== session.evaluations) return [session, []];
+      return proceed({ ...session, evaluating: false, view: input.view, pendingTypes: session.watches.typeUrls }, []);
     }
     case 'Failed':
-      if (!session.asking || input.ask !== session.asks) return [session, []];
-      return giveUp({ ...session, asking: false });
+      if (!session.evaluating || input.ask !== session.evaluations) return [session, []];
+      return giveUp({ ...session, evaluating: false });
     case 'Sent':
       return proceed({ ...session, writing: false }, []);
     case 'Waited':
-      if (session.waitingFor !== input.nonce) return [session, []];
-      return proceed({ ...session, waitingFor: undefined }, []);
+      if (session.awaitedCdsNonce !== input.nonce) return [session, []];
+      return proceed({ ...session, awaitedCdsNonce: undefined }, []);
     default:
       return unreachable(input);
   }
@@ -58,7 +58,7 @@ export function step(session: Session, input: SessionInput): SessionStep {
 
 function onRequest(before: Session, request: ClientRequest): SessionStep {
   const { typeUrl } = request;
-  const session = typeUrl === CDS ? withAnswer(before, request.nonce) : before;
+  const session = typeUrl === CDS ? endCdsWait(before, request.nonce) : before;
   if (typeUrl === '') return close(session, 'INVALID_ARGUMENT', 'a request without type_url');
   if (request.protocol !== session.protocol)
     return close(session, 'INVALID_ARGUMENT', `not a ${session.protocol} request`);
@@ -68,36 +68,35 @@ function onRequest(before: Session, request: ClientRequest): SessionStep {
     return [session, [{ kind: 'Debug', typeUrl, names }]];
   }
   const watch = session.watches.get(typeUrl);
-  if (request.error !== undefined) return onRefused(session, watch, request, request.error);
+  if (request.error !== undefined) return onNack(session, watch, request, request.error);
   const known = watch !== undefined && request.nonce !== '';
   const expired = known && request.nonce !== watch.nonceSent && !unsubscribesAll(request);
-  const answered = known ? acknowledge(watch, request.nonce) : watch;
+  const answered = known ? recordAck(watch, request.nonce) : watch;
   const effects: SessionEffect[] = [];
   if (expired) effects.push({ kind: 'Expired', typeUrl, nonce: request.nonce });
   else if (known) effects.push({ kind: 'Acked', typeUrl, nonce: request.nonce });
   if (expired && request.protocol === 'sotw')
-    return proceed(withWatch(session, typeUrl, withoutUnnamed(answered!, request)), effects);
-  if (answered !== undefined && saysNothingMore(request))
-    return proceed(withWatch(session, typeUrl, answered), effects);
+    return proceed(withWatch(session, typeUrl, resendUnnamed(answered!, request)), effects);
+  if (answered !== undefined && isPlainAck(request)) return proceed(withWatch(session, typeUrl, answered), effects);
   const change = request.protocol === 'sotw' ? subscribeSotw(answered, request) : subscribeDelta(answered, request);
   return applyChange(session, typeUrl, change, effects);
 }
 
 /** A delta client's mere answer, which most requests are. */
-function saysNothingMore(request: ClientRequest): boolean {
+function isPlainAck(request: ClientRequest): boolean {
   return request.protocol === 'delta' && request.subscribe.length === 0 && request.unsubscribe.length === 0;
 }
 
 /** A new state of the type (no nonce) ends the waiting as well. */
-function withAnswer(session: Session, nonce: string): Session {
-  const ends = session.waitingFor !== undefined && (nonce === session.waitingFor || nonce === '');
-  return ends ? { ...session, waitingFor: undefined } : session;
+function endCdsWait(session: Session, nonce: string): Session {
+  const ends = session.awaitedCdsNonce !== undefined && (nonce === session.awaitedCdsNonce || nonce === '');
+  return ends ? { ...session, awaitedCdsNonce: undefined } : session;
 }
 
 function applyChange(
   session: Session,
   typeUrl: string,
-  change: Change,
+  change: WatchChange,
   effects: readonly SessionEffect[],
 ): SessionStep {
   const before = session.watches.get(typeUrl);
@@ -110,11 +109,11 @@ function applyChange(
     return close(session, 'RESOURCE_EXHAUSTED', `more than ${WATCHED_TYPES_MAX} types on one stream`);
   }
   const fact = subscriptionFact(typeUrl, before, after);
-  if (fact === undefined) return proceed({ ...next, wanted: session.wanted || change.asks }, effects);
+  if (fact === undefined) return proceed({ ...next, evaluationDue: session.evaluationDue || change.asks }, effects);
   // A view from before the change is of another subscription: what is left of it is not sent, one that was asked for not awaited.
-  const stale = session.asking || session.pending.length > 0;
-  const wanted = session.wanted || change.asks || stale;
-  return proceed({ ...next, wanted, asking: false, pending: [] }, [...effects, fact]);
+  const stale = session.evaluating || session.pendingTypes.length > 0;
+  const evaluationDue = session.evaluationDue || change.asks || stale;
+  return proceed({ ...next, evaluationDue, evaluating: false, pendingTypes: [] }, [...effects, fact]);
 }
 
 /** Row 4 of §6.1 comes before row 6: taking the last name away counts whatever the nonce. */
@@ -143,32 +142,39 @@ function subscriptionFact(
  * A NACK of a type without a watch is ignored. The names in one of state of the world count, where Istio ignores them: the request that first
  * named them may have been too late (row 6), and then nothing else would ever say them again. Without names it says nothing of names.
  */
-function onRefused(session: Session, watch: Watch | undefined, request: ClientRequest, error: string): SessionStep {
+function onNack(session: Session, watch: Watch | undefined, request: ClientRequest, error: string): SessionStep {
   if (watch === undefined) return [session, []];
   const { typeUrl, nonce } = request;
   const message = error.length > NACK_MESSAGE_MAX ? `${error.slice(0, NACK_MESSAGE_MAX)}…` : error;
-  const [after, sent] = refuse(session.protocol, watch, nonce, message);
+  const [after, sent] = recordNack(session.protocol, watch, nonce, message);
   const nacked: SessionEffect = { kind: 'Nacked', typeUrl, nonce, message, sent, blamed: blamedNames(error, sent) };
-  const wanted = session.wanted || after.due.names.size > 0;
+  const evaluationDue = session.evaluationDue || after.due.names.size > 0;
   if (request.protocol === 'sotw' && nonce === watch.nonceSent && request.names.length > 0) {
-    return applyChange({ ...session, wanted }, typeUrl, subscribeSotw(after, request), [nacked]);
+    return applyChange({ ...session, evaluationDue }, typeUrl, subscribeSotw(after, request), [nacked]);
   }
-  const late = request.protocol === 'sotw' && request.names.length > 0 ? withoutUnnamed(after, request) : after;
-  return proceed({ ...withWatch(session, typeUrl, late), wanted }, [nacked]);
+  const late = request.protocol === 'sotw' && request.names.length > 0 ? resendUnnamed(after, request) : after;
+  return proceed({ ...withWatch(session, typeUrl, late), evaluationDue }, [nacked]);
 }
 
 /** Does what can be done now: goes on with the view, or asks for one, or is done. */
 function proceed(before: Session, effects: readonly SessionEffect[]): SessionStep {
   let session = before;
   let done = effects;
-  while (!session.writing && !session.asking) {
-    if (session.wanted || (session.pending.length === 0 && releaseDue(session))) {
-      const asks = session.asks + 1;
-      session = { ...session, wanted: false, asking: true, asks, pending: nothing, view: undefined };
-      done = [...done, { kind: 'Evaluate', ask: asks }];
-    } else if (session.pending.length > 0) {
-      if (hasToWait(session, session.pending[0]!)) break;
-      const [next, sending] = lookOn(session);
+  while (!session.writing && !session.evaluating) {
+    if (session.evaluationDue || (session.pendingTypes.length === 0 && hasReleasableRemoval(session))) {
+      const evaluations = session.evaluations + 1;
+      session = {
+        ...session,
+        evaluationDue: false,
+        evaluating: true,
+        evaluations,
+        pendingTypes: noList,
+        view: undefined,
+      };
+      done = [...done, { kind: 'Evaluate', ask: evaluations }];
+    } else if (session.pendingTypes.length > 0) {
+      if (awaitsCdsAck(session, session.pendingTypes[0]!)) break;
+      const [next, sending] = skipUnchangedTypes(session);
       session = next;
       if (sending.length > 0) done = done.length === 0 ? sending : [...done, ...sending];
     } else {
@@ -184,64 +190,67 @@ const settled: SessionEffect = { kind: 'Settled' };
 
 /** After a failed evaluation: what was due stays so, but is not asked for again before the next input. */
 function giveUp(session: Session): SessionStep {
-  if (session.wanted) return proceed(session, []);
+  if (session.evaluationDue) return proceed(session, []);
   return [{ ...session, pushing: false }, session.pushing ? [{ kind: 'Settled' }] : []];
 }
 
-function hasToWait(session: Session, typeUrl: string): boolean {
-  return session.waitingFor !== undefined && (typeUrl === LDS || typeUrl === RDS);
+function awaitsCdsAck(session: Session, typeUrl: string): boolean {
+  return session.awaitedCdsNonce !== undefined && (typeUrl === LDS || typeUrl === RDS);
 }
 
 /**
  * At the next type of which there may be something to say; those before it, as most types of most pushes, are passed over together. That they were
  * looked at is worth a note only to clusters on hold, and the first time.
  */
-function lookOn(session: Session): SessionStep {
-  const { pending, view } = session;
-  const notes = (session.watches.get(CDS)?.onHold.size ?? 0) > 0;
+function skipUnchangedTypes(session: Session): SessionStep {
+  const { pendingTypes, view } = session;
+  const notes = (session.watches.get(CDS)?.heldRemovals.size ?? 0) > 0;
   let { watches } = session;
   let at = 0;
-  for (; at < pending.length; at++) {
-    const typeUrl = pending[at]!;
+  for (; at < pendingTypes.length; at++) {
+    const typeUrl = pendingTypes[at]!;
     const watch = watches.get(typeUrl);
     const set = view?.sets.get(typeUrl);
     if (view === undefined || watch === undefined || set === undefined) break;
-    if (hasToWait(session, typeUrl) || !isUnchanged(session, typeUrl, watch, set)) break;
-    if (notes || watch.upTo === 0) watches = watches.with(typeUrl, { ...watch, upTo: view.stateSeq });
+    if (awaitsCdsAck(session, typeUrl) || !isUnchanged(session, typeUrl, watch, set)) break;
+    if (notes || watch.syncedToSeq === 0) watches = watches.with(typeUrl, { ...watch, syncedToSeq: view.stateSeq });
   }
-  const next = pending[at];
-  if (next === undefined) return [{ ...session, watches, pending: nothing }, noEffects];
-  if (hasToWait(session, next)) return [{ ...session, watches, pending: pending.slice(at) }, noEffects];
-  return lookAt({ ...session, watches, pending: pending.slice(at + 1) }, next);
+  const next = pendingTypes[at];
+  if (next === undefined) return [{ ...session, watches, pendingTypes: noList }, noEffects];
+  if (awaitsCdsAck(session, next)) return [{ ...session, watches, pendingTypes: pendingTypes.slice(at) }, noEffects];
+  return respondIfDue({ ...session, watches, pendingTypes: pendingTypes.slice(at + 1) }, next);
 }
 
 const noEffects: readonly SessionEffect[] = [];
 
-function lookAt(session: Session, typeUrl: string): SessionStep {
+function respondIfDue(session: Session, typeUrl: string): SessionStep {
   const watch = session.watches.get(typeUrl);
   const set = session.view?.sets.get(typeUrl);
   if (watch === undefined || session.view === undefined) return [session, []];
   const { stateSeq } = session.view;
   // A type that cannot be served: nothing is ever said of it, and nothing waits for it.
   if (set === undefined) {
-    return [withWatch(session, typeUrl, { ...watch, upTo: stateSeq, onHold: new Map(), due: nothingDue }), []];
+    return [
+      withWatch(session, typeUrl, { ...watch, syncedToSeq: stateSeq, heldRemovals: new Map(), due: nothingDue }),
+      [],
+    ];
   }
-  const [after, made] = plan(session, typeUrl, watch, set, stateSeq);
+  const [after, made] = planResponse(session, typeUrl, watch, set, stateSeq);
   if (made === undefined) return [withWatch(session, typeUrl, after), []];
   const responses = session.responses + 1;
   const nonce = `${session.stream}/${responses}`;
-  const unanswered = expectAnswer(after.unanswered, { nonce, names: together(made.names, made.removed) });
+  const unanswered = withUnanswered(after.unanswered, { nonce, names: unionOf(made.names, made.removed) });
   const waits =
     typeUrl === CDS &&
-    (session.waitingFor !== undefined || (watch.nonceAcked !== '' && bringsNew(made, watch.held))) &&
+    (session.awaitedCdsNonce !== undefined || (watch.nonceAcked !== '' && addsNames(made, watch.held))) &&
     (session.watches.has(LDS) || session.watches.has(RDS));
   const next: Session = {
     ...session,
     watches: session.watches.with(typeUrl, { ...after, nonceSent: nonce, unanswered }),
     responses,
     writing: true,
-    warming: warmingAfter(session, typeUrl, made, after.held),
-    waitingFor: waits ? nonce : session.waitingFor,
+    warmingClusters: warmingAfter(session, typeUrl, made, after.held),
+    awaitedCdsNonce: waits ? nonce : session.awaitedCdsNonce,
   };
   const { names, removed, full } = made;
   const response: SessionEffect = { kind: 'Respond', typeUrl, nonce, stateSeq, names, removed, full };

@@ -2,7 +2,7 @@
 // Istio pkg/xds/server.go ShouldRespond, pilot/pkg/xds/delta.go shouldRespondDelta. Where Istio departs from the xDS protocol in a way
 // that loses requests, the protocol is followed; each such place says so.
 
-import { setOf } from './names.ts';
+import { setOf } from './name-sets.ts';
 import {
   type DeltaRequest,
   type Due,
@@ -17,7 +17,7 @@ import { rulesOf } from './types.ts';
 export const WILDCARD = '*';
 
 /** The watch after a request; undefined: the client watches nothing of the type any more. */
-export interface Change {
+export interface WatchChange {
   readonly watch: Watch | undefined;
   /** The request has to be answered, if only by looking whether there is something to say. */
   readonly asks: boolean;
@@ -31,15 +31,15 @@ const fresh: Watch = {
   nonceAcked: '',
   lastError: '',
   held: noVersions,
-  onHold: new Map(),
-  doubtful: noNames,
+  heldRemovals: new Map(),
+  nackedNames: noNames,
   unanswered: [],
-  upTo: 0,
+  syncedToSeq: 0,
   due: nothingDue,
 };
 
 /** Rows 4, 5 and 7; NACKs and expired nonces (rows 3 and 6) never come here. */
-export function subscribeSotw(watch: Watch | undefined, request: SotwRequest): Change {
+export function subscribeSotw(watch: Watch | undefined, request: SotwRequest): WatchChange {
   const rules = rulesOf(request.typeUrl);
   const names = new Set(request.names);
   const starred = names.delete(WILDCARD);
@@ -54,7 +54,7 @@ export function subscribeSotw(watch: Watch | undefined, request: SotwRequest): C
   }
   if (sameNames(names, watch.names) && wildcard === watch.wildcard) return { watch, asks: isDue(watch) };
   const added = [...names].filter(name => !watch.names.has(name));
-  const changed = keepWatched({ ...watch, names, wildcard, explicit });
+  const changed = dropUnwatched({ ...watch, names, wildcard, explicit });
   const asks = rules.wildcard || added.length > 0;
   return asks
     ? { watch: withDue(changed, { answer: true, names: added }), asks }
@@ -65,18 +65,18 @@ export function subscribeSotw(watch: Watch | undefined, request: SotwRequest): C
  * Row 6: a request of state of the world that is too late says nothing of what the client wants now, but what it does not name the client did
  * not want then, and has dropped. If it names that again, as it may before it is ever heard, it needs it again: due from now on.
  */
-export function withoutUnnamed(watch: Watch, request: SotwRequest): Watch {
+export function resendUnnamed(watch: Watch, request: SotwRequest): Watch {
   const named = new Set(request.names);
   if (watch.wildcard || [...watch.names].every(name => named.has(name))) return watch;
   return withDue(watch, { answer: false, names: [...watch.names].filter(name => !named.has(name)) });
 }
 
 /** Rows 4 and 6. A request with an expired nonce comes here too: what it subscribes to would be lost otherwise (Istio does lose it). */
-export function subscribeDelta(watch: Watch | undefined, request: DeltaRequest): Change {
+export function subscribeDelta(watch: Watch | undefined, request: DeltaRequest): WatchChange {
   return watch === undefined ? firstDelta(request) : nextDelta(watch, request);
 }
 
-function firstDelta(request: DeltaRequest): Change {
+function firstDelta(request: DeltaRequest): WatchChange {
   const rules = rulesOf(request.typeUrl);
   const plain = request.initial.size === 0 && request.unsubscribe.length === 0 && !request.subscribe.includes(WILDCARD);
   if (plain && request.subscribe.length > 0) return firstNames(setOf(request.subscribe));
@@ -93,14 +93,14 @@ function firstDelta(request: DeltaRequest): Change {
 }
 
 /** Nothing but names, the set of which is shared by all clients that ask for the same. */
-function firstNames(names: ReadonlySet<string>): Change {
+function firstNames(names: ReadonlySet<string>): WatchChange {
   return {
     watch: { ...fresh, names, explicit: true, due: { answer: true, everything: false, names: noNames } },
     asks: true,
   };
 }
 
-function nextDelta(watch: Watch, request: DeltaRequest): Change {
+function nextDelta(watch: Watch, request: DeltaRequest): WatchChange {
   const rules = rulesOf(request.typeUrl);
   if (request.subscribe.length === 0 && request.unsubscribe.length === 0) return { watch, asks: false };
   const names = new Set(watch.names);
@@ -121,7 +121,7 @@ function nextDelta(watch: Watch, request: DeltaRequest): Change {
     // Still covered by the wildcard: the client has to hear how it stands (xDS protocol, "unsubscribing from resources").
     if (wildcard && name !== WILDCARD) asked.add(name);
   }
-  const changed = keepWatched({ ...watch, names, wildcard, explicit: true });
+  const changed = dropUnwatched({ ...watch, names, wildcard, explicit: true });
   const asks = asked.size > 0 || (wildcard && !watch.wildcard);
   return asks
     ? { watch: withDue(changed, { answer: true, names: asked }), asks }
@@ -132,18 +132,18 @@ function nextDelta(watch: Watch, request: DeltaRequest): Change {
  * Forgets what is no longer watched: the client has dropped it, or will. If some of that was refused, it may have been the reason; what
  * was refused with it is due then.
  */
-function keepWatched(watch: Watch): Watch {
+function dropUnwatched(watch: Watch): Watch {
   if (watch.wildcard) return watch;
   const { names } = watch;
-  const doubtful = new Set([...watch.doubtful].filter(name => names.has(name)));
+  const nackedNames = new Set([...watch.nackedNames].filter(name => names.has(name)));
   const kept: Watch = {
     ...watch,
     held: only(watch.held, names),
-    onHold: only(watch.onHold, names),
-    doubtful,
+    heldRemovals: only(watch.heldRemovals, names),
+    nackedNames,
     due: { ...watch.due, names: new Set([...watch.due.names].filter(name => names.has(name))) },
   };
-  return doubtful.size < watch.doubtful.size ? withDue(kept, { answer: false, names: doubtful }) : kept;
+  return nackedNames.size < watch.nackedNames.size ? withDue(kept, { answer: false, names: nackedNames }) : kept;
 }
 
 function isDue(watch: Watch): boolean {

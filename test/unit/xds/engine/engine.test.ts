@@ -7,7 +7,7 @@ import { collectGarbage } from '../../../../src/runtime/garbage.ts';
 import { Engine } from '../../../../src/xds/engine/engine.ts';
 import { digestOf } from '../../../../src/xds/engine/resource-set.ts';
 import { receiptsOf } from '../../../../src/xds/serve/receipts.ts';
-import { WriteWindow, type Writing } from '../../../../src/xds/serve/write-window.ts';
+import { type SlotRequest, WriteWindow } from '../../../../src/xds/serve/write-window.ts';
 import { CDS, EDS, LDS, RDS } from '../../../../src/xds/session/types.ts';
 import { MemoryHost, testSources } from '../../../protocol/memory-host.ts';
 
@@ -143,16 +143,16 @@ describe('windows', () => {
     };
     const window = new WriteWindow(clock, { writesMax: 1, writeBytesMax: 10, writeSlotMs: 100 });
     const log: string[] = [];
-    const take = (name: string, wanted = true): Writing => {
+    const take = (name: string, wanted = true): SlotRequest => {
       const writing = {
         bytes: 1,
-        entered: () => {
+        onSlotGranted: () => {
           log.push(name);
           return wanted;
         },
-        slow: () => log.push(`${name} slow`),
+        onSlotExpired: () => log.push(`${name} slow`),
       };
-      window.take(writing);
+      window.acquire(writing);
       return writing;
     };
     const first = take('first');
@@ -163,11 +163,11 @@ describe('windows', () => {
     now = 100;
     timers.shift()!();
     expect(log).toEqual(['first', 'second', 'first slow']);
-    window.leave(first);
+    window.release(first);
     expect(log).toHaveLength(3);
-    window.leave(second);
+    window.release(second);
     expect(log.slice(3)).toEqual(['gone', 'third']);
-    window.leave(third);
+    window.release(third);
     expect([window.taken, timers]).toEqual([0, []]);
   });
 
@@ -175,36 +175,36 @@ describe('windows', () => {
     const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
     const window = new WriteWindow(clock, { writesMax: 3, writeBytesMax: 10, writeSlotMs: 100 });
     const order: number[] = [];
-    const take = (bytes: number): Writing => {
-      const writing = { bytes, entered: () => order.push(bytes) > 0, slow: () => undefined };
-      window.take(writing);
+    const take = (bytes: number): SlotRequest => {
+      const writing = { bytes, onSlotGranted: () => order.push(bytes) > 0, onSlotExpired: () => undefined };
+      window.acquire(writing);
       return writing;
     };
     const [large, four, six, one] = [take(11), take(4), take(6), take(1)] as const;
     expect(order).toEqual([11]);
-    window.leave(large);
+    window.release(large);
     expect(order).toEqual([11, 4, 6]);
-    window.leave(four);
+    window.release(four);
     expect(order).toEqual([11, 4, 6, 1]);
-    window.leave(one);
-    window.leave(six);
+    window.release(one);
+    window.release(six);
     expect([order, window.taken]).toEqual([[11, 4, 6, 1], 0]);
   });
 
   test('who has left is forgotten, also while there is always somebody waiting', async () => {
     const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
     const window = new WriteWindow(clock, { writesMax: 1, writeBytesMax: 10, writeSlotMs: 100 });
-    const take = (): Writing => {
-      const writing = { bytes: 1, entered: () => true, slow: () => undefined };
-      window.take(writing);
+    const take = (): SlotRequest => {
+      const writing = { bytes: 1, onSlotGranted: () => true, onSlotExpired: () => undefined };
+      window.acquire(writing);
       return writing;
     };
     const waiting = [take(), take()];
-    const left: WeakRef<Writing>[] = [];
+    const left: WeakRef<SlotRequest>[] = [];
     for (let i = 0; i < 1_000; i++) {
       waiting.push(take());
       const first = waiting.shift()!;
-      window.leave(first);
+      window.release(first);
       left.push(new WeakRef(first));
     }
     await new Promise(resolve => setImmediate(resolve));

@@ -2,13 +2,13 @@ import { EventEmitter } from 'node:events';
 import { connect, createServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { HANG_UPS_A_TURN, HangUps } from '../../../../src/xds/grpc/hang-up-queue.ts';
+import { HANG_UPS_PER_TICK, HangUpQueue } from '../../../../src/xds/grpc/hang-up-queue.ts';
 import { countLoopTurns } from '../../loop-turns.ts';
 
 test('connections that end in one turn are closed in several', async () => {
-  const hangUps = new HangUps();
+  const hangUps = new HangUpQueue();
   const log: string[] = [];
-  const sockets = Array.from({ length: 2 * HANG_UPS_A_TURN + 1 }, (_, i) => {
+  const sockets = Array.from({ length: 2 * HANG_UPS_PER_TICK + 1 }, (_, i) => {
     const socket = Object.assign(new EventEmitter(), { allowHalfOpen: false });
     const session = { destroyed: false, socket, destroy: () => log.push(String(i)) };
     hangUps.watch(session as never);
@@ -23,11 +23,11 @@ test('connections that end in one turn are closed in several', async () => {
   loop.stop();
   expect(log.filter(line => line !== '-')).toEqual(sockets.map((_, i) => String(i)));
   for (const turn of log.join(' ').split('-'))
-    expect(turn.match(/\d+/g)?.length ?? 0).toBeLessThanOrEqual(HANG_UPS_A_TURN);
+    expect(turn.match(/\d+/g)?.length ?? 0).toBeLessThanOrEqual(HANG_UPS_PER_TICK);
 });
 
 test('a real session whose client hangs up is closed, and its streams are told', async () => {
-  const hangUps = new HangUps();
+  const hangUps = new HangUpQueue();
   const server = createServer();
   const closed: string[] = [];
   const all = new Promise<void>(resolve => {

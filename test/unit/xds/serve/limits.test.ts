@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { scheduleSettings } from '../../../../src/xds/push/settings.ts';
+import { AdmissionGate } from '../../../../src/xds/serve/admission-gate.ts';
 import { defaultXdsLimits, xdsLimits } from '../../../../src/xds/serve/limits.ts';
-import { Gate } from '../../../../src/xds/serve/write-window.ts';
 
 describe('limits', () => {
   it("are istiod's where nothing is said", () => {
@@ -59,8 +59,8 @@ describe('limits', () => {
 
 describe('the gate for new streams', () => {
   it('lets what fits into a turn through at once, the others at the next turn after theirs, and refuses when that takes too long', () => {
-    const gate = new Gate(10, 600);
-    const enter = (...times: readonly number[]) => times.map(now => gate.enter(now));
+    const gate = new AdmissionGate(10, 600);
+    const enter = (...times: readonly number[]) => times.map(now => gate.admit(now));
     expect(enter(1_000, 1_000, 1_000, 1_000, 1_000, 1_000)).toEqual([0, 0, 0, 0, 0, 0]);
     expect(enter(1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000)).toEqual([500, 500, 500, 500, 500, 1_000, undefined]);
     expect(enter(1_160, 1_160)).toEqual([840, undefined]);
@@ -68,11 +68,11 @@ describe('the gate for new streams', () => {
   });
 
   it('lets no more through than it is said to, at any turn', () => {
-    const gate = new Gate(25, 60_000);
+    const gate = new AdmissionGate(25, 60_000);
     const turns = new Map<number, number>();
     for (let stream = 0; stream < 400; stream++) {
       const now = stream * 3;
-      const at = now + gate.enter(now)!;
+      const at = now + gate.admit(now)!;
       turns.set(at, (turns.get(at) ?? 0) + 1);
     }
     expect(Math.max(...turns.values())).toBe(13);
@@ -80,7 +80,7 @@ describe('the gate for new streams', () => {
   });
 
   it('never lets one wait that comes alone', () => {
-    const gate = new Gate(25, 60_000);
-    for (let now = 0; now < 60_000; now += 1_000) expect(gate.enter(now)).toBe(0);
+    const gate = new AdmissionGate(25, 60_000);
+    for (let now = 0; now < 60_000; now += 1_000) expect(gate.admit(now)).toBe(0);
   });
 });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { ResourceSet } from '../../../../src/xds/engine/resource-set.ts';
 import { deltaDiscoveryResponse, discoveryResponse } from '../../../../src/xds/serve/discovery.ts';
-import { type Content, SharedBodies } from '../../../../src/xds/serve/shared-bodies.ts';
+import { type ResponseContent, SharedBodies } from '../../../../src/xds/serve/shared-bodies.ts';
 import { typeOf } from '../../../../src/xds/wire/registry.ts';
 
 const CDS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
@@ -23,7 +23,7 @@ describe('whole responses', () => {
   const removed = ['gone', ''];
 
   it.each(['sotw', 'delta'] as const)('mean what a response encoded alone means: %s', protocol => {
-    const content: Content = { protocol, set, names, removed: protocol === 'delta' ? removed : none };
+    const content: ResponseContent = { protocol, set, names, removed: protocol === 'delta' ? removed : none };
     const version = set.digest.slice(0, 16);
     const made = names.map(name => set.resources.get(name)!);
     const alone =
@@ -41,7 +41,7 @@ describe('whole responses', () => {
 
   it('are one buffer for all who are sent the same, whatever their nonces, and not for others', () => {
     const bodies = new SharedBodies();
-    const content: Content = { protocol: 'delta', set, names, removed: none };
+    const content: ResponseContent = { protocol: 'delta', set, names, removed: none };
     const [first, nonce] = bodies.pieces(content, 'one');
     const [second, other] = bodies.pieces(content, 'two');
     expect(second).toBe(first);
@@ -64,7 +64,7 @@ describe('whole responses', () => {
       { name: 'c', message: { name: 'c' } },
     ]);
     const frames = [...large.resources.values()].map(made => made.deltaFrame);
-    const content: Content = { protocol: 'delta', set: large, names: ['a', 'b', 'c'], removed: none };
+    const content: ResponseContent = { protocol: 'delta', set: large, names: ['a', 'b', 'c'], removed: none };
     const pieces = new SharedBodies().pieces(content, 'n');
     expect(pieces).toHaveLength(4);
     expect(pieces[1]).toBe(frames[1]);
@@ -74,7 +74,12 @@ describe('whole responses', () => {
 
   it('are kept up to a number of bytes, those asked for last', () => {
     const lists = [['a'], ['b'], ['a', 'b']];
-    const content = (list: readonly string[]): Content => ({ protocol: 'delta', set, names: list, removed: none });
+    const content = (list: readonly string[]): ResponseContent => ({
+      protocol: 'delta',
+      set,
+      names: list,
+      removed: none,
+    });
     const sizes = lists.map(list => new SharedBodies().pieces(content(list), '')[0]!.length);
     const bodies = new SharedBodies(sizes[0]! + sizes[2]!);
     const [first] = bodies.pieces(content(lists[0]!), '');

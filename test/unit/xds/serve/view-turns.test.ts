@@ -19,9 +19,9 @@ describe('looks take turns', () => {
     const log: string[] = [];
     const loop = countLoopTurns(() => log.push('-'));
     const names = await Promise.all([
-      turns.take(work(25, log, 'long')),
-      turns.take(work(3, log, 'short')),
-      turns.take(work(4, log, 'other')),
+      turns.run(work(25, log, 'long')),
+      turns.run(work(3, log, 'short')),
+      turns.run(work(4, log, 'other')),
     ]);
     loop.stop();
     expect(names).toEqual(['long', 'short', 'other']);
@@ -39,15 +39,15 @@ describe('looks take turns', () => {
     const broken = () => {
       throw new Error('broken');
     };
-    expect(() => turns.take(broken)).toThrow('broken');
-    const long = turns.take(work(11, [], 'long'));
-    const failing = turns.take(broken);
-    const next = turns.take(work(1, [], 'next'));
+    expect(() => turns.run(broken)).toThrow('broken');
+    const long = turns.run(work(11, [], 'long'));
+    const failing = turns.run(broken);
+    const next = turns.run(work(1, [], 'next'));
     await expect(failing).rejects.toThrow('broken');
     expect([await long, await next]).toEqual(['long', 'next']);
   });
 
   it('or not, when there is nothing left to do', () => {
-    expect(new ViewTurns(10).take(work(3, [], 'short'))).toBe('short');
+    expect(new ViewTurns(10).run(work(3, [], 'short'))).toBe('short');
   });
 });

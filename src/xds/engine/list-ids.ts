@@ -10,7 +10,7 @@ interface Known {
   usedIn: number;
 }
 
-export class NameLists {
+export class ListIds {
   readonly #byList = new WeakMap<readonly string[], Known>();
   readonly #byText = new Map<string, Known>();
   readonly #byName = new Map<string, Known>();
@@ -18,7 +18,7 @@ export class NameLists {
   #generation = 1;
 
   /** Equal lists have one name. The list must not be changed afterwards. */
-  nameOf(list: readonly string[]): string {
+  idOf(list: readonly string[]): string {
     const known = this.#byList.get(list) ?? this.#find(list);
     known.usedIn = this.#generation;
     if (!this.#byName.has(known.name)) {

@@ -13,7 +13,7 @@ import { XDS_SOURCE } from './host.ts';
 /** Fewer names are recorded in full. */
 export const LISTED_NAMES_MIN = 16;
 
-export class ListedNames {
+export class SubscriptionFacts {
   readonly #digests = new WeakMap<readonly string[], string>();
   /** digest → subscriptions that are just that, in facts given to the host. */
   readonly #uses = new Map<string, number>();
@@ -44,7 +44,7 @@ export class ListedNames {
   }
 
   /** To be called when `ProxyDisconnected` is recorded, not later. */
-  gone(connection: string): void {
+  onDisconnected(connection: string): void {
     for (const typeUrl of this.#held.get(connection)?.keys() ?? []) this.#forget(connection, typeUrl);
     this.#held.delete(connection);
   }

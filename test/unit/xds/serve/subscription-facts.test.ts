@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ProxySubscribed, Unrecorded } from '../../../../src/core/event.ts';
 import { fold } from '../../../../src/core/fold/fold-event.ts';
 import { emptyState, type State } from '../../../../src/core/state.ts';
-import { LISTED_NAMES_MIN, ListedNames } from '../../../../src/xds/serve/listed-names.ts';
+import { LISTED_NAMES_MIN, SubscriptionFacts } from '../../../../src/xds/serve/subscription-facts.ts';
 import { parameters } from '../../../property/seed.ts';
 import { nodeOf } from '../../world.ts';
 
@@ -27,15 +27,15 @@ function subscribed(connection: string, subscribe: readonly string[], unsubscrib
 
 describe('listed names', () => {
   test('once for all who ask for the same', () => {
-    const listed = new ListedNames();
+    const listed = new SubscriptionFacts();
     const kinds = (facts: readonly Unrecorded[]): readonly string[] => facts.map(({ kind }) => kind);
     expect(kinds(listed.facts(subscribed('a', many), undefined))).toEqual(['Names', 'ProxySubscribed']);
     const [second] = listed.facts(subscribed('b', [...many]), undefined);
     expect(second).toMatchObject({ kind: 'ProxySubscribed', subscribe: [], list: expect.any(String) });
-    listed.gone('a');
+    listed.onDisconnected('a');
     expect(kinds(listed.facts(subscribed('c', many), undefined))).toEqual(['ProxySubscribed']);
-    listed.gone('b');
-    listed.gone('c');
+    listed.onDisconnected('b');
+    listed.onDisconnected('c');
     expect(listed.size).toBe(0);
     expect(kinds(listed.facts(subscribed('d', many), undefined))).toEqual(['Names', 'ProxySubscribed']);
   });
@@ -44,7 +44,7 @@ describe('listed names', () => {
     ['names beside others', subscribed('a', many), { wildcard: false, names: ['x'] }],
     ['names instead of others', subscribed('a', many, ['x']), undefined],
   ])('%s are recorded in full', (_, fact, before) => {
-    expect(new ListedNames().facts(fact, before)).toEqual([{ source: 'xds', ...fact }]);
+    expect(new SubscriptionFacts().facts(fact, before)).toEqual([{ source: 'xds', ...fact }]);
   });
   test('whatever comes in whatever order, what is folded later has the names that were asked for', () => {
     const act = fc.record({
@@ -53,7 +53,7 @@ describe('listed names', () => {
     });
     fc.assert(
       fc.property(fc.array(act, { maxLength: 40, size: 'max' }), acts => {
-        const listed = new ListedNames();
+        const listed = new SubscriptionFacts();
         const held = new Map<string, Set<string>>();
         let state = emptyState;
         for (const { connection, does } of acts) {
@@ -67,7 +67,7 @@ describe('listed names', () => {
             held.set(connection, new Set());
           } else if (names === undefined || does === 'connect') continue;
           else if (does === 'leave') {
-            listed.gone(connection);
+            listed.onDisconnected(connection);
             state = record(state, [{ source: 'xds', kind: 'ProxyDisconnected', connection, reason: 'closed' }]);
             held.delete(connection);
           } else {

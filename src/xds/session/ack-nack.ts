@@ -7,21 +7,21 @@
 import { type Session, UNANSWERED_MAX, type Unanswered, type Watch } from './session.ts';
 import { withDue } from './subscribe.ts';
 
-export function acknowledge(watch: Watch, nonce: string): Watch {
+export function recordAck(watch: Watch, nonce: string): Watch {
   const { before, at, after } = split(watch.unanswered, nonce);
   const current = nonce === watch.nonceSent;
   const settled = current ? { lastError: '', nonceAcked: nonce } : {};
   if (at === undefined) return { ...watch, ...settled };
-  if (watch.doubtful.size === 0) return { ...watch, ...settled, unanswered: after };
+  if (watch.nackedNames.size === 0) return { ...watch, ...settled, unanswered: after };
   // Answers come in the order of the responses: what was passed over has been accepted too.
   const accepted = new Set<string>();
   for (const answered of [...before, at]) for (const name of answered.names) accepted.add(name);
-  const doubtful = new Set([...watch.doubtful].filter(name => !accepted.has(name)));
-  return { ...watch, ...settled, unanswered: after, doubtful };
+  const nackedNames = new Set([...watch.nackedNames].filter(name => !accepted.has(name)));
+  return { ...watch, ...settled, unanswered: after, nackedNames };
 }
 
 /** The names of the refused response (empty if it is not known any more) and the watch that remembers it. */
-export function refuse(
+export function recordNack(
   protocol: Session['protocol'],
   watch: Watch,
   nonce: string,
@@ -29,29 +29,29 @@ export function refuse(
 ): readonly [Watch, readonly string[]] {
   const { before, at, after } = split(watch.unanswered, nonce);
   if (at === undefined) return [{ ...watch, lastError: message }, []];
-  const doubtful = new Set(watch.doubtful);
+  const nackedNames = new Set(watch.nackedNames);
   let changed = after.length > 0;
   for (const answered of [...before, at]) {
     for (const name of answered.names) {
       // In a delta response a name that is not held was a removal; in one of state of the world it has gone since.
-      if (protocol === 'delta' ? watch.wildcard || watch.names.has(name) : watch.held.has(name)) doubtful.add(name);
+      if (protocol === 'delta' ? watch.wildcard || watch.names.has(name) : watch.held.has(name)) nackedNames.add(name);
       else changed = true;
     }
   }
-  const refused: Watch = { ...watch, lastError: message, unanswered: after, doubtful };
+  const refused: Watch = { ...watch, lastError: message, unanswered: after, nackedNames };
   const sent = [...at.names].sort();
-  return [changed ? withDue(refused, { answer: false, names: left(doubtful, after) }) : refused, sent];
+  return [changed ? withDue(refused, { answer: false, names: notSentSince(nackedNames, after) }) : refused, sent];
 }
 
 /** One more response on its way; the oldest are taken together rather than remembered without bound. */
-export function expectAnswer(unanswered: readonly Unanswered[], next: Unanswered): readonly Unanswered[] {
+export function withUnanswered(unanswered: readonly Unanswered[], next: Unanswered): readonly Unanswered[] {
   const all = [...unanswered, next];
   if (all.length <= UNANSWERED_MAX) return all;
   const [first, second, ...rest] = all;
   return [{ nonce: second!.nonce, names: new Set([...first!.names, ...second!.names]) }, ...rest];
 }
 
-function left(doubtful: ReadonlySet<string>, later: readonly Unanswered[]): readonly string[] {
+function notSentSince(doubtful: ReadonlySet<string>, later: readonly Unanswered[]): readonly string[] {
   return [...doubtful].filter(name => !later.some(({ names }) => names.has(name)));
 }
 

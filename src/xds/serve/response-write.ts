@@ -5,21 +5,21 @@
 
 import type { ResourceSet } from '../engine/resource-set.ts';
 import type { Response } from '../session/session.ts';
-import type { Afterwards } from './deferred-completions.ts';
+import type { DeferredCompletions } from './deferred-completions.ts';
 import type { HostTimer, XdsHost } from './host.ts';
 import type { XdsLimits } from './limits.ts';
 import type { Delivery, ReceiptBook } from './receipts.ts';
-import type { Content, SharedBodies } from './shared-bodies.ts';
+import type { ResponseContent, SharedBodies } from './shared-bodies.ts';
 import type { EndCode, Transport } from './transport.ts';
-import type { WriteWindow, Writing } from './write-window.ts';
+import type { SlotRequest, WriteWindow } from './write-window.ts';
 
-export interface SendingContext {
+export interface WriteContext {
   readonly host: XdsHost;
   readonly limits: XdsLimits;
   readonly receipts: ReceiptBook;
   readonly window: WriteWindow;
   readonly bodies: SharedBodies;
-  readonly afterwards: Afterwards;
+  readonly completions: DeferredCompletions;
 }
 
 /** Whose response it is. */
@@ -30,9 +30,9 @@ export interface Sender {
   /** Nothing may be sent any more. */
   readonly ended: boolean;
   /** The bytes are about to go: from now on the client counts as holding this. */
-  handing(sending: Sending, at: number): void;
+  onHandover(sending: ResponseWrite, at: number): void;
   /** The transport has taken it. */
-  sent(): void;
+  onTaken(): void;
   /** The transport has not. */
   closed(reason: string): void;
   /** It could not be recorded or put together. */
@@ -40,7 +40,7 @@ export interface Sender {
   end(code: EndCode, message: string): void;
 }
 
-export class Sending implements Delivery, Content, Writing {
+export class ResponseWrite implements Delivery, ResponseContent, SlotRequest {
   readonly connection: string;
   readonly typeUrl: string;
   readonly stateSeq: number;
@@ -50,7 +50,7 @@ export class Sending implements Delivery, Content, Writing {
   readonly removed: readonly string[];
   readonly bytes: number;
   readonly #nonce: string;
-  readonly #context: SendingContext;
+  readonly #context: WriteContext;
   readonly #sender: Sender;
   readonly #dueAt: number;
   #handedAt = 0;
@@ -58,7 +58,7 @@ export class Sending implements Delivery, Content, Writing {
   #length = 0;
   #late: HostTimer | undefined;
 
-  constructor(context: SendingContext, sender: Sender, response: Response, set: ResourceSet) {
+  constructor(context: WriteContext, sender: Sender, response: Response, set: ResourceSet) {
     this.#context = context;
     this.#sender = sender;
     this.connection = sender.connection;
@@ -82,32 +82,32 @@ export class Sending implements Delivery, Content, Writing {
   }
 
   start(): void {
-    this.#context.window.take(this);
+    this.#context.window.acquire(this);
   }
 
   /** There is a place. */
-  entered(): boolean {
+  onSlotGranted(): boolean {
     if (this.#sender.ended) return false;
     this.#context.receipts.commit(this);
     return true;
   }
 
   /** The place was given away. */
-  slow(): void {
+  onSlotExpired(): void {
     this.#context.host.observe?.({ kind: 'WriteSlow', connection: this.connection });
   }
 
-  refused(error: unknown): void {
-    this.#context.window.leave(this);
+  onRecordFailed(error: unknown): void {
+    this.#context.window.release(this);
     this.#sender.failed(error);
   }
 
-  committed(): void {
+  onCommitted(): void {
     try {
-      if (this.#sender.ended) this.#context.window.leave(this);
+      if (this.#sender.ended) this.#context.window.release(this);
       else this.#write();
     } catch (error) {
-      this.refused(error);
+      this.onRecordFailed(error);
     }
   }
 
@@ -116,7 +116,7 @@ export class Sending implements Delivery, Content, Writing {
     const pieces = bodies.pieces(this, this.#nonce);
     for (const piece of pieces) this.#length += piece.length;
     this.#handedAt = host.clock.now();
-    this.#sender.handing(this, this.#handedAt);
+    this.#sender.onHandover(this, this.#handedAt);
     this.#watch();
     const { transport } = this.#sender;
     const done = (error?: Error | null): void => this.#done(error);
@@ -137,18 +137,18 @@ export class Sending implements Delivery, Content, Writing {
   #done(error?: Error | null): void {
     this.#late?.cancel();
     if (error !== undefined && error !== null) {
-      this.#context.window.leave(this);
+      this.#context.window.release(this);
       this.#sender.closed(error.message);
       return;
     }
     this.#takenAt = this.#context.host.clock.now();
-    this.#context.afterwards.later(this);
+    this.#context.completions.add(this);
   }
 
   /** What need not be done before the bytes of all others are out. */
-  afterwards(): void {
+  complete(): void {
     const { host, window } = this.#context;
-    window.leave(this);
+    window.release(this);
     host.observe?.({
       kind: 'Sent',
       typeUrl: this.typeUrl,
@@ -157,6 +157,6 @@ export class Sending implements Delivery, Content, Writing {
       pushMs: this.#takenAt - this.#dueAt,
       sendMs: this.#takenAt - this.#handedAt,
     });
-    this.#sender.sent();
+    this.#sender.onTaken();
   }
 }

@@ -10,7 +10,7 @@ type Names = ReadonlySet<string>;
 type NameList = readonly string[];
 
 /** Made once for each pair, as long as both exist. */
-function ofPair<A extends object, B extends object, R>(make: (a: A, b: B) => R): (a: A, b: B) => R {
+function memoByPair<A extends object, B extends object, R>(make: (a: A, b: B) => R): (a: A, b: B) => R {
   const known = new WeakMap<A, WeakMap<B, { readonly made: R }>>();
   return (a, b) => {
     let ofA = known.get(a);
@@ -27,7 +27,7 @@ function ofPair<A extends object, B extends object, R>(make: (a: A, b: B) => R):
   };
 }
 
-function ofOne<A extends object, R extends object>(make: (a: A) => R): (a: A) => R {
+function memoByOne<A extends object, R extends object>(make: (a: A) => R): (a: A) => R {
   const known = new WeakMap<A, R>();
   return a => {
     let made = known.get(a);
@@ -39,24 +39,24 @@ function ofOne<A extends object, R extends object>(make: (a: A) => R): (a: A) =>
   };
 }
 
-export const nothing: NameList = [];
+export const noList: NameList = [];
 const empty: Names = new Set();
 
-export const setOf: (list: NameList) => Names = ofOne(list => new Set(list));
+export const setOf: (list: NameList) => Names = memoByOne(list => new Set(list));
 
 /** In order of code units. */
-export const sorted: (names: Names) => NameList = ofOne(names => [...names].sort());
+export const sorted: (names: Names) => NameList = memoByOne(names => [...names].sort());
 
-export const namesOf: (versions: Versions) => NameList = ofOne(versions => [...versions.keys()]);
+export const namesOf: (versions: Versions) => NameList = memoByOne(versions => [...versions.keys()]);
 
 /** Of two sets the names in both. `a` itself if that is all of it. */
-export const intersection: (a: Names, b: Names) => Names = ofPair((a, b) => {
+export const intersection: (a: Names, b: Names) => Names = memoByPair((a, b) => {
   const both = new Set([...a].filter(name => b.has(name)));
   return both.size === a.size ? a : both.size === 0 ? empty : both;
 });
 
 /** `a` itself if nothing of it is in the list. */
-export const without: (a: Names, list: NameList) => Names = ofPair((a, list) => {
+export const without: (a: Names, list: NameList) => Names = memoByPair((a, list) => {
   const gone = list.filter(name => a.has(name));
   if (gone.length === 0) return a;
   const left = new Set(a);
@@ -64,33 +64,33 @@ export const without: (a: Names, list: NameList) => Names = ofPair((a, list) => 
   return left.size === 0 ? empty : left;
 });
 
-export const unionWith: (a: Names, list: NameList) => Names = ofPair((a, list) =>
+export const unionWith: (a: Names, list: NameList) => Names = memoByPair((a, list) =>
   list.every(name => a.has(name)) ? a : a.size === 0 ? setOf(list) : new Set([...a, ...list]),
 );
 
 /** Both lists as one set. */
-export const together: (a: NameList, b: NameList) => Names = ofPair((a, b) =>
+export const unionOf: (a: NameList, b: NameList) => Names = memoByPair((a, b) =>
   b.length === 0 ? setOf(a) : new Set([...a, ...b]),
 );
 
 /** The names of the list that there is a version of. */
-const present: (list: NameList, versions: Versions) => NameList = ofPair((list, versions) => {
+const present: (list: NameList, versions: Versions) => NameList = memoByPair((list, versions) => {
   const found = list.filter(name => versions.has(name));
   return found.length === list.length ? list : found;
 });
 
 /** The names of the set that there is no version of, sorted. */
-export const absent: (names: Names, versions: Versions) => NameList = ofPair((names, versions) => {
+export const absent: (names: Names, versions: Versions) => NameList = memoByPair((names, versions) => {
   const found = [...names].filter(name => !versions.has(name));
-  return found.length === 0 ? nothing : found.sort();
+  return found.length === 0 ? noList : found.sort();
 });
 
 /** Of a list in order and a set the names of either that there is a version of, in order. `list` must have versions throughout. */
-export function chosen(versions: Versions, list: NameList, names: Names): NameList {
-  return names.size === 0 ? list : chosenOf(list, present(sorted(names), versions));
+export function mergePresent(versions: Versions, list: NameList, names: Names): NameList {
+  return names.size === 0 ? list : mergeLists(list, present(sorted(names), versions));
 }
 
-const chosenOf: (a: NameList, b: NameList) => NameList = ofPair((a, b) => {
+const mergeLists: (a: NameList, b: NameList) => NameList = memoByPair((a, b) => {
   if (b.length === 0) return a;
   const all = new Set(a);
   for (const name of b) all.add(name);
@@ -98,20 +98,20 @@ const chosenOf: (a: NameList, b: NameList) => NameList = ofPair((a, b) => {
   return all.size === b.length ? b : [...all].sort();
 });
 
-export interface Difference {
+export interface VersionDiff {
   /** Names that are new or have another version, in name order. */
   readonly changed: NameList;
   readonly gone: NameList;
 }
 
 /** Between what is held and what there is. */
-export const differenceOf: (held: Versions, now: Versions) => Difference = ofPair((held, now) => {
+export const diffVersions: (held: Versions, now: Versions) => VersionDiff = memoByPair((held, now) => {
   const changed: string[] = [];
   for (const [name, version] of now) if (held.get(name) !== version) changed.push(name);
   const gone = [...held.keys()].filter(name => !now.has(name));
   return {
     // What is sent in full is sent to every stream by one list.
-    changed: changed.length === now.size ? namesOf(now) : changed.length === 0 ? nothing : changed,
-    gone: gone.length === 0 ? nothing : gone,
+    changed: changed.length === now.size ? namesOf(now) : changed.length === 0 ? noList : changed,
+    gone: gone.length === 0 ? noList : gone,
   };
 });
