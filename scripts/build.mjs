@@ -1,16 +1,69 @@
-// Compiles src/ to dist/ and copies the data files that the program reads at run time. Runs at `npm install` (prepare).
+// Compiles src/ to dist/, copies the data files that the program reads at run time, and links the command as
+// node_modules/.bin/periplus. `npm install` runs it (prepare), and so does the first `npx periplus` in a clone, which
+// installs the clone into npm's cache: with --if-changed nothing is compiled when no input changed since the last
+// build. The note of the last build lies in node_modules/.cache, is removed first and written last.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-rmSync(join(root, 'dist'), { recursive: true, force: true });
-execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit', cwd: root });
-for (const file of readdirSync(join(root, 'src'), { recursive: true })) {
-  if (String(file).endsWith('.json')) cpSync(join(root, 'src', String(file)), join(root, 'dist', String(file)));
+const program = join(root, 'dist/cli/main.js');
+const modules = join(root, 'node_modules');
+/** False where node_modules is a link to another clone's: nothing is written there. */
+const hasOwnModules = existsSync(modules) && lstatSync(modules).isDirectory();
+const note = join(modules, '.cache/periplus-build');
+const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
+
+/** Changes when a file of src, the compiler's settings or this script changes. */
+function fingerprint() {
+  const hash = createHash('sha256');
+  const files = sources.map(file => join('src', file));
+  for (const file of [...files, 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'].sort()) {
+    const { size, mtimeMs } = statSync(join(root, file));
+    hash.update(`${file} ${size} ${mtimeMs}\n`);
+  }
+  return hash.digest('hex');
 }
-const bin = join(root, 'dist/cli/main.js');
-if (existsSync(bin)) chmodSync(bin, 0o755);
+
+function isBuilt() {
+  return existsSync(program) && existsSync(note) && readFileSync(note, 'utf8') === fingerprint();
+}
+
+function build() {
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  rmSync(note, { force: true });
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit', cwd: root });
+  for (const file of sources) {
+    if (file.endsWith('.json')) cpSync(join(root, 'src', file), join(root, 'dist', file));
+  }
+  chmodSync(program, 0o755);
+  if (!hasOwnModules) return;
+  mkdirSync(dirname(note), { recursive: true });
+  writeFileSync(note, fingerprint());
+}
+
+function linkCommand() {
+  const link = join(modules, '.bin/periplus');
+  mkdirSync(dirname(link), { recursive: true });
+  rmSync(link, { force: true });
+  symlinkSync('../../dist/cli/main.js', link);
+}
+
+if (!process.argv.includes('--if-changed') || !hasOwnModules || !isBuilt()) build();
+if (hasOwnModules) linkCommand();
