@@ -22,7 +22,13 @@ export interface Resource {
  * endpoints of a service are taken where it has any. Lease: the heartbeat of every node, every ten seconds. CustomResourceDefinition:
  * followed by definitions.ts. ResolvedName: ours.
  */
-const NOT_WATCHED: readonly KindName[] = ['CustomResourceDefinition', 'Endpoints', 'Lease', 'ResolvedName'];
+const NOT_WATCHED: readonly KindName[] = [
+  'CustomResourceDefinition',
+  'Endpoints',
+  'JwksDocument',
+  'Lease',
+  'ResolvedName',
+];
 
 /** Kubernetes' own groups: served by the API server itself. Every other group comes and goes with CustomResourceDefinitions. */
 const BUILT_IN_GROUP = /^(|[a-z]+|[a-z]+\.k8s\.io)$/;

@@ -7,6 +7,7 @@ import type { State } from '../state.ts';
 import type { Change } from './change.ts';
 import { configHandler, virtualServiceHandler } from './config.ts';
 import { endpointSliceHandler, endpointsHandler, nodeHandler, podHandler } from './endpoints.ts';
+import { jwksDocumentHandler } from './jwks-document.ts';
 import { serviceExportHandler, serviceImportHandler } from './multi-cluster-services.ts';
 import { namespaceHandler } from './namespace.ts';
 import { resolvedNameHandler } from './resolved-name.ts';
@@ -48,6 +49,8 @@ export function changeHandler(before: State, after: State, change: Change): Push
       return serviceExportHandler(after, change);
     case 'ServiceImport':
       return serviceImportHandler(before, after, change);
+    case 'JwksDocument':
+      return jwksDocumentHandler(change);
     case 'ResolvedName':
       return resolvedNameHandler(before, after, change);
     case 'Pod':

@@ -52,6 +52,7 @@ import type { SecretData } from './kubernetes/secret.ts';
 import type { ServiceData } from './kubernetes/service.ts';
 import type { WebhookConfigurationData } from './kubernetes/webhook-configuration.ts';
 import type { ServiceImportData } from './mcs/multi-cluster-services.ts';
+import type { JwksDocumentData } from './periplus/jwks-document.ts';
 import type { ResolvedNameData } from './periplus/resolved-name.ts';
 import type { Reference } from './references.ts';
 
@@ -118,6 +119,8 @@ export interface KindSpecs {
   readonly StatefulSet: MetadataOnly;
   readonly ValidatingWebhookConfiguration: WebhookConfigurationData;
 
+  /** An issuer's answer; of no API server. */
+  readonly JwksDocument: JwksDocumentData;
   /** An answer of DNS; of no API server. */
   readonly ResolvedName: ResolvedNameData;
 }
@@ -180,6 +183,8 @@ export interface Indexes {
   readonly importsByName: 'ServiceImport';
   /** `gateway` → Service with the label `topology.istio.io/network`: another network may be reached through it */
   readonly networkGatewayServices: 'Service';
+  /** `issuer jwksUri` → JwksDocument, see periplus/jwks-document.ts */
+  readonly jwksByIssuer: 'JwksDocument';
   /** `host` → ServiceEntry */
   readonly serviceEntriesByHost: 'ServiceEntry';
   /** `namespace/selectorKey` of those that select workloads, see registry/selection.ts → ServiceEntry */

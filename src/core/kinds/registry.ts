@@ -54,6 +54,7 @@ import { secret } from './kubernetes/secret.ts';
 import { service } from './kubernetes/service.ts';
 import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from './kubernetes/webhook-configuration.ts';
 import { serviceExport, serviceImport } from './mcs/multi-cluster-services.ts';
+import { jwksDocument } from './periplus/jwks-document.ts';
 import { resolvedName } from './periplus/resolved-name.ts';
 
 export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
@@ -108,6 +109,7 @@ export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   ServiceImport: serviceImport,
   StatefulSet: statefulSet,
   ValidatingWebhookConfiguration: validatingWebhookConfiguration,
+  JwksDocument: jwksDocument,
   ResolvedName: resolvedName,
 };
 
@@ -126,6 +128,7 @@ const indexMeanings: Indexes = {
   servicesByType: 'Service',
   importsByName: 'ServiceImport',
   networkGatewayServices: 'Service',
+  jwksByIssuer: 'JwksDocument',
   serviceEntriesByHost: 'ServiceEntry',
   serviceEntriesByAddress: 'ServiceEntry',
   serviceEntriesBySelector: 'ServiceEntry',

@@ -90,6 +90,21 @@ const resolvedName: Shape = clusterWide(
   ),
 );
 
+const jwksDocument: Shape = clusterWide(
+  object(
+    'periplus.internal/v1',
+    'JwksDocument',
+    all({
+      spec: all({
+        issuer: fc.constantFrom('https://issuer.example.com', 'https://other.example.com'),
+        jwksUri: fc.constantFrom('', 'https://issuer.example.com/keys'),
+        keys: fc.constantFrom('{"keys":[]}', '{"keys":[{"kty":"RSA","e":"AQAB","n":"0xObjM0"}]}'),
+      }),
+    }),
+    { name: fc.constantFrom('issuer', 'other') },
+  ),
+);
+
 export const platformObject: Shape = fc.oneof(
   { weight: 3, arbitrary: configMap },
   { weight: 1, arbitrary: deployment },
@@ -106,5 +121,6 @@ export const platformObject: Shape = fc.oneof(
   { weight: 1, arbitrary: validatingWebhook },
   { weight: 1, arbitrary: serviceExport },
   { weight: 1, arbitrary: serviceImport },
+  { weight: 1, arbitrary: jwksDocument },
   { weight: 1, arbitrary: resolvedName },
 );

@@ -16,7 +16,6 @@ export const authorizationPolicy = istioKind({
   versions: SECURITY_VERSIONS,
   type: 'istio.security.v1beta1.AuthorizationPolicy',
   rules: checkAuthorizationPolicy,
-  notYet: 'nothing is enforced',
   references: authorizationPolicyReferences,
 });
 

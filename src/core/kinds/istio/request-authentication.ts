@@ -17,7 +17,6 @@ export const requestAuthentication = istioKind({
   versions: SECURITY_VERSIONS,
   type: 'istio.security.v1beta1.RequestAuthentication',
   rules: checkRequestAuthentication,
-  notYet: 'no token is looked at',
   references: policyReferences,
 });
 

@@ -209,7 +209,7 @@ function sniChain(reader: ProxyReader, merged: MergedServer, { serverNames, rout
 function autoChain(reader: ProxyReader, { serverNames, route, protocol }: SniRoute): FilterChain {
   const accessLog = reader.get(accessLogsOf, 'gateway').tcp;
   const filters = [
-    ...networkFilters(reader, 'gateway', false),
+    ...networkFilters(reader, { traffic: 'gateway', exchange: false, authorized: false }),
     ...terminalFilters(reader, route, { accessLog, protocol }),
   ];
   return chainOf(reader, serverNames, MESH_ALL, undefined, filters);
@@ -219,7 +219,11 @@ function tcpStack(reader: ProxyReader, merged: MergedServer, route: TcpRoute): r
   const accessLog = reader.get(accessLogsOf, 'gateway').tcp;
   const protocol = protocolOf(merged.server.port?.protocol ?? '');
   return [
-    ...networkFilters(reader, 'gateway', merged.server.tls?.mode === 'ISTIO_MUTUAL'),
+    ...networkFilters(reader, {
+      traffic: 'gateway',
+      exchange: merged.server.tls?.mode === 'ISTIO_MUTUAL',
+      authorized: true,
+    }),
     ...terminalFilters(reader, route, { accessLog, protocol }),
   ];
 }

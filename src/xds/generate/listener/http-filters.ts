@@ -8,8 +8,10 @@ import { proxyHeaders } from '../../../core/select/proxy/proxy-config.ts';
 import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
 import { any } from '../../proto/any.ts';
 import { Cluster_DnsLookupFamily, type HttpFilter } from '../../proto/types.gen.ts';
+import { authorizationFilters } from './authorization/filters.ts';
 import { inOrder } from './filter-stages.ts';
 import { alpn, peerMetadata, statsFilters } from './istio-filters.ts';
+import { requestAuthenticationFilters } from './request-authentication.ts';
 
 /** From the network to the upstream. */
 const httpFilterOrder = [
@@ -59,8 +61,13 @@ const httpFilterList: Query<string, readonly HttpFilter[]> = {
     const [traffic, grpcWeb, httpProxy, dynamicHost = ''] = arg.split('|') as [TrafficClass, string, string, string?];
     const client = traffic !== 'inbound';
     const persistent = client && reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER');
+    const server = traffic !== 'outbound';
+    const authorization = server ? authorizationFilters(reader, 'http') : undefined;
     const stages: Readonly<Partial<Record<Stage, readonly HttpFilter[]>>> = {
       peerMetadata: peerMetadata(reader, traffic, httpProxy === 'true'),
+      customAuthorization: authorization?.custom,
+      requestAuthentication: server ? requestAuthenticationFilters(reader) : [],
+      authorization: authorization?.rules,
       grpcWeb: grpcWeb === 'true' ? [grpcWebFilter] : [],
       grpcStats: [grpcStatsFilter],
       alpn: client ? alpn(reader) : [],

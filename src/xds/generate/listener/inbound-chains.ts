@@ -174,7 +174,7 @@ function tcpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[]
   const route = { ...plainTcpRoute(reader, target.cluster), statPrefix: target.tcpStatPrefix };
   const accessLog = reader.get(accessLogsOf, 'inbound').tcp;
   return [
-    ...networkFilters(reader, 'inbound', true),
+    ...networkFilters(reader, { traffic: 'inbound', exchange: true, authorized: true }),
     ...terminalFilters(reader, route, { accessLog, protocol: target.protocol }),
   ];
 }

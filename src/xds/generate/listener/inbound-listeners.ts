@@ -52,7 +52,10 @@ export const inboundListeners: Query<'', readonly Resource<Listener>[]> = {
 function virtualInbound(reader: ProxyReader): Resource<Listener> {
   const port = meshPort(reader, 'proxyInboundListenPort');
   const chains = [
-    reader.make(inboundBlackHole, { port, filters: networkFilters(reader, 'inbound', true) }),
+    reader.make(inboundBlackHole, {
+      port,
+      filters: networkFilters(reader, { traffic: 'inbound', exchange: true, authorized: false }),
+    }),
     ...passthroughChains(reader, 0),
     ...uncoveredMtlsPorts(reader).flatMap(uncovered => passthroughChains(reader, uncovered)),
   ];

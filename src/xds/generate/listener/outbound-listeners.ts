@@ -64,7 +64,7 @@ interface SharedParts {
 
 function sharedParts(reader: ProxyReader): SharedParts {
   return {
-    networkFilters: networkFilters(reader, 'outbound', false),
+    networkFilters: networkFilters(reader, { traffic: 'outbound', exchange: false, authorized: false }),
     fallthrough: fallthroughFilters(reader),
     tcpLog: reader.get(accessLogsOf, 'outbound').tcp,
     plainHttp: plainHttp(reader),

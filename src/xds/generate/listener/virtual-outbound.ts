@@ -20,7 +20,7 @@ const NAME = 'virtualOutbound';
 export function fallthroughFilters(reader: ProxyReader): readonly Filter[] {
   const accessLog = reader.get(accessLogsOf, 'outbound').tcp;
   return [
-    ...networkFilters(reader, 'outbound', false),
+    ...networkFilters(reader, { traffic: 'outbound', exchange: false, authorized: false }),
     ...terminalFilters(reader, fallthroughRoute(reader), { accessLog, protocol: 'TCP' }),
   ];
 }
@@ -31,7 +31,7 @@ export function virtualOutbound(reader: ProxyReader): Resource<Listener> {
     moreBinds: moreBinds(reader),
     port: meshPort(reader, 'proxyListenPort'),
     transparent: interceptionMode(reader) === 'TPROXY',
-    metricsFilters: networkFilters(reader, 'outbound', false),
+    metricsFilters: networkFilters(reader, { traffic: 'outbound', exchange: false, authorized: false }),
     fallthrough: fallthroughFilters(reader),
     accessLog: listenerAccessLogs(reader, 'outbound'),
     ...socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),

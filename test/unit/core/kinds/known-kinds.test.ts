@@ -60,6 +60,7 @@ const VERSIONS: readonly (readonly [string, string])[] = [
   ['multicluster.x-k8s.io/v1alpha1', 'ServiceExport'],
   ['multicluster.x-k8s.io/v1alpha1', 'ServiceImport'],
   ['periplus.internal/v1', 'ResolvedName'],
+  ['periplus.internal/v1', 'JwksDocument'],
 ];
 
 test.each(VERSIONS)('%s %s is known', (apiVersion, kind) => {

@@ -7,22 +7,22 @@ import { foldFacts } from '../../../../src/offline/generate.ts';
 import { decodedOf, problemsOf, withSpec } from './verdict.ts';
 
 const source = 'file/Kubernetes';
-const policy = (spec: JsonObject): JsonObject => withSpec('AuthorizationPolicy', spec);
+const filter = (spec: JsonObject): JsonObject => withSpec('EnvoyFilter', spec);
 
 describe('what comes of nothing is said once for each change', () => {
-  const warning = 'accepted, but Periplus does not act on AuthorizationPolicy yet: nothing is enforced';
+  const warning = 'accepted, but Periplus does not act on EnvoyFilter yet: nothing is patched';
   const add = (object: JsonObject): { readonly source: string; readonly kind: 'Add'; readonly object: JsonObject } => ({
     source,
     kind: 'Add',
     object,
   });
   test('when it is added, again when it changes, not when it stays the same', () => {
-    const { effects } = foldFacts([add(policy({})), add(policy({})), add(policy({ action: 'AUDIT' }))]);
+    const { effects } = foldFacts([add(filter({})), add(filter({})), add(filter({ priority: 1 }))]);
     const verdicts = effects.filter(effect => effect.kind === 'Verdict');
     expect(verdicts).toEqual(
       [1, 2].map(() => ({
         kind: 'Verdict',
-        object: 'AuthorizationPolicy/prod/a',
+        object: 'EnvoyFilter/prod/a',
         origin: undefined,
         accepted: true,
         problems: [{ path: '', message: warning }],
@@ -30,13 +30,16 @@ describe('what comes of nothing is said once for each change', () => {
     );
   });
   test('a refused version and the accepted one after it are two verdicts', () => {
-    const { effects } = foldFacts([add(policy({ action: 'x' })), add(policy({}))]);
+    const { effects } = foldFacts([add(filter({ priority: 'x' })), add(filter({}))]);
     expect(effects.flatMap(effect => (effect.kind === 'Verdict' ? [effect.accepted] : []))).toEqual([false, true]);
   });
-  test('nothing is said of kinds that are acted on', () => {
-    const { effects } = foldFacts([add(withSpec('PeerAuthentication', {}))]);
-    expect(effects.filter(effect => effect.kind === 'Verdict')).toEqual([]);
-  });
+  test.each(['AuthorizationPolicy', 'PeerAuthentication', 'RequestAuthentication'] as const)(
+    'nothing is said of %s, which is acted on',
+    kind => {
+      const { effects } = foldFacts([add(withSpec(kind, {}))]);
+      expect(effects.filter(effect => effect.kind === 'Verdict')).toEqual([]);
+    },
+  );
 });
 
 describe('the Gateway API', () => {

@@ -1,0 +1,48 @@
+// JwksDocument: the key set that an issuer of tokens answered with. No user writes one; the JWKS adapter records what it fetched in this form
+// (docs/adr/0009), so that a replay asks no issuer and the last good answer serves while the issuer is away.
+//
+//     {apiVersion: periplus.internal/v1, kind: JwksDocument, metadata: {name: <digest of issuer and URI>},
+//      spec: {issuer: https://issuer.example, jwksUri: "", keys: '{"keys": […]}'}}
+//
+// `keys` is a text: it stands in listeners byte for byte. Symmetric keys make the text private; it then stands under `privateKeys`, which the
+// journal seals.
+
+import { kubernetesKind } from '../kubernetes/kubernetes-kind.ts';
+
+export interface JwksDocumentData {
+  /** As the rule writes it. */
+  readonly issuer: string;
+  /** As the rule writes it; empty where the issuer's discovery document names it. */
+  readonly jwksUri: string;
+  readonly keys: string;
+}
+interface Decoded {
+  readonly spec?: {
+    readonly issuer?: string;
+    readonly jwksUri?: string;
+    readonly keys?: string;
+    readonly privateKeys?: string;
+  };
+}
+
+export const jwksDocument = kubernetesKind<'JwksDocument', Decoded>({
+  kind: 'JwksDocument',
+  group: 'periplus.internal',
+  versions: ['v1'],
+  clusterScoped: true,
+  messages: {
+    Object: [{ name: 'spec', type: { message: 'Spec' } }],
+    Spec: ['issuer', 'jwksUri', 'keys', 'privateKeys'].map(name => ({ name, type: 'string' as const })),
+  },
+  flatten: ({ spec: { issuer = '', jwksUri = '', keys = '', privateKeys = '' } = {} }) => ({
+    issuer,
+    jwksUri,
+    keys: keys || privateKeys,
+  }),
+  indexes: ({ spec: { issuer, jwksUri } }) => ({ jwksByIssuer: [jwksKey(issuer, jwksUri)] }),
+});
+
+/** The key of the index: both texts as the rule writes them. */
+export function jwksKey(issuer: string, jwksUri: string): string {
+  return `${issuer} ${jwksUri}`;
+}

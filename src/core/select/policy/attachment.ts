@@ -1,0 +1,58 @@
+// Which proxies a policy is attached to: by target references on a proxy of the Gateway API, by selector elsewhere.
+//
+// Chains of a waypoint that belong to one service are not known here: such a chain asks with the service's names.
+// Source: Istio pilot/pkg/model/policyattachment.go (shouldAttachPolicy).
+
+import type { Derivation, ProxyReader } from '../../query/reader.ts';
+import { proxyLabels, proxySelectedBy } from '../../registry/workload.ts';
+import type { PolicyTargetReference, TypeWorkloadSelector } from '../../schema/istio-types.gen.ts';
+
+const GATEWAY_NAME_LABEL = 'gateway.networking.k8s.io/gateway-name';
+const GATEWAY_GROUP = 'gateway.networking.k8s.io';
+
+export interface Attachable {
+  readonly selector?: TypeWorkloadSelector;
+  readonly targetRef?: PolicyTargetReference;
+  readonly targetRefs?: readonly PolicyTargetReference[];
+}
+
+/** `namespace`: that of the policy. A selector in the root namespace reaches every namespace; the caller looks in the right ones. */
+export function isAttached(reader: ProxyReader, namespace: string, policy: Attachable): boolean {
+  const targets = targetsOf(policy);
+  const gateway = reader.derived(gatewayName);
+  if (gateway === null) return targets.length === 0 && selects(reader, policy);
+  if (targets.length > 0) return targets.some(target => targetsGateway(reader, namespace, target, gateway));
+  if (reader.facet('type') === 'waypoint') return false;
+  return reader.feature('ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY') && selects(reader, policy);
+}
+
+/** Name of the Gateway (Gateway API) that the proxy is deployed for; null: it is none of its proxies. */
+const gatewayName: Derivation<string | null> = {
+  name: 'select/gatewayName',
+  run: reader => reader.derived(proxyLabels)[GATEWAY_NAME_LABEL] ?? null,
+};
+
+function targetsOf({ targetRef, targetRefs = [] }: Attachable): readonly PolicyTargetReference[] {
+  if (targetRefs.length > 0) return targetRefs;
+  return targetRef === undefined ? [] : [targetRef];
+}
+
+function selects(reader: ProxyReader, { selector }: Attachable): boolean {
+  return proxySelectedBy(reader, selector?.matchLabels ?? {});
+}
+
+function targetsGateway(
+  reader: ProxyReader,
+  policyNamespace: string,
+  { group, kind, name, namespace = '' }: PolicyTargetReference,
+  gateway: string,
+): boolean {
+  if (group !== GATEWAY_GROUP) return false;
+  if (kind === 'GatewayClass') {
+    const ofRoot = policyNamespace === reader.mesh('rootNamespace');
+    return reader.facet('type') === 'waypoint' && ofRoot && name === 'istio-waypoint';
+  }
+  if (kind !== 'Gateway' || name !== gateway) return false;
+  const own = reader.facet('namespace');
+  return policyNamespace === own && (namespace === '' || namespace === own);
+}

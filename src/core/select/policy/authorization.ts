@@ -1,0 +1,98 @@
+// What of AuthorizationPolicies a proxy is given: the policies attached to it, the trust domains that principals are expanded over, and the
+// external authorizers that its CUSTOM policies name.
+//
+// Policies of the root namespace come before those of the proxy's own. The dry-run annotation is the one annotation that counts.
+// Source: Istio pilot/pkg/model/authorization.go (ListAuthorizationPolicies), pilot/pkg/security/authz/builder/builder.go.
+
+import { goBoolean } from '../../base/go-boolean.ts';
+import { byAge, compareText, type Obj } from '../../model/object.ts';
+import type { Generator } from '../../query/memo.ts';
+import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
+import type { AuthorizationPolicy } from '../../schema/istio-types.gen.ts';
+import { isAttached } from './attachment.ts';
+import { type ExternalAuthorizer, externalAuthorizer } from './external-authorizer.ts';
+
+export const DRY_RUN_ANNOTATION = 'istio.io/dry-run';
+
+/** A policy that applies to the proxy. */
+export interface AppliedPolicy {
+  readonly namespace: string;
+  readonly name: string;
+  readonly spec: AuthorizationPolicy;
+  /** Its verdict is recorded and has no effect. */
+  readonly dryRun: boolean;
+}
+
+export interface AuthorizationInputs {
+  /** All actions but CUSTOM. */
+  readonly policies: readonly AppliedPolicy[];
+  /** By name of the provider, in byte order. */
+  readonly external: readonly ExternalPolicies[];
+  /** The mesh's own, then its aliases. */
+  readonly trustDomains: readonly string[];
+}
+
+/** The CUSTOM policies that name one provider. */
+export interface ExternalPolicies {
+  readonly provider: string;
+  readonly authorizer: ExternalAuthorizer;
+  readonly policies: readonly AppliedPolicy[];
+}
+
+/** Undefined: no policy applies to the proxy. */
+export const authorizationOfProxy: Query<'', AuthorizationInputs | undefined> = {
+  name: 'select/authorizationOfProxy',
+  run: reader => {
+    const attached = attachedPolicies(reader);
+    if (attached.length === 0) return undefined;
+    return {
+      policies: attached.filter(({ spec }) => spec.action !== 'CUSTOM'),
+      external: externalPolicies(
+        reader,
+        attached.filter(({ spec }) => spec.action === 'CUSTOM'),
+      ),
+      trustDomains: [reader.mesh('trustDomain'), ...reader.mesh('trustDomainAliases')],
+    };
+  },
+};
+
+function attachedPolicies(reader: ProxyReader): readonly AppliedPolicy[] {
+  const namespaces = new Set([reader.mesh('rootNamespace'), reader.facet('namespace')]);
+  return [...namespaces].flatMap(namespace =>
+    reader
+      .get(authorizationPoliciesIn, namespace)
+      .filter(policy => isAttached(reader, namespace, policy.spec))
+      .map(policy => reader.make(appliedPolicy, { obj: policy })),
+  );
+}
+
+/** Argument: a namespace. Oldest first. */
+const authorizationPoliciesIn: Query<string, readonly Obj<'AuthorizationPolicy'>[]> = {
+  name: 'select/authorizationPoliciesIn',
+  run: (reader: Reader, namespace) => [...reader.objects('AuthorizationPolicy', `${namespace}/`)].sort(byAge),
+};
+
+const appliedPolicy: Generator<{ readonly obj: Obj<'AuthorizationPolicy'> }, AppliedPolicy> = {
+  name: 'select/appliedPolicy',
+  run: ({ obj: { namespace, name, spec, annotations } }) => ({
+    namespace,
+    name,
+    spec,
+    dryRun: goBoolean(annotations[DRY_RUN_ANNOTATION]) === true,
+  }),
+};
+
+function externalPolicies(reader: ProxyReader, custom: readonly AppliedPolicy[]): readonly ExternalPolicies[] {
+  const providers = [...new Set(custom.map(({ spec }) => spec.provider?.name ?? ''))].sort(compareText);
+  const tooMany = providers.length > 1 && !reader.feature('PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS');
+  return providers.map(provider => ({
+    provider,
+    authorizer: tooMany ? severalAuthorizers : reader.get(externalAuthorizer, provider),
+    policies: custom.filter(({ spec }) => (spec.provider?.name ?? '') === provider),
+  }));
+}
+
+const severalAuthorizers: ExternalAuthorizer = {
+  kind: 'unusable',
+  reason: 'several providers for one workload need PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS',
+};

@@ -1,0 +1,88 @@
+// The token rules of a proxy: those of all RequestAuthentications attached to it, and where the keys of each come from.
+//
+// Policies of the proxy's own namespace come before those of the root namespace, the other way round than with AuthorizationPolicy; that decides
+// only between rules of one issuer. Keys are inline, fetched by the proxy itself, or fetched by the control plane, whose answers are objects of
+// kind JwksDocument; before the first answer there are keys that no token matches.
+// Source: Istio pilot/pkg/model/authentication.go (GetJwtPoliciesForWorkload), pilot/pkg/security/authn/policy_applier.go.
+
+import { jwksKey } from '../../kinds/periplus/jwks-document.ts';
+import { byAge, compareText, type Obj } from '../../model/object.ts';
+import type { Query, Reader } from '../../query/reader.ts';
+import { parseUrl } from '../../schema/go-url.ts';
+import type { JWTRule } from '../../schema/istio-types.gen.ts';
+import { outboundClusterName } from '../cluster/cluster-names.ts';
+import { providerCluster } from '../telemetry/provider-cluster.ts';
+import { isAttached } from './attachment.ts';
+
+export interface TokenRule {
+  readonly rule: JWTRule;
+  readonly keys: TokenKeys;
+}
+
+export type TokenKeys =
+  | { readonly kind: 'inline'; readonly text: string }
+  | { readonly kind: 'remote'; readonly uri: string; readonly cluster: string }
+  /** Fetched by the control plane; undefined: not yet. */
+  | { readonly kind: 'fetched'; readonly text: string | undefined };
+
+/** By issuer, then in the order of the policies. */
+export const tokenRulesOfProxy: Query<'', readonly TokenRule[]> = {
+  name: 'select/tokenRulesOfProxy',
+  run: reader => {
+    const namespaces = new Set([reader.facet('namespace'), reader.mesh('rootNamespace')]);
+    const rules = [...namespaces].flatMap(namespace =>
+      reader
+        .get(requestAuthenticationsIn, namespace)
+        .filter(policy => isAttached(reader, namespace, policy.spec))
+        .flatMap(policy => policy.spec.jwtRules ?? []),
+    );
+    return rules
+      .sort((a, b) => compareText(a.issuer ?? '', b.issuer ?? ''))
+      .map(rule => ({ rule, keys: keysOf(reader, rule) }));
+  },
+};
+
+/** Argument: a namespace. Oldest first. */
+const requestAuthenticationsIn: Query<string, readonly Obj<'RequestAuthentication'>[]> = {
+  name: 'select/requestAuthenticationsIn',
+  run: (reader, namespace) => [...reader.objects('RequestAuthentication', `${namespace}/`)].sort(byAge),
+};
+
+type Fetcher = 'istiod' | 'hybrid' | 'envoy';
+
+/** Who fetches keys (PILOT_JWT_ENABLE_REMOTE_JWKS); a word that is not known means the control plane. */
+function fetcherOf(reader: Reader): Fetcher {
+  switch (reader.feature('PILOT_JWT_ENABLE_REMOTE_JWKS')) {
+    case 'hybrid':
+    case 'true':
+      return 'hybrid';
+    case 'envoy':
+      return 'envoy';
+    default:
+      return 'istiod';
+  }
+}
+
+function keysOf(reader: Reader, { issuer = '', jwksUri = '', jwks = '' }: JWTRule): TokenKeys {
+  const fetcher = fetcherOf(reader);
+  if (jwksUri === '' || fetcher === 'istiod') {
+    return jwks === '' ? fetchedKeys(reader, issuer, jwksUri) : { kind: 'inline', text: jwks };
+  }
+  const { hostname, port } = hostOf(jwksUri);
+  const known = port === 0 ? undefined : providerCluster(reader, hostname, port);
+  if (known !== undefined) return { kind: 'remote', uri: jwksUri, cluster: known.cluster };
+  if (fetcher === 'hybrid') return fetchedKeys(reader, issuer, jwksUri);
+  return { kind: 'remote', uri: jwksUri, cluster: outboundClusterName(hostname, '', port) };
+}
+
+function fetchedKeys(reader: Reader, issuer: string, uri: string): TokenKeys {
+  const [document] = reader.indexed('jwksByIssuer', jwksKey(issuer, uri));
+  return { kind: 'fetched', text: document?.spec.keys };
+}
+
+/** Port 0: neither the URI nor its scheme says one. */
+function hostOf(uri: string): { readonly hostname: string; readonly port: number } {
+  const { scheme = '', hostname = '', port = '' } = parseUrl(uri) ?? {};
+  if (port !== '') return { hostname, port: Number(port) };
+  return { hostname, port: scheme === 'https' ? 443 : scheme === 'http' ? 80 : 0 };
+}
