@@ -1,0 +1,126 @@
+// Keys and signatures, all of it on Node's thread pool: nothing here stalls streams. Private keys are KeyObjects, which print as nothing.
+//
+// Invariant: what leaves this file as text is public, or goes to the one who asked for a key in PEM.
+// Source: Istio security/pkg/pki/util/crypto.go, generate_cert.go (signature algorithms as Go's x509 package picks them).
+
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
+import { promisify } from 'node:util';
+import { oid, sequence, TAG, write } from './der.ts';
+import { pemBlocks } from './pem.ts';
+
+export type KeyType = { readonly rsa: number } | { readonly ec: 'P-256' | 'P-384' };
+
+export interface KeyPair {
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+const generate = promisify(generateKeyPair);
+
+export async function generateKeys(type: KeyType): Promise<KeyPair> {
+  if ('rsa' in type) return generate('rsa', { modulusLength: type.rsa });
+  return generate('ec', { namedCurve: type.ec });
+}
+
+/** The first block of a key file: PKCS #1, SEC 1 or PKCS #8. The message of the error never repeats the input. */
+export function privateKeyOf(pem: string): KeyObject {
+  const [block] = pemBlocks(pem);
+  if (block === undefined) throw new Error('invalid PEM encoded key');
+  try {
+    if (block.label === 'RSA PRIVATE KEY') return createPrivateKey({ key: block.der, format: 'der', type: 'pkcs1' });
+    if (block.label === 'EC PRIVATE KEY') return createPrivateKey({ key: block.der, format: 'der', type: 'sec1' });
+    if (block.label === 'PRIVATE KEY') return createPrivateKey({ key: block.der, format: 'der', type: 'pkcs8' });
+  } catch {
+    throw new Error(`the key in the block ${block.label} cannot be read`);
+  }
+  throw new Error(`unsupported PEM block type for a private key: ${block.label}`);
+}
+
+/** As Istio writes them: PKCS #1 for RSA, SEC 1 for elliptic curves. */
+export function privateKeyPem(key: KeyObject): string {
+  if (key.asymmetricKeyType === 'rsa') return key.export({ format: 'pem', type: 'pkcs1' }) as string;
+  if (key.asymmetricKeyType === 'ec') return key.export({ format: 'pem', type: 'sec1' }) as string;
+  return key.export({ format: 'pem', type: 'pkcs8' }) as string;
+}
+
+export function publicKeyDer(key: KeyObject): Buffer {
+  const publicKey = key.type === 'private' ? createPublicKey(key) : key;
+  return publicKey.export({ format: 'der', type: 'spki' });
+}
+
+/** sha256 (hex) of the SubjectPublicKeyInfo: the name of a key wherever a key must not stand. */
+export function keyDigest(spki: Uint8Array): string {
+  return createHash('sha256').update(spki).digest('hex');
+}
+
+interface Scheme {
+  readonly oid: string;
+  readonly hash: string | null;
+  /** RSA algorithms carry an explicit NULL (RFC 4055 §5), the others nothing. */
+  readonly hasNull: boolean;
+}
+
+const RSA_SHA256: Scheme = { oid: '1.2.840.113549.1.1.11', hash: 'sha256', hasNull: true };
+const ED25519: Scheme = { oid: '1.3.101.112', hash: null, hasNull: false };
+const ofCurve: Readonly<Record<string, Scheme>> = {
+  prime256v1: { oid: '1.2.840.10045.4.3.2', hash: 'sha256', hasNull: false },
+  secp384r1: { oid: '1.2.840.10045.4.3.3', hash: 'sha384', hasNull: false },
+  secp521r1: { oid: '1.2.840.10045.4.3.4', hash: 'sha512', hasNull: false },
+};
+
+function schemeOf(key: KeyObject): Scheme {
+  if (key.asymmetricKeyType === 'rsa') return RSA_SHA256;
+  if (key.asymmetricKeyType === 'ed25519') return ED25519;
+  const scheme = ofCurve[key.asymmetricKeyDetails?.namedCurve ?? ''];
+  if (scheme === undefined) throw new Error(`a key of type ${key.asymmetricKeyType ?? 'unknown'} cannot sign`);
+  return scheme;
+}
+
+/** The AlgorithmIdentifier of what this key signs. */
+export function signatureAlgorithm(key: KeyObject): Buffer {
+  const { oid: id, hasNull } = schemeOf(key);
+  return sequence(oid(id), ...(hasNull ? [write(TAG.null)] : []));
+}
+
+export function signBytes(key: KeyObject, bytes: Uint8Array): Promise<Buffer> {
+  const { hash } = schemeOf(key);
+  return new Promise((resolve, reject) => {
+    sign(hash, bytes, key, (error, signature) => (error === null ? resolve(signature) : reject(error)));
+  });
+}
+
+/** Hash by the OID of a signature algorithm; SHA-1 counts for certificate requests, as in Go. PSS names its hash elsewhere and is left out. */
+const hashOf: Readonly<Record<string, string | null>> = {
+  '1.2.840.113549.1.1.5': 'sha1',
+  '1.2.840.113549.1.1.11': 'sha256',
+  '1.2.840.113549.1.1.12': 'sha384',
+  '1.2.840.113549.1.1.13': 'sha512',
+  '1.2.840.10045.4.1': 'sha1',
+  '1.2.840.10045.4.3.2': 'sha256',
+  '1.2.840.10045.4.3.3': 'sha384',
+  '1.2.840.10045.4.3.4': 'sha512',
+  '1.3.101.112': null,
+};
+
+/** `algorithm`: an OID. False also for one that is not known. */
+export function verifyBytes(
+  algorithm: string,
+  spki: Uint8Array,
+  bytes: Uint8Array,
+  signature: Uint8Array,
+): Promise<boolean> {
+  const hash = hashOf[algorithm];
+  if (hash === undefined) return Promise.resolve(false);
+  const key = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });
+  return new Promise((resolve, reject) => {
+    verify(hash, bytes, key, signature, (error, fits) => (error === null ? resolve(fits) : reject(error)));
+  });
+}
