@@ -124,13 +124,13 @@ async function everything(name: CaseName, watching: Watching): Promise<Figures> 
 function aroundContext(watching: Watching, url: string): () => Engine {
   const { state, proxy } = watching;
   const { tracker } = new Engine(resourceSources);
-  const held = tracker.hold(state, proxy, context, '');
+  const held = tracker.handle(state, proxy, context, '');
   return () => {
     for (let i = 0; i < SWEEPS_TO_FORGET; i++) {
-      tracker.keep(held);
+      tracker.touch(held);
       tracker.sweep();
     }
-    tracker.stands(state, proxy, held);
+    tracker.isCurrent(state, proxy, held);
     const start = performance.now();
     do make(new Engine(resourceSources), watching, url);
     while (performance.now() - start < FILLING_MS);

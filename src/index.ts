@@ -20,7 +20,7 @@ export { SNAPSHOT_FORMAT, type SourcedFact, snapshotOf } from './core/fold/snaps
 export { defaultSettings, type Settings, settingsFromJson, settingsToJson } from './core/mesh/settings.ts';
 export type { NodeFacets, ProxyRecord, Subscription } from './core/model/proxy.ts';
 export { mergePushRequests, noPush, type PushRequest, pushRequestMonoid } from './core/push-request.ts';
-export type { Provenance } from './core/query/track-provenance.ts';
+export type { Provenance } from './core/query/provenance.ts';
 export { Tracker } from './core/query/tracker.ts';
 export { reduce, type Step } from './core/reduce.ts';
 export { emptyState, type State } from './core/state.ts';

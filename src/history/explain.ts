@@ -4,7 +4,7 @@
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
-import type { Provenance } from '../core/query/track-provenance.ts';
+import type { Provenance } from '../core/query/provenance.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { type Brought, broughtBy, recordInForce } from './brought.ts';

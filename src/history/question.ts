@@ -4,8 +4,8 @@
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Resource } from '../core/model/resource.ts';
+import type { Provenance } from '../core/query/provenance.ts';
 import type { Query } from '../core/query/reader.ts';
-import type { Provenance } from '../core/query/track-provenance.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { allOf, namedOf } from '../offline/generate.ts';

@@ -88,9 +88,9 @@ export function queriesOf(program: Program): readonly Query<string, unknown>[] {
           case 'indexed':
             return reader.indexed('servicesByName', step.key).length;
           case 'each': {
-            const found = reader.aboutEach(looked, [...reader.get(boxes, ''), ...reader.get(boxes, step.prefix)]);
-            const some = reader.about(lookedOver, { values: reader.get(boxes, step.prefix), there: found.length });
-            return [...reader.aboutEach(lookedUp, found.slice(0, 1) as readonly Box[]), ...found, some];
+            const found = reader.selectEach(looked, [...reader.get(boxes, ''), ...reader.get(boxes, step.prefix)]);
+            const some = reader.select(lookedOver, { values: reader.get(boxes, step.prefix), there: found.length });
+            return [...reader.selectEach(lookedUp, found.slice(0, 1) as readonly Box[]), ...found, some];
           }
           case 'mesh':
             return reader.mesh('accessLogFile');
@@ -111,7 +111,7 @@ export function queriesOf(program: Program): readonly Query<string, unknown>[] {
           case 'made':
             return own === 0 ? 0 : reader.make(sizeOf, { value: reader.get(queries[before(step)]!, '') as object });
           case 'about':
-            return own === 0 ? 0 : reader.about(lookedUp, { value: reader.get(queries[before(step)]!, '') as object });
+            return own === 0 ? 0 : reader.select(lookedUp, { value: reader.get(queries[before(step)]!, '') as object });
         }
       };
       return steps.map(look);
@@ -129,11 +129,11 @@ interface Box {
 /** Lists that follow one another. */
 const lookedOver: Selection<{ readonly values: readonly Box[]; readonly there: number }, unknown> = {
   name: 'lookedOver',
-  follows: ({ there }) => String(there % 2),
+  lineage: ({ there }) => String(there % 2),
   run: (reader, { values, there }) => [
-    reader.aboutEach(looked, values),
+    reader.selectEach(looked, values),
     there > 1 ? reader.facet('namespace') : reader.mesh('accessLogFile'),
-    reader.aboutEach(looked, [...values].reverse()),
+    reader.selectEach(looked, [...values].reverse()),
   ],
 };
 

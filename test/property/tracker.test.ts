@@ -4,8 +4,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ProxyRecord } from '../../src/core/model/proxy.ts';
+import type { Handle } from '../../src/core/query/proxy-facets.ts';
 import type { Query } from '../../src/core/query/reader.ts';
-import type { Held } from '../../src/core/query/track-answers.ts';
 import { Tracker } from '../../src/core/query/tracker.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
 import { anyMoves, anyProgram, type Move, moved, type Program, proxyAt, queriesOf } from './query-programs.ts';
@@ -126,16 +126,16 @@ describe('tracked queries', () => {
       fc.property(anyProgram, anyMoves, (program, moves) => {
         const tracker = new Tracker();
         const queries = queriesOf(program);
-        const known: { readonly proxy: ProxyRecord; readonly query: Query<string, unknown>; held: Held<unknown> }[] =
+        const known: { readonly proxy: ProxyRecord; readonly query: Query<string, unknown>; held: Handle<unknown> }[] =
           [];
         const ask: Ask = (state, proxy, query) => {
           for (const one of known) {
-            if (!tracker.stands(state, one.proxy, one.held)) continue;
+            if (!tracker.isCurrent(state, one.proxy, one.held)) continue;
             stood++;
             expect(one.held.value).toEqual(new Tracker().get(state, one.proxy, one.query, ''));
             expect(one.held.value).toBe(tracker.get(state, one.proxy, one.query, ''));
           }
-          known.push({ proxy, query, held: tracker.hold(state, proxy, query, '') });
+          known.push({ proxy, query, held: tracker.handle(state, proxy, query, '') });
         };
         play(queries, moves, ask, () => tracker.sweep());
       }),

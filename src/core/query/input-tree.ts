@@ -1,23 +1,25 @@
-// The inputs of one generator that were seen, each with what was made of them: found by as few of their elements as tell them apart.
+// Finds the output of one generator by its inputs, without making a text of the inputs as a key.
 //
-// Inputs are taken apart into atoms: the names of their members, then each member, arrays as their elements. Inputs with the same atoms are equal.
-// A branch asks for one atom, at which inputs below it were found to differ; the leaf that is left is compared in full. So looking something up
-// costs a few steps and one comparison, and no text is made of the inputs to have a key.
+// Inputs are flattened into atoms: their member names, then each member, arrays as their length and elements. Inputs are equal if their atoms are. The
+// tree tells known inputs apart by as few atoms as it takes: each branch looks at one position where the inputs below it differ, and the leaf that
+// remains is compared in full. So a look-up costs a few steps and one comparison.
+//
+// Invariant: the tree holds at most one leaf for each list of atoms.
 
 /** How deep arrays in inputs are compared by content; below that by identity. */
 const CONTENT_DEPTH = 2;
-/** Members whose absence can be told by the bits of a number. */
+/** A set of this many members fits the bits of a number; it is the key of the members that are undefined. */
 const BITS = 52;
-/** Ways to write the same members down that are remembered for one generator. */
+/** Member orders remembered for one generator. */
 const SHAPES_MAX = 16;
-/** Stands before the length and the elements of an array: no input holds it. */
+/** Marks the beginning of an array among the atoms; it occurs in no input. */
 const ARRAY = Symbol('array');
 
 export type Atoms = readonly unknown[];
 
 export interface Leaf {
   readonly atoms: Atoms;
-  usedIn: number;
+  usedInEpoch: number;
 }
 
 interface Branch<L extends Leaf> {
@@ -26,20 +28,20 @@ interface Branch<L extends Leaf> {
 }
 type Node<L extends Leaf> = L | Branch<L>;
 
-/** Inputs with these members, written in this order. */
+/** Inputs with these members in this order. */
 interface Shape {
   readonly names: readonly string[];
   readonly sorted: readonly string[];
   readonly whole: object;
-  /** By the bits of the members that are undefined. */
+  /** Name sets without the members that are undefined, by the bits of those. */
   readonly reduced: Map<number | string, object>;
 }
 
 export class InputTree<L extends Leaf> {
   #root: Node<L> | undefined;
-  /** The one met last comes first: inputs are mostly written down in one place. */
+  /** Newest first: most generators get their inputs from one place in the code, so the first shape matches. */
   readonly #shapes: Shape[] = [];
-  /** One object for each set of names, however they were ordered. */
+  /** One object for each set of names, whatever their order; it is the first atom. */
   readonly #nameSets = new Map<string, object>();
   #size = 0;
 
@@ -70,7 +72,7 @@ export class InputTree<L extends Leaf> {
     return node === undefined || differsAt(node.atoms, atoms) >= 0 ? undefined : node;
   }
 
-  /** What is not there yet. */
+  /** Adds a leaf whose atoms are not in the tree. */
   add(leaf: L): void {
     this.#size++;
     let parent: Branch<L> | undefined;
@@ -84,11 +86,11 @@ export class InputTree<L extends Leaf> {
     else parent.answers.set(leaf.atoms[parent.asks], place);
   }
 
-  /** Forgets those that were last used before `oldest`. Yields after each; leaves may be found and added in between. */
+  /** Drops leaves last used before the epoch `oldest`. Yields after each; leaves may be found and added in between. */
   *sweeping(oldest: number): IterableIterator<undefined, void> {
     const root = this.#root;
     if (root === undefined || !('answers' in root)) {
-      if (root !== undefined && root.usedIn < oldest) {
+      if (root !== undefined && root.usedInEpoch < oldest) {
         this.#root = undefined;
         this.#size--;
       }
@@ -103,7 +105,7 @@ export class InputTree<L extends Leaf> {
       if ('answers' in child) {
         yield* this.#sweepingBelow(child, oldest);
         if (child.answers.size === 0) answers.delete(answer);
-      } else if (child.usedIn < oldest) {
+      } else if (child.usedInEpoch < oldest) {
         answers.delete(answer);
         this.#size--;
       }
@@ -122,7 +124,7 @@ export class InputTree<L extends Leaf> {
     return shape;
   }
 
-  /** A member that is undefined is as good as none. */
+  /** The name set without the undefined members: an undefined member equals an absent one. */
   #without({ sorted, reduced }: Shape, record: Readonly<Record<string, unknown>>, absent: number): object {
     const present = (): readonly string[] => sorted.filter(name => record[name] !== undefined);
     const key = sorted.length > BITS ? present().join() : absent;
@@ -151,7 +153,7 @@ function listAtoms(list: readonly unknown[]): Atoms {
   return taken();
 }
 
-/** Atoms are gathered here, so that each list of them is made once and no longer than it has to be: there are hundreds of thousands. */
+/** Atoms are gathered here and copied at their final length: lists that grow keep spare room, and there are hundreds of thousands of them. */
 const scratch: unknown[] = [];
 let gathered = 0;
 
@@ -171,7 +173,7 @@ function taken(): Atoms {
   return atoms;
 }
 
-/** A branch for two that have differed nowhere so far. */
+/** A branch on the first atom in which two leaves differ. */
 function split<L extends Leaf>(there: L, added: L): Branch<L> {
   const asks = differsAt(there.atoms, added.atoms);
   const answers = new Map<unknown, Node<L>>();
@@ -180,7 +182,7 @@ function split<L extends Leaf>(there: L, added: L): Branch<L> {
   return { asks, answers };
 }
 
-/** -1: nowhere. NaN is equal to itself. */
+/** The first position where the atoms differ, or -1. NaN equals NaN. */
 function differsAt(a: Atoms, b: Atoms): number {
   const length = Math.max(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -191,7 +193,7 @@ function differsAt(a: Atoms, b: Atoms): number {
   return -1;
 }
 
-/** Inputs are plain records: what they inherit has no names. */
+/** Relies on inputs being plain records, which inherit no enumerable names; `for in` allocates nothing. */
 function hasNames(record: Readonly<Record<string, unknown>>, names: readonly string[]): boolean {
   let i = 0;
   for (const name in record) if (name !== names[i++]) return false;

@@ -1,7 +1,7 @@
-// Generators and their memo: equal inputs give the identical output, for whichever proxy they were selected.
+// Generators and their memo: equal inputs give the identical output, for whichever proxy the inputs were selected.
 //
-// Inputs are plain records whose elements are immutable references, scalars, or arrays of such. They are compared element by element:
-// scalars and arrays by content, every other object by identity: it was born in the state, in a query or in another memo.
+// Inputs are plain records of immutable references, scalars, or arrays of these. Scalars and arrays are compared by content, all other objects by
+// identity: they come from the state, a query or another memo, each of which keeps identity while content is equal.
 
 import { InputTree, type Leaf } from './input-tree.ts';
 
@@ -10,14 +10,14 @@ export interface Generator<I extends object, O> {
   readonly run: (inputs: I) => O;
 }
 
-/** Of equal records always the same one, so that what follows from it is not asked for again when another made an equal one. */
-export function oneOfEqual<T extends object>(name: string): Generator<T, T> {
+/** A generator that returns one object for all equal records, so that values memoised by identity are shared by the callers that make them. */
+export function interning<T extends object>(name: string): Generator<T, T> {
   return { name, run: one => one };
 }
 
-export interface MadeCell extends Leaf {
+export interface MemoCell extends Leaf {
   readonly value: unknown;
-  /** The run that used it last: see Read. */
+  /** Id of the run that used it last, to note repeated uses of one run once. */
   lastRun: number;
 }
 
@@ -25,31 +25,31 @@ export interface MadeCell extends Leaf {
 const CONTENT_DEPTH = 3;
 
 export class InputMemo {
-  /** By the generator's name, of which there are as many as the program has: what was learnt about how inputs look stays. */
-  readonly #trees = new Map<string, InputTree<MadeCell>>();
+  /** By generator name. Bounded by the generators in the program, so trees stay when their cells are swept, with the shapes they have learnt. */
+  readonly #trees = new Map<string, InputTree<MemoCell>>();
 
   /** `beforeRun` is called before the generator is. */
   make(
     { name, run }: Generator<object, unknown>,
     inputs: object,
-    generation: number,
+    epoch: number,
     beforeRun: () => void = () => undefined,
-  ): MadeCell {
+  ): MemoCell {
     const tree = this.#treeOf(name);
     const atoms = tree.atomsOf(inputs);
     let cell = tree.find(atoms);
     if (cell === undefined) {
       beforeRun();
-      cell = { atoms, value: run(inputs), usedIn: generation, lastRun: 0 };
+      cell = { atoms, value: run(inputs), usedInEpoch: epoch, lastRun: 0 };
       tree.add(cell);
     }
-    cell.usedIn = generation;
+    cell.usedInEpoch = epoch;
     return cell;
   }
 
-  /** Forgets cells that were not used in this generation or the one before. Yields after each. */
-  *sweeping(generation: number): IterableIterator<undefined, void> {
-    for (const tree of this.#trees.values()) yield* tree.sweeping(generation - 1);
+  /** Drops cells used neither in this epoch nor in the previous one. Yields after each. */
+  *sweeping(epoch: number): IterableIterator<undefined, void> {
+    for (const tree of this.#trees.values()) yield* tree.sweeping(epoch - 1);
   }
 
   get size(): number {
@@ -58,7 +58,7 @@ export class InputMemo {
     return size;
   }
 
-  #treeOf(name: string): InputTree<MadeCell> {
+  #treeOf(name: string): InputTree<MemoCell> {
     let tree = this.#trees.get(name);
     if (tree === undefined) {
       tree = new InputTree();
@@ -68,14 +68,14 @@ export class InputMemo {
   }
 }
 
-/** Equal for the purposes of early cut-off: identical, or arrays / plain records whose elements are. */
+/** Equality for early cut-off: identical, or arrays or plain records whose members are equal, to a limited depth. */
 function sameValue(a: unknown, b: unknown): boolean {
-  return sameTo(a, b, CONTENT_DEPTH);
+  return sameToDepth(a, b, CONTENT_DEPTH);
 }
 
 /**
- * The later of two values, with what is the same in both taken from the earlier one: all of it, or elements of an array. So whoever is asked about
- * the elements is asked about the identical ones.
+ * The new value with the equal parts of the old one in place of its own: the whole value if equal, otherwise the equal elements of an array, at its
+ * beginning and end (and in between, if the length is the same). Callers of the unchanged elements then see identical objects.
  */
 export function keepSame(before: unknown, now: unknown): unknown {
   if (sameValue(before, now)) return before;
@@ -83,7 +83,7 @@ export function keepSame(before: unknown, now: unknown): unknown {
   const kept: unknown[] = now.slice();
   const shorter = Math.min(before.length, now.length);
   const take = (from: number, to: number): boolean => {
-    const same = Object.is(before[from], kept[to]) || sameTo(before[from], kept[to], CONTENT_DEPTH - 1);
+    const same = Object.is(before[from], kept[to]) || sameToDepth(before[from], kept[to], CONTENT_DEPTH - 1);
     if (same) kept[to] = before[from];
     return same;
   };
@@ -91,26 +91,26 @@ export function keepSame(before: unknown, now: unknown): unknown {
   while (start < shorter && take(start, start)) start++;
   let end = 0;
   while (end < shorter - start && take(before.length - 1 - end, kept.length - 1 - end)) end++;
-  // Between the two: of lists of one length what stands at the same place.
+  // In the middle, only lists of equal length can be matched, position by position.
   if (before.length === now.length) for (let i = start; i < now.length - end; i++) take(i, i);
   return kept;
 }
 
-function sameTo(a: unknown, b: unknown, depth: number): boolean {
+function sameToDepth(a: unknown, b: unknown, depth: number): boolean {
   if (Object.is(a, b)) return true;
   if (depth === 0 || typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item, i) => sameTo(item, b[i], depth - 1));
+    return a.every((item, i) => sameToDepth(item, b[i], depth - 1));
   }
   if (Array.isArray(b) || !isPlain(a) || !isPlain(b)) return false;
   const left = Object.entries(a);
   if (left.length !== Object.keys(b).length) return false;
   const right = b as Readonly<Record<string, unknown>>;
-  return left.every(([name, member]) => Object.hasOwn(right, name) && sameTo(member, right[name], depth - 1));
+  return left.every(([name, member]) => Object.hasOwn(right, name) && sameToDepth(member, right[name], depth - 1));
 }
 
-/** Of a Map, a Set or a class the members do not tell the content. */
+/** The enumerable members of a Map, a Set or a class instance do not show its content. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

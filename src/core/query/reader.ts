@@ -1,4 +1,6 @@
-// The tracked reader: the only way a query looks at the state and at a proxy. Everything asked for becomes part of its read set.
+// The tracked reader: the only way for a query to look at the state and at a proxy. Everything read through it becomes a dependency of the value.
+//
+// Queries are keyed by a text argument, selections by the content of an item, derivations by nothing but the proxy.
 
 import type { Json } from '../base/json.ts';
 import type { Indexes, IndexName, KindName } from '../kinds/kinds.ts';
@@ -14,32 +16,32 @@ import type { Generator } from './memo.ts';
 export interface Query<A extends string, R> {
   readonly name: string;
   readonly run: (reader: ProxyReader, arg: A) => R;
-  /** Of a selection: see there. */
-  readonly follows?: string | undefined;
+  /** Of a bound selection: the result of `Selection.lineage`. */
+  readonly lineage?: string | undefined;
 }
 
 /**
- * A query about values that the caller found, instead of about a key: memoised by them, compared element by element as the inputs of a
- * generator are. So callers that found the same, each in its own way, share one value although it reads the state.
+ * A query whose argument is a record that the caller composed (an item), memoised by its content as the inputs of a generator are. So callers that
+ * composed equal items, each in its own way, share one value although it reads the state.
  */
 export interface Selection<I extends object, R> {
   readonly name: string;
-  readonly run: (reader: ProxyReader, of: I) => R;
+  readonly run: (reader: ProxyReader, item: I) => R;
   /**
-   * For long lists that change a little: what is about different values with the same text follows one another, so the lists of the later run are
-   * found in those of the earlier one (`aboutEach`), and what is equal in both results is identical. Changes no value.
+   * For items that hold a long list and change a little at a time: items with equal text are successive versions of one list. A run for a new version
+   * reuses the calls of the version before (`selectEach`), and equal parts of both results are identical. Affects cost, never a value.
    */
-  readonly follows?: (of: I) => string;
+  readonly lineage?: (item: I) => string;
 }
 
-/** A value that follows from one proxy and the state, and that others may depend on by value (labels, chosen Sidecar, …). */
+/** A facet of the proxy that depends on the state too: its labels, its Sidecar. Values that use it depend on its value, not on how it came about. */
 export interface Derivation<T extends Json> {
   readonly name: string;
   readonly run: (reader: ProxyReader) => T;
 }
 
 export interface Reader {
-  /** The accepted object, or undefined: a miss is remembered too. */
+  /** The accepted object, or undefined; a miss is a dependency too. */
   object<K extends KindName>(kind: K, key: string): Obj<K> | undefined;
   /** All accepted objects of a kind whose key begins with `prefix`, in key order. */
   objects<K extends KindName>(kind: K, prefix?: string): readonly Obj<K>[];
@@ -51,24 +53,25 @@ export interface Reader {
   setting<S extends keyof Settings>(name: S): Settings[S];
   feature<F extends FeatureName>(name: F): FeatureValue<F>;
   get<A extends string, R>(query: Query<A, R>, arg: A): R;
-  about<I extends object, R>(selection: Selection<I, R>, of: I): R;
+  /** The value of a selection for an item. */
+  select<I extends object, R>(selection: Selection<I, R>, item: I): R;
   /**
-   * `about` of each, in order. Meant for long lists that come again with few differences: what was asked about the identical values before, and
-   * still stands, is not looked for again.
+   * `select` for each item, in order. Meant for long lists of which a later run has a version with few differences: calls for identical items that are
+   * still current are reused without a look-up.
    */
-  aboutEach<I extends object, R>(selection: Selection<I, R>, of: readonly I[]): readonly R[];
-  /** Runs a generator on inputs; equal inputs (element by element, by identity) give the identical output, whoever asks. */
+  selectEach<I extends object, R>(selection: Selection<I, R>, items: readonly I[]): readonly R[];
+  /** Runs a generator, or returns the identical output if inputs with equal elements were seen before. */
   make<I extends object, O>(generator: Generator<I, O>, inputs: I): O;
 }
 
-/** A reader for one proxy. Queries that never call these five are shared by everybody. */
+/** A reader for one proxy. The value of a query that calls none of these five is shared by all proxies. */
 export interface ProxyReader extends Reader {
   facet<F extends keyof NodeFacets>(name: F): NodeFacets[F];
   /** A metadata value, as sent. */
   metadata(key: string): Json | undefined;
   /** True if the proxy has the extension compiled in, or lists none at all and so is taken for istio-proxy. */
   hasExtension(name: string): boolean;
-  /** What the proxy's certificate proves; undefined: nothing, or not what its node claims. */
+  /** The identity that the client certificate proves; undefined if it proves none, or another than the node claims. */
   identity(): VerifiedIdentity | undefined;
   derived<T extends Json>(derivation: Derivation<T>): T;
 }

@@ -1,57 +1,48 @@
-// The one mechanism behind generation (design "Generation: one mechanism instead of four").
+// The tracker: memoises every query, knows what each memoised value depends on, and runs again only what a change of state can affect.
+// Incrementality, sharing between proxies, push scope and provenance all follow from it; no second bookkeeping exists.
 //
-// A *query* reads the state through a tracked reader. What it read (objects, ranges, mesh fields, flags, other queries; misses
-// included) is its read set; which facets of the proxy it asked for is its audience. A memoised value serves every proxy whose
-// facets are equal, and stays valid while every read gives the same value; a re-run that gives an equal value keeps the old identity,
-// so that nothing above it runs again. The read-set index (track-reads.ts) says which reads a change touches; what rests on them must be
-// run again, and what calls that, however far up, is in doubt until it is asked for and its calls are compared. A *generator* is a pure function of its inputs, memoised by the identity of their elements.
-// Incrementality, sharing and provenance follow from that; there is no second bookkeeping.
+// A *query* reads the state through a tracked reader (run.ts). The run records two things about the value:
+//   - its read set: objects, ranges, mesh fields, flags and other queries it read, misses included (read-index.ts, entry.ts);
+//   - its facet key: the facets of the proxy it asked for, with their values (facets.ts). All proxies with equal facets share the value.
+// A *generator* is a pure function of its inputs, memoised by the identity of their elements (memo.ts).
 //
-// Invariant: a query may look at nothing but its reader and its argument, a generator at nothing but its inputs.
+// How a change travels. The read index finds the reads whose value changed. Entries that made such a read become `invalid`; their callers, however far
+// up, become `suspect`. A suspect entry is verified when it is asked for: its calls are evaluated in order, and if all give the value they gave
+// before, it is valid again without a run. A run that gives an equal value keeps the old object, so nothing above it runs.
+//
+// Invariant: a `valid` entry has the value that running its query now would give. It holds because a query may look at nothing but its reader and
+// its argument, and a generator at nothing but its inputs.
 
 import { AssertionFailed } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';
 import type { NodeFacets, ProxyRecord } from '../model/proxy.ts';
 import type { State } from '../state.ts';
+import { addCaller, type BoundSelection, type Call, type Entry, invalidate, removeCaller, unlink } from './entry.ts';
+import { facetKeyOf } from './facet-key.ts';
+import { type DerivedFacet, type Facet, FacetRegistry, type FacetValue } from './facets.ts';
 import { InputMemo, keepSame } from './memo.ts';
-import type { Query, Reader, Selection } from './reader.ts';
-import { Answers, type Held } from './track-answers.ts';
-import { VariantsBook } from './track-book.ts';
-import {
-  addCaller,
-  audienceOf,
-  type Entry,
-  overturn,
-  type Place,
-  type QueryRead,
-  removeCaller,
-  unlink,
-} from './track-entry.ts';
-import { type DerivedFacet, type Facet, FacetBook, type FacetValue } from './track-facets.ts';
-import { Latest, suits } from './track-latest.ts';
-import { type Provenance, restsOn } from './track-provenance.ts';
-import { placing, Run, type Tracking } from './track-reader.ts';
-import { ReadIndex } from './track-reads.ts';
-import { type Memory, sweeping } from './track-sweep.ts';
-import type { Variants } from './track-variants.ts';
+import { matchesProxy, Predecessors } from './predecessors.ts';
+import { type Provenance, provenanceOf } from './provenance.ts';
+import { type Handle, ProxyFacets } from './proxy-facets.ts';
+import { ReadIndex } from './read-index.ts';
+import type { Query, Selection } from './reader.ts';
+import { binderOf, Run, type RunContext } from './run.ts';
+import { type Memory, sweeping } from './sweep.ts';
+import { VariantIndex } from './variant-index.ts';
+import type { Variants } from './variants.ts';
+import { WorkBudget } from './work-budget.ts';
 
 /**
- * Audiences of one (query, argument) that are kept; past that the value made longest ago goes. More than the proxies one instance
- * serves: where every proxy has its own value, fewer than there are proxies would keep none of them until it is asked for again.
+ * Memoised values of one (query, argument); past that the oldest is dropped. The limit exceeds the proxies of one instance: with one value per proxy
+ * and a lower limit, each value would be dropped before it is asked for again.
  */
 export const VARIANTS_MAX = 65_536;
 
-/** What a run noted, or a verification looked through, counts as a piece of work for so many calls and generated values; verifying is a quarter of that. */
-export const CALLS_A_PIECE = 8;
+/** This many recorded calls and generated values of a run cost one unit of the work budget. A call that is verified costs a quarter of that. */
+export const CALLS_PER_WORK_UNIT = 8;
 
-/** The answer of no proxy at all: equal to none that a proxy gives. */
-const NO_PROXY: FacetValue = {};
-
-/** Thrown by `spend` and through whatever runs. Not an Error: nothing is wrong, and a stack would cost more than the work. */
-class Paused {
-  readonly paused = true;
-}
-const PAUSED = new Paused();
+/** Sentinel for "no proxy"; never equal to a real facet value. */
+const NO_PROXY_VALUE: FacetValue = {};
 
 /** Counters of work done and saved; they only ever grow. */
 export interface TrackStats {
@@ -59,271 +50,270 @@ export interface TrackStats {
   hits: number;
   verifications: number;
   generated: number;
-  /** Values that a sweep forgot. */
+  /** Values that a sweep dropped. */
   swept: number;
 }
 
 export class Tracker {
   readonly stats: TrackStats = { runs: 0, hits: 0, verifications: 0, generated: 0, swept: 0 };
   readonly #index = new ReadIndex<Entry>();
-  readonly #variants = new VariantsBook();
+  readonly #variants = new VariantIndex();
   readonly #entries = new Set<Entry>();
-  readonly #facets = new FacetBook();
-  /** By what each version of a proxy's record has in common. */
-  readonly #answers = new WeakMap<NodeFacets, Answers>();
-  /** Whom the last question was for, and what that one has answered. */
-  #lately: ProxyRecord | undefined;
-  #answered: Answers | undefined;
-  readonly #latest = new Latest();
-  readonly #made = new InputMemo();
-  readonly #tokens = new InputMemo();
-  /** Runs that came to no end: see `within`. */
-  readonly #stopped = new WeakMap<
+  readonly #facets = new FacetRegistry();
+  /** By `ProxyRecord.facets`, the object that all versions of a proxy's record share. */
+  readonly #facetsByProxy = new WeakMap<NodeFacets, ProxyFacets>();
+  /** A cache of one for `#facetsByProxy`: most consecutive look-ups are for the same proxy. */
+  #lastProxy: ProxyRecord | undefined;
+  #lastProxyFacets: ProxyFacets | undefined;
+  readonly #predecessors = new Predecessors();
+  readonly #generatorMemo = new InputMemo();
+  readonly #bindings = new InputMemo();
+  /** Runs that the work budget cut off: the entry each was to replace, so that the next attempt reuses that entry's calls. */
+  readonly #pausedRuns = new WeakMap<
     Variants<Entry>,
-    { readonly proxy: ProxyRecord | undefined; readonly stale: Entry }
+    { readonly proxy: ProxyRecord | undefined; readonly previous: Entry }
   >();
   readonly #memory: Memory = {
     entries: this.#entries,
     variants: this.#variants,
     index: this.#index,
-    memos: [this.#made, this.#tokens],
+    memos: [this.#generatorMemo, this.#bindings],
     facets: this.#facets,
   };
-  #generation = 1;
-  /** How often anything was found stale or forgotten: while it stays, whatever was current is. */
-  #doubts = 0;
-  readonly #overturn = (entry: Entry): void => {
-    this.#doubts++;
-    overturn(entry);
+  /** Advances with each completed sweep. */
+  #epoch = 1;
+  /** Grows whenever an entry is invalidated or dropped. While it stands still, everything that was valid still is. */
+  #invalidations = 0;
+  readonly #invalidate = (entry: Entry): void => {
+    this.#invalidations++;
+    invalidate(entry);
   };
-  readonly #tracking: Tracking = {
+  readonly #budget = new WorkBudget();
+  readonly #context: RunContext = {
     index: this.#index,
     facets: this.#facets,
-    made: this.#made,
-    tokens: this.#tokens,
-    generation: () => this.#generation,
-    generating: () => {
-      this.spend();
+    generatorMemo: this.#generatorMemo,
+    bindings: this.#bindings,
+    epoch: () => this.#epoch,
+    beforeGenerator: () => {
+      this.#budget.spend();
       this.stats.generated++;
     },
-    ensure: (state, proxy, query, arg, place) => this.#ensure(state, proxy, query, arg, place),
-    stands: (state, proxy, call) => this.#stands(state, proxy, call),
+    ensure: (state, proxy, query, arg, bound) => this.#ensure(state, proxy, query, arg, bound),
+    callIsCurrent: (state, proxy, call) => this.#callIsCurrent(state, proxy, call),
     facetValue: (state, proxy, facet) => this.#facetValue(state, proxy, facet),
   };
-  /** V8 drops the code that it compiled for a class when, at a full collection, no object of it is left. */
-  readonly #resident: { run: Run | undefined } = { run: undefined };
-  /** Queries and generators that may still be run. */
-  #allowance = Number.POSITIVE_INFINITY;
+  /** Keeps one `Run` alive: V8 discards the compiled code of a class when a full collection finds no instance of it. */
+  readonly #residentRun: { run: Run | undefined } = { run: undefined };
 
   /**
-   * Does the work with no more than `allowance` runs of queries and generators; `value` is undefined if that was not enough. Whatever was
-   * finished is remembered, so that doing it again goes on where it stopped. This cuts long work into slices without a clock: what comes
-   * out does not depend on where it was cut.
+   * Does `work` with at most `runs` runs of queries and generators; `value` is undefined if that did not suffice. Finished runs are memoised, so
+   * calling it again continues where it stopped, and the result does not depend on where the work was cut.
    */
-  within<T extends object>(allowance: number, work: () => T): { readonly value: T | undefined; readonly left: number } {
-    this.#allowance = allowance;
-    try {
-      const value = work();
-      return { value, left: this.#allowance };
-    } catch (error) {
-      if (error !== PAUSED) throw error;
-      return { value: undefined, left: 0 };
-    } finally {
-      this.#allowance = Number.POSITIVE_INFINITY;
-    }
+  within<T extends object>(runs: number, work: () => T): { readonly value: T | undefined; readonly left: number } {
+    return this.#budget.within(runs, work);
   }
 
-  /** Before a piece of work that takes about as long as a query. Throws through `within` when nothing is left. */
+  /** Call before work outside queries that takes about as long as one query: it spends one run of `within`, or interrupts it. */
   spend(): void {
-    if (this.#allowance <= 0) throw PAUSED;
-    this.#allowance--;
+    this.#budget.spend();
   }
 
-  /** After work that was larger than a piece: so much less may follow it. Ends nothing by itself. */
-  charge(pieces: number): void {
-    this.#allowance -= pieces;
+  /** Call after work outside queries that was larger than one run. Does not interrupt by itself. */
+  charge(runs: number): void {
+    this.#budget.charge(runs);
   }
 
   /** The value of a query for a proxy at a state. */
   get<A extends string, R>(state: State, proxy: ProxyRecord | undefined, query: Query<A, R>, arg: A): R {
-    this.#index.moveTo(state, this.#overturn);
+    this.#index.moveTo(state, this.#invalidate);
     return this.#ensure(state, proxy, query as Query<string, unknown>, arg).value as R;
   }
 
-  /** As `get`, to be asked about later. */
-  hold<A extends string, R>(state: State, proxy: ProxyRecord, query: Query<A, R>, arg: A): Held<R> {
-    this.#index.moveTo(state, this.#overturn);
+  /** As `get`, with a handle by which `isCurrent` tells later whether asking again would give the identical value. */
+  handle<A extends string, R>(state: State, proxy: ProxyRecord, query: Query<A, R>, arg: A): Handle<R> {
+    this.#index.moveTo(state, this.#invalidate);
     const entry = this.#ensure(state, proxy, query as Query<string, unknown>, arg);
-    return { value: entry.value as R, entry, audience: entry.audience, answers: this.#answersOf(proxy) };
+    const proxyFacets = this.#proxyFacetsOf(proxy);
+    return { value: entry.value as R, entry, facetKey: entry.facetKey, proxyFacets };
   }
 
-  /** True: asking again would give the identical value. Costs next to nothing; false says only that it has to be asked. */
-  stands(state: State, proxy: ProxyRecord, { entry, audience, answers }: Held<unknown>): boolean {
-    this.#index.moveTo(state, this.#overturn);
-    if (entry.standing !== 'current' || entry.audience !== audience || this.#answersOf(proxy) !== answers) return false;
-    entry.usedIn = this.#generation;
+  /** True: `get` would return the identical value. One comparison in most cases. False: unknown, ask with `handle` again. */
+  isCurrent(state: State, proxy: ProxyRecord, { entry, facetKey, proxyFacets }: Handle<unknown>): boolean {
+    this.#index.moveTo(state, this.#invalidate);
+    if (entry.validity !== 'valid' || entry.facetKey !== facetKey) return false;
+    if (this.#proxyFacetsOf(proxy) !== proxyFacets) return false;
+    entry.usedInEpoch = this.#epoch;
     return true;
   }
 
-  /** The value of a selection, as a query gets it by `about`. */
-  about<I extends object, R>(state: State, proxy: ProxyRecord | undefined, selection: Selection<I, R>, of: I): R {
-    this.#index.moveTo(state, this.#overturn);
-    const place = this.#tokens.make(placing(selection) as never, of, this.#generation).value as Place;
-    return this.#ensure(state, proxy, place.query, '', place).value as R;
+  /** Marks the value as used, so that sweeps keep it although `get` is not called. */
+  touch({ entry, proxyFacets }: Handle<unknown>): void {
+    entry.usedInEpoch = this.#epoch;
+    proxyFacets.renew(this.#epoch, this.#facets);
+  }
+
+  /** The value of a selection for one item, as a query gets it by `Reader.select`. */
+  select<I extends object, R>(state: State, proxy: ProxyRecord | undefined, selection: Selection<I, R>, item: I): R {
+    this.#index.moveTo(state, this.#invalidate);
+    const bound = this.#bindings.make(binderOf(selection) as never, item, this.#epoch).value as BoundSelection;
+    return this.#ensure(state, proxy, bound.query, '', bound).value as R;
   }
 
   /**
-   * Every object key that the value rests on, found or looked for in vain; `Kind/key`, sorted. With `holds`, only of the parts of the
-   * value that it says yes to: a query put together from others is left for those that gave the part.
+   * Every object key that the value depends on, found or missed, as sorted `Kind/key`. If `includes` is given, the walk follows only calls whose value
+   * it accepts, where there is one: this narrows a query composed of others to those that produced one part.
    */
   provenance(
     state: State,
     proxy: ProxyRecord | undefined,
     query: Query<string, unknown>,
     arg: string,
-    holds: (value: unknown) => boolean = () => false,
+    includes: (value: unknown) => boolean = () => false,
   ): Provenance {
-    this.#index.moveTo(state, this.#overturn);
-    const derivedOf = (facet: DerivedFacet): Entry | undefined =>
+    this.#index.moveTo(state, this.#invalidate);
+    const derivedEntry = (facet: DerivedFacet): Entry | undefined =>
       proxy === undefined ? undefined : this.#ensureDerived(state, proxy, facet);
-    return restsOn(this.#ensure(state, proxy, query, arg), derivedOf, holds);
+    return provenanceOf(this.#ensure(state, proxy, query, arg), derivedEntry, includes);
   }
 
-  /** Forgets what nothing has used since the sweep before the last one. Call it now and then; it changes no value. */
+  /** Drops memoised values that were used neither in this epoch nor in the previous one. Call it periodically; it changes no value. */
   sweep(): void {
-    const pieces = this.sweeping();
-    while (pieces.next().done !== true);
+    const steps = this.sweeping();
+    while (steps.next().done !== true);
   }
 
-  /** As `sweep`, in pieces of about a microsecond each: whoever takes them may do anything in between. */
+  /** As `sweep`, in steps of about a microsecond. The caller may use the tracker and change the state between two steps. */
   *sweeping(): IterableIterator<undefined, void> {
-    yield* sweeping(this.#memory, this.#generation, () => {
+    yield* sweeping(this.#memory, this.#epoch, () => {
       this.stats.swept++;
-      // What is forgotten is told of no change any more.
-      this.#doubts++;
+      // A dropped entry no longer hears of changes, so whatever caches it must look again.
+      this.#invalidations++;
     });
-    this.#latest.sweep(this.#generation - 1);
-    this.#generation++;
-  }
-
-  /** Counts as asked for: whoever has it may ask again. */
-  keep({ entry, answers }: Held<unknown>): void {
-    entry.usedIn = this.#generation;
-    answers.renew(this.#generation, this.#facets);
+    this.#predecessors.sweep(this.#epoch - 1);
+    this.#epoch++;
   }
 
   /** Memoised values held, for metrics and limits. */
   get size(): { readonly queries: number; readonly generated: number } {
-    return { queries: this.#entries.size, generated: this.#made.size };
+    return { queries: this.#entries.size, generated: this.#generatorMemo.size };
   }
 
+  /** The valid entry for (query, argument, proxy): found, verified or run. The read index must be at the state. */
   #ensure(
     state: State,
     proxy: ProxyRecord | undefined,
     query: Query<string, unknown>,
     arg: string,
-    place?: Place,
+    bound?: BoundSelection,
   ): Entry {
-    const variants = place === undefined ? this.#variants.of(query.name, arg) : place.variants;
-    const known = proxy === undefined ? undefined : this.#answersOf(proxy).values;
-    const ask = (facet: Facet): FacetValue =>
-      proxy === undefined ? NO_PROXY : (known?.get(facet) ?? this.#facetValue(state, proxy, facet));
-    // Several may suit, when what is asked has changed with the state; what does not hold for this proxy holds for no other.
-    let stale = this.#takeUp(proxy, variants, ask);
-    for (let entry = variants.find(ask); entry !== undefined; entry = variants.find(ask)) {
-      if (this.#isCurrent(state, proxy, entry)) return entry;
-      stale ??= entry;
-      variants.delete(entry);
-      this.#entries.delete(entry);
-      this.#doubts++;
-      unlink(entry);
+    const variants = bound === undefined ? this.#variants.of(query.name, arg) : bound.variants;
+    const known = proxy === undefined ? undefined : this.#proxyFacetsOf(proxy).values;
+    const facetValue = (facet: Facet): FacetValue =>
+      proxy === undefined ? NO_PROXY_VALUE : (known?.get(facet) ?? this.#facetValue(state, proxy, facet));
+    // Several entries can match the proxy if the query asks for other facets than it did in an earlier state. Validity does not
+    // depend on which of the matching proxies asks, so an invalid entry is dropped for all of them.
+    let previous = this.#resumePausedRun(proxy, variants, facetValue);
+    for (let entry = variants.find(facetValue); entry !== undefined; entry = variants.find(facetValue)) {
+      if (this.#revalidate(state, proxy, entry)) return entry;
+      previous ??= entry;
+      this.#drop(entry);
     }
-    const line = query.follows === undefined ? undefined : `${query.name}\u0000${query.follows}`;
-    const last = line === undefined ? undefined : this.#latest.find(line, ask);
-    stale ??= last;
+    const lineage = query.lineage === undefined ? undefined : `${query.name}\u0000${query.lineage}`;
+    const predecessor = lineage === undefined ? undefined : this.#predecessors.find(lineage, facetValue);
+    previous ??= predecessor;
     if (variants.running) throw new AssertionFailed(`query ${query.name}(${arg}) reads itself`);
     variants.running = true;
     let now: Entry | undefined;
     try {
-      now = this.#run(state, proxy, query, arg, variants, stale);
+      now = this.#run(state, proxy, query, arg, variants, previous);
     } finally {
       variants.running = false;
-      if (now === undefined && stale !== undefined) this.#stopped.set(variants, { proxy, stale });
+      if (now === undefined && previous !== undefined) this.#pausedRuns.set(variants, { proxy, previous });
     }
-    if (line !== undefined) this.#latest.put(line, last, now);
+    if (lineage !== undefined) this.#predecessors.put(lineage, predecessor, now);
     variants.put(now, VARIANTS_MAX);
     this.#entries.add(now);
     return now;
   }
 
-  /** What the run that was stopped was to take the place of, if it is gone on with now. */
-  #takeUp(
-    proxy: ProxyRecord | undefined,
-    variants: Variants<Entry>,
-    ask: (facet: Facet) => FacetValue,
-  ): Entry | undefined {
-    const stopped = this.#stopped.get(variants);
-    if (stopped === undefined) return undefined;
-    this.#stopped.delete(variants);
-    const { stale } = stopped;
-    return stopped.proxy === proxy && suits(stale, ask) ? stale : undefined;
+  #drop(entry: Entry): void {
+    entry.variants.delete(entry);
+    this.#entries.delete(entry);
+    this.#invalidations++;
+    unlink(entry);
   }
 
-  /** A query of whoever answers alike what it asks; only its value is seen by callers. */
+  /** The entry that a paused run was to replace, if this call resumes that run: same proxy, same facets. */
+  #resumePausedRun(
+    proxy: ProxyRecord | undefined,
+    variants: Variants<Entry>,
+    facetValue: (facet: Facet) => FacetValue,
+  ): Entry | undefined {
+    const paused = this.#pausedRuns.get(variants);
+    if (paused === undefined) return undefined;
+    this.#pausedRuns.delete(variants);
+    const { previous } = paused;
+    return paused.proxy === proxy && matchesProxy(previous, facetValue) ? previous : undefined;
+  }
+
+  /** A derived facet is a query too, shared by proxies with equal facets; its callers depend on its value only. */
   #ensureDerived(state: State, proxy: ProxyRecord, facet: DerivedFacet): Entry {
     return this.#ensure(state, proxy, this.#facets.queryOf(facet), '');
   }
 
-  #isCurrent(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
-    entry.usedIn = this.#generation;
-    if (entry.standing !== 'current') {
-      if (!this.#holds(state, proxy, entry)) {
-        entry.standing = 'stale';
+  #revalidate(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
+    entry.usedInEpoch = this.#epoch;
+    if (entry.validity !== 'valid') {
+      if (!this.#verify(state, proxy, entry)) {
+        entry.validity = 'invalid';
         return false;
       }
-      entry.standing = 'current';
+      entry.validity = 'valid';
     }
     this.stats.hits++;
     return true;
   }
 
   /**
-   * Whether a run would read the same again. What was called may have come to the same value by asking the proxy something else: then
-   * the audience is that of now. Reads come before calls and calls are in order, so nothing is asked that a run would not ask.
+   * True if every call of a suspect entry still gives the value it gave. A callee may have reached the same value through other facets; then the
+   * entry's facet key is updated. Reads are known to be unchanged and calls are evaluated in their order, so verifying evaluates only what a run
+   * would evaluate.
    */
-  #holds(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
-    if (entry.standing === 'stale') return false;
+  #verify(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
+    if (entry.validity === 'invalid') return false;
     this.stats.verifications++;
-    this.charge(entry.calls.length / CALLS_A_PIECE / 4);
-    const moved: (readonly [QueryRead, Entry])[] = [];
+    this.#budget.charge(entry.calls.length / CALLS_PER_WORK_UNIT / 4);
+    const replaced: (readonly [Call, Entry])[] = [];
     for (const call of entry.calls) {
-      if (this.#stands(state, proxy, call)) continue;
-      const now = this.#ensure(state, proxy, call.query, call.arg, call.token?.value as Place | undefined);
-      if (now.value !== call.seen) return false;
-      moved.push([call, now]);
+      if (this.#callIsCurrent(state, proxy, call)) continue;
+      const bound = call.binding?.value as BoundSelection | undefined;
+      const now = this.#ensure(state, proxy, call.query, call.arg, bound);
+      if (now.value !== call.value) return false;
+      replaced.push([call, now]);
     }
-    // Not before all is known: what does not hold is left as it was, for the run that follows to find its calls in.
-    let asksOthers = false;
-    for (const [call, now] of moved) {
+    // Calls are updated only now that all are known to hold: a failed verification leaves them for the run that follows to reuse.
+    let facetsChanged = false;
+    for (const [call, now] of replaced) {
       if (now !== call.entry) {
         removeCaller(call.entry, entry);
         addCaller(now, entry);
         call.entry = now;
       }
-      asksOthers ||= now.audience !== call.audience;
-      call.audience = now.audience;
+      facetsChanged ||= now.facetKey !== call.facetKey;
+      call.facetKey = now.facetKey;
     }
-    if (!asksOthers) return true;
-    entry.home.delete(entry);
-    entry.audience = audienceOf(entry.asked, entry.audience);
-    entry.home.put(entry, VARIANTS_MAX);
+    if (!facetsChanged) return true;
+    entry.variants.delete(entry);
+    entry.facetKey = facetKeyOf(entry.facetSources, entry.facetKey);
+    entry.variants.put(entry, VARIANTS_MAX);
     return true;
   }
 
-  /** The short way, without a search: the caller's audience has the callee's in it, so what is current for one is what the other gets. */
-  #stands(state: State, proxy: ProxyRecord | undefined, { entry, audience }: QueryRead): boolean {
-    if (entry.audience !== audience || entry.standing === 'stale') return false;
-    return entry.standing === 'current' || (this.#isCurrent(state, proxy, entry) && entry.audience === audience);
+  /** Checks a call without a look-up: the caller's facet key contains the callee's, so an entry valid for one is the one the other would find. */
+  #callIsCurrent(state: State, proxy: ProxyRecord | undefined, { entry, facetKey }: Call): boolean {
+    if (entry.facetKey !== facetKey || entry.validity === 'invalid') return false;
+    return entry.validity === 'valid' || (this.#revalidate(state, proxy, entry) && entry.facetKey === facetKey);
   }
 
   #run(
@@ -331,29 +321,29 @@ export class Tracker {
     proxy: ProxyRecord | undefined,
     query: Query<string, unknown>,
     arg: string,
-    home: Variants<Entry>,
+    variants: Variants<Entry>,
     previous: Entry | undefined,
   ): Entry {
-    this.spend();
-    const run = new Run(this.#tracking, state, proxy, previous);
-    this.#resident.run = run;
+    this.#budget.spend();
+    const run = new Run(this.#context, state, proxy, previous);
+    this.#residentRun.run = run;
     const value = query.run(run, arg);
     this.stats.runs++;
-    this.charge((run.calls.length + run.made.length) / CALLS_A_PIECE);
-    const { asked } = run;
+    this.#budget.charge((run.calls.length + run.generated.length) / CALLS_PER_WORK_UNIT);
+    const { facetSources } = run;
     const entry: Entry = {
-      audience: audienceOf(asked, previous?.audience),
-      asked,
+      facetKey: facetKeyOf(facetSources, previous?.facetKey),
+      facetSources,
       reads: run.reads,
       calls: run.calls,
-      lists: run.lists,
+      callLists: run.callLists,
       callers: undefined,
-      made: run.made,
+      generated: run.generated,
       value: previous === undefined ? value : keepSame(previous.value, value),
-      home,
-      standing: 'current',
-      gone: false,
-      usedIn: this.#generation,
+      variants,
+      validity: 'valid',
+      unlinked: false,
+      usedInEpoch: this.#epoch,
       lastRun: 0,
     };
     for (const read of entry.reads) read.add(entry);
@@ -361,40 +351,37 @@ export class Tracker {
     return entry;
   }
 
-  /** Interned, so that equal facets are identical; asked for once, however many queries want to know. */
+  /** Interned, so that equal values are identical, and kept per proxy, so that it is evaluated once for all queries. */
   #facetValue(state: State, proxy: ProxyRecord, facet: Facet): FacetValue {
-    const answers = this.#answersOf(proxy);
-    const known = answers.values.get(facet);
-    if (known !== undefined || answers.values.has(facet)) return known;
+    const proxyFacets = this.#proxyFacetsOf(proxy);
+    const known = proxyFacets.values.get(facet);
+    if (known !== undefined || proxyFacets.values.has(facet)) return known;
     let raw: FacetValue;
     if (facet.kind === 'derived') {
       const entry = this.#ensureDerived(state, proxy, facet);
-      answers.restOn(facet, entry);
+      proxyFacets.dependOn(facet, entry);
       raw = entry.value as Json;
-    } else raw = facet.of(proxy);
+    } else raw = facet.read(proxy);
     const value = this.#facets.intern(raw);
-    answers.values.set(facet, value);
+    proxyFacets.values.set(facet, value);
     return value;
   }
 
-  /** The index must be at the state. */
-  #answersOf(proxy: ProxyRecord): Answers {
-    // Mostly one proxy is asked many things in turn.
-    const last = this.#lately === proxy ? this.#answered : undefined;
-    if (last?.isFresh(this.#generation, this.#doubts) === true) return last;
-    const known = this.#answers.get(proxy.facets);
-    const answers =
-      known?.areOf(proxy) === true ? this.#renewed(known) : new Answers(proxy, this.#generation, this.#doubts);
-    this.#answers.set(proxy.facets, answers);
-    this.#lately = proxy;
-    this.#answered = answers;
-    return answers;
+  /** The known facet values of the proxy, all of them current. The read index must be at the state. */
+  #proxyFacetsOf(proxy: ProxyRecord): ProxyFacets {
+    const last = this.#lastProxy === proxy ? this.#lastProxyFacets : undefined;
+    if (last?.isFresh(this.#epoch, this.#invalidations) === true) return last;
+    const known = this.#facetsByProxy.get(proxy.facets);
+    const proxyFacets =
+      known?.describe(proxy) === true ? this.#renewed(known) : new ProxyFacets(proxy, this.#epoch, this.#invalidations);
+    this.#facetsByProxy.set(proxy.facets, proxyFacets);
+    this.#lastProxy = proxy;
+    this.#lastProxyFacets = proxyFacets;
+    return proxyFacets;
   }
 
-  #renewed(known: Answers): Answers {
-    const stands = known.stands(this.#doubts) && known.renew(this.#generation, this.#facets);
-    return stands ? known : known.plain(this.#generation, this.#doubts);
+  #renewed(known: ProxyFacets): ProxyFacets {
+    const current = known.areCurrent(this.#invalidations) && known.renew(this.#epoch, this.#facets);
+    return current ? known : known.withoutDerived(this.#epoch, this.#invalidations);
   }
 }
-
-export type { Reader };

@@ -1,8 +1,8 @@
-// Readers without a memory beyond one use: they run the same derivations on a state as the tracker does, for handlers that compare the state
-// before a change with the one after it. There is no proxy in sight: a query that asks about one is out of place here.
+// Readers without dependency tracking. Push handlers use them to run the registry's queries on the state before and after a change. They read for no
+// proxy; a query that asks for a facet is a programming error here.
 //
-// Of two states side by side most tables are the same ones. What was derived from those alone is derived once, for both; so a comparison
-// costs what follows from the change, and what does not is the identical value on both sides.
+// Most tables of two successive states are the same object. A value read only from those is computed once and shared by both readers, so a comparison
+// costs what the change affects, and an unaffected value is the identical object on both sides.
 
 import { AssertionFailed } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';
@@ -17,12 +17,12 @@ import type { State } from '../state.ts';
 import type { Generator } from './memo.ts';
 import type { ProxyReader, Query, Reader, Selection } from './reader.ts';
 
-/** Values are kept as long as the reader is, so make one for each use and let it go. */
+/** The reader keeps every value it computes: make one for each use and drop it. */
 export function untrackedReader(state: State): Reader {
   return new UntrackedReader(state, state, new Map());
 }
 
-/** One for each of two states; see above. */
+/** Two readers that share the values which do not depend on the difference between the states. */
 export function readersOf(before: State, after: State): { readonly before: Reader; readonly after: Reader } {
   const shared: Values = new Map();
   return {
@@ -37,10 +37,10 @@ type Values = Map<string, Map<string, unknown>>;
 class UntrackedReader implements ProxyReader {
   readonly #state: State;
   readonly #other: State;
-  /** What was read from tables that both states have. */
+  /** Values computed from what both states share. */
   readonly #shared: Values;
   readonly #own: Values = new Map();
-  /** Whether something of this state alone was read since this was last set to false. */
+  /** Set by a read of something that differs between the states; decides where the running query's value is kept. */
   #readOwn = false;
 
   constructor(state: State, other: State, shared: Values) {
@@ -104,12 +104,12 @@ class UntrackedReader implements ProxyReader {
     return value;
   }
 
-  about<I extends object, R>(selection: Selection<I, R>, of: I): R {
-    return selection.run(this, of);
+  select<I extends object, R>(selection: Selection<I, R>, item: I): R {
+    return selection.run(this, item);
   }
 
-  aboutEach<I extends object, R>(selection: Selection<I, R>, of: readonly I[]): readonly R[] {
-    return of.map(one => selection.run(this, one));
+  selectEach<I extends object, R>(selection: Selection<I, R>, items: readonly I[]): readonly R[] {
+    return items.map(item => selection.run(this, item));
   }
 
   make<I extends object, O>(generator: Generator<I, O>, inputs: I): O {
@@ -138,7 +138,7 @@ class UntrackedReader implements ProxyReader {
 }
 
 function noProxy(): never {
-  throw new AssertionFailed('a query without a proxy asked for one');
+  throw new AssertionFailed('a query that reads the proxy was run by a reader without one');
 }
 
 function valuesOf(values: Values, name: string): Map<string, unknown> {

@@ -6,10 +6,10 @@
 
 import type { NodeFacets, ProxyRecord, Subscription } from '../../core/model/proxy.ts';
 import type { Resource } from '../../core/model/resource.ts';
-import { oneOfEqual } from '../../core/query/memo.ts';
+import { interning } from '../../core/query/memo.ts';
+import type { Provenance } from '../../core/query/provenance.ts';
+import type { Handle } from '../../core/query/proxy-facets.ts';
 import type { ProxyReader, Query, Selection } from '../../core/query/reader.ts';
-import type { Held } from '../../core/query/track-answers.ts';
-import type { Provenance } from '../../core/query/track-provenance.ts';
 import { Tracker } from '../../core/query/tracker.ts';
 import type { State } from '../../core/state.ts';
 import type { ResourceSource } from '../generate/common/source.ts';
@@ -54,7 +54,7 @@ interface Known {
   readonly subscription: Subscription;
   readonly set: ResourceSet;
   /** What the set was made from; undefined: nothing is ever generated of the type. */
-  readonly held: Held<Made> | undefined;
+  readonly held: Handle<Made> | undefined;
   /** The last state at which it was found to stand. */
   config: State;
 }
@@ -127,7 +127,7 @@ export class Engine {
       const sliced = this.tracker.within(allowance * GROWTH ** Math.max(0, cuts - CUTS_WITHOUT_GROWTH), () => {
         if (cuts > 0) {
           parts ??= this.#partsOf(state, proxy);
-          for (; at < parts.length; at++) this.tracker.about(state, proxy, parts[at]!.each, parts[at]!.of);
+          for (; at < parts.length; at++) this.tracker.select(state, proxy, parts[at]!.each, parts[at]!.of);
         }
         this.tracker.spend();
         this.tracker.charge(LOOK_PIECES - 1);
@@ -172,7 +172,7 @@ export class Engine {
     for (const { facets } of connected) {
       for (const { subscription, held } of this.#remembered.get(facets)?.sets.values() ?? []) {
         this.#lists.idOf(subscription.names);
-        if (held !== undefined) this.tracker.keep(held);
+        if (held !== undefined) this.tracker.touch(held);
       }
       yield;
     }
@@ -182,15 +182,15 @@ export class Engine {
 
   #stands(known: Known, config: State, proxy: ProxyRecord): boolean {
     if (known.config === config) return true;
-    if (known.held !== undefined && !this.tracker.stands(config, proxy, known.held)) return false;
+    if (known.held !== undefined && !this.tracker.isCurrent(config, proxy, known.held)) return false;
     known.config = config;
     return true;
   }
 
-  #hold(config: State, proxy: ProxyRecord, source: Source, { names }: Subscription): Held<Made> | undefined {
-    if (source.all !== undefined) return this.tracker.hold(config, proxy, source.all, '');
+  #hold(config: State, proxy: ProxyRecord, source: Source, { names }: Subscription): Handle<Made> | undefined {
+    if (source.all !== undefined) return this.tracker.handle(config, proxy, source.all, '');
     if (source.several === undefined) return undefined;
-    return this.tracker.hold(config, proxy, source.several, this.#lists.idOf(names));
+    return this.tracker.handle(config, proxy, source.several, this.#lists.idOf(names));
   }
 
   #make({ url, all }: Source, { wildcard, names }: Subscription, made: Made): ResourceSet {
@@ -249,7 +249,7 @@ function sourceOf(source: ResourceSource, lists: ListIds): Source {
 function piecesOf({ url, pieces }: ResourceSource, lists: ListIds): Source['pieces'] {
   if (pieces === undefined) return undefined;
   // Equal ones are one object, so that lists of equal ones are equal, whoever asks.
-  const oneOfEqualPieces = oneOfEqual(`xds/oneOfEqual/${url}`);
+  const oneOfEqualPieces = interning(`xds/interning/${url}`);
   const run = (reader: ProxyReader, list: string): readonly object[] =>
     pieces.list(reader, lists.get(list)).map(piece => reader.make(oneOfEqualPieces, piece));
   return { query: { name: `xds/pieces/${url}`, run }, each: pieces.each };
@@ -267,10 +267,10 @@ function severalOf(
     // Once for all who are asked the same; a change of a few pieces is a change of the last list.
     const together: Selection<{ readonly list: string; readonly of: readonly object[] }, Made> = {
       name: `xds/together/${url}`,
-      follows: ({ list }) => list,
-      run: (reader, { of }) => reader.aboutEach(each, of),
+      lineage: ({ list }) => list,
+      run: (reader, { of }) => reader.selectEach(each, of),
     };
-    return { name, run: (reader, list) => reader.about(together, { list, of: reader.get(pieces.query, list) }) };
+    return { name, run: (reader, list) => reader.select(together, { list, of: reader.get(pieces.query, list) }) };
   }
   return {
     name,
@@ -282,7 +282,7 @@ function severalOf(
   };
 }
 
-/** Whatever a reader can see: see core/query/track-reads.ts. */
+/** Whatever a reader can see: see core/query/read-index.ts. */
 function sameConfig(a: State, b: State): boolean {
   return (
     a.objects === b.objects &&

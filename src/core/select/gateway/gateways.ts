@@ -7,7 +7,7 @@
 
 import type { Obj } from '../../model/object.ts';
 import { isHttp, protocolOf } from '../../model/protocol.ts';
-import { type Generator, oneOfEqual } from '../../query/memo.ts';
+import { type Generator, interning } from '../../query/memo.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import type { Server } from '../../schema/istio-types.gen.ts';
 import { gatewayChoices } from './gateway-selection.ts';
@@ -112,7 +112,7 @@ const mergedServer: Generator<
   },
 };
 
-const oneOfEqualGroups = oneOfEqual<ServerGroup>('select/serverGroup');
+const oneOfEqualGroups = interning<ServerGroup>('select/serverGroup');
 
 interface OpenGroup extends ServerGroup {
   readonly servers: MergedServer[];

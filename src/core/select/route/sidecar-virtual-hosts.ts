@@ -8,7 +8,7 @@ import { isWildcard, matches } from '../../model/hosts.ts';
 import { compareText } from '../../model/object.ts';
 import { isHttp, isUnsupported, protocolOf } from '../../model/protocol.ts';
 import { portNumbered, type Service } from '../../model/service.ts';
-import { type Generator, oneOfEqual } from '../../query/memo.ts';
+import { type Generator, interning } from '../../query/memo.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import { type EgressListener, sidecarScope } from '../scope/sidecar-scope.ts';
 import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
@@ -73,7 +73,7 @@ const hostsOfListener: Query<string, PortVirtualHosts> = {
   run: (reader, arg) => {
     const [at = '', port = ''] = arg.split('|');
     const { services, virtualServices } = reader.get(sidecarScope, '').egressListeners[Number(at)]!;
-    return reader.about(portVirtualHosts, { services, virtualServices, port: Number(port) });
+    return reader.select(portVirtualHosts, { services, virtualServices, port: Number(port) });
   },
 };
 
@@ -160,10 +160,10 @@ function defaultHosts(rest: readonly Service[], buildPort: number): DefaultHosts
   return { services, ports };
 }
 
-const oneOfEqualHosts = oneOfEqual<PortVirtualHosts>('select/oneOfEqualHosts');
-const oneOfEqualDefaults = oneOfEqual<DefaultHosts>('select/oneOfEqualDefaults');
-const oneOfEqualRoutes = oneOfEqual<VirtualServiceRoutesInputs>('select/oneOfEqualRoutes');
-const oneOfEqualWrappers = oneOfEqual<VirtualHostWrapper>('select/oneOfEqualWrappers');
+const oneOfEqualHosts = interning<PortVirtualHosts>('select/oneOfEqualHosts');
+const oneOfEqualDefaults = interning<DefaultHosts>('select/oneOfEqualDefaults');
+const oneOfEqualRoutes = interning<VirtualServiceRoutesInputs>('select/oneOfEqualRoutes');
+const oneOfEqualWrappers = interning<VirtualHostWrapper>('select/oneOfEqualWrappers');
 
 /** On a port of their own services are called by their names in small letters. */
 function servicesOn(reader: ProxyReader, services: readonly Service[], port: number): ServicesByHost {

@@ -32,9 +32,9 @@ export const clusters: Query<'', Clusters> = {
     const sniDnat: Resource<Cluster>[] = [];
     const byName = reader.facet('type') === 'router' && reader.get(mergedGateway, '').autoPassthrough;
     const rules = reader.get(scopeRules, '');
-    for (const piece of servicePieces(reader)) outbound.push(...reader.about(outboundClusters, piece));
+    for (const piece of servicePieces(reader)) outbound.push(...reader.select(outboundClusters, piece));
     for (const service of byName ? reader.get(scopedServices, '') : []) {
-      sniDnat.push(...reader.about(outboundClusters, { service, rule: rules.get(service.hostname), sniDnat: true }));
+      sniDnat.push(...reader.select(outboundClusters, { service, rule: rules.get(service.hostname), sniDnat: true }));
     }
     const seen = new Set<string>();
     const others = [...reader.get(ownClusters, ''), ...sniDnat].filter(({ name }) => {
@@ -60,7 +60,7 @@ export const clusterNamed: Query<string, Resource<Cluster> | undefined> = {
     if (service === undefined) return own();
     const rule = reader.get(destinationRule, `${hostname}|${service.namespace}|outbound`);
     const of = { service, rule, sniDnat: sniDnat === true };
-    return reader.about(outboundClusters, of).find(made => made.name === name) ?? own();
+    return reader.select(outboundClusters, of).find(made => made.name === name) ?? own();
   },
 };
 

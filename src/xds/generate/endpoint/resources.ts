@@ -25,7 +25,7 @@ export const endpointsOf: Query<string, Assignment | undefined> = {
     const service = hostname === undefined ? undefined : reader.get(scopeService, hostname);
     if (service === undefined) return undefined;
     const rule = reader.get(destinationRule, `${service.hostname}|${service.namespace}|outbound`);
-    return reader.about(assignmentOf, { clusterName, service, rule });
+    return reader.select(assignmentOf, { clusterName, service, rule });
   },
 };
 

@@ -1,7 +1,7 @@
 // The server side of mesh mTLS (spec-listeners §5; Istio pilot/pkg/security/authn/utils/utils.go, pilot/pkg/security/model/authentication.go).
 
 import { isObject } from '../../../core/base/json.ts';
-import { type Generator, oneOfEqual } from '../../../core/query/memo.ts';
+import { type Generator, interning } from '../../../core/query/memo.ts';
 import type { ProxyReader, Query } from '../../../core/query/reader.ts';
 import { trustDomains } from '../../../core/select/policy/trust-domains.ts';
 import { metadataText } from '../../../core/select/proxy/proxy-config.ts';
@@ -97,7 +97,7 @@ export function workloadSecrets(files: FileCertificates): {
   };
 }
 
-const oneOfEqualSettings = oneOfEqual<MeshTlsSettings>('listener/oneOfEqualMeshTlsSettings');
+const oneOfEqualSettings = interning<MeshTlsSettings>('listener/oneOfEqualMeshTlsSettings');
 
 interface MeshTlsInputs {
   readonly alpn: readonly string[];

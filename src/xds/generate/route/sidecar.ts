@@ -5,7 +5,7 @@
 
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Service } from '../../../core/model/service.ts';
-import { type Generator, oneOfEqual } from '../../../core/query/memo.ts';
+import { type Generator, interning } from '../../../core/query/memo.ts';
 import type { ProxyReader, Selection } from '../../../core/query/reader.ts';
 import { outboundClusterName } from '../../../core/select/cluster/cluster-names.ts';
 import { addressView } from '../../../core/select/nametable/service-addresses.ts';
@@ -31,7 +31,7 @@ export function sidecarRoute(reader: ProxyReader, routeName: string): GeneratedV
   if (selected === undefined) return undefined;
   const { port } = selected.hosts;
   const { sniffedHost } = selected.name;
-  const found = reader.about(hostsOfPort, selected.hosts);
+  const found = reader.select(hostsOfPort, selected.hosts);
   const shown: Shown = { found, port, lasts: lastsOf(found.kept), ...reader.derived(routeHeaderOptions) };
   const hosts: VirtualHost[] = [];
   if (sniffedHost === undefined) {
@@ -62,8 +62,8 @@ interface HostsOfPort {
 const hostsOfPort: Selection<PortVirtualHosts, HostsOfPort> = {
   name: 'route/hostsOfPort',
   run: (reader, of) => {
-    const { claiming, routed, problems } = reader.about(routedOfPort, of);
-    const claims = reader.about(claimsOf, { claiming });
+    const { claiming, routed, problems } = reader.select(routedOfPort, of);
+    const claims = reader.select(claimsOf, { claiming });
     const { kept, problems: conflicts } = reader.make(withoutDuplicates, { claims });
     return { kept, routed, problems: [...problems, ...conflicts] };
   },
@@ -102,22 +102,22 @@ interface Claiming {
 /** What does not depend on where the proxy is: once for all namespaces. */
 const routedOfPort: Selection<PortVirtualHosts, RoutedOfPort> = {
   name: 'route/routedOfPort',
-  follows: ({ port }) => String(port),
+  lineage: ({ port }) => String(port),
   run: (reader, { port, wrappers, defaults }) => {
     const routed: RoutedHost[] = [];
     const problems: Problem[] = [];
-    for (const part of reader.aboutEach(routedHosts, wrappers)) {
+    for (const part of reader.selectEach(routedHosts, wrappers)) {
       for (const host of part.hosts) routed.push(host);
       for (const problem of part.problems) problems.push(problem);
     }
-    for (const host of reader.about(defaultlyRouted, defaults)) routed.push(host);
+    for (const host of reader.select(defaultlyRouted, defaults)) routed.push(host);
     const [of, ports] = [routed.map(host => host.of), routed.map(host => host.port)];
     const claiming = reader.make(oneOfEqualClaims, { port, of, ports });
     return { routed, claiming, problems };
   },
 };
 
-const oneOfEqualClaims = oneOfEqual<Claiming>('route/oneOfEqualClaims');
+const oneOfEqualClaims = interning<Claiming>('route/oneOfEqualClaims');
 
 /** However routes change, the same list. */
 const claimsOf: Selection<{ readonly claiming: Claiming }, readonly Claim[]> = {

@@ -9,7 +9,7 @@ interface Noted extends Leaf {
 
 function treeOf(...all: readonly (readonly [name: string, inputs: object])[]): InputTree<Noted> {
   const tree = new InputTree<Noted>();
-  for (const [name, inputs] of all) tree.add({ name, atoms: tree.atomsOf(inputs), usedIn: 1 });
+  for (const [name, inputs] of all) tree.add({ name, atoms: tree.atomsOf(inputs), usedInEpoch: 1 });
   return tree;
 }
 
@@ -55,7 +55,7 @@ describe('the memo of inputs', () => {
 
   test('a sweep forgets what was not used, and nothing else', () => {
     const tree = treeOf(['old', { a: 1 }], ['kept', { a: 2 }], ['other', { a: 3, b: 1 }]);
-    tree.find(tree.atomsOf({ a: 2 }))!.usedIn = 5;
+    tree.find(tree.atomsOf({ a: 2 }))!.usedInEpoch = 5;
     expect([...tree.sweeping(4)].length).toBeGreaterThan(0);
     expect(tree.size).toBe(1);
     expect([{ a: 1 }, { a: 2 }, { a: 3, b: 1 }].map(inputs => find(tree, inputs))).toEqual([
@@ -65,7 +65,7 @@ describe('the memo of inputs', () => {
     ]);
     expect([...tree.sweeping(6)].length).toBeGreaterThan(0);
     expect(tree.size).toBe(0);
-    tree.add({ name: 'again', atoms: tree.atomsOf({ a: 1 }), usedIn: 6 });
+    tree.add({ name: 'again', atoms: tree.atomsOf({ a: 1 }), usedInEpoch: 6 });
     expect(find(tree, { a: 1 })).toBe('again');
   });
 });

@@ -12,7 +12,7 @@ describe('a generator', () => {
     run: (inputs: { readonly a: unknown; readonly list?: readonly unknown[] }) => ({ made: inputs.a }),
   };
 
-  it('is run once for equal inputs, whichever proxy and query they were selected for', () => {
+  it('runs once for equal inputs, whichever proxy and query selected them', () => {
     const tracker = new Tracker();
     const one = query('one', reader => {
       const found = reader.object('PeerAuthentication', 'prod/one');
@@ -32,7 +32,7 @@ describe('a generator', () => {
     expect(tracker.stats.generated).toBe(2);
   });
 
-  it('tells inputs apart by type, length and identity, functions too', () => {
+  it('distinguishes inputs by type, length and identity, functions included', () => {
     const inputs: readonly { readonly a: unknown; readonly list?: readonly unknown[] }[] = [
       { a: 1 },
       { a: '1' },
@@ -55,7 +55,7 @@ describe('a generator', () => {
 });
 
 describe('provenance', () => {
-  it('names what was found and what was looked for in vain, through queries and derived facets', () => {
+  it('names objects found and missed, through queries and derived facets', () => {
     const tracker = new Tracker();
     const client = proxy('client', { namespace: 'prod' });
     const derived: Derivation<string> = { name: 'mode', run: reader => reader.get(modeOf, 'prod/two') ?? '' };
@@ -71,7 +71,7 @@ describe('provenance', () => {
     });
   });
 
-  it('is that of now, though the value is the one of before', () => {
+  it('is current even if the value kept its identity', () => {
     const tracker = new Tracker();
     const any = query('any', reader => reader.objects('PeerAuthentication').length > 0);
     const shown = query('shown', reader => [reader.get(any, '')]);
@@ -80,7 +80,7 @@ describe('provenance', () => {
     expect(tracker.provenance(more, undefined, shown, '').found).toContain('PeerAuthentication/prod/three');
   });
 
-  it('of a part is that of the queries that gave it', () => {
+  it('of one part is that of the queries that produced it', () => {
     const tracker = new Tracker();
     const part = query('part', (reader, key) => ({ mode: reader.object('PeerAuthentication', key)?.labels.mode }));
     const both = query('both', reader => ['prod/one', 'prod/two'].map(key => reader.get(part, key)));
@@ -91,7 +91,7 @@ describe('provenance', () => {
 });
 
 describe('a sweep', () => {
-  it('forgets what was not used since the sweep before the last, and nothing that something used rests on', () => {
+  it('drops values unused for two sweeps, but none that a used value depends on', () => {
     const tracker = new Tracker();
     const made = { name: 'made', run: (inputs: { readonly mode: string | undefined }) => [inputs.mode] };
     const below = query('below', (reader, key) => [reader.make(made, { mode: reader.get(modeOf, key) })]);
@@ -111,7 +111,7 @@ describe('a sweep', () => {
     expect(tracker.get(other, undefined, above, '')).toEqual(value);
   });
 
-  it('forgets what a forgotten value alone called, however far down, in the same sweep', () => {
+  it('drops the callees of a dropped value in the same sweep, at any depth', () => {
     const tracker = new Tracker();
     const one = query('one', reader => reader.get(modeOf, 'prod/one'));
     const two = query('two', reader => [reader.get(one, '')]);
@@ -125,14 +125,14 @@ describe('a sweep', () => {
     expect(tracker.stats.swept).toBe(4);
   });
 
-  it('keeps what somebody holds, with all that it rests on, although nobody asks', () => {
+  it('keeps a value whose handle is touched, with all that it depends on', () => {
     const tracker = new Tracker();
     const one = proxy('one');
     const below = query('below', reader => reader.get(modeOf, 'prod/one'));
     const above = query('above', reader => [reader.get(below, '')]);
-    const held = tracker.hold(start, one, above, '');
+    const held = tracker.handle(start, one, above, '');
     for (let i = 0; i < 6; i++) {
-      tracker.keep(held);
+      tracker.touch(held);
       tracker.sweep();
     }
     expect(runsOf(tracker, () => expect(tracker.get(start, one, above, '')).toBe(held.value))).toBe(0);
@@ -140,11 +140,11 @@ describe('a sweep', () => {
     expect(tracker.size.queries).toBe(0);
   });
 
-  it('forgets what was derived for a proxy that stays, once nobody asks', () => {
+  it('drops derived facets that are no longer asked for, though their proxy stays', () => {
     const tracker = new Tracker();
     const one = proxy('one');
     const kept: Derivation<string> = { name: 'kept', run: reader => reader.get(modeOf, 'prod/one') ?? '' };
-    const held = tracker.hold(
+    const held = tracker.handle(
       start,
       one,
       query('top', reader => [reader.derived(kept)]),
@@ -162,14 +162,14 @@ describe('a sweep', () => {
     }
     expect(tracker.size.queries).toBeGreaterThan(queries + 5);
     for (let i = 0; i < 6; i++) {
-      tracker.keep(held);
+      tracker.touch(held);
       tracker.sweep();
     }
     expect(tracker.size.queries).toBe(queries);
-    expect(tracker.stands(start, one, held)).toBe(true);
+    expect(tracker.isCurrent(start, one, held)).toBe(true);
   });
 
-  it('keeps what a value rests on now, not what it rested on when it was run', () => {
+  it('keeps the callees of the last verification, not those of the run', () => {
     const tracker = new Tracker();
     const count = query('count', reader => reader.objects('PeerAuthentication').length > 0);
     const shown = query('shown', reader => [reader.get(count, '')]);
@@ -184,7 +184,7 @@ describe('a sweep', () => {
   });
 });
 
-it('answers of a proxy are doubted when what they rest on is forgotten in the middle of a sweep', () => {
+it('facet values of a proxy are evaluated again when a sweep in progress drops an entry they came from', () => {
   const tracker = new Tracker();
   const mode: Derivation<string> = {
     name: 'mode of one',

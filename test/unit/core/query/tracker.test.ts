@@ -1,5 +1,5 @@
-// The tracker by hand, what it runs: what is run again and what is not, and who shares what. That values are right whatever happened
-// before is a property: test/property/tracker.test.ts.
+// Which queries the tracker runs again after a change, and which proxies share a value. That values are right after any history is a
+// property: test/property/tracker.test.ts.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
@@ -9,7 +9,7 @@ import type { State } from '../../../../src/core/state.ts';
 import { put, remove, step } from '../../world.ts';
 import { authentication, changedMesh, modeOf, proxy, query, runsOf, start } from './tracker-scene.ts';
 
-describe('a value is run again', () => {
+describe('a query runs again', () => {
   const cases: readonly [string, (reader: ProxyReader) => unknown, (state: State) => State, (state: State) => State][] =
     [
       [
@@ -37,13 +37,13 @@ describe('a value is run again', () => {
         state => put(state, authentication('three')).state,
       ],
       [
-        'a range, by an object that came',
+        'a range that gained an object',
         reader => reader.objects('PeerAuthentication', 'prod/'),
         state => put(state, authentication('three')).state,
         state => put(state, authentication('three', 'STRICT', 'production')).state,
       ],
       [
-        'a range, by an object that went',
+        'a range that lost an object',
         reader => reader.objects('PeerAuthentication', 'prod/'),
         state => remove(state, authentication('one')).state,
         state => put(state, authentication('one', 'STRICT', 'pro')).state,
@@ -75,7 +75,7 @@ describe('a value is run again', () => {
     ];
 
   for (const [what, run, relevant, irrelevant] of cases) {
-    it(`when it read ${what} that changed, and only then`, () => {
+    it(`only if a read changed: ${what}`, () => {
       const tracker = new Tracker();
       const read = query('read', run);
       const get = (state: State) => () => tracker.get(state, undefined, read, '');
@@ -87,7 +87,7 @@ describe('a value is run again', () => {
     });
   }
 
-  it('when it saw an object change, whatever it made of it; what called it only when that came to something else', () => {
+  it('if an object it read changed; its caller only if its value changed', () => {
     const tracker = new Tracker();
     const count = query('count', reader => reader.objects('PeerAuthentication').length);
     const twice = query('twice', reader => reader.get(count, '') * 2);
@@ -98,7 +98,7 @@ describe('a value is run again', () => {
     expect(runsOf(tracker, () => expect(tracker.get(more, undefined, twice, '')).toBe(6))).toBe(2);
   });
 
-  it('and keeps its identity when it comes to equal content', () => {
+  it('and keeps the identity of its value if the content is equal', () => {
     const tracker = new Tracker();
     const names = query('names', reader => ({
       names: reader.objects('PeerAuthentication').map(({ name }) => name),
@@ -110,7 +110,7 @@ describe('a value is run again', () => {
     expect(tracker.get(put(start, authentication('three')).state, undefined, names, '')).not.toBe(before);
   });
 
-  it('and does not take two values for equal whose content cannot be seen', () => {
+  it('and treats values whose content is not enumerable as different', () => {
     const tracker = new Tracker();
     class Hidden {
       readonly #count: number;
@@ -130,7 +130,7 @@ describe('a value is run again', () => {
     expect([more.map.get('n'), more.own.count]).toEqual([3, 3]);
   });
 
-  it('when it failed before', () => {
+  it('if it threw the last time', () => {
     const tracker = new Tracker();
     const strict = query('strict', (reader, key) => {
       const found = reader.get(modeOf, key);
@@ -143,13 +143,13 @@ describe('a value is run again', () => {
   });
 });
 
-describe('who shares a value', () => {
+describe('a value is shared', () => {
   const alpha = proxy('alpha', { namespace: 'prod', ip: '10.0.0.1', labels: { app: 'a' } });
   const beta = proxy('beta', { namespace: 'prod', ip: '10.0.0.2', labels: { app: 'a' } });
   const gamma = proxy('gamma', { namespace: 'test', ip: '10.0.0.1', labels: { app: 'c' } });
   const inNamespace = query('inNamespace', reader => [reader.facet('namespace')]);
 
-  it('proxies whose facets that were asked for are equal, whatever else they differ in', () => {
+  it('by proxies that agree in the facets it asked for', () => {
     const tracker = new Tracker();
     const through = query('through', reader => [reader.get(inNamespace, '')]);
     const value = tracker.get(start, alpha, through, '');
@@ -158,7 +158,7 @@ describe('who shares a value', () => {
     expect(tracker.stats.runs).toBe(4);
   });
 
-  it('proxies with equal metadata, by value, and with the same answer about extensions', () => {
+  it('by proxies with equal metadata values and equal extension support', () => {
     const tracker = new Tracker();
     const labels = query('labels', reader => [reader.metadata('LABELS'), reader.hasExtension('lua')]);
     const value = tracker.get(start, alpha, labels, '');
@@ -168,7 +168,7 @@ describe('who shares a value', () => {
     expect(tracker.get(start, gamma, labels, '')).toEqual([{ app: 'c' }, true]);
   });
 
-  it('proxies whose derived facets come to the same, by whatever way', () => {
+  it('by proxies with equal derived facets, however each was derived', () => {
     const tracker = new Tracker();
     const lastOfIp: Derivation<string> = {
       name: 'lastOfIp',
@@ -183,7 +183,7 @@ describe('who shares a value', () => {
     expect(tracker.get(other, gamma, shown, '')).toBe(tracker.get(other, alpha, shown, ''));
   });
 
-  it('proxies still after sweeps: what was made for one is found by one that comes later', () => {
+  it('by proxies that connect after sweeps', () => {
     const tracker = new Tracker();
     const value = tracker.get(start, alpha, inNamespace, '');
     for (let i = 0; i < 5; i++) {
@@ -199,16 +199,16 @@ describe('who shares a value', () => {
     expect(tracker.get(start, beta, labels, '')).toBe(first);
   });
 
-  it('everybody, if no proxy was asked about; and asking about one where there is none fails', () => {
+  it('by all proxies if it reads no facet, and a facet read without a proxy throws', () => {
     const tracker = new Tracker();
     const objects = query('objects', reader => reader.objects('PeerAuthentication').map(({ name }) => name));
     const value = tracker.get(start, alpha, objects, '');
     expect(tracker.get(start, undefined, objects, '')).toBe(value);
     tracker.get(start, alpha, inNamespace, '');
-    expect(() => tracker.get(start, undefined, inNamespace, '')).toThrow('where there is none');
+    expect(() => tracker.get(start, undefined, inNamespace, '')).toThrow('without a proxy');
   });
 
-  it('not a proxy that took the place of another behind the same connection', () => {
+  it('not by another proxy that reuses the connection id', () => {
     const tracker = new Tracker();
     const home: Derivation<string> = { name: 'home', run: reader => reader.facet('namespace') };
     const shown = query('shown', reader => [reader.derived(home)]);
@@ -216,7 +216,7 @@ describe('who shares a value', () => {
     expect(tracker.get(start, { ...gamma, connection: 'alpha' }, shown, '')).toEqual(['test']);
   });
 
-  it('nobody, when what was called asked about something new and came to the same for one of them', () => {
+  it('no longer, once a callee with an unchanged value asks for a new facet in which they differ', () => {
     const tracker = new Tracker();
     const strictHere = query(
       'strictHere',
@@ -231,7 +231,7 @@ describe('who shares a value', () => {
 });
 
 describe('a query that reads itself', () => {
-  it('is a mistake that is named', () => {
+  it('throws an error with its name and argument', () => {
     const tracker = new Tracker();
     const one: Query<string, unknown> = query('one', (reader, arg) => reader.get(two, arg));
     const two: Query<string, unknown> = query('two', (reader, arg) => reader.get(one, arg));
@@ -242,7 +242,7 @@ describe('a query that reads itself', () => {
     expect(tracker.get(start, undefined, modeOf, 'prod/one')).toBe('STRICT');
   });
 
-  it('is none when the argument is another one', () => {
+  it('may call itself with another argument', () => {
     const tracker = new Tracker();
     const sum: Query<string, number> = query('sum', (reader, n) =>
       n === '0' ? 0 : Number(n) + reader.get(sum, String(Number(n) - 1)),

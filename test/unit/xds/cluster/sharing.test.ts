@@ -102,7 +102,7 @@ describe('assignments', () => {
     const all = made.tracker.get(
       made.state,
       proxy,
-      { name: 'all', run: reader => reader.aboutEach(endpointPieces.each, endpointPieces.list(reader, names)) },
+      { name: 'all', run: reader => reader.selectEach(endpointPieces.each, endpointPieces.list(reader, names)) },
       '',
     );
     const each: readonly unknown[] = names.map(name => made.tracker.get(made.state, proxy, endpointsOf, name));

@@ -1,18 +1,19 @@
-// The tree of audiences by hand.
+// The decision tree of facet keys: how many facets a look-up asks for, and what remains after replacement and removal.
 
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../src/core/base/json.ts';
-import type { Facet } from '../../../../src/core/query/track-facets.ts';
-import { type Audience, type Variant, Variants } from '../../../../src/core/query/track-variants.ts';
+import type { FacetKey } from '../../../../src/core/query/facet-key.ts';
+import type { Facet } from '../../../../src/core/query/facets.ts';
+import { type Variant, Variants } from '../../../../src/core/query/variants.ts';
 
 function facet(id: string): Facet {
-  return { kind: 'plain', id, of: () => undefined };
+  return { kind: 'plain', id, read: () => undefined };
 }
 
 const color = facet('color');
 const size = facet('size');
 
-/** Counts the questions of a look-up. */
+/** Records the facets that a look-up asks for. */
 function answering(answers: Readonly<Record<string, Json>>): {
   ask: (facet: Facet) => Json | undefined;
   asked: string[];
@@ -25,12 +26,12 @@ function answering(answers: Readonly<Record<string, Json>>): {
   return { ask, asked };
 }
 
-function variant(...audience: Audience): Variant {
-  return { audience };
+function variant(...facetKey: FacetKey): Variant {
+  return { facetKey };
 }
 
 describe('variants', () => {
-  it('are found by as many questions as were asked, however many there are', () => {
+  it('are found by asking for only the facets of the query, however many variants there are', () => {
     const variants = new Variants<Variant>();
     const all = Array.from({ length: 1_000 }, (_, i) => variant([color, i % 10], [size, i]));
     for (const one of all) variants.put(one, 10_000);
@@ -40,7 +41,7 @@ describe('variants', () => {
     expect(variants.find(answering({ color: 3, size: 457 }).ask)).toBeUndefined();
   });
 
-  it('are not asked what their answers so far rule out', () => {
+  it('are ruled out without asking for further facets', () => {
     const variants = new Variants<Variant>();
     variants.put(variant([color, 'red'], [size, 1]), 10);
     const { ask, asked } = answering({ color: 'blue' });
@@ -48,7 +49,7 @@ describe('variants', () => {
     expect(asked).toEqual(['color']);
   });
 
-  it('may have been asked different things', () => {
+  it('may have different facets in their keys', () => {
     const variants = new Variants<Variant>();
     const red = variant([color, 'red']);
     const small = variant([size, 1]);
@@ -60,7 +61,7 @@ describe('variants', () => {
     expect(variants.find(answering({ color: 'red', size: 1 }).ask)).toBe(red);
   });
 
-  it('take the place of one with the same audience', () => {
+  it('replace one with an equal facet key', () => {
     const variants = new Variants<Variant>();
     variants.put(variant([color, 'red']), 10);
     const next = variant([color, 'red']);
@@ -69,14 +70,14 @@ describe('variants', () => {
     expect(variants.find(answering({ color: 'red' }).ask)).toBe(next);
   });
 
-  it('are bounded: the one put longest ago goes', () => {
+  it('are bounded: the oldest is dropped', () => {
     const variants = new Variants<Variant>();
     for (let i = 0; i < 5; i++) variants.put(variant([size, i]), 3);
-    expect([...variants].map(({ audience }) => audience[0]![1])).toEqual([2, 3, 4]);
+    expect([...variants].map(({ facetKey }) => facetKey[0]![1])).toEqual([2, 3, 4]);
     expect(variants.find(answering({ size: 1 }).ask)).toBeUndefined();
   });
 
-  it('leave nothing behind when deleted: nobody is asked any more', () => {
+  it('leave no branch behind when deleted', () => {
     const variants = new Variants<Variant>();
     const deep = variant([color, 'red'], [size, 1]);
     variants.put(deep, 10);

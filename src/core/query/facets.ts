@@ -1,5 +1,6 @@
-// Facets: the questions a query may ask about a proxy, one at a time. Values are interned by canonical text, so that "the same
-// answer" is `===` and an audience can be compared quickly.
+// Facets: the attributes of a proxy that a query may read, one at a time, so that a value depends on the attributes it used and not on the whole node.
+//
+// Invariant: facet values are interned by canonical JSON, so equal values are the identical object. Facet keys are therefore compared by `===`.
 
 import { canonicalJson, type Json } from '../base/json.ts';
 import { verifiedIdentity } from '../model/identity.ts';
@@ -8,32 +9,32 @@ import type { Derivation, ProxyReader, Query } from './reader.ts';
 
 export type FacetValue = Json | undefined;
 
-/** There are as many as the program has names for. */
+/** Read from the proxy's record. The set of them is bounded by the names in the program, so none is ever dropped. */
 export interface PlainFacet {
   readonly kind: 'plain';
   readonly id: string;
-  readonly of: (proxy: ProxyRecord) => FacetValue;
+  readonly read: (proxy: ProxyRecord) => FacetValue;
 }
-/** Worked out from the state and the proxy, by a query of its own. */
+/** The value of a query over state and proxy. */
 export interface DerivedFacet {
   readonly kind: 'derived';
   readonly id: string;
   readonly derivation: Derivation<Json>;
-  usedIn: number;
-  /** Forgotten: another one is asked instead. */
-  gone: boolean;
+  usedInEpoch: number;
+  /** Dropped by a sweep: a later use of the derivation makes a new facet. */
+  forgotten: boolean;
 }
 export type Facet = PlainFacet | DerivedFacet;
 
-/** A value that stands for all equal ones. */
+/** The one object that represents all equal values. */
 interface Representative {
   readonly text: string;
   readonly value: FacetValue;
-  usedIn: number;
+  usedInEpoch: number;
 }
 
-export class FacetBook {
-  /** Names of what may be asked for are unique within a kind only. */
+export class FacetRegistry {
+  /** One map for each kind: names are unique within a kind only. */
   readonly #nodes = new Map<keyof NodeFacets, Facet>();
   readonly #metadata = new Map<string, Facet>();
   readonly #extensions = new Map<string, Facet>();
@@ -42,7 +43,7 @@ export class FacetBook {
   readonly #queries = new WeakMap<Facet, Query<string, Json>>();
   readonly #byText = new Map<string, Representative>();
   readonly #byValue = new WeakMap<object, Representative>();
-  #generation = 1;
+  #epoch = 1;
 
   node(name: keyof NodeFacets): Facet {
     return this.#nodes.get(name) ?? known(this.#nodes, name, nodeFacet(name));
@@ -56,7 +57,7 @@ export class FacetBook {
     return this.#extensions.get(name) ?? known(this.#extensions, name, extensionFacet(name));
   }
 
-  /** Proven, not claimed. */
+  /** The identity that the client certificate proves, not the one that the node claims. */
   identity(): Facet {
     return this.#identities.get('') ?? known(this.#identities, '', identityFacet());
   }
@@ -77,37 +78,38 @@ export class FacetBook {
     return query;
   }
 
-  /** Equal JSON values become one. Scalars are their own representatives. */
+  /** The representative of a value. Scalars represent themselves. */
   intern(value: FacetValue): FacetValue {
     if (typeof value !== 'object' || value === null) return value;
     const known = this.#byValue.get(value);
-    if (known?.usedIn === this.#generation) return known.value;
+    if (known?.usedInEpoch === this.#epoch) return known.value;
     const text = known?.text ?? canonicalJson(value);
-    // A value may outlive the memory of its text: it is then told the representative that others have found since, or is it again.
-    const now = this.#byText.get(text) ?? known ?? { text, value, usedIn: 0 };
-    now.usedIn = this.#generation;
+    // The text of a value may be swept while the value lives. An equal value may have become the representative since;
+    // if none has, this one is the representative again.
+    const now = this.#byText.get(text) ?? known ?? { text, value, usedInEpoch: 0 };
+    now.usedInEpoch = this.#epoch;
     this.#byText.set(text, now);
     this.#byValue.set(value, now);
     return now.value;
   }
 
-  /** Counts as asked for: something that is kept rests on it. */
-  keep(facet: Facet, value: FacetValue): void {
-    if (facet.kind === 'derived') facet.usedIn = this.#generation;
+  /** Marks a facet and its value as used: an entry that is kept has them in its facet key. */
+  touch(facet: Facet, value: FacetValue): void {
+    if (facet.kind === 'derived') facet.usedInEpoch = this.#epoch;
     const one = typeof value === 'object' && value !== null ? this.#byValue.get(value) : undefined;
-    if (one !== undefined) one.usedIn = this.#generation;
+    if (one !== undefined) one.usedInEpoch = this.#epoch;
   }
 
-  /** What was not asked for since the sweep before the last is forgotten. Nothing rests on a facet whose values were all swept. */
+  /** Drops derived facets and representatives used neither in this epoch nor in the previous one. No kept entry has them in its key. */
   sweep(): void {
-    const oldest = this.#generation - 1;
-    for (const [text, { usedIn }] of this.#byText) if (usedIn < oldest) this.#byText.delete(text);
+    const oldest = this.#epoch - 1;
+    for (const [text, { usedInEpoch }] of this.#byText) if (usedInEpoch < oldest) this.#byText.delete(text);
     for (const [name, facet] of this.#derived) {
-      if (facet.usedIn >= oldest) continue;
-      facet.gone = true;
+      if (facet.usedInEpoch >= oldest) continue;
+      facet.forgotten = true;
       this.#derived.delete(name);
     }
-    this.#generation++;
+    this.#epoch++;
   }
 }
 
@@ -116,8 +118,8 @@ function known<K, F extends Facet>(facets: Map<K, F>, name: K, facet: F): F {
   return facet;
 }
 
-function plainFacet(id: string, of: PlainFacet['of']): Facet {
-  return { kind: 'plain', id, of };
+function plainFacet(id: string, read: PlainFacet['read']): Facet {
+  return { kind: 'plain', id, read };
 }
 
 function nodeFacet(name: keyof NodeFacets): Facet {
@@ -137,5 +139,5 @@ function identityFacet(): Facet {
 }
 
 function derivedFacet(derivation: Derivation<Json>): DerivedFacet {
-  return { kind: 'derived', id: `derived:${derivation.name}`, derivation, usedIn: 0, gone: false };
+  return { kind: 'derived', id: `derived:${derivation.name}`, derivation, usedInEpoch: 0, forgotten: false };
 }

@@ -1,7 +1,7 @@
-// The read-set index by hand: which questions a change concerns, and who is told.
+// Which reads a change affects, and which dependents are notified.
 
 import { describe, expect, it } from 'vitest';
-import { ReadIndex } from '../../../../src/core/query/track-reads.ts';
+import { ReadIndex } from '../../../../src/core/query/read-index.ts';
 import { emptyState, type State } from '../../../../src/core/state.ts';
 import { Table } from '../../../../src/core/table.ts';
 
@@ -16,7 +16,7 @@ function withServices(state: State, services: Table<AnyObj>): State {
   return { ...state, objects: { ...state.objects, Service: services } };
 }
 
-/** What `moveTo` tells, sorted. */
+/** The dependents that `moveTo` notifies, sorted. */
 function told(index: ReadIndex<string>, state: State): readonly string[] {
   const names: string[] = [];
   index.moveTo(state, name => names.push(name));
@@ -44,28 +44,28 @@ function indexAt(state: State): ReadIndex<string> {
   return index;
 }
 
-describe('the read-set index', () => {
-  it('tells those who read the object, and every range that it is in', () => {
+describe('the read index', () => {
+  it('notifies the reads of an object and of every range that contains it', () => {
     const index = indexAt(first);
     const changed = withServices(first, first.objects.Service.with('a/one', object('one')));
     expect(told(index, changed)).toEqual(['all', 'object a/one', 'range a/']);
     expect(told(index, changed)).toEqual([]);
   });
 
-  it('tells those who looked in vain', () => {
+  it('notifies reads that missed an object which now exists', () => {
     const index = indexAt(first);
     const more = withServices(first, first.objects.Service.with('a/three', object('three')));
     expect(told(index, more)).toEqual(['all', 'missing a/three', 'range a/']);
   });
 
-  it('tells of removals, and of all differences when going back', () => {
+  it('notifies of removals, and of all differences when moved to an earlier state', () => {
     const index = indexAt(first);
     const less = withServices(first, first.objects.Service.without('b/one'));
     expect(told(index, less)).toEqual(['all', 'range b/']);
     expect(told(index, first)).toEqual(['all', 'range b/']);
   });
 
-  it('tells nobody of another mesh with an equal field, or of what nobody asked', () => {
+  it('notifies no read whose mesh field is equal in the new mesh', () => {
     const index = indexAt(first);
     const mesh = { ...first.mesh, effective: { ...first.mesh.effective } };
     expect(told(index, { ...first, mesh })).toEqual([]);
@@ -73,7 +73,7 @@ describe('the read-set index', () => {
     expect(told(index, { ...first, mesh: renamed })).toEqual(['mesh']);
   });
 
-  it('forgets questions of nobody', () => {
+  it('drops reads without dependents', () => {
     const index = indexAt(first);
     expect(index.size).toBe(6);
     index.object(first, 'Service', 'a/one').delete('object a/one');

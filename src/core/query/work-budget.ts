@@ -1,0 +1,36 @@
+// A budget for slicing long work without a clock. Work is counted in runs of queries and generators; when the budget of a slice is spent, the
+// next run throws a sentinel that `within` catches. Everything finished before is memoised, so repeating the work continues where it was cut.
+//
+// Invariant: the budget decides only when work pauses, never what it computes.
+
+/** Thrown when the budget is spent. Not an Error: it is control flow, and capturing a stack costs more than the work it interrupts. */
+const BUDGET_SPENT = { budgetSpent: true } as const;
+
+export class WorkBudget {
+  #left = Number.POSITIVE_INFINITY;
+
+  /** Does `work` with at most `runs` runs of queries and generators. `value` is undefined if the budget did not suffice. */
+  within<T extends object>(runs: number, work: () => T): { readonly value: T | undefined; readonly left: number } {
+    this.#left = runs;
+    try {
+      const value = work();
+      return { value, left: this.#left };
+    } catch (error) {
+      if (error !== BUDGET_SPENT) throw error;
+      return { value: undefined, left: 0 };
+    } finally {
+      this.#left = Number.POSITIVE_INFINITY;
+    }
+  }
+
+  /** Call before work that takes about as long as one query. Interrupts `within` if nothing is left. */
+  spend(): void {
+    if (this.#left <= 0) throw BUDGET_SPENT;
+    this.#left--;
+  }
+
+  /** Call after work that turned out larger than one run. It may overdraw; the next `spend` then interrupts. */
+  charge(runs: number): void {
+    this.#left -= runs;
+  }
+}
