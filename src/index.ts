@@ -17,12 +17,13 @@ export { newsOf, newsOfKinds, newsOfList } from './core/fold/novelty.ts';
 export type { UnreadVersion } from './core/fold/record.ts';
 export { Restoring, restore } from './core/fold/restore.ts';
 export { SNAPSHOT_FORMAT, type SourcedFact, snapshotOf } from './core/fold/snapshot.ts';
+export type { Step } from './core/fold/step.ts';
 export { defaultSettings, type Settings, settingsFromJson, settingsToJson } from './core/mesh/settings.ts';
 export type { NodeFacets, ProxyRecord, Subscription } from './core/model/proxy.ts';
 export { mergePushRequests, noPush, type PushRequest, pushRequestMonoid } from './core/push-request.ts';
 export type { Provenance } from './core/query/provenance.ts';
 export { Tracker } from './core/query/tracker.ts';
-export { reduce, type Step } from './core/reduce.ts';
+export { reduce } from './core/reduce.ts';
 export { emptyState, type State } from './core/state.ts';
 export type {
   ConfigStore,

@@ -3,7 +3,7 @@
 
 import type { Origin } from '../core/base/problem.ts';
 import type { Fact, ObjectRef } from '../core/event.ts';
-import type { KindName } from '../core/kinds/kinds.ts';
+import type { KindName } from '../core/model/kind.ts';
 import type { State } from '../core/state.ts';
 
 export interface Sink {

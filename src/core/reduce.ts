@@ -3,18 +3,16 @@
 
 import { produce } from 'immer';
 import { unreachable } from './base/assert.ts';
-import type { Effect } from './effect.ts';
 import type { Event } from './event.ts';
 import { meshConfigHandler, meshNetworksHandler } from './fold/apply-mesh.ts';
 import { applyObject, removeObject } from './fold/apply-object.ts';
 import { connectProxy, disconnectProxy, internValue, nackProxy, subscribeProxy } from './fold/apply-proxy.ts';
 import { withSettings } from './fold/apply-settings.ts';
 import { withList } from './fold/name-lists.ts';
+import type { Step } from './fold/step.ts';
 import { settingsFromJson } from './mesh/settings.ts';
 import { pushRequest } from './push-request.ts';
 import type { State } from './state.ts';
-
-export type Step = readonly [State, readonly Effect[]];
 
 /** With `ask` false no handler is asked what objects' changes push: for states of the past, where nobody is to be served. */
 export function reduce(before: State, event: Event, ask = true): Step {

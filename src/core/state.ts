@@ -3,11 +3,12 @@
 import type { Json } from './base/json.ts';
 import type { Origin } from './base/problem.ts';
 import type { NameLists } from './fold/name-lists.ts';
-import type { IndexName, KindName } from './kinds/kinds.ts';
 import { indexNames, kindNames } from './kinds/registry.ts';
-import type { Applied, MeshConfig, MeshNetworks } from './mesh/mesh-config.ts';
+import type { MeshConfig, MeshNetworks } from './mesh/effective.ts';
+import type { Applied } from './mesh/mesh-config.ts';
 import { defaultMeshConfig, defaultMeshNetworks } from './mesh/mesh-defaults.ts';
 import { defaultSettings, type Settings } from './mesh/settings.ts';
+import type { IndexName, KindName } from './model/kind.ts';
 import type { Obj, ObjectRecord } from './model/object.ts';
 import type { ProxyRecord } from './model/proxy.ts';
 import { Table } from './table.ts';

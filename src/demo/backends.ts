@@ -2,7 +2,7 @@
 // names through its sidecar's egress listener, as an application in a mesh does.
 
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import { pageHtml } from './page.ts';
+import { pageHtml, type ReviewsAnswer } from './page.ts';
 
 export interface BackendPorts {
   readonly productpage: number;
@@ -10,18 +10,6 @@ export interface BackendPorts {
   /** The three versions share the port, each on an address of its own: 127.0.0.1, .2, .3. */
   readonly reviews: number;
   readonly ratings: number;
-}
-
-export interface Review {
-  readonly reviewer: string;
-  readonly text: string;
-  readonly stars?: number;
-  readonly color?: string;
-}
-
-export interface ReviewsAnswer {
-  readonly version: string;
-  readonly reviews: readonly Review[];
 }
 
 const DETAILS = { title: 'The Comedy of Errors', author: 'William Shakespeare', year: 1595, pages: 200 };

@@ -1,6 +1,16 @@
 // The product page: what the book is, and the reviews with the version that answered, so that a shift of traffic can be seen.
 
-import type { ReviewsAnswer } from './backends.ts';
+export interface Review {
+  readonly reviewer: string;
+  readonly text: string;
+  readonly stars?: number;
+  readonly color?: string;
+}
+
+export interface ReviewsAnswer {
+  readonly version: string;
+  readonly reviews: readonly Review[];
+}
 
 export function pageHtml(
   details: { readonly title: string; readonly author: string; readonly year: number; readonly pages: number },

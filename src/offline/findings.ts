@@ -3,7 +3,7 @@
 
 import { selects } from '../core/base/labels.ts';
 import { type Origin, showProblem } from '../core/base/problem.ts';
-import type { KindDefinition } from '../core/kinds/kinds.ts';
+import type { KindDefinition } from '../core/kinds/definition.ts';
 import { definitions } from '../core/kinds/registry.ts';
 import { compareText, type ObjectRecord } from '../core/model/object.ts';
 import { Tracker } from '../core/query/tracker.ts';

@@ -5,7 +5,7 @@
 import { sameContent } from '../core/base/equal.ts';
 import type { Event } from '../core/event.ts';
 import { rawRef, recordKeyOf } from '../core/fold/novelty.ts';
-import type { KindName } from '../core/kinds/kinds.ts';
+import type { KindName } from '../core/model/kind.ts';
 import type { Obj } from '../core/model/object.ts';
 import type { State } from '../core/state.ts';
 import type { ConfigStore } from '../core/stores/config-store.ts';

@@ -8,7 +8,7 @@ import { KubeFault } from '../../src/adapters/kube/failure.ts';
 import { builtInKinds, customKinds, pathOf } from '../../src/adapters/kube/resource.ts';
 import type { Json, JsonObject } from '../../src/core/base/json.ts';
 import type { RawObject } from '../../src/core/event.ts';
-import type { KindDefinition } from '../../src/core/kinds/kinds.ts';
+import type { KindDefinition } from '../../src/core/kinds/definition.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 const BOOKMARK_MS = 60_000;

@@ -7,7 +7,7 @@ import { canonicalJson, type Json } from '../../src/core/base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../../src/core/event.ts';
 import { fold } from '../../src/core/fold/fold-event.ts';
 import { newsOf, newsOfKinds, newsOfList } from '../../src/core/fold/novelty.ts';
-import type { KindName } from '../../src/core/kinds/kinds.ts';
+import type { KindName } from '../../src/core/model/kind.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
 
 /** A source that the rig can change, and adapters that watch it. */

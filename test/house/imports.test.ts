@@ -32,6 +32,8 @@ describe('import rules', () => {
     expect(names).toContain('history-asks: src/history/knows-runtime.ts');
     expect(names).toContain('only-the-kube-adapter-knows-kubernetes: src/runtime/knows-kubernetes.ts');
     expect(names).toContain('core-floors-registry: src/core/registry/knows-select.ts');
+    expect(names).toContain('core-floors-model: src/core/model/names-kind.ts');
+    expect(names).toContain('no-cycles: src/core/kinds/named.ts');
     expect(names).toContain('offline-serves-nobody: src/offline/knows-runtime.ts');
     expect(names).toContain('admin-shows: src/admin/knows-runtime.ts');
     expect(names).toContain('grpc-is-glue: src/xds/serve/knows-grpc.ts');

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/base/json.ts';
-import type { KindDefinition } from '../../src/core/kinds/kinds.ts';
+import type { KindDefinition } from '../../src/core/kinds/definition.ts';
 import { definitionOf, definitions, kindNames } from '../../src/core/kinds/registry.ts';
 import { anyObject, soundObject } from '../../src/testing/objects.ts';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isLeft } from 'fp-ts/lib/Either.js';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, type Json, type JsonObject } from '../../src/core/base/json.ts';
-import type { KindDefinition } from '../../src/core/kinds/kinds.ts';
+import type { KindDefinition } from '../../src/core/kinds/definition.ts';
 import { decodeMeta } from '../../src/core/kinds/meta.ts';
 import { definitionOf, definitions, kindNames } from '../../src/core/kinds/registry.ts';
 import { anyObject } from '../../src/testing/objects.ts';

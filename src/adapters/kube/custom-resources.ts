@@ -4,7 +4,7 @@
 // full. A definition that is not there is no error; one that has gone took its objects with it.
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
-import type { KindName } from '../../core/kinds/kinds.ts';
+import type { KindName } from '../../core/model/kind.ts';
 import { customKinds, type Resource, resourceOf } from './resource.ts';
 
 export const DEFINITIONS_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

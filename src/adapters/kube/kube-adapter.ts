@@ -5,7 +5,7 @@
 
 import { setMaxListeners } from 'node:events';
 import type { Json } from '../../core/base/json.ts';
-import type { KindName } from '../../core/kinds/kinds.ts';
+import type { KindName } from '../../core/model/kind.ts';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
 import { type Api, HttpApi } from './api.ts';
 import { backoffMs } from './backoff.ts';

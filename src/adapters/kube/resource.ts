@@ -1,8 +1,9 @@
 // What is listed and watched, and as which kind of the core. The kinds are the core's own list; where an API server serves them is found
 // by asking it (discovery.ts, custom-resources.ts).
 
-import type { KindDefinition, KindName } from '../../core/kinds/kinds.ts';
+import type { KindDefinition } from '../../core/kinds/definition.ts';
 import { definitions, kindNames } from '../../core/kinds/registry.ts';
+import type { KindName } from '../../core/model/kind.ts';
 
 export interface Resource {
   readonly kind: KindName;

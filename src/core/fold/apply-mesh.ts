@@ -20,9 +20,9 @@ import {
   type Word,
 } from '../mesh/mesh-config.ts';
 import { pushRequest, type Reason } from '../push-request.ts';
-import type { Step } from '../reduce.ts';
 import type { State } from '../state.ts';
 import { filtersDiffer, refilter } from './in-force.ts';
+import type { Step } from './step.ts';
 
 /** One source's word: `null` when the source is gone. */
 interface Said {

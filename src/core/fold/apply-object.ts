@@ -9,13 +9,13 @@ import type { Effect } from '../effect.ts';
 import type { Event } from '../event.ts';
 import type { Change } from '../handlers/change.ts';
 import { changeHandler } from '../handlers/handlers.ts';
-import type { KindDefinition } from '../kinds/kinds.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { namespaceOf } from '../kinds/meta.ts';
 import { definitionOf } from '../kinds/registry.ts';
-import type { Step } from '../reduce.ts';
 import type { State } from '../state.ts';
 import { inForce } from './in-force.ts';
 import { clusterOf, decodeRecord, keyFor, recordKey } from './record.ts';
+import type { Step } from './step.ts';
 
 type AddEvent = Event & { readonly kind: 'Add' | 'Update' };
 type DeleteEvent = Event & { readonly kind: 'Delete' };

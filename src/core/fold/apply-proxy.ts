@@ -5,9 +5,9 @@ import type { Event, ProxySubscribed } from '../event.ts';
 import type { Settings } from '../mesh/settings.ts';
 import { type ProxyRecord, parseNode, type Subscription } from '../model/proxy.ts';
 import { pushRequest } from '../push-request.ts';
-import type { Step } from '../reduce.ts';
 import type { State } from '../state.ts';
 import { isSorted, type NameLists, withoutUses, withUse } from './name-lists.ts';
+import type { Step } from './step.ts';
 
 export function connectProxy(state: State, event: Event & { readonly kind: 'ProxyConnected' }): Step {
   const facets = facetsOf(state.settings, event.node);

@@ -6,11 +6,12 @@
 // must be selected by discoverySelectors and be the only one watched, if one is (ISTIO_WATCH_NAMESPACE), for configuration the label
 // istio.io/rev must be absent or our revision.
 
-import type { IndexEntries, IndexName, KindDefinition, KindName } from '../kinds/kinds.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { definitions, kindNames } from '../kinds/registry.ts';
 import { discovers } from '../mesh/discovery-selectors.ts';
+import type { MeshConfig } from '../mesh/effective.ts';
 import { featureOf } from '../mesh/features.ts';
-import type { MeshConfig } from '../mesh/mesh-config.ts';
+import type { IndexEntries, IndexName, KindName } from '../model/kind.ts';
 import { compareText, type Obj } from '../model/object.ts';
 import type { State } from '../state.ts';
 import type { Table } from '../table.ts';

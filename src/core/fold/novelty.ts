@@ -3,9 +3,9 @@
 
 import { isObject, type Json, jsonEqual } from '../base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../event.ts';
-import type { KindName } from '../kinds/kinds.ts';
 import { definitionOf } from '../kinds/registry.ts';
 import type { Word } from '../mesh/mesh-config.ts';
+import type { KindName } from '../model/kind.ts';
 import type { ObjectRecord } from '../model/object.ts';
 import type { State } from '../state.ts';
 import { wordOf } from './apply-mesh.ts';

@@ -7,7 +7,7 @@ import { isLeft } from 'fp-ts/lib/Either.js';
 import { canonicalJson, isObject, jsonEqual } from '../base/json.ts';
 import { type Origin, type Problem, problem } from '../base/problem.ts';
 import type { ObjectRef, RawObject } from '../event.ts';
-import type { KindDefinition } from '../kinds/kinds.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { decodeMeta, namespaceOf, type ObjectMeta, soundName } from '../kinds/meta.ts';
 import { definitionOf } from '../kinds/registry.ts';
 import { configKey, kubernetesKey, type Obj, type ObjectRecord } from '../model/object.ts';

@@ -7,9 +7,10 @@
 
 import { isObject, type JsonObject } from '../base/json.ts';
 import type { Event } from '../event.ts';
-import type { KindDefinition, KindName } from '../kinds/kinds.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import { namespaceOf } from '../kinds/meta.ts';
 import { definitionOf } from '../kinds/registry.ts';
+import type { KindName } from '../model/kind.ts';
 import type { ObjectRecord } from '../model/object.ts';
 import { reduce } from '../reduce.ts';
 import { emptyState, type State } from '../state.ts';

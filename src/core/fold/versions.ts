@@ -4,7 +4,7 @@
 // one, and on while versions say the same. What was superseded before that can no longer be seen, and is never decoded.
 
 import { jsonEqual } from '../base/json.ts';
-import type { KindDefinition } from '../kinds/kinds.ts';
+import type { KindDefinition } from '../kinds/definition.ts';
 import type { Obj, ObjectRecord, Refusal } from '../model/object.ts';
 import { judge, recordAfter, sameObjects, type Version } from './record.ts';
 

@@ -1,7 +1,7 @@
 // A change of one object in force, as the handlers see it: at least one of the two versions is there, and they differ.
 
 import { assert } from '../base/assert.ts';
-import type { KindName } from '../kinds/kinds.ts';
+import type { KindName } from '../model/kind.ts';
 import type { Obj } from '../model/object.ts';
 
 export interface Change {

@@ -7,27 +7,21 @@ import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Problem } from '../base/problem.ts';
 import type { RawObject } from '../event.ts';
-import type { Obj } from '../model/object.ts';
+import type { KindName, KindSpecs } from '../model/kind.ts';
 import { makeDecoder } from '../schema/decode.ts';
 import type { SchemaMessage } from '../schema/schema.ts';
-import type { KindDefinition, KindName, KindSpecs } from './kinds.ts';
+import { type Declaration, declared, type KindDefinition } from './definition.ts';
 import { projectMeta } from './meta.ts';
-import type { Reference } from './references.ts';
 
-export interface ConfigKind<K extends KindName> {
-  readonly kind: K;
+export type ConfigKind<K extends KindName> = Declaration<K> & {
   readonly objectKind?: string;
-  readonly group: string;
-  readonly versions: readonly string[];
   readonly clusterScoped?: boolean;
   /** `Spec` is the spec; the others are parts of it. */
   readonly messages: Readonly<Record<string, SchemaMessage>>;
-  readonly references?: (obj: Obj<K>) => readonly Reference[];
-  readonly notYet?: string;
-}
+};
 
 export function configKind<K extends KindName>(from: ConfigKind<K>): KindDefinition<K> {
-  const { kind, objectKind, group, versions, clusterScoped = false, messages, references, notYet } = from;
+  const { objectKind, clusterScoped = false, messages } = from;
   const decode = makeDecoder<{ readonly Object: { readonly spec?: KindSpecs[K] } }>({
     messages: { ...messages, Object: [{ name: 'spec', type: { message: 'Spec' } }] },
     enums: {},
@@ -38,17 +32,12 @@ export function configKind<K extends KindName>(from: ConfigKind<K>): KindDefinit
     return isLeft(decoded) ? decoded : right(decoded.right.spec ?? ({} as KindSpecs[K]));
   };
   return {
-    kind,
-    group,
-    versions,
+    ...declared(from),
     clusterScoped,
     store: 'config',
     decode: decodeObject,
     project,
-    indexes: () => ({}),
-    ...(references === undefined ? {} : { references }),
     ...(objectKind === undefined ? {} : { objectKind }),
-    ...(notYet === undefined ? {} : { notYet }),
   };
 }
 

@@ -10,7 +10,7 @@ import { parseTimestamp } from '../base/time.ts';
 import type { RawObject } from '../event.ts';
 import { makeDecoder } from '../schema/decode.ts';
 import type { Schema } from '../schema/schema.ts';
-import type { KindDefinition } from './kinds.ts';
+import type { KindDefinition } from './definition.ts';
 import { shapeProblem } from './limits.ts';
 import { checked, quoted, type Report } from './report.ts';
 import { checkAnnotationKey, checkLabels, isLabelKey, isLabelValue } from './validate/labels.ts';

@@ -2,7 +2,7 @@
 // written: whether there is such a thing is a question to the state (select/references.ts). For saying that something refers to nothing.
 
 import type { Labels } from '../base/labels.ts';
-import type { KindName } from './kinds.ts';
+import type { KindName } from '../model/kind.ts';
 
 export interface ObjectReference {
   /** Path inside the object that refers. */

@@ -13,7 +13,7 @@ import { checkIpOrCidr, isIp } from '../kinds/validate/addresses.ts';
 import { checkPort, isPort } from '../kinds/validate/ports.ts';
 import type { Duration } from '../schema/duration.ts';
 import type { PrivateKeyProvider, ProxyConfig, Tracing } from '../schema/istio-types.gen.ts';
-import type { MeshConfig, MeshNetworks } from './mesh-config.ts';
+import type { MeshConfig, MeshNetworks } from './effective.ts';
 
 const MS_PER_HOUR = 3_600_000;
 /** The providers that are reached over the network. */

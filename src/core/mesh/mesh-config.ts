@@ -12,50 +12,10 @@ import { shapeProblem } from '../kinds/limits.ts';
 import { checked } from '../kinds/report.ts';
 import { compareText } from '../model/object.ts';
 import { decodeIstio } from '../schema/istio.ts';
-import type {
-  MeshConfig as DecodedMeshConfig,
-  MeshNetworks as DecodedMeshNetworks,
-  ProxyConfig,
-} from '../schema/istio-types.gen.ts';
+import type { MeshConfig as DecodedMeshConfig, ProxyConfig } from '../schema/istio-types.gen.ts';
+import type { MeshConfig, MeshNetworks } from './effective.ts';
 import { checkMeshConfig, checkMeshNetworks, checkProviders } from './mesh-check.ts';
 import { defaultMeshConfig, defaultMeshNetworks } from './mesh-defaults.ts';
-
-/** Fields that are always there, because they have a default. */
-type Defaulted =
-  | 'accessLogEncoding'
-  | 'accessLogFile'
-  | 'accessLogFormat'
-  | 'connectTimeout'
-  | 'defaultConfig'
-  | 'defaultDestinationRuleExportTo'
-  | 'defaultProviders'
-  | 'defaultServiceExportTo'
-  | 'defaultVirtualServiceExportTo'
-  | 'dnsRefreshRate'
-  | 'enableAutoMtls'
-  | 'enablePrometheusMerge'
-  | 'enableTracing'
-  | 'extensionProviders'
-  | 'inboundTrafficPolicy'
-  | 'ingressClass'
-  | 'ingressControllerMode'
-  | 'ingressService'
-  | 'localityLbSetting'
-  | 'outboundTrafficPolicy'
-  | 'protocolDetectionTimeout'
-  | 'proxyHttpPort'
-  | 'proxyInboundListenPort'
-  | 'proxyListenPort'
-  | 'rootNamespace'
-  | 'trustDomain'
-  | 'trustDomainAliases';
-
-/** The effective MeshConfig. Decoded form: see istio-types.gen.ts. */
-export type MeshConfig = DecodedMeshConfig & {
-  readonly [F in Defaulted]-?: NonNullable<DecodedMeshConfig[F]>;
-};
-/** The effective MeshNetworks: name of the network → what is in it and how to reach it. */
-export type MeshNetworks = { readonly networks: NonNullable<DecodedMeshNetworks['networks']> };
 
 /** What one source said last that was accepted, and beside it a newer value that was refused. */
 export interface Word {

@@ -3,7 +3,7 @@
 
 import type { Duration } from '../schema/duration.ts';
 import type { ProxyConfig } from '../schema/istio-types.gen.ts';
-import type { MeshConfig, MeshNetworks } from './mesh-config.ts';
+import type { MeshConfig, MeshNetworks } from './effective.ts';
 
 const seconds = (count: number): Duration => ({ seconds: count, nanos: 0 });
 

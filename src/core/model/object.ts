@@ -3,7 +3,7 @@
 
 import type { Origin, Problem } from '../base/problem.ts';
 import type { RawObject } from '../event.ts';
-import type { KindName, KindSpecs } from '../kinds/kinds.ts';
+import type { KindName, KindSpecs } from './kind.ts';
 
 export interface Obj<K extends KindName = KindName> {
   readonly kind: K;

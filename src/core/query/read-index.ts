@@ -6,11 +6,11 @@
 // Invariant: the value of each read here is its value at the state that the index was last moved to.
 
 import { type Few, forEachOf, isEmpty, withOne, without } from '../base/small-set.ts';
-import type { IndexName, KindName } from '../kinds/kinds.ts';
 import { indexNames, kindNames } from '../kinds/registry.ts';
+import type { MeshConfig } from '../mesh/effective.ts';
 import { type FeatureName, featureOf } from '../mesh/features.ts';
-import type { MeshConfig } from '../mesh/mesh-config.ts';
 import type { Settings } from '../mesh/settings.ts';
+import type { IndexName, KindName } from '../model/kind.ts';
 import type { Obj } from '../model/object.ts';
 import type { State } from '../state.ts';
 import type { Table } from '../table.ts';

@@ -3,11 +3,11 @@
 // Queries are keyed by a text argument, selections by the content of an item, derivations by nothing but the proxy.
 
 import type { Json } from '../base/json.ts';
-import type { Indexes, IndexName, KindName } from '../kinds/kinds.ts';
+import type { MeshConfig, MeshNetworks } from '../mesh/effective.ts';
 import type { FeatureName, FeatureValue } from '../mesh/features.ts';
-import type { MeshConfig, MeshNetworks } from '../mesh/mesh-config.ts';
 import type { Settings } from '../mesh/settings.ts';
 import type { VerifiedIdentity } from '../model/identity.ts';
+import type { Indexes, IndexName, KindName } from '../model/kind.ts';
 import type { Obj } from '../model/object.ts';
 import type { NodeFacets } from '../model/proxy.ts';
 import type { Generator } from './memo.ts';

@@ -6,11 +6,11 @@
 
 import { assert } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';
-import type { Indexes, IndexName, KindName } from '../kinds/kinds.ts';
+import type { MeshConfig, MeshNetworks } from '../mesh/effective.ts';
 import type { FeatureName, FeatureValue } from '../mesh/features.ts';
-import type { MeshConfig, MeshNetworks } from '../mesh/mesh-config.ts';
 import type { Settings } from '../mesh/settings.ts';
 import type { VerifiedIdentity } from '../model/identity.ts';
+import type { Indexes, IndexName, KindName } from '../model/kind.ts';
 import type { Obj } from '../model/object.ts';
 import type { NodeFacets, ProxyRecord } from '../model/proxy.ts';
 import type { State } from '../state.ts';

@@ -8,7 +8,7 @@ import type { Either } from 'fp-ts/lib/Either.js';
 import type { Json } from '../base/json.ts';
 import type { Problem } from '../base/problem.ts';
 import type { RawObject, Unrecorded } from '../event.ts';
-import type { KindName } from '../kinds/kinds.ts';
+import type { KindName } from '../model/kind.ts';
 import type { Obj } from '../model/object.ts';
 
 export type StoreError =

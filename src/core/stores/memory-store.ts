@@ -5,7 +5,7 @@ import { isLeft, right } from 'fp-ts/lib/Either.js';
 import type { Json } from '../base/json.ts';
 import type { RawObject, Unrecorded } from '../event.ts';
 import { fold } from '../fold/fold-event.ts';
-import type { KindName } from '../kinds/kinds.ts';
+import type { KindName } from '../model/kind.ts';
 import { emptyState, type State } from '../state.ts';
 import type { ConfigStore, ListOptions, ObjectName, Stored, Written } from './config-store.ts';
 import { sourceStore, storeSchemas } from './state-store.ts';

@@ -3,7 +3,7 @@
 
 import { customKinds, pathOf } from '../../../src/adapters/kube/resource.ts';
 import type { JsonObject } from '../../../src/core/base/json.ts';
-import type { KindDefinition } from '../../../src/core/kinds/kinds.ts';
+import type { KindDefinition } from '../../../src/core/kinds/definition.ts';
 import type { KubeClient } from './client.ts';
 import { until } from './until.ts';
 

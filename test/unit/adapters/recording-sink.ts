@@ -3,7 +3,7 @@
 import type { Sink } from '../../../src/adapters/adapter.ts';
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Fact } from '../../../src/core/event.ts';
-import type { KindName } from '../../../src/core/kinds/kinds.ts';
+import type { KindName } from '../../../src/core/model/kind.ts';
 
 export class RecordingSink implements Sink {
   readonly batches: (readonly Fact[])[] = [];

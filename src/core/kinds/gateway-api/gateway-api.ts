@@ -1,7 +1,6 @@
 // The kinds of the Gateway API (bundle v1.5.1, all served versions) and of its inference extension. Defaults of the API server are not
 // filled in here. Nothing is generated from them yet: each says so when it is accepted.
 
-import type { JsonObject } from '../../base/json.ts';
 import type { SchemaField, SchemaMessage } from '../../schema/schema.ts';
 import { configKind } from '../config-kind.ts';
 import {
@@ -13,129 +12,22 @@ import {
   referenceGrantReferences,
   routeReferences,
   targetReferences,
-} from './references-gateway-api.ts';
+} from './references.ts';
+import type {
+  BackendTlsPolicySpec,
+  BackendTrafficPolicySpec,
+  GatewayClassSpec,
+  GrpcRouteSpec,
+  HttpRouteSpec,
+  InferencePoolSpec,
+  KubernetesGatewaySpec,
+  L4RouteSpec,
+  ListenerSetSpec,
+  ReferenceGrantSpec,
+} from './specs.ts';
 
 const GROUP = 'gateway.networking.k8s.io';
 const NOT_YET = 'no proxy is sent anything of it';
-
-export interface ObjectReference {
-  readonly group?: string;
-  readonly kind?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly sectionName?: string;
-  readonly port?: number;
-}
-export interface RouteFilter {
-  readonly type?: string;
-  readonly requestHeaderModifier?: JsonObject;
-  readonly responseHeaderModifier?: JsonObject;
-  readonly requestMirror?: JsonObject;
-  readonly requestRedirect?: JsonObject;
-  readonly urlRewrite?: JsonObject;
-  readonly cors?: JsonObject;
-  readonly externalAuth?: JsonObject;
-  readonly extensionRef?: ObjectReference;
-}
-export interface BackendReference extends ObjectReference {
-  readonly weight?: number;
-  readonly filters?: readonly RouteFilter[];
-}
-export interface TypedValue {
-  readonly type?: string;
-  readonly name?: string;
-  readonly value?: string;
-}
-export interface RouteMatch {
-  readonly path?: TypedValue;
-  readonly headers?: readonly TypedValue[];
-  readonly queryParams?: readonly TypedValue[];
-  readonly method?: string;
-}
-interface RouteSpec<Rule> {
-  readonly parentRefs?: readonly ObjectReference[];
-  readonly hostnames?: readonly string[];
-  readonly rules?: readonly Rule[];
-}
-interface RouteRule {
-  readonly name?: string;
-  readonly backendRefs?: readonly BackendReference[];
-}
-export type L4RouteSpec = RouteSpec<RouteRule>;
-export type HttpRouteSpec = RouteSpec<
-  RouteRule & {
-    readonly matches?: readonly RouteMatch[];
-    readonly filters?: readonly RouteFilter[];
-    readonly timeouts?: { readonly request?: string; readonly backendRequest?: string };
-    readonly retry?: JsonObject;
-    readonly sessionPersistence?: JsonObject;
-  }
->;
-export type GrpcRouteSpec = RouteSpec<
-  RouteRule & {
-    readonly matches?: readonly {
-      readonly method?: { readonly type?: string; readonly service?: string; readonly method?: string };
-      readonly headers?: readonly TypedValue[];
-    }[];
-    readonly filters?: readonly RouteFilter[];
-    readonly sessionPersistence?: JsonObject;
-  }
->;
-export interface GatewayListener {
-  readonly name?: string;
-  readonly hostname?: string;
-  readonly port?: number;
-  readonly protocol?: string;
-  readonly tls?: {
-    readonly mode?: string;
-    readonly certificateRefs?: readonly ObjectReference[];
-    readonly options?: Readonly<Record<string, string>>;
-  };
-  readonly allowedRoutes?: {
-    readonly namespaces?: { readonly from?: string; readonly selector?: JsonObject };
-    readonly kinds?: readonly ObjectReference[];
-  };
-}
-export interface KubernetesGatewaySpec {
-  readonly gatewayClassName?: string;
-  readonly listeners?: readonly GatewayListener[];
-  readonly addresses?: readonly TypedValue[];
-  readonly infrastructure?: JsonObject;
-  readonly tls?: JsonObject;
-  readonly allowedListeners?: JsonObject;
-}
-export interface GatewayClassSpec {
-  readonly controllerName?: string;
-  readonly parametersRef?: ObjectReference;
-}
-export interface ListenerSetSpec {
-  readonly parentRef?: ObjectReference;
-  readonly listeners?: readonly GatewayListener[];
-}
-export interface ReferenceGrantSpec {
-  readonly from?: readonly ObjectReference[];
-  readonly to?: readonly ObjectReference[];
-}
-export interface BackendTlsPolicySpec {
-  readonly targetRefs?: readonly ObjectReference[];
-  readonly validation?: {
-    readonly caCertificateRefs?: readonly ObjectReference[];
-    readonly wellKnownCACertificates?: string;
-    readonly hostname?: string;
-    readonly subjectAltNames?: readonly { readonly type?: string; readonly hostname?: string; readonly uri?: string }[];
-  };
-  readonly options?: Readonly<Record<string, string>>;
-}
-export interface BackendTrafficPolicySpec {
-  readonly targetRefs?: readonly ObjectReference[];
-  readonly retryConstraint?: JsonObject;
-  readonly sessionPersistence?: JsonObject;
-}
-export interface InferencePoolSpec {
-  readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
-  readonly targetPorts?: readonly { readonly number?: number }[];
-  readonly endpointPickerRef?: JsonObject;
-}
 
 const strings = (...names: readonly string[]): readonly SchemaField[] => names.map(name => ({ name, type: 'string' }));
 const structs = (...names: readonly string[]): readonly SchemaField[] => names.map(name => ({ name, type: 'struct' }));
@@ -187,11 +79,29 @@ const listeners = {
 } satisfies Readonly<Record<string, SchemaMessage>>;
 const l4 = { ...shared, Spec: Route, Rule, Backend };
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly BackendTLSPolicy: { readonly spec: BackendTlsPolicySpec; readonly push: 'none' };
+    readonly GRPCRoute: { readonly spec: GrpcRouteSpec; readonly push: 'none' };
+    readonly GatewayClass: { readonly spec: GatewayClassSpec; readonly push: 'none' };
+    readonly HTTPRoute: { readonly spec: HttpRouteSpec; readonly push: 'none' };
+    readonly InferencePool: { readonly spec: InferencePoolSpec; readonly push: 'none' };
+    readonly KubernetesGateway: { readonly spec: KubernetesGatewaySpec; readonly push: 'none' };
+    readonly ListenerSet: { readonly spec: ListenerSetSpec; readonly push: 'none' };
+    readonly ReferenceGrant: { readonly spec: ReferenceGrantSpec; readonly push: 'none' };
+    readonly TCPRoute: { readonly spec: L4RouteSpec; readonly push: 'none' };
+    readonly TLSRoute: { readonly spec: L4RouteSpec; readonly push: 'none' };
+    readonly UDPRoute: { readonly spec: L4RouteSpec; readonly push: 'none' };
+    readonly XBackendTrafficPolicy: { readonly spec: BackendTrafficPolicySpec; readonly push: 'none' };
+  }
+}
+
 export const kubernetesGateway = configKind({
   kind: 'KubernetesGateway',
   objectKind: 'Gateway',
   group: GROUP,
   versions: ['v1', 'v1beta1'],
+  push: 'none',
   messages: {
     ...shared,
     ...listeners,
@@ -209,6 +119,7 @@ export const gatewayClass = configKind({
   kind: 'GatewayClass',
   group: GROUP,
   versions: ['v1', 'v1beta1'],
+  push: 'none',
   clusterScoped: true,
   messages: { Reference, Spec: [...strings('controllerName'), one('parametersRef', 'Reference')] },
   references: gatewayClassReferences,
@@ -218,6 +129,7 @@ export const httpRoute = configKind({
   kind: 'HTTPRoute',
   group: GROUP,
   versions: ['v1', 'v1beta1'],
+  push: 'none',
   messages: {
     ...shared,
     Spec: Route,
@@ -238,6 +150,7 @@ export const grpcRoute = configKind({
   kind: 'GRPCRoute',
   group: GROUP,
   versions: ['v1'],
+  push: 'none',
   messages: {
     ...shared,
     Spec: Route,
@@ -254,6 +167,7 @@ export const tlsRoute = configKind({
   kind: 'TLSRoute',
   group: GROUP,
   versions: ['v1', 'v1alpha3', 'v1alpha2'],
+  push: 'none',
   messages: l4,
   references: routeReferences,
   notYet: NOT_YET,
@@ -262,6 +176,7 @@ export const tcpRoute = configKind({
   kind: 'TCPRoute',
   group: GROUP,
   versions: ['v1alpha2', 'v1'],
+  push: 'none',
   messages: l4,
   references: routeReferences,
   notYet: NOT_YET,
@@ -270,6 +185,7 @@ export const udpRoute = configKind({
   kind: 'UDPRoute',
   group: GROUP,
   versions: ['v1alpha2'],
+  push: 'none',
   messages: l4,
   references: routeReferences,
   notYet: NOT_YET,
@@ -278,6 +194,7 @@ export const listenerSet = configKind({
   kind: 'ListenerSet',
   group: GROUP,
   versions: ['v1'],
+  push: 'none',
   messages: { ...shared, ...listeners, Spec: [one('parentRef', 'Reference'), list('listeners', 'Listener')] },
   references: listenerSetReferences,
   notYet: NOT_YET,
@@ -286,6 +203,7 @@ export const referenceGrant = configKind({
   kind: 'ReferenceGrant',
   group: GROUP,
   versions: ['v1beta1', 'v1'],
+  push: 'none',
   messages: { Reference, Spec: [list('from', 'Reference'), list('to', 'Reference')] },
   references: referenceGrantReferences,
   notYet: NOT_YET,
@@ -294,6 +212,7 @@ export const backendTlsPolicy = configKind({
   kind: 'BackendTLSPolicy',
   group: GROUP,
   versions: ['v1', 'v1alpha3'],
+  push: 'none',
   messages: {
     Reference,
     Spec: [list('targetRefs', 'Reference'), one('validation', 'Validation'), map('options')],
@@ -311,6 +230,7 @@ export const backendTrafficPolicy = configKind({
   kind: 'XBackendTrafficPolicy',
   group: 'gateway.networking.x-k8s.io',
   versions: ['v1alpha1'],
+  push: 'none',
   messages: {
     Reference,
     Spec: [list('targetRefs', 'Reference'), ...structs('retryConstraint', 'sessionPersistence')],
@@ -322,6 +242,7 @@ export const inferencePool = configKind({
   kind: 'InferencePool',
   group: 'inference.networking.k8s.io',
   versions: ['v1'],
+  push: 'none',
   messages: {
     Spec: [one('selector', 'Selector'), list('targetPorts', 'Port'), ...structs('endpointPickerRef')],
     Selector: [map('matchLabels')],

@@ -1,19 +1,28 @@
 // AuthorizationPolicy: who may do what. Rules: Istio pkg/config/validation (ValidateAuthorizationPolicy).
 
+import type { Obj } from '../../model/object.ts';
 import type { AuthorizationPolicy, Operation, Rule, Source } from '../../schema/istio-types.gen.ts';
+import type { Reference } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
 import { checkIpOrCidr } from '../validate/addresses.ts';
 import { istioKind, SECURITY, SECURITY_VERSIONS } from './istio-kind.ts';
-import { authorizationPolicyReferences } from './references-policies.ts';
+import { policyReferences } from './policy-targets.ts';
 import { checkCondition } from './validate/conditions.ts';
 import { checkPathTemplate } from './validate/path-template.ts';
 import { checkPolicyTargets } from './validate/policy-targets.ts';
 import { checkNoneEmpty, checkPortTexts, checkServiceAccounts, checkTrustDomains } from './validate/principals.ts';
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly AuthorizationPolicy: { readonly spec: AuthorizationPolicy; readonly push: 'config' };
+  }
+}
+
 export const authorizationPolicy = istioKind({
   kind: 'AuthorizationPolicy',
   group: SECURITY,
   versions: SECURITY_VERSIONS,
+  push: 'config',
   type: 'istio.security.v1beta1.AuthorizationPolicy',
   rules: checkAuthorizationPolicy,
   references: authorizationPolicyReferences,
@@ -139,4 +148,9 @@ function isEmpty(of: Source | Operation): boolean {
 
 function count(source: Source, name: keyof Source): number {
   return source[name]?.length ?? 0;
+}
+
+function authorizationPolicyReferences(obj: Obj<'AuthorizationPolicy'>): readonly Reference[] {
+  const provider = obj.spec.provider?.name;
+  return [...policyReferences(obj), ...(provider ? [{ path: 'spec.provider', provider }] : [])];
 }

@@ -11,14 +11,21 @@ import type {
 } from '../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../report.ts';
 import { istioKind, NETWORKING } from './istio-kind.ts';
-import { policyReferences } from './references-policies.ts';
+import { policyReferences } from './policy-targets.ts';
 import { checkRegex } from './validate/regex.ts';
 import { checkSelector } from './validate/selectors.ts';
+
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly EnvoyFilter: { readonly spec: EnvoyFilter; readonly push: 'config' };
+  }
+}
 
 export const envoyFilter = istioKind({
   kind: 'EnvoyFilter',
   group: NETWORKING,
   versions: ['v1alpha3'],
+  push: 'config',
   type: 'istio.networking.v1alpha3.EnvoyFilter',
   rules: checkEnvoyFilter,
   notYet: 'nothing is patched',

@@ -4,18 +4,26 @@ import { isObject } from '../../base/json.ts';
 import type { RawObject } from '../../event.ts';
 import { isHttp, isTls, protocolOf } from '../../model/protocol.ts';
 import type { Gateway, Server } from '../../schema/istio-types.gen.ts';
+import { each, type Reference, type Referring, workloads } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
 import { checkIp, checkUnixAddress, isUnixAddress } from '../validate/addresses.ts';
 import { checkPort, checkProtocol } from '../validate/ports.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
-import { gatewayReferences } from './references-networking.ts';
+import { serverSecrets } from './server-secrets.ts';
 import { checkNamespacedHost, isLabel } from './validate/hosts.ts';
 import { checkServerTls } from './validate/server-tls.ts';
+
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly Gateway: { readonly spec: Gateway; readonly push: 'config' };
+  }
+}
 
 export const gateway = istioKind({
   kind: 'Gateway',
   group: NETWORKING,
   versions: NETWORKING_VERSIONS,
+  push: 'config',
   type: 'istio.networking.v1alpha3.Gateway',
   rules: checkGateway,
   references: gatewayReferences,
@@ -78,4 +86,12 @@ function checkTlsOfProtocol(server: Server, path: string, report: Report): void 
     if (!isHttp(protocol)) report(`${path}.tls`, `has no meaning for protocol ${text}`);
     else if (!redirectOnly) report(`${path}.tls`, `protocol ${text} is plain text: expected httpsRedirect at most`);
   }
+}
+
+/** The Secrets of its servers, and the workloads that it is for, wherever they are. */
+function gatewayReferences({ namespace, spec }: Referring<Gateway>): readonly Reference[] {
+  return [
+    ...workloads('spec.selector', spec.selector, 'mesh'),
+    ...each('spec.servers', spec.servers, (path, { tls }) => serverSecrets(`${path}.tls`, namespace, tls)),
+  ];
 }

@@ -9,22 +9,18 @@ import { assert } from '../../base/assert.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import { type Problem, problem } from '../../base/problem.ts';
 import type { RawObject } from '../../event.ts';
-import type { Obj } from '../../model/object.ts';
+import type { KindName, KindSpecs } from '../../model/kind.ts';
 import { checkConstraint } from '../../schema/constraints.ts';
 import { PROBLEMS_MAX } from '../../schema/decode.ts';
 import { decodeIstio } from '../../schema/istio.ts';
 import { istioConstraints } from '../../schema/istio-constraints.gen.ts';
 import type { IstioTypeMap } from '../../schema/istio-types.gen.ts';
-import type { IndexEntries, KindDefinition, KindName, KindSpecs } from '../kinds.ts';
+import { type Declaration, declared, type KindDefinition } from '../definition.ts';
 import { projectMeta } from '../meta.ts';
-import type { Reference } from '../references.ts';
 import { checked, type Report } from '../report.ts';
 import { checkIstioAnnotations } from './validate/annotations.ts';
 
-export interface IstioKind<K extends KindName, T extends keyof IstioTypeMap> {
-  readonly kind: K;
-  readonly group: string;
-  readonly versions: readonly string[];
+export type IstioKind<K extends KindName, T extends keyof IstioTypeMap> = Declaration<K> & {
   /** Full name of the spec's message. */
   readonly type: T;
   /** The rules beyond the schema; `raw` is for the few that look at metadata. */
@@ -33,10 +29,7 @@ export interface IstioKind<K extends KindName, T extends keyof IstioTypeMap> {
   readonly status?: { readonly project: (status: Json) => Json | undefined; readonly decode: StatusDecoder };
   /** Members of metadata that matter for this kind alone. */
   readonly keepMeta?: readonly string[];
-  readonly indexes?: (obj: Obj<K>) => IndexEntries;
-  readonly references?: (obj: Obj<K>) => readonly Reference[];
-  readonly notYet?: string;
-}
+};
 type StatusDecoder = (status: Json) => Either<NonEmptyArray<Problem>, JsonObject | undefined>;
 
 /** The members of an object. */
@@ -49,17 +42,12 @@ export const SECURITY_VERSIONS: readonly string[] = ['v1', 'v1beta1'];
 
 export function istioKind<K extends KindName, T extends keyof IstioTypeMap>(from: IstioKind<K, T>): KindDefinition<K> {
   return {
-    kind: from.kind,
-    group: from.group,
-    versions: from.versions,
+    ...declared(from),
     clusterScoped: false,
     store: 'config',
     ...(from.keepMeta === undefined ? {} : { keepMeta: from.keepMeta }),
     decode: raw => decodeIstioObject(from, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
     project: raw => projectIstioObject(from, raw),
-    indexes: obj => from.indexes?.(obj) ?? {},
-    ...(from.references === undefined ? {} : { references: from.references }),
-    ...(from.notYet === undefined ? {} : { notYet: from.notYet }),
   };
 }
 

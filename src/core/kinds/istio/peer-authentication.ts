@@ -4,13 +4,20 @@ import type { PeerAuthentication } from '../../schema/istio-types.gen.ts';
 import type { Report } from '../report.ts';
 import { checkPort } from '../validate/ports.ts';
 import { istioKind, SECURITY, SECURITY_VERSIONS } from './istio-kind.ts';
-import { policyReferences } from './references-policies.ts';
+import { policyReferences } from './policy-targets.ts';
 import { checkSelector } from './validate/selectors.ts';
+
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly PeerAuthentication: { readonly spec: PeerAuthentication; readonly push: 'config' };
+  }
+}
 
 export const peerAuthentication = istioKind({
   kind: 'PeerAuthentication',
   group: SECURITY,
   versions: SECURITY_VERSIONS,
+  push: 'config',
   type: 'istio.security.v1beta1.PeerAuthentication',
   references: policyReferences,
   rules: checkPeerAuthentication,

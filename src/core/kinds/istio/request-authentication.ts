@@ -4,17 +4,24 @@ import { parseUrl } from '../../schema/go-url.ts';
 import type { JWTRule, RequestAuthentication } from '../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../report.ts';
 import { istioKind, SECURITY, SECURITY_VERSIONS } from './istio-kind.ts';
-import { policyReferences } from './references-policies.ts';
+import { policyReferences } from './policy-targets.ts';
 import { checkDuration } from './validate/durations.ts';
 import { checkHeaderName } from './validate/headers.ts';
 import { jwksProblem } from './validate/jwks.ts';
 import { checkPolicyTargets } from './validate/policy-targets.ts';
 import { checkNoneEmpty } from './validate/principals.ts';
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly RequestAuthentication: { readonly spec: RequestAuthentication; readonly push: 'config' };
+  }
+}
+
 export const requestAuthentication = istioKind({
   kind: 'RequestAuthentication',
   group: SECURITY,
   versions: SECURITY_VERSIONS,
+  push: 'config',
   type: 'istio.security.v1beta1.RequestAuthentication',
   rules: checkRequestAuthentication,
   references: policyReferences,

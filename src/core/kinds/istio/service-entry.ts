@@ -4,35 +4,53 @@
 import { isObject } from '../../base/json.ts';
 import type { RawObject } from '../../event.ts';
 import { isWildcard } from '../../model/hosts.ts';
+import type { Obj } from '../../model/object.ts';
 import { isHttp, isTls, protocolOf } from '../../model/protocol.ts';
 import { selectorKey } from '../../model/selection.ts';
-import type { ServiceEntry, ServicePort } from '../../schema/istio-types.gen.ts';
+import type { ServiceEntry, ServiceEntryStatus, ServicePort } from '../../schema/istio-types.gen.ts';
 import { namespaceOfRaw } from '../meta.ts';
+import { account, each, type Reference, workloads } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
 import { statusList } from '../status.ts';
 import { checkIpOrCidr, isIp, isUnixAddress } from '../validate/addresses.ts';
 import { checkPort, checkProtocol } from '../validate/ports.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
-import { serviceEntryReferences } from './references-networking.ts';
 import { checkEndpoint } from './validate/endpoints.ts';
 import { checkExportTo } from './validate/export-to.ts';
 import { checkFqdn, checkWildcardHost, isLabel } from './validate/hosts.ts';
 import { checkSelector } from './validate/selectors.ts';
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    /** status.addresses: the addresses that the allocator gave. */
+    readonly ServiceEntry: {
+      readonly spec: ServiceEntry & { readonly status?: Pick<ServiceEntryStatus, 'addresses'> };
+      readonly indexes: 'serviceEntriesByHost' | 'serviceEntriesByAddress' | 'serviceEntriesBySelector';
+      readonly push: 'own';
+    };
+  }
+}
+
 export const serviceEntry = istioKind({
   kind: 'ServiceEntry',
   group: NETWORKING,
   versions: NETWORKING_VERSIONS,
+  push: 'own',
   type: 'istio.networking.v1alpha3.ServiceEntry',
   references: serviceEntryReferences,
   rules: checkServiceEntry,
   status: statusList('addresses', ['value', 'host']),
-  indexes: ({ namespace, spec: { hosts = [], endpoints = [], workloadSelector } }) => ({
-    serviceEntriesByHost: hosts,
-    serviceEntriesByAddress: [...new Set(endpoints.map(({ address = '' }) => `${namespace}/${address}`))],
-    serviceEntriesBySelector:
+  indexes: {
+    /** `host` */
+    serviceEntriesByHost: ({ spec }) => spec.hosts ?? [],
+    /** `namespace/address` of its own endpoints. */
+    serviceEntriesByAddress: ({ namespace, spec: { endpoints = [] } }) => [
+      ...new Set(endpoints.map(({ address = '' }) => `${namespace}/${address}`)),
+    ],
+    /** `namespace/selectorKey` of those that select workloads (model/selection.ts). */
+    serviceEntriesBySelector: ({ namespace, spec: { workloadSelector } }) =>
       workloadSelector === undefined ? [] : [`${namespace}/${selectorKey(workloadSelector.labels ?? {})}`],
-  }),
+  },
 });
 
 /** The protocols whose host the proxy can see, and so find an address for. */
@@ -147,4 +165,13 @@ function checkSeveralHosts({ hosts = [], ports = [], resolution = 'NONE' }: Serv
       `${quoted(protocol)} does not say which of several hosts is meant; use HTTP or TLS`,
     );
   });
+}
+
+function serviceEntryReferences({ namespace, spec }: Obj<'ServiceEntry'>): readonly Reference[] {
+  return [
+    ...workloads('spec.workloadSelector', spec.workloadSelector?.labels, 'namespace'),
+    ...each('spec.endpoints', spec.endpoints, (path, { serviceAccount }) =>
+      account(`${path}.serviceAccount`, namespace, serviceAccount),
+    ),
+  ];
 }

@@ -1,5 +1,6 @@
 // Sidecar: what a sidecar sees and how it listens. Rules: Istio pkg/config/validation (ValidateSidecar).
 
+import type { Obj } from '../../model/object.ts';
 import { isTls, protocolOf } from '../../model/protocol.ts';
 import type {
   IstioEgressListener,
@@ -9,21 +10,29 @@ import type {
   Sidecar,
   SidecarPort,
 } from '../../schema/istio-types.gen.ts';
+import { each, host, type Reference, workloads } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
 import { checkIp, checkUnixAddress, isUnixAddress } from '../validate/addresses.ts';
 import { checkPort, checkProtocol, isPort } from '../validate/ports.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
-import { sidecarReferences } from './references-networking.ts';
+import { serverSecrets } from './server-secrets.ts';
 import { checkConnectionPool } from './validate/connection-pool.ts';
 import { checkDestination } from './validate/destinations.ts';
 import { checkFqdn, checkNamespacedHost, isLabel } from './validate/hosts.ts';
 import { checkSelector } from './validate/selectors.ts';
 import { checkServerTls } from './validate/server-tls.ts';
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly Sidecar: { readonly spec: Sidecar; readonly push: 'config' };
+  }
+}
+
 export const sidecar = istioKind({
   kind: 'Sidecar',
   group: NETWORKING,
   versions: NETWORKING_VERSIONS,
+  push: 'config',
   type: 'istio.networking.v1alpha3.Sidecar',
   references: sidecarReferences,
   rules: checkSidecar,
@@ -145,4 +154,19 @@ function checkOutbound(policy: OutboundTrafficPolicy | undefined, report: Report
   checkFqdn(proxy.host, `${path}.host`, report);
   if (proxy.port === undefined) report(`${path}.port`, 'is missing');
   checkDestination(proxy, path, report);
+}
+
+/** Hosts that it imports by their whole name, and its egress proxies. */
+function sidecarReferences({ namespace, spec }: Obj<'Sidecar'>): readonly Reference[] {
+  return [
+    ...workloads('spec.workloadSelector', spec.workloadSelector?.labels, 'policy'),
+    ...each('spec.egress', spec.egress, (path, { hosts }) =>
+      each(`${path}.hosts`, hosts, (at, text) => {
+        const name = text.slice(text.indexOf('/') + 1);
+        return name.startsWith('*') || text.startsWith('~') ? [] : host(at, { host: name });
+      }),
+    ),
+    ...each('spec.ingress', spec.ingress, (path, { tls }) => serverSecrets(`${path}.tls`, namespace, tls)),
+    ...host('spec.outboundTrafficPolicy.egressProxy', spec.outboundTrafficPolicy?.egressProxy),
+  ];
 }

@@ -1,16 +1,25 @@
 // Telemetry: metrics, access logs and traces. Rules: Istio pkg/config/validation (ValidateTelemetry).
 
+import type { Obj } from '../../model/object.ts';
 import type { Metrics, ProviderRef, Telemetry, TelemetryTracing } from '../../schema/istio-types.gen.ts';
+import { each, type Reference } from '../references.ts';
 import type { Report } from '../report.ts';
 import { istioKind } from './istio-kind.ts';
-import { telemetryReferences } from './references-policies.ts';
+import { policyReferences } from './policy-targets.ts';
 import { celProblem } from './validate/cel.ts';
 import { checkPolicyTargets } from './validate/policy-targets.ts';
+
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly Telemetry: { readonly spec: Telemetry; readonly push: 'config' };
+  }
+}
 
 export const telemetry = istioKind({
   kind: 'Telemetry',
   group: 'telemetry.istio.io',
   versions: ['v1', 'v1alpha1'],
+  push: 'config',
   type: 'istio.telemetry.v1alpha1.Telemetry',
   rules: checkTelemetry,
   references: telemetryReferences,
@@ -68,4 +77,16 @@ function checkProviders(providers: readonly ProviderRef[] | undefined, path: str
   providers?.forEach(({ name }, i) => {
     if (!name) report(`${path}.providers[${i}].name`, 'is missing');
   });
+}
+
+function telemetryReferences(obj: Obj<'Telemetry'>): readonly Reference[] {
+  const providers = (path: string, { providers }: { readonly providers?: readonly ProviderRef[] }) =>
+    each(`${path}.providers`, providers, (at, { name }) => (name ? [{ path: at, provider: name }] : []));
+  const { tracing, metrics, accessLogging } = obj.spec;
+  return [
+    ...policyReferences(obj),
+    ...each('spec.tracing', tracing, providers),
+    ...each('spec.metrics', metrics, providers),
+    ...each('spec.accessLogging', accessLogging, providers),
+  ];
 }

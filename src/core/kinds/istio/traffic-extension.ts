@@ -1,16 +1,25 @@
 // TrafficExtension: a Lua or Wasm filter. Rules: Istio pkg/config/validation (ValidateTrafficExtension).
 
+import type { Obj } from '../../model/object.ts';
 import type { TrafficExtension } from '../../schema/istio-types.gen.ts';
+import { type Reference, secret } from '../references.ts';
 import type { Report } from '../report.ts';
 import { istioKind } from './istio-kind.ts';
-import { trafficExtensionReferences } from './references-policies.ts';
+import { policyReferences } from './policy-targets.ts';
 import { checkModule, checkTrafficSelectors } from './validate/module.ts';
 import { checkPolicyTargets } from './validate/policy-targets.ts';
+
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly TrafficExtension: { readonly spec: TrafficExtension; readonly push: 'config' };
+  }
+}
 
 export const trafficExtension = istioKind({
   kind: 'TrafficExtension',
   group: 'extensions.istio.io',
   versions: ['v1alpha1'],
+  push: 'config',
   type: 'istio.extensions.v1alpha1.TrafficExtension',
   rules: checkTrafficExtension,
   notYet: 'no filter is loaded',
@@ -31,4 +40,9 @@ function checkTrafficExtension(spec: TrafficExtension, report: Report): void {
   }
   if (wasm !== undefined) checkModule(wasm, 'spec.wasm', report);
   checkTrafficSelectors(match, report);
+}
+
+function trafficExtensionReferences(obj: Obj<'TrafficExtension'>): readonly Reference[] {
+  const { imagePullSecret } = obj.spec.wasm ?? {};
+  return [...policyReferences(obj), ...secret('spec.wasm.imagePullSecret', obj.namespace, imagePullSecret)];
 }

@@ -3,23 +3,31 @@
 // Without hosts it is a delegate: a list of HTTP routes that another VirtualService takes in.
 
 import type { RawObject } from '../../event.ts';
-import { matches } from '../../model/hosts.ts';
-import type { HTTPRoute, VirtualService } from '../../schema/istio-types.gen.ts';
+import { matches, resolveGatewayName } from '../../model/hosts.ts';
+import type { Obj } from '../../model/object.ts';
+import type { Destination, HTTPRoute, VirtualService } from '../../schema/istio-types.gen.ts';
 import { namespaceOfRaw } from '../meta.ts';
+import { each, host, type Reference } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
 import { isIp } from '../validate/addresses.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
-import { virtualServiceReferences } from './references-networking.ts';
 import { checkExportTo } from './validate/export-to.ts';
 import { isClaim } from './validate/headers.ts';
 import { checkGatewayNames, wildcardHostProblem } from './validate/hosts.ts';
 import { checkHttpRoute } from './validate/http-route.ts';
 import { checkTcpRoute, checkTlsRoute } from './validate/l4-route.ts';
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly VirtualService: { readonly spec: VirtualService; readonly push: 'own' };
+  }
+}
+
 export const virtualService = istioKind({
   kind: 'VirtualService',
   group: NETWORKING,
   versions: NETWORKING_VERSIONS,
+  push: 'own',
   type: 'istio.networking.v1alpha3.VirtualService',
   rules: checkVirtualService,
   references: virtualServiceReferences,
@@ -76,4 +84,33 @@ function checkHosts(hosts: readonly string[], appliesToMesh: boolean, report: Re
     const earlier = hosts.slice(0, i).find(other => matches(other, host));
     if (earlier !== undefined) report(`spec.hosts[${i}]`, `${quoted(host)} overlaps the earlier ${quoted(earlier)}`);
   });
+}
+
+/** Gateways, destinations, mirrors and delegates. */
+function virtualServiceReferences({ namespace, spec }: Obj<'VirtualService'>): readonly Reference[] {
+  const to = (path: string, { destination }: { readonly destination?: Destination }): readonly Reference[] =>
+    host(`${path}.destination`, destination);
+  return [
+    ...each('spec.gateways', spec.gateways, (path, gateway) => {
+      const [owner = '', name] = resolveGatewayName(gateway, namespace).split('/');
+      return name === undefined ? [] : [{ path, kind: 'Gateway', namespace: owner, name }];
+    }),
+    ...each('spec.http', spec.http, (path, { route, mirror, mirrors, delegate }) => [
+      ...each(`${path}.route`, route, to),
+      ...host(`${path}.mirror`, mirror),
+      ...each(`${path}.mirrors`, mirrors, to),
+      ...delegateOf(`${path}.delegate`, namespace, delegate),
+    ]),
+    ...each('spec.tls', spec.tls, (path, { route }) => each(`${path}.route`, route, to)),
+    ...each('spec.tcp', spec.tcp, (path, { route }) => each(`${path}.route`, route, to)),
+  ];
+}
+
+function delegateOf(
+  path: string,
+  namespace: string,
+  delegate: { readonly name?: string; readonly namespace?: string } | undefined,
+): readonly Reference[] {
+  if (!delegate?.name) return [];
+  return [{ path, kind: 'VirtualService', namespace: delegate.namespace || namespace, name: delegate.name }];
 }

@@ -1,22 +1,51 @@
 // WorkloadEntry: one workload outside Kubernetes, such as a virtual machine. Its health is the condition Healthy of its status.
 // Rules: Istio pkg/config/validation (ValidateWorkloadEntry).
 
+import type { Obj } from '../../model/object.ts';
 import { labelKeys } from '../../model/selection.ts';
+import type { IstioStatus, WorkloadEntry } from '../../schema/istio-types.gen.ts';
+import { account, type Reference } from '../references.ts';
 import { statusList } from '../status.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
-import { workloadEntryReferences } from './references-networking.ts';
 import { checkEndpoint } from './validate/endpoints.ts';
+
+const GROUP_ANNOTATION = 'istio.io/autoRegistrationGroup';
+
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    /** status.conditions: type and status only; health is the condition `Healthy`. */
+    readonly WorkloadEntry: {
+      readonly spec: WorkloadEntry & { readonly status?: Pick<IstioStatus, 'conditions'> };
+      readonly indexes: 'workloadEntriesByAddress' | 'workloadEntriesByLabel';
+      readonly push: 'own';
+    };
+  }
+}
 
 export const workloadEntry = istioKind({
   kind: 'WorkloadEntry',
   group: NETWORKING,
   versions: NETWORKING_VERSIONS,
+  push: 'own',
   type: 'istio.networking.v1alpha3.WorkloadEntry',
   references: workloadEntryReferences,
   rules: (spec, report) => checkEndpoint(spec, {}, 'spec', report),
-  indexes: ({ namespace, labels, spec }) => ({
-    workloadEntriesByAddress: spec.address ? [spec.address] : [],
-    workloadEntriesByLabel: labelKeys({ ...spec.labels, ...labels }).map(key => `${namespace}/${key}`),
-  }),
+  indexes: {
+    /** `address` */
+    workloadEntriesByAddress: ({ spec }) => (spec.address ? [spec.address] : []),
+    /** `namespace/label=value` for each label. */
+    workloadEntriesByLabel: ({ namespace, labels, spec }) =>
+      labelKeys({ ...spec.labels, ...labels }).map(key => `${namespace}/${key}`),
+  },
   status: statusList('conditions', ['type', 'status'], condition => condition.type === 'Healthy'),
 });
+
+/** Its account, and the group that it registered with. */
+function workloadEntryReferences({ namespace, spec, annotations }: Obj<'WorkloadEntry'>): readonly Reference[] {
+  const group = annotations[GROUP_ANNOTATION];
+  const path = `metadata.annotations[${GROUP_ANNOTATION}]`;
+  return [
+    ...account('spec.serviceAccount', namespace, spec.serviceAccount),
+    ...(group === undefined ? [] : [{ path, kind: 'WorkloadGroup' as const, namespace, name: group }]),
+  ];
+}

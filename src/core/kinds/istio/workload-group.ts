@@ -1,17 +1,25 @@
 // WorkloadGroup: the template of the WorkloadEntries of virtual machines that register themselves.
 // Rules: Istio pkg/config/validation (ValidateWorkloadGroup).
 
+import type { Obj } from '../../model/object.ts';
 import type { ReadinessProbe, WorkloadGroup } from '../../schema/istio-types.gen.ts';
+import { account, type Reference } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
 import { checkWorkloadLabels } from '../validate/labels.ts';
 import { checkPort } from '../validate/ports.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
-import { workloadGroupReferences } from './references-networking.ts';
+
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly WorkloadGroup: { readonly spec: WorkloadGroup; readonly push: 'none' };
+  }
+}
 
 export const workloadGroup = istioKind({
   kind: 'WorkloadGroup',
   group: NETWORKING,
   versions: NETWORKING_VERSIONS,
+  push: 'none',
   type: 'istio.networking.v1alpha3.WorkloadGroup',
   references: workloadGroupReferences,
   rules: checkWorkloadGroup,
@@ -50,4 +58,8 @@ function checkProbe(probe: ReadinessProbe | undefined, path: string, report: Rep
     const value = probe[field] ?? 0;
     if (value < 0) report(`${path}.${field}`, `${value} is negative`);
   }
+}
+
+function workloadGroupReferences({ namespace, spec }: Obj<'WorkloadGroup'>): readonly Reference[] {
+  return account('spec.template.serviceAccount', namespace, spec.template?.serviceAccount);
 }

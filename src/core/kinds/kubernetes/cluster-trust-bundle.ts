@@ -13,10 +13,17 @@ interface Decoded {
   readonly spec?: Partial<ClusterTrustBundleData>;
 }
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly ClusterTrustBundle: { readonly spec: ClusterTrustBundleData; readonly push: 'none' };
+  }
+}
+
 export const clusterTrustBundle = kubernetesKind<'ClusterTrustBundle', Decoded>({
   kind: 'ClusterTrustBundle',
   group: 'certificates.k8s.io',
   versions: ['v1beta1', 'v1alpha1'],
+  push: 'none',
   clusterScoped: true,
   messages: {
     Object: [{ name: 'spec', type: { message: 'Spec' } }],

@@ -2,13 +2,13 @@
 // Rules: Kubernetes pkg/apis/discovery/validation.
 
 import type { Obj } from '../../model/object.ts';
-import type { IndexEntries } from '../kinds.ts';
+import { each, type Reference } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
 import { isIpv4, isIpv6 } from '../validate/addresses.ts';
 import { isDns1123Subdomain } from '../validate/names.ts';
 import { isPort } from '../validate/ports.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
-import { endpointSliceReferences } from './references-kubernetes.ts';
+import { podReference, serviceReference } from './references.ts';
 
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 /** As many as the API server takes. */
@@ -66,10 +66,21 @@ interface Decoded {
   readonly ports?: readonly Partial<SlicePort>[];
 }
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly EndpointSlice: {
+      readonly spec: EndpointSliceData;
+      readonly indexes: 'slicesByService' | 'slicesByPod' | 'slicesByIp';
+      readonly push: 'own';
+    };
+  }
+}
+
 export const endpointSlice = kubernetesKind<'EndpointSlice', Decoded>({
   kind: 'EndpointSlice',
   group: 'discovery.k8s.io',
   versions: ['v1', 'v1beta1'],
+  push: 'own',
   references: endpointSliceReferences,
   metadata: [{ name: 'namespace', type: 'string' }],
   messages: {
@@ -105,7 +116,17 @@ export const endpointSlice = kubernetesKind<'EndpointSlice', Decoded>({
   },
   rules: checkSlice,
   flatten,
-  indexes: indexSlice,
+  indexes: {
+    /** `cluster/namespace/service` */
+    slicesByService: ({ cluster, namespace, labels }) => {
+      const service = labels[SERVICE_NAME_LABEL];
+      return service === undefined ? [] : [`${cluster}/${namespace}/${service}`];
+    },
+    /** `cluster/namespace/pod` */
+    slicesByPod: podKeys,
+    /** `cluster/namespace/ip`, of addresses without a reference to a pod. */
+    slicesByIp: addressKeys,
+  },
 });
 
 function flatten(decoded: Decoded): EndpointSliceData {
@@ -167,24 +188,33 @@ function isAddressOf(type: string | undefined, address: string): boolean {
   return type !== 'FQDN' || isDns1123Subdomain(address);
 }
 
-function indexSlice(obj: Obj<'EndpointSlice'>): IndexEntries {
-  const { cluster, namespace } = obj;
-  const service = obj.labels[SERVICE_NAME_LABEL];
-  const pods: string[] = [];
-  const ips: string[] = [];
-  for (const { targetRef, addresses } of obj.spec.endpoints) {
-    if (targetRef?.kind === 'Pod') pods.push(`${cluster}/${targetRef.namespace}/${targetRef.name}`);
-    else if (targetRef === undefined) for (const ip of addresses) ips.push(`${cluster}/${namespace}/${ip}`);
+function podKeys({ cluster, spec }: Obj<'EndpointSlice'>): readonly string[] {
+  const keys: string[] = [];
+  for (const { targetRef } of spec.endpoints) {
+    if (targetRef?.kind === 'Pod') keys.push(`${cluster}/${targetRef.namespace}/${targetRef.name}`);
   }
-  return {
-    slicesByService: service === undefined ? [] : [`${cluster}/${namespace}/${service}`],
-    slicesByPod: sortedOnce(pods),
-    slicesByIp: sortedOnce(ips),
-  };
+  return sortedOnce(keys);
+}
+
+function addressKeys({ cluster, namespace, spec }: Obj<'EndpointSlice'>): readonly string[] {
+  const keys: string[] = [];
+  for (const { targetRef, addresses } of spec.endpoints) {
+    if (targetRef === undefined) for (const ip of addresses) keys.push(`${cluster}/${namespace}/${ip}`);
+  }
+  return sortedOnce(keys);
 }
 
 /** Sorted, each once. Most come so already. */
 function sortedOnce(entries: string[]): readonly string[] {
   for (let i = 1; i < entries.length; i++) if (entries[i - 1]! >= entries[i]!) return [...new Set(entries)].sort();
   return entries;
+}
+
+function endpointSliceReferences(obj: Obj<'EndpointSlice'>): readonly Reference[] {
+  return [
+    ...serviceReference(`metadata.labels[${SERVICE_NAME_LABEL}]`, obj, obj.labels[SERVICE_NAME_LABEL]),
+    ...each('endpoints', obj.spec.endpoints, (path, { targetRef }) =>
+      podReference(`${path}.targetRef`, obj, targetRef),
+    ),
+  ];
 }

@@ -1,11 +1,13 @@
 // Endpoints: the older form of EndpointSlice, one object a Service, of the Service's name.
 
+import type { Obj } from '../../model/object.ts';
+import { each, type Reference } from '../references.ts';
 import type { Report } from '../report.ts';
 import { checkIp } from '../validate/addresses.ts';
 import { checkPort } from '../validate/ports.ts';
 import type { TargetRef } from './endpoint-slice.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
-import { endpointsReferences } from './references-kubernetes.ts';
+import { podReference, serviceReference } from './references.ts';
 
 export interface EndpointsAddress {
   readonly ip: string;
@@ -43,10 +45,17 @@ interface Decoded {
   readonly subsets?: readonly DecodedSubset[];
 }
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly Endpoints: { readonly spec: EndpointsData; readonly push: 'own' };
+  }
+}
+
 export const endpoints = kubernetesKind<'Endpoints', Decoded>({
   kind: 'Endpoints',
   group: '',
   versions: ['v1'],
+  push: 'own',
   references: endpointsReferences,
   messages: {
     Object: [{ name: 'subsets', type: { message: 'Subset' }, repeated: true }],
@@ -107,4 +116,13 @@ function checkEndpoints(decoded: Decoded, report: Report): void {
       checkPort(port, `subsets[${i}].ports[${j}].port`, report);
     });
   });
+}
+
+function endpointsReferences(obj: Obj<'Endpoints'>): readonly Reference[] {
+  return [
+    ...serviceReference('metadata.name', obj, obj.name),
+    ...each('subsets', obj.spec.subsets, (path, { addresses }) =>
+      each(`${path}.addresses`, addresses, (at, { targetRef }) => podReference(`${at}.targetRef`, obj, targetRef)),
+    ),
+  ];
 }

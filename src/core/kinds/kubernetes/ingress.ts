@@ -1,8 +1,9 @@
 // Ingress and IngressClass. Nothing is generated from them yet.
 
 import type { JsonObject } from '../../base/json.ts';
+import type { Obj } from '../../model/object.ts';
 import { configKind } from '../config-kind.ts';
-import { ingressReferences } from '../gateway-api/references-gateway-api.ts';
+import { each, type Reference, secret } from '../references.ts';
 
 const GROUP = 'networking.k8s.io';
 const NOT_YET = 'no proxy is sent anything of it';
@@ -30,10 +31,18 @@ export interface IngressClassSpec {
   readonly controller?: string;
 }
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly Ingress: { readonly spec: IngressSpec; readonly push: 'none' };
+    readonly IngressClass: { readonly spec: IngressClassSpec; readonly push: 'none' };
+  }
+}
+
 export const ingress = configKind({
   kind: 'Ingress',
   group: GROUP,
   versions: ['v1'],
+  push: 'none',
   messages: {
     Spec: [
       { name: 'ingressClassName', type: 'string' },
@@ -75,7 +84,22 @@ export const ingressClass = configKind({
   kind: 'IngressClass',
   group: GROUP,
   versions: ['v1'],
+  push: 'none',
   clusterScoped: true,
   messages: { Spec: [{ name: 'controller', type: 'string' }] },
   notYet: NOT_YET,
 });
+
+function ingressReferences({ namespace, spec }: Obj<'Ingress'>): readonly Reference[] {
+  const { ingressClassName: name, defaultBackend, tls, rules } = spec;
+  const backend = (path: string, of: IngressBackend | undefined): readonly Reference[] =>
+    of?.service?.name ? [{ path, kind: 'Service', namespace, name: of.service.name }] : [];
+  return [
+    ...(name ? [{ path: 'spec.ingressClassName', kind: 'IngressClass' as const, namespace: '', name }] : []),
+    ...backend('spec.defaultBackend', defaultBackend),
+    ...each('spec.rules', rules, (path, { http }) =>
+      each(`${path}.http.paths`, http?.paths, (at, one) => backend(`${at}.backend`, one.backend)),
+    ),
+    ...each('spec.tls', tls, (path, { secretName }) => secret(`${path}.secretName`, namespace, secretName)),
+  ];
+}

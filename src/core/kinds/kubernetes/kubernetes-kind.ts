@@ -8,18 +8,14 @@ import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { Problem } from '../../base/problem.ts';
 import type { RawObject } from '../../event.ts';
-import type { Obj } from '../../model/object.ts';
+import type { KindName, KindSpecs } from '../../model/kind.ts';
 import { makeDecoder } from '../../schema/decode.ts';
 import type { Schema, SchemaField, SchemaMessage } from '../../schema/schema.ts';
-import type { IndexEntries, KindDefinition, KindName, KindSpecs } from '../kinds.ts';
+import { type Declaration, declared, type KindDefinition } from '../definition.ts';
 import { projectMeta } from '../meta.ts';
-import type { Reference } from '../references.ts';
 import { checked, type Report } from '../report.ts';
 
-export interface KubernetesKind<K extends KindName, D> {
-  readonly kind: K;
-  readonly group: string;
-  readonly versions: readonly string[];
+export type KubernetesKind<K extends KindName, D> = Declaration<K> & {
   readonly clusterScoped?: boolean;
   /** The message `Object` is the whole object without metadata; the others are parts of it. */
   readonly messages: Readonly<Record<string, SchemaMessage>>;
@@ -31,11 +27,8 @@ export interface KubernetesKind<K extends KindName, D> {
   readonly flatten: (decoded: D) => KindSpecs[K];
   /** Narrows what the schema projects, e.g. to the conditions that matter. */
   readonly narrow?: (projection: JsonObject) => JsonObject;
-  readonly indexes?: (obj: Obj<K>) => IndexEntries;
-  readonly references?: (obj: Obj<K>) => readonly Reference[];
   readonly trim?: true;
-  readonly notYet?: string;
-}
+};
 
 /** `D` is the type of the decoded message `Object`. */
 export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>): KindDefinition<K> {
@@ -54,9 +47,7 @@ export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>
     return isLeft(sound) ? sound : right(from.flatten(sound.right));
   };
   return {
-    kind: from.kind,
-    group: from.group,
-    versions: from.versions,
+    ...declared(from),
     clusterScoped: from.clusterScoped ?? false,
     store: 'kubernetes',
     decode: decodeObject,
@@ -64,11 +55,8 @@ export function kubernetesKind<K extends KindName, D>(from: KubernetesKind<K, D>
       const projection = projectObject(from, raw);
       return from.narrow?.(projection) ?? projection;
     },
-    indexes: obj => from.indexes?.(obj) ?? {},
-    ...(from.references === undefined ? {} : { references: from.references }),
     ...(from.trim === undefined ? {} : { trim: from.trim }),
     ...(members.length === 0 ? { metadataOnly: true } : {}),
-    ...(from.notYet === undefined ? {} : { notYet: from.notYet }),
   };
 }
 

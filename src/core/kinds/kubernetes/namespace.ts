@@ -4,10 +4,17 @@ import { kubernetesKind } from './kubernetes-kind.ts';
 
 export type NamespaceData = Readonly<Record<string, never>>;
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly Namespace: { readonly spec: NamespaceData; readonly push: 'own' };
+  }
+}
+
 export const namespace = kubernetesKind<'Namespace', object>({
   kind: 'Namespace',
   group: '',
   versions: ['v1'],
+  push: 'own',
   clusterScoped: true,
   messages: { Object: [] },
   flatten: () => ({}),

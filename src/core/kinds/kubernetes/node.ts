@@ -12,10 +12,17 @@ interface Decoded {
   readonly status?: { readonly addresses?: readonly { readonly type?: string; readonly address?: string }[] };
 }
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly Node: { readonly spec: NodeData; readonly push: 'own' };
+  }
+}
+
 export const node = kubernetesKind<'Node', Decoded>({
   kind: 'Node',
   group: '',
   versions: ['v1'],
+  push: 'own',
   clusterScoped: true,
   messages: {
     Object: [{ name: 'status', type: { message: 'Status' } }],

@@ -2,11 +2,12 @@
 // readiness: a pod's status changes all the time in ways that mean nothing to a proxy.
 
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import type { Obj } from '../../model/object.ts';
+import { account, type Reference } from '../references.ts';
 import type { Report } from '../report.ts';
 import { checkIp } from '../validate/addresses.ts';
 import { checkPort } from '../validate/ports.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
-import { podReferences } from './references-kubernetes.ts';
 
 export interface ContainerPort {
   readonly name: string;
@@ -86,10 +87,21 @@ interface Decoded {
 
 const CONDITIONS_KEPT: readonly string[] = ['Ready'];
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly Pod: {
+      readonly spec: PodData;
+      readonly indexes: 'podsByAddress' | 'podsByIp' | 'podsByNamespace' | 'podsByNode';
+      readonly push: 'own';
+    };
+  }
+}
+
 export const pod = kubernetesKind<'Pod', Decoded>({
   kind: 'Pod',
   group: '',
   versions: ['v1'],
+  push: 'own',
   references: podReferences,
   metadata: [
     { name: 'generateName', type: 'string' },
@@ -141,12 +153,16 @@ export const pod = kubernetesKind<'Pod', Decoded>({
   rules: checkPod,
   flatten,
   narrow,
-  indexes: obj => ({
-    podsByAddress: obj.spec.podIPs.map(ip => `${obj.namespace}/${ip}`),
-    podsByIp: obj.spec.podIP === '' ? [] : [`${obj.cluster}/${obj.spec.podIP}`],
-    podsByNamespace: [obj.namespace],
-    podsByNode: obj.spec.nodeName === '' ? [] : [`${obj.cluster}/${obj.spec.nodeName}`],
-  }),
+  indexes: {
+    /** `namespace/ip`, of all clusters. */
+    podsByAddress: ({ namespace, spec }) => spec.podIPs.map(ip => `${namespace}/${ip}`),
+    /** `cluster/ip` */
+    podsByIp: ({ cluster, spec }) => (spec.podIP === '' ? [] : [`${cluster}/${spec.podIP}`]),
+    /** `namespace`, of all clusters. */
+    podsByNamespace: ({ namespace }) => [namespace],
+    /** `cluster/node` */
+    podsByNode: ({ cluster, spec }) => (spec.nodeName === '' ? [] : [`${cluster}/${spec.nodeName}`]),
+  },
 });
 
 function flatten(decoded: Decoded): PodData {
@@ -212,4 +228,12 @@ function narrow(projection: JsonObject): JsonObject {
   const matters = (condition: Json): boolean =>
     !isObject(condition) || typeof condition.type !== 'string' || CONDITIONS_KEPT.includes(condition.type);
   return { ...projection, status: { ...status, conditions: (status.conditions as readonly Json[]).filter(matters) } };
+}
+
+function podReferences({ cluster, namespace, spec }: Obj<'Pod'>): readonly Reference[] {
+  const { nodeName: name, serviceAccountName } = spec;
+  return [
+    ...account('spec.serviceAccountName', namespace, serviceAccountName).map(found => ({ ...found, cluster })),
+    ...(name === '' ? [] : [{ path: 'spec.nodeName', cluster, kind: 'Node' as const, namespace: '', name }]),
+  ];
 }

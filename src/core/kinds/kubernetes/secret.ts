@@ -16,10 +16,17 @@ interface Decoded {
   readonly stringData?: Readonly<Record<string, string>>;
 }
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly Secret: { readonly spec: SecretData; readonly push: 'own' };
+  }
+}
+
 export const secret = kubernetesKind<'Secret', Decoded>({
   kind: 'Secret',
   group: '',
   versions: ['v1'],
+  push: 'own',
   messages: {
     Object: [
       { name: 'type', type: 'string' },

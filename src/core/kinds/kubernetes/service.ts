@@ -1,12 +1,13 @@
 // Service: what the mesh calls by name. Defaults are the API server's: type ClusterIP, protocol TCP, targetPort the port itself.
 // Rules: Kubernetes pkg/apis/core/validation (ValidateService), as far as a wrong value would reach a proxy.
 
+import type { Obj } from '../../model/object.ts';
+import { type Reference, workloads } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
 import { checkIp } from '../validate/addresses.ts';
 import { isDns1123Label, isDns1123Subdomain, isPortName } from '../validate/names.ts';
 import { checkPort, isPort } from '../validate/ports.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
-import { serviceReferences } from './references-kubernetes.ts';
 
 export interface ServicePortData {
   /** May be empty when it is the only port. */
@@ -58,10 +59,21 @@ interface Decoded {
   };
 }
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly Service: {
+      readonly spec: ServiceData;
+      readonly indexes: 'servicesByName' | 'servicesByType' | 'networkGatewayServices';
+      readonly push: 'own';
+    };
+  }
+}
+
 export const service = kubernetesKind<'Service', Decoded>({
   kind: 'Service',
   group: '',
   versions: ['v1'],
+  push: 'own',
   references: serviceReferences,
   metadata: [{ name: 'name', type: 'string' }],
   messages: {
@@ -98,11 +110,14 @@ export const service = kubernetesKind<'Service', Decoded>({
   },
   rules: checkService,
   flatten,
-  indexes: obj => ({
-    servicesByName: [`${obj.namespace}/${obj.name}`],
-    servicesByType: [obj.spec.type],
-    networkGatewayServices: obj.labels['topology.istio.io/network'] ? ['gateway'] : [],
-  }),
+  indexes: {
+    /** `namespace/name`, of all clusters. */
+    servicesByName: ({ namespace, name }) => [`${namespace}/${name}`],
+    /** ClusterIP, ExternalName, … */
+    servicesByType: ({ spec }) => [spec.type],
+    /** `gateway`: another network may be reached through the service. */
+    networkGatewayServices: ({ labels }) => (labels['topology.istio.io/network'] ? ['gateway'] : []),
+  },
 });
 
 const TYPES: readonly string[] = ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'];
@@ -192,4 +207,11 @@ function checkTargetPort(target: number | string | undefined, path: string, repo
   if (typeof target === 'number' ? isPort(target) : isPortName(target)) return;
   const expected = 'expected a number from 1 to 65535 or the name of a port';
   report(path, `${typeof target === 'number' ? target : quoted(target)} is not a target port: ${expected}`);
+}
+
+/** The workloads that it selects; an alias to a name of the mesh: that service. */
+function serviceReferences({ spec }: Obj<'Service'>): readonly Reference[] {
+  const { type, externalName, selector } = spec;
+  if (type !== 'ExternalName') return workloads('spec.selector', selector, 'namespace');
+  return externalName.includes('.svc.') ? [{ path: 'spec.externalName', host: externalName, subset: '' }] : [];
 }

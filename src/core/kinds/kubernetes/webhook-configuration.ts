@@ -26,34 +26,45 @@ interface Decoded {
   }[];
 }
 
-function webhookConfiguration<K extends 'MutatingWebhookConfiguration' | 'ValidatingWebhookConfiguration'>(kind: K) {
-  return kubernetesKind<K, Decoded>({
-    kind,
-    group: 'admissionregistration.k8s.io',
-    versions: ['v1'],
-    clusterScoped: true,
-    trim: true,
-    messages: {
-      Object: [{ name: 'webhooks', type: { message: 'Webhook' }, repeated: true }],
-      Webhook: [
-        { name: 'name', type: 'string' },
-        { name: 'failurePolicy', type: 'string' },
-        { name: 'clientConfig', type: { message: 'ClientConfig' } },
-      ],
-      ClientConfig: [{ name: 'caBundle', type: 'bytes' }],
-    },
-    flatten: ({ webhooks = [] }): WebhookConfigurationData => ({
-      webhooks: webhooks.map(({ name = '', failurePolicy = 'Fail', clientConfig }) => ({
-        name,
-        failurePolicy,
-        caBundle: clientConfig?.caBundle ?? '',
-      })),
-    }),
-  });
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly MutatingWebhookConfiguration: { readonly spec: WebhookConfigurationData; readonly push: 'own' };
+    readonly ValidatingWebhookConfiguration: { readonly spec: WebhookConfigurationData; readonly push: 'own' };
+  }
 }
 
-export const mutatingWebhookConfiguration = webhookConfiguration('MutatingWebhookConfiguration');
-export const validatingWebhookConfiguration = webhookConfiguration('ValidatingWebhookConfiguration');
+const webhookConfiguration = {
+  group: 'admissionregistration.k8s.io',
+  versions: ['v1'],
+  push: 'own',
+  clusterScoped: true,
+  trim: true,
+  messages: {
+    Object: [{ name: 'webhooks', type: { message: 'Webhook' }, repeated: true }],
+    Webhook: [
+      { name: 'name', type: 'string' },
+      { name: 'failurePolicy', type: 'string' },
+      { name: 'clientConfig', type: { message: 'ClientConfig' } },
+    ],
+    ClientConfig: [{ name: 'caBundle', type: 'bytes' }],
+  },
+  flatten: ({ webhooks = [] }: Decoded): WebhookConfigurationData => ({
+    webhooks: webhooks.map(({ name = '', failurePolicy = 'Fail', clientConfig }) => ({
+      name,
+      failurePolicy,
+      caBundle: clientConfig?.caBundle ?? '',
+    })),
+  }),
+} as const;
+
+export const mutatingWebhookConfiguration = kubernetesKind<'MutatingWebhookConfiguration', Decoded>({
+  ...webhookConfiguration,
+  kind: 'MutatingWebhookConfiguration',
+});
+export const validatingWebhookConfiguration = kubernetesKind<'ValidatingWebhookConfiguration', Decoded>({
+  ...webhookConfiguration,
+  kind: 'ValidatingWebhookConfiguration',
+});
 
 /** The object has a say in what revision tags mean. */
 export function speaksOfTags(obj: Obj): boolean {

@@ -2,9 +2,12 @@
 // ENABLE_MCS_HOST, off by default: that an export exists, and which addresses an import has
 // (Istio pilot/pkg/serviceregistry/kube/controller/service{export,import}cache.go).
 
+import type { Obj } from '../../model/object.ts';
 import { isIp } from '../../model/proxy.ts';
 import { kubernetesKind } from '../kubernetes/kubernetes-kind.ts';
-import { serviceExportReferences, serviceImportReferences } from '../kubernetes/references-kubernetes.ts';
+import type { MetadataOnly } from '../kubernetes/metadata-only.ts';
+import { serviceReference } from '../kubernetes/references.ts';
+import type { Reference } from '../references.ts';
 
 const GROUP = 'multicluster.x-k8s.io';
 
@@ -16,10 +19,22 @@ interface DecodedImport {
   readonly spec?: { readonly ips?: readonly string[] };
 }
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly ServiceExport: { readonly spec: MetadataOnly; readonly push: 'own' };
+    readonly ServiceImport: {
+      readonly spec: ServiceImportData;
+      readonly indexes: 'importsByName';
+      readonly push: 'own';
+    };
+  }
+}
+
 export const serviceExport = kubernetesKind<'ServiceExport', object>({
   kind: 'ServiceExport',
   group: GROUP,
   versions: ['v1alpha1'],
+  push: 'own',
   messages: { Object: [] },
   flatten: () => ({}),
   references: serviceExportReferences,
@@ -29,11 +44,24 @@ export const serviceImport = kubernetesKind<'ServiceImport', DecodedImport>({
   kind: 'ServiceImport',
   group: GROUP,
   versions: ['v1alpha1'],
+  push: 'own',
   messages: {
     Object: [{ name: 'spec', type: { message: 'Spec' } }],
     Spec: [{ name: 'ips', type: 'string', repeated: true }],
   },
   flatten: ({ spec }) => ({ ips: (spec?.ips ?? []).filter(isIp).sort() }),
-  indexes: obj => ({ importsByName: [`${obj.namespace}/${obj.name}`] }),
+  indexes: {
+    /** `namespace/name`, of all clusters. */
+    importsByName: ({ namespace, name }) => [`${namespace}/${name}`],
+  },
   references: serviceImportReferences,
 });
+
+function serviceExportReferences(obj: Obj<'ServiceExport'>): readonly Reference[] {
+  return serviceReference('metadata.name', obj, obj.name);
+}
+
+/** The service may be in any cluster. */
+function serviceImportReferences({ namespace, name }: Obj<'ServiceImport'>): readonly Reference[] {
+  return [{ path: 'metadata.name', kind: 'Service', namespace, name }];
+}

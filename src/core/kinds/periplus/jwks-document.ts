@@ -25,10 +25,17 @@ interface Decoded {
   };
 }
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly JwksDocument: { readonly spec: JwksDocumentData; readonly indexes: 'jwksByIssuer'; readonly push: 'own' };
+  }
+}
+
 export const jwksDocument = kubernetesKind<'JwksDocument', Decoded>({
   kind: 'JwksDocument',
   group: 'periplus.internal',
   versions: ['v1'],
+  push: 'own',
   clusterScoped: true,
   messages: {
     Object: [{ name: 'spec', type: { message: 'Spec' } }],
@@ -39,7 +46,10 @@ export const jwksDocument = kubernetesKind<'JwksDocument', Decoded>({
     jwksUri,
     keys: keys || privateKeys,
   }),
-  indexes: ({ spec: { issuer, jwksUri } }) => ({ jwksByIssuer: [jwksKey(issuer, jwksUri)] }),
+  indexes: {
+    /** `issuer jwksUri` */
+    jwksByIssuer: ({ spec: { issuer, jwksUri } }) => [jwksKey(issuer, jwksUri)],
+  },
 });
 
 /** The key of the index: both texts as the rule writes them. */

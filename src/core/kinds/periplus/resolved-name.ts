@@ -17,10 +17,17 @@ interface Decoded {
   readonly spec?: { readonly addresses?: readonly string[] };
 }
 
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly ResolvedName: { readonly spec: ResolvedNameData; readonly push: 'own' };
+  }
+}
+
 export const resolvedName = kubernetesKind<'ResolvedName', Decoded>({
   kind: 'ResolvedName',
   group: 'periplus.internal',
   versions: ['v1'],
+  push: 'own',
   clusterScoped: true,
   messages: {
     Object: [{ name: 'spec', type: { message: 'Spec' } }],

@@ -1,6 +1,6 @@
 // What every cluster takes from the mesh, the flags and the proxy, whatever it leads to.
 
-import type { MeshConfig } from '../../mesh/mesh-config.ts';
+import type { MeshConfig } from '../../mesh/effective.ts';
 import type { Port, Service } from '../../model/service.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import type { Duration } from '../../schema/duration.ts';

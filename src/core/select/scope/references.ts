@@ -4,10 +4,11 @@
 // (nodes, accounts, workloads) nothing is missing as long as there is none at all: then the source does not speak of them.
 
 import { type Labels, selects } from '../../base/labels.ts';
-import type { KindDefinition, KindName } from '../../kinds/kinds.ts';
+import type { KindDefinition } from '../../kinds/definition.ts';
 import type { HostReference, ObjectReference, Reference, WorkloadReference } from '../../kinds/references.ts';
 import { definitions, kindNames } from '../../kinds/registry.ts';
 import { isWildcard, resolveShortName } from '../../model/hosts.ts';
+import type { KindName } from '../../model/kind.ts';
 import { configKey, kubernetesKey, type Obj } from '../../model/object.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import { servicesOfHost } from '../../registry/services.ts';

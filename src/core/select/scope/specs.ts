@@ -1,6 +1,6 @@
 // Short names for the decoded Istio objects that the selectors hand out.
 
-import type { KindName, KindSpecs } from '../../kinds/kinds.ts';
+import type { KindName, KindSpecs } from '../../model/kind.ts';
 import type { Obj } from '../../model/object.ts';
 
 /** The decoded content of a kind. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { restore } from '../../../../src/core/fold/restore.ts';
 import { snapshotOf } from '../../../../src/core/fold/snapshot.ts';
-import type { KindName } from '../../../../src/core/kinds/kinds.ts';
+import type { KindName } from '../../../../src/core/model/kind.ts';
 import type { State } from '../../../../src/core/state.ts';
 import { parseClusterAliases, settingsFrom } from '../../../../src/runtime/serve-options.ts';
 import { put, remove, step, world } from '../../world.ts';

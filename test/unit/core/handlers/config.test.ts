@@ -3,10 +3,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { configHandler } from '../../../../src/core/handlers/config.ts';
-import { changeHandler } from '../../../../src/core/handlers/handlers.ts';
-import type { KindName } from '../../../../src/core/kinds/kinds.ts';
 import { definitions, kindNames } from '../../../../src/core/kinds/registry.ts';
-import { emptyState } from '../../../../src/core/state.ts';
+import type { KindName } from '../../../../src/core/model/kind.ts';
 import { destinationRule, peerAuthentication, service, sidecar, to, virtualService } from '../registry/fixtures.ts';
 import { deletes, type Row, rows, says, serviceKey, withMeta } from './rows.ts';
 
@@ -183,9 +181,4 @@ describe('revision tags', () => {
 test('a change from nothing to nothing is a mistake of ours', () => {
   const change = { seq: 1, kind: 'Sidecar', key: 'default/a', before: undefined, after: undefined } as const;
   expect(() => configHandler(change)).toThrow('a change of Sidecar default/a from nothing to nothing');
-});
-
-test('a kind without a handler is a mistake of ours', () => {
-  const change = { seq: 1, kind: 'Ghost' as never, key: 'default/a', before: undefined, after: undefined };
-  expect(() => changeHandler(emptyState, emptyState, change)).toThrow('unreachable');
 });

@@ -3,9 +3,9 @@
 import { isLeft, isRight } from 'fp-ts/lib/Either.js';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { showProblem } from '../../../../src/core/base/problem.ts';
-import type { KindName, KindSpecs } from '../../../../src/core/kinds/kinds.ts';
 import { decodeMeta } from '../../../../src/core/kinds/meta.ts';
 import { definitionOf, definitions } from '../../../../src/core/kinds/registry.ts';
+import type { KindName, KindSpecs } from '../../../../src/core/model/kind.ts';
 
 export function problemsOf(object: JsonObject): readonly string[] {
   const definition = definitionOf(object.apiVersion, object.kind);

@@ -9,14 +9,10 @@ import {
   restoreMesh,
   restoreNetworks,
 } from '../../../../src/core/fold/apply-mesh.ts';
-import {
-  type MeshConfig,
-  mergeMeshConfig,
-  meshConfigOf,
-  meshNetworksOf,
-} from '../../../../src/core/mesh/mesh-config.ts';
+import type { Step } from '../../../../src/core/fold/step.ts';
+import type { MeshConfig } from '../../../../src/core/mesh/effective.ts';
+import { mergeMeshConfig, meshConfigOf, meshNetworksOf } from '../../../../src/core/mesh/mesh-config.ts';
 import { defaultMeshConfig } from '../../../../src/core/mesh/mesh-defaults.ts';
-import type { Step } from '../../../../src/core/reduce.ts';
 import { emptyState, type State } from '../../../../src/core/state.ts';
 
 function effective(raw: Json): MeshConfig {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import type { KindName } from '../../../../../src/core/kinds/kinds.ts';
+import type { KindName } from '../../../../../src/core/model/kind.ts';
 import { problemsOf, withSpec } from '../verdict.ts';
 
 /** Each case: a spec, and everything that is wrong with it. */

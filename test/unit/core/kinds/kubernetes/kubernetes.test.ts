@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import type { IndexEntries, KindName, KindSpecs } from '../../../../../src/core/kinds/kinds.ts';
 import { definitions } from '../../../../../src/core/kinds/registry.ts';
+import type { IndexEntries, KindName, KindSpecs } from '../../../../../src/core/model/kind.ts';
 import type { Obj } from '../../../../../src/core/model/object.ts';
 import { decodedOf, problemsOf } from '../verdict.ts';
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import type { KindName } from '../../../../../src/core/kinds/kinds.ts';
+import type { KindName } from '../../../../../src/core/model/kind.ts';
 import { danglingReferences } from '../../../../../src/core/select/scope/references.ts';
 import { ask, world } from '../../../world.ts';
 import { withSpec } from '../../kinds/verdict.ts';

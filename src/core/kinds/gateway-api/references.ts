@@ -1,10 +1,9 @@
 // What the kinds of the Gateway API and Ingresses refer to. An object that is named without group or kind has the default of its place.
 
+import type { KindName } from '../../model/kind.ts';
 import type { Obj } from '../../model/object.ts';
-import type { KindName } from '../kinds.ts';
-import type { IngressBackend } from '../kubernetes/ingress.ts';
-import { each, type Reference, type Referring, secret } from '../references.ts';
-import type { GatewayListener, L4RouteSpec, ObjectReference } from './gateway-api.ts';
+import { each, type Reference, type Referring } from '../references.ts';
+import type { GatewayListener, L4RouteSpec, ObjectReference } from './specs.ts';
 
 const GATEWAY_GROUP = 'gateway.networking.k8s.io';
 const KINDS: ReadonlyMap<string, KindName> = new Map([
@@ -85,18 +84,4 @@ export function backendTlsPolicyReferences(obj: Obj<'BackendTLSPolicy'>): readon
 
 export function inferencePoolReferences({ namespace, spec }: Obj<'InferencePool'>): readonly Reference[] {
   return named(namespace, '', 'Service')('spec.endpointPickerRef', (spec.endpointPickerRef ?? {}) as ObjectReference);
-}
-
-export function ingressReferences({ namespace, spec }: Obj<'Ingress'>): readonly Reference[] {
-  const { ingressClassName: name, defaultBackend, tls, rules } = spec;
-  const backend = (path: string, of: IngressBackend | undefined): readonly Reference[] =>
-    of?.service?.name ? [{ path, kind: 'Service', namespace, name: of.service.name }] : [];
-  return [
-    ...(name ? [{ path: 'spec.ingressClassName', kind: 'IngressClass' as const, namespace: '', name }] : []),
-    ...backend('spec.defaultBackend', defaultBackend),
-    ...each('spec.rules', rules, (path, { http }) =>
-      each(`${path}.http.paths`, http?.paths, (at, one) => backend(`${at}.backend`, one.backend)),
-    ),
-    ...each('spec.tls', tls, (path, { secretName }) => secret(`${path}.secretName`, namespace, secretName)),
-  ];
 }

@@ -1,9 +1,8 @@
 // What policies refer to: what they say they are for, and providers of the mesh configuration.
 
-import type { Obj } from '../../model/object.ts';
-import type { PolicyTargetReference, ProviderRef } from '../../schema/istio-types.gen.ts';
-import type { KindName } from '../kinds.ts';
-import { each, type Reference, secret, workloads } from '../references.ts';
+import type { KindName } from '../../model/kind.ts';
+import type { PolicyTargetReference } from '../../schema/istio-types.gen.ts';
+import { each, type Reference, workloads } from '../references.ts';
 
 const TARGET_KINDS: ReadonlyMap<string, KindName> = new Map([
   ['networking.istio.io/ServiceEntry', 'ServiceEntry'],
@@ -36,31 +35,4 @@ function of(path: string, namespace: string, target: PolicyTargetReference): rea
   if (kind === 'GatewayClass') return [{ path, kind, namespace: '', name }];
   const found = TARGET_KINDS.get(`${group}/${kind}`);
   return found === undefined ? [] : [{ path, kind: found, namespace, name }];
-}
-
-export function authorizationPolicyReferences(obj: Obj<'AuthorizationPolicy'>): readonly Reference[] {
-  const provider = obj.spec.provider?.name;
-  return [...policyReferences(obj), ...(provider ? [{ path: 'spec.provider', provider }] : [])];
-}
-
-export function telemetryReferences(obj: Obj<'Telemetry'>): readonly Reference[] {
-  const providers = (path: string, { providers }: { readonly providers?: readonly ProviderRef[] }) =>
-    each(`${path}.providers`, providers, (at, { name }) => (name ? [{ path: at, provider: name }] : []));
-  const { tracing, metrics, accessLogging } = obj.spec;
-  return [
-    ...policyReferences(obj),
-    ...each('spec.tracing', tracing, providers),
-    ...each('spec.metrics', metrics, providers),
-    ...each('spec.accessLogging', accessLogging, providers),
-  ];
-}
-
-/** The Secret that the module is pulled with, beside what the filter is for. */
-export function wasmPluginReferences(obj: Obj<'WasmPlugin'>): readonly Reference[] {
-  return [...policyReferences(obj), ...secret('spec.imagePullSecret', obj.namespace, obj.spec.imagePullSecret)];
-}
-
-export function trafficExtensionReferences(obj: Obj<'TrafficExtension'>): readonly Reference[] {
-  const { imagePullSecret } = obj.spec.wasm ?? {};
-  return [...policyReferences(obj), ...secret('spec.wasm.imagePullSecret', obj.namespace, imagePullSecret)];
 }
