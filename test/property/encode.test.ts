@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { encodeMessage, encodeResource } from '../../src/xds/engine/encode.ts';
 import { type TypeName, typeUrl } from '../../src/xds/proto/any.ts';
 import { deltaDiscoveryResponse, discoveryResponse } from '../../src/xds/serve/discovery.ts';
-import { encodePrepared } from '../../src/xds/wire/pack.ts';
+import { encodeUnpacked } from '../../src/xds/wire/pack.ts';
 import { fromProtoJson, toProtoJson } from '../../src/xds/wire/protojson.ts';
 import { type Plain, typeOf } from '../../src/xds/wire/registry.ts';
 import { decodeBytes } from '../../src/xds/wire/unpack.ts';
@@ -85,7 +85,7 @@ describe.each(SERVED)('%s', name => {
   test('composed of parts, the bytes are those of the whole', () => {
     fc.assert(
       fc.property(arbitraryMessage(name, 4), message => {
-        const whole = Buffer.from(encodePrepared(type, message));
+        const whole = Buffer.from(encodeUnpacked(type, message));
         expect(Buffer.from(encode(message))).toEqual(whole);
         // What has come twice is remembered from then on.
         expect(Buffer.from(encode({ ...message }))).toEqual(whole);
@@ -151,5 +151,5 @@ test('responses put together from frames are those that protobufjs encodes', () 
 });
 
 function wire(name: string, message: Plain): Buffer {
-  return Buffer.from(encodePrepared(typeOf(name), message));
+  return Buffer.from(encodeUnpacked(typeOf(name), message));
 }

@@ -89,7 +89,7 @@ class Runner {
       case 'push':
         return this.#do({ kind: 'Push' });
       case 'timeout':
-        return this.#do({ kind: 'Waited', nonce: this.#waits });
+        return this.#do({ kind: 'CdsWaitOver', nonce: this.#waits });
       case 'slow':
         this.#slow = true;
         return [];
@@ -163,7 +163,7 @@ class Runner {
         return join('expired', shortOf(effect.typeUrl));
       case 'Debug':
         return join('debug', effect.typeUrl, ...effect.names);
-      case 'Wait':
+      case 'AwaitCdsAck':
         this.#waits = effect.nonce;
         return 'waits';
       case 'Settled':

@@ -45,7 +45,7 @@ export class World {
         if (effect.kind === 'Subscribed') this.#record(effect);
         if (effect.kind === 'Evaluate') {
           this.evaluated = this.view();
-          inputs.push({ kind: 'Evaluated', ask: effect.ask, view: this.evaluated });
+          inputs.push({ kind: 'Evaluated', evaluation: effect.evaluation, view: this.evaluated });
         } else shown.push(effect);
       }
     }

@@ -1,14 +1,14 @@
-// Generated resources to bytes, each once. A resource is encoded when its object is first seen; an unchanged object costs a look-up, an unchanged
-// virtual host or filter chain of a changed resource a copy of its bytes (wire/pack.ts). So a response is memory copies of what is already there.
+// Encodes each generated resource once. An unchanged resource object costs a look-up; in a changed one, unchanged virtual hosts and filter chains
+// cost a copy of their bytes (wire/pack.ts). A response is then a concatenation of existing frames.
 //
-// Everything here is memoised by object identity: messages must never be modified after they were handed over.
-// The bytes are a function of the value: fields by number, map entries by key (they differ from Go's order; compare decoded messages).
+// Invariant: messages are immutable after they are handed over, since everything here is memoised by object identity. The bytes are a function
+// of the value: fields by number, map entries by key. (Go writes another order; compare decoded messages.)
 
 import { hash } from 'node:crypto';
 import type { TypeName } from '../proto/any.ts';
 import type { TypeMap } from '../proto/types.gen.ts';
 import { framed, framedString, header } from '../wire/frame.ts';
-import { encodeAny, encodePrepared } from '../wire/pack.ts';
+import { encodeAny, encodeUnpacked } from '../wire/pack.ts';
 import { type Plain, typeOf } from '../wire/registry.ts';
 
 export { loadProto } from '../wire/registry.ts';
@@ -32,12 +32,12 @@ const RESOURCES = 2;
 
 const resources = new WeakMap<object, Encoded>();
 
-/** Deterministic; Any are packed, Struct are given as JSON. See the head of types.gen.ts for the conventions. */
+/** Deterministic. Any are unpacked and Struct is JSON in `message`; the header of types.gen.ts has the conventions. */
 export function encodeMessage<K extends TypeName>(type: K, message: TypeMap[K]): Uint8Array {
-  return encodePrepared(typeOf(type), message as Plain);
+  return encodeUnpacked(typeOf(type), message as Plain);
 }
 
-/** `message` must be of the type that `url` names. The result is remembered with the object. `before` is called if it is not yet. */
+/** `message` must be of the type that `url` names. Memoised by `message`; `before` is called only if it has to be encoded. */
 export function encodeResource(url: string, name: string, message: object, before?: () => void): EncodedResource {
   const known = resources.get(message);
   if (known !== undefined && known.name === name && known.typeUrl === url) return known;
@@ -62,7 +62,7 @@ class Encoded implements EncodedResource {
   constructor(url: string, name: string, message: Plain) {
     this.name = name;
     this.typeUrl = url;
-    // One copy serves both: the frame ends with the body.
+    // One buffer for both: the body is the end of the frame.
     const { frame, length } = encodeAny(RESOURCES, url, message);
     this.#sotwFrame = frame;
     this.#body = frame.subarray(frame.length - length);
@@ -79,8 +79,8 @@ class Encoded implements EncodedResource {
   }
 
   /**
-   * Made when first wanted, and then the only copy of the body: most meshes speak one of the two protocols, and those that speak both want the
-   * other frame again. envoy.service.discovery.v3.Resource: version 1, resource 2, name 3.
+   * Made on first use and then the only copy of the body, since most meshes speak one of the two protocols; the other frame is made again if it
+   * is used. envoy.service.discovery.v3.Resource: version 1, resource 2, name 3.
    */
   get deltaFrame(): Buffer {
     if (this.#deltaFrame !== undefined) return this.#deltaFrame;

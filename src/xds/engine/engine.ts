@@ -20,7 +20,7 @@ import { SetBook } from './set-book.ts';
 
 type Made = readonly Resource<object>[];
 
-interface Source {
+interface ServedType {
   readonly url: string;
   readonly all: Query<string, Made> | undefined;
   readonly named: ResourceSource['named'];
@@ -37,20 +37,20 @@ interface Part {
   readonly of: object;
 }
 
-export interface Sliced<T> {
+export interface SliceResult<T> {
   readonly value: T | undefined;
   readonly left: number;
 }
 
 /** Encoding so many bytes takes about as long as a query. */
-const BYTES_A_PIECE = 4_096;
+const BYTES_PER_UNIT = 4_096;
 /** A look that finds everything made already, in pieces of work. */
-const LOOK_PIECES = 0.5;
+const IDLE_LOOK_UNITS = 0.5;
 /** Slices of a look that comes to no end grow, so that going through the same again and again costs no more than the work itself. */
 const CUTS_WITHOUT_GROWTH = 4;
 const GROWTH = 1.5;
 
-interface Known {
+interface TypeView {
   readonly subscription: Subscription;
   readonly set: ResourceSet;
   /** What the set was made from; undefined: nothing is ever generated of the type. */
@@ -59,17 +59,17 @@ interface Known {
   config: State;
 }
 
-interface Remembered {
+interface ProxyViews {
   readonly metadata: ProxyRecord['metadata'];
   readonly extensions: ProxyRecord['extensions'];
   readonly identities: ProxyRecord['identities'];
-  readonly sets: Map<string, Known>;
+  readonly sets: Map<string, TypeView>;
 }
 
 export class Engine {
   readonly tracker: Tracker;
-  readonly #sources: ReadonlyMap<string, Source>;
-  readonly #remembered = new WeakMap<NodeFacets, Remembered>();
+  readonly #sources: ReadonlyMap<string, ServedType>;
+  readonly #views = new WeakMap<NodeFacets, ProxyViews>();
   readonly #sets = new SetBook();
   readonly #lists = new ListIds();
   #config: State | undefined;
@@ -89,7 +89,7 @@ export class Engine {
     const source = this.#sources.get(typeUrl);
     if (source === undefined) return undefined;
     const config = this.#configOf(state);
-    const { sets } = this.#recall(proxy);
+    const { sets } = this.#viewsOf(proxy);
     const before = sets.get(typeUrl);
     const known = before !== undefined && sameSubscription(before.subscription, subscription) ? before : undefined;
     if (known !== undefined && this.#stands(known, config, proxy)) return known.set;
@@ -119,7 +119,7 @@ export class Engine {
    * One look in slices: each call does no more than `allowance` pieces of work, `value` is undefined if that was not enough. Once a slice was not
    * enough, the parts are made one by one before the whole is put together, so that what is done is not gone through again in each slice.
    */
-  look(): (allowance: number, state: State, proxy: ProxyRecord) => Sliced<ReadonlyMap<string, ResourceSet>> {
+  look(): (allowance: number, state: State, proxy: ProxyRecord) => SliceResult<ReadonlyMap<string, ResourceSet>> {
     let parts: readonly Part[] | undefined;
     let at = 0;
     let cuts = 0;
@@ -130,7 +130,7 @@ export class Engine {
           for (; at < parts.length; at++) this.tracker.select(state, proxy, parts[at]!.each, parts[at]!.of);
         }
         this.tracker.spend();
-        this.tracker.charge(LOOK_PIECES - 1);
+        this.tracker.charge(IDLE_LOOK_UNITS - 1);
         return this.viewOf(state, proxy);
       });
       // Parts bring the work forward by themselves; only what is gone through again and again needs ever longer slices to come to an end.
@@ -170,7 +170,7 @@ export class Engine {
   /** As `sweep`, in pieces of about a microsecond: whoever takes them may ask anything in between. */
   *sweeping(connected: Iterable<ProxyRecord>): IterableIterator<undefined, void> {
     for (const { facets } of connected) {
-      for (const { subscription, held } of this.#remembered.get(facets)?.sets.values() ?? []) {
+      for (const { subscription, held } of this.#views.get(facets)?.sets.values() ?? []) {
         this.#lists.idOf(subscription.names);
         if (held !== undefined) this.tracker.touch(held);
       }
@@ -180,20 +180,20 @@ export class Engine {
     this.#lists.sweep();
   }
 
-  #stands(known: Known, config: State, proxy: ProxyRecord): boolean {
+  #stands(known: TypeView, config: State, proxy: ProxyRecord): boolean {
     if (known.config === config) return true;
     if (known.held !== undefined && !this.tracker.isCurrent(config, proxy, known.held)) return false;
     known.config = config;
     return true;
   }
 
-  #hold(config: State, proxy: ProxyRecord, source: Source, { names }: Subscription): Handle<Made> | undefined {
+  #hold(config: State, proxy: ProxyRecord, source: ServedType, { names }: Subscription): Handle<Made> | undefined {
     if (source.all !== undefined) return this.tracker.handle(config, proxy, source.all, '');
     if (source.several === undefined) return undefined;
     return this.tracker.handle(config, proxy, source.several, this.#lists.idOf(names));
   }
 
-  #make({ url, all }: Source, { wildcard, names }: Subscription, made: Made): ResourceSet {
+  #make({ url, all }: ServedType, { wildcard, names }: Subscription, made: Made): ResourceSet {
     if (all === undefined || wildcard) return this.#setOf(url, made);
     const wanted = new Set(names);
     return new ResourceSet(
@@ -214,19 +214,19 @@ export class Engine {
     for (const { name, message } of made) {
       fresh = false;
       const { body } = encodeResource(url, name, message, spend);
-      if (fresh) this.tracker.charge(body.length / BYTES_A_PIECE);
+      if (fresh) this.tracker.charge(body.length / BYTES_PER_UNIT);
     }
     return this.#sets.make(url, made);
   }
 
-  #recall(proxy: ProxyRecord): Remembered {
+  #viewsOf(proxy: ProxyRecord): ProxyViews {
     const { facets, metadata, extensions, identities } = proxy;
-    const known = this.#remembered.get(facets);
+    const known = this.#views.get(facets);
     if (known?.metadata === metadata && known.extensions === extensions && known.identities === identities) {
       return known;
     }
-    const remembered: Remembered = { metadata, extensions, identities, sets: new Map() };
-    this.#remembered.set(facets, remembered);
+    const remembered: ProxyViews = { metadata, extensions, identities, sets: new Map() };
+    this.#views.set(facets, remembered);
     return remembered;
   }
 
@@ -239,14 +239,14 @@ export class Engine {
 
 const nothing: Made = [];
 
-function sourceOf(source: ResourceSource, lists: ListIds): Source {
+function sourceOf(source: ResourceSource, lists: ListIds): ServedType {
   // The argument of `all` is always the empty string.
   const all = source.all as unknown as Query<string, Made> | undefined;
   const pieces = piecesOf(source, lists);
-  return { url: source.url, all, named: source.named, several: severalOf(source, pieces, lists), pieces };
+  return { url: source.url, all, named: source.named, several: listQueryOf(source, pieces, lists), pieces };
 }
 
-function piecesOf({ url, pieces }: ResourceSource, lists: ListIds): Source['pieces'] {
+function piecesOf({ url, pieces }: ResourceSource, lists: ListIds): ServedType['pieces'] {
   if (pieces === undefined) return undefined;
   // Equal ones are one object, so that lists of equal ones are equal, whoever asks.
   const oneOfEqualPieces = interning(`xds/interning/${url}`);
@@ -255,9 +255,9 @@ function piecesOf({ url, pieces }: ResourceSource, lists: ListIds): Source['piec
   return { query: { name: `xds/pieces/${url}`, run }, each: pieces.each };
 }
 
-function severalOf(
+function listQueryOf(
   { url, all, named }: ResourceSource,
-  pieces: Source['pieces'],
+  pieces: ServedType['pieces'],
   lists: ListIds,
 ): Query<string, Made> | undefined {
   if (named === undefined || all !== undefined) return undefined;

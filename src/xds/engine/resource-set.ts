@@ -1,5 +1,5 @@
-// Everything a client holds of one type: resources by name, their versions, and the digest that receipts carry. Proxies whose
-// generation gives the same resources share one set, and so one digest and one map of versions.
+// Everything a client holds of one type: the resources by name, their versions, and the digest that receipts carry. Proxies with the same
+// resources share one set (set-book.ts), and so one digest and one map of versions.
 
 import { hash } from 'node:crypto';
 import { type EncodedResource, encodeResource } from './encode.ts';
@@ -12,7 +12,7 @@ export class ResourceSet {
   readonly versions: ReadonlyMap<string, string>;
   #digest: string | undefined;
 
-  /** Of several resources with one name the first counts. */
+  /** If several resources have one name, the first counts. */
   constructor(typeUrl: string, made: readonly { readonly name: string; readonly message: unknown }[]) {
     const resources = new Map<string, EncodedResource>();
     const versions = new Map<string, string>();

@@ -1,37 +1,40 @@
-// Finds the resource set of a list of resources: lists of the identical resources have one set, whichever way they came about. So namespaces that
-// see the same share versions, digest and receipt, and what follows from them is worked out once.
+// Finds the resource set for a list of resources. Invariant: lists with identical elements get the identical set while it is in use, however the
+// lists were made. So namespaces that see the same share versions, digest, receipt and response bytes.
 
 import type { Resource } from '../../core/model/resource.ts';
 import { ResourceSet } from './resource-set.ts';
 
 type Made = readonly Resource<object>[];
 
-interface Known {
+interface ListedSet {
   readonly made: Made;
   readonly set: ResourceSet;
 }
 
-/** Sets of one type that a new list is compared with: the views of so many namespaces change together. Costs a look at the list each at most. */
+/**
+ * Sets of one type that a new list is compared with: the views of this many namespaces can change together and still share. Each comparison is at
+ * most one pass over the list.
+ */
 export const COMPARED_SETS = 32;
 
 export class SetBook {
   readonly #byList = new WeakMap<Made, ResourceSet>();
-  /** By type, the newest first. Held weakly: a set that nobody holds any more is worth nothing here. */
-  readonly #recent = new Map<string, WeakRef<Known>[]>();
-  /** Keeps what is recent for as long as the set is there. */
-  readonly #known = new WeakMap<ResourceSet, Known>();
+  /** Type URL → recent sets, the newest first. Weak references: a set that no proxy uses is not kept alive. */
+  readonly #recent = new Map<string, WeakRef<ListedSet>[]>();
+  /** Keeps the target of a weak reference alive as long as its set. */
+  readonly #known = new WeakMap<ResourceSet, ListedSet>();
 
-  /** Undefined: there is none that anybody still holds. */
+  /** The set of the same resources, if it is still in use. */
   find(url: string, made: Made): ResourceSet | undefined {
     const known = this.#byList.get(made) ?? this.#alike(url, made);
     if (known !== undefined) this.#byList.set(made, known);
     return known;
   }
 
-  /** To be called when `find` found none. */
+  /** Call it only after `find` returned undefined. */
   make(url: string, made: Made): ResourceSet {
     const set = new ResourceSet(url, made);
-    const known: Known = { made, set };
+    const known: ListedSet = { made, set };
     this.#byList.set(made, set);
     this.#known.set(set, known);
     const recent = this.#recent.get(url) ?? [];

@@ -1,38 +1,37 @@
-// When is who looked at again: the push schedule as a pure step over time. (schedule, input at a time) → [schedule, effects].
+// The push schedule: when each connection is evaluated again. A pure step over time, (schedule, input at a time) → [schedule, effects].
 //
-// A request waits for a short quiet time, so that what belongs together travels together; a storm is merged, but never held longer
-// than `debounceMaxMs`. A request that concerns endpoints only leaves at once when it has been quiet. Then every connection is due:
-// one push a connection at a time, later requests merge into its next one; at most `windowSize` are under way, and one that does not
-// come back (a client that does not read) stops counting after `slotHoldMs`, but is still not pushed to a second time.
-// Order is deterministic: by connection within one release, first come first served between releases, so that nobody starves.
+// Debounce. A request waits for a quiet time of `debounceAfterMs`, so that changes that belong together travel together; further requests
+// merge into it, for at most `debounceMaxMs`. An endpoint-only request is released at once after a quiet time.
+// Push. A released request makes every connection due. Invariant: a connection has at most one push in flight, and later requests merge
+// into one next push; at most `windowSize` pushes hold a slot, and one that takes longer than `slotHoldMs` (a client that does not read)
+// loses its slot but gets no second push. Order is deterministic: by connection name within a release, first in first out between releases.
+// Cost. A release does not touch idle connections: a wave is a list of names with an index, usually the shared list of all connections.
 //
-// A release costs nothing for those that are idle: who is due is a list of names with a place in it, and mostly the list of all that are there.
-//
-// Rules and names: Istio pilot/pkg/xds/discovery.go (debounce), pushqueue.go; spec-events §4.1, §4.4. Unlike Istio there is no push
-// function to wait for between the two: the state is folded before a request comes here.
+// Istio: pilot/pkg/xds/discovery.go (debounce), pushqueue.go. Unlike there, no push context has to be built between debounce and push: the
+// state is folded before a request arrives here.
 
 import { assert, unreachable } from '../../core/base/assert.ts';
 import { isNoPush, mergePushRequests, noPush, type PushRequest } from '../../core/push-request.ts';
 import { Table } from '../../core/table.ts';
 import type { ScheduleSettings } from './settings.ts';
 
-/** `time`: milliseconds of any clock that does not go back. */
+/** `time`: milliseconds of a clock that never goes back. */
 export type ScheduleInput =
   | { readonly kind: 'Requested'; readonly time: number; readonly request: PushRequest }
   | { readonly kind: 'TimerFired'; readonly time: number }
   | { readonly kind: 'Connected'; readonly time: number; readonly connection: string }
   | { readonly kind: 'Disconnected'; readonly time: number; readonly connection: string }
-  /** The pushes to those connections are over: everything they needed has been written, or there was nothing. */
+  /** The pushes to these connections are complete: every due response was written, or none was due. */
   | { readonly kind: 'Done'; readonly time: number; readonly connections: readonly string[] };
 
 export type ScheduleEffect =
-  /** Send `TimerFired` at `at`. Replaces what was armed before. */
+  /** Send `TimerFired` at `at`. Replaces the timer armed before. */
   | { readonly kind: 'Arm'; readonly at: number }
   | { readonly kind: 'Start'; readonly connection: string; readonly request: PushRequest }
-  /** For metrics: a merged request has left the debouncer after so many milliseconds. */
+  /** For metrics: the merged request left the debouncer after `waitedMs`. */
   | { readonly kind: 'Released'; readonly request: PushRequest; readonly waitedMs: number };
 
-/** The connections from `at` on are due for the request. Some may have gone meanwhile. */
+/** The connections from index `at` on are due for the request. Some may have disconnected meanwhile. */
 export interface Wave {
   readonly connections: readonly string[];
   readonly at: number;
@@ -41,20 +40,20 @@ export interface Wave {
 
 export interface Schedule {
   readonly settings: ScheduleSettings;
-  /** Not yet released; noPush if nothing is gathering. */
+  /** The merged request that is being debounced; noPush if there is none. */
   readonly gathering: PushRequest;
   readonly firstAt: number;
   readonly lastAt: number;
   readonly releasedAt: number;
-  /** Every connection that is there. */
+  /** All open connections. */
   readonly connections: Table<true>;
-  /** What is due, in order of start. A connection is in one wave at most, and in none while its push is under way. */
+  /** Due pushes, in order of start. A connection is in at most one wave, and in none while it has a push in flight. */
   readonly waves: readonly Wave[];
-  /** Under way and counted: connection → when it started, in order of start. At most `windowSize`. */
+  /** Pushes in flight that hold a slot: connection → start time, in order of start. At most `windowSize`. */
   readonly active: ReadonlyMap<string, number>;
-  /** Under way for longer than `slotHoldMs`: not counted. */
+  /** Pushes in flight for longer than `slotHoldMs`: they hold no slot. */
   readonly slow: Table<true>;
-  /** connection → what came while its push was under way. */
+  /** connection → the merged requests since its push in flight started. */
   readonly next: Table<PushRequest>;
   readonly armedAt: number | undefined;
 }
@@ -92,7 +91,7 @@ function take(schedule: Schedule, input: ScheduleInput, effects: ScheduleEffect[
     case 'TimerFired':
       return { ...schedule, armedAt: undefined };
     case 'Connected':
-      assert(!schedule.connections.has(input.connection), `connection ${input.connection} is there already`);
+      assert(!schedule.connections.has(input.connection), `connection ${input.connection} is already open`);
       return { ...schedule, connections: schedule.connections.with(input.connection, true) };
     case 'Disconnected':
       return disconnect(schedule, input.connection);
@@ -123,7 +122,7 @@ function releaseAt(schedule: Schedule): number {
   return Math.min(schedule.lastAt + debounceAfterMs, schedule.firstAt + debounceMaxMs);
 }
 
-/** Every connection becomes due. One that connects later sees the newest state anyway. */
+/** Makes every open connection due. One that connects later gets the newest state anyway. */
 function release(
   schedule: Schedule,
   asked: PushRequest,
@@ -132,7 +131,7 @@ function release(
   effects: ScheduleEffect[],
 ): Schedule {
   effects.push({ kind: 'Released', request: asked, waitedMs });
-  // Most connections wait for the same request, or for none: the merge is made once for each distinct one.
+  // Most connections wait for the same request or for none, so each distinct request is merged once.
   const merged = new Map<PushRequest, PushRequest>();
   const withThis = (waiting: PushRequest): PushRequest => {
     const known = merged.get(waiting) ?? mergePushRequests(waiting, asked);
@@ -140,9 +139,9 @@ function release(
     return known;
   };
   const waves = schedule.waves.map(wave => ({ ...wave, request: withThis(wave.request) }));
-  const underWay = [...schedule.active.keys(), ...schedule.slow.keys()];
-  const next = underWay.map(one => [one, withThis(schedule.next.get(one) ?? noPush)] as const);
-  const connections = without(namesOf(schedule.connections), [...underWay, ...waves.flatMap(remaining)]);
+  const inFlight = [...schedule.active.keys(), ...schedule.slow.keys()];
+  const next = inFlight.map(one => [one, withThis(schedule.next.get(one) ?? noPush)] as const);
+  const connections = without(namesOf(schedule.connections), [...inFlight, ...waves.flatMap(remaining)]);
   return {
     ...schedule,
     releasedAt: time,
@@ -163,7 +162,7 @@ function without(names: readonly string[], others: readonly string[]): readonly 
 
 const listed = new WeakMap<Table<true>, readonly string[]>();
 
-/** In order; the same list as long as nobody comes or goes. */
+/** Sorted; the identical list while no connection opens or closes. */
 function namesOf(connections: Table<true>): readonly string[] {
   const known = listed.get(connections);
   if (known !== undefined) return known;
@@ -173,7 +172,7 @@ function namesOf(connections: Table<true>): readonly string[] {
 }
 
 function finish(schedule: Schedule, connections: readonly string[]): Schedule {
-  const over = connections.filter(one => isUnderWay(schedule, one));
+  const over = connections.filter(one => isInFlight(schedule, one));
   const idle = endPushes(schedule, over);
   if (idle.next.size === 0) return idle;
   const due: { readonly connections: string[]; readonly at: number; readonly request: PushRequest }[] = [];
@@ -204,7 +203,7 @@ function endPushes(schedule: Schedule, connections: readonly string[]): Schedule
   return { ...schedule, active, slow: slow.length === 0 ? schedule.slow : schedule.slow.changed(slow, []) };
 }
 
-/** Pushes that take too long give their place in the window to others. */
+/** Pushes in flight for longer than `slotHoldMs` give up their slot. */
 function expireSlots(schedule: Schedule, time: number): Schedule {
   const late: string[] = [];
   for (const [connection, since] of schedule.active) {
@@ -224,11 +223,11 @@ function start(schedule: Schedule, time: number, effects: ScheduleEffect[]): Sch
   const waves = [...schedule.waves];
   for (let wave = waves[0]; wave !== undefined && active.size < windowSize; wave = waves[0]) {
     const { connections, request } = wave;
-    const allThere = connections === namesOf(schedule.connections);
+    const allOpen = connections === namesOf(schedule.connections);
     let { at } = wave;
     for (; at < connections.length && active.size < windowSize; at++) {
       const connection = connections[at]!;
-      if (!allThere && !schedule.connections.has(connection)) continue;
+      if (!allOpen && !schedule.connections.has(connection)) continue;
       active.set(connection, time);
       effects.push({ kind: 'Start', connection, request });
     }
@@ -240,7 +239,7 @@ function start(schedule: Schedule, time: number, effects: ScheduleEffect[]): Sch
 
 function arm(schedule: Schedule, effects: ScheduleEffect[]): Schedule {
   let at = isNoPush(schedule.gathering) ? Number.POSITIVE_INFINITY : releaseAt(schedule);
-  // A place in the window is only worth waking up for if somebody waits for it. The first one started first.
+  // An expiring slot matters only while a connection waits for one. The first entry is the oldest.
   const [since] = schedule.active.values();
   if (schedule.waves.length > 0 && since !== undefined) at = Math.min(at, since + schedule.settings.slotHoldMs);
   if (at === Number.POSITIVE_INFINITY || at === schedule.armedAt) return schedule;
@@ -248,6 +247,6 @@ function arm(schedule: Schedule, effects: ScheduleEffect[]): Schedule {
   return { ...schedule, armedAt: at };
 }
 
-function isUnderWay(schedule: Schedule, connection: string): boolean {
+function isInFlight(schedule: Schedule, connection: string): boolean {
   return schedule.active.has(connection) || schedule.slow.has(connection);
 }

@@ -1,23 +1,23 @@
-// The numbers of the push schedule, by istiod's environment names where it has them (pilot/pkg/features/tuning.go, spec-events §4).
+// Settings of the push schedule, under istiod's environment names where it has them (pilot/pkg/features/tuning.go).
 
 import { durationMs } from '../../core/mesh/features.ts';
 
 export interface ScheduleSettings {
-  /** PILOT_DEBOUNCE_AFTER: quiet time that a request waits for. */
+  /** PILOT_DEBOUNCE_AFTER: a request waits until no other came for this long. */
   readonly debounceAfterMs: number;
-  /** PILOT_DEBOUNCE_MAX: how long a storm can hold a request. */
+  /** PILOT_DEBOUNCE_MAX: the longest time that further requests can delay one. */
   readonly debounceMaxMs: number;
-  /** PILOT_ENABLE_EDS_DEBOUNCE: false lets endpoint changes leave at once in a storm too. */
+  /** PILOT_ENABLE_EDS_DEBOUNCE: if false, endpoint changes are never debounced. */
   readonly endpointDebounce: boolean;
-  /** PILOT_PUSH_THROTTLE: connections with a push under way; 0 in the environment means the default. */
+  /** PILOT_PUSH_THROTTLE: connections with a push in flight; 0 in the environment means the default. */
   readonly windowSize: number;
-  /** How long a push counts against the window. */
+  /** A push in flight gives up its slot in the window after this time. */
   readonly slotHoldMs: number;
 }
 
 /**
- * Those who wait cost little, as they are sent the same bytes; the writes themselves have limits of their own (limits.ts). Whoever is in the second
- * window waits for what the first one answers, and for a commit of its own.
+ * Large, because connections of one window share generation, receipt and bytes, and each further window costs one more commit and round trip.
+ * What is written at the same time has limits of its own (serve/limits.ts).
  */
 export const PUSH_WINDOW = 1_024;
 export const PUSH_SLOT_HOLD_MS = 5_000;
@@ -30,7 +30,7 @@ export const defaultScheduleSettings: ScheduleSettings = {
   slotHoldMs: PUSH_SLOT_HOLD_MS,
 };
 
-/** An unparsable value counts as not given, as in Istio. */
+/** A value that cannot be parsed counts as not set, as in Istio. */
 export function scheduleSettings(env: Readonly<Record<string, string | undefined>>): ScheduleSettings {
   const defaults = defaultScheduleSettings;
   const throttle = Number(env.PILOT_PUSH_THROTTLE ?? 0);

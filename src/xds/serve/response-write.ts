@@ -55,8 +55,8 @@ export class ResponseWrite implements Delivery, ResponseContent, SlotRequest {
   readonly #dueAt: number;
   #handedAt = 0;
   #takenAt = 0;
-  #length = 0;
-  #late: HostTimer | undefined;
+  #writtenBytes = 0;
+  #sendTimer: HostTimer | undefined;
 
   constructor(context: WriteContext, sender: Sender, response: Response, set: ResourceSet) {
     this.#context = context;
@@ -114,28 +114,28 @@ export class ResponseWrite implements Delivery, ResponseContent, SlotRequest {
   #write(): void {
     const { host, bodies } = this.#context;
     const pieces = bodies.pieces(this, this.#nonce);
-    for (const piece of pieces) this.#length += piece.length;
+    for (const piece of pieces) this.#writtenBytes += piece.length;
     this.#handedAt = host.clock.now();
     this.#sender.onHandover(this, this.#handedAt);
-    this.#watch();
+    this.#armSendTimeout();
     const { transport } = this.#sender;
-    const done = (error?: Error | null): void => this.#done(error);
+    const done = (error?: Error | null): void => this.#onWritten(error);
     if (transport.sendPieces === undefined) transport.send(Buffer.concat(pieces), done);
     else transport.sendPieces(pieces, done);
   }
 
   /** Ends the stream if the write does not come to an end in time. */
-  #watch(): void {
+  #armSendTimeout(): void {
     const { host, limits } = this.#context;
     const { sendTimeoutMs: ms } = limits;
     if (ms === undefined) return;
-    this.#late = host.clock.after(ms, () =>
+    this.#sendTimer = host.clock.after(ms, () =>
       this.#sender.end('DEADLINE_EXCEEDED', `${this.typeUrl} was not taken within ${ms} ms`),
     );
   }
 
-  #done(error?: Error | null): void {
-    this.#late?.cancel();
+  #onWritten(error?: Error | null): void {
+    this.#sendTimer?.cancel();
     if (error !== undefined && error !== null) {
       this.#context.window.release(this);
       this.#sender.closed(error.message);
@@ -152,7 +152,7 @@ export class ResponseWrite implements Delivery, ResponseContent, SlotRequest {
     host.observe?.({
       kind: 'Sent',
       typeUrl: this.typeUrl,
-      bytes: this.#length,
+      bytes: this.#writtenBytes,
       resources: this.names.length,
       pushMs: this.#takenAt - this.#dueAt,
       sendMs: this.#takenAt - this.#handedAt,

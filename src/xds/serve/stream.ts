@@ -72,7 +72,7 @@ export class AdsStream implements Sender {
   #closing = false;
   #connectedAt = 0;
   /** Accepted, and not recorded yet: that is done together with what the first request asks for. */
-  #arrival: Arrival | undefined;
+  #unrecordedArrival: Arrival | undefined;
 
   constructor(
     context: StreamContext,
@@ -88,7 +88,7 @@ export class AdsStream implements Sender {
   }
 
   receive(message: Incoming): void {
-    this.#put({ kind: 'Message', message });
+    this.#enqueue({ kind: 'Message', message });
     if (!this.#paused && this.#inputs.length > this.#context.limits.waitingRequestsMax) {
       this.#paused = true;
       this.transport.pause();
@@ -96,7 +96,7 @@ export class AdsStream implements Sender {
   }
 
   push(): void {
-    this.#put({ kind: 'Push' });
+    this.#enqueue({ kind: 'Push' });
   }
 
   /** The client is gone, or the transport is. */
@@ -105,7 +105,7 @@ export class AdsStream implements Sender {
     if (this.#closing) return;
     this.#closing = true;
     // Not on the spot: where one goes, a thousand may be going.
-    this.#context.completions.add({ complete: () => this.#put({ kind: 'Closed', reason }) });
+    this.#context.completions.add({ complete: () => this.#enqueue({ kind: 'Closed', reason }) });
   }
 
   /** From our side. */
@@ -126,7 +126,7 @@ export class AdsStream implements Sender {
     for (const [typeUrl, { version }] of this.#records) if (version !== undefined) yield [typeUrl, version];
   }
 
-  #put(input: Input): void {
+  #enqueue(input: Input): void {
     this.#inputs.push(input);
     if (!this.#running) void this.#run();
   }
@@ -158,7 +158,7 @@ export class AdsStream implements Sender {
     if (input.kind !== 'Message') return this.#step(input);
     if (this.connection === '' && !this.#arrive(input.message)) return undefined;
     const step = this.#step({ kind: 'Request', request: input.message.request });
-    return this.#arrival === undefined ? step : this.#arriveAfter(step);
+    return this.#unrecordedArrival === undefined ? step : this.#arriveAfter(step);
   }
 
   async #arriveAfter(step: Promise<void> | undefined): Promise<void> {
@@ -174,7 +174,7 @@ export class AdsStream implements Sender {
       this.end(arrival.status, arrival.error);
       return false;
     }
-    this.#arrival = arrival;
+    this.#unrecordedArrival = arrival;
     this.#session = openSession(this.protocol, arrival.connection);
     return true;
   }
@@ -193,28 +193,28 @@ export class AdsStream implements Sender {
 
   /** Undefined: it is done. */
   #step(input: SessionInput): Promise<void> | undefined {
-    return this.#work(this.#take(input), 0, []);
+    return this.#carryOutAll(this.#applyStep(input), 0, []);
   }
 
   /** The effects from `from` on, in order, then what their answers lead to. */
-  #work(first: readonly SessionEffect[], from: number, answers: SessionInput[]): Promise<void> | undefined {
+  #carryOutAll(first: readonly SessionEffect[], from: number, answers: SessionInput[]): Promise<void> | undefined {
     let effects = first;
     for (let at = from; ; at++) {
       if (this.ended) return undefined;
       if (at === effects.length) {
         const next = answers.shift();
         if (next === undefined) return undefined;
-        effects = this.#take(next);
+        effects = this.#applyStep(next);
         at = -1;
         continue;
       }
       const doing = this.#carryOut(effects[at]!);
-      if (doing instanceof Promise) return this.#workOn(doing, effects, at + 1, answers);
+      if (doing instanceof Promise) return this.#resumeEffects(doing, effects, at + 1, answers);
       if (doing !== undefined) answers.push(doing);
     }
   }
 
-  async #workOn(
+  async #resumeEffects(
     doing: Promise<SessionInput | undefined>,
     effects: readonly SessionEffect[],
     from: number,
@@ -222,10 +222,10 @@ export class AdsStream implements Sender {
   ): Promise<void> {
     const answer = await doing;
     if (answer !== undefined) answers.push(answer);
-    await this.#work(effects, from, answers);
+    await this.#carryOutAll(effects, from, answers);
   }
 
-  #take(input: SessionInput): readonly SessionEffect[] {
+  #applyStep(input: SessionInput): readonly SessionEffect[] {
     const [session, effects] = step(this.#session, input);
     this.#session = session;
     return effects;
@@ -234,11 +234,11 @@ export class AdsStream implements Sender {
   /** Undefined: it is done, and there is no answer. */
   #carryOut(effect: SessionEffect): Promise<SessionInput | undefined> | SessionInput | undefined {
     if (effect.kind === 'Subscribed') return this.#subscribed(effect);
-    if (this.#arrival !== undefined) return this.#recordArrival().then(() => this.#carryOut(effect));
+    if (this.#unrecordedArrival !== undefined) return this.#recordArrival().then(() => this.#carryOut(effect));
     const { host } = this.#context;
     switch (effect.kind) {
       case 'Evaluate':
-        return this.#evaluate(effect.ask);
+        return this.#evaluate(effect.evaluation);
       case 'Respond':
         this.#respond(effect);
         break;
@@ -247,13 +247,13 @@ export class AdsStream implements Sender {
       case 'Acked':
       case 'Expired':
         if (effect.kind === 'Acked' && this.#records.get(effect.typeUrl)?.blamed?.length !== 0) {
-          this.#note(effect.typeUrl, { blamed: [] });
+          this.#noteType(effect.typeUrl, { blamed: [] });
         }
         host.observe?.({ kind: effect.kind, typeUrl: effect.typeUrl });
         break;
-      case 'Wait': {
+      case 'AwaitCdsAck': {
         const { nonce } = effect;
-        host.clock.after(CDS_ACK_WAIT_MS, () => this.#put({ kind: 'Waited', nonce }));
+        host.clock.after(CDS_ACK_WAIT_MS, () => this.#enqueue({ kind: 'CdsWaitOver', nonce }));
         break;
       }
       case 'Debug':
@@ -271,7 +271,7 @@ export class AdsStream implements Sender {
 
   async #subscribed(effect: SessionEffect & { readonly kind: 'Subscribed' }): Promise<undefined> {
     const { typeUrl, subscribe, unsubscribe, wildcard } = effect;
-    const connection = this.#arrival?.connection ?? this.connection;
+    const connection = this.#unrecordedArrival?.connection ?? this.connection;
     const before = this.#context.host.state().proxies.get(connection)?.subscriptions[typeUrl];
     const fact = { kind: 'ProxySubscribed', connection, typeUrl, subscribe, unsubscribe, wildcard } as const;
     await this.#record(this.#context.subscriptionFacts.facts(fact, before));
@@ -282,13 +282,13 @@ export class AdsStream implements Sender {
     const { connection } = this;
     const { host } = this.#context;
     await this.#record([{ source: XDS_SOURCE, kind: 'ProxyNacked', connection, typeUrl, message }]);
-    this.#note(typeUrl, { blamed });
+    this.#noteType(typeUrl, { blamed });
     host.observe?.({ kind: 'Nacked', typeUrl });
     host.nacked?.({ connection, typeUrl, message, resources: blamed });
   }
 
   /** At once if everything is made already, which a push finds for all but the first of many. */
-  #evaluate(ask: number): Promise<SessionInput> | SessionInput {
+  #evaluate(evaluation: number): Promise<SessionInput> | SessionInput {
     const { engine, turns, host } = this.#context;
     const look = engine.look();
     let state = host.state();
@@ -300,31 +300,31 @@ export class AdsStream implements Sender {
         if (proxy === undefined || this.ended) return { value: this.#sets, left: allowance };
         return look(allowance, state, proxy);
       });
-      if (!(looking instanceof Promise)) return this.#evaluated(ask, state, looking);
+      if (!(looking instanceof Promise)) return this.#evaluated(evaluation, state, looking);
       return looking.then(
-        sets => this.#evaluated(ask, state, sets),
-        (error: unknown) => this.#notEvaluated(ask, error),
+        sets => this.#evaluated(evaluation, state, sets),
+        (error: unknown) => this.#notEvaluated(evaluation, error),
       );
     } catch (error) {
-      return this.#notEvaluated(ask, error);
+      return this.#notEvaluated(evaluation, error);
     }
   }
 
-  #evaluated(ask: number, state: State, view: ReadonlyMap<string, ResourceSet>): SessionInput {
+  #evaluated(evaluation: number, state: State, view: ReadonlyMap<string, ResourceSet>): SessionInput {
     this.#sets = view;
-    if (!state.proxies.has(this.connection)) return { kind: 'Failed', ask };
+    if (!state.proxies.has(this.connection)) return { kind: 'Failed', evaluation };
     const sets = new Map<string, Versions>();
     for (const [typeUrl, set] of view) sets.set(typeUrl, set.versions);
-    return { kind: 'Evaluated', ask, view: { stateSeq: state.seq, sets } };
+    return { kind: 'Evaluated', evaluation, view: { stateSeq: state.seq, sets } };
   }
 
-  #notEvaluated(ask: number, error: unknown): SessionInput {
+  #notEvaluated(evaluation: number, error: unknown): SessionInput {
     const { host } = this.#context;
     const { connection } = this;
     const message = error instanceof Error ? error.message : String(error);
     host.log('error', `generation for ${connection} failed, it keeps what it has: ${message}`);
     host.observe?.({ kind: 'Failed', connection, message });
-    return { kind: 'Failed', ask };
+    return { kind: 'Failed', evaluation };
   }
 
   #respond(response: Response): void {
@@ -334,11 +334,11 @@ export class AdsStream implements Sender {
   }
 
   onHandover({ typeUrl, set, stateSeq }: ResponseWrite, sentAt: number): void {
-    this.#note(typeUrl, { version: set.digest, stateSeq, sentAt });
+    this.#noteType(typeUrl, { version: set.digest, stateSeq, sentAt });
   }
 
   onTaken(): void {
-    this.#put({ kind: 'Sent' });
+    this.#enqueue({ kind: 'Sent' });
   }
 
   #debug(typeUrl: string, names: readonly string[]): void {
@@ -348,18 +348,18 @@ export class AdsStream implements Sender {
     this.transport.send(message, () => undefined);
   }
 
-  #note(typeUrl: string, more: TypeRecord): void {
+  #noteType(typeUrl: string, more: TypeRecord): void {
     this.#records.set(typeUrl, { ...this.#records.get(typeUrl), ...more });
   }
 
   async #recordArrival(): Promise<void> {
-    if (this.#arrival !== undefined) await this.#record([]);
+    if (this.#unrecordedArrival !== undefined) await this.#record([]);
   }
 
   /** With the arrival, if that has not been recorded yet. */
   async #record(facts: readonly Unrecorded[]): Promise<void> {
-    const arrival = this.#arrival;
-    this.#arrival = undefined;
+    const arrival = this.#unrecordedArrival;
+    this.#unrecordedArrival = undefined;
     const { host, record, onConnected } = this.#context;
     await record(arrival === undefined ? facts : [...arrival.facts, ...facts]);
     if (arrival === undefined) return;

@@ -40,7 +40,7 @@ export class WriteWindow {
     this.#limits = limits;
   }
 
-  get taken(): number {
+  get slotsTaken(): number {
     return this.#slots.size;
   }
 
@@ -80,11 +80,11 @@ export class WriteWindow {
     if (!writing.onSlotGranted()) return;
     this.#slots.set(writing, this.#clock.now() + this.#limits.writeSlotMs);
     this.#bytes += writing.bytes;
-    this.#watch();
+    this.#armTimer();
   }
 
   /** One timer for all: it looks when the oldest place may be given away, and again for the next. */
-  #watch(): void {
+  #armTimer(): void {
     if (this.#timer !== undefined) return;
     const [oldest] = this.#slots.values();
     if (oldest === undefined) return;
@@ -95,7 +95,7 @@ export class WriteWindow {
         this.release(writing);
         writing.onSlotExpired();
       }
-      this.#watch();
+      this.#armTimer();
     });
   }
 }

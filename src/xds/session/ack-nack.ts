@@ -1,8 +1,10 @@
-// What the client makes of a response: ACK and NACK. A NACK changes nothing but what is known: the same content is not sent again
-// until something of the type changes, and then everything that was refused goes along, because a client may have dropped the whole
-// response for one bad resource. If something has changed already before the NACK came in (a later response went out, a name has gone or
-// is not watched any more), what was in the refused response and in none since is due at once: there may be no other occasion.
-// Rules: spec-events §6.1 rows 3, 6, 7, §6.3.
+// ACK and NACK: what a client's answer does to the watch of its type.
+//
+// A NACK sends nothing by itself (istiod does the same: pkg/xds/server.go ShouldRespond). Its names go into `nackedNames`, and the next
+// response of the type repeats them all, because a client may drop a whole response for one bad resource. Exception: if the type changed
+// between the response and the NACK (a later response was sent, or a name disappeared or is no longer watched), the repetition is due at
+// once, as there may be no other occasion.
+// Invariant: `nackedNames` are the names of NACKed responses that no ACKed response has contained since.
 
 import { type Session, UNANSWERED_MAX, type Unanswered, type Watch } from './session.ts';
 import { withDue } from './subscribe.ts';
@@ -13,14 +15,14 @@ export function recordAck(watch: Watch, nonce: string): Watch {
   const settled = current ? { lastError: '', nonceAcked: nonce } : {};
   if (at === undefined) return { ...watch, ...settled };
   if (watch.nackedNames.size === 0) return { ...watch, ...settled, unanswered: after };
-  // Answers come in the order of the responses: what was passed over has been accepted too.
+  // Envoy answers in the order of the responses, so an ACK of a later one accepts the earlier ones too.
   const accepted = new Set<string>();
   for (const answered of [...before, at]) for (const name of answered.names) accepted.add(name);
   const nackedNames = new Set([...watch.nackedNames].filter(name => !accepted.has(name)));
   return { ...watch, ...settled, unanswered: after, nackedNames };
 }
 
-/** The names of the refused response (empty if it is not known any more) and the watch that remembers it. */
+/** The watch after the NACK, and the names of the NACKed response in name order (empty if its nonce is no longer known). */
 export function recordNack(
   protocol: Session['protocol'],
   watch: Watch,
@@ -33,7 +35,7 @@ export function recordNack(
   let changed = after.length > 0;
   for (const answered of [...before, at]) {
     for (const name of answered.names) {
-      // In a delta response a name that is not held was a removal; in one of state of the world it has gone since.
+      // A name that is not held was a removal in a delta response; in state of the world it has disappeared since.
       if (protocol === 'delta' ? watch.wildcard || watch.names.has(name) : watch.held.has(name)) nackedNames.add(name);
       else changed = true;
     }
@@ -43,7 +45,7 @@ export function recordNack(
   return [changed ? withDue(refused, { answer: false, names: notSentSince(nackedNames, after) }) : refused, sent];
 }
 
-/** One more response on its way; the oldest are taken together rather than remembered without bound. */
+/** Adds a response. Past UNANSWERED_MAX the two oldest are merged under the newer nonce. */
 export function withUnanswered(unanswered: readonly Unanswered[], next: Unanswered): readonly Unanswered[] {
   const all = [...unanswered, next];
   if (all.length <= UNANSWERED_MAX) return all;

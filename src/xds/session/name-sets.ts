@@ -1,15 +1,16 @@
-// Sets of names and what follows from them, worked out once for all streams that hold the same. A thousand sidecars of a namespace watch the same
-// six hundred clusters and go from one version of them to the next together: every set and list here is immutable and known by its identity, so
-// equal work of the second stream is a look-up, and equal results are one object, which the bytes of a response hang on.
+// Set operations on names and versions, memoised by the identity of their arguments. A thousand sidecars of a namespace watch the same six
+// hundred clusters and go from one version of them to the next together. All sets and lists here are immutable, so the same operation on the
+// same arguments is a look-up for the second stream, and gives the identical result; shared response bodies are found by that identity
+// (serve/shared-bodies.ts).
 //
-// Pure: a memo by identity changes no value, and forgets what nobody else holds.
+// Invariant: memoisation changes no value. Pure; the memos are weak, so they keep nothing alive.
 
 import type { Versions } from './session.ts';
 
 type Names = ReadonlySet<string>;
 type NameList = readonly string[];
 
-/** Made once for each pair, as long as both exist. */
+/** Memoises by the identity of both arguments, for as long as both exist. */
 function memoByPair<A extends object, B extends object, R>(make: (a: A, b: B) => R): (a: A, b: B) => R {
   const known = new WeakMap<A, WeakMap<B, { readonly made: R }>>();
   return (a, b) => {
@@ -44,18 +45,18 @@ const empty: Names = new Set();
 
 export const setOf: (list: NameList) => Names = memoByOne(list => new Set(list));
 
-/** In order of code units. */
+/** Sorted by code units. */
 export const sorted: (names: Names) => NameList = memoByOne(names => [...names].sort());
 
 export const namesOf: (versions: Versions) => NameList = memoByOne(versions => [...versions.keys()]);
 
-/** Of two sets the names in both. `a` itself if that is all of it. */
+/** The names in both sets; `a` itself if it is a subset of `b`. */
 export const intersection: (a: Names, b: Names) => Names = memoByPair((a, b) => {
   const both = new Set([...a].filter(name => b.has(name)));
   return both.size === a.size ? a : both.size === 0 ? empty : both;
 });
 
-/** `a` itself if nothing of it is in the list. */
+/** The set without the names of the list; `a` itself if none of them is in it. */
 export const without: (a: Names, list: NameList) => Names = memoByPair((a, list) => {
   const gone = list.filter(name => a.has(name));
   if (gone.length === 0) return a;
@@ -68,24 +69,24 @@ export const unionWith: (a: Names, list: NameList) => Names = memoByPair((a, lis
   list.every(name => a.has(name)) ? a : a.size === 0 ? setOf(list) : new Set([...a, ...list]),
 );
 
-/** Both lists as one set. */
+/** The names of both lists. */
 export const unionOf: (a: NameList, b: NameList) => Names = memoByPair((a, b) =>
   b.length === 0 ? setOf(a) : new Set([...a, ...b]),
 );
 
-/** The names of the list that there is a version of. */
+/** The names of the list that have a version. */
 const present: (list: NameList, versions: Versions) => NameList = memoByPair((list, versions) => {
   const found = list.filter(name => versions.has(name));
   return found.length === list.length ? list : found;
 });
 
-/** The names of the set that there is no version of, sorted. */
+/** The names of the set that have no version, sorted. */
 export const absent: (names: Names, versions: Versions) => NameList = memoByPair((names, versions) => {
   const found = [...names].filter(name => !versions.has(name));
   return found.length === 0 ? noList : found.sort();
 });
 
-/** Of a list in order and a set the names of either that there is a version of, in order. `list` must have versions throughout. */
+/** The sorted union of `list` and those of `names` that have a version. `list` must be sorted and have versions throughout. */
 export function mergePresent(versions: Versions, list: NameList, names: Names): NameList {
   return names.size === 0 ? list : mergeLists(list, present(sorted(names), versions));
 }
@@ -99,18 +100,18 @@ const mergeLists: (a: NameList, b: NameList) => NameList = memoByPair((a, b) => 
 });
 
 export interface VersionDiff {
-  /** Names that are new or have another version, in name order. */
+  /** Names that are new or have another version; sorted. */
   readonly changed: NameList;
   readonly gone: NameList;
 }
 
-/** Between what is held and what there is. */
+/** From the versions that a client holds to the generated ones. */
 export const diffVersions: (held: Versions, now: Versions) => VersionDiff = memoByPair((held, now) => {
   const changed: string[] = [];
   for (const [name, version] of now) if (held.get(name) !== version) changed.push(name);
   const gone = [...held.keys()].filter(name => !now.has(name));
   return {
-    // What is sent in full is sent to every stream by one list.
+    // One list for all streams that are sent everything.
     changed: changed.length === now.size ? namesOf(now) : changed.length === 0 ? noList : changed,
     gone: gone.length === 0 ? noList : gone,
   };

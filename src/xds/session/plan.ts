@@ -1,11 +1,12 @@
-// What a response of one type has to contain, given what generation says now and what the client holds. Nothing is sent if nothing
-// differs and nobody asked.
+// What a response of one type has to contain, from what generation gives (`set`) and what the client holds (`watch.held`). Without a
+// difference and without a request that is due there is no response.
 //
-// State of the world: types with a wildcard (CDS, LDS) always go out whole, the others (EDS, RDS, SDS) with what changed. Delta: what
-// changed, and what is gone. A delta client is not told at once that a cluster is gone: routes that it still has may use it. The
-// removal waits until listeners and routes have been brought to a state without the cluster and the client has accepted them (design,
-// "Protocol"). Clusters on hold are not in the receipt's digest, which is over what generation gives; `held` does have them, so one
-// that comes back unchanged is not sent again.
+// State of the world: wildcard types (CDS, LDS) are always sent whole, the others (EDS, RDS, SDS) with what changed. Delta: what changed,
+// and what disappeared.
+//
+// Held removals (delta CDS). A client's routes may still use a cluster that disappeared, so its removal is held until LDS and RDS are
+// synced to a state without the cluster and the client has accepted them. Invariant: a held cluster stays in `watch.held`, so it is not
+// sent again if it comes back unchanged; it is not in the receipt's digest, which covers what generation gives.
 
 import { absent, diffVersions, intersection, mergePresent, namesOf, noList, unionWith, without } from './name-sets.ts';
 import { type Due, nothingDue, type Session, type Versions, type Watch } from './session.ts';
@@ -15,21 +16,21 @@ export interface PlannedResponse {
   readonly names: readonly string[];
   readonly removed: readonly string[];
   readonly full: boolean;
-  /** Names in the response that are new to the client or changed. */
+  /** Names in the response that are new to the client or have another version. */
   readonly changed: readonly string[];
 }
 
-/** The client did not have some of it before. */
+/** The response contains a resource that the client did not hold. */
 export function addsNames(made: PlannedResponse, heldBefore: Versions): boolean {
   return made.changed.some(name => !heldBefore.has(name));
 }
 
-/** There is nothing to say: `plan` would only take note of the state. */
+/** No response is due: `planResponse` would only advance `syncedToSeq`. */
 export function isUnchanged(session: Session, typeUrl: string, watch: Watch, set: Versions): boolean {
   return set === watch.held && dueOf(session, typeUrl, watch) === nothingDue;
 }
 
-/** The response that is due, if any, and what the client then holds; nonces and unanswered responses are the caller's. */
+/** The response that is due, if any, and the watch afterwards. The caller adds nonce and unanswered response. */
 export function planResponse(
   session: Session,
   typeUrl: string,
@@ -57,7 +58,7 @@ export function planResponse(
   const made =
     session.protocol === 'sotw'
       ? planSotw(typeUrl, watch, set, due, changed, leaving)
-      : planDelta(typeUrl, watch, set, due, sortedUnion(changed, renackable(watch, set)), leaving, heldRemovals);
+      : planDelta(typeUrl, watch, set, due, sortedUnion(changed, heldAndBack(watch, set)), leaving, heldRemovals);
   return [after, made];
 }
 
@@ -71,8 +72,8 @@ function planSotw(
 ): PlannedResponse | undefined {
   const rules = rulesOf(typeUrl);
   const asked = due.answer || due.everything || due.names.size > 0;
-  // Outside wildcard types a removal cannot be expressed: the client drops the resource with the cluster or listener that names it.
-  // It is a change only if what has gone was refused: what was refused with it may be accepted now.
+  // A non-wildcard type cannot express a removal: the client drops the resource with the cluster or listener that names it. A removal
+  // matters only if the resource was NACKed: without it the client may accept the rest of that response.
   const gone = rules.wildcard ? leaving : leaving.filter(name => watch.nackedNames.has(name));
   if (!asked && changed.length === 0 && gone.length === 0) return undefined;
   const full = rules.wildcard || due.everything;
@@ -97,7 +98,7 @@ function planDelta(
   const unsure = absent(watch.nackedNames, set);
   const asked = due.answer || due.everything || due.names.size > 0;
   if (!asked && changed.length === 0 && leaving.length === 0) return undefined;
-  // What is on hold goes when its time comes, whoever asks: until then it counts as held.
+  // A held removal is sent only once it is releasable, even if a request names the cluster.
   const absentees = sortedUnion(leaving, missing, unknown, unsure);
   const removed = rules.absence === 'never' ? noList : notHeld(onHold, absentees);
   if (names.length === 0 && rules.absence !== 'removed') return undefined;
@@ -108,13 +109,13 @@ function notHeld(onHold: ReadonlyMap<string, number>, names: readonly string[]):
   return onHold.size === 0 ? names : names.filter(name => !onHold.has(name));
 }
 
-/** What was refused, has gone, and is back before it was taken away: the same version, but the client may not have it. */
-function renackable(watch: Watch, set: Versions): readonly string[] {
+/** Names that disappeared, were held, were NACKed and are back: same version as `held`, but the client may not have them. */
+function heldAndBack(watch: Watch, set: Versions): readonly string[] {
   if (watch.heldRemovals.size === 0 || watch.nackedNames.size === 0) return noList;
   return [...watch.heldRemovals.keys()].filter(name => watch.nackedNames.has(name) && set.has(name));
 }
 
-/** Clusters without their endpoints since they were last sent count as asked for in EDS. */
+/** In EDS, the endpoints of warming clusters count as requested. */
 function dueOf(session: Session, typeUrl: string, watch: Watch): Due {
   const { due } = watch;
   if (typeUrl !== EDS || session.warmingClusters.size === 0) {
@@ -125,7 +126,7 @@ function dueOf(session: Session, typeUrl: string, watch: Watch): Due {
   return names.size === 0 && !due.answer && !due.everything ? nothingDue : { ...due, names };
 }
 
-/** Of the clusters that are gone, those that the client may still route to, with the state since when they are gone. */
+/** The clusters of `gone` that the client may still route to, each with the seq of the state in which it disappeared. */
 function removalsToHold(
   session: Session,
   watch: Watch,
@@ -141,8 +142,8 @@ function removalsToHold(
 }
 
 /**
- * Everything that can name a cluster has been brought to `since`, and accepted. An unanswered CDS response counts as well: by the time
- * a client that reconnects has answered it, it has also said whether it watches listeners and routes.
+ * LDS and RDS, which can name a cluster, are synced to a state from `since` on, and the client accepted them. CDS must be answered too:
+ * by the time a reconnecting client has answered it, it has also subscribed to its listeners and routes.
  */
 function isReleasable(session: Session, clusters: Watch, since: number): boolean {
   if (clusters.unanswered.length > 0 || clusters.syncedToSeq === 0) return false;
@@ -154,7 +155,7 @@ function isReleasable(session: Session, clusters: Watch, since: number): boolean
   return true;
 }
 
-/** Clusters on hold could be let go now. */
+/** At least one held removal can be sent now. */
 export function hasReleasableRemoval(session: Session): boolean {
   const clusters = session.watches.get(CDS);
   if (clusters === undefined) return false;
@@ -162,7 +163,7 @@ export function hasReleasableRemoval(session: Session): boolean {
   return false;
 }
 
-/** Clusters in a response begin to warm; endpoints in one end it. `held`: what the client has of the type after the response. */
+/** Clusters in a response start to warm; endpoints in a response end that. `held`: the watch's after the response. */
 export function warmingAfter(
   session: Session,
   typeUrl: string,
@@ -179,7 +180,7 @@ export function warmingAfter(
     : session.warmingClusters;
 }
 
-/** State of the world has no words for what is gone, so nothing can settle a doubt about it. */
+/** State of the world cannot express a removal, so a name that disappeared will never be accepted: forget it. */
 function stillPresent(doubtful: ReadonlySet<string>, set: Versions): ReadonlySet<string> {
   return doubtful.size === 0 ? doubtful : new Set([...doubtful].filter(name => set.has(name)));
 }
@@ -193,7 +194,7 @@ function pick(
   return mergePresent(set, mergePresent(set, changed, due), doubtful);
 }
 
-/** Mostly one of them has anything to say: then that one itself. */
+/** Keeps the identity of the list if only one is not empty, as is usual. */
 function sortedUnion(...lists: readonly (readonly string[])[]): readonly string[] {
   const said = lists.filter(list => list.length > 0);
   const [only] = said;

@@ -1,20 +1,20 @@
-// One ADS stream as a value: what the client watches, what it holds, what it was sent and has not answered yet.
+// The state of one ADS stream as a value: per type, what the client watches, what it holds, and which responses it has not answered.
 //
-// `step` (step.ts) is the only thing that makes a new one. State of the world and delta share everything but how a request is read
-// (subscribe.ts) and what a response has to contain (plan.ts).
+// Only `step` (step.ts) makes a new one. State of the world and delta share everything except how a request is read (subscribe.ts) and
+// what a response contains (plan.ts).
 //
-// Invariant behind receipts: a response brings *everything* the client watches of that type up to the state it was made from. What
-// the client holds of the type then equals what generation gives for its subscription at that state, whatever was sent before.
+// Invariant that receipts rest on: a response brings *everything* the client watches of its type to the state it was made from. So what
+// the client holds of the type (`held`, without `heldRemovals`) equals what generation gives for its subscription at that state.
 
 import { Watches } from './watches.ts';
 
 /** Resource name → version (content hash), in name order. Identical while nothing in it changed. */
 export type Versions = ReadonlyMap<string, string>;
 
-/** What generation gives for every type the client watches, all from one state. */
+/** The generated versions of every watched type, all from one state. */
 export interface View {
   readonly stateSeq: number;
-  /** A type that is missing here cannot be served: nothing is ever said about it. */
+  /** A type that is missing here cannot be served: it gets no response. */
   readonly sets: ReadonlyMap<string, Versions>;
 }
 
@@ -23,7 +23,7 @@ export interface SotwRequest {
   readonly typeUrl: string;
   readonly names: readonly string[];
   readonly nonce: string;
-  /** `error_detail.message`: this is a NACK. */
+  /** `error_detail.message`; present only in a NACK. */
   readonly error?: string;
 }
 
@@ -32,7 +32,7 @@ export interface DeltaRequest {
   readonly typeUrl: string;
   readonly subscribe: readonly string[];
   readonly unsubscribe: readonly string[];
-  /** What the client says it holds, on the first request of a type. */
+  /** `initial_resource_versions`: what the client already holds; only on the first request of a type. */
   readonly initial: Versions;
   readonly nonce: string;
   readonly error?: string;
@@ -42,20 +42,20 @@ export type ClientRequest = SotwRequest | DeltaRequest;
 
 export type SessionInput =
   | { readonly kind: 'Request'; readonly request: ClientRequest }
-  /** Something may have changed: look at every watched type again. */
+  /** The state may have changed: evaluate every watched type again. */
   | { readonly kind: 'Push' }
-  /** The answer to `Evaluate`. */
-  | { readonly kind: 'Evaluated'; readonly ask: number; readonly view: View }
-  /** The evaluation failed (our own bug, reported elsewhere): what was due stays due until the next input asks again. */
-  | { readonly kind: 'Failed'; readonly ask: number }
-  /** The transport took the response: the write callback. */
+  /** The result of the `Evaluate` effect with that number. */
+  | { readonly kind: 'Evaluated'; readonly evaluation: number; readonly view: View }
+  /** The evaluation threw (a bug of ours, reported elsewhere): what was due stays due until the next input. */
+  | { readonly kind: 'Failed'; readonly evaluation: number }
+  /** The transport has taken the response (the write callback). */
   | { readonly kind: 'Sent' }
-  /** `CLUSTERS_WAIT_MS` have passed since the `Wait` with that nonce. */
-  | { readonly kind: 'Waited'; readonly nonce: string };
+  /** `CDS_ACK_WAIT_MS` have passed since the `AwaitCdsAck` with that nonce. */
+  | { readonly kind: 'CdsWaitOver'; readonly nonce: string };
 
-/** Carried out in this order. */
+/** The caller carries effects out in this order. */
 export type SessionEffect =
-  /** A fact to be recorded, and folded, before the effects after it are carried out. */
+  /** A fact. The caller records and folds it before it carries out the next effect. */
   | {
       readonly kind: 'Subscribed';
       readonly typeUrl: string;
@@ -63,7 +63,7 @@ export type SessionEffect =
       readonly unsubscribe: readonly string[];
       readonly wildcard: boolean;
     }
-  /** A fact as well. `sent`: the names in the refused response; `blamed`: those that the client's message names. */
+  /** A fact, too. `sent`: the names in the refused response; `blamed`: those of them that the client's message names. */
   | {
       readonly kind: 'Nacked';
       readonly typeUrl: string;
@@ -73,16 +73,16 @@ export type SessionEffect =
       readonly blamed: readonly string[];
     }
   | { readonly kind: 'Acked'; readonly typeUrl: string; readonly nonce: string }
-  /** An answer to something older than the last response: `pilot_xds_expired_nonce`. */
+  /** The request answers an older response than the last one (istiod's metric pilot_xds_expired_nonce). */
   | { readonly kind: 'Expired'; readonly typeUrl: string; readonly nonce: string }
-  /** Generate every watched type from the newest state, and come back with `Evaluated`. */
-  | { readonly kind: 'Evaluate'; readonly ask: number }
-  /** Commit the receipt, then write. Never more than one until `Sent`. */
+  /** Generate every watched type from the newest state, then send `Evaluated` or `Failed` with the same number. */
+  | { readonly kind: 'Evaluate'; readonly evaluation: number }
+  /** Commit the receipt, then write. At most one is outstanding until `Sent`. */
   | Response
-  /** Come back with `Waited` after `CLUSTERS_WAIT_MS`. */
-  | { readonly kind: 'Wait'; readonly nonce: string }
+  /** Send `CdsWaitOver` after `CDS_ACK_WAIT_MS`. */
+  | { readonly kind: 'AwaitCdsAck'; readonly nonce: string }
   | { readonly kind: 'Debug'; readonly typeUrl: string; readonly names: readonly string[] }
-  /** Nothing is due and nothing is being written: the push is done with this client. */
+  /** Nothing is due and nothing is being written: the push to this client is complete. */
   | { readonly kind: 'Settled' }
   | { readonly kind: 'Close'; readonly code: 'INVALID_ARGUMENT' | 'RESOURCE_EXHAUSTED'; readonly message: string };
 
@@ -91,78 +91,87 @@ export interface Response {
   readonly typeUrl: string;
   readonly nonce: string;
   readonly stateSeq: number;
-  /** To be sent, in name order. */
+  /** Resources in the response, in name order. */
   readonly names: readonly string[];
-  /** Delta only: to be named as removed, in name order. */
+  /** Delta only: `removed_resources`, in name order. */
   readonly removed: readonly string[];
-  /** Everything the client holds of the type is in `names`. */
+  /** `names` is everything that the client then holds of the type. */
   readonly full: boolean;
 }
 
-/** A response that the client has neither acknowledged nor refused. */
+/** A response without an ACK or NACK so far. */
 export interface Unanswered {
   readonly nonce: string;
   readonly names: ReadonlySet<string>;
 }
 
-/** What the next look at a type has to bring, beyond what changed. */
+/** What the next response of a type has to contain beyond what changed. */
 export interface Due {
-  /** Answer even if there is nothing to say. */
+  /** Respond even if nothing changed. */
   readonly answer: boolean;
+  /** Send all resources, also those that the client holds. */
   readonly everything: boolean;
-  /** Names asked for: sent again even if the client should have them. */
+  /** Requested names: sent even if the client should hold them. */
   readonly names: ReadonlySet<string>;
 }
 
 export interface Watch {
   readonly names: ReadonlySet<string>;
   readonly wildcard: boolean;
-  /** The client has named something: from now on an empty list means nothing, not everything. */
+  /** The client has named a resource: from then on an empty list no longer means the wildcard. */
   readonly explicit: boolean;
   readonly nonceSent: string;
   readonly nonceAcked: string;
   readonly lastError: string;
-  /** What the client holds if it accepted everything it was sent, clusters on hold included. */
+  /** What the client holds, provided it accepted every response; clusters in `heldRemovals` included. */
   readonly held: Versions;
-  /** Delta CDS: clusters that are gone but not yet taken away → state since when they are gone. */
+  /** Delta CDS only: cluster → seq of the state in which it disappeared. Its removal is not sent yet. */
   readonly heldRemovals: ReadonlyMap<string, number>;
-  /** Names that were in a refused response and in no accepted one since: go along with the next response. */
+  /** Names in a NACKed response and in no accepted one since. The next response repeats them. */
   readonly nackedNames: ReadonlySet<string>;
   readonly unanswered: readonly Unanswered[];
-  /** State up to which the client was brought (or found to be). 0: never. Counted on only while clusters are on hold: until then it may be older. */
+  /**
+   * Seq of the newest state whose resources the client was sent or already held; 0: none. Kept exact only while removals are held, as nothing
+   * else reads it; otherwise it may be older.
+   */
   readonly syncedToSeq: number;
   readonly due: Due;
 }
 
 export interface Session {
   readonly protocol: 'sotw' | 'delta';
-  /** Nonces are `<stream>/<count>`: unique in a stream, and never taken for one of an earlier stream. */
+  /** Nonces are `<stream>/<count>`: unique, and never confused with those of an earlier stream. */
   readonly stream: string;
   readonly responses: number;
   readonly watches: Watches<Watch>;
-  /** Clusters sent since their endpoints were last sent: Envoy warms them and waits for endpoints, even for ones it had. */
+  /** Clusters that were sent after their endpoints: Envoy warms them again and waits for EDS, even if it had the endpoints. */
   readonly warmingClusters: ReadonlySet<string>;
-  /** A new view is needed before anything else is sent. */
+  /** The view is outdated: evaluate again before the next response. */
   readonly evaluationDue: boolean;
+  /** Number of the last `Evaluate`. */
   readonly evaluations: number;
+  /** Its result is outstanding. */
   readonly evaluating: boolean;
-  /** The view being sent, and the types of it that are still to be looked at, in push order. */
+  /** The view that is being sent. */
   readonly view: View | undefined;
+  /** Types of `view` that are not compared yet, in push order. */
   readonly pendingTypes: readonly string[];
+  /** A response is on its way to the transport. */
   readonly writing: boolean;
-  /** Listeners and routes wait for the answer to that CDS response: see step.ts. */
+  /** LDS and RDS wait until the client answers the CDS response with this nonce: see step.ts. */
   readonly awaitedCdsNonce: string | undefined;
+  /** A push has begun and is not `Settled`. */
   readonly pushing: boolean;
 }
 
-/** Limits of one stream. A stream that goes past one is closed with RESOURCE_EXHAUSTED. */
+/** Limits of one stream. A stream that exceeds one is closed with RESOURCE_EXHAUSTED. */
 export const WATCHED_TYPES_MAX = 64;
 export const WATCHED_NAMES_MAX = 100_000;
-/** Responses of one type without an answer that are told apart; older ones are taken together. */
+/** Unanswered responses of one type that are kept apart; the oldest are merged. */
 export const UNANSWERED_MAX = 16;
-/** How long listeners and routes wait for a client to take note of new clusters. */
+/** How long LDS and RDS wait for the client to answer new clusters. */
 export const CDS_ACK_WAIT_MS = 5_000;
-/** A client's message is kept up to this many characters. */
+/** Longer NACK messages are truncated to this many characters. */
 export const NACK_MESSAGE_MAX = 4096;
 
 export const noVersions: Versions = new Map();

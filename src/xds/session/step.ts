@@ -1,14 +1,13 @@
-// step: (session, input) → [session, effects]. The whole of the ADS protocol on one stream, pure.
+// step: (session, input) → [session, effects]. The ADS protocol on one stream, pure.
 //
-// How it runs: whatever makes a look necessary (a request that asks, a push, a cluster that may be let go) sets `wanted`; as soon as
-// nothing is being written, the session asks for *one view of all watched types from one state* and works through it in push order, one
-// response at a time. A request that comes in between is answered from a newer view, which then replaces what is left of the old one,
-// so that routes are never sent from a newer state than the clusters before them. Later pushes only set a flag: a slow client has one
-// pending push, never a queue.
+// One view at a time. A request that needs a response, a push, or a releasable removal sets `evaluationDue`. As soon as nothing is being
+// written, the session asks for *one view of all watched types from one state* and works through it in push order, one response at a time.
+// Invariant: routes are never sent from a newer state than the clusters before them; a request that arrives in between is answered from
+// a newer view that replaces the rest of the old one. A push only sets a flag, so a slow client has one pending push, never a queue.
 //
-// New clusters: an Envoy warms them, which takes the endpoints that it then asks for. A route that came earlier would fail. So listeners
-// and routes wait until the CDS response is answered, by which time the request for endpoints has come and been answered too. Only a
-// client that has acknowledged clusters before is waited for, and not longer than CLUSTERS_WAIT_MS.
+// New clusters. Envoy warms a new cluster until it has its endpoints, and a route that arrives earlier fails. So LDS and RDS wait until
+// the client answers the CDS response; by then its EDS request has arrived and was answered. The session waits only for a client that has
+// acknowledged clusters before, and at most CDS_ACK_WAIT_MS.
 
 import { unreachable } from '../../core/base/assert.ts';
 import { recordAck, recordNack, withUnanswered } from './ack-nack.ts';
@@ -40,15 +39,15 @@ export function step(session: Session, input: SessionInput): SessionStep {
     case 'Push':
       return proceed({ ...session, evaluationDue: true, pushing: true }, []);
     case 'Evaluated': {
-      if (!session.evaluating || input.ask !== session.evaluations) return [session, []];
+      if (!session.evaluating || input.evaluation !== session.evaluations) return [session, []];
       return proceed({ ...session, evaluating: false, view: input.view, pendingTypes: session.watches.typeUrls }, []);
     }
     case 'Failed':
-      if (!session.evaluating || input.ask !== session.evaluations) return [session, []];
+      if (!session.evaluating || input.evaluation !== session.evaluations) return [session, []];
       return giveUp({ ...session, evaluating: false });
     case 'Sent':
       return proceed({ ...session, writing: false }, []);
-    case 'Waited':
+    case 'CdsWaitOver':
       if (session.awaitedCdsNonce !== input.nonce) return [session, []];
       return proceed({ ...session, awaitedCdsNonce: undefined }, []);
     default:
@@ -59,9 +58,9 @@ export function step(session: Session, input: SessionInput): SessionStep {
 function onRequest(before: Session, request: ClientRequest): SessionStep {
   const { typeUrl } = request;
   const session = typeUrl === CDS ? endCdsWait(before, request.nonce) : before;
-  if (typeUrl === '') return close(session, 'INVALID_ARGUMENT', 'a request without type_url');
+  if (typeUrl === '') return close(session, 'INVALID_ARGUMENT', 'the request has no type_url');
   if (request.protocol !== session.protocol)
-    return close(session, 'INVALID_ARGUMENT', `not a ${session.protocol} request`);
+    return close(session, 'INVALID_ARGUMENT', `expected a ${session.protocol} request`);
   if (typeUrl === HEALTH) return [session, []];
   if (typeUrl.startsWith(DEBUG_PREFIX)) {
     const names = request.protocol === 'sotw' ? request.names : request.subscribe;
@@ -82,12 +81,12 @@ function onRequest(before: Session, request: ClientRequest): SessionStep {
   return applyChange(session, typeUrl, change, effects);
 }
 
-/** A delta client's mere answer, which most requests are. */
+/** A delta request that subscribes to nothing: an ACK, as most requests are. */
 function isPlainAck(request: ClientRequest): boolean {
   return request.protocol === 'delta' && request.subscribe.length === 0 && request.unsubscribe.length === 0;
 }
 
-/** A new state of the type (no nonce) ends the waiting as well. */
+/** The client answers the awaited CDS response, or starts CDS anew (no nonce). */
 function endCdsWait(session: Session, nonce: string): Session {
   const ends = session.awaitedCdsNonce !== undefined && (nonce === session.awaitedCdsNonce || nonce === '');
   return ends ? { ...session, awaitedCdsNonce: undefined } : session;
@@ -110,18 +109,18 @@ function applyChange(
   }
   const fact = subscriptionFact(typeUrl, before, after);
   if (fact === undefined) return proceed({ ...next, evaluationDue: session.evaluationDue || change.asks }, effects);
-  // A view from before the change is of another subscription: what is left of it is not sent, one that was asked for not awaited.
+  // A view from before the change belongs to another subscription: the rest of it is dropped, and so is an outstanding evaluation.
   const stale = session.evaluating || session.pendingTypes.length > 0;
   const evaluationDue = session.evaluationDue || change.asks || stale;
   return proceed({ ...next, evaluationDue, evaluating: false, pendingTypes: [] }, [...effects, fact]);
 }
 
-/** Row 4 of §6.1 comes before row 6: taking the last name away counts whatever the nonce. */
+/** Istio checks this before the nonce (ShouldRespond): unsubscribing from the last name takes effect even with an expired nonce. */
 function unsubscribesAll(request: ClientRequest): boolean {
   return request.protocol === 'sotw' && request.names.length === 0 && !rulesOf(request.typeUrl).wildcard;
 }
 
-/** The change as a fact; undefined if what the journal knows stays true. */
+/** The change as a fact; undefined if the recorded subscription stays true. */
 function subscriptionFact(
   typeUrl: string,
   before: Watch | undefined,
@@ -139,8 +138,9 @@ function subscriptionFact(
 }
 
 /**
- * A NACK of a type without a watch is ignored. The names in one of state of the world count, where Istio ignores them: the request that first
- * named them may have been too late (row 6), and then nothing else would ever say them again. Without names it says nothing of names.
+ * A NACK of an unwatched type is ignored. Unlike Istio (ShouldRespond returns early), the names in a state-of-the-world NACK change the
+ * subscription: the request that first named them may have had an expired nonce, and the client does not repeat them. A NACK without names
+ * leaves the subscription as it is.
  */
 function onNack(session: Session, watch: Watch | undefined, request: ClientRequest, error: string): SessionStep {
   if (watch === undefined) return [session, []];
@@ -156,7 +156,7 @@ function onNack(session: Session, watch: Watch | undefined, request: ClientReque
   return proceed({ ...withWatch(session, typeUrl, late), evaluationDue }, [nacked]);
 }
 
-/** Does what can be done now: goes on with the view, or asks for one, or is done. */
+/** Runs until the session has to wait: sends the next response of the view, asks for a new view, or settles. */
 function proceed(before: Session, effects: readonly SessionEffect[]): SessionStep {
   let session = before;
   let done = effects;
@@ -171,7 +171,7 @@ function proceed(before: Session, effects: readonly SessionEffect[]): SessionSte
         pendingTypes: noList,
         view: undefined,
       };
-      done = [...done, { kind: 'Evaluate', ask: evaluations }];
+      done = [...done, { kind: 'Evaluate', evaluation: evaluations }];
     } else if (session.pendingTypes.length > 0) {
       if (awaitsCdsAck(session, session.pendingTypes[0]!)) break;
       const [next, sending] = skipUnchangedTypes(session);
@@ -188,7 +188,7 @@ function proceed(before: Session, effects: readonly SessionEffect[]): SessionSte
 
 const settled: SessionEffect = { kind: 'Settled' };
 
-/** After a failed evaluation: what was due stays so, but is not asked for again before the next input. */
+/** After a failed evaluation: what was due stays due, but is evaluated again only at the next input. */
 function giveUp(session: Session): SessionStep {
   if (session.evaluationDue) return proceed(session, []);
   return [{ ...session, pushing: false }, session.pushing ? [{ kind: 'Settled' }] : []];
@@ -199,12 +199,12 @@ function awaitsCdsAck(session: Session, typeUrl: string): boolean {
 }
 
 /**
- * At the next type of which there may be something to say; those before it, as most types of most pushes, are passed over together. That they were
- * looked at is worth a note only to clusters on hold, and the first time.
+ * Moves to the next type that may need a response. Most types of most pushes are unchanged and are skipped here in one step. For those
+ * `syncedToSeq` is written only if something reads it (held removals) or it is still 0, so an idle push makes no new watch.
  */
 function skipUnchangedTypes(session: Session): SessionStep {
   const { pendingTypes, view } = session;
-  const notes = (session.watches.get(CDS)?.heldRemovals.size ?? 0) > 0;
+  const recordSync = (session.watches.get(CDS)?.heldRemovals.size ?? 0) > 0;
   let { watches } = session;
   let at = 0;
   for (; at < pendingTypes.length; at++) {
@@ -213,7 +213,8 @@ function skipUnchangedTypes(session: Session): SessionStep {
     const set = view?.sets.get(typeUrl);
     if (view === undefined || watch === undefined || set === undefined) break;
     if (awaitsCdsAck(session, typeUrl) || !isUnchanged(session, typeUrl, watch, set)) break;
-    if (notes || watch.syncedToSeq === 0) watches = watches.with(typeUrl, { ...watch, syncedToSeq: view.stateSeq });
+    if (recordSync || watch.syncedToSeq === 0)
+      watches = watches.with(typeUrl, { ...watch, syncedToSeq: view.stateSeq });
   }
   const next = pendingTypes[at];
   if (next === undefined) return [{ ...session, watches, pendingTypes: noList }, noEffects];
@@ -228,7 +229,7 @@ function respondIfDue(session: Session, typeUrl: string): SessionStep {
   const set = session.view?.sets.get(typeUrl);
   if (watch === undefined || session.view === undefined) return [session, []];
   const { stateSeq } = session.view;
-  // A type that cannot be served: nothing is ever said of it, and nothing waits for it.
+  // The type cannot be served: it gets no response, and nothing waits for it.
   if (set === undefined) {
     return [
       withWatch(session, typeUrl, { ...watch, syncedToSeq: stateSeq, heldRemovals: new Map(), due: nothingDue }),
@@ -254,7 +255,7 @@ function respondIfDue(session: Session, typeUrl: string): SessionStep {
   };
   const { names, removed, full } = made;
   const response: SessionEffect = { kind: 'Respond', typeUrl, nonce, stateSeq, names, removed, full };
-  return [next, waits ? [response, { kind: 'Wait', nonce }] : [response]];
+  return [next, waits ? [response, { kind: 'AwaitCdsAck', nonce }] : [response]];
 }
 
 function close(session: Session, code: 'INVALID_ARGUMENT' | 'RESOURCE_EXHAUSTED', message: string): SessionStep {

@@ -1,6 +1,8 @@
-// How a request changes what a client watches. The rows named are those of spec-events §6.1 (state of the world) and §6.2 (delta);
-// Istio pkg/xds/server.go ShouldRespond, pilot/pkg/xds/delta.go shouldRespondDelta. Where Istio departs from the xDS protocol in a way
-// that loses requests, the protocol is followed; each such place says so.
+// How a request changes a watch: names, wildcard, and what is due. State of the world follows Istio's pkg/xds/server.go ShouldRespond, delta
+// pilot/pkg/xds/delta.go shouldRespondDelta.
+//
+// Invariant: a subscription that a client sends is never lost. Where Istio loses one (expired nonces, names in a NACK, repeated subscriptions)
+// the xDS protocol is followed instead; each place says so.
 
 import { setOf } from './name-sets.ts';
 import {
@@ -16,10 +18,11 @@ import { rulesOf } from './types.ts';
 
 export const WILDCARD = '*';
 
-/** The watch after a request; undefined: the client watches nothing of the type any more. */
+/** What a request changes. */
 export interface WatchChange {
+  /** Undefined: the client no longer watches the type. */
   readonly watch: Watch | undefined;
-  /** The request has to be answered, if only by looking whether there is something to say. */
+  /** The request may need a response: evaluate. */
   readonly asks: boolean;
 }
 
@@ -38,14 +41,14 @@ const fresh: Watch = {
   due: nothingDue,
 };
 
-/** Rows 4, 5 and 7; NACKs and expired nonces (rows 3 and 6) never come here. */
+/** Istio's ShouldRespond after its checks for NACK and expired nonce: first request, unsubscribe, changed names, plain ACK. */
 export function subscribeSotw(watch: Watch | undefined, request: SotwRequest): WatchChange {
   const rules = rulesOf(request.typeUrl);
   const names = new Set(request.names);
   const starred = names.delete(WILDCARD);
   const anew = watch === undefined || request.nonce === '';
   const explicit = names.size > 0 || starred || (!anew && watch.explicit);
-  // An empty list means everything only to a client that has never named anything (xDS: "legacy wildcard").
+  // An empty list is a wildcard only from a client that has never named a resource (xDS protocol: "legacy wildcard").
   const wildcard = rules.wildcard && (starred || !explicit);
   if (names.size === 0 && !wildcard) return { watch: undefined, asks: false };
   if (anew) {
@@ -62,8 +65,8 @@ export function subscribeSotw(watch: Watch | undefined, request: SotwRequest): W
 }
 
 /**
- * Row 6: a request of state of the world that is too late says nothing of what the client wants now, but what it does not name the client did
- * not want then, and has dropped. If it names that again, as it may before it is ever heard, it needs it again: due from now on.
+ * For a state-of-the-world request with an expired nonce. It does not change the subscription, but names that it leaves out the client did not
+ * want at that time and has dropped. The client may have subscribed to them again since, so they are sent again.
  */
 export function resendUnnamed(watch: Watch, request: SotwRequest): Watch {
   const named = new Set(request.names);
@@ -71,7 +74,7 @@ export function resendUnnamed(watch: Watch, request: SotwRequest): Watch {
   return withDue(watch, { answer: false, names: [...watch.names].filter(name => !named.has(name)) });
 }
 
-/** Rows 4 and 6. A request with an expired nonce comes here too: what it subscribes to would be lost otherwise (Istio does lose it). */
+/** Istio's shouldRespondDelta. Unlike there, a request with an expired nonce counts: its subscriptions would be lost otherwise. */
 export function subscribeDelta(watch: Watch | undefined, request: DeltaRequest): WatchChange {
   return watch === undefined ? firstDelta(request) : nextDelta(watch, request);
 }
@@ -83,16 +86,16 @@ function firstDelta(request: DeltaRequest): WatchChange {
   const names = new Set(request.subscribe);
   const starred = names.delete(WILDCARD);
   const wildcard = rules.wildcard && (starred || request.subscribe.length === 0);
-  // A client that names what it holds watches it; under a wildcard that goes without saying, and is not worth a fact of the journal.
+  // A client watches what it says it holds. A wildcard covers that already, so it adds no names to the recorded subscription.
   if (!wildcard) for (const name of request.initial.keys()) if (name !== WILDCARD) names.add(name);
   for (const name of request.unsubscribe) names.delete(name);
-  // The one that stands for nothing: what follows from it is worked out once for all who come with empty hands.
+  // `noVersions` has one identity, so clients that hold nothing share everything that is memoised by it (name-sets.ts).
   const held = request.initial.size === 0 ? noVersions : wildcard ? request.initial : only(request.initial, names);
   const due: Due = { answer: true, everything: false, names: noNames };
   return { watch: { ...fresh, names, wildcard, explicit: names.size > 0 || starred, held, due }, asks: true };
 }
 
-/** Nothing but names, the set of which is shared by all clients that ask for the same. */
+/** The fast path for names alone: the set is shared by all clients that subscribe to the same list. */
 function firstNames(names: ReadonlySet<string>): WatchChange {
   return {
     watch: { ...fresh, names, explicit: true, due: { answer: true, everything: false, names: noNames } },
@@ -111,14 +114,14 @@ function nextDelta(watch: Watch, request: DeltaRequest): WatchChange {
       wildcard = rules.wildcard;
     } else {
       names.add(name);
-      // Asked for again means sent again (xDS: the client may have dropped it), where Istio would see no change.
+      // A repeated subscription is answered (xDS protocol: the client may have dropped the resource); Istio sees no change.
       asked.add(name);
     }
   }
   for (const name of request.unsubscribe) {
     if (name === WILDCARD) wildcard = false;
     else if (names.delete(name)) asked.delete(name);
-    // Still covered by the wildcard: the client has to hear how it stands (xDS protocol, "unsubscribing from resources").
+    // The wildcard still covers the name, so the client has to be sent its state (xDS protocol, "Unsubscribing from Resources").
     if (wildcard && name !== WILDCARD) asked.add(name);
   }
   const changed = dropUnwatched({ ...watch, names, wildcard, explicit: true });
@@ -129,8 +132,8 @@ function nextDelta(watch: Watch, request: DeltaRequest): WatchChange {
 }
 
 /**
- * Forgets what is no longer watched: the client has dropped it, or will. If some of that was refused, it may have been the reason; what
- * was refused with it is due then.
+ * Forgets names that are no longer watched: the client drops them. If one of them was NACKed, it may have been the reason for the NACK, so the
+ * other names of that response are due again.
  */
 function dropUnwatched(watch: Watch): Watch {
   if (watch.wildcard) return watch;

@@ -1,16 +1,16 @@
-// What the protocol has to know of a resource type: may it be asked for by wildcard, in which place does it go out, and what is said of
-// resources that are not there. Which query makes the resources is another table (generate/types.ts): sessions do not generate.
-// Source: Istio pkg/model/xds.go (type URLs), pilot/pkg/xds/ads.go (PushOrder), pkg/xds/server.go (wildcard types); spec-events §5.4, §6.
+// The protocol's rules for each resource type: wildcard or by name, place in the push order, and how a missing resource is reported. The
+// queries that make the resources are another table (xds/generate/types.ts): sessions generate nothing.
+// Sources: Istio pkg/model/xds.go (type URLs), pilot/pkg/xds/ads.go (PushOrder), pkg/xds/server.go (wildcard types).
 
 export interface TypeRules {
   readonly url: string;
   /** As `proxy-status` prints it. */
   readonly short: string;
-  /** True: an empty subscription means everything, and a state-of-the-world response is always the whole set. */
+  /** True: an empty subscription is a wildcard, and a state-of-the-world response contains the whole set. */
   readonly wildcard: boolean;
   /**
-   * How a delta client learns that a name does not exist: `removed`, told; `with-others`, told only in a response that carries
-   * resources anyway (SDS: a proxy waits for a missing secret, and silence is what it expects); `never` (ECDS).
+   * How a delta client learns that a resource does not exist. `removed`: in `removed_resources`. `with-others`: there too, but only in a
+   * response that contains resources anyway (SDS: a proxy waits for a missing secret). `never`: not at all (ECDS).
    */
   readonly absence: 'removed' | 'with-others' | 'never';
 }
@@ -29,12 +29,12 @@ export const WORKLOAD_ADDRESS = `${PREFIX}istio.workload.Address`;
 export const WORKLOAD = `${PREFIX}istio.workload.Workload`;
 export const WORKLOAD_AUTHORIZATION = `${PREFIX}istio.security.Authorization`;
 
-/** From client to server only: the health of a workload, by its agent. */
+/** From client to server only: istio-agent reports the health of a workload. */
 export const HEALTH = `${PREFIX}istio.v1.HealthInformation`;
-/** Debug answers are made on the spot and not remembered. */
+/** Debug requests are answered at once and leave no state. */
 export const DEBUG_PREFIX = 'istio.io/debug';
 
-/** In push order; what is not listed comes after, by URL. */
+/** In push order. Types that are not listed follow, sorted by URL. */
 export const typeRules: readonly TypeRules[] = [
   { url: CDS, short: 'CDS', wildcard: true, absence: 'removed' },
   { url: EDS, short: 'EDS', wildcard: false, absence: 'removed' },
@@ -46,18 +46,18 @@ export const typeRules: readonly TypeRules[] = [
   { url: WORKLOAD_AUTHORIZATION, short: 'WADS', wildcard: true, absence: 'removed' },
 ];
 
-const afterwards: readonly TypeRules[] = [
+const lastRules: readonly TypeRules[] = [
   { url: ECDS, short: 'ECDS', wildcard: false, absence: 'never' },
   { url: NDS, short: 'NDS', wildcard: true, absence: 'removed' },
   { url: PCDS, short: 'PCDS', wildcard: true, absence: 'removed' },
 ];
 
 const byUrl: ReadonlyMap<string, TypeRules> = new Map(
-  [...typeRules, ...afterwards].map(rules => [rules.url, rules] as const),
+  [...typeRules, ...lastRules].map(rules => [rules.url, rules] as const),
 );
 const places: ReadonlyMap<string, number> = new Map(typeRules.map((rules, place) => [rules.url, place] as const));
 
-/** Total: an unknown type is taken for one that can be asked for by wildcard, as Istio does. */
+/** Total: an unknown type counts as a wildcard type, as in Istio. */
 export function rulesOf(url: string): TypeRules {
   return byUrl.get(url) ?? { url, short: url.slice(url.lastIndexOf('.') + 1), wildcard: true, absence: 'removed' };
 }

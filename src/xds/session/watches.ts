@@ -1,10 +1,10 @@
-// What a client watches, by type, in push order. A handful of types, and a new value at every step of every stream: so two short lists instead of a
-// map, of which the names are shared by all values with the same types.
+// The watches of one client by type, in push order: an immutable map. Two parallel arrays instead of a Map, because there are a handful of
+// types and every step of every stream makes a new value; the array of type URLs is shared by all values with the same types.
 
 import { byPushOrder } from './types.ts';
 
 export class Watches<W> {
-  /** Type URLs in push order. The identical list as long as no type comes or goes. */
+  /** In push order. The identical list while no type is added or removed. */
   readonly typeUrls: readonly string[];
   readonly #all: readonly W[];
 

@@ -1,4 +1,4 @@
-// The protobuf wire format by hand, as far as responses are put together from parts that are already encoded: tags, lengths, strings.
+// Tags, lengths and strings of the protobuf wire format, to assemble responses from resources that are already encoded.
 
 const WIRE_LENGTH_DELIMITED = 2;
 
@@ -11,7 +11,7 @@ export function framed(fieldNumber: number, bytes: Uint8Array): Buffer {
   return out;
 }
 
-/** A string field; the default (empty) is left out, as protobuf does for fields without presence. */
+/** A string field; empty text gives no bytes, as protobuf omits the default of fields without presence. */
 export function framedString(fieldNumber: number, text: string): Buffer {
   if (text === '') return Buffer.alloc(0);
   const length = Buffer.byteLength(text);

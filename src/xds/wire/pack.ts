@@ -1,24 +1,28 @@
-// Messages to bytes, from the form that generators make: Any unpacked, Struct as JSON, maps in any order. One pass, without copies in between.
+// Encodes messages in the form that generators make: Any unpacked, Struct as JSON, maps in any order. One pass over the message into the sink
+// (sink.ts); write-field.ts writes single fields.
 //
-// Messages made in one place have the same members in the same order, so which fields to write, and in which order (by number), is worked out for
-// the first of them only. What it takes to write a field is in write-field.ts.
-// The bytes are those that protobufjs writes when Any are packed and map entries sorted (test/property/encode.test.ts).
+// Why it is fast: messages made in one place have the same members in the same order, so the fields to write, sorted by number, are worked out
+// for the first message of a shape only; and the bytes of message objects that resources share are copied (SHARED_MESSAGES).
+// Invariant: the bytes equal those that protobufjs writes when Any are packed and map entries sorted (test/property/encode.test.ts).
 
 import { assert } from '../../core/base/assert.ts';
 import type { Json, JsonObject } from '../../core/base/json.ts';
 import { typeNameOf } from '../proto/any.ts';
 import { type Field, findType, messageTypeOf, nameOf, type Plain, type Type, typeOf } from './registry.ts';
-import { type Mark, Sink } from './sink.ts';
+import { Sink, type WrittenSpan } from './sink.ts';
 import { ANY, BOXED, LIST_VALUE, STRUCT, VALUE } from './well-known.ts';
 import { type FieldWriter, fieldWriter, type WriteElement } from './write-field.ts';
 import { writeList, writeStruct, writeValue } from './write-json.ts';
 
-/** Messages within messages; as protobufjs has it. */
+/** Nesting of messages; as in protobufjs. */
 const DEPTH_MAX = 100;
-/** Kept of a type: several places make messages of it, and patches come with any members. */
+/** Shapes kept for each type: a few places make messages of it, and patches (EnvoyFilter) can have any members. */
 const SHAPES_MAX = 16;
-/** Types, or fields of a type: messages that several others share, or that stay when what they are part of changes. Each costs memory for its bytes once more. */
-const REMEMBERED: ReadonlySet<string> = new Set([
+/**
+ * Types and fields whose message objects are shared by several messages, or survive a change of the message around them. Their bytes are kept
+ * and copied; each entry costs the memory of its bytes once more, so only those that measurably pay are listed.
+ */
+const SHARED_MESSAGES: ReadonlySet<string> = new Set([
   'envoy.config.route.v3.Route.metadata',
   'envoy.config.route.v3.Route.route',
   'envoy.config.route.v3.RouteAction.retryPolicy',
@@ -39,76 +43,76 @@ const REMEMBERED: ReadonlySet<string> = new Set([
   'envoy.extensions.transport_sockets.tls.v3.CommonTlsContext',
   'envoy.type.tracing.v3.CustomTag',
 ]);
-/** Messages of one field of which it is known that they have been written. */
-const MET_LATELY = 16;
+/** Recently written messages of one field that are recognised when they come again. */
+const RECENT_MAX = 16;
 /** Fields of google.protobuf.Any, length-delimited. */
 const ANY_TYPE_URL = 0x0a;
 const ANY_VALUE = 0x12;
 const LENGTH_DELIMITED = 2;
 const TAG_SHIFT = 3;
 
-/** Messages with these members in this order. */
+/** The members of a message object, in their order, and the fields to write for them. */
 interface Shape {
   readonly names: readonly string[];
-  /** By number. */
+  /** In ascending field number. */
   readonly fields: readonly FieldWriter[];
 }
 
-interface Plan {
+interface MessageWriter {
   readonly type: Type;
-  readonly writers: Map<string, FieldWriter>;
-  /** The one made last comes first. */
+  readonly fieldWriters: Map<string, FieldWriter>;
+  /** The newest first. */
   readonly shapes: Shape[];
 }
 
 const sink = new Sink();
-const plans = new WeakMap<Type, Plan>();
+const messageWriters = new WeakMap<Type, MessageWriter>();
 let depth = 0;
-/** Bytes that the length of the last frame took. */
+/** Size of the length of the last frame. */
 let frameWidth = 1;
 
-export function encodePrepared(type: Type, message: Plain): Buffer {
-  return written(() => writeMessage(planOf(type), message));
+export function encodeUnpacked(type: Type, message: Plain): Buffer {
+  return encodeWith(() => writeMessage(messageWriterOf(type), message));
 }
 
-/** `message` in an Any with that URL, as field `field` of another message: tag and length before it. `length`: of the Any alone. */
+/** `message` in an Any with this URL, as field `field` of another message. `length`: the bytes of the Any, without tag and length before it. */
 export function encodeAny(
   field: number,
   url: string,
   message: Plain,
 ): { readonly frame: Buffer; readonly length: number } {
-  const plan = anyPlan(url) ?? planOfUrl(url, typeOf(typeNameOf(url)));
+  const writer = anyWriter(url) ?? anyWriterOf(url, typeOf(typeNameOf(url)));
   let length = 0;
-  const frame = written(() => {
+  const frame = encodeWith(() => {
     sink.varint((field << TAG_SHIFT) | LENGTH_DELIMITED);
     const guess = frameWidth;
-    const start = sink.open(guess);
-    writeAnyOf(plan, message);
+    const start = sink.openFrame(guess);
+    writeAnyOf(writer, message);
     length = sink.at - start;
-    frameWidth = sink.close(start, guess);
+    frameWidth = sink.closeFrame(start, guess);
   });
   return { frame, length };
 }
 
-/** Whatever was thrown before, depth is counted from here. */
-function written(write: () => void): Buffer {
+/** Resets `depth`, which an earlier throw may have left behind. */
+function encodeWith(write: () => void): Buffer {
   depth = 0;
-  return sink.written(write);
+  return sink.collect(write);
 }
 
-function planOf(type: Type): Plan {
-  let plan = plans.get(type);
-  if (plan === undefined) {
-    plan = { type, writers: new Map(), shapes: [] };
-    plans.set(type, plan);
+function messageWriterOf(type: Type): MessageWriter {
+  let writer = messageWriters.get(type);
+  if (writer === undefined) {
+    writer = { type, fieldWriters: new Map(), shapes: [] };
+    messageWriters.set(type, writer);
   }
-  return plan;
+  return writer;
 }
 
-function writeMessage(plan: Plan, message: Plain): void {
+function writeMessage(writer: MessageWriter, message: Plain): void {
   assert(depth < DEPTH_MAX, 'messages are nested too deeply');
   depth++;
-  const { fields } = shapeOf(plan, message);
+  const { fields } = shapeOf(writer, message);
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i]!;
     const value = message[field.name];
@@ -117,35 +121,35 @@ function writeMessage(plan: Plan, message: Plain): void {
   depth--;
 }
 
-function shapeOf(plan: Plan, message: Plain): Shape {
-  const { shapes } = plan;
+function shapeOf(writer: MessageWriter, message: Plain): Shape {
+  const { shapes } = writer;
   for (let i = 0; i < shapes.length; i++) if (hasShape(message, shapes[i]!.names)) return shapes[i]!;
   const names = Object.keys(message);
-  const fields = names.flatMap(name => writerOf(plan, name) ?? []).sort((a, b) => a.id - b.id);
+  const fields = names.flatMap(name => fieldWriterOf(writer, name) ?? []).sort((a, b) => a.id - b.id);
   const shape: Shape = { names, fields };
-  plan.shapes.unshift(shape);
-  if (plan.shapes.length > SHAPES_MAX) plan.shapes.pop();
+  writer.shapes.unshift(shape);
+  if (writer.shapes.length > SHAPES_MAX) writer.shapes.pop();
   return shape;
 }
 
-/** Without a list of the message's own names, which would be most of what encoding allocates. */
+/** Avoids Object.keys: its lists would be most of what encoding allocates. */
 function hasShape(message: Plain, names: readonly string[]): boolean {
   let i = 0;
   for (const name in message) if (name !== names[i++]) return false;
   return i === names.length;
 }
 
-/** undefined: the type has no such field, as with the `@type` of an Any. */
-function writerOf(plan: Plan, name: string): FieldWriter | undefined {
-  const known = plan.writers.get(name);
-  if (known !== undefined || !Object.hasOwn(plan.type.fields, name)) return known;
-  const field = plan.type.fields[name]!.resolve();
+/** Undefined: the type has no such field, as with `@type` in an Any. */
+function fieldWriterOf(writer: MessageWriter, name: string): FieldWriter | undefined {
+  const known = writer.fieldWriters.get(name);
+  if (known !== undefined || !Object.hasOwn(writer.type.fields, name)) return known;
+  const field = writer.type.fields[name]!.resolve();
   const made = fieldWriter(field, elementWriter(field));
-  plan.writers.set(name, made);
+  writer.fieldWriters.set(name, made);
   return made;
 }
 
-/** Of fields that hold messages. */
+/** Writes one message of the field with its length; undefined if the field holds no messages. */
 function elementWriter(field: Field): WriteElement | undefined {
   const type = messageTypeOf(field);
   if (type === undefined) return undefined;
@@ -153,21 +157,22 @@ function elementWriter(field: Field): WriteElement | undefined {
   let width = 1;
   const framed: WriteElement = (_, value) => {
     const guess = width;
-    const start = sink.open(guess);
+    const start = sink.openFrame(guess);
     write(value);
-    width = sink.close(start, guess);
+    width = sink.closeFrame(start, guess);
   };
-  const remembered = REMEMBERED.has(nameOf(type)) || REMEMBERED.has(nameOf(field));
-  return remembered ? remembering(framed) : framed;
+  const remembered = SHARED_MESSAGES.has(nameOf(type)) || SHARED_MESSAGES.has(nameOf(field));
+  return remembered ? copyingRepeats(framed) : framed;
 }
 
 /**
- * What was written of an object is copied the next time. Bytes of their own are kept with it when it comes a second time, in another resource, as most
- * come only once and keeping costs about what writing does; or at once, if it is one of many of which a few may change.
+ * Encodes each message object once and copies its bytes after that. Keeping bytes costs about as much as writing them, and most objects come only
+ * once; so they are kept when the object comes a second time, or at once if it is an element of a long list of which a few may change. Within the
+ * resource of the first time, the bytes are copied from the sink itself.
  */
-function remembering(write: WriteElement): WriteElement {
+function copyingRepeats(write: WriteElement): WriteElement {
   const known = new WeakMap<object, Buffer>();
-  const lately = new Lately();
+  const lately = new RecentMessages();
   return (_, value, ofMany) => {
     const bytes = known.get(value as object);
     if (bytes !== undefined) {
@@ -175,30 +180,30 @@ function remembering(write: WriteElement): WriteElement {
       return;
     }
     const met = lately.find(value);
-    if (met?.round === sink.round) {
-      sink.again(met);
+    if (met?.round === sink.pass) {
+      sink.copySpan(met);
       return;
     }
     const start = sink.at;
     write(sink, value, false);
     if (ofMany || met !== undefined) known.set(value as object, sink.copy(start));
-    else lately.add(sink.mark(value, start));
+    else lately.add(sink.markSpan(value, start));
   };
 }
 
-/** The last ones of a field that were written: among them are those that come again soon. */
-class Lately {
+/** The last RECENT_MAX messages of a field and where they were written. A ring: a linear search over it is cheaper than a map. */
+class RecentMessages {
   readonly #values: unknown[] = [];
-  readonly #marks: Mark[] = [];
+  readonly #marks: WrittenSpan[] = [];
   #next = 0;
 
-  find(value: unknown): Mark | undefined {
+  find(value: unknown): WrittenSpan | undefined {
     const at = this.#values.indexOf(value);
     return at < 0 ? undefined : this.#marks[at];
   }
 
-  add(mark: Mark): void {
-    const at = this.#next++ % MET_LATELY;
+  add(mark: WrittenSpan): void {
+    const at = this.#next++ % RECENT_MAX;
     this.#values[at] = mark.value;
     this.#marks[at] = mark;
   }
@@ -215,8 +220,8 @@ function contentWriter(type: Type): (value: unknown) => void {
     case LIST_VALUE:
       return value => writeList(sink, value as readonly Json[]);
     default: {
-      const plan = planOf(type);
-      return value => writeMessage(plan, value as Plain);
+      const writer = messageWriterOf(type);
+      return value => writeMessage(writer, value as Plain);
     }
   }
 }
@@ -226,56 +231,56 @@ function writeAny(content: Plain): void {
   const url = content['@type'];
   assert(typeof url === 'string', 'an Any has no @type');
   if (url === '') return;
-  const plan = anyPlan(url) ?? unknownType(url, content);
-  if (plan.boxed) assert('value' in content, `an Any of ${url} must have its content under \`value\``);
-  writeAnyOf(plan, plan.boxed ? content.value : content);
+  const writer = anyWriter(url) ?? unknownType(url, content);
+  if (writer.boxed) assert('value' in content, `an Any of ${url} must have its content under \`value\``);
+  writeAnyOf(writer, writer.boxed ? content.value : content);
 }
 
-function writeAnyOf(plan: AnyPlan, content: unknown): void {
-  sink.raw(plan.head);
+function writeAnyOf(writer: AnyWriter, content: unknown): void {
+  sink.raw(writer.head);
   const before = sink.at;
   sink.varint(ANY_VALUE);
-  const { width } = plan;
-  const start = sink.open(width);
-  plan.write(content);
-  // An empty value is the default.
+  const { width } = writer;
+  const start = sink.openFrame(width);
+  writer.write(content);
+  // An Any without content has no `value` field.
   if (sink.at === start) sink.at = before;
-  else plan.width = sink.close(start, width);
+  else writer.width = sink.closeFrame(start, width);
 }
 
-interface AnyPlan {
-  /** The type URL, as a field. */
+interface AnyWriter {
+  /** The field `type_url`. */
   readonly head: Buffer;
   readonly write: (value: unknown) => void;
   readonly boxed: boolean;
-  /** Bytes that the length of the last one took. */
+  /** Size of the length of the last one. */
   width: number;
 }
 
-const anyPlans = new Map<string, AnyPlan>();
+const anyWriters = new Map<string, AnyWriter>();
 
-function anyPlan(url: string): AnyPlan | undefined {
-  const known = anyPlans.get(url);
+function anyWriter(url: string): AnyWriter | undefined {
+  const known = anyWriters.get(url);
   if (known !== undefined) return known;
   const type = findType(typeNameOf(url));
   if (type === undefined) return undefined;
-  const made = planOfUrl(url, type);
-  // Names come from the network, but only those of types that there are get here.
-  if (url === `type.googleapis.com/${nameOf(type)}`) anyPlans.set(url, made);
+  const made = anyWriterOf(url, type);
+  // URLs can come from the network, but only canonical URLs of known types are kept, so the map is bounded.
+  if (url === `type.googleapis.com/${nameOf(type)}`) anyWriters.set(url, made);
   return made;
 }
 
-function planOfUrl(url: string, type: Type): AnyPlan {
+function anyWriterOf(url: string, type: Type): AnyWriter {
   return { head: headOf(url), write: contentWriter(type), boxed: BOXED.has(nameOf(type)), width: 1 };
 }
 
-function unknownType(url: string, { value }: Plain): AnyPlan {
+function unknownType(url: string, { value }: Plain): AnyWriter {
   assert(value instanceof Uint8Array, `an Any of the unknown type ${url} must be given as bytes`);
   return { head: headOf(url), write: () => sink.raw(value), boxed: false, width: 1 };
 }
 
 function headOf(url: string): Buffer {
-  return sink.written(() => {
+  return sink.collect(() => {
     sink.varint(ANY_TYPE_URL);
     sink.text(url);
   });

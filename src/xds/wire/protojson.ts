@@ -1,5 +1,5 @@
-// Canonical protojson with Any expanded. protobufjs/ext/protojson does the messages; Any are done here, because it throws at a type that it does
-// not know, while Envoy's extensions and contrib filters may well be unknown: those become {"@type", "value": base64}.
+// Canonical protojson with Any expanded. protobufjs/ext/protojson converts messages; Any are converted here, because it throws for a type that
+// it does not know, and Envoy's extensions and contrib filters may be unknown: those become {"@type", "value": base64}.
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import protojson from 'protobufjs/ext/protojson.js';
@@ -17,7 +17,7 @@ export function toProtoJson(typeName: string, bytes: Uint8Array): Json {
   return toJson(type, type.decode(bytes) as unknown as Plain);
 }
 
-/** Protojson to the form that generators make (Any unpacked), or what is wrong with it. */
+/** Protojson to the form that generators make (Any unpacked); left: what is wrong with it. */
 export function fromProtoJson(typeName: string, json: Json): Either<string, object> {
   const type = typeOf(typeName);
   try {
@@ -67,7 +67,7 @@ function anyJson(any: Plain): Json {
   }
 }
 
-/** Types with a JSON form of their own stand under `value` within an Any. google.protobuf.Empty is not one of them. */
+/** True for types with a special JSON form: within an Any it is under `value`. google.protobuf.Empty has none. */
 export function hasOwnJson(type: Type): boolean {
   return OWN_JSON.test(nameOf(type));
 }

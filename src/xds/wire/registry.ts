@@ -1,5 +1,5 @@
-// The reflected protobuf types, from the committed bundle. Reflection costs about 120 ms once, and encodes as fast as generated code would,
-// because protobufjs compiles an encoder per type on first use.
+// The protobuf types, by reflection from the committed bundle (../proto/bundle.gen.json). Loading takes about 120 ms, once; encoding is as fast
+// as with generated code, because protobufjs compiles an encoder for each type on first use.
 
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs/light.js';
@@ -13,7 +13,7 @@ export type Plain = Readonly<Record<string, unknown>>;
 let root: protobuf.Root | undefined;
 const byName = new Map<string, Type | undefined>();
 
-/** Reads and resolves the bundle; later calls cost nothing. */
+/** Reads and resolves the bundle on the first call. */
 export function loadProto(): protobuf.Root {
   if (root === undefined) {
     const bundle = readFileSync(new URL('../proto/bundle.gen.json', import.meta.url), 'utf8');
@@ -22,11 +22,11 @@ export function loadProto(): protobuf.Root {
   return root;
 }
 
-/** A message type by its full name; undefined if the bundle has none. */
+/** A message type by its full name; undefined if it is not in the bundle. */
 export function findType(name: string): Type | undefined {
   if (!byName.has(name)) {
     const found = name === '' ? null : loadProto().lookup(name.split('.'), [protobuf.Type]);
-    // lookup() also searches outwards; only the exact name counts. Names come from the network, so misses are not remembered.
+    // lookup() also searches outer scopes, but only the exact name counts. Names come from the network, so misses are not cached.
     if (!(found instanceof protobuf.Type) || nameOf(found) !== name) return undefined;
     byName.set(name, found);
   }

@@ -1,20 +1,25 @@
-// Bytes while they are written: one growing buffer in which the length of what is inside something else is filled in when it is known.
+// The output buffer of the encoder: one growing buffer, reused for every resource.
 //
-// Why not protobufjs's writer: it makes a writer a message, and messages within an Any have to be encoded before they can be written. Here
-// whoever writes in the middle of another write goes on behind it and takes away what is his. The bytes are those that protobufjs writes.
+// Nested messages in one pass. A length-delimited field is written as: gap for the length, content, then the length is filled in
+// (`openFrame`, `closeFrame`). The gap has the size that the length of the same field had last time; only if it differs, the content moves.
+// protobufjs's writer instead builds a linked list for each message, and content of an Any has to be encoded before it is written.
+// Re-entrant. `collect` may run inside another `collect`: the inner one writes behind the outer one's bytes, copies its own, and removes them.
+//
+// Invariant: outside of `collect` the buffer is empty (`at` is 0). A span is valid only in the pass in which it was made; while bytes move,
+// the spans in them move too. The bytes equal those that protobufjs writes (test/property/encode.test.ts).
 
-const START_BYTES = 1 << 16;
-/** Shorter texts are copied character by character: handing one to the buffer costs about as much. */
+const INITIAL_BYTES = 1 << 16;
+/** Shorter ASCII texts are copied character by character: a call of Buffer.write costs about as much as this many copies (measured). */
 const SHORT_TEXT = 48;
 const BYTES_PER_CHARACTER_MAX = 3;
 const LOW_BITS = 0x7f;
 const MORE = 0x80;
-/** Varints of 64 bits have ten bytes at the most. */
+/** A varint of 64 bits has at most ten bytes. */
 const VARINT_BYTES_MAX = 10;
 const UINT32_MAX = 2 ** 32 - 1;
 
-/** Where something was written, for as long as the round lasts. */
-export interface Mark {
+/** The bytes `start` to `end` of the buffer are the encoding of `value`. Valid during one pass. */
+export interface WrittenSpan {
   readonly value: unknown;
   start: number;
   end: number;
@@ -22,19 +27,20 @@ export interface Mark {
 }
 
 export class Sink {
-  #bytes = Buffer.allocUnsafeSlow(START_BYTES);
+  #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
+  /** Position of the next byte. */
   at = 0;
-  /** What is written from nothing until it is taken away is a round. */
-  round = 0;
-  /** Of this round, in the order in which they end. */
-  readonly #marks: Mark[] = [];
+  /** Counts the outermost calls of `collect`. Positions in the buffer mean something within one pass only. */
+  pass = 0;
+  /** The spans of this pass, in the order of their ends. */
+  readonly #spans: WrittenSpan[] = [];
 
-  /** Runs `write` and gives what it wrote, as bytes of their own. Whatever happens, nothing of it stays here. */
-  written(write: () => void): Buffer {
+  /** Runs `write` and returns a copy of the bytes that it wrote. Restores `at`, also if `write` throws. May be nested. */
+  collect(write: () => void): Buffer {
     const start = this.at;
     if (start === 0) {
-      this.round++;
-      this.#marks.length = 0;
+      this.pass++;
+      this.#spans.length = 0;
     }
     try {
       write();
@@ -44,7 +50,7 @@ export class Sink {
     }
   }
 
-  /** What was written since `start`. */
+  /** A copy of the bytes from `start` to `at`. */
   copy(start: number): Buffer {
     const out = Buffer.allocUnsafe(this.at - start);
     this.#bytes.copy(out, 0, start, this.at);
@@ -80,7 +86,7 @@ export class Sink {
     this.#bytes[this.at++] = rest;
   }
 
-  /** Negative ones are sign-extended to 64 bits, as protobuf has it. */
+  /** Negative values are sign-extended to 64 bits, as protobuf does. */
   int32(value: number): void {
     if (value >= 0) {
       this.varint(value);
@@ -101,56 +107,56 @@ export class Sink {
     this.at = this.#bytes.writeDoubleLE(value, this.at);
   }
 
-  /** As they are, without their length. */
+  /** The bytes without a length before them. */
   raw(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.at);
     this.at += bytes.length;
   }
 
-  /** What was written since `start` is `value`. */
-  mark(value: unknown, start: number): Mark {
-    const mark: Mark = { value, start, end: this.at, round: this.round };
-    this.#marks.push(mark);
+  /** Remembers that the bytes from `start` to `at` are the encoding of `value`. */
+  markSpan(value: unknown, start: number): WrittenSpan {
+    const mark: WrittenSpan = { value, start, end: this.at, round: this.pass };
+    this.#spans.push(mark);
     return mark;
   }
 
-  /** What was marked in this round, once more. */
-  again({ start, end }: Mark): void {
+  /** Writes the bytes of a span of this pass again, without encoding. */
+  copySpan({ start, end }: WrittenSpan): void {
     this.#reserve(end - start);
     this.#bytes.copyWithin(this.at, start, end);
     this.at += end - start;
   }
 
-  /** With the length before it. */
+  /** UTF-8, with the length before it. */
   text(text: string): void {
     const { length } = text;
     this.#reserve(length * BYTES_PER_CHARACTER_MAX + VARINT_BYTES_MAX);
     const width = length > LOW_BITS ? 2 : 1;
-    const start = this.open(width);
+    const start = this.openFrame(width);
     if (length > SHORT_TEXT || !this.#ascii(text)) this.at += this.#bytes.write(text, this.at);
-    this.close(start, width);
+    this.closeFrame(start, width);
   }
 
   /**
-   * What is written from here on has its length before it: the result is for `close`. `width`: the bytes that the length is expected to take; a wrong
-   * guess costs a copy of what was written.
+   * Begins bytes that have their length before them, and returns their start for `closeFrame`. `width`: the expected size of the length; a wrong
+   * guess costs a move of the bytes when the frame is closed.
    */
-  open(width: number): number {
+  openFrame(width: number): number {
     this.#reserve(width);
     this.at += width;
     return this.at;
   }
 
-  /** `width` as given to `open`. Returns what it should have been: mostly the best guess for the next time. */
-  close(start: number, width: number): number {
+  /** Fills in the length. `width`: as given to `openFrame`. Returns the actual size of the length, the best guess for the next such frame. */
+  closeFrame(start: number, width: number): number {
     const length = this.at - start;
     const taken = length <= LOW_BITS ? 1 : widthOf(length);
     if (taken !== width) {
       this.#reserve(taken);
       this.#bytes.copyWithin(start - width + taken, start, this.at);
       this.at += taken - width;
-      this.#shiftMarks(start, taken - width);
+      this.#shiftSpans(start, taken - width);
     }
     const bytes = this.#bytes;
     let at = start - width;
@@ -163,17 +169,17 @@ export class Sink {
     return taken;
   }
 
-  /** What was marked from `start` on has moved. */
-  #shiftMarks(start: number, by: number): void {
-    for (let i = this.#marks.length - 1; i >= 0; i--) {
-      const mark = this.#marks[i]!;
+  /** The bytes from `start` on have moved: so do the spans in them. */
+  #shiftSpans(start: number, by: number): void {
+    for (let i = this.#spans.length - 1; i >= 0; i--) {
+      const mark = this.#spans[i]!;
       if (mark.end <= start) return;
       mark.start += by;
       mark.end += by;
     }
   }
 
-  /** False, with nothing written, if a character needs more than one byte. There is room. */
+  /** Writes ASCII text; false, with nothing written, if a character is not ASCII. The caller has reserved the room. */
   #ascii(text: string): boolean {
     const bytes = this.#bytes;
     let { at } = this;
@@ -195,7 +201,7 @@ export class Sink {
   }
 }
 
-/** Bytes of a length as a varint. */
+/** Size of a length as a varint. */
 function widthOf(length: number): number {
   let width = 1;
   for (let rest = length >>> 7; rest > 0; rest >>>= 7) width++;

@@ -1,16 +1,16 @@
-// A message of which every field is a string, read without a description of its type: most of what clients say on a stream is an ACK, two strings,
-// and a decoder for any message takes ten times as long over it.
+// Reads messages in which every field is a string, without reflection. Most requests are ACKs, which are two strings, and the general decoder
+// takes ten times as long for them.
 //
-// Invariant: whatever is not plainly that (another wire type, a long tag, a length past the end, text that is not valid UTF-8) is left to the decoder
-// for any message, which knows what to make of it or what is wrong with it.
+// Invariant: anything else (another wire type, a tag of two bytes, a length past the end, invalid UTF-8) makes `eachText` return false, and the
+// caller uses the general decoder, which accepts the message or says what is wrong with it.
 
 const WIRE_LENGTH_DELIMITED = 2;
-/** Bytes of a length that are read here: texts of up to 256 MiB. */
+/** Longest length that is read here, in bytes: texts of up to 256 MiB. */
 const LENGTH_BYTES_MAX = 4;
-/** What is put for bytes that are not UTF-8. */
+/** What decoding puts in place of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
 
-/** Calls `field` with the number and text of each, in order. False: something is no such field, or `field` said so of one that it does not know. */
+/** Calls `field` with number and text of each field, in order. False: a field is not a plain string, or `field` returned false for it. */
 export function eachText(message: Uint8Array, field: (number: number, text: string) => boolean): boolean {
   const bytes = Buffer.isBuffer(message)
     ? message

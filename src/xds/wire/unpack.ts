@@ -1,5 +1,5 @@
-// The way back: decoded protobufjs messages to the form that generators make. Any are unpacked where the bundle knows the type, Struct is plain
-// JSON, 64-bit integers are numbers, only what was on the wire is present. Not for the hot path: tests, the debug API, patches.
+// The reverse of pack.ts: decoded protobufjs messages to the form that generators make. Any are unpacked if the bundle has the type, Struct is
+// plain JSON, 64-bit integers are numbers, and only fields that were on the wire are present. Not on the hot path: tests, debug pages, patches.
 
 import type { Json } from '../../core/base/json.ts';
 import { emptyAny, typeNameOf } from '../proto/any.ts';
@@ -11,7 +11,7 @@ export function decodeBytes(type: Type, bytes: Uint8Array): unknown {
   return unpack(type, type.decode(bytes) as unknown as Plain);
 }
 
-/** A message that protobufjs decoded, or read from protojson. */
+/** Converts a message that protobufjs decoded or read from protojson. */
 export function unpack(type: Type, message: Plain): unknown {
   switch (nameOf(type)) {
     case ANY:
@@ -37,7 +37,7 @@ function unpackFields(type: Type, message: Plain): Plain {
   return out;
 }
 
-/** protobufjs gives every decoded message its empty lists and maps; on the wire there are none. */
+/** protobufjs adds empty lists and maps to every decoded message; they are not on the wire. */
 export function isEmpty(field: Field, value: unknown): boolean {
   if (isMap(field)) return Object.keys(value as Plain).length === 0;
   return field.repeated && (value as readonly unknown[]).length === 0;
@@ -64,7 +64,7 @@ function unpackOne(field: Field, value: unknown): unknown {
   return typeof value === 'object' ? Number(value) : value;
 }
 
-/** An Any of an unknown type, or with bytes that are not of its type, keeps them as `value`. */
+/** An Any of an unknown type, or whose bytes cannot be decoded, keeps the bytes as `value`. */
 function unpackAny(any: Plain): Plain {
   const url = (any.typeUrl ?? '') as string;
   const bytes = (any.value ?? new Uint8Array()) as Uint8Array;

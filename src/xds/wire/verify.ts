@@ -1,6 +1,6 @@
-// What is wrong with a message before it is encoded: protobufjs drops unknown names, writes 0 for an enum's name or a word in a number, and
-// writes every member of a oneof, all in silence. The compiler catches most of that in generators; this catches the rest, in tests and for
-// messages that the compiler has not seen (patches).
+// Checks a message before it is encoded. protobufjs silently drops unknown names, writes 0 for an enum's name or for text in a numeric field, and
+// writes every member of a oneof. For generators the compiler finds most of that; this check finds the rest in tests, and all of it in messages
+// that the compiler has not seen (patches).
 
 import { isObject } from '../../core/base/json.ts';
 import { typeNameOf } from '../proto/any.ts';
@@ -24,7 +24,7 @@ const UINT32_MAX = 2 ** 32 - 1;
 type Mistakes = readonly string[];
 const none: Mistakes = [];
 
-/** Mistakes as `path: what`; empty if `message` is a sound message of the type, all its Any included. */
+/** Mistakes as `path: what`; empty if `message` is a valid message of the type, including the content of every Any. */
 export function verifyMessage(typeName: string, message: unknown): Mistakes {
   return verify(typeOf(typeName), message, '');
 }

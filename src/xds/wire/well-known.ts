@@ -1,4 +1,4 @@
-// google.protobuf.Struct, Value and ListValue from the messages they are on the wire to plain JSON. The way there is in write-json.ts.
+// google.protobuf.Struct, Value and ListValue as decoded messages, converted to plain JSON. write-json.ts is the reverse.
 
 import type { Json, JsonObject } from '../../core/base/json.ts';
 import type { Plain } from './registry.ts';
@@ -7,7 +7,7 @@ export const ANY = 'google.protobuf.Any';
 export const STRUCT = 'google.protobuf.Struct';
 export const VALUE = 'google.protobuf.Value';
 export const LIST_VALUE = 'google.protobuf.ListValue';
-/** Types whose message form is not an object of their fields with us: within an Any they stand under `value`. */
+/** Types that generators do not represent as an object of fields: within an Any their content is under `value`. */
 export const BOXED: ReadonlySet<string> = new Set([ANY, STRUCT, VALUE, LIST_VALUE]);
 
 export function structJson(message: Plain): JsonObject {
@@ -19,7 +19,7 @@ export function structJson(message: Plain): JsonObject {
   );
 }
 
-/** A Value of no kind is null. */
+/** A Value without a kind becomes null. */
 export function valueJson(message: Plain): Json {
   const has = (name: string): boolean => Object.hasOwn(message, name);
   if (has('structValue')) return structJson(message.structValue as Plain);

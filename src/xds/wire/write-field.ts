@@ -1,4 +1,5 @@
-// What it takes to write a field of a message: its tag, and its value, list or map, as protobufjs writes them.
+// Writers for single fields: tag, then value, list or map, in the bytes that protobufjs writes. Which writer a field gets is decided once for
+// each field (pack.ts keeps it); writing then has no look-ups.
 
 import protobuf from 'protobufjs/light.js';
 import { isObject } from '../../core/base/json.ts';
@@ -13,10 +14,10 @@ export interface FieldWriter {
   readonly write: (sink: Sink, value: unknown) => void;
 }
 
-/** Without the tag; messages and texts with their length. `ofMany`: one of a long list. */
+/** Writes a value without its tag; messages and texts with their length. `ofMany`: it is an element of a long list. */
 export type WriteElement = (sink: Sink, value: unknown, ofMany: boolean) => void;
 
-/** Lists of so many elements are long. */
+/** A list is long from this many elements. */
 const MANY = 16;
 
 const VARINT = 0;
@@ -97,7 +98,7 @@ function scalarWriter(kind: string): WriteElement {
   }
 }
 
-/** Seconds of durations mostly. */
+/** Nearly all values are small and not negative, such as the seconds of durations. */
 function plainOr53(kind: 'int64' | 'uint64'): WriteElement {
   const rare = rareWriter(kind);
   return (sink, value) => {
@@ -108,7 +109,7 @@ function plainOr53(kind: 'int64' | 'uint64'): WriteElement {
 
 type RareKind = 'int64' | 'uint64' | 'sint32' | 'sint64' | 'float' | 'fixed32' | 'fixed64' | 'sfixed32' | 'sfixed64';
 
-/** Few fields have these: protobufjs knows how to write them. */
+/** Few fields have these kinds, so protobufjs writes them. */
 function rareWriter(kind: RareKind): WriteElement {
   return (sink, value) =>
     sink.raw(
@@ -118,7 +119,7 @@ function rareWriter(kind: RareKind): WriteElement {
     );
 }
 
-/** The value that is not written where absence means the same. */
+/** True for the default value, which is omitted in fields without presence. */
 function defaultTest(kind: string, enumDefault: unknown): (value: unknown) => boolean {
   switch (kind) {
     case 'string':
@@ -164,13 +165,13 @@ function packedWriter(id: number, element: WriteElement): FieldWriter['write'] {
     const values = list as readonly unknown[];
     if (values.length === 0) return;
     sink.varint(tag);
-    const start = sink.open(1);
+    const start = sink.openFrame(1);
     for (const value of values) element(sink, value, false);
-    sink.close(start, 1);
+    sink.closeFrame(start, 1);
   };
 }
 
-/** Entries are written in the order of the keys; those that look like integers come first, ascending, as in every JavaScript object. */
+/** Entries sorted by key; keys that look like integers come first, ascending, as in every JavaScript object. */
 function mapWriter(field: Field, element: WriteElement, kind: string | undefined): FieldWriter['write'] {
   const tag = tagOf(field.id, LENGTH_DELIMITED);
   const { keyType } = field as unknown as { readonly keyType: string };
@@ -185,12 +186,12 @@ function mapWriter(field: Field, element: WriteElement, kind: string | undefined
       if (value === undefined) continue;
       sink.varint(tag);
       const guess = width;
-      const start = sink.open(guess);
+      const start = sink.openFrame(guess);
       sink.varint(keyTag);
       key(sink, name);
       sink.varint(valueTag);
       element(sink, value, false);
-      width = sink.close(start, guess);
+      width = sink.closeFrame(start, guess);
     }
   };
 }

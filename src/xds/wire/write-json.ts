@@ -1,4 +1,4 @@
-// google.protobuf.Struct, Value and ListValue, written from plain JSON. Members are sorted, so the bytes are a function of the value.
+// google.protobuf.Struct, Value and ListValue, written from plain JSON. Invariant: members are sorted, so equal JSON gives equal bytes.
 
 import { assert } from '../../core/base/assert.ts';
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
@@ -15,9 +15,9 @@ const STRING_VALUE = 0x1a;
 const BOOL_VALUE = 0x20;
 const STRUCT_VALUE = 0x2a;
 const LIST_VALUE = 0x32;
-/** JSON within JSON; as protobufjs has it for messages, of which each level is two. */
+/** Nesting of JSON. */
 const DEPTH_MAX = 100;
-/** Bytes that lengths of objects and lists took the last time, by depth: see Sink.open. */
+/** Sizes that the lengths of objects and lists had last time, by depth: see Sink.openFrame. */
 const entryWidths = new Uint8Array(DEPTH_MAX + 1).fill(1);
 const valueWidths = new Uint8Array(DEPTH_MAX + 1).fill(1);
 const framedWidths = new Uint8Array(DEPTH_MAX + 1).fill(1);
@@ -29,12 +29,12 @@ export function writeStruct(sink: Sink, object: JsonObject, depth = 0): void {
     sink.varint(STRUCT_FIELDS);
     const nested = typeof member === 'object';
     const width = nested ? entryWidths[depth]! : 1;
-    const entry = sink.open(width);
+    const entry = sink.openFrame(width);
     sink.varint(ENTRY_KEY);
     sink.text(key);
     sink.varint(ENTRY_VALUE);
     writeFramed(sink, member, depth);
-    const taken = sink.close(entry, width);
+    const taken = sink.closeFrame(entry, width);
     if (nested) entryWidths[depth] = taken;
   }
 }
@@ -46,7 +46,7 @@ export function writeList(sink: Sink, list: readonly Json[], depth = 0): void {
   }
 }
 
-/** Null is a value too: what is there is always written. */
+/** Always writes the value, as null and defaults are values too. */
 export function writeValue(sink: Sink, json: Json, depth = 0): void {
   if (typeof json === 'string') {
     sink.varint(STRING_VALUE);
@@ -65,27 +65,27 @@ export function writeValue(sink: Sink, json: Json, depth = 0): void {
     const isStruct = isObject(json);
     sink.varint(isStruct ? STRUCT_VALUE : LIST_VALUE);
     const width = valueWidths[depth]!;
-    const start = sink.open(width);
+    const start = sink.openFrame(width);
     if (isStruct) writeStruct(sink, json, depth + 1);
     else writeList(sink, json, depth + 1);
-    valueWidths[depth] = sink.close(start, width);
+    valueWidths[depth] = sink.closeFrame(start, width);
   }
 }
 
-/** With the length before it. */
+/** The value with its length before it. */
 function writeFramed(sink: Sink, json: Json, depth: number): void {
   const nested = typeof json === 'object';
   const width = nested ? framedWidths[depth]! : 1;
-  const start = sink.open(width);
+  const start = sink.openFrame(width);
   writeValue(sink, json, depth);
-  const taken = sink.close(start, width);
+  const taken = sink.closeFrame(start, width);
   if (nested) framedWidths[depth] = taken;
 }
 
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** Sorted, but what looks like an integer comes first, ascending, as in every JavaScript object. */
+/** The keys sorted by code units, but keys that look like integers first, ascending, as in every JavaScript object. */
 export function sortedKeys(object: object): readonly string[] {
   const keys = Object.keys(object);
   if (keys.length < 2) return keys;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { encodeMessage, encodeResource } from '../../../../src/xds/engine/encode.ts';
 import { any, anyBytes, anyStruct, typeUrl } from '../../../../src/xds/proto/any.ts';
 import { Cluster_DiscoveryType, type FilterChain, type VirtualHost } from '../../../../src/xds/proto/types.gen.ts';
-import { encodePrepared } from '../../../../src/xds/wire/pack.ts';
+import { encodeUnpacked } from '../../../../src/xds/wire/pack.ts';
 import { toProtoJson } from '../../../../src/xds/wire/protojson.ts';
 import { type Plain, typeOf } from '../../../../src/xds/wire/registry.ts';
 
@@ -204,15 +204,15 @@ describe('parts', () => {
       };
       const shared = make();
       const apart = JSON.parse(JSON.stringify(shared)) as Plain;
-      const bytes = [1, 2, 3].map(() => Buffer.from(encodePrepared(typeOf(LISTENER), shared)));
-      for (const one of bytes) expect(one).toEqual(Buffer.from(encodePrepared(typeOf(LISTENER), apart)));
+      const bytes = [1, 2, 3].map(() => Buffer.from(encodeUnpacked(typeOf(LISTENER), shared)));
+      for (const one of bytes) expect(one).toEqual(Buffer.from(encodeUnpacked(typeOf(LISTENER), apart)));
     }
   });
 
   test('a part that is used twice, none, and absent parts', () => {
     const a = host('a');
     for (const message of [{ virtualHosts: [a, a] }, { name: 'x', virtualHosts: [] }, { name: 'x' }]) {
-      expect(Buffer.from(encodeMessage(ROUTES, message))).toEqual(Buffer.from(encodePrepared(typeOf(ROUTES), message)));
+      expect(Buffer.from(encodeMessage(ROUTES, message))).toEqual(Buffer.from(encodeUnpacked(typeOf(ROUTES), message)));
     }
   });
 });

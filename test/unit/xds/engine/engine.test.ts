@@ -159,7 +159,7 @@ describe('windows', () => {
     const second = take('second');
     take('gone', false);
     const third = take('third');
-    expect([window.taken, log]).toEqual([1, ['first']]);
+    expect([window.slotsTaken, log]).toEqual([1, ['first']]);
     now = 100;
     timers.shift()!();
     expect(log).toEqual(['first', 'second', 'first slow']);
@@ -168,7 +168,7 @@ describe('windows', () => {
     window.release(second);
     expect(log.slice(3)).toEqual(['gone', 'third']);
     window.release(third);
-    expect([window.taken, timers]).toEqual([0, []]);
+    expect([window.slotsTaken, timers]).toEqual([0, []]);
   });
 
   test('bytes count as well, and what is larger than the window goes alone', () => {
@@ -188,7 +188,7 @@ describe('windows', () => {
     expect(order).toEqual([11, 4, 6, 1]);
     window.release(one);
     window.release(six);
-    expect([order, window.taken]).toEqual([[11, 4, 6, 1], 0]);
+    expect([order, window.slotsTaken]).toEqual([[11, 4, 6, 1], 0]);
   });
 
   test('who has left is forgotten, also while there is always somebody waiting', async () => {

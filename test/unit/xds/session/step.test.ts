@@ -27,10 +27,10 @@ const delta = (typeUrl: string, subscribe: readonly string[] = [], nonce = ''): 
   kind: 'Request',
   request: { protocol: 'delta', typeUrl, subscribe, unsubscribe: [], initial: new Map(), nonce },
 });
-const evaluated = (ask: number, typeUrl: string, version: string) => ({
+const evaluated = (evaluation: number, typeUrl: string, version: string) => ({
   kind: 'Evaluated' as const,
-  ask,
-  view: { stateSeq: ask, sets: new Map([[typeUrl, new Map([['a', version]])]]) },
+  evaluation,
+  view: { stateSeq: evaluation, sets: new Map([[typeUrl, new Map([['a', version]])]]) },
 });
 
 describe('step', () => {
@@ -63,10 +63,15 @@ describe('step', () => {
   });
 
   test('a failed evaluation ends the push, is not repeated by itself, and what was asked for is not forgotten', () => {
-    const [failed, effects] = run(openSession('delta', 's'), delta(CDS), { kind: 'Push' }, { kind: 'Failed', ask: 1 });
+    const [failed, effects] = run(
+      openSession('delta', 's'),
+      delta(CDS),
+      { kind: 'Push' },
+      { kind: 'Failed', evaluation: 1 },
+    );
     // The push came while the evaluation was under way, so there is one more.
-    expect(effects).toEqual([{ kind: 'Evaluate', ask: 2 }]);
-    const [again, settled] = run(failed, { kind: 'Failed', ask: 2 });
+    expect(effects).toEqual([{ kind: 'Evaluate', evaluation: 2 }]);
+    const [again, settled] = run(failed, { kind: 'Failed', evaluation: 2 });
     expect(settled).toEqual([{ kind: 'Settled' }]);
     expect(run(again, { kind: 'Push' }, evaluated(3, CDS, '1'))[1]).toMatchObject([{ kind: 'Respond', names: ['a'] }]);
   });
@@ -75,7 +80,7 @@ describe('step', () => {
     const [session] = run(openSession('delta', 's'), delta(RDS, ['a']), delta(RDS, ['b']));
     expect(run(session, evaluated(1, RDS, '1'))[1]).toEqual([]);
     expect(run(session, evaluated(2, RDS, '1'))[1]).toMatchObject([{ kind: 'Respond', names: ['a'] }]);
-    expect(run(session, { kind: 'Waited', nonce: 'never' })[1]).toEqual([]);
+    expect(run(session, { kind: 'CdsWaitOver', nonce: 'never' })[1]).toEqual([]);
   });
 
   test('nonces are of the stream; unanswered responses are kept in bounded space', () => {
@@ -115,7 +120,7 @@ describe('step', () => {
   test('an unchanged set costs nothing, by identity or by value', () => {
     const first = evaluated(1, CDS, '1');
     const [session] = run(openSession('delta', 's'), delta(CDS), first, { kind: 'Sent' }, { kind: 'Push' });
-    expect(run(session, { ...first, ask: 2 })[1]).toEqual([{ kind: 'Settled' }]);
+    expect(run(session, { ...first, evaluation: 2 })[1]).toEqual([{ kind: 'Settled' }]);
     expect(run(session, evaluated(2, CDS, '1'))[1]).toEqual([{ kind: 'Settled' }]);
   });
 });
