@@ -1,8 +1,10 @@
-// Encodes each generated resource once. An unchanged resource object costs a look-up; in a changed one, unchanged virtual hosts and filter chains
-// cost a copy of their bytes (wire/pack.ts). A response is then a concatenation of existing frames.
+// Encodes each generated resource once. An unchanged resource object costs a look-up; in a changed one, unchanged
+// virtual hosts and filter chains cost a copy of their bytes (wire/pack.ts). A response is then a concatenation of
+// existing frames.
 //
-// Invariant: messages are immutable after they are handed over, since everything here is memoised by object identity. The bytes are a function
-// of the value: fields by number, map entries by key. (Go writes another order; compare decoded messages.)
+// Invariant: messages are immutable after they are handed over, since everything here is memoised by object identity.
+// The bytes are a function of the value: fields by number, map entries by key. (Go writes another order; compare
+// decoded messages.)
 
 import { hash } from 'node:crypto';
 import type { TypeName } from '../proto/any.ts';
@@ -16,7 +18,10 @@ export { loadProto } from '../wire/registry.ts';
 export interface EncodedResource {
   readonly name: string;
   readonly typeUrl: string;
-  /** Hash of the content (64 bits as 16 hex digits): equal messages have equal versions, in every replica and after every restart. */
+  /**
+   * Hash of the content (64 bits as 16 hex digits): equal messages have equal versions, in every replica and after
+   * every restart.
+   */
   readonly version: string;
   /** The resource as an encoded google.protobuf.Any. */
   readonly body: Buffer;
@@ -37,7 +42,10 @@ export function encodeMessage<K extends TypeName>(type: K, message: TypeMap[K]):
   return encodeUnpacked(typeOf(type), message as Plain);
 }
 
-/** `message` must be of the type that `url` names. Memoised by `message`; `before` is called only if it has to be encoded. */
+/**
+ * `message` must be of the type that `url` names. Memoised by `message`; `before` is called only if it has to be
+ * encoded.
+ */
 export function encodeResource(url: string, name: string, message: object, before?: () => void): EncodedResource {
   const known = resources.get(message);
   if (known !== undefined && known.name === name && known.typeUrl === url) return known;
@@ -79,8 +87,8 @@ class Encoded implements EncodedResource {
   }
 
   /**
-   * Made on first use and then the only copy of the body, since most meshes speak one of the two protocols; the other frame is made again if it
-   * is used. envoy.service.discovery.v3.Resource: version 1, resource 2, name 3.
+   * Made on first use and then the only copy of the body, since most meshes speak one of the two protocols; the other
+   * frame is made again if it is used. envoy.service.discovery.v3.Resource: version 1, resource 2, name 3.
    */
   get deltaFrame(): Buffer {
     if (this.#deltaFrame !== undefined) return this.#deltaFrame;

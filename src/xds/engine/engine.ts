@@ -1,8 +1,9 @@
-// What a proxy's subscription holds at a state: the one way from state to resources, for serving, for `generate` and for
-// `replay --verify`. It adds no bookkeeping of its own to the tracker's; it only avoids asking the same thing twice:
-//   - facts about proxies do not change what is generated, so states that differ in nothing else count as one for the tracker;
-//   - a proxy whose subscription is the same, and for which nothing changed, gets the identical set without a look at what is in it;
-//   - sets are made of the lists that the tracker shares between proxies, and found by what is in them, so equal views share sets and digests.
+// From state and subscription to resources: the only such path, for serving, for `generate` and for `replay --verify`.
+//
+// Invariant: it keeps no dependencies of its own; the tracker does. It only avoids asking the same question twice:
+//   - States that differ only in facts about proxies generate the same, so they count as one state for the tracker.
+//   - A proxy with an unchanged subscription, whose memoised answer still stands, gets the identical set without a look inside.
+//   - Sets are found by their elements, so that equal views share one set and one digest.
 
 import type { NodeFacets, ProxyRecord, Subscription } from '../../core/model/proxy.ts';
 import type { Resource } from '../../core/model/resource.ts';
@@ -24,9 +25,9 @@ interface ServedType {
   readonly url: string;
   readonly all: Query<string, Made> | undefined;
   readonly named: ResourceSource['named'];
-  /** Argument: what `NameLists` calls the list. Those that exist, in order of the list. */
-  readonly several: Query<string, Made> | undefined;
-  /** Argument as above. */
+  /** Argument: the id of a list of names (ListIds). The resources that exist, in the order of the list. */
+  readonly byList: Query<string, Made> | undefined;
+  /** For large lists: the parts that resources are made from (`query`, argument as above), and what is made of each. */
   readonly pieces:
     | { readonly query: Query<string, readonly object[]>; readonly each: Selection<object, unknown> }
     | undefined;
@@ -42,20 +43,23 @@ export interface SliceResult<T> {
   readonly left: number;
 }
 
-/** Encoding so many bytes takes about as long as a query. */
+/** Encoding this many bytes costs about as much as one query: a unit of work. */
 const BYTES_PER_UNIT = 4_096;
-/** A look that finds everything made already, in pieces of work. */
+/** An evaluation in which everything is memoised already, in units of work. */
 const IDLE_LOOK_UNITS = 0.5;
-/** Slices of a look that comes to no end grow, so that going through the same again and again costs no more than the work itself. */
+/**
+ * After CUTS_WITHOUT_GROWTH unfinished slices each further one is larger by GROWTH, so that walking through finished
+ * work again stays a bounded part of the cost.
+ */
 const CUTS_WITHOUT_GROWTH = 4;
 const GROWTH = 1.5;
 
 interface TypeView {
   readonly subscription: Subscription;
   readonly set: ResourceSet;
-  /** What the set was made from; undefined: nothing is ever generated of the type. */
+  /** The memoised answer that the set was made from; undefined: the type has no generator. */
   readonly held: Handle<Made> | undefined;
-  /** The last state at which it was found to stand. */
+  /** The newest state at which the view was found to be valid. */
   config: State;
 }
 
@@ -84,7 +88,7 @@ export class Engine {
     return [...this.#sources.keys()];
   }
 
-  /** Everything the subscription holds; undefined: the type cannot be served. Sets are identical while nothing in them changed. */
+  /** The resources of the subscription; undefined: the type cannot be served. Identical while nothing in it changed. */
   resourcesFor(state: State, proxy: ProxyRecord, typeUrl: string, subscription: Subscription): ResourceSet | undefined {
     const source = this.#sources.get(typeUrl);
     if (source === undefined) return undefined;
@@ -100,12 +104,12 @@ export class Engine {
     return set;
   }
 
-  /** Values remembered. */
+  /** Memoised values. */
   get size(): Tracker['size'] {
     return this.tracker.size;
   }
 
-  /** Every type the proxy is subscribed to and that can be served. */
+  /** The sets of all subscribed types that can be served. */
   viewOf(state: State, proxy: ProxyRecord): ReadonlyMap<string, ResourceSet> {
     const sets = new Map<string, ResourceSet>();
     for (const [typeUrl, subscription] of Object.entries(proxy.subscriptions)) {
@@ -116,8 +120,9 @@ export class Engine {
   }
 
   /**
-   * One look in slices: each call does no more than `allowance` pieces of work, `value` is undefined if that was not enough. Once a slice was not
-   * enough, the parts are made one by one before the whole is put together, so that what is done is not gone through again in each slice.
+   * `viewOf` in slices. Each call does at most about `allowance` units of work; `value` is undefined if that was not
+   * enough. After the first unfinished slice the parts are made one by one before the whole is assembled, so that later
+   * slices do not walk through finished parts.
    */
   look(): (allowance: number, state: State, proxy: ProxyRecord) => SliceResult<ReadonlyMap<string, ResourceSet>> {
     let parts: readonly Part[] | undefined;
@@ -133,7 +138,8 @@ export class Engine {
         this.tracker.charge(IDLE_LOOK_UNITS - 1);
         return this.viewOf(state, proxy);
       });
-      // Parts bring the work forward by themselves; only what is gone through again and again needs ever longer slices to come to an end.
+      // While parts remain, each slice makes progress. Only the assembly starts anew in each slice and may need larger
+      // ones.
       if (sliced.value === undefined && (parts === undefined || at === parts.length)) cuts++;
       return { value: sliced.value, left: Math.min(sliced.left, allowance) };
     };
@@ -149,7 +155,7 @@ export class Engine {
     });
   }
 
-  /** The objects that a resource was made from, and those that were looked for in vain. */
+  /** The objects that a resource was made from, and those that were looked up and are missing. */
   provenance(state: State, proxy: ProxyRecord, typeUrl: string, name: string): Provenance | undefined {
     const source = this.#sources.get(typeUrl);
     const config = this.#configOf(state);
@@ -161,13 +167,15 @@ export class Engine {
     return this.tracker.provenance(config, proxy, source.all, '', holds);
   }
 
-  /** Forgets what has not been used lately, nor is held by one of `connected`. Changes no result. */
+  /**
+   * Forgets values that were not used since the last sweep and that no proxy of `connected` holds. Changes no result.
+   */
   sweep(connected: Iterable<ProxyRecord> = []): void {
     const pieces = this.sweeping(connected);
     while (pieces.next().done !== true);
   }
 
-  /** As `sweep`, in pieces of about a microsecond: whoever takes them may ask anything in between. */
+  /** As `sweep`, in steps of about a microsecond. The engine may be used between steps. */
   *sweeping(connected: Iterable<ProxyRecord>): IterableIterator<undefined, void> {
     for (const { facets } of connected) {
       for (const { subscription, held } of this.#views.get(facets)?.sets.values() ?? []) {
@@ -189,8 +197,8 @@ export class Engine {
 
   #hold(config: State, proxy: ProxyRecord, source: ServedType, { names }: Subscription): Handle<Made> | undefined {
     if (source.all !== undefined) return this.tracker.handle(config, proxy, source.all, '');
-    if (source.several === undefined) return undefined;
-    return this.tracker.handle(config, proxy, source.several, this.#lists.idOf(names));
+    if (source.byList === undefined) return undefined;
+    return this.tracker.handle(config, proxy, source.byList, this.#lists.idOf(names));
   }
 
   #make({ url, all }: ServedType, { wildcard, names }: Subscription, made: Made): ResourceSet {
@@ -230,7 +238,7 @@ export class Engine {
     return remembered;
   }
 
-  /** The state that stands for all that generate the same: the tracker then has nothing to verify. */
+  /** One representative for all states that generate the same, so that the tracker has nothing to verify. */
   #configOf(state: State): State {
     if (this.#config === undefined || !sameConfig(this.#config, state)) this.#config = state;
     return this.#config;
@@ -243,15 +251,15 @@ function sourceOf(source: ResourceSource, lists: ListIds): ServedType {
   // The argument of `all` is always the empty string.
   const all = source.all as unknown as Query<string, Made> | undefined;
   const pieces = piecesOf(source, lists);
-  return { url: source.url, all, named: source.named, several: listQueryOf(source, pieces, lists), pieces };
+  return { url: source.url, all, named: source.named, byList: listQueryOf(source, pieces, lists), pieces };
 }
 
 function piecesOf({ url, pieces }: ResourceSource, lists: ListIds): ServedType['pieces'] {
   if (pieces === undefined) return undefined;
-  // Equal ones are one object, so that lists of equal ones are equal, whoever asks.
-  const oneOfEqualPieces = interning(`xds/interning/${url}`);
+  // Equal parts become one object, so that equal lists have identical elements for every proxy.
+  const internedPieces = interning(`xds/interning/${url}`);
   const run = (reader: ProxyReader, list: string): readonly object[] =>
-    pieces.list(reader, lists.get(list)).map(piece => reader.make(oneOfEqualPieces, piece));
+    pieces.list(reader, lists.get(list)).map(piece => reader.make(internedPieces, piece));
   return { query: { name: `xds/pieces/${url}`, run }, each: pieces.each };
 }
 
@@ -261,10 +269,11 @@ function listQueryOf(
   lists: ListIds,
 ): Query<string, Made> | undefined {
   if (named === undefined || all !== undefined) return undefined;
-  const name = `xds/several/${url}`;
+  const name = `xds/byList/${url}`;
   if (pieces !== undefined) {
     const each = pieces.each as Selection<object, Resource<object>>;
-    // Once for all who are asked the same; a change of a few pieces is a change of the last list.
+    // One selection for all proxies with the same list. After a change of a few parts it re-runs only for those
+    // (`lineage`).
     const together: Selection<{ readonly list: string; readonly of: readonly object[] }, Made> = {
       name: `xds/together/${url}`,
       lineage: ({ list }) => list,
@@ -282,7 +291,7 @@ function listQueryOf(
   };
 }
 
-/** Whatever a reader can see: see core/query/read-index.ts. */
+/** Compares everything that a tracked reader can read (core/query/read-index.ts). */
 function sameConfig(a: State, b: State): boolean {
   return (
     a.objects === b.objects &&

@@ -1,5 +1,5 @@
-// Ids for lists of resource names. A tracked query takes one short text as its argument, and a proxy of a large mesh watches thousands of names,
-// the same ones as its neighbours; so queries get the id of the list.
+// Ids for lists of resource names. A tracked query takes one short text as its argument, and a proxy of a large mesh
+// watches thousands of names, the same ones as its neighbours; so queries get the id of the list.
 //
 // Invariant: equal lists have one id while it is in use, and an id stands for one list for ever: ids are not reused.
 

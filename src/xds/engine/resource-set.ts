@@ -1,5 +1,5 @@
-// Everything a client holds of one type: the resources by name, their versions, and the digest that receipts carry. Proxies with the same
-// resources share one set (set-book.ts), and so one digest and one map of versions.
+// Everything a client holds of one type: the resources by name, their versions, and the digest that receipts carry.
+// Proxies with the same resources share one set (set-book.ts), and so one digest and one map of versions.
 
 import { hash } from 'node:crypto';
 import { type EncodedResource, encodeResource } from './encode.ts';

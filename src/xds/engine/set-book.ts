@@ -1,5 +1,6 @@
-// Finds the resource set for a list of resources. Invariant: lists with identical elements get the identical set while it is in use, however the
-// lists were made. So namespaces that see the same share versions, digest, receipt and response bytes.
+// Finds the resource set for a list of resources. Invariant: lists with identical elements get the identical set while
+// it is in use, however the lists were made. So namespaces that see the same share versions, digest, receipt and
+// response bytes.
 
 import type { Resource } from '../../core/model/resource.ts';
 import { ResourceSet } from './resource-set.ts';
@@ -12,8 +13,8 @@ interface ListedSet {
 }
 
 /**
- * Sets of one type that a new list is compared with: the views of this many namespaces can change together and still share. Each comparison is at
- * most one pass over the list.
+ * Sets of one type that a new list is compared with: the views of this many namespaces can change together and still
+ * share. Each comparison is at most one pass over the list.
  */
 export const COMPARED_SETS = 32;
 

@@ -1,9 +1,9 @@
-// Clients that hang up all at once, as when a load balancer or a node goes away. Node answers the end of a connection by closing it in the very turn of the
-// event loop in which the end was read: with a thousand of them that was one turn of 70 to 100 ms. Here the connection stays half open at first, and so many
-// are closed a turn.
+// Spreads the closing of connections over ticks of the event loop when many clients hang up at once (a load balancer or
+// a node goes away). Node closes a connection in the tick in which it reads its end; for a thousand that was one tick
+// of 70 to 100 ms. Here the connection stays half open first, and HANG_UPS_PER_TICK are closed in each tick.
 //
-// Nothing is lost by that: a client that has ended its side of an HTTP/2 connection can neither answer nor ask, and what is written to it meanwhile
-// fails as it would anyway. Connections that were reset are closed by Node itself, at once.
+// This loses nothing: a client that has ended its side of an HTTP/2 connection can neither answer nor request, and
+// writes to it fail anyway. Connections that were reset are closed by Node at once.
 
 import type { ServerHttp2Session } from 'node:http2';
 import { BatchPerTick } from '../serve/batch-per-tick.ts';
@@ -11,7 +11,7 @@ import { BatchPerTick } from '../serve/batch-per-tick.ts';
 /** About 0.1 ms each. */
 export const HANG_UPS_PER_TICK = 50;
 
-/** What is used of an HTTP/2 session; `socket` is Node's proxy of the socket, which lets through what is done here. */
+/** The part of an HTTP/2 session that is used. `socket` is Node's proxy, which permits these members. */
 export type Session = Pick<ServerHttp2Session, 'destroy' | 'destroyed'> & {
   readonly socket: { allowHalfOpen: boolean; on(event: 'end', listener: () => void): unknown };
 };

@@ -1,10 +1,10 @@
-// Requests that many clients send byte for byte, read once: the proxies of a namespace subscribe to the same thousand names. A large request
-// without a node is compared with those of its length before it is decoded, and equal ones give the identical message, so that what follows
-// from its names is shared as well (session/name-sets.ts).
+// Decodes large requests that many clients send byte for byte once: the proxies of a namespace subscribe to the same
+// thousand names. Equal bytes give the identical message, so that everything memoised by the identity of its names is
+// shared as well (session/name-sets.ts).
 
-/** Below this a request is decoded: comparing would not be cheaper, and most small ones carry a nonce of their own. */
+/** Smaller requests are always decoded: comparing would not be cheaper, and most carry a nonce of their own. */
 export const REMEMBERED_BYTES_MIN = 1_024;
-/** Bytes of requests that are remembered; past that the one not seen for longest goes. */
+/** Limit of the memo, in bytes of requests; past it the least recently seen one is dropped. */
 export const REMEMBERED_BYTES_MAX = 4 * 1024 * 1024;
 
 interface Known<M> {
@@ -14,10 +14,10 @@ interface Known<M> {
 
 export class RequestMemo<M> {
   readonly #decode: (bytes: Buffer) => M;
-  /** What may be given to others: nothing that is said of one client. */
+  /** False for messages with data of one client (a node): these are not shared. */
   readonly #shareable: (message: M) => boolean;
   readonly #bytesMax: number;
-  /** Digest-free: by length, then by content; in the order in which they were last seen. */
+  /** Length → requests of that length; least recently seen first. No digests: comparing bytes is cheaper. */
   readonly #known = new Map<number, readonly Known<M>[]>();
   #bytes = 0;
   hits = 0;
@@ -28,12 +28,12 @@ export class RequestMemo<M> {
     this.#bytesMax = bytesMax;
   }
 
-  /** Bytes remembered. */
+  /** Bytes in the memo. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Throws what decoding throws. The message must not be changed. */
+  /** Throws what `decode` throws. The message is shared and must not be changed. */
   read(bytes: Buffer): M {
     if (bytes.length < REMEMBERED_BYTES_MIN || bytes.length > this.#bytesMax) return this.#decode(bytes);
     const alike = this.#known.get(bytes.length) ?? [];

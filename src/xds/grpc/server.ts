@@ -1,7 +1,7 @@
-// The ADS server: grpc-js below, sessions and the push schedule above, nothing decided in between. Messages are Buffers on both sides
-// (identity serializers): requests are decoded here, responses are bytes that were put together once for all who are sent the same.
+// The ADS server: grpc-js below, the hub with its sessions and push schedule above. Nothing is decided here. Messages
+// are Buffers on both sides (identity serializers): requests are decoded here, responses are shared bytes.
 //
-// Writes are counted by their callback and not by what `write` returns: docs/adr/0005.
+// The write callback, not the boolean that `write` returns, counts as "taken": docs/adr/0005.
 
 import {
   status as grpcStatus,
@@ -37,7 +37,7 @@ export interface XdsServerOptions {
 export type Call = ServerDuplexStream<Buffer, Buffer>;
 type Protocol = 'sotw' | 'delta';
 
-/** The client reset its stream, or the connection is lost: which of them, nobody says. */
+/** The client reset its stream or the connection is lost; grpc-js does not tell which. */
 const GONE = 'the client is gone';
 
 const SERVICE = '/envoy.service.discovery.v3.AggregatedDiscoveryService';
@@ -53,7 +53,7 @@ const bidi = (path: string) => ({
   responseDeserialize: identity,
 });
 
-/** Also for clients: tests and tools speak the same two methods. */
+/** Also used by clients in tests and tools. */
 export const adsService = {
   streamAggregatedResources: bidi(`${SERVICE}/StreamAggregatedResources`),
   deltaAggregatedResources: bidi(`${SERVICE}/DeltaAggregatedResources`),
@@ -65,7 +65,7 @@ export class XdsServer {
   readonly #hub: Hub;
   readonly #hangUps = new HangUpQueue();
   #largest = 0;
-  /** A node is of one proxy only. */
+  /** Requests with a node belong to one proxy and are not shared. */
   readonly #requests = {
     sotw: new RequestMemo(sotwMessage, ({ node }) => node === undefined),
     delta: new RequestMemo(deltaMessage, ({ node }) => node === undefined),
@@ -88,12 +88,15 @@ export class XdsServer {
     });
   }
 
-  /** Something changed: the schedule decides when who is looked at. */
+  /** The state changed: the schedule decides when each connection is evaluated again. */
   push(request: PushRequest): void {
     this.#hub.push(request);
   }
 
-  /** What is shared and what is cut, since the start; `largestRequest` and `bodyBytes` in bytes as they are. */
+  /**
+   * Counters since the start (bytes assembled and shared, unfinished slices, repeated requests), the largest request
+   * and the cached body bytes.
+   */
   get stats(): {
     readonly madeBytes: number;
     readonly sharedBytes: number;
@@ -108,27 +111,27 @@ export class XdsServer {
     return { ...bodies.stats, bodyBytes: bodies.bytes, cuts: turns.cuts, repeatedRequests, largestRequest };
   }
 
-  /** Streams wait for their turn to be let in. */
+  /** New streams queue at the admission gate. */
   get isCrowded(): boolean {
     return this.#hub.isCrowded;
   }
 
-  /** In no order. */
+  /** Unordered. */
   served(): Iterable<Served> {
     return this.#hub.served();
   }
 
-  /** By connection name. */
+  /** Sorted by connection name. */
   connections(): readonly ConnectionStatus[] {
     return this.#hub.connections();
   }
 
-  /** Idempotent; false if there is no such connection. The client will come back. */
+  /** Ends the stream; the client is expected to reconnect. False if there is no such connection. */
   disconnect(connection: string): boolean {
     return this.#hub.disconnect(connection);
   }
 
-  /** Ends every stream, records that, and closes. Resolves after at most twice `graceMs`. */
+  /** Ends every stream, records the disconnects, closes the listeners. Resolves after at most twice `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     await this.#hub.stop(graceMs);
     const { clock } = this.#options.host;
@@ -167,7 +170,7 @@ export class XdsServer {
       return stream.receive(message);
     });
     call.on('end', () => {
-      // Whoever has gone altogether is not waiting for a status.
+      // A client whose connection is gone cannot receive a status.
       if (isGone(call)) stream.closed(GONE);
       else stream.end('OK', 'closed by the client');
     });
@@ -207,7 +210,7 @@ function deltaMessage(bytes: Buffer): Incoming {
 }
 
 function refusal(detail: { readonly message: string } | undefined): { readonly error?: string } {
-  return detail === undefined ? {} : { error: detail.message === '' ? 'refused without a reason' : detail.message };
+  return detail === undefined ? {} : { error: detail.message === '' ? 'the client gave no reason' : detail.message };
 }
 
 function transportOf(call: Call): Transport {
@@ -220,7 +223,7 @@ function transportOf(call: Call): Transport {
     },
     end: (code, message) => {
       if (code === 'OK') call.end();
-      // A status would wait behind what is not taken.
+      // A status would queue behind the data that the client does not take: reset instead.
       else if (code === 'DEADLINE_EXCEEDED' && resetStream(call)) return;
       else call.emit('error', { code: grpcCode[code], details: message, metadata: new Metadata() });
     },
@@ -252,7 +255,7 @@ function serverOptions(limits: XdsLimits) {
     'grpc.keepalive_time_ms': limits.keepaliveMs,
     'grpc.keepalive_timeout_ms': limits.keepaliveTimeoutMs,
     'grpc.keepalive_permit_without_calls': 1,
-    // Nobody asks for it, and it counts every message of every stream.
+    // Unused, and it would count every message of every stream.
     'grpc.enable_channelz': 0,
     ...(connectionAgeMsMax === undefined
       ? {}

@@ -1,8 +1,9 @@
-// Messages that many streams are sent: their bytes go to HTTP/2 as they are. grpc-js copies each message behind its frame header, once a stream,
-// which for a thousand proxies and a route configuration of 276 KiB is 270 MiB of copies and as much garbage. Below its API there is an
-// HTTP/2 stream that takes several buffers at once and does not copy them (docs/adr/0005).
+// Writes shared pieces to HTTP/2 without copying them. grpc-js copies each message behind its frame header, once for
+// each stream: for a thousand proxies and a route configuration of 276 KiB that is 270 MiB of copies. The HTTP/2 stream
+// below its API takes several buffers at once (docs/adr/0005).
 //
-// That stream is no public part of grpc-js, whose version is pinned; where it is not found, the message goes the ordinary way.
+// That stream is not part of grpc-js's public API, and grpc-js is pinned to a version. Without access to it the message
+// takes the ordinary way.
 
 import { constants } from 'node:http2';
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
@@ -20,8 +21,8 @@ export interface ByteStream {
 }
 
 /**
- * A response that has not been put together: grpc-js asks a serialized message for its length and has it copied behind the frame header
- * (server-interceptors.js, serializeMessage), so the pieces are copied once, there. Everything else sees a Buffer.
+ * Poses as a Buffer for grpc-js, which only asks a serialized message for its length and copies it behind the frame
+ * header (server-interceptors.js, serializeMessage). So the pieces are copied once, there.
  */
 class Pieces {
   readonly #pieces: readonly Buffer[];
@@ -41,7 +42,10 @@ class Pieces {
 
 const FRAME_HEADER_BYTES = 5;
 
-/** Sends the concatenation of `pieces` as one message; they must not be changed afterwards. `done`: the transport took it, or failed. */
+/**
+ * Sends the concatenation of `pieces`, which must not be changed afterwards, as one message. `done`: taken by the
+ * transport, or failed.
+ */
 export function sendPieces(call: ServerDuplexStream<Buffer, Buffer>, pieces: readonly Buffer[], done: Done): void {
   const stream = byteStreamOf(call);
   if (stream === undefined) {
@@ -49,7 +53,7 @@ export function sendPieces(call: ServerDuplexStream<Buffer, Buffer>, pieces: rea
     return;
   }
   call.sendMetadata(new Metadata());
-  // Not compressed, and the length (gRPC over HTTP/2, "Length-Prefixed-Message").
+  // Compressed flag 0, then the length (gRPC over HTTP/2, "Length-Prefixed-Message").
   const header = Buffer.alloc(FRAME_HEADER_BYTES);
   header.writeUInt32BE(lengthOf(pieces), 1);
   const last = pieces.at(-1) ?? header;
@@ -68,7 +72,7 @@ export function byteStreamOf(call: ServerDuplexStream<Buffer, Buffer>): ByteStre
   return usable && stream.writable === true ? (stream as ByteStream) : undefined;
 }
 
-/** Nobody is there any more to take a status. False as well where it cannot be seen. */
+/** True if the client can no longer receive a status. False if that is unknown. */
 export function isGone(call: ServerDuplexStream<Buffer, Buffer>): boolean {
   return streamOf(call)?.writable === false;
 }
@@ -77,7 +81,7 @@ function streamOf(call: ServerDuplexStream<Buffer, Buffer>): Partial<ByteStream>
   return (call as { readonly call?: { readonly stream?: Partial<ByteStream> } }).call?.stream;
 }
 
-/** Ends the call at once, whatever is still to be written; false if that cannot be done here. */
+/** Resets the HTTP/2 stream, dropping unwritten data; false if the stream is not accessible. */
 export function resetStream(call: ServerDuplexStream<Buffer, Buffer>): boolean {
   const stream = byteStreamOf(call);
   stream?.close(constants.NGHTTP2_CANCEL);

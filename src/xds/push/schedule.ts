@@ -1,14 +1,16 @@
-// The push schedule: when each connection is evaluated again. A pure step over time, (schedule, input at a time) → [schedule, effects].
+// The push schedule: when each connection is evaluated again. A pure step over time, (schedule, input at a time) →
+// [schedule, effects].
 //
-// Debounce. A request waits for a quiet time of `debounceAfterMs`, so that changes that belong together travel together; further requests
-// merge into it, for at most `debounceMaxMs`. An endpoint-only request is released at once after a quiet time.
-// Push. A released request makes every connection due. Invariant: a connection has at most one push in flight, and later requests merge
-// into one next push; at most `windowSize` pushes hold a slot, and one that takes longer than `slotHoldMs` (a client that does not read)
-// loses its slot but gets no second push. Order is deterministic: by connection name within a release, first in first out between releases.
-// Cost. A release does not touch idle connections: a wave is a list of names with an index, usually the shared list of all connections.
+// Debounce. A request waits for a quiet time of `debounceAfterMs`, so that changes that belong together travel
+// together; further requests merge into it, for at most `debounceMaxMs`. An endpoint-only request is released at once
+// after a quiet time. Push. A released request makes every connection due. Invariant: a connection has at most one push
+// in flight, and later requests merge into one next push; at most `windowSize` pushes hold a slot, and one that takes
+// longer than `slotHoldMs` (a client that does not read) loses its slot but gets no second push. Order is
+// deterministic: by connection name within a release, first in first out between releases. Cost. A release does not
+// touch idle connections: a wave is a list of names with an index, usually the shared list of all connections.
 //
-// Istio: pilot/pkg/xds/discovery.go (debounce), pushqueue.go. Unlike there, no push context has to be built between debounce and push: the
-// state is folded before a request arrives here.
+// Istio: pilot/pkg/xds/discovery.go (debounce), pushqueue.go. Unlike there, no push context has to be built between
+// debounce and push: the state is folded before a request arrives here.
 
 import { assert, unreachable } from '../../core/base/assert.ts';
 import { isNoPush, mergePushRequests, noPush, type PushRequest } from '../../core/push-request.ts';

@@ -1,8 +1,9 @@
-// The rate limit for new streams (PILOT_MAX_REQUESTS_PER_SECOND). After a quiet time it admits at once as many streams as one batch holds; the
-// others wait for the next batch boundary after their turn.
+// The rate limit for new streams (PILOT_MAX_REQUESTS_PER_SECOND). After a quiet time it admits at once as many streams
+// as one batch holds; the others wait for the next batch boundary after their turn.
 //
-// Invariant: over any longer time at most `perSecond` streams a second are admitted, in order of arrival. Unlike istiod, which refuses, it makes a
-// stream wait for up to `waitMsMax`: a refused proxy reconnects at once, which costs more.
+// Invariant: over any longer time at most `perSecond` streams a second are admitted, in order of arrival. Unlike
+// istiod, which refuses, it makes a stream wait for up to `waitMsMax`: a refused proxy reconnects at once, which costs
+// more.
 
 /** Streams that wait are admitted in batches this far apart, so that their generation, facts and commits are shared. */
 export const GATE_BATCH_MS = 500;

@@ -1,6 +1,7 @@
-// Work that comes in a crowd, so much of it in a turn of the event loop that nothing else has to wait for long.
+// Runs queued work in batches, one batch for each tick of the event loop, so that a crowd of items does not delay
+// anything else for long.
 //
-// Invariant: in order, and never in the turn in which it came.
+// Invariant: first in, first out; an item never runs in the tick in which it was added.
 
 export class BatchPerTick<T> {
   readonly #batchSize: number;
@@ -8,8 +9,8 @@ export class BatchPerTick<T> {
   #waiting: T[] = [];
 
   /** `work` must not throw. */
-  constructor(aTurn: number, work: (one: T) => void) {
-    this.#batchSize = aTurn;
+  constructor(batchSize: number, work: (one: T) => void) {
+    this.#batchSize = batchSize;
     this.#work = work;
   }
 

@@ -1,5 +1,8 @@
-// The first request of a stream: who is it, and which facts say so. Rules: spec-events §7.2, §7.4. The list of extensions of a stock Envoy is
-// 100 KB of JSON, equal for all of one build; it is recorded once and referred to by its hash.
+// The first request of a stream: which proxy it is, whether it may be served, and which facts record it. Istio:
+// pilot/pkg/xds/ads.go (initConnection, initProxyMetadata), pilot/pkg/xds/auth.go (authorize).
+//
+// The extension list of a stock Envoy is 100 KB of JSON and equal for all proxies of one build: it is recorded once
+// (`Interned`), and `ProxyConnected` refers to its hash.
 
 import { hash } from 'node:crypto';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../core/base/json.ts';
@@ -20,7 +23,10 @@ export interface Arrival {
   readonly facts: readonly Unrecorded[];
 }
 
-/** What to record for a proxy that connects, or why it is not served. A proxy that proves nothing is served; one that proves to be another is not. */
+/**
+ * The facts of a proxy that connects, or why it is refused. Without an identity (plaintext) the node is believed; with
+ * one, the identity must match the namespace and service account that the node claims.
+ */
 export function arrivalOf(
   state: State,
   node: JsonObject | undefined,
@@ -57,7 +63,7 @@ export function arrivalOf(
   return { facets, facts, connection };
 }
 
-/** Envoy lists its extensions in an order of its own, another one in every process. */
+/** Sorted: each Envoy process lists its extensions in a different order. */
 function inOrder(value: Json | undefined): readonly Json[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const texts = value.map((item: Json) => [canonicalJson(item), item] as const);

@@ -1,4 +1,5 @@
-// A debug answer as a response: made on the spot, so not of encode.ts's remembered frames.
+// The response to a debug request. It is made for one client, so its frames are not the memoised ones of
+// engine/encode.ts.
 
 import { framed, framedString } from '../wire/frame.ts';
 import { deltaDiscoveryResponse, discoveryResponse } from './discovery.ts';

@@ -1,9 +1,10 @@
-// What follows from a write that the transport has taken (the session's next step, metrics) waits until the bytes of all others are out: HTTP/2 hands
-// connection after connection to the operating system and says so in between, and what is done there is what the last proxy waits for.
+// Work that follows a finished write (the session's next step, metrics) is deferred until the bytes of all other
+// streams are out. HTTP/2 calls back between handing one connection and the next to the operating system, so work done
+// in the callback would delay the last proxy.
 
 import { BatchPerTick } from './batch-per-tick.ts';
 
-/** Some 20 µs each. */
+/** About 20 µs each. */
 export const COMPLETIONS_PER_TICK = 250;
 
 export interface Completion {

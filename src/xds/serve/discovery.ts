@@ -1,5 +1,6 @@
-// Responses and requests of the discovery service (envoy/service/discovery/v3/discovery.proto). A response is a concatenation of frames that
-// encode.ts made once per resource; it is never re-encoded for the next proxy. A request is decoded into plain data.
+// Requests and responses of the discovery service (envoy/service/discovery/v3/discovery.proto). A response is a
+// concatenation of frames that engine/encode.ts made once for each resource; it is not encoded again for the next
+// proxy. A request is decoded into plain data.
 
 import type { JsonObject } from '../../core/base/json.ts';
 import { framed, framedString } from '../wire/frame.ts';
@@ -13,15 +14,15 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
-/** Absent strings are empty, absent lists are empty. */
+/** Absent strings and lists are empty. */
 export interface DiscoveryRequestData {
   readonly versionInfo: string;
-  /** envoy.config.core.v3.Node in protojson; only the first request of a stream has to have it. */
+  /** envoy.config.core.v3.Node in protojson; required only in the first request of a stream. */
   readonly node: JsonObject | undefined;
   readonly resourceNames: readonly string[];
   readonly typeUrl: string;
   readonly responseNonce: string;
-  /** Set: the proxy rejects the response of that nonce. */
+  /** Present in a NACK of the response with that nonce. */
   readonly errorDetail: ErrorDetail | undefined;
 }
 
@@ -30,7 +31,7 @@ export interface DeltaDiscoveryRequestData {
   readonly typeUrl: string;
   readonly resourceNamesSubscribe: readonly string[];
   readonly resourceNamesUnsubscribe: readonly string[];
-  /** Resource name to the version that the proxy holds; only on the first request of a type. */
+  /** Resource name → version that the proxy holds; only in the first request of a type. */
   readonly initialResourceVersions: Readonly<Record<string, string>>;
   readonly responseNonce: string;
   readonly errorDetail: ErrorDetail | undefined;
@@ -42,7 +43,7 @@ export interface DiscoveryResponseParts {
   readonly nonce: string;
   /** `sotwFrame` of each resource. */
   readonly frames: readonly Buffer[];
-  /** ControlPlane.identifier; none if empty or absent. */
+  /** ControlPlane.identifier; omitted if empty or absent. */
   readonly controlPlane?: string;
 }
 
@@ -61,7 +62,7 @@ export function discoveryResponse(parts: DiscoveryResponseParts): Buffer {
   return Buffer.concat(discoveryPieces(parts));
 }
 
-/** Its bytes in order, without copying the frames. */
+/** The pieces of the encoded message, in order; frames are not copied. */
 export function discoveryPieces(parts: DiscoveryResponseParts): readonly Buffer[] {
   return [
     framedString(1, parts.versionInfo),
@@ -77,14 +78,14 @@ export function deltaDiscoveryResponse(parts: DeltaDiscoveryResponseParts): Buff
   return Buffer.concat(deltaDiscoveryPieces(parts));
 }
 
-/** Its bytes in order, without copying the frames. */
+/** The pieces of the encoded message, in order; frames are not copied. */
 export function deltaDiscoveryPieces(parts: DeltaDiscoveryResponseParts): readonly Buffer[] {
   return [
     framedString(1, parts.systemVersionInfo),
     ...parts.frames,
     framedString(4, parts.typeUrl),
     framedString(5, parts.nonce),
-    // An empty name is a name, and repeated fields keep it.
+    // `framed`, since `framedString` would omit an empty name, which is valid in a repeated field.
     ...parts.removed.map(name => framed(6, Buffer.from(name, 'utf8'))),
     controlPlane(7, parts.controlPlane),
   ];
@@ -127,15 +128,15 @@ export function decodeDeltaDiscoveryRequest(bytes: Uint8Array): DeltaDiscoveryRe
   };
 }
 
-/** Without a node and a refusal; undefined: it has one of them, or is none. */
+/** The fast path for requests without node and error_detail; undefined: use the general decoder. */
 function plainRequest(bytes: Uint8Array): DiscoveryRequestData | undefined {
   let [versionInfo, typeUrl, responseNonce] = ['', '', ''];
   const resourceNames: string[] = [];
-  const isPlain = eachText(bytes, (field, said) => {
-    if (field === 1) versionInfo = said;
-    else if (field === 3) resourceNames.push(said);
-    else if (field === 4) typeUrl = said;
-    else if (field === 5) responseNonce = said;
+  const isPlain = eachText(bytes, (field, value) => {
+    if (field === 1) versionInfo = value;
+    else if (field === 3) resourceNames.push(value);
+    else if (field === 4) typeUrl = value;
+    else if (field === 5) responseNonce = value;
     else return false;
     return true;
   });
@@ -143,16 +144,16 @@ function plainRequest(bytes: Uint8Array): DiscoveryRequestData | undefined {
   return { versionInfo, node: undefined, resourceNames, typeUrl, responseNonce, errorDetail: undefined };
 }
 
-/** As above, and without versions that the client holds. */
+/** As above, and without initial_resource_versions. */
 function plainDeltaRequest(bytes: Uint8Array): DeltaDiscoveryRequestData | undefined {
   let [typeUrl, responseNonce] = ['', ''];
   const subscribe: string[] = [];
   const unsubscribe: string[] = [];
-  const isPlain = eachText(bytes, (field, said) => {
-    if (field === 2) typeUrl = said;
-    else if (field === 3) subscribe.push(said);
-    else if (field === 4) unsubscribe.push(said);
-    else if (field === 6) responseNonce = said;
+  const isPlain = eachText(bytes, (field, value) => {
+    if (field === 2) typeUrl = value;
+    else if (field === 3) subscribe.push(value);
+    else if (field === 4) unsubscribe.push(value);
+    else if (field === 6) responseNonce = value;
     else return false;
     return true;
   });

@@ -1,13 +1,17 @@
-// Facts of streams on their way to the journal. While more streams come than are let in, facts wait a few milliseconds for those of the neighbours
-// that were let in together, and share their commit: a commit costs more than the facts in it. Otherwise they go at once.
+// Facts of streams on their way to the journal. While streams queue at the admission gate, facts wait GATHER_MS for
+// those of the streams that were admitted together and share one commit with them, since a commit costs more than the
+// facts in it. Otherwise they are recorded at once.
 //
-// Invariant: the host is given facts in the order in which they came here; subscription-facts.ts relies on it.
+// Invariant: the host gets facts in the order in which they were given here; subscription-facts.ts relies on it.
 
 import type { Unrecorded } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import type { XdsHost } from './host.ts';
 
-/** A proxy that connects waits for about nine commits, one after another; those behind it wait for seconds meanwhile. */
+/**
+ * A connecting proxy needs about nine commits, one after another, so it waits about nine times this; the queue at the
+ * gate waits for seconds.
+ */
 export const GATHER_MS = 40;
 
 interface Waiting {
@@ -25,7 +29,7 @@ export class GatheredFacts {
     this.#busy = busy;
   }
 
-  /** As the host's. */
+  /** As XdsHost.record. */
   record(facts: readonly Unrecorded[]): Promise<State> {
     if (this.#waiting.length === 0 && !this.#busy()) return this.#host.record(facts);
     return new Promise(resolve => {

@@ -1,5 +1,5 @@
-// What the xDS server needs of the process around it: a place to record facts, the newest state, push requests, time. The runtime is
-// one host; tests and the simulator have others. The server decides nothing that is not in the session's or the schedule's step.
+// What the xDS side needs from the process around it: recording facts, the newest state, time, logging. The runtime is
+// one host; tests and the simulator have others.
 
 import type { Unrecorded } from '../../core/event.ts';
 import type { PushRequest } from '../../core/push-request.ts';
@@ -12,29 +12,30 @@ export interface HostTimer {
 export interface HostClock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Runs once, not before `ms` have passed. */
+  /** Runs `run` once, at the earliest after `ms`. */
   after(ms: number, run: () => void): HostTimer;
 }
 
 export interface XdsHost {
   readonly clock: HostClock;
   /**
-   * Resolves when the facts are in the journal and folded: whatever is sent afterwards can be explained by it. Concurrent calls share a
-   * commit. Rejects when nothing may be served any more (the process is stopping, the journal is strict and cannot be written).
+   * Resolves with the state once the facts are in the journal and folded. Concurrent calls share a commit. Rejects if
+   * nothing may be served any more (the process is stopping, or the journal cannot be written and --journal-strict is
+   * set).
    */
   record(facts: readonly Unrecorded[]): Promise<State>;
   /** The newest folded state. */
   state(): State;
-  /** False: streams are refused with UNAVAILABLE. */
+  /** False: new streams are refused with UNAVAILABLE. */
   ready(): boolean;
-  /** A name that no earlier connection in this journal had. */
+  /** A connection name that is unique in this journal. */
   connectionName(proxyId: string): string;
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string): void;
-  /** A proxy refused what it was sent. `resources`: those its message names; may be empty. Already recorded. */
+  /** A proxy NACKed a response; already recorded. `resources`: those that its message names, possibly none. */
   nacked?(nack: Nack): void;
   /** For metrics. */
   observe?(event: XdsObservation): void;
-  /** The answer to a debug request over xDS; absent: silence. */
+  /** The answer to a debug request over xDS; undefined: no response. */
   debug?(typeUrl: string, names: readonly string[], identities: readonly string[]): readonly DebugResource[];
 }
 
@@ -52,7 +53,10 @@ export interface DebugResource {
 }
 
 export type XdsObservation =
-  /** `pushMs`: from when the response was due to when the transport took it, receipt included; `sendMs`: the last part of that, the write. */
+  /**
+   * `pushMs`: from the moment the response was due until the transport took it, receipt included; `sendMs`: the write
+   * alone.
+   */
   | {
       readonly kind: 'Sent';
       readonly typeUrl: string;
@@ -61,11 +65,11 @@ export type XdsObservation =
       readonly pushMs: number;
       readonly sendMs: number;
     }
-  /** A push to one connection begins, so long after it was released. */
+  /** A push to one connection starts, `queuedMs` after its release. */
   | { readonly kind: 'Started'; readonly queuedMs: number }
   | { readonly kind: 'Acked' | 'Nacked' | 'Expired'; readonly typeUrl: string }
   | { readonly kind: 'Released'; readonly request: PushRequest; readonly waitedMs: number }
-  /** A push is over for one connection: from its start to the last byte handed to the transport. */
+  /** A push to one connection is complete. `tookMs`: from its start until the transport took the last byte. */
   | { readonly kind: 'Settled'; readonly tookMs: number }
   | { readonly kind: 'WriteSlow'; readonly connection: string }
   | { readonly kind: 'Failed'; readonly connection: string; readonly message: string };

@@ -1,7 +1,9 @@
-// All ADS streams of the process, without the wire: who is let in, who is connected, when who is looked at. The server puts grpc-js below
-// it, the simulator a network of its own; everything that can go wrong between sessions, schedule, receipts and journal is here and above.
+// All ADS streams of the process, independent of the wire: admission, the set of connections, pushes. grpc/server.ts
+// puts it on grpc-js, the simulator on a network of its own.
 //
-// Checks before the first message, in istiod's order (spec-events §7.1): ready, number of streams, rate of new streams.
+// Admission checks, before the first message and in istiod's order (pilot/pkg/xds/ads.go, Stream; delta.go,
+// StreamDeltas): ready, number of streams, rate of new streams. Invariant: a connection is known to the push schedule
+// from the moment its `ProxyConnected` is folded until its stream is gone.
 
 import type { Unrecorded } from '../../core/event.ts';
 import type { PushRequest } from '../../core/push-request.ts';
@@ -67,12 +69,15 @@ export class Hub {
     };
   }
 
-  /** More streams have come than are let in: some wait for their turn. */
+  /** New streams queue at the admission gate. */
   get isCrowded(): boolean {
     return this.#gate.isBusy(this.#host.clock.now());
   }
 
-  /** Undefined: refused, which the transport has been told, or gone while it waited for its turn (`gone`). */
+  /**
+   * Admits a stream. Undefined: refused (the transport was ended), or the client left while it waited at the gate
+   * (`gone`).
+   */
   async open(
     protocol: 'sotw' | 'delta',
     transport: Transport,
@@ -92,19 +97,19 @@ export class Hub {
     return stream;
   }
 
-  /** Something changed: the schedule decides when who is looked at. */
+  /** The state changed: the schedule decides when each connection is evaluated again. */
   push(request: PushRequest): void {
     if (!this.#stopping) this.#pusher.request(request);
   }
 
-  /** What each connected proxy was sent, in no order: cheap, for metrics. */
+  /** What each connected proxy was sent, unordered. Cheap; for metrics. */
   *served(): IterableIterator<Served> {
     for (const stream of this.#byConnection.values()) {
       if (stream.facets !== undefined) yield { facets: stream.facets, versions: stream.versions() };
     }
   }
 
-  /** By connection name. */
+  /** Sorted by connection name. */
   connections(): readonly ConnectionStatus[] {
     return [...this.#byConnection]
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -112,14 +117,14 @@ export class Hub {
       .filter(status => status !== undefined);
   }
 
-  /** Idempotent; false if there is no such connection. The client will come back. */
+  /** Ends the stream; the client is expected to reconnect. False if there is no such connection. */
   disconnect(connection: string): boolean {
     const stream = this.#byConnection.get(connection);
     stream?.end('OK', 'disconnected by request');
     return stream !== undefined;
   }
 
-  /** Ends every stream and records that. Resolves after at most `graceMs`. */
+  /** Ends every stream and records the disconnects. Resolves after at most `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
     this.#pusher.stop();
@@ -133,7 +138,7 @@ export class Hub {
     timer.cancel();
   }
 
-  /** Milliseconds that a new stream has to wait for its turn; undefined: it has been refused. */
+  /** Milliseconds until the stream is admitted; undefined: it was refused, and the transport ended. */
   #admit(transport: Transport): number | undefined {
     const { streamsMax } = this.#limits;
     if (this.#stopping || !this.#host.ready()) {

@@ -1,4 +1,5 @@
-// Every limit of the xDS server (docs/serving.md), with istiod's name and default where it has one (pilot/pkg/features, pilot/pkg/bootstrap, spec-events §7.1).
+// Every limit of the xDS server (docs/serving.md), with istiod's name and default where it has one (pilot/pkg/features,
+// pilot/pkg/bootstrap).
 
 import { durationMs } from '../../core/mesh/features.ts';
 
@@ -10,24 +11,27 @@ export interface XdsLimits {
   /** PILOT_MAX_REQUESTS_PER_SECOND: new streams. */
   readonly newStreamsPerSecond: number;
   /**
-   * How long a new stream waits for its turn before it is refused. Istio: 1 s. Refusing costs more than letting wait: a refused proxy is back at
-   * once, with a hundred others. A minute is the turn of 1,500 on two processors.
+   * How long a new stream waits at the admission gate before it is refused. Istio: 1 s. Refusing costs more than
+   * waiting, since a refused proxy reconnects at once. On two processors 1,500 streams are admitted in a minute.
    */
   readonly newStreamWaitMs: number;
   /** GRPC_KEEPALIVE_INTERVAL, GRPC_KEEPALIVE_TIMEOUT; `--keepaliveInterval` and `--keepaliveTimeout` come first. */
   readonly keepaliveMs: number;
   readonly keepaliveTimeoutMs: number;
-  /** `--keepaliveMaxServerConnectionAge`; undefined: connections may live for ever. */
+  /** `--keepaliveMaxServerConnectionAge`; undefined: unlimited. */
   readonly connectionAgeMsMax: number | undefined;
   readonly connectionAgeGraceMs: number;
-  /** Responses being written at the same time, over all streams; and their bytes, unless there is only one. */
+  /** Responses being written at the same time over all streams, and their bytes (a single response may be larger). */
   readonly writesMax: number;
   readonly writeBytesMax: number;
-  /** How long a response counts as being written; a slow reader holds itself up, not others. */
+  /** A response being written gives up its slot in the window after this time: a slow reader delays only itself. */
   readonly writeSlotMs: number;
-  /** PILOT_XDS_SEND_TIMEOUT: a stream whose client has not taken a response for so long is ended; undefined: never, keepalive finds who is gone. */
+  /**
+   * PILOT_XDS_SEND_TIMEOUT: a stream whose client does not take a response in this time is ended; undefined: only
+   * keepalive ends it.
+   */
   readonly sendTimeoutMs: number | undefined;
-  /** Requests of one stream that wait to be handled; past that the stream is not read. */
+  /** Requests of one stream that wait to be handled; past that the stream is not read any further. */
   readonly waitingRequestsMax: number;
 }
 
@@ -47,7 +51,7 @@ export const defaultXdsLimits: XdsLimits = {
   waitingRequestsMax: 256,
 };
 
-/** `cpus`: what istiod's defaults scale with. An unparsable value counts as not given. */
+/** `cpus`: istiod's default rate scales with it. A value that cannot be parsed counts as not set. */
 export function xdsLimits(env: Readonly<Record<string, string | undefined>>, cpus: number): XdsLimits {
   const defaults = defaultXdsLimits;
   const positive = (name: string, fallback: number): number => {
@@ -61,7 +65,7 @@ export function xdsLimits(env: Readonly<Record<string, string | undefined>>, cpu
     newStreamsPerSecond: positive('PILOT_MAX_REQUESTS_PER_SECOND', Math.min(15 + 5 * cpus, 100)),
     keepaliveMs: durationMs(env.GRPC_KEEPALIVE_INTERVAL ?? '') ?? defaults.keepaliveMs,
     keepaliveTimeoutMs: durationMs(env.GRPC_KEEPALIVE_TIMEOUT ?? '') ?? defaults.keepaliveTimeoutMs,
-    // istiod's 0 switches it off.
+    // 0 disables it, as in istiod.
     sendTimeoutMs: durationMs(env.PILOT_XDS_SEND_TIMEOUT ?? '') || defaults.sendTimeoutMs,
   };
 }

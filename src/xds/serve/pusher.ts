@@ -1,11 +1,12 @@
-// Drives the push schedule: keeps its value, its timer and the clock. It decides nothing; push/schedule.ts does.
+// Drives the push schedule (push/schedule.ts): keeps its value and its timer, stamps inputs with the time and carries
+// out effects. It decides nothing itself.
 
 import type { PushRequest } from '../../core/push-request.ts';
 import { openSchedule, type Schedule, type ScheduleInput, stepSchedule } from '../push/schedule.ts';
 import type { ScheduleSettings } from '../push/settings.ts';
 import type { HostTimer, XdsHost } from './host.ts';
 
-/** What the schedule is told, without the time. */
+/** An input of the schedule without its time. */
 type Unstamped = ScheduleInput extends infer I ? (I extends ScheduleInput ? Omit<I, 'time'> : never) : never;
 
 export class Pusher {
@@ -41,7 +42,7 @@ export class Pusher {
     const since = this.#startedAt.get(connection);
     if (since !== undefined) this.#host.observe?.({ kind: 'Settled', tookMs: this.#host.clock.now() - since });
     this.#startedAt.delete(connection);
-    // Those that are over in one turn are told together.
+    // Pushes that complete in one tick are reported together.
     if (this.#over.push(connection) === 1) this.#enqueue({ kind: 'Done', connections: this.#over });
   }
 
@@ -50,7 +51,10 @@ export class Pusher {
     this.#timer = undefined;
   }
 
-  /** Inputs are taken together in a turn of their own: a push to many proxies lets the event loop breathe between windows. */
+  /**
+   * Inputs are collected and applied in a tick of their own, so that a push to many proxies yields to the event loop
+   * between windows.
+   */
   #enqueue(input: Unstamped): void {
     this.#inputs.push(input);
     if (this.#inputs.length === 1) setImmediate(() => this.#drain());

@@ -1,10 +1,12 @@
-// Receipts: what was sent to whom, committed before the bytes leave. Streams that are about to send the same thing at the same time
-// share one fact, so that a push to a thousand equal proxies costs the journal a handful of facts.
+// Receipts: which connections were sent what, committed before the bytes leave. Streams that send the same content in
+// the same tick share one fact, so a push to a thousand equal proxies costs the journal a handful of facts.
+//
+// Invariant: `onCommitted` is called only after the receipt of that delivery is in the journal.
 
 import type { PushReceipt, Unrecorded } from '../../core/event.ts';
 import { XDS_SOURCE } from './host.ts';
 
-/** Writes that begin between two turns of the event loop: some 15 µs each, and as much again when HTTP/2 hands them on. */
+/** Writes that start in one tick of the event loop: about 15 µs each, and as much again when HTTP/2 hands them on. */
 export const WRITES_PER_TICK = 512;
 
 export interface Delivery {
@@ -15,10 +17,10 @@ export interface Delivery {
   readonly count: number;
 }
 
-/** One of these is said, once. */
+/** A delivery that waits for its commit. Exactly one of the two callbacks is called, once. */
 export interface PendingReceipt extends Delivery {
   onCommitted(): void;
-  /** It cannot be recorded, so it may not be sent. */
+  /** The receipt could not be recorded, so the response must not be sent. */
   onRecordFailed(error: unknown): void;
 }
 
@@ -31,7 +33,7 @@ export class ReceiptBook {
   }
 
   commit(one: PendingReceipt): void {
-    // The streams of one push get here one after another in one turn of the event loop: gathered, they share facts and commit.
+    // The streams of one push arrive here in one tick of the event loop; gathered, they share facts and a commit.
     if (this.#waiting.push(one) === 1) setImmediate(() => this.#flush());
   }
 
@@ -58,7 +60,7 @@ export function receiptsOf(deliveries: readonly Delivery[]): readonly (Unrecorde
   const shared = new Map<string, { readonly first: Delivery; readonly connections: Set<string> }>();
   let last: { readonly first: Delivery; readonly connections: Set<string> } | undefined;
   for (const delivery of deliveries) {
-    // Most are as the one before.
+    // Most deliveries have the content of the one before: skip the key.
     if (last === undefined || !sameContent(last.first, delivery)) {
       const key = `${delivery.typeUrl}\n${delivery.stateSeq}\n${delivery.digest}`;
       last = shared.get(key) ?? { first: delivery, connections: new Set() };

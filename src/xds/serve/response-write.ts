@@ -1,7 +1,9 @@
-// One response on its way: a place in the window of writes, its receipt, then the bytes; the write callback is the back-pressure.
+// One response on its way to a client: a slot in the write window, the commit of its receipt, the write, the write
+// callback. The callback is the back-pressure: only then does the session make its next response.
 //
-// Invariant: nothing is written whose receipt is not committed, nor anything for a stream that has ended meanwhile. One object a response,
-// which the window, the receipts and the transport all know: a push makes thousands of them.
+// Invariant: nothing is written before its receipt is committed, and nothing to a stream that has ended. One object
+// serves window, receipts, bodies and transport (it implements their interfaces), because a push makes thousands of
+// them.
 
 import type { ResourceSet } from '../engine/resource-set.ts';
 import type { Response } from '../session/session.ts';
@@ -22,20 +24,20 @@ export interface WriteContext {
   readonly completions: DeferredCompletions;
 }
 
-/** Whose response it is. */
+/** The stream that a response belongs to. */
 export interface Sender {
   readonly protocol: 'sotw' | 'delta';
   readonly connection: string;
   readonly transport: Transport;
-  /** Nothing may be sent any more. */
+  /** Nothing may be sent on it any more. */
   readonly ended: boolean;
-  /** The bytes are about to go: from now on the client counts as holding this. */
+  /** The bytes are handed to the transport now: from here on the client counts as holding the content. */
   onHandover(sending: ResponseWrite, at: number): void;
-  /** The transport has taken it. */
+  /** The transport took the response. */
   onTaken(): void;
-  /** The transport has not. */
+  /** The transport failed. */
   closed(reason: string): void;
-  /** It could not be recorded or put together. */
+  /** The receipt could not be recorded, or the bytes not assembled. */
   failed(error: unknown): void;
   end(code: EndCode, message: string): void;
 }
@@ -85,14 +87,14 @@ export class ResponseWrite implements Delivery, ResponseContent, SlotRequest {
     this.#context.window.acquire(this);
   }
 
-  /** There is a place. */
+  /** False: the stream has ended, and the slot is not needed. */
   onSlotGranted(): boolean {
     if (this.#sender.ended) return false;
     this.#context.receipts.commit(this);
     return true;
   }
 
-  /** The place was given away. */
+  /** The slot was taken away after `writeSlotMs`; the write goes on without it. */
   onSlotExpired(): void {
     this.#context.host.observe?.({ kind: 'WriteSlow', connection: this.connection });
   }
@@ -124,13 +126,13 @@ export class ResponseWrite implements Delivery, ResponseContent, SlotRequest {
     else transport.sendPieces(pieces, done);
   }
 
-  /** Ends the stream if the write does not come to an end in time. */
+  /** Ends the stream if the transport does not take the response in time (PILOT_XDS_SEND_TIMEOUT). */
   #armSendTimeout(): void {
     const { host, limits } = this.#context;
     const { sendTimeoutMs: ms } = limits;
     if (ms === undefined) return;
     this.#sendTimer = host.clock.after(ms, () =>
-      this.#sender.end('DEADLINE_EXCEEDED', `${this.typeUrl} was not taken within ${ms} ms`),
+      this.#sender.end('DEADLINE_EXCEEDED', `${this.typeUrl} was not taken by the client within ${ms} ms`),
     );
   }
 
@@ -145,7 +147,7 @@ export class ResponseWrite implements Delivery, ResponseContent, SlotRequest {
     this.#context.completions.add(this);
   }
 
-  /** What need not be done before the bytes of all others are out. */
+  /** Runs after the bytes of the other streams are out (DeferredCompletions). */
   complete(): void {
     const { host, window } = this.#context;
     window.release(this);

@@ -1,26 +1,29 @@
-// The bytes of whole responses, put together once for all streams that are brought from the same to the same: only the nonce differs, and that
-// may stand last (protobuf: fields in any order). What is sent to how many is told by the names list, which sessions share by identity
-// (session/name-sets.ts); a list that nobody shares costs one copy, as it would anyway.
+// Whole responses, assembled once for all streams that are sent the same content. Only the nonce differs, and it can be
+// the last field (protobuf allows any order). Content is recognised by the identity of its list of names, which
+// sessions share (session/name-sets.ts); a list that is not shared costs one assembly, as it would without the cache.
 //
-// Bounded: past SHARED_BODY_BYTES_MAX the body that was not asked for longest is put together again when it is.
+// Bounded: past SHARED_BODY_BYTES_MAX the least recently used body is dropped.
 
 import type { ResourceSet } from '../engine/resource-set.ts';
 import { framedString } from '../wire/frame.ts';
 import { deltaDiscoveryPieces, discoveryPieces } from './discovery.ts';
 
-/** Bytes of bodies kept. */
+/** Limit of the cache, in bytes of bodies. */
 export const SHARED_BODY_BYTES_MAX = 32 * 1024 * 1024;
-/** A frame so large is sent as it is; smaller ones are put together, as each piece costs something for every stream. */
+/**
+ * Frames from this size on are separate pieces, never copied; smaller ones are joined, because each piece costs time on
+ * every stream.
+ */
 const OWN_PIECE_BYTES = 16 * 1024;
 /** Field number of the nonce in both responses. */
 const NONCE = 5;
-/** Characters of the digest that make a version text. */
+/** Characters of the digest in the response's version. */
 const VERSION_LENGTH = 16;
 
 export interface ResponseContent {
   readonly protocol: 'sotw' | 'delta';
   readonly set: ResourceSet;
-  /** Of resources in the set. */
+  /** Names of resources in `set`. */
   readonly names: readonly string[];
   /** Delta only. */
   readonly removed: readonly string[];
@@ -30,7 +33,7 @@ interface Kept extends ResponseContent {
   readonly body: Body;
 }
 
-/** The response without its nonce. */
+/** A response without its nonce. */
 interface Body {
   readonly pieces: readonly Buffer[];
   readonly length: number;
@@ -38,10 +41,10 @@ interface Body {
 
 export class SharedBodies {
   readonly #bytesMax: number;
-  /** In the order in which they were last asked for. */
+  /** By the identity of the list of names; least recently used first. */
   readonly #kept = new Map<readonly string[], Kept>();
   #bytes = 0;
-  /** Bytes put together, and bytes that had been already. They only ever grow. */
+  /** Counters: bytes assembled, and bytes that were served from the cache. */
   readonly stats = { madeBytes: 0, sharedBytes: 0 };
 
   constructor(bytesMax = SHARED_BODY_BYTES_MAX) {
@@ -53,12 +56,12 @@ export class SharedBodies {
     return this.#bytes;
   }
 
-  /** The response with this nonce, in pieces that must not be changed. */
+  /** The response with this nonce, in pieces. They are shared and must not be changed. */
   pieces(content: ResponseContent, nonce: string): readonly Buffer[] {
     return [...this.#bodyOf(content).pieces, framedString(NONCE, nonce)];
   }
 
-  /** About so many bytes a response will have; it need not be put together for that. */
+  /** The approximate size of the response, without assembling it. */
   sizeOf(content: ResponseContent): number {
     const known = this.#find(content);
     if (known !== undefined) return known.body.length;

@@ -1,18 +1,19 @@
-// What is known of a connection besides the session itself, as the debug pages and `proxy-status` show it.
+// The status of a connection for debug pages and `proxy-status`: the session's watches, and what the stream remembers
+// of the last responses.
 
 import type { NodeFacets } from '../../core/model/proxy.ts';
 import type { Session } from '../session/session.ts';
 import { type SyncState, syncState } from '../session/status.ts';
 import { rulesOf } from '../session/types.ts';
 
-/** What the last response and the last NACK of a type were. */
+/** The last response and the last NACK of a type. */
 export interface TypeRecord {
   /** Digest of everything the client holds after the last response. */
   readonly version?: string;
   readonly stateSeq?: number;
   /** Milliseconds since the epoch. */
   readonly sentAt?: number;
-  /** Resources that the last NACK is about, as far as its message says. */
+  /** Resources that the message of the last NACK names; empty after an ACK. */
   readonly blamed?: readonly string[];
 }
 
@@ -22,7 +23,7 @@ export interface TypeStatus extends TypeRecord {
   readonly sync: SyncState;
   readonly nonceSent: string;
   readonly nonceAcked: string;
-  /** The client's words of the last NACK; '' after an ACK. */
+  /** The message of the last NACK; '' after an ACK. */
   readonly lastError: string;
   readonly wildcard: boolean;
   /** Resources the client holds. */

@@ -1,8 +1,9 @@
-// One ADS stream: carries out what its session's step says, in order, and feeds it what happens. It decides nothing itself.
+// One ADS stream: feeds its session with inputs, carries out the effects in order, and decides nothing itself.
 //
-// Inputs are handled one after another; a fact is recorded and folded before the next effect, so that a view is always made from a
-// state that knows the subscription. A response is not waited for: its receipt is committed, it is written, and the write callback is
-// one more input. Closing is an input too, so that `ProxyDisconnected` never overtakes `ProxyConnected`.
+// Inputs are handled one after another. A fact is recorded and folded before the next effect, so a view is always made
+// from a state that knows the subscription. A response is not awaited: its receipt is committed, it is written
+// (response-write.ts), and the write callback is one more input. Closing is an input too, so that `ProxyDisconnected`
+// never overtakes `ProxyConnected`.
 
 import type { JsonObject } from '../../core/base/json.ts';
 import type { Unrecorded } from '../../core/event.ts';
@@ -33,11 +34,11 @@ import type { ViewTurns } from './view-turns.ts';
 
 export interface StreamContext extends WriteContext {
   readonly engine: Engine;
-  /** As the host's; all facts of all streams come by here, in order. */
+  /** As XdsHost.record. All facts of all streams pass through it, in order. */
   readonly record: XdsHost['record'];
   readonly turns: ViewTurns;
   readonly subscriptionFacts: SubscriptionFacts;
-  /** The proxy is known from now on; pushes may come. */
+  /** `ProxyConnected` is folded: pushes may follow. */
   readonly onConnected: (stream: AdsStream) => void;
   readonly onSettled: (stream: AdsStream) => void;
   readonly onGone: (stream: AdsStream) => void;
@@ -55,10 +56,10 @@ type Input =
 
 export class AdsStream implements Sender {
   readonly protocol: 'sotw' | 'delta';
-  /** '' until the first request was accepted. */
+  /** '' until the first request is accepted. */
   connection = '';
   facets: NodeFacets | undefined;
-  /** From either side. */
+  /** Ended by either side. */
   ended = false;
   readonly transport: Transport;
   readonly #context: StreamContext;
@@ -71,7 +72,7 @@ export class AdsStream implements Sender {
   #paused = false;
   #closing = false;
   #connectedAt = 0;
-  /** Accepted, and not recorded yet: that is done together with what the first request asks for. */
+  /** The proxy is accepted but not recorded yet: `ProxyConnected` shares the commit of its first subscription. */
   #unrecordedArrival: Arrival | undefined;
 
   constructor(
@@ -99,23 +100,23 @@ export class AdsStream implements Sender {
     this.#enqueue({ kind: 'Push' });
   }
 
-  /** The client is gone, or the transport is. */
+  /** The client or the transport is gone. */
   closed(reason: string): void {
     this.ended = true;
     if (this.#closing) return;
     this.#closing = true;
-    // Not on the spot: where one goes, a thousand may be going.
+    // Deferred, because a thousand clients may leave at once.
     this.#context.completions.add({ complete: () => this.#enqueue({ kind: 'Closed', reason }) });
   }
 
-  /** From our side. */
+  /** Ends the stream from the server's side. */
   end(code: EndCode, message: string): void {
     if (this.ended) return;
     this.transport.end(code, message);
     this.closed(message);
   }
 
-  /** Undefined before the first request was accepted. */
+  /** Undefined before the first request is accepted. */
   status(): ConnectionStatus | undefined {
     if (this.facets === undefined) return undefined;
     return statusOf(this.connection, this.facets, this.#connectedAt, this.#session, this.#records);
@@ -135,7 +136,7 @@ export class AdsStream implements Sender {
     this.#running = true;
     try {
       for (let input = this.#inputs.shift(); input !== undefined; input = this.#inputs.shift()) {
-        // What needs no waiting is done on the spot: most of what clients say are ACKs.
+        // No await unless it is needed: most inputs are ACKs, which finish synchronously.
         const waiting = this.#handle(input);
         if (waiting !== undefined) await waiting;
         if (this.#paused && this.#inputs.length === 0) {
@@ -151,7 +152,7 @@ export class AdsStream implements Sender {
     if (this.#inputs.length > 0) void this.#run();
   }
 
-  /** Undefined: it is done. */
+  /** Undefined: done synchronously. */
   #handle(input: Input): Promise<void> | undefined {
     if (input.kind === 'Closed') return this.#leave(input.reason);
     if (this.ended) return undefined;
@@ -191,12 +192,12 @@ export class AdsStream implements Sender {
     }
   }
 
-  /** Undefined: it is done. */
+  /** Undefined: done synchronously. */
   #step(input: SessionInput): Promise<void> | undefined {
     return this.#carryOutAll(this.#applyStep(input), 0, []);
   }
 
-  /** The effects from `from` on, in order, then what their answers lead to. */
+  /** Carries out the effects from index `from` on, in order, then steps with the inputs that they produced. */
   #carryOutAll(first: readonly SessionEffect[], from: number, answers: SessionInput[]): Promise<void> | undefined {
     let effects = first;
     for (let at = from; ; at++) {
@@ -231,7 +232,7 @@ export class AdsStream implements Sender {
     return effects;
   }
 
-  /** Undefined: it is done, and there is no answer. */
+  /** Undefined: done, without an input for the session. */
   #carryOut(effect: SessionEffect): Promise<SessionInput | undefined> | SessionInput | undefined {
     if (effect.kind === 'Subscribed') return this.#subscribed(effect);
     if (this.#unrecordedArrival !== undefined) return this.#recordArrival().then(() => this.#carryOut(effect));
@@ -287,13 +288,13 @@ export class AdsStream implements Sender {
     host.nacked?.({ connection, typeUrl, message, resources: blamed });
   }
 
-  /** At once if everything is made already, which a push finds for all but the first of many. */
+  /** Synchronous if everything is memoised, as it is in a push for all but the first of many equal proxies. */
   #evaluate(evaluation: number): Promise<SessionInput> | SessionInput {
     const { engine, turns, host } = this.#context;
     const look = engine.look();
     let state = host.state();
     try {
-      // A slice goes on with the newest state: what has changed meanwhile would have to be looked at again anyway.
+      // Each slice uses the newest state: an older one would have to be evaluated again anyway.
       const looking = turns.run(allowance => {
         state = host.state();
         const proxy = state.proxies.get(this.connection);
@@ -322,7 +323,7 @@ export class AdsStream implements Sender {
     const { host } = this.#context;
     const { connection } = this;
     const message = error instanceof Error ? error.message : String(error);
-    host.log('error', `generation for ${connection} failed, it keeps what it has: ${message}`);
+    host.log('error', `generation for ${connection} failed, its last configuration stays: ${message}`);
     host.observe?.({ kind: 'Failed', connection, message });
     return { kind: 'Failed', evaluation };
   }
@@ -356,7 +357,7 @@ export class AdsStream implements Sender {
     if (this.#unrecordedArrival !== undefined) await this.#record([]);
   }
 
-  /** With the arrival, if that has not been recorded yet. */
+  /** Records the facts, together with the arrival if that is not recorded yet. */
   async #record(facts: readonly Unrecorded[]): Promise<void> {
     const arrival = this.#unrecordedArrival;
     this.#unrecordedArrival = undefined;
@@ -369,11 +370,14 @@ export class AdsStream implements Sender {
     onConnected(this);
   }
 
-  /** Nothing may be sent that could not be recorded, and a stream in an unknown state is worth less than a new one. */
+  /**
+   * Ends the stream: what could not be recorded must not be sent, and the client reconnects to a stream in a known
+   * state.
+   */
   failed(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     if (!this.ended)
-      this.#context.host.log('warn', `stream of ${this.connection || 'an unknown proxy'} ends: ${message}`);
+      this.#context.host.log('warn', `the stream of ${this.connection || 'an unknown proxy'} ends: ${message}`);
     this.end('UNAVAILABLE', message);
   }
 }

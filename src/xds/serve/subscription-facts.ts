@@ -1,8 +1,11 @@
-// Which fact records a subscription: one with its names in full, or, when they are many, one that refers to names which the journal lists once
-// for all who ask for the same. 400 sidecars of a mesh of 500 services would write 12 MB of names otherwise, the same ten lists again and again.
+// Which facts record a subscription: `ProxySubscribed` with its names in full, or, if there are many, with a reference
+// to a list that the journal has once for all proxies that subscribe to the same (`Names`). Otherwise 400 sidecars of a
+// mesh of 500 services would write 12 MB of names, the same ten lists again and again.
 //
-// A list is in the state as long as a connected proxy's subscription is just that (core/fold/name-lists.ts). Facts are folded in the order in which
-// they are given to the host, so what is counted here, in that order, is what folding will find; where in doubt the names are listed again.
+// Invariant: a fact refers to a list only if the state has the list when the fact is folded. The state keeps a list
+// while the subscription of a connected proxy equals it (core/fold/name-lists.ts); facts are folded in the order in
+// which the host gets them, so the uses counted here, in that order, are those that folding finds. In doubt the names
+// are listed again.
 
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../core/base/json.ts';
@@ -10,22 +13,24 @@ import type { ProxySubscribed, Unrecorded } from '../../core/event.ts';
 import type { Subscription } from '../../core/model/proxy.ts';
 import { XDS_SOURCE } from './host.ts';
 
-/** Fewer names are recorded in full. */
+/** A subscription to fewer names is recorded in full. */
 export const LISTED_NAMES_MIN = 16;
 
 export class SubscriptionFacts {
   readonly #digests = new WeakMap<readonly string[], string>();
-  /** digest → subscriptions that are just that, in facts given to the host. */
+  /** digest → subscriptions equal to that list, counted over the facts given to the host. */
   readonly #uses = new Map<string, number>();
   /** connection → type → digest. */
   readonly #held = new Map<string, Map<string, string>>();
 
-  /** Lists that are in use. */
+  /** Number of lists in use. */
   get size(): number {
     return this.#uses.size;
   }
 
-  /** What to record at once, in one piece. `before`: the subscription as it is folded. */
+  /**
+   * The facts for a subscription change, to be recorded in one call. `before`: the subscription in the folded state.
+   */
   facts(fact: ProxySubscribed, before: Subscription | undefined): readonly Unrecorded[] {
     const { connection, typeUrl, subscribe, unsubscribe } = fact;
     this.#forget(connection, typeUrl);
@@ -43,7 +48,7 @@ export class SubscriptionFacts {
     return facts;
   }
 
-  /** To be called when `ProxyDisconnected` is recorded, not later. */
+  /** Call it when `ProxyDisconnected` is given to the host, not later. */
   onDisconnected(connection: string): void {
     for (const typeUrl of this.#held.get(connection)?.keys() ?? []) this.#forget(connection, typeUrl);
     this.#held.delete(connection);

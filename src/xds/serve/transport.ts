@@ -1,4 +1,4 @@
-// What carries the messages of one stream: grpc-js in a server, a network of its own in the simulator.
+// What carries the messages of one stream: grpc-js in the server, a simulated network in the simulator and in tests.
 
 export type EndCode =
   | 'OK'
@@ -9,14 +9,14 @@ export type EndCode =
   | 'DEADLINE_EXCEEDED'
   | 'INTERNAL';
 
-/** The wire under a stream. After `end` nothing is called any more. */
+/** The wire below a stream. No method is called after `end`. */
 export interface Transport {
   /** `done`: the transport took the message, or failed. */
   send(message: Buffer, done: (error?: Error | null) => void): void;
-  /** As `send` of the concatenation, of pieces that other streams are sent as well: they are not changed, and need not be copied. */
+  /** `send` for the concatenation of shared, immutable pieces, which the transport need not copy. */
   sendPieces?(pieces: readonly Buffer[], done: (error?: Error | null) => void): void;
   end(code: EndCode, message: string): void;
-  /** Stop and go on reading requests. */
+  /** Stop and resume reading requests. */
   pause(): void;
   resume(): void;
 }

@@ -1,15 +1,19 @@
-// Long looks are cut into slices, so that no other stream, timer or health check waits for the first proxy of a namespace. Streams take turns:
-// one that has to make something new goes on with it slice by slice, those behind it mostly find everything made.
+// Time slices for evaluations, so that the first proxy of a namespace, for which everything has to be made, does not
+// delay other streams, timers and health checks. Evaluations run one after another; one that is not finished continues
+// in the next tick, and those behind it usually find everything memoised.
 //
-// A slice is a number of pieces of work and not of milliseconds: where it ends depends on nothing but what was asked. All looks between two
-// turns of the event loop share one.
+// A slice is counted in units of work and not in milliseconds, so where it ends depends only on what is asked. All
+// evaluations between two ticks share one allowance.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Runs of queries and generators, and encodings, between two turns of the event loop: some ten milliseconds. */
+/** Units of work (runs of queries and generators, encodings) in one tick of the event loop: about ten milliseconds. */
 export const SLICE_WORK = 300;
 
-/** `value` undefined: there is more to do. */
+/**
+ * Does at most about `allowance` units of work. `value` undefined: unfinished, call it again. `left`: the rest of the
+ * allowance.
+ */
 export type Slice<T> = (allowance: number) => { readonly value: T | undefined; readonly left: number };
 
 export class ViewTurns {
@@ -18,7 +22,7 @@ export class ViewTurns {
   #taken = false;
   #left: number;
   #refilling = false;
-  /** Slices that were not enough, since the start. */
+  /** Unfinished slices since the start. */
   cuts = 0;
 
   constructor(work = SLICE_WORK) {
@@ -26,7 +30,10 @@ export class ViewTurns {
     this.#left = work;
   }
 
-  /** First come, first served; no promise if it is done at once. Throws or rejects with what the slice throws. */
+  /**
+   * Runs `slice` until it is finished, first come first served. Synchronous if one slice is enough. Throws or rejects
+   * with the slice's error.
+   */
   run<T>(slice: Slice<T>): T | Promise<T> {
     if (this.#taken || this.#left <= 0) return this.#wait(slice);
     const value = this.#go(slice);
@@ -41,7 +48,7 @@ export class ViewTurns {
     return this.#finish(slice);
   }
 
-  /** After a slice that was not enough. */
+  /** Continues after an unfinished slice. */
   async #goOn<T>(slice: Slice<T>): Promise<T> {
     while (this.#refilling) await nextTurn();
     return this.#finish(slice);

@@ -1,26 +1,28 @@
-// The global window of responses being written: it bounds the responses, and their bytes, that are handed to HTTP/2 at the same time, so that a
-// stampede (a thousand proxies reconnecting) holds neither the memory nor the event loop. First come, first served.
+// The global window of responses being written: it bounds the responses, and their bytes, that are handed to HTTP/2 at
+// the same time, so that a stampede (a thousand proxies reconnecting) holds neither the memory nor the event loop.
+// First come, first served.
 //
-// Invariant: at most `writesMax` writes and `writeBytesMax` bytes hold a slot; one larger response gets a slot when it is alone. A write loses its
-// slot after `writeSlotMs` and goes on without it: a slow reader delays itself, not the others.
+// Invariant: at most `writesMax` writes and `writeBytesMax` bytes hold a slot; one larger response gets a slot when it
+// is alone. A write loses its slot after `writeSlotMs` and goes on without it: a slow reader delays itself, not the
+// others.
 
 import type { HostClock, HostTimer } from './host.ts';
 
 export interface WindowLimits {
-  /** Writes at the same time. */
+  /** Responses being written at the same time. */
   readonly writesMax: number;
-  /** Of all of them together; one that is larger goes alone. */
+  /** Their bytes in all; a larger response is written alone. */
   readonly writeBytesMax: number;
-  /** How long a write counts: a slow reader holds itself up, not others. */
+  /** How long a write keeps its slot. */
   readonly writeSlotMs: number;
 }
 
-/** A write that wants a place. */
+/** A write that needs a slot. */
 export interface SlotRequest {
   readonly bytes: number;
-  /** It has one; `leave` when the write is over. False: it does not want it any more. */
+  /** The slot is granted; call `release` after the write. False: it is no longer needed. */
   onSlotGranted(): boolean;
-  /** The hold time is over, and the place was given away. */
+  /** The slot was taken away after `writeSlotMs`. */
   onSlotExpired(): void;
 }
 
@@ -28,9 +30,9 @@ export class WriteWindow {
   readonly #clock: HostClock;
   readonly #limits: WindowLimits;
   #waiting: SlotRequest[] = [];
-  /** Of `#waiting`, those before it have entered: half of it at most. */
+  /** Index of the first waiting one in `#waiting`. Those before it are served: at most half of the array. */
   #next = 0;
-  /** Until when each has its place, in the order in which they were taken. */
+  /** Write → when its slot expires; in the order of granting. */
   readonly #slots = new Map<SlotRequest, number>();
   #bytes = 0;
   #timer: HostTimer | undefined;
@@ -44,7 +46,7 @@ export class WriteWindow {
     return this.#slots.size;
   }
 
-  /** A place in the window for so many bytes, now or when there is one. */
+  /** Grants a slot now or when there is one. */
   acquire(writing: SlotRequest): void {
     if (this.#next === this.#waiting.length && this.#hasRoom(writing.bytes)) this.#grant(writing);
     else this.#waiting.push(writing);
@@ -63,7 +65,8 @@ export class WriteWindow {
       this.#grant(next);
       next = this.#waiting[this.#next];
     }
-    // In halves, so that it costs each of them one move at most; under a load that never ends there is always somebody waiting.
+    // Served entries are cut off when they are half of the array: amortised one move each, also if the queue never
+    // empties.
     if (this.#next > 0 && 2 * this.#next >= this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#next);
       this.#next = 0;
@@ -83,7 +86,7 @@ export class WriteWindow {
     this.#armTimer();
   }
 
-  /** One timer for all: it looks when the oldest place may be given away, and again for the next. */
+  /** One timer for all slots: it fires when the oldest expires, and is armed again for the next. */
   #armTimer(): void {
     if (this.#timer !== undefined) return;
     const [oldest] = this.#slots.values();

@@ -1,9 +1,9 @@
 // ACK and NACK: what a client's answer does to the watch of its type.
 //
-// A NACK sends nothing by itself (istiod does the same: pkg/xds/server.go ShouldRespond). Its names go into `nackedNames`, and the next
-// response of the type repeats them all, because a client may drop a whole response for one bad resource. Exception: if the type changed
-// between the response and the NACK (a later response was sent, or a name disappeared or is no longer watched), the repetition is due at
-// once, as there may be no other occasion.
+// A NACK sends nothing by itself (istiod does the same: pkg/xds/server.go ShouldRespond). Its names go into
+// `nackedNames`, and the next response of the type repeats them all, because a client may drop a whole response for one
+// bad resource. Exception: if the type changed between the response and the NACK (a later response was sent, or a name
+// disappeared or is no longer watched), the repetition is due at once, as there may be no other occasion.
 // Invariant: `nackedNames` are the names of NACKed responses that no ACKed response has contained since.
 
 import { type Session, UNANSWERED_MAX, type Unanswered, type Watch } from './session.ts';
@@ -22,7 +22,9 @@ export function recordAck(watch: Watch, nonce: string): Watch {
   return { ...watch, ...settled, unanswered: after, nackedNames };
 }
 
-/** The watch after the NACK, and the names of the NACKed response in name order (empty if its nonce is no longer known). */
+/**
+ * The watch after the NACK, and the names of the NACKed response in name order (empty if its nonce is no longer known).
+ */
 export function recordNack(
   protocol: Session['protocol'],
   watch: Watch,

@@ -1,7 +1,7 @@
-// Set operations on names and versions, memoised by the identity of their arguments. A thousand sidecars of a namespace watch the same six
-// hundred clusters and go from one version of them to the next together. All sets and lists here are immutable, so the same operation on the
-// same arguments is a look-up for the second stream, and gives the identical result; shared response bodies are found by that identity
-// (serve/shared-bodies.ts).
+// Set operations on names and versions, memoised by the identity of their arguments. A thousand sidecars of a namespace
+// watch the same six hundred clusters and go from one version of them to the next together. All sets and lists here are
+// immutable, so the same operation on the same arguments is a look-up for the second stream, and gives the identical
+// result; shared response bodies are found by that identity (serve/shared-bodies.ts).
 //
 // Invariant: memoisation changes no value. Pure; the memos are weak, so they keep nothing alive.
 
@@ -86,7 +86,10 @@ export const absent: (names: Names, versions: Versions) => NameList = memoByPair
   return found.length === 0 ? noList : found.sort();
 });
 
-/** The sorted union of `list` and those of `names` that have a version. `list` must be sorted and have versions throughout. */
+/**
+ * The sorted union of `list` and those of `names` that have a version. `list` must be sorted and have versions
+ * throughout.
+ */
 export function mergePresent(versions: Versions, list: NameList, names: Names): NameList {
   return names.size === 0 ? list : mergeLists(list, present(sorted(names), versions));
 }

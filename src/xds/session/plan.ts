@@ -1,12 +1,13 @@
-// What a response of one type has to contain, from what generation gives (`set`) and what the client holds (`watch.held`). Without a
-// difference and without a request that is due there is no response.
+// What a response of one type has to contain, from what generation gives (`set`) and what the client holds
+// (`watch.held`). Without a difference and without a request that is due there is no response.
 //
-// State of the world: wildcard types (CDS, LDS) are always sent whole, the others (EDS, RDS, SDS) with what changed. Delta: what changed,
-// and what disappeared.
+// State of the world: wildcard types (CDS, LDS) are always sent whole, the others (EDS, RDS, SDS) with what changed.
+// Delta: what changed, and what disappeared.
 //
-// Held removals (delta CDS). A client's routes may still use a cluster that disappeared, so its removal is held until LDS and RDS are
-// synced to a state without the cluster and the client has accepted them. Invariant: a held cluster stays in `watch.held`, so it is not
-// sent again if it comes back unchanged; it is not in the receipt's digest, which covers what generation gives.
+// Held removals (delta CDS). A client's routes may still use a cluster that disappeared, so its removal is held until
+// LDS and RDS are synced to a state without the cluster and the client has accepted them. Invariant: a held cluster
+// stays in `watch.held`, so it is not sent again if it comes back unchanged; it is not in the receipt's digest, which
+// covers what generation gives.
 
 import { absent, diffVersions, intersection, mergePresent, namesOf, noList, unionWith, without } from './name-sets.ts';
 import { type Due, nothingDue, type Session, type Versions, type Watch } from './session.ts';
@@ -72,8 +73,8 @@ function planSotw(
 ): PlannedResponse | undefined {
   const rules = rulesOf(typeUrl);
   const asked = due.answer || due.everything || due.names.size > 0;
-  // A non-wildcard type cannot express a removal: the client drops the resource with the cluster or listener that names it. A removal
-  // matters only if the resource was NACKed: without it the client may accept the rest of that response.
+  // A non-wildcard type cannot express a removal: the client drops the resource with the cluster or listener that names
+  // it. A removal matters only if the resource was NACKed: without it the client may accept the rest of that response.
   const gone = rules.wildcard ? leaving : leaving.filter(name => watch.nackedNames.has(name));
   if (!asked && changed.length === 0 && gone.length === 0) return undefined;
   const full = rules.wildcard || due.everything;
@@ -109,7 +110,10 @@ function notHeld(onHold: ReadonlyMap<string, number>, names: readonly string[]):
   return onHold.size === 0 ? names : names.filter(name => !onHold.has(name));
 }
 
-/** Names that disappeared, were held, were NACKed and are back: same version as `held`, but the client may not have them. */
+/**
+ * Names that disappeared, were held, were NACKed and are back: same version as `held`, but the client may not have
+ * them.
+ */
 function heldAndBack(watch: Watch, set: Versions): readonly string[] {
   if (watch.heldRemovals.size === 0 || watch.nackedNames.size === 0) return noList;
   return [...watch.heldRemovals.keys()].filter(name => watch.nackedNames.has(name) && set.has(name));
@@ -126,7 +130,9 @@ function dueOf(session: Session, typeUrl: string, watch: Watch): Due {
   return names.size === 0 && !due.answer && !due.everything ? nothingDue : { ...due, names };
 }
 
-/** The clusters of `gone` that the client may still route to, each with the seq of the state in which it disappeared. */
+/**
+ * The clusters of `gone` that the client may still route to, each with the seq of the state in which it disappeared.
+ */
 function removalsToHold(
   session: Session,
   watch: Watch,
@@ -142,8 +148,9 @@ function removalsToHold(
 }
 
 /**
- * LDS and RDS, which can name a cluster, are synced to a state from `since` on, and the client accepted them. CDS must be answered too:
- * by the time a reconnecting client has answered it, it has also subscribed to its listeners and routes.
+ * LDS and RDS, which can name a cluster, are synced to a state from `since` on, and the client accepted them. CDS must
+ * be answered too: by the time a reconnecting client has answered it, it has also subscribed to its listeners and
+ * routes.
  */
 function isReleasable(session: Session, clusters: Watch, since: number): boolean {
   if (clusters.unanswered.length > 0 || clusters.syncedToSeq === 0) return false;

@@ -1,10 +1,12 @@
-// The state of one ADS stream as a value: per type, what the client watches, what it holds, and which responses it has not answered.
+// The state of one ADS stream as a value: per type, what the client watches, what it holds, and which responses it has
+// not answered.
 //
-// Only `step` (step.ts) makes a new one. State of the world and delta share everything except how a request is read (subscribe.ts) and
-// what a response contains (plan.ts).
+// Only `step` (step.ts) makes a new one. State of the world and delta share everything except how a request is read
+// (subscribe.ts) and what a response contains (plan.ts).
 //
-// Invariant that receipts rest on: a response brings *everything* the client watches of its type to the state it was made from. So what
-// the client holds of the type (`held`, without `heldRemovals`) equals what generation gives for its subscription at that state.
+// Invariant that receipts rest on: a response brings *everything* the client watches of its type to the state it was
+// made from. So what the client holds of the type (`held`, without `heldRemovals`) equals what generation gives for its
+// subscription at that state.
 
 import { Watches } from './watches.ts';
 
@@ -63,7 +65,9 @@ export type SessionEffect =
       readonly unsubscribe: readonly string[];
       readonly wildcard: boolean;
     }
-  /** A fact, too. `sent`: the names in the refused response; `blamed`: those of them that the client's message names. */
+  /**
+   * A fact, too. `sent`: the names in the refused response; `blamed`: those of them that the client's message names.
+   */
   | {
       readonly kind: 'Nacked';
       readonly typeUrl: string;
@@ -131,8 +135,8 @@ export interface Watch {
   readonly nackedNames: ReadonlySet<string>;
   readonly unanswered: readonly Unanswered[];
   /**
-   * Seq of the newest state whose resources the client was sent or already held; 0: none. Kept exact only while removals are held, as nothing
-   * else reads it; otherwise it may be older.
+   * Seq of the newest state whose resources the client was sent or already held; 0: none. Exact only while removals are
+   * held; otherwise it may be older, as then only "0 or not" is read.
    */
   readonly syncedToSeq: number;
   readonly due: Due;
@@ -144,7 +148,10 @@ export interface Session {
   readonly stream: string;
   readonly responses: number;
   readonly watches: Watches<Watch>;
-  /** Clusters that were sent after their endpoints: Envoy warms them again and waits for EDS, even if it had the endpoints. */
+  /**
+   * Clusters that were sent after their endpoints: Envoy warms them again and waits for EDS, even if it had the
+   * endpoints.
+   */
   readonly warmingClusters: ReadonlySet<string>;
   /** The view is outdated: evaluate again before the next response. */
   readonly evaluationDue: boolean;

@@ -1,5 +1,5 @@
-// The sync state of a type on a stream, as `istioctl proxy-status` shows it. The first condition that holds counts, in the order of Istio's
-// pilot/pkg/xds/statusgen.go.
+// The sync state of a type on a stream, as `istioctl proxy-status` shows it. The first condition that holds counts, in
+// the order of Istio's pilot/pkg/xds/statusgen.go.
 
 import type { Watch } from './session.ts';
 

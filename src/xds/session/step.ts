@@ -1,13 +1,14 @@
 // step: (session, input) → [session, effects]. The ADS protocol on one stream, pure.
 //
-// One view at a time. A request that needs a response, a push, or a releasable removal sets `evaluationDue`. As soon as nothing is being
-// written, the session asks for *one view of all watched types from one state* and works through it in push order, one response at a time.
-// Invariant: routes are never sent from a newer state than the clusters before them; a request that arrives in between is answered from
-// a newer view that replaces the rest of the old one. A push only sets a flag, so a slow client has one pending push, never a queue.
+// One view at a time. A request that needs a response, a push, or a releasable removal sets `evaluationDue`. As soon as
+// nothing is being written, the session asks for *one view of all watched types from one state* and works through it in
+// push order, one response at a time. Invariant: routes are never sent from a newer state than the clusters before
+// them; a request that arrives in between is answered from a newer view that replaces the rest of the old one. A push
+// only sets a flag, so a slow client has one pending push, never a queue.
 //
-// New clusters. Envoy warms a new cluster until it has its endpoints, and a route that arrives earlier fails. So LDS and RDS wait until
-// the client answers the CDS response; by then its EDS request has arrived and was answered. The session waits only for a client that has
-// acknowledged clusters before, and at most CDS_ACK_WAIT_MS.
+// New clusters. Envoy warms a new cluster until it has its endpoints, and a route that arrives earlier fails. So LDS
+// and RDS wait until the client answers the CDS response; by then its EDS request has arrived and was answered. The
+// session waits only for a client that has acknowledged clusters before, and at most CDS_ACK_WAIT_MS.
 
 import { unreachable } from '../../core/base/assert.ts';
 import { recordAck, recordNack, withUnanswered } from './ack-nack.ts';
@@ -109,13 +110,17 @@ function applyChange(
   }
   const fact = subscriptionFact(typeUrl, before, after);
   if (fact === undefined) return proceed({ ...next, evaluationDue: session.evaluationDue || change.asks }, effects);
-  // A view from before the change belongs to another subscription: the rest of it is dropped, and so is an outstanding evaluation.
+  // A view from before the change belongs to another subscription: the rest of it is dropped, and so is an outstanding
+  // evaluation.
   const stale = session.evaluating || session.pendingTypes.length > 0;
   const evaluationDue = session.evaluationDue || change.asks || stale;
   return proceed({ ...next, evaluationDue, evaluating: false, pendingTypes: [] }, [...effects, fact]);
 }
 
-/** Istio checks this before the nonce (ShouldRespond): unsubscribing from the last name takes effect even with an expired nonce. */
+/**
+ * Istio checks this before the nonce (ShouldRespond): unsubscribing from the last name takes effect even with an
+ * expired nonce.
+ */
 function unsubscribesAll(request: ClientRequest): boolean {
   return request.protocol === 'sotw' && request.names.length === 0 && !rulesOf(request.typeUrl).wildcard;
 }
@@ -138,9 +143,9 @@ function subscriptionFact(
 }
 
 /**
- * A NACK of an unwatched type is ignored. Unlike Istio (ShouldRespond returns early), the names in a state-of-the-world NACK change the
- * subscription: the request that first named them may have had an expired nonce, and the client does not repeat them. A NACK without names
- * leaves the subscription as it is.
+ * A NACK of an unwatched type is ignored. Unlike Istio (ShouldRespond returns early), the names in a state-of-the-world
+ * NACK change the subscription: the request that first named them may have had an expired nonce, and the client does
+ * not repeat them. A NACK without names leaves the subscription as it is.
  */
 function onNack(session: Session, watch: Watch | undefined, request: ClientRequest, error: string): SessionStep {
   if (watch === undefined) return [session, []];
@@ -199,8 +204,9 @@ function awaitsCdsAck(session: Session, typeUrl: string): boolean {
 }
 
 /**
- * Moves to the next type that may need a response. Most types of most pushes are unchanged and are skipped here in one step. For those
- * `syncedToSeq` is written only if something reads it (held removals) or it is still 0, so an idle push makes no new watch.
+ * Moves to the next type that may need a response. Most types of most pushes are unchanged and are skipped here in one
+ * step. For those `syncedToSeq` is written only if something reads it (held removals) or it is still 0, so an idle push
+ * makes no new watch.
  */
 function skipUnchangedTypes(session: Session): SessionStep {
   const { pendingTypes, view } = session;

@@ -1,8 +1,8 @@
-// How a request changes a watch: names, wildcard, and what is due. State of the world follows Istio's pkg/xds/server.go ShouldRespond, delta
-// pilot/pkg/xds/delta.go shouldRespondDelta.
+// How a request changes a watch: names, wildcard, and what is due. State of the world follows Istio's pkg/xds/server.go
+// ShouldRespond, delta pilot/pkg/xds/delta.go shouldRespondDelta.
 //
-// Invariant: a subscription that a client sends is never lost. Where Istio loses one (expired nonces, names in a NACK, repeated subscriptions)
-// the xDS protocol is followed instead; each place says so.
+// Invariant: a subscription that a client sends is never lost. Where Istio loses one (expired nonces, names in a NACK,
+// repeated subscriptions) the xDS protocol is followed instead; each place says so.
 
 import { setOf } from './name-sets.ts';
 import {
@@ -41,7 +41,10 @@ const fresh: Watch = {
   due: nothingDue,
 };
 
-/** Istio's ShouldRespond after its checks for NACK and expired nonce: first request, unsubscribe, changed names, plain ACK. */
+/**
+ * Istio's ShouldRespond after its checks for NACK and expired nonce: first request, unsubscribe, changed names, plain
+ * ACK.
+ */
 export function subscribeSotw(watch: Watch | undefined, request: SotwRequest): WatchChange {
   const rules = rulesOf(request.typeUrl);
   const names = new Set(request.names);
@@ -65,8 +68,9 @@ export function subscribeSotw(watch: Watch | undefined, request: SotwRequest): W
 }
 
 /**
- * For a state-of-the-world request with an expired nonce. It does not change the subscription, but names that it leaves out the client did not
- * want at that time and has dropped. The client may have subscribed to them again since, so they are sent again.
+ * For a state-of-the-world request with an expired nonce. It does not change the subscription, but names that it leaves
+ * out the client did not want at that time and has dropped. The client may have subscribed to them again since, so they
+ * are sent again.
  */
 export function resendUnnamed(watch: Watch, request: SotwRequest): Watch {
   const named = new Set(request.names);
@@ -74,7 +78,10 @@ export function resendUnnamed(watch: Watch, request: SotwRequest): Watch {
   return withDue(watch, { answer: false, names: [...watch.names].filter(name => !named.has(name)) });
 }
 
-/** Istio's shouldRespondDelta. Unlike there, a request with an expired nonce counts: its subscriptions would be lost otherwise. */
+/**
+ * Istio's shouldRespondDelta. Unlike there, a request with an expired nonce counts: its subscriptions would be lost
+ * otherwise.
+ */
 export function subscribeDelta(watch: Watch | undefined, request: DeltaRequest): WatchChange {
   return watch === undefined ? firstDelta(request) : nextDelta(watch, request);
 }
@@ -86,7 +93,8 @@ function firstDelta(request: DeltaRequest): WatchChange {
   const names = new Set(request.subscribe);
   const starred = names.delete(WILDCARD);
   const wildcard = rules.wildcard && (starred || request.subscribe.length === 0);
-  // A client watches what it says it holds. A wildcard covers that already, so it adds no names to the recorded subscription.
+  // A client watches what it says it holds. A wildcard covers that already, so it adds no names to the recorded
+  // subscription.
   if (!wildcard) for (const name of request.initial.keys()) if (name !== WILDCARD) names.add(name);
   for (const name of request.unsubscribe) names.delete(name);
   // `noVersions` has one identity, so clients that hold nothing share everything that is memoised by it (name-sets.ts).
@@ -114,14 +122,16 @@ function nextDelta(watch: Watch, request: DeltaRequest): WatchChange {
       wildcard = rules.wildcard;
     } else {
       names.add(name);
-      // A repeated subscription is answered (xDS protocol: the client may have dropped the resource); Istio sees no change.
+      // A repeated subscription is answered (xDS protocol: the client may have dropped the resource); Istio sees no
+      // change.
       asked.add(name);
     }
   }
   for (const name of request.unsubscribe) {
     if (name === WILDCARD) wildcard = false;
     else if (names.delete(name)) asked.delete(name);
-    // The wildcard still covers the name, so the client has to be sent its state (xDS protocol, "Unsubscribing from Resources").
+    // The wildcard still covers the name, so the client has to be sent its state (xDS protocol, "Unsubscribing from
+    // Resources").
     if (wildcard && name !== WILDCARD) asked.add(name);
   }
   const changed = dropUnwatched({ ...watch, names, wildcard, explicit: true });
@@ -132,8 +142,8 @@ function nextDelta(watch: Watch, request: DeltaRequest): WatchChange {
 }
 
 /**
- * Forgets names that are no longer watched: the client drops them. If one of them was NACKed, it may have been the reason for the NACK, so the
- * other names of that response are due again.
+ * Forgets names that are no longer watched: the client drops them. If one of them was NACKed, it may have been the
+ * reason for the NACK, so the other names of that response are due again.
  */
 function dropUnwatched(watch: Watch): Watch {
   if (watch.wildcard) return watch;

@@ -1,6 +1,7 @@
-// The protocol's rules for each resource type: wildcard or by name, place in the push order, and how a missing resource is reported. The
-// queries that make the resources are another table (xds/generate/types.ts): sessions generate nothing.
-// Sources: Istio pkg/model/xds.go (type URLs), pilot/pkg/xds/ads.go (PushOrder), pkg/xds/server.go (wildcard types).
+// The protocol's rules for each resource type: wildcard or by name, place in the push order, and how a missing resource
+// is reported. The queries that make the resources are another table (xds/generate/types.ts): sessions generate
+// nothing. Sources: Istio pkg/model/xds.go (type URLs), pilot/pkg/xds/ads.go (PushOrder), pkg/xds/server.go (wildcard
+// types).
 
 export interface TypeRules {
   readonly url: string;
@@ -9,8 +10,9 @@ export interface TypeRules {
   /** True: an empty subscription is a wildcard, and a state-of-the-world response contains the whole set. */
   readonly wildcard: boolean;
   /**
-   * How a delta client learns that a resource does not exist. `removed`: in `removed_resources`. `with-others`: there too, but only in a
-   * response that contains resources anyway (SDS: a proxy waits for a missing secret). `never`: not at all (ECDS).
+   * How a delta client learns that a resource does not exist. `removed`: in `removed_resources`. `with-others`: there
+   * too, but only in a response that contains resources anyway (SDS: a proxy waits for a missing secret). `never`: not
+   * at all (ECDS).
    */
   readonly absence: 'removed' | 'with-others' | 'never';
 }

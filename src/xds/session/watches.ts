@@ -1,5 +1,6 @@
-// The watches of one client by type, in push order: an immutable map. Two parallel arrays instead of a Map, because there are a handful of
-// types and every step of every stream makes a new value; the array of type URLs is shared by all values with the same types.
+// The watches of one client by type, in push order: an immutable map. Two parallel arrays instead of a Map, because
+// there are a handful of types and every step of every stream makes a new value; the array of type URLs is shared by
+// all values with the same types.
 
 import { byPushOrder } from './types.ts';
 

@@ -1,9 +1,10 @@
-// Encodes messages in the form that generators make: Any unpacked, Struct as JSON, maps in any order. One pass over the message into the sink
-// (sink.ts); write-field.ts writes single fields.
+// Encodes messages in the form that generators make: Any unpacked, Struct as JSON, maps in any order. One pass over the
+// message into the sink (sink.ts); write-field.ts writes single fields.
 //
-// Why it is fast: messages made in one place have the same members in the same order, so the fields to write, sorted by number, are worked out
-// for the first message of a shape only; and the bytes of message objects that resources share are copied (SHARED_MESSAGES).
-// Invariant: the bytes equal those that protobufjs writes when Any are packed and map entries sorted (test/property/encode.test.ts).
+// Why it is fast: messages made in one place have the same members in the same order, so the fields to write, sorted by
+// number, are worked out for the first message of a shape only; and the bytes of message objects that resources share
+// are copied (SHARED_MESSAGES). Invariant: the bytes equal those that protobufjs writes when Any are packed and map
+// entries sorted (test/property/encode.test.ts).
 
 import { assert } from '../../core/base/assert.ts';
 import type { Json, JsonObject } from '../../core/base/json.ts';
@@ -19,8 +20,9 @@ const DEPTH_MAX = 100;
 /** Shapes kept for each type: a few places make messages of it, and patches (EnvoyFilter) can have any members. */
 const SHAPES_MAX = 16;
 /**
- * Types and fields whose message objects are shared by several messages, or survive a change of the message around them. Their bytes are kept
- * and copied; each entry costs the memory of its bytes once more, so only those that measurably pay are listed.
+ * Types and fields whose message objects are shared by several messages, or survive a change of the message around
+ * them. Their bytes are kept and copied; each entry costs the memory of its bytes once more, so only those that
+ * measurably pay are listed.
  */
 const SHARED_MESSAGES: ReadonlySet<string> = new Set([
   'envoy.config.route.v3.Route.metadata',
@@ -75,7 +77,10 @@ export function encodeUnpacked(type: Type, message: Plain): Buffer {
   return encodeWith(() => writeMessage(messageWriterOf(type), message));
 }
 
-/** `message` in an Any with this URL, as field `field` of another message. `length`: the bytes of the Any, without tag and length before it. */
+/**
+ * `message` in an Any with this URL, as field `field` of another message. `length`: the bytes of the Any, without tag
+ * and length before it.
+ */
 export function encodeAny(
   field: number,
   url: string,
@@ -166,9 +171,10 @@ function elementWriter(field: Field): WriteElement | undefined {
 }
 
 /**
- * Encodes each message object once and copies its bytes after that. Keeping bytes costs about as much as writing them, and most objects come only
- * once; so they are kept when the object comes a second time, or at once if it is an element of a long list of which a few may change. Within the
- * resource of the first time, the bytes are copied from the sink itself.
+ * Encodes each message object once and copies its bytes after that. Keeping bytes costs about as much as writing them,
+ * and most objects come only once; so they are kept when the object comes a second time, or at once if it is an element
+ * of a long list of which a few may change. Within the resource of the first time, the bytes are copied from the sink
+ * itself.
  */
 function copyingRepeats(write: WriteElement): WriteElement {
   const known = new WeakMap<object, Buffer>();
@@ -191,7 +197,10 @@ function copyingRepeats(write: WriteElement): WriteElement {
   };
 }
 
-/** The last RECENT_MAX messages of a field and where they were written. A ring: a linear search over it is cheaper than a map. */
+/**
+ * The last RECENT_MAX messages of a field and where they were written. A ring: a linear search over it is cheaper than
+ * a map.
+ */
 class RecentMessages {
   readonly #values: unknown[] = [];
   readonly #marks: WrittenSpan[] = [];

@@ -1,5 +1,6 @@
-// Canonical protojson with Any expanded. protobufjs/ext/protojson converts messages; Any are converted here, because it throws for a type that
-// it does not know, and Envoy's extensions and contrib filters may be unknown: those become {"@type", "value": base64}.
+// Canonical protojson with Any expanded. protobufjs/ext/protojson converts messages; Any are converted here, because it
+// throws for a type that it does not know, and Envoy's extensions and contrib filters may be unknown: those become
+// {"@type", "value": base64}.
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import protojson from 'protobufjs/ext/protojson.js';

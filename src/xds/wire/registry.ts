@@ -1,5 +1,5 @@
-// The protobuf types, by reflection from the committed bundle (../proto/bundle.gen.json). Loading takes about 120 ms, once; encoding is as fast
-// as with generated code, because protobufjs compiles an encoder for each type on first use.
+// The protobuf types, by reflection from the committed bundle (../proto/bundle.gen.json). Loading takes about 120 ms,
+// once; encoding is as fast as with generated code, because protobufjs compiles an encoder for each type on first use.
 
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs/light.js';
@@ -26,7 +26,8 @@ export function loadProto(): protobuf.Root {
 export function findType(name: string): Type | undefined {
   if (!byName.has(name)) {
     const found = name === '' ? null : loadProto().lookup(name.split('.'), [protobuf.Type]);
-    // lookup() also searches outer scopes, but only the exact name counts. Names come from the network, so misses are not cached.
+    // lookup() also searches outer scopes, but only the exact name counts. Names come from the network, so misses are
+    // not cached.
     if (!(found instanceof protobuf.Type) || nameOf(found) !== name) return undefined;
     byName.set(name, found);
   }

@@ -1,15 +1,20 @@
 // The output buffer of the encoder: one growing buffer, reused for every resource.
 //
-// Nested messages in one pass. A length-delimited field is written as: gap for the length, content, then the length is filled in
-// (`openFrame`, `closeFrame`). The gap has the size that the length of the same field had last time; only if it differs, the content moves.
-// protobufjs's writer instead builds a linked list for each message, and content of an Any has to be encoded before it is written.
-// Re-entrant. `collect` may run inside another `collect`: the inner one writes behind the outer one's bytes, copies its own, and removes them.
+// Nested messages in one pass. A length-delimited field is written as: gap for the length, content, then the length is
+// filled in (`openFrame`, `closeFrame`). The gap has the size that the length of the same field had last time; only if
+// it differs, the content moves. protobufjs's writer instead builds a linked list for each message, and content of an
+// Any has to be encoded before it is written. Re-entrant. `collect` may run inside another `collect`: the inner one
+// writes behind the outer one's bytes, copies its own, and removes them.
 //
-// Invariant: outside of `collect` the buffer is empty (`at` is 0). A span is valid only in the pass in which it was made; while bytes move,
-// the spans in them move too. The bytes equal those that protobufjs writes (test/property/encode.test.ts).
+// Invariant: outside of `collect` the buffer is empty (`at` is 0). A span is valid only in the pass in which it was
+// made; while bytes move, the spans in them move too. The bytes equal those that protobufjs writes
+// (test/property/encode.test.ts).
 
 const INITIAL_BYTES = 1 << 16;
-/** Shorter ASCII texts are copied character by character: a call of Buffer.write costs about as much as this many copies (measured). */
+/**
+ * Shorter ASCII texts are copied character by character: a call of Buffer.write costs about as much as this many copies
+ * (measured).
+ */
 const SHORT_TEXT = 48;
 const BYTES_PER_CHARACTER_MAX = 3;
 const LOW_BITS = 0x7f;
@@ -35,7 +40,9 @@ export class Sink {
   /** The spans of this pass, in the order of their ends. */
   readonly #spans: WrittenSpan[] = [];
 
-  /** Runs `write` and returns a copy of the bytes that it wrote. Restores `at`, also if `write` throws. May be nested. */
+  /**
+   * Runs `write` and returns a copy of the bytes that it wrote. Restores `at`, also if `write` throws. May be nested.
+   */
   collect(write: () => void): Buffer {
     const start = this.at;
     if (start === 0) {
@@ -139,8 +146,8 @@ export class Sink {
   }
 
   /**
-   * Begins bytes that have their length before them, and returns their start for `closeFrame`. `width`: the expected size of the length; a wrong
-   * guess costs a move of the bytes when the frame is closed.
+   * Begins bytes that have their length before them, and returns their start for `closeFrame`. `width`: the expected
+   * size of the length; a wrong guess costs a move of the bytes when the frame is closed.
    */
   openFrame(width: number): number {
     this.#reserve(width);
@@ -148,7 +155,10 @@ export class Sink {
     return this.at;
   }
 
-  /** Fills in the length. `width`: as given to `openFrame`. Returns the actual size of the length, the best guess for the next such frame. */
+  /**
+   * Fills in the length. `width`: as given to `openFrame`. Returns the actual size of the length, the best guess for
+   * the next such frame.
+   */
   closeFrame(start: number, width: number): number {
     const length = this.at - start;
     const taken = length <= LOW_BITS ? 1 : widthOf(length);

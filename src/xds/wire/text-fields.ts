@@ -1,8 +1,9 @@
-// Reads messages in which every field is a string, without reflection. Most requests are ACKs, which are two strings, and the general decoder
-// takes ten times as long for them.
+// Reads messages in which every field is a string, without reflection. Most requests are ACKs, which are two strings,
+// and the general decoder takes ten times as long for them.
 //
-// Invariant: anything else (another wire type, a tag of two bytes, a length past the end, invalid UTF-8) makes `eachText` return false, and the
-// caller uses the general decoder, which accepts the message or says what is wrong with it.
+// Invariant: anything else (another wire type, a tag of two bytes, a length past the end, invalid UTF-8) makes
+// `eachText` return false, and the caller uses the general decoder, which accepts the message or says what is wrong
+// with it.
 
 const WIRE_LENGTH_DELIMITED = 2;
 /** Longest length that is read here, in bytes: texts of up to 256 MiB. */
@@ -10,7 +11,10 @@ const LENGTH_BYTES_MAX = 4;
 /** What decoding puts in place of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
 
-/** Calls `field` with number and text of each field, in order. False: a field is not a plain string, or `field` returned false for it. */
+/**
+ * Calls `field` with number and text of each field, in order. False: a field is not a plain string, or `field` returned
+ * false for it.
+ */
 export function eachText(message: Uint8Array, field: (number: number, text: string) => boolean): boolean {
   const bytes = Buffer.isBuffer(message)
     ? message

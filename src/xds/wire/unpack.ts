@@ -1,5 +1,6 @@
-// The reverse of pack.ts: decoded protobufjs messages to the form that generators make. Any are unpacked if the bundle has the type, Struct is
-// plain JSON, 64-bit integers are numbers, and only fields that were on the wire are present. Not on the hot path: tests, debug pages, patches.
+// The reverse of pack.ts: decoded protobufjs messages to the form that generators make. Any are unpacked if the bundle
+// has the type, Struct is plain JSON, 64-bit integers are numbers, and only fields that were on the wire are present.
+// Not on the hot path: tests, debug pages, patches.
 
 import type { Json } from '../../core/base/json.ts';
 import { emptyAny, typeNameOf } from '../proto/any.ts';

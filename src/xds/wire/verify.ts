@@ -1,6 +1,6 @@
-// Checks a message before it is encoded. protobufjs silently drops unknown names, writes 0 for an enum's name or for text in a numeric field, and
-// writes every member of a oneof. For generators the compiler finds most of that; this check finds the rest in tests, and all of it in messages
-// that the compiler has not seen (patches).
+// Checks a message before it is encoded. protobufjs silently drops unknown names, writes 0 for an enum's name or for
+// text in a numeric field, and writes every member of a oneof. For generators the compiler finds most of that; this
+// check finds the rest in tests, and all of it in messages that the compiler has not seen (patches).
 
 import { isObject } from '../../core/base/json.ts';
 import { typeNameOf } from '../proto/any.ts';

@@ -1,4 +1,5 @@
-// google.protobuf.Struct, Value and ListValue as decoded messages, converted to plain JSON. write-json.ts is the reverse.
+// google.protobuf.Struct, Value and ListValue as decoded messages, converted to plain JSON. write-json.ts is the
+// reverse.
 
 import type { Json, JsonObject } from '../../core/base/json.ts';
 import type { Plain } from './registry.ts';

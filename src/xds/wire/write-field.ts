@@ -1,5 +1,5 @@
-// Writers for single fields: tag, then value, list or map, in the bytes that protobufjs writes. Which writer a field gets is decided once for
-// each field (pack.ts keeps it); writing then has no look-ups.
+// Writers for single fields: tag, then value, list or map, in the bytes that protobufjs writes. Which writer a field
+// gets is decided once for each field (pack.ts keeps it); writing then has no look-ups.
 
 import protobuf from 'protobufjs/light.js';
 import { isObject } from '../../core/base/json.ts';

@@ -1,4 +1,5 @@
-// google.protobuf.Struct, Value and ListValue, written from plain JSON. Invariant: members are sorted, so equal JSON gives equal bytes.
+// google.protobuf.Struct, Value and ListValue, written from plain JSON. Invariant: members are sorted, so equal JSON
+// gives equal bytes.
 
 import { assert } from '../../core/base/assert.ts';
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
