@@ -1,5 +1,6 @@
-// What a proxy asks for on one stream, in its order: clusters, the endpoints of those of type EDS, listeners, the
-// route configurations that they name, and the files that remain empty until their types are generated.
+// Collects the resources that a proxy subscribes to on one stream, in its order: clusters, endpoints of EDS clusters,
+// listeners, the route configurations that they name, and so on. Keys of the result are the file names of `periplus
+// generate`.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
@@ -11,11 +12,11 @@ import { allOf, namedOf, resourceJson } from './generate.ts';
 /** File name without extension → the resources in it. */
 export type Collected = Readonly<Record<string, readonly Json[]>>;
 
-/** How a proxy asks. */
+/** How a proxy subscribes. */
 export interface SubscriptionProfile {
   /** A ztunnel: incremental, for workloads and authorizations. */
   readonly delta?: boolean;
-  /** Proxyless gRPC: exactly these listeners and what they lead to. */
+  /** Proxyless gRPC: exactly these listeners and the resources that they refer to. */
   readonly watchLds?: readonly string[];
 }
 
@@ -23,7 +24,7 @@ export interface Client {
   readonly tracker: Tracker;
   readonly state: State;
   readonly proxy: ProxyRecord;
-  /** A type or resource that failed; the rest goes on. */
+  /** Called for a type or resource whose generation failed; the others are still collected. */
   readonly failed: (what: string, error: unknown) => void;
 }
 
@@ -46,7 +47,7 @@ export function collect(client: Client, asked: SubscriptionProfile): Collected {
   };
 }
 
-/** A gRPC client without a proxy: its listeners by name, then what they lead to. */
+/** A proxyless gRPC client: its listeners by name, then the resources that these refer to. */
 function proxyless(client: Client, listeners: readonly string[]): Collected {
   const lds = named(client, LDS, listeners);
   const rds = named(client, RDS, routeNames(lds));
@@ -108,7 +109,7 @@ function extensionNames(listeners: readonly Json[]): ReadonlySet<string> {
   return names;
 }
 
-/** A secret that comes over this same stream. */
+/** A secret whose SDS source is ADS. */
 function collectSecret(_key: string, value: Json, into: Set<string>): void {
   if (!isObject(value) || typeof value.name !== 'string') return;
   if (isObject(value.sdsConfig) && value.sdsConfig.ads !== undefined) into.add(value.name);

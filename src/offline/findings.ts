@@ -1,5 +1,5 @@
-// What the authors of objects should know, from a state alone: what was refused and is not in force, what is accepted without anything
-// coming of it yet, and what refers to nothing. For the debug page, for `analyze` and beside what `generate` prints.
+// Findings for the authors of objects, from a state alone: refused objects, accepted ones without effect, dangling
+// references. Shown by the debug page, by `analyze`, and beside the output of `generate`.
 
 import { selects } from '../core/base/labels.ts';
 import { type Origin, showProblem } from '../core/base/problem.ts';
@@ -14,17 +14,22 @@ import type { State } from '../core/state.ts';
 const refusal = { severity: 'error', code: 'refused' } as const;
 
 export interface Finding {
-  /** An error: not in force. A warning: in force or somebody else's, and perhaps not what was meant. */
+  /**
+   * error: the object is not in force. warning: it is in force or not ours, but may not mean what its author intended.
+   */
   readonly severity: 'error' | 'warning';
-  /** foreign: of a kind that is another project's; not-yet: nothing comes of the kind; nothing-there: a reference to nothing; no-workload: labels that no workload has. */
+  /**
+   * foreign: a kind of another project; not-yet: a kind without effect so far; nothing-there: a dangling reference;
+   * no-workload: a selector without workloads.
+   */
   readonly code: 'refused' | 'foreign' | 'not-yet' | 'nothing-there' | 'no-workload';
   /** `Kind/namespace/name`, `MeshConfig`, `MeshNetworks`; empty for a document that is no object. */
   readonly object: string;
   readonly source: string;
   readonly origin?: Origin;
-  /** Where in the object it is, e.g. `spec.http[0].timeout`; absent if of the object as a whole. */
+  /** Path inside the object, e.g. `spec.http[0].timeout`; absent if the finding is about the whole object. */
   readonly path?: string;
-  /** Path inside the object, a colon and what is wrong with it; or the latter alone. */
+  /** `path: what is wrong`, or without a path only the latter. */
   readonly message: string;
 }
 
@@ -66,7 +71,7 @@ function* ofMalformed(state: State): IterableIterator<Finding> {
   }
 }
 
-/** As adapters say it: the place in the file, then what is wrong there. */
+/** Splits `line:column: message`, the form that adapters report. */
 function placeAndWords(file: Origin, reason: string): { readonly origin: Origin; readonly message: string } {
   const [, line, column, message = reason] = /^(\d+):(\d+): (.*)$/s.exec(reason) ?? [];
   return { origin: line === undefined ? file : { ...file, line: Number(line), column: Number(column) }, message };
@@ -102,7 +107,7 @@ function* ofReferences(state: State): IterableIterator<Finding> {
   }
 }
 
-/** Of a workload that is known by nothing but its proxy. */
+/** True if a connected proxy has these labels: its workload need not be an object. */
 function isProxy({ proxies }: State, { labels, namespace }: NonNullable<DanglingReference['workload']>): boolean {
   for (const { facets, metadata } of proxies.values()) {
     if ((namespace ?? facets.namespace) === facets.namespace && selects(labels, labelsOf(metadata.LABELS))) return true;

@@ -1,5 +1,5 @@
-// Generation without a server: texts to facts, facts to a state, a state and a node to the resources of a proxy. Nothing is journalled
-// and nothing is kept; `periplus generate` and the conformance runner are made of these pieces.
+// Generation without a server: texts to facts, facts to a state, a state and a node to a proxy's resources. Nothing is
+// journalled. `periplus generate` and the conformance runner consist of these pieces.
 
 import { malformedFact, parseDocuments, parseFile } from '../adapters/file/parse.ts';
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
@@ -17,11 +17,11 @@ import { resourceSource } from '../xds/generate/types.ts';
 import { typeNameOf } from '../xds/proto/any.ts';
 import { toProtoJson } from '../xds/wire/protojson.ts';
 
-/** Time of facts that nobody recorded: offline runs are the same whenever they are done. */
+/** The time of unrecorded facts: constant, so that offline runs are reproducible. */
 const OFFLINE_TIME = 0;
 const noneRejected: ReadonlySet<number> = new Set();
 
-/** Objects of a text as facts of a source such as `file/Kubernetes`; documents that are none become `Malformed`. */
+/** The objects of a text as facts of a source such as `file/Kubernetes`; other documents become `Malformed`. */
 export function objectFacts(source: string, file: string, bytes: Uint8Array): readonly Unrecorded[] {
   const parsed = parseFile(file, bytes);
   const facts: Unrecorded[] = parsed.objects.map(({ object, origin }) => ({ source, kind: 'Add', object, origin }));
@@ -30,7 +30,10 @@ export function objectFacts(source: string, file: string, bytes: Uint8Array): re
   return facts;
 }
 
-/** A text that is one document, such as a MeshConfig; `null` if it is empty. Throws with file and line if it cannot be read. */
+/**
+ * Parses a text of one document, such as a MeshConfig; `null` if it is empty. Throws with file and line if it is
+ * malformed.
+ */
 export function singleDocument(file: string, text: string): { readonly value: Json; readonly origin: Origin } {
   const parsed = parseDocuments(file, text);
   if ('reason' in parsed) throw new Error(`${showOrigin(parsed.origin)}: ${parsed.reason}`);
@@ -46,7 +49,7 @@ export interface OfflineState {
   readonly effects: readonly Effect[];
 }
 
-/** Folds facts from `state` on. A fact that cannot be folded is skipped, and reported as a refused object would be. */
+/** Folds facts on top of `state`. A fact that cannot be folded is skipped and reported like a refused object. */
 export function foldFacts(facts: readonly Unrecorded[], state: State = emptyState): OfflineState {
   const effects: Effect[] = [];
   for (const fact of facts) {
@@ -79,7 +82,7 @@ export function proxyFacts(connection: string, node: JsonObject): readonly Unrec
   return facts;
 }
 
-/** The identity that the proxy's own workload certificate would have; none if its metadata does not say. */
+/** The identity of the proxy's workload certificate, from its metadata; none if the metadata lacks it. */
 export function claimedIdentities(node: JsonObject): readonly string[] {
   const metadata = isObject(node.metadata) ? node.metadata : {};
   const { NAMESPACE: namespace, SERVICE_ACCOUNT: account } = metadata;
@@ -87,13 +90,13 @@ export function claimedIdentities(node: JsonObject): readonly string[] {
   return [`spiffe://cluster.local/ns/${namespace}/sa/${account}`];
 }
 
-/** All resources of a type that is asked for as a whole; none if the type is not generated. */
+/** All resources of a wildcard type; none if the type is not generated. */
 export function allOf(tracker: Tracker, state: State, proxy: ProxyRecord, url: string): readonly Resource<object>[] {
   const all = resourceSource(url)?.all;
   return all === undefined ? [] : tracker.get(state, proxy, all, '');
 }
 
-/** The resource of that name, if there is one and its type is generated. */
+/** The resource of this name; undefined if it does not exist or the type is not generated. */
 export function namedOf(
   tracker: Tracker,
   state: State,
@@ -106,10 +109,10 @@ export function namedOf(
   return allOf(tracker, state, proxy, url).find(resource => resource.name === name);
 }
 
-/** As a client would decode what it is sent: canonical protojson with every Any expanded, and the type of the whole. */
+/** What a client decodes: canonical protojson with every Any expanded, and the resource's type. */
 export function resourceJson(url: string, resource: Resource<object>): JsonObject {
   const { body } = encodeResource(url, resource.name, resource.message);
   const any = toProtoJson('google.protobuf.Any', body);
-  if (!isObject(any)) throw new Error(`${typeNameOf(url)} ${resource.name} did not come out as an object`);
+  if (!isObject(any)) throw new Error(`${typeNameOf(url)} ${resource.name} is not a JSON object`);
   return any;
 }

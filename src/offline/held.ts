@@ -1,4 +1,5 @@
-// All that one proxy would hold and that decides where it sends traffic, as generated messages: the input of the routing oracle.
+// Everything that a proxy holds and that decides where it sends traffic, as generated messages: the input of the
+// routing oracle.
 
 import { locateInText } from '../adapters/file/locate.ts';
 import type { Json, JsonObject } from '../core/base/json.ts';
@@ -13,7 +14,7 @@ import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import { allOf, foldFacts, namedOf, objectFacts, proxyFacts } from './generate.ts';
 import { endpointNames, routeNames } from './watched-names.ts';
 
-/** Each list in the order of generation; what a subscription would name is there, if it exists. */
+/** Lists in the order of generation. Resources that the others name are included if they exist. */
 export interface HeldResources {
   readonly listeners: readonly Listener[];
   readonly routes: readonly RouteConfiguration[];
@@ -37,11 +38,11 @@ export function heldBy(tracker: Tracker, state: State, proxy: ProxyRecord): Held
   };
 }
 
-/** A mesh as texts. */
+/** A mesh, as texts. */
 export interface MeshTexts {
-  /** YAML or JSON, any number of documents each; by file name, which is what messages say. */
+  /** File name → YAML or JSON with any number of documents. Messages cite the file name. */
   readonly files: Readonly<Record<string, string>>;
-  /** MeshConfig, over the built-in default. */
+  /** MeshConfig, merged over the built-in default. */
   readonly mesh?: Json;
   /** Environment variables of istiod: feature flags. */
   readonly env?: Readonly<Record<string, string>>;
@@ -50,7 +51,10 @@ export interface MeshTexts {
 const SOURCE = 'file/Kubernetes';
 const CONNECTION = 'asking';
 
-/** What a proxy with this node (envoy.config.core.v3.Node in protojson) would hold in that mesh. Throws if the mesh has anything that is refused. */
+/**
+ * The resources of a proxy with this node (envoy.config.core.v3.Node in protojson) in the mesh. Throws if anything in
+ * the mesh is refused.
+ */
 export function heldIn({ files, mesh, env = {} }: MeshTexts, node: JsonObject): HeldResources {
   const bytes = new TextEncoder();
   const facts: Unrecorded[] = [

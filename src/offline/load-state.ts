@@ -1,4 +1,4 @@
-// From a journal to a state: newest snapshot, then the tail; or everything from the first event. Used at start and by replay.
+// From a journal to a state: the newest snapshot and the events after it, or all events. Used at start and by replay.
 
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../core/base/json.ts';
@@ -20,7 +20,9 @@ export interface HistoryOptions {
   /** Called after each event. May return a promise to be awaited. */
   readonly onEvent?: (before: State, event: Event, after: State, effects: readonly Effect[]) => void | Promise<void>;
   readonly onProgress?: (seq: number, to: number) => void;
-  /** Called with seq and message when an event cannot be folded although the journal does not say so: our bug. */
+  /**
+   * Called with seq and message if an event cannot be folded and the journal has no `Rejected` for it: a bug of ours.
+   */
   readonly onFailure?: (seq: number, message: string) => void;
 }
 
@@ -41,13 +43,13 @@ export async function foldHistory(journal: Journal, options: HistoryOptions): Pr
   const rejected = await rejectedIn(journal, from);
   const range = { from, to };
   const limits = { ...options, to };
-  // What cannot be put in force at the end is a bug of ours that one event or another must answer for: then one by one.
+  // If restoring all at once fails (a bug of ours), fold one by one, to find the event that is to blame.
   const before = start ?? emptyState;
-  const slowly = (): Promise<State> => oneByOne(journal.read(range), before, rejected, limits);
+  const foldOneByOne = (): Promise<State> => oneByOne(journal.read(range), before, rejected, limits);
   const state =
     options.onEvent === undefined
-      ? await allAtOnce(journal.readUnparsed(range), before, rejected, limits).catch(slowly)
-      : await slowly();
+      ? await allAtOnce(journal.readUnparsed(range), before, rejected, limits).catch(foldOneByOne)
+      : await foldOneByOne();
   return { state, snapshot, events: to - snapshot };
 }
 
@@ -58,7 +60,7 @@ type Folding<E> = (
   options: HistoryOptions & { readonly to: number },
 ) => Promise<State>;
 
-/** Nobody asks for the states in between. */
+/** Used if no caller needs the states in between. */
 const allAtOnce: Folding<Event | UnreadVersion> = async (pages, from, rejected, { onProgress, onFailure, to }) => {
   const restoring = new Restoring(from);
   for await (const page of pages) {
@@ -86,20 +88,24 @@ const oneByOne: Folding<Event> = async (pages, from, rejected, { onEvent, onProg
   return state;
 };
 
-/** A journal that was compacted begins with a snapshot: what was before its first event is nowhere else. */
+/** A compacted journal begins with a snapshot, which alone holds what was before its first event. */
 async function startOf(journal: Journal, fromSnapshot: boolean, to: number): Promise<State | undefined> {
   const base = journal.base().seq;
   const start = fromSnapshot || base > 0 ? await readSnapshot(journal, fromSnapshot ? to : base + 1) : undefined;
   if (start === undefined && base > 0 && journal.head().seq > base) {
-    throw new JournalFault('damaged', 'the journal begins after this event, and the snapshot it needs is not there', {
-      path: journal.path,
-      seq: base,
-    });
+    throw new JournalFault(
+      'damaged',
+      'the journal begins after this event, and the snapshot that it needs is missing',
+      {
+        path: journal.path,
+        seq: base,
+      },
+    );
   }
   return start;
 }
 
-/** The state of the newest intact snapshot up to `atMost`; undefined: there is none that this release can read. */
+/** The state of the newest intact snapshot up to `atMost`; undefined if there is none that this release can read. */
 export async function readSnapshot(journal: Journal, atMost: number): Promise<State | undefined> {
   const snapshot = await journal.snapshots.read(atMost);
   if (snapshot === undefined || snapshot.info.format > SNAPSHOT_FORMAT) return undefined;
@@ -110,7 +116,7 @@ export async function readSnapshot(journal: Journal, atMost: number): Promise<St
   return restoring.finish();
 }
 
-/** The seqs that are skipped. `Rejected` facts stand after the events they name. */
+/** The seqs to skip. `Rejected` facts are recorded after the events that they name. */
 export async function rejectedIn(journal: Journal, from: number): Promise<ReadonlySet<number>> {
   const rejected = new Set<number>();
   for (const seq of await journal.seqsOf('Rejected', { from })) {

@@ -1,7 +1,8 @@
-// replay --verify: folds the journal again and makes anew everything that was ever sent. A receipt names the state (seq) it was made from
-// and the digest of all the client held afterwards; both must come out again, byte for byte.
+// `replay --verify`: folds the journal again and regenerates everything that was ever sent. A receipt names the state
+// (seq) that it was made from and the digest of what the client held afterwards; the digest has to come out again.
 //
-// A receipt stands later in the journal than its state, so receipts are read first and checked when folding gets there.
+// A receipt comes later in the journal than its state, so receipts are read first and checked when the fold reaches
+// their state.
 
 import type { PushReceipt } from '../core/event.ts';
 import type { State } from '../core/state.ts';
@@ -10,9 +11,9 @@ import { Engine } from '../xds/engine/engine.ts';
 import { resourceSources } from '../xds/generate/types.ts';
 import { foldHistory, stateHash } from './load-state.ts';
 
-/** Differences that are listed; the rest is counted. */
+/** Most mismatches that are listed; the others are counted. */
 export const DIFFERENCES_MAX = 100;
-/** Events between two sweeps of what is memoised. */
+/** Events between two sweeps of memoised values. */
 const SWEEP_EVENTS = 1_000;
 
 export interface ReceiptMismatch {
@@ -31,11 +32,11 @@ export interface ReplayReport {
   /** Hex sha256 of the state at the end. */
   readonly stateHash: string;
   readonly receipts: number;
-  /** (receipt, connection) pairs that came out again. */
+  /** (receipt, connection) pairs that were reproduced. */
   readonly reproduced: number;
   readonly different: number;
   readonly differences: readonly ReceiptMismatch[];
-  /** seqs at which an assertion of ours failed although the journal does not say so. */
+  /** Events that could not be folded although the journal has no `Rejected` for them. */
   readonly failures: readonly { readonly seq: number; readonly message: string }[];
 }
 

@@ -1,8 +1,8 @@
-// The names that a proxy subscribes to once it has its clusters and listeners: what they refer to is what it asks for next.
+// The names that a proxy subscribes to after it has received clusters and listeners: those that they refer to.
 
 import { type Cluster, Cluster_DiscoveryType, type Listener } from '../xds/proto/types.gen.ts';
 
-/** Of endpoints; sorted, no repeats. */
+/** Names for EDS; sorted, without duplicates. */
 export function endpointNames(clusters: readonly Cluster[]): readonly string[] {
   const names = clusters.flatMap(cluster =>
     cluster.type === Cluster_DiscoveryType.EDS ? [cluster.edsClusterConfig?.serviceName || (cluster.name ?? '')] : [],
@@ -10,7 +10,7 @@ export function endpointNames(clusters: readonly Cluster[]): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-/** Of route configurations, of every filter that names one; sorted, no repeats. */
+/** Names for RDS, from every filter that has one; sorted, without duplicates. */
 export function routeNames(listeners: readonly Listener[]): readonly string[] {
   const names = new Set<string>();
   for (const { filterChains = [], defaultFilterChain } of listeners) {

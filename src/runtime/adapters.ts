@@ -1,4 +1,5 @@
-// Which sources a process has, from its options: always files (mesh configuration may lie in one) and DNS, and a Kubernetes API server if asked for.
+// Makes the adapters of a process from its options: always files (mesh configuration may be in one) and DNS, and a
+// Kubernetes API server if configured.
 
 import { randomInt } from 'node:crypto';
 import type { Adapter, Sink } from '../adapters/adapter.ts';
@@ -12,11 +13,11 @@ import type { Log } from './log.ts';
 import { StartFault } from './start-fault.ts';
 
 export interface KubeOptions {
-  /** Empty: the service account of the pod we run in. */
+  /** Empty: the service account of the pod. */
   readonly kubeconfig?: string;
   /** Of the kubeconfig; empty: its current one. */
   readonly context?: string;
-  /** Requests a second, and how many at once after a pause. */
+  /** Requests per second, and burst after a pause. */
   readonly qps: number;
   readonly burst: number;
 }
@@ -26,16 +27,16 @@ export interface AdapterOptions {
   readonly meshConfig?: string;
   readonly networksConfig?: string;
   readonly kube?: KubeOptions;
-  /** Sources of a program that embeds the control plane, beside those above. */
+  /** Further sources, of an embedding program. */
   readonly adapters?: readonly Adapter[];
-  /** Who is asked for the addresses of host names; absent: the servers of resolv.conf. */
+  /** Resolves host names; default: the servers of resolv.conf. */
   readonly resolve?: Resolve;
   readonly settings: Settings;
 }
 
 const RANDOM_MAX = 2 ** 47;
 
-/** Rejects with a StartFault if the kubeconfig is no use. */
+/** Rejects with a StartFault if the kubeconfig cannot be used. */
 export async function openAdapters(
   options: AdapterOptions,
   clock: Clock,

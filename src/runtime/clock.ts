@@ -1,4 +1,4 @@
-// The clock and the timers of the process, behind an interface: the simulator has another one.
+// The clock and the timers of the process, behind an interface, so that the simulator can replace them.
 
 export interface Timer {
   cancel(): void;
@@ -7,7 +7,7 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Runs once, not before `ms` have passed. Does not keep the process alive. */
+  /** Runs `run` once, at the earliest after `ms`. Does not keep the process alive. */
   after(ms: number, run: () => void): Timer;
 }
 

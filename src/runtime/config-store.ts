@@ -1,6 +1,6 @@
-// The controller side of a config store: whoever wants to know of changes registers a handler for a kind and is called for each change of
-// an object in force, in the order of the journal. A change is what differs between two states, so an object that a filter, or a source
-// with precedence, takes away is a delete like any other.
+// The controller side of a config store, as Istio's model.ConfigStoreController: handlers are registered by kind and
+// called for each change of an object in force, in journal order. A change is a difference between two states, so an
+// object that a filter or a source of higher precedence removes is a delete like any other.
 
 import { sameContent } from '../core/base/equal.ts';
 import type { Event } from '../core/event.ts';
@@ -22,12 +22,13 @@ export class ConfigStoreController {
   /** The state that the handlers know; undefined before `run`. */
   #seen: State | undefined;
 
-  /** `sources`: those that must have said everything before all is in sync, e.g. `file/Kubernetes`. */
+  /** `sources`: the sources that have to be listed before the store is in sync, e.g. `file/Kubernetes`. */
   constructor(world: Pick<World, 'state' | 'listen'>, sources: readonly string[]) {
     this.#world = world;
     this.#sources = sources;
     world.listen({
-      // While events of a gap in the journal are folded once more, states come that the handlers are past already: only the last counts.
+      // While the events of a journal gap are folded again, older states than the handlers' come by: only the last one
+      // counts.
       onEvent: (before, event, after) => {
         if (this.#seen === before) this.#follow(after, event);
       },
@@ -35,17 +36,20 @@ export class ConfigStoreController {
     });
   }
 
-  /** The objects in force right now, for reading; writes are recorded through the world. */
+  /** The objects in force, read-only; writes go through the world. */
   get store(): ConfigStore {
     return readOnly(aggregateStore(this.#world.state, `runtime/${this.#world.state.settings.clusterId}`));
   }
 
-  /** Before `run`; a handler registered later knows nothing of what was there before. */
+  /** Call it before `run`: a later handler does not get the objects that existed before. */
   registerEventHandler(kind: KindName, handler: ConfigEventHandler): void {
     this.#handlers.set(kind, [...(this.#handlers.get(kind) ?? []), handler]);
   }
 
-  /** Calls the handlers for all that is there, as adds in the order of kinds and keys, and from now on for every change. Idempotent. */
+  /**
+   * Calls the handlers with every object as an add, in the order of kinds and keys, and from then on for every change.
+   * Idempotent.
+   */
   run(): void {
     if (this.#seen !== undefined) return;
     this.#seen = this.#world.state;
@@ -54,13 +58,13 @@ export class ConfigStoreController {
     }
   }
 
-  /** Whether the source, or every source, has said all it had at the start. */
+  /** True once the source (or every source) has been listed. */
   hasSynced(source?: string): boolean {
     const { synced } = this.#world.state;
     return (source === undefined ? this.#sources : [source]).every(name => synced.has(name));
   }
 
-  /** `event`: the one that led from the state that the handlers know to this one. Without one, as after a gap in the journal, all is compared. */
+  /** `event` led from the handlers' state to this one. Without it, as after a journal gap, all objects are compared. */
   #follow(state: State, event: Event | undefined): void {
     const seen = this.#seen;
     if (seen === undefined || seen === state) return;
@@ -83,10 +87,11 @@ export class ConfigStoreController {
   }
 }
 
-/** Keys under which another object is in force, in their order. */
+/** Sorted keys under which another object is in force now. */
 function changedKeys(before: State, after: State, kind: KindName, event: Event | undefined): readonly string[] {
   const own = event === undefined ? undefined : keyOfEvent(event);
-  // An event of the kind changes its own object; events of other kinds let objects in or out of the filters.
+  // An event of the kind changes one object; events of other kinds (Namespace, mesh config) can change which objects
+  // filters admit.
   if (own?.kind === kind)
     return before.objects[kind].get(own.key) === after.objects[kind].get(own.key) ? [] : [own.key];
   const keys: string[] = [];

@@ -1,5 +1,5 @@
-// The control plane of `periplus serve`: journal, fold, xDS, files and HTTP, put together. Everything is decided elsewhere; here it is
-// started in order, connected, and stopped in the reverse order.
+// The control plane of `periplus serve`: starts journal, fold, xDS, sources and HTTP in order, connects them, and stops
+// them in reverse order. Decisions are made in the parts; this file only wires them.
 
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -39,27 +39,32 @@ import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
 import { type Readiness, Sources } from './sources.ts';
 import { type Started, sinkOf, startWorld } from './start.ts';
 import { StartFault } from './start-fault.ts';
-import { inSlices, SWEEP_MS, Sweeper } from './sweeper.ts';
+import { runInSlices, SWEEP_MS, Sweeper } from './sweeper.ts';
 import { WarmUp, warmUpEnabled } from './warm-up.ts';
 import type { World } from './world.ts';
 
-/** Events folded at most to answer a question about the past: a few seconds in slices, beside serving. */
-export const ASKED_FOLD_MAX = 40_000;
+/**
+ * Most events that are folded to answer one question about the past: a few seconds of work, in slices beside serving.
+ */
+export const HISTORY_FOLD_MAX = 40_000;
 
 export interface ControlPlane {
   readonly ports: { readonly grpc: number; readonly http: number; readonly monitoring: number };
   readonly world: World;
   readonly xds: XdsServer;
   readonly sources: Sources;
-  /** The objects in force, and who wants to hear of their changes. */
+  /** The objects in force; handlers can subscribe to their changes. */
   readonly config: ConfigStoreController;
-  /** Objects that the program itself writes: facts of the source `store/<cluster>`. */
+  /** A store for objects that the embedding program writes: facts of the source `store/<cluster>`. */
   readonly written: RecordedStore;
-  /** Ends every stream, writes what is under way, closes. Idempotent. */
+  /** Ends every stream, finishes pending writes, closes everything. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Rejects with what is wrong if the journal, the configuration folder or an address cannot be had; nothing is left open then. */
+/**
+ * Rejects if the journal, the configuration folder or an address cannot be opened; everything that was opened is closed
+ * again.
+ */
 export async function startControlPlane(options: ServeOptions, clock: Clock, log: Log): Promise<ControlPlane> {
   const closers: (() => Promise<unknown>)[] = [];
   const closeAll = async (): Promise<void> => {
@@ -80,13 +85,13 @@ async function start(
   closers: (() => Promise<unknown>)[],
   closeAll: () => Promise<void>,
 ): Promise<ControlPlane> {
-  // A tenth of a second in one piece, which nobody waits for now.
+  // Blocks for about 100 ms, which delays no client here.
   loadProto();
   const adapters = await openAdapters(options, clock, log, VERSION);
   const { journal, world, snapshot, asOf, connected } = await openWorld(options, clock, log);
   closers.push(() => journal.close());
   const crowded = (): boolean => xds.isCrowded;
-  const snapshotter = new Snapshotter(journal, snapshot, log, SNAPSHOT_EVENTS, keepOf(options, clock), crowded);
+  const snapshotter = new Snapshotter(journal, snapshot, log, SNAPSHOT_EVENTS, retentionOf(options, clock), crowded);
   closers.push(() => snapshotter.finish(world.state));
   closers.push(() => world.stop());
 
@@ -123,12 +128,12 @@ async function start(
       if (world.durable) snapshotter.consider(state);
     },
   });
-  const history = new History(journal, { foldMax: ASKED_FOLD_MAX });
+  const history = new History(journal, { foldMax: HISTORY_FOLD_MAX });
   closers.push(startSweeping({ world, engine, warmUp, history, metrics, crowded }));
 
   const readiness = (): Readiness => warmUp.readiness(sources.readiness());
-  const said = { readiness, report: () => sources.report() };
-  const parts = { world, journal, history, engine, xds, metrics, sources: said };
+  const sourceStatus = { readiness, report: () => sources.report() };
+  const parts = { world, journal, history, engine, xds, metrics, sources: sourceStatus };
   const ports = await openPorts(options, parts, log, closers);
   closers.push(() => sources.stop());
   const warmed = sources.whenReady().then(() => {
@@ -140,7 +145,7 @@ async function start(
   return { ports, world, xds, sources, config, written, stop: closeAll };
 }
 
-/** What flags say counts more than what the environment says. */
+/** Flags take precedence over the environment. */
 function limitsOf({
   keepaliveMs,
   keepaliveTimeoutMs,
@@ -155,7 +160,7 @@ function limitsOf({
   };
 }
 
-/** What is memoised and held by no connected proxy is forgotten from now on. Returns what ends that. */
+/** Starts the sweeps of memoised values that no connected proxy holds. Returns the function that ends them. */
 function startSweeping({
   world,
   engine,
@@ -179,7 +184,7 @@ function startSweeping({
   metrics.gauge('periplus_memo_sweeps', 'Sweeps finished since the start.', () => sweeper.sweeps);
   const timer = setInterval(() => {
     void sweeper.tick();
-    void inSlices(history.tracker.sweeping(), () => false);
+    void runInSlices(history.tracker.sweeping(), () => false);
   }, SWEEP_MS);
   timer.unref();
   return async () => {
@@ -188,7 +193,9 @@ function startSweeping({
   };
 }
 
-/** Resolves when files have been read; a source that may be away for a while is waited for by nobody but `/ready`. */
+/**
+ * Resolves when files have been read. For sources that may be unavailable, such as an API server, only `/ready` waits.
+ */
 export async function startSources(
   options: AdapterOptions & { readonly sharedMeshConfig?: string },
   { adapters, sources, world, log }: SourceParts,
@@ -199,28 +206,28 @@ export async function startSources(
       log('info', `${source}: ${error instanceof Error ? error.message : String(error)}`);
   const start = (adapter: Adapter): Promise<void> =>
     sources.start(adapter, sinkOf(world, adapter.source, options.sharedMeshConfig));
-  const asked = adapters.filter(adapter => adapter.onState !== undefined);
-  for (const adapter of asked) {
+  const stateful = adapters.filter(adapter => adapter.onState !== undefined);
+  for (const adapter of stateful) {
     world.listen({ onFolded: state => adapter.onState?.(state) });
     adapter.onState?.(world.state);
   }
   for (const adapter of adapters) {
-    if (asked.includes(adapter)) continue;
+    if (stateful.includes(adapter)) continue;
     if (adapter.source.startsWith('file/')) {
       await start(adapter).catch((error: unknown) => {
         throw new StartFault(`--configDir ${options.configDir ?? ''}: ${whyNot(error)}`);
       });
     } else start(adapter).catch(failed(adapter));
   }
-  for (const adapter of asked) {
+  for (const adapter of stateful) {
     sources
-      .whenHeard()
+      .whenIndependentReady()
       .then(() => start(adapter))
       .catch(failed(adapter));
   }
 }
 
-/** What a journal is opened with. */
+/** The options that a journal is opened with. */
 export type JournalOptions = Pick<
   ServeOptions,
   'settings' | 'journal' | 'journalKey' | 'journalDurability' | 'journalStrict' | 'journalKeepMs'
@@ -253,8 +260,8 @@ export async function openWorld(
   }
 }
 
-/** What is kept of the journal, when it is asked. */
-export function keepOf({ journalKeepMs }: JournalOptions, clock: Clock): () => Retention | undefined {
+/** The retention at the time of the call. */
+export function retentionOf({ journalKeepMs }: JournalOptions, clock: Clock): () => Retention | undefined {
   return () => (journalKeepMs === undefined ? undefined : { since: clock.now() - journalKeepMs });
 }
 
@@ -269,7 +276,7 @@ interface HostParts {
 }
 
 function xdsHost({ world, clock, log, metrics, reporter, engine, ready }: HostParts): XdsHost {
-  // Names must differ from those of every earlier process on this journal, also one whose last events were not durable.
+  // Unique over all processes on this journal; the random part covers one whose last events were not durable.
   const boot = `${world.state.seq}-${randomBytes(3).toString('hex')}`;
   let connections = 0;
   return {
@@ -307,25 +314,25 @@ async function openPorts(
     closers.push(() => server.close());
     return server;
   };
-  const http = await named('--httpAddr', options.httpAddr, open);
-  const monitoring = await named('--monitoringAddr', options.monitoringAddr, open);
+  const http = await openAtFlag('--httpAddr', options.httpAddr, open);
+  const monitoring = await openAtFlag('--monitoringAddr', options.monitoringAddr, open);
   const { host, port } = options.grpcAddr;
   const bind = host === '' ? '0.0.0.0' : host.includes(':') ? `[${host}]` : host;
   const listen = (): Promise<number> => parts.xds.listen(`${bind}:${port}`, ServerCredentials.createInsecure());
-  const grpc = await named('--grpcAddr', options.grpcAddr, listen);
+  const grpc = await openAtFlag('--grpcAddr', options.grpcAddr, listen);
   return { grpc, http: http.port, monitoring: monitoring.port };
 }
 
 function adviceFor(why: string): string {
   if (why.includes('EADDRINUSE')) return '; is another control plane running?';
-  return why.includes('EACCES') ? '; ports below 1024 need a right that this user has not' : '';
+  return why.includes('EACCES') ? '; ports below 1024 need a privilege that this user does not have' : '';
 }
 
-async function named<T>(flag: string, address: Address, open: (address: Address) => Promise<T>): Promise<T> {
+async function openAtFlag<T>(flag: string, address: Address, open: (address: Address) => Promise<T>): Promise<T> {
   try {
     return await open(address);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new StartFault(`${flag} ${showAddress(address)} cannot be listened on (${why})${adviceFor(why)}`);
+    throw new StartFault(`${flag} ${showAddress(address)} cannot be opened (${why})${adviceFor(why)}`);
   }
 }

@@ -1,5 +1,5 @@
-// Who will connect first: after a restart the proxies that the journal knows, with the nodes that they sent; on a new mesh one plain sidecar
-// of each namespace, because sidecars will come from there. Only a guess: nothing is recorded of it, and nothing depends on it.
+// Which proxies will probably connect first, for the warm-up: after a restart those that the journal knows, with their
+// nodes; in a new mesh one plain sidecar for each namespace. A guess: it is not recorded, and no result depends on it.
 
 import type { JsonObject } from '../core/base/json.ts';
 import type { ProxyConnected } from '../core/event.ts';
@@ -9,9 +9,9 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
 
-/** Of the proxies that the journal knows, those that connected last. */
+/** Most proxies that are taken from the journal, the latest connections first. */
 export const KNOWN_PROXIES_MAX = 1_000;
-/** Namespaces for which a sidecar is guessed: those with the most pods and services. */
+/** Most namespaces for which a sidecar is guessed; those with the most pods and services first. */
 export const GUESSED_NAMESPACES_MAX = 50;
 
 /** Istio never injects sidecars there (its injector's IgnoredNamespaces). */
@@ -21,12 +21,12 @@ const WITHOUT_SIDECARS: ReadonlySet<string> = new Set([
   'kube-node-lease',
   'local-path-storage',
 ]);
-/** Of documentation (RFC 5737): no pod has it. */
+/** An address for documentation (RFC 5737), which no pod has. */
 const NOBODYS_ADDRESS = '192.0.2.1';
 const ISTIO_VERSION = '1.30.3';
 const noneRejected: ReadonlySet<number> = new Set();
 
-/** Those that the journal knows, and if there are none those that can be guessed. Rejects as reading the journal does. */
+/** The proxies of the journal, or guessed ones if it has none. Rejects if the journal cannot be read. */
 export async function expectedProxies(
   journal: Journal,
   state: State,
@@ -36,7 +36,7 @@ export async function expectedProxies(
   return known.length > 0 ? known : guessedSidecars(state);
 }
 
-/** The proxies whose names connected last, newest first, and those of `connected` that are not among them. Rejects as reading does. */
+/** The proxies that connected last, newest first, then those of `connected` that are not among them. */
 export async function knownProxies(
   journal: Journal,
   state: State,
@@ -62,7 +62,7 @@ export async function knownProxies(
 
 type Recorded = Omit<ProxyConnected, 'kind'>;
 
-/** As the state would know it after it connected; undefined if its node is not understood. */
+/** The record that the state would have of the proxy; undefined if its node cannot be parsed. */
 function proxyOf(state: State, recorded: Recorded): ProxyRecord | undefined {
   const connection = `expected ${recorded.connection}`;
   const event = {
@@ -95,7 +95,7 @@ export function guessedSidecars(state: State, max = GUESSED_NAMESPACES_MAX): rea
   });
 }
 
-/** The node of the sidecar of a pod, as the injector and the agent would write it; without a pod of a workload that nobody knows. */
+/** The node of a pod's sidecar, as injector and agent would write it; without a pod, that of an unknown workload. */
 function sidecarNode({ settings }: State, namespace: string, pod: Obj<'Pod'> | undefined): JsonObject {
   const ips = pod === undefined ? [NOBODYS_ADDRESS] : pod.spec.podIPs.length > 0 ? pod.spec.podIPs : [pod.spec.podIP];
   const name = pod?.name ?? 'expected';

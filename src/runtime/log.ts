@@ -1,5 +1,5 @@
-// The log of the process: one line an event on stderr, as istiod writes it, or JSON with --log_as_json. Never holds a secret: callers
-// log names, places and reasons, not contents.
+// The log of the process: one line for each event on stderr, in istiod's format, or JSON with --log_as_json. Invariant:
+// it never contains a secret; callers log names, places and reasons, not contents.
 
 import type { Clock } from './clock.ts';
 
@@ -8,7 +8,7 @@ export type Log = (level: 'debug' | 'info' | 'warn' | 'error', message: string) 
 
 const rank: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3, none: 4 };
 
-/** A longer message is cut. */
+/** Longer messages are truncated. */
 export const MESSAGE_CHARS_MAX = 4_096;
 
 export function isLogLevel(text: string): text is LogLevel {

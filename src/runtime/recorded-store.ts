@@ -1,6 +1,6 @@
-// A config store whose writes are recorded: what a write comes to goes through the world like the facts of any source, journalled and folded, before
-// it is said to have happened. Writes are done one after the other, each on the state that the one before left, so that of two with one
-// resourceVersion the second is told of the conflict.
+// A config store whose writes are recorded: the facts of a write go through the world like those of any source, and are
+// journalled and folded before the write resolves. Writes run one after the other, each on the state that the one
+// before left; of two with the same resourceVersion, the second gets a conflict.
 
 import { isLeft, right } from 'fp-ts/lib/Either.js';
 import type { Unrecorded } from '../core/event.ts';
@@ -14,20 +14,24 @@ export class RecordedStore {
   readonly #source: string;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `source`: whose objects these are, e.g. `store/Kubernetes`. Of equal keys in several sources, the one in force is that of the fixed precedence. */
+  /**
+   * `source`: e.g. `store/Kubernetes`. If several sources have an object of the same key, the fixed precedence decides
+   * which is in force.
+   */
   constructor(world: Pick<World, 'state' | 'recordNews'>, source: string) {
     this.#world = world;
     this.#source = source;
   }
 
-  /** What was written here and is still there, for reading. */
+  /** The objects of this store, read-only. */
   get store(): ConfigStore {
     return readOnly(sourceStore(this.#world.state, this.#source));
   }
 
   /**
-   * Does what `change` asks of the store: `store => store.update(object)`. Resolves when it is recorded and folded, with the facts that were news, or
-   * with why nothing was written. Rejects if the journal refuses the facts, or the control plane is stopping.
+   * Runs a change such as `store => store.update(object)`. Resolves after its facts are recorded and folded, with those
+   * facts, or with the reason why nothing was written. Rejects if the journal refuses the facts or the control plane is
+   * stopping.
    */
   write(change: (store: ConfigStore) => Written): Promise<Written> {
     const written = this.#last.then(() => this.#record(change));

@@ -1,12 +1,12 @@
-// What `periplus record` runs: sources, fold and journal, without anything that serves. The fold decides what is news, as it does for a
-// control plane; so the journal is the one that a control plane would have written, without proxies.
+// `periplus record`: sources, fold and journal, without serving. The fold drops facts that change nothing, as in a
+// control plane, so the journal is the one that a control plane would write, without proxies.
 
 import { VERSION } from '../admin/version.ts';
 import type { Effect } from '../core/effect.ts';
 import type { State } from '../core/state.ts';
 import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
-import { type JournalOptions, keepOf, openWorld, startSources } from './control-plane.ts';
+import { type JournalOptions, openWorld, retentionOf, startSources } from './control-plane.ts';
 import type { Log } from './log.ts';
 import { Reporter } from './reporter.ts';
 import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
@@ -16,14 +16,14 @@ import type { World } from './world.ts';
 export interface Recorder {
   readonly world: World;
   readonly sources: Sources;
-  /** Writes what is under way, closes. Idempotent. */
+  /** Finishes pending writes and closes. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** How often what has been recorded is said, if there was something. */
+/** Interval of progress lines; none if no event was recorded. */
 export const PROGRESS_MS = 60_000;
 
-/** Rejects with what is wrong if the journal or a source cannot be had; nothing is left open then. */
+/** Rejects if the journal or a source cannot be opened; everything that was opened is closed again. */
 export async function startRecorder(
   options: AdapterOptions & JournalOptions & { readonly sharedMeshConfig?: string },
   clock: Clock,
@@ -31,7 +31,7 @@ export async function startRecorder(
 ): Promise<Recorder> {
   const adapters = await openAdapters(options, clock, log, VERSION);
   const { journal, world, snapshot, asOf } = await openWorld(options, clock, log);
-  const snapshotter = new Snapshotter(journal, snapshot, log, SNAPSHOT_EVENTS, keepOf(options, clock));
+  const snapshotter = new Snapshotter(journal, snapshot, log, SNAPSHOT_EVENTS, retentionOf(options, clock));
   const sources = new Sources({ adapters, state: world.state, asOf, clock, log });
   const reporter = new Reporter(log, adapters);
   world.listen({
@@ -41,7 +41,7 @@ export async function startRecorder(
     },
   });
   let said = world.state.seq;
-  // Keeps the process alive while no source has a connection.
+  // Also keeps the process alive while no source has a connection.
   const progress = setInterval(() => {
     if (world.state.seq === said) return;
     log('info', `${world.state.seq - said} events recorded, ${world.state.seq} in all`);

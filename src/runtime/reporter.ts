@@ -1,5 +1,5 @@
-// Tells the people who wrote the configuration what became of it: refused objects with file:line:column, files that cannot be read,
-// NACKs with Envoy's words and the objects behind them.
+// Logs verdicts for the authors of configuration: refused objects with file:line:column, unreadable files, NACKs with
+// Envoy's message and the objects that the resource was made from.
 
 import type { Adapter } from '../adapters/adapter.ts';
 import { type Origin, type Problem, showOrigin } from '../core/base/problem.ts';
@@ -8,9 +8,9 @@ import type { State } from '../core/state.ts';
 import type { Nack } from '../xds/serve/host.ts';
 import type { Log } from './log.ts';
 
-/** Problems of one object that are logged. */
+/** Most problems of one object that are logged. */
 export const PROBLEMS_SHOWN_MAX = 10;
-/** Objects named behind a NACK. */
+/** Most objects that are named for a NACK. */
 export const OBJECTS_SHOWN_MAX = 20;
 
 export class Reporter {

@@ -1,4 +1,5 @@
-// The options of `periplus serve`: istiod's flags with istiod's defaults (pilot/cmd/pilot-discovery/app/cmd.go), and our own for the journal.
+// The options of `periplus serve`: istiod's flags with istiod's defaults (pilot/cmd/pilot-discovery/app/cmd.go), and
+// our own for the journal.
 
 import { featureDefaults } from '../core/mesh/features.ts';
 import { defaultSettings, type Settings } from '../core/mesh/settings.ts';
@@ -13,7 +14,7 @@ export interface Address {
 }
 
 export interface ServeOptions extends AdapterOptions {
-  /** Name of a ConfigMap of the system namespace whose mesh configuration lies below all others (SHARED_MESH_CONFIG). */
+  /** ConfigMap of the system namespace whose mesh configuration has the lowest precedence (SHARED_MESH_CONFIG). */
   readonly sharedMeshConfig?: string;
   readonly grpcAddr: Address;
   readonly httpAddr: Address;
@@ -22,13 +23,13 @@ export interface ServeOptions extends AdapterOptions {
   readonly journalKey?: string;
   readonly journalDurability: Durability;
   readonly journalStrict: boolean;
-  /** Events that are older are forgotten; milliseconds. Undefined: none is. */
+  /** Older events are forgotten; milliseconds. Undefined: unlimited. */
   readonly journalKeepMs?: number;
   readonly shutdownMs: number;
-  /** Milliseconds of quiet after which a client is pinged, and until it must have answered; undefined: as the environment says. */
+  /** Idle milliseconds before a client is pinged, and the time it has to answer; undefined: from the environment. */
   readonly keepaliveMs?: number;
   readonly keepaliveTimeoutMs?: number;
-  /** Milliseconds; undefined: connections may live for ever. */
+  /** Milliseconds; undefined: unlimited. */
   readonly maxConnectionAgeMs?: number;
 }
 
@@ -43,7 +44,7 @@ export function showAddress(address: Address): string {
   return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
 }
 
-/** The settings to record: flags, and of the environment only what is a known feature flag. */
+/** The settings to record: flags, and the known feature flags of the environment. */
 export function settingsFrom(
   flags: Pick<Settings, 'domainSuffix' | 'clusterId' | 'systemNamespace'> & Partial<Pick<Settings, 'clusterAliases'>>,
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,5 @@
-// When a snapshot is written: about every SNAPSHOT_EVENTS events, one at a time, taken lazily so that serving goes on in between.
+// When snapshots are written: about every SNAPSHOT_EVENTS events, one at a time, in slices beside serving. Afterwards
+// old snapshots are thinned out and, with a retention, old events are forgotten (compaction).
 
 import { SNAPSHOT_FORMAT, snapshotOf } from '../core/fold/snapshot.ts';
 import type { State } from '../core/state.ts';
@@ -7,11 +8,11 @@ import type { Journal } from '../journal/journal.ts';
 import type { Log } from './log.ts';
 
 export const SNAPSHOT_EVENTS = 4_000;
-/** So many times as many events may come while a snapshot is put off; then it is written all the same. */
+/** A postponed snapshot is written after this many times the usual number of events at the latest. */
 export const SNAPSHOT_HELD_MAX = 4;
-/** The newest are all kept. */
+/** This many newest snapshots are all kept. */
 export const SNAPSHOTS_KEPT = 4;
-/** Of older ones at most so many, spread over all of history, for questions about the past. */
+/** Most older snapshots that are kept, spread over the history, for questions about the past. */
 export const OLDER_SNAPSHOTS_MAX = 32;
 
 export class Snapshotter {
@@ -25,8 +26,9 @@ export class Snapshotter {
   #busy = false;
 
   /**
-   * `last`: seq of the newest snapshot there is. `every`: events between two. `keep`: what is kept of the journal, asked after each.
-   * `holds`: others need the processor more, so the next one is put off, within bounds.
+   * `last`: seq of the newest snapshot. `every`: events between two. `keep`: the retention, asked for after each
+   * snapshot. `holds`: true while the processor is needed for clients; the next snapshot is then postponed, within
+   * bounds.
    */
   constructor(
     journal: Journal,
@@ -44,7 +46,7 @@ export class Snapshotter {
     this.#holds = holds;
   }
 
-  /** Call after each fold, with a state that the journal can give back. */
+  /** Call it after each fold, with a state that the journal can reproduce. */
   consider(state: State): void {
     const events = state.seq - this.#last;
     if (this.#busy || events < this.#every) return;
@@ -52,7 +54,7 @@ export class Snapshotter {
     this.#start(state);
   }
 
-  /** At the end: whatever has come since the last one. */
+  /** At shutdown: writes a snapshot if there are events since the last one. */
   async finish(state: State): Promise<void> {
     await this.#writing;
     if (state.seq - this.#last >= this.#every / 4) this.#start(state);
@@ -90,8 +92,8 @@ export class Snapshotter {
 }
 
 /**
- * Which of the snapshots, ascending by seq, are to go: of the older ones those whose neighbours stand closest, so that what stays is spread
- * evenly. The one that a compacted journal begins with (`base` + 1) is needed.
+ * The snapshots to delete, of an ascending list: those older ones whose neighbours are closest, so that the rest stays
+ * evenly spread. The one that a compacted journal begins with (`base` + 1) is kept.
  */
 export function superfluous(seqs: readonly number[], base: number): readonly number[] {
   const kept = [...seqs];

@@ -1,5 +1,5 @@
-// The sources of a control plane: started together, each with its own readiness. A source that the journal knows from before is ready at
-// once, with what it said then; how old that is, is said wherever readiness is asked.
+// The sources of a control plane and their readiness. A source that the journal knows from an earlier run is ready at
+// once, with the recorded objects; readiness then reports their age until the source has been listed again.
 
 import type { Adapter, Sink, SourceStatus } from '../adapters/adapter.ts';
 import type { State } from '../core/state.ts';
@@ -8,7 +8,7 @@ import type { Log } from './log.ts';
 
 export interface SourcesOptions {
   readonly adapters: readonly Adapter[];
-  /** The state at the start, and the time of its last event: how old what the journal says is. */
+  /** The state at the start, and the time of its last event. */
   readonly state: State;
   readonly asOf: number;
   readonly clock: Clock;
@@ -17,7 +17,7 @@ export interface SourcesOptions {
 
 export interface SourceReport extends SourceStatus {
   readonly source: string;
-  /** The journal had everything from this source when the process started. */
+  /** The journal had a complete list of this source when the process started. */
   readonly fromJournal: boolean;
 }
 
@@ -30,7 +30,7 @@ export class Sources {
   readonly #options: SourcesOptions;
   readonly #fromJournal: ReadonlySet<string>;
   readonly #started = new Map<string, Promise<void>>();
-  /** Who waits for what. */
+  /** Pending waits and their conditions. */
   readonly #awaited = new Map<() => boolean, () => void>();
   #whenReady: Promise<void> | undefined;
 
@@ -40,7 +40,7 @@ export class Sources {
     this.#fromJournal = new Set(known);
     for (const source of options.state.synced.keys()) {
       if (options.adapters.some(adapter => adapter.source === source)) continue;
-      options.log('warn', `the journal has objects of ${source}, which nobody watches now: they stay as they were`);
+      options.log('warn', `the journal has objects of ${source}, but no adapter watches it: they stay as they are`);
     }
   }
 
@@ -48,14 +48,14 @@ export class Sources {
     return this.#areReady(() => true);
   }
 
-  /** Resolves when `ready` is true for the first time; never, if it never is. */
+  /** Resolves when `ready` becomes true. */
   whenReady(): Promise<void> {
     this.#whenReady ??= this.#when(() => this.ready);
     return this.#whenReady;
   }
 
-  /** The same of those that are listened to: what the others are asked for follows from what they say. */
-  whenHeard(): Promise<void> {
+  /** Resolves when all sources without `onState` are ready; the others derive their questions from the state. */
+  whenIndependentReady(): Promise<void> {
     return this.#when(() => this.#areReady(({ onState }) => onState === undefined));
   }
 
@@ -78,7 +78,7 @@ export class Sources {
     return { ready, text: `${[first, ...unsynced.map(showReport)].join('\n')}\n` };
   }
 
-  /** Resolves when the source has been listed; rejects if it cannot be, or the adapter was stopped before. */
+  /** Resolves when the source has been listed; rejects if that fails or the adapter is stopped before. */
   start(adapter: Adapter, sink: Sink): Promise<void> {
     const started = adapter.start(sink).then(() => {
       this.#options.log('info', `${adapter.source}: everything has been listed`);

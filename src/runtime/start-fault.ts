@@ -1,4 +1,4 @@
-// Why the control plane cannot start, in words for whoever started it: nothing to report, something to change.
+// Why the control plane cannot start, as a message for its operator: not a bug to report but something to change.
 
 export class StartFault extends Error {
   override readonly name = 'StartFault';

@@ -1,4 +1,5 @@
-// From a journal to a world that can be served: the history folded, what this start means recorded, and the way in for what sources say.
+// From a journal to a world that can be served: folds the history, records what this start changes, and makes the sinks
+// of the adapters.
 
 import type { Sink } from '../adapters/adapter.ts';
 import { jsonEqual } from '../core/base/json.ts';
@@ -9,7 +10,7 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
 import { foldHistory } from '../offline/load-state.ts';
-import { type Saying, withMeshFacts, withMeshFactsOfList } from '../offline/mesh-config-map.ts';
+import { type MeshConfigSource, withMeshFacts, withMeshFactsOfList } from '../offline/mesh-config-map.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { World } from './world.ts';
@@ -26,14 +27,14 @@ export interface Started {
   readonly snapshot: number;
   /** Milliseconds since the epoch; 0 for a new journal. */
   readonly asOf: number;
-  /** Who was connected when the journal was last written. */
+  /** The proxies that were connected when the journal was last written. */
   readonly connected: readonly ProxyRecord[];
 }
 
 /**
- * Folds from the newest snapshot and records what this start means: the settings if they differ, that no proxy is connected any more, and
- * events that cannot be folded by this release. `snapshot`: its seq, 0 if there was none; `asOf`: when the journal was last written.
- * Rejects with a JournalFault.
+ * Folds from the newest snapshot, then records what the start changes: new settings, disconnects of all proxies, and
+ * `Rejected` for events that this release cannot fold. `snapshot`: its seq, 0 if there is none. `asOf`: when the
+ * journal was last written. Rejects with a JournalFault.
  */
 export async function startWorld(journal: Journal, { settings, strict, clock, log }: StartOptions): Promise<Started> {
   const failed: Unrecorded[] = [];
@@ -59,9 +60,9 @@ function startFacts(state: State, settings: Settings): readonly Unrecorded[] {
   return facts;
 }
 
-/** Where an adapter puts what it finds: only what is news is recorded. */
+/** The sink of an adapter: it records only facts that change something (core/fold/novelty.ts). */
 export function sinkOf(world: World, source: string, sharedMeshConfig?: string): Sink {
-  const saying = (state: State): Saying => ({ state, source, shared: sharedMeshConfig });
+  const saying = (state: State): MeshConfigSource => ({ state, source, shared: sharedMeshConfig });
   const from = function* (pieces: Iterable<Fact | undefined>): IterableIterator<Unrecorded | undefined> {
     for (const fact of pieces) yield fact === undefined ? undefined : { source, ...fact };
   };

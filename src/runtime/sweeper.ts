@@ -1,34 +1,35 @@
-// Forgets what no connected proxy can reach: now and then, and at once when much has gathered since the last time. Piece by piece, so that nothing
-// waits for it.
+// Sweeps memoised values that no connected proxy holds: at an interval, and early after fast growth. In slices, so that
+// a sweep delays nothing.
 //
-// What is remembered is bounded by what connected proxies hold: between two sweeps it grows to MEMO_GROWTH times what the last one left, or by
-// MEMO_SPARE values, whichever is more, and what nobody holds outlives two sweeps.
+// Invariant: memory is bounded by what connected proxies hold. Between two sweeps the memo grows to MEMO_GROWTH times
+// what the last sweep left, or by MEMO_SPARE values, whichever is more; a value that is not held survives at most two
+// sweeps.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 
-/** How often a sweep begins. */
+/** Interval of sweeps. */
 export const SWEEP_MS = 30_000;
-/** Pieces, of about a microsecond each, between two turns of the event loop. */
+/** Steps, of about a microsecond each, in one tick of the event loop. */
 export const SWEEP_SLICE = 1_000;
-/** A sweep begins early when so many times the values that the last one left are there … */
+/** A sweep starts early when the memo has grown by this factor since the last one … */
 export const MEMO_GROWTH = 2;
-/** … and so many more: values of queries and of generators together, some 3 KB each with what hangs on them. */
+/** … and by at least this many values (of queries and generators, about 3 KB each with what they refer to). */
 export const MEMO_SPARE = 20_000;
 
-/** Sweeps that are due by the clock and put off, one after another, while others need the processor more: a minute of new streams. */
+/** Most consecutive timed sweeps that are postponed while streams queue for admission: about a minute. */
 export const SWEEPS_PUT_OFF_MAX = 2;
 
 export interface SweeperOptions {
-  /** The engine that serves. */
+  /** The engine of the server. */
   readonly memo: {
     readonly size: { readonly queries: number; readonly generated: number };
     sweeping(connected: Iterable<ProxyRecord>): Iterator<undefined, void>;
   };
   readonly connected: () => Iterable<ProxyRecord>;
-  /** Whether a sweep that is due by the clock is left out this time. */
+  /** True: skip this timed sweep. */
   readonly holds: () => boolean;
-  /** Others need the processor more; default: never. */
+  /** True while the processor is needed for clients; default: never. */
   readonly busy?: () => boolean;
 }
 
@@ -38,19 +39,19 @@ export class Sweeper {
   #stopped = false;
   #putOff = 0;
   #under: Promise<void> | undefined;
-  /** Sweeps finished, since the start. */
+  /** Finished sweeps since the start. */
   sweeps = 0;
 
   constructor(options: SweeperOptions) {
     this.#options = options;
   }
 
-  /** Values remembered at which a sweep begins early. */
+  /** Number of memoised values at which a sweep starts early. */
   get limit(): number {
     return this.#limit;
   }
 
-  /** To be called every SWEEP_MS. Resolves when the sweep is over. */
+  /** Call it every SWEEP_MS. Resolves when the sweep is finished. */
   async tick(): Promise<void> {
     const { holds, busy } = this.#options;
     if (holds()) return;
@@ -62,7 +63,7 @@ export class Sweeper {
     await this.#sweep();
   }
 
-  /** To be called after each change. */
+  /** Call it after each change. */
   consider(): void {
     if (this.#values > this.#limit) void this.#sweep();
   }
@@ -76,7 +77,7 @@ export class Sweeper {
     return queries + generated;
   }
 
-  /** One at a time. */
+  /** At most one sweep runs at a time. */
   #sweep(): Promise<void> {
     this.#under ??= this.#slices().finally(() => {
       this.#under = undefined;
@@ -85,15 +86,15 @@ export class Sweeper {
   }
 
   async #slices(): Promise<void> {
-    if (await inSlices(this.#options.memo.sweeping(this.#options.connected()), () => this.#stopped)) {
+    if (await runInSlices(this.#options.memo.sweeping(this.#options.connected()), () => this.#stopped)) {
       this.sweeps++;
       this.#limit = Math.max(this.#values * MEMO_GROWTH, this.#values + MEMO_SPARE);
     }
   }
 }
 
-/** Takes the pieces, with turns of the event loop in between; false if it was stopped. */
-export async function inSlices(pieces: Iterator<undefined, void>, stopped: () => boolean): Promise<boolean> {
+/** Runs the steps in slices, yielding to the event loop in between; false if it was stopped. */
+export async function runInSlices(pieces: Iterator<undefined, void>, stopped: () => boolean): Promise<boolean> {
   for (let taken = 1; pieces.next().done !== true; taken++) {
     if (taken % SWEEP_SLICE === 0) await nextTurn();
     if (stopped()) return false;

@@ -1,8 +1,10 @@
-// The first views, made before anybody waits for them. Whoever connects first to a fresh control plane would pay for all that its neighbours
-// share, and for code that has never run. So the views of the proxies that are expected (expected-proxies.ts) are made while `/ready` still says no.
+// Makes the views of the proxies that will probably connect first (expected-proxies.ts) before `/ready` turns true.
+// Otherwise the first client of a fresh control plane would wait for everything that its neighbours share, and for code
+// that is not compiled yet.
 //
-// Invariant: results are the same with and without. What is made are ordinary memoised values, by the engine that serves; nothing is recorded,
-// and a guess that nobody comes for is swept like anything else that is not used. All limits are counts: where the work ends depends on the mesh alone.
+// Invariant: results are the same with and without it. It makes ordinary memoised values in the engine that serves;
+// nothing is recorded, and unused values are swept like any others. All limits are counts, so where the work ends
+// depends on the mesh alone.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProxyRecord, Subscription } from '../core/model/proxy.ts';
@@ -19,29 +21,29 @@ import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { Readiness } from './sources.ts';
 
-/** Runs of queries and generators after which no further view is begun: some ten seconds. */
+/** After this many runs of queries and generators no further view is started: about ten seconds. */
 export const WARM_UP_RUNS_MAX = 200_000;
-/** Runs between two turns of the event loop: fewer than while serving (SLICE_WORK), as code that runs for the first time is slow. */
+/** Units of work in one tick: fewer than while serving (SLICE_WORK), as code is slow before it is compiled. */
 export const WARM_UP_SLICE = 100;
-/** Sweeps that are left out while nobody has connected: five minutes. */
+/** Sweeps that are skipped while no proxy has connected: five minutes. */
 export const WARM_UP_SWEEPS_MAX = 10;
-/** Work that takes longer than this says how far it is, as often. */
+/** Interval of progress lines. */
 const PROGRESS_MS = 1_000;
 
 export interface WarmUpOptions {
   readonly engine: Engine;
-  /** The newest. */
+  /** The newest state. */
   readonly state: () => State;
   readonly clock: Clock;
   readonly log: Log;
   readonly runsMax?: number;
-  /** False: nothing is made, and nobody waits for it. */
+  /** False: no views are made, and readiness does not wait. */
   readonly enabled?: boolean;
-  /** Called when they are made, before anybody is told to come. */
+  /** Called after the views are made, before `/ready` turns true. */
   readonly tidy?: () => void;
 }
 
-/** PILOT_ENABLE_WARM_UP; an unparsable value counts as not given. */
+/** PILOT_ENABLE_WARM_UP; a value that cannot be parsed counts as not set. */
 export function warmUpEnabled(env: Readonly<Record<string, string | undefined>>): boolean {
   return !['0', 'f', 'F', 'false', 'FALSE', 'False'].includes(env.PILOT_ENABLE_WARM_UP ?? '');
 }
@@ -63,13 +65,16 @@ export class WarmUp {
     return this.#done;
   }
 
-  /** What `/ready` says, given what the sources say. */
+  /** The readiness of the sources, combined with that of the warm-up. */
   readiness(ofSources: Readiness): Readiness {
     if (!ofSources.ready || this.#done) return ofSources;
     return { ready: false, text: 'not ready: the first views are being made\n' };
   }
 
-  /** Makes all that each of the proxies would subscribe to. Resolves when that is done, or enough, or failed: it is speculation. */
+  /**
+   * Makes everything that each of the proxies would subscribe to. Resolves when that is done, reached its limit, or
+   * failed.
+   */
   async run(expected: () => Promise<readonly ProxyRecord[]>): Promise<void> {
     if (this.#done) return;
     try {
@@ -97,7 +102,7 @@ export class WarmUp {
       try {
         await this.#view(proxy);
       } catch (error) {
-        // Whoever really connects will be told; a guess need not be.
+        // Only debug: the proxy is a guess, and a real one logs the error when it connects.
         log('debug', `first view of ${proxy.facets.id}: ${error instanceof Error ? error.message : String(error)}`);
       }
       done++;
@@ -106,21 +111,22 @@ export class WarmUp {
         log('info', `making first views: ${done} of ${expected.length}`);
       }
     }
-    if (done > 0)
-      log('info', `first views of ${done} expected proxies: ${runs()} pieces in ${clock.now() - started} ms`);
+    if (done > 0) log('info', `first views of ${done} expected proxies: ${runs()} runs in ${clock.now() - started} ms`);
   }
 
   stop(): void {
     this.#stopped = true;
   }
 
-  /** Asked once a sweep: whether to leave it out, so that what was made is there when the first proxy comes. */
+  /**
+   * True: skip this sweep, so that the views still exist when the first proxy connects. Call it once for each sweep.
+   */
   holdsSweep(connected: boolean): boolean {
     if (connected) this.#sweepsLeft = 0;
     return this.#sweepsLeft-- > 0;
   }
 
-  /** First what is asked for as a whole, then what that names: the order of a proxy. */
+  /** Subscribes as a proxy does: clusters and listeners first, then the names in them. */
   async #view(proxy: ProxyRecord): Promise<void> {
     await this.#look(proxy, { [CDS]: everything, [LDS]: everything });
     const [endpoints, routes] = [
@@ -137,7 +143,7 @@ export class WarmUp {
     });
     for (const set of sets.values()) {
       await nextTurn();
-      // What else a response takes: the digest for its receipt, and frames, which are made when they are first asked for.
+      // Digest and frames of a response are made on first use.
       void set.digest;
       for (const resource of set.resources.values()) void resource[frame];
     }
@@ -153,7 +159,7 @@ export class WarmUp {
     return await this.#turns.run(allowance => look(allowance, state(), asking));
   }
 
-  /** Proxies with equal clusters ask for the identical list. */
+  /** The identical list for proxies with equal clusters. */
   #namesIn<T extends object>(
     proxy: ProxyRecord,
     url: string,

@@ -1,8 +1,10 @@
-// The one writer: facts are appended, then folded, then their effects are handed on, in the order of the journal and never otherwise.
+// The only writer of the journal: appends facts, folds them, hands on their effects, in this order and in journal
+// order.
 //
-// When the journal cannot be written, serving goes on: a Gap fact and then whatever comes are folded provisionally and kept, and recorded
-// in that order as soon as writing works again. Nobody else writes, so they get the very seqs that they were folded with: a receipt of
-// the gap names a state that the journal has afterwards. With `strict` nothing moves until then.
+// If the journal cannot be written, serving continues: a Gap fact and all further facts are folded provisionally, kept,
+// and recorded in the same order once writing works again. Invariant: they then get the seqs that they were folded
+// with, because nothing else writes, so a receipt from the gap names a state that the journal has. With `strict`
+// nothing is folded until the journal can be written.
 
 import { assert } from '../core/base/assert.ts';
 import type { Effect } from '../core/effect.ts';
@@ -14,13 +16,13 @@ import { JournalFault } from '../journal/fault.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Clock } from './clock.ts';
 
-/** Folding yields to the event loop after this many milliseconds. */
+/** Folding yields to the event loop after this time. */
 export const FOLD_SLICE_MS = 10;
-/** Pieces of news looked at between two turns of the event loop: a few milliseconds. */
+/** Candidates for facts that are examined in one tick of the event loop: a few milliseconds. */
 export const NEWS_SLICE = 1_000;
-/** Facts kept while the journal cannot be written; past that everything waits, as with `strict`. */
+/** Most facts that are kept while the journal cannot be written; past that, recording waits as with `strict`. */
 export const UNRECORDED_MAX = 50_000;
-/** How long to wait before writing is tried again. */
+/** Interval of attempts to write the journal again. */
 export const RETRY_MS = 1_000;
 
 export interface WorldOptions {
@@ -32,23 +34,29 @@ export interface WorldOptions {
 }
 
 export interface WorldListener {
-  /** Right after each event, in journal order; `before` differs from the last `after` when a gap in the journal was mended. */
+  /**
+   * After each event, in journal order. After a journal gap is recorded, its events come again and `before` is not the
+   * last `after`.
+   */
   onEvent?(before: State, event: Event, after: State): void;
-  /** After each batch, in journal order: the push requests of its events merged, and every other effect. `tookMs`: for folding it. */
+  /**
+   * After each batch, in journal order: the merged push requests of its events, and all other effects. `tookMs`: the
+   * time of folding.
+   */
   onFolded(state: State, request: PushRequest, effects: readonly Effect[], tookMs: number): void;
 }
 
 const noneRejected: ReadonlySet<number> = new Set();
 
-/** Since the journal could not be written. */
+/** Exists while the journal cannot be written. */
 interface Gap {
-  /** The last state that the journal can give back. */
+  /** The last state that the journal can reproduce. */
   readonly from: State;
-  /** To be recorded: the Gap fact, then everything that was folded on top of `from`. */
+  /** To be recorded later: the Gap fact, then all facts folded on top of `from`. */
   readonly unrecorded: Unrecorded[];
 }
 
-/** What is to be recorded at a state, piece by piece; undefined: something was looked at. Large lists are gone through in slices. */
+/** The facts to record at a state. Undefined elements mark progress, so that large lists are examined in slices. */
 export type News = (state: State) => Iterable<Unrecorded | undefined>;
 
 interface Queued {
@@ -84,14 +92,15 @@ export class World {
     this.#listeners.push(listener);
   }
 
-  /** Resolves when the facts are recorded (or kept, see above) and folded; gives the state right after them. */
+  /** Resolves with the state after the facts, once they are recorded (or kept in a gap) and folded. */
   record(facts: readonly Unrecorded[]): Promise<State> {
     return this.recordNews(() => facts);
   }
 
   /**
-   * As `record`, for facts that depend on the state: `news` is asked when everything recorded before has been folded. Calls that wait at
-   * the same time share one commit, so a caller whose `news` reads what another one writes must await that one first.
+   * As `record`, for facts that depend on the state: `news` runs after everything recorded before is folded. Concurrent
+   * calls share one commit (group commit), so a caller whose `news` reads what another call writes has to await that
+   * call first.
    */
   recordNews(news: News): Promise<State> {
     if (this.#stopped) return Promise.reject(new Error('the control plane is stopping'));
@@ -101,18 +110,17 @@ export class World {
     });
   }
 
-  /** Waits for what is under way, and tries once more to record what could not be. Later facts are refused. */
+  /** Waits for pending writes and tries once more to record a gap. Later facts are refused. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#tail;
     await this.#recover();
     const lost = this.#gap?.unrecorded.length ?? 0;
-    if (lost > 0)
-      this.#options.log('error', `${lost - 1} facts are lost: they were acted on and could not be recorded`);
+    if (lost > 0) this.#options.log('error', `${lost - 1} facts are lost: they were served but could not be recorded`);
   }
 
-  /** Nothing is folded meanwhile. */
-  async #asked(news: News): Promise<readonly Unrecorded[]> {
+  /** Collects the facts; the state does not change meanwhile. */
+  async #collectFacts(news: News): Promise<readonly Unrecorded[]> {
     const facts: Unrecorded[] = [];
     let taken = 0;
     for (const fact of news(this.#state)) {
@@ -128,7 +136,7 @@ export class World {
     const writing: { readonly queued: Queued; readonly facts: readonly Unrecorded[] }[] = [];
     for (const queued of queue) {
       try {
-        writing.push({ queued, facts: await this.#asked(queued.news) });
+        writing.push({ queued, facts: await this.#collectFacts(queued.news) });
       } catch (error) {
         queued.reject(error);
       }
@@ -142,7 +150,10 @@ export class World {
     }
   }
 
-  /** Nothing of a batch is stored if one fact of it is unfit: whoever gave that one hears of it, and nobody else. */
+  /**
+   * One unfit fact makes the journal refuse the whole batch: write each call's facts alone, so that only its caller
+   * gets the error.
+   */
   async #writeEach(writing: readonly { readonly queued: Queued; readonly facts: readonly Unrecorded[] }[]) {
     for (const { queued, facts } of writing) {
       try {
@@ -179,14 +190,14 @@ export class World {
       return await this.#options.journal.append(facts);
     } catch (error) {
       if (!isFault(error, 'write-failed')) throw error;
-      this.#lostTouch(error.message);
+      this.#openGap(error.message);
       return undefined;
     }
   }
 
-  #lostTouch(message: string): void {
+  #openGap(message: string): void {
     const { strict, journal, clock, log } = this.#options;
-    const how = strict ? 'nothing moves until it can' : 'serving goes on without a record';
+    const how = strict ? 'recording and pushes stop until it can' : 'serving continues without a record';
     log('error', `the journal cannot be written (${message}); ${how}`);
     const gap: Unrecorded = {
       source: 'runtime',
@@ -197,14 +208,14 @@ export class World {
     };
     this.#gap = { from: this.#state, unrecorded: [...journal.asStored([gap])] };
     if (!strict) this.#state = fold(this.#state, this.#provisional([gap])[0]!, noneRejected).state;
-    this.#tryLater();
+    this.#scheduleRecovery();
   }
 
-  #tryLater(): void {
+  #scheduleRecovery(): void {
     this.#options.clock.after(RETRY_MS, () => {
       this.#tail = this.#tail.then(async () => {
         if (!this.#stopped) await this.#recover();
-        if (this.#gap !== undefined && !this.#stopped) this.#tryLater();
+        if (this.#gap !== undefined && !this.#stopped) this.#scheduleRecovery();
       });
     });
   }
@@ -215,19 +226,19 @@ export class World {
     const { journal, log } = this.#options;
     let events: readonly Event[];
     try {
-      // Should the failed commit have taken effect after all, the seqs would be others than those that receipts name.
+      // If the failed commit had taken effect after all, the seqs would differ from those that receipts name.
       assert(journal.head().seq === gap.from.seq, 'the journal holds events that it said it had not written');
       events = await journal.append(gap.unrecorded);
     } catch (error) {
       return log('error', `the journal still cannot be written (${error instanceof Error ? error.message : error})`);
     }
     this.#gap = undefined;
-    await this.#foldLate(gap.from, events);
+    await this.#refoldGap(gap.from, events);
     log('info', `the journal can be written again; ${events.length - 1} facts were recorded late`);
   }
 
-  /** The same events again, with the times they were recorded at. Their effects have been handed on. */
-  async #foldLate(from: State, events: readonly Event[]): Promise<void> {
+  /** Folds the events of a gap again, with their recorded times. Their effects were handed on before. */
+  async #refoldGap(from: State, events: readonly Event[]): Promise<void> {
     const rejected = new Set(events.flatMap(event => (event.kind === 'Rejected' ? [event.rejected] : [])));
     const { state, failures } = await this.#foldFrom(from, events, rejected);
     this.#state = state;
@@ -235,7 +246,7 @@ export class World {
     await this.#write(failures);
   }
 
-  /** Events that only this process knows, numbered on from the state. */
+  /** Events of a gap: not in the journal yet, numbered from the state's seq. */
   #provisional(facts: readonly Unrecorded[]): readonly Event[] {
     const time = Math.max(this.#state.time, this.#options.clock.now());
     return facts.map((fact, i) => ({ ...fact, seq: this.#state.seq + 1 + i, time }));
@@ -258,7 +269,7 @@ export class World {
     const failures: Unrecorded[] = [];
     let sliceEnd = this.#options.clock.now() + FOLD_SLICE_MS;
     for (const event of events) {
-      // What a change pushes need not be found out while there is nobody to be pushed to: one that connects sees the newest state.
+      // Without a connected proxy no push request is computed: a proxy that connects gets the newest state.
       const folded = fold(state, event, rejected, state.proxies.size > 0);
       for (const listener of this.#listeners) listener.onEvent?.(state, event, folded.state);
       state = folded.state;

@@ -140,7 +140,7 @@ describe('limits on the wire', () => {
     await until(() => host.facts('ProxyDisconnected').length === 1);
     expect(host.facts('ProxyDisconnected')[0]).toMatchObject({
       connection: 'web.ns-2',
-      reason: expect.stringContaining(`was not taken within ${STALL_MS} ms`),
+      reason: expect.stringContaining(`was not taken by the client within ${STALL_MS} ms`),
     });
     await new Promise<void>(resolve => setTimeout(resolve, STALL_MS + 100));
     expect(server.connections().map(({ connection }) => connection)).toEqual(['web.ns-1']);

@@ -149,7 +149,7 @@ describe('server', () => {
       [{ node: { id: '' }, typeUrl: CDS }, 3, /missing node information/],
       [{ node: { id: 'sidecar~web' }, typeUrl: CDS }, 3, /four parts/],
       [{ node: { id: 'robot~10.0.0.1~a.b~c' }, typeUrl: CDS }, 3, /unknown proxy type/],
-      [{ node }, 3, /without type_url/],
+      [{ node }, 3, /has no type_url/],
       [{ node, typeUrl: CDS, resourceNames: ['x'.repeat(2_000)] }, 8, /larger than max/],
     ];
     for (const [message, code, details] of cases) {

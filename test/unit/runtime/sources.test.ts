@@ -25,7 +25,7 @@ const waiting: SourceStatus = { synced: false, waiting: ['Pod'], troubles: ['pod
 describe('sources that are asked', () => {
   it('begin when those that are listened to can be relied upon', async () => {
     const { sources: all } = sources([well, waiting], emptyState, 1);
-    await all.whenHeard();
+    await all.whenIndependentReady();
     expect(all.ready).toBe(false);
   });
 });
