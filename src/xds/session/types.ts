@@ -1,7 +1,6 @@
-// The protocol's rules for each resource type: wildcard or by name, place in the push order, and how a missing resource
-// is reported. The queries that make the resources are another table (xds/generate/types.ts): sessions generate
-// nothing. Sources: Istio pkg/model/xds.go (type URLs), pilot/pkg/xds/ads.go (PushOrder), pkg/xds/server.go (wildcard
-// types).
+// What the protocol has to know of a resource type: may it be asked for by wildcard, in which place does it go out, and what is said of
+// resources that are not there. Which query makes the resources is another table (generate/types.ts): sessions do not generate.
+// Source: Istio pkg/model/xds.go (type URLs), pilot/pkg/xds/ads.go (PushOrder), pkg/xds/server.go (wildcard types); spec-events §5.4, §6.
 
 export interface TypeRules {
   readonly url: string;
