@@ -2,10 +2,10 @@
 //
 // YAML as Kubernetes reads it (core/base/yaml.ts). Never throws; every limit is named. A document with an error never hides the others.
 
-import { type Document, isMap, LineCounter, parseAllDocuments } from 'yaml';
+import { type Document, isMap, LineCounter } from 'yaml';
 import { isObject, type Json } from '../../core/base/json.ts';
 import type { Origin } from '../../core/base/problem.ts';
-import { ALIASES_MAX, kubernetesTags } from '../../core/base/yaml.ts';
+import { composedDocuments, documentValue, YamlRefused } from '../../core/base/yaml.ts';
 import type { Fact, ObjectRef, RawObject } from '../../core/event.ts';
 import { definitionOf, isForeign } from '../../core/kinds/registry.ts';
 import { plainDocuments } from './plain-yaml.ts';
@@ -14,8 +14,6 @@ import { plainDocuments } from './plain-yaml.ts';
 export const FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** Documents in one file. */
 export const DOCUMENTS_MAX = 10_000;
-/** Depth of nesting inside an object. */
-export const DEPTH_MAX = 64;
 /** Errors reported for one file. */
 export const ERRORS_MAX = 20;
 
@@ -93,44 +91,25 @@ export function parseAnyYaml(file: string, text: string): ParsedText {
     const { line, col } = lines.linePos(offset);
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
   };
+  const documents: ParsedDocument[] = [];
+  let count = 0;
   try {
-    const parsed = parseAllDocuments(text, {
-      version: '1.1',
-      customTags: kubernetesTags,
-      lineCounter: lines,
-      uniqueKeys: true,
-      strict: true,
-      prettyErrors: false,
-    });
-    if ('empty' in parsed) return { documents: [] };
-    if (parsed.length > DOCUMENTS_MAX) {
-      return { origin: { file }, reason: `has ${parsed.length} documents; the limit is ${DOCUMENTS_MAX}` };
+    for (const document of composedDocuments(text, lines.addNewLine)) {
+      if (++count > DOCUMENTS_MAX) return { origin: { file }, reason: `has more than ${DOCUMENTS_MAX} documents` };
+      const read = readDocument(document, at);
+      if (read.errors.length > 0 || read.value !== null) documents.push(read);
     }
-    const documents = parsed.map(document => readDocument(document, at));
-    return { documents: documents.filter(document => document.errors.length > 0 || document.value !== null) };
+    return { documents };
   } catch (error) {
-    return { origin: { file }, reason: plainly(messageOf(error)) };
+    if (error instanceof YamlRefused) return { origin: at(error.offset), reason: error.message };
+    return { origin: { file }, reason: messageOf(error) };
   }
 }
 
 function readDocument(document: Document.Parsed, at: (offset: number) => Origin): ParsedDocument {
   const start = isMap(document.contents) ? document.contents.range[0] : (document.range[0] ?? 0);
-  const origin = at(start);
-  if (document.errors.length > 0) {
-    const errors = document.errors.map(error => ({ origin: at(error.pos[0]), reason: plainly(error.message) }));
-    return { value: null, origin, errors };
-  }
-  try {
-    const value = document.toJS({ maxAliasCount: ALIASES_MAX }) as Json;
-    if (deeperThan(value, DEPTH_MAX)) {
-      return { value: null, origin, errors: [{ origin, reason: `is nested more than ${DEPTH_MAX} levels deep` }] };
-    }
-    return { value, origin, errors: [] };
-  } catch (error) {
-    const bomb = `anchors are expanded more than ${ALIASES_MAX} times`;
-    const reason = error instanceof ReferenceError ? bomb : messageOf(error);
-    return { value: null, origin, errors: [{ origin, reason }] };
-  }
+  const { value, errors } = documentValue(document);
+  return { value, origin: at(start), errors: errors.map(({ offset, reason }) => ({ origin: at(offset), reason })) };
 }
 
 function decodeText(file: string, bytes: Uint8Array): string | { readonly origin: Origin; readonly reason: string } {
@@ -217,20 +196,9 @@ export function identity(ref: ObjectRef): string {
   return `${group}/${ref.kind}/${ref.namespace}/${ref.name}`;
 }
 
-function deeperThan(value: Json, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (depth === 0) return true;
-  return Object.values(value).some(member => member !== undefined && deeperThan(member, depth - 1));
-}
-
 function describe(value: Json): string {
   if (value === null) return 'nothing';
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
-}
-
-/** The parser is recursive: input nested many thousands deep overflows the stack before any limit of ours can be tested. */
-function plainly(message: string): string {
-  return /call stack/i.test(message) ? `is nested more than ${DEPTH_MAX} levels deep` : message;
 }
 
 function messageOf(error: unknown): string {
