@@ -43,8 +43,14 @@ export interface Adapter {
    * has to be cheap when nothing changed; such a source is started when the others can be relied upon.
    */
   onState?(state: State): void;
-  /** Where in the source a path inside an object stands, for messages; undefined if that cannot be said. */
-  locate?(origin: Origin, path: string): Promise<Origin | undefined>;
+  /** Where in the source paths inside objects stand, for messages, in the order of `places`; undefined where that cannot be said. */
+  locate?(places: readonly ObjectPlace[]): Promise<readonly (Origin | undefined)[]>;
+}
+
+/** A path inside the object of that origin. */
+export interface ObjectPlace {
+  readonly origin: Origin;
+  readonly path: string;
 }
 
 /** Reports of an adapter about itself (an unreadable directory, a slow scan): for the log, not for the journal. */

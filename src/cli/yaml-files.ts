@@ -3,7 +3,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { locateInText } from '../adapters/file/locate.ts';
+import { Locator } from '../adapters/file/locate.ts';
 import { scanFolder } from '../adapters/file/scan.ts';
 import { isObject, type JsonObject } from '../core/base/json.ts';
 import { type Origin, showOrigin, showProblem } from '../core/base/problem.ts';
@@ -43,15 +43,20 @@ export async function stateOf(paths: readonly string[], flags: MeshFlags): Promi
 
 /** Says of places in objects of files which line and column they are. A file that has changed since, or is gone, is left at what is known. */
 export class Places {
-  readonly #texts = new Map<string, Promise<string | undefined>>();
+  readonly #files = new Map<string, Promise<Locator | undefined>>();
 
   async of(origin: Origin | undefined, path: string): Promise<string> {
     if (origin?.line === undefined || path === '') return showOrigin(origin);
-    const { file } = origin;
-    const text = this.#texts.get(file) ?? readFile(file, 'utf8').catch(() => undefined);
-    this.#texts.set(file, text);
-    const found = await text;
-    return showOrigin((found === undefined ? undefined : locateInText(origin, found, path)) ?? origin);
+    const { file, line } = origin;
+    const known = this.#files.get(file);
+    const locator =
+      known ??
+      readFile(file, 'utf8')
+        .then(text => new Locator(text))
+        .catch(() => undefined);
+    this.#files.set(file, locator);
+    const found = (await locator)?.at({ line, path });
+    return showOrigin(found === undefined ? origin : { file, ...found });
   }
 }
 

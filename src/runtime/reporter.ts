@@ -2,7 +2,7 @@
 // Envoy's message and the objects that the resource was made from.
 
 import type { Adapter } from '../adapters/adapter.ts';
-import { type Origin, type Problem, showOrigin } from '../core/base/problem.ts';
+import { type Origin, showOrigin } from '../core/base/problem.ts';
 import type { Effect } from '../core/effect.ts';
 import type { State } from '../core/state.ts';
 import type { Nack } from '../xds/serve/host.ts';
@@ -13,10 +13,24 @@ export const PROBLEMS_SHOWN_MAX = 10;
 /** Most objects that are named for a NACK. */
 export const OBJECTS_SHOWN_MAX = 20;
 
+/** Lines about what one change came to. */
+export const VERDICT_LINES_MAX = 1_000;
+
+type Verdict = Effect & { readonly kind: 'Verdict' };
+
+interface Line {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly verdict: Verdict;
+  /** In the object; undefined: the object as a whole. */
+  readonly path?: string;
+  readonly text: string;
+}
+
 export class Reporter {
   readonly #log: Log;
   readonly #adapters: readonly Adapter[];
   #malformed: State['malformed'] | undefined;
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(log: Log, adapters: readonly Adapter[]) {
     this.#log = log;
@@ -24,7 +38,9 @@ export class Reporter {
   }
 
   folded(state: State, effects: readonly Effect[]): void {
-    for (const effect of effects) if (effect.kind === 'Verdict') void this.#verdict(effect);
+    const verdicts = effects.filter(effect => effect.kind === 'Verdict');
+    // One after the other: lines stay in the order of what they are about.
+    if (verdicts.length > 0) this.#writing = this.#writing.then(() => this.#verdicts(verdicts));
     if (state.malformed !== this.#malformed) this.#files(state);
     this.#malformed = state.malformed;
   }
@@ -38,32 +54,31 @@ export class Reporter {
     this.#log('error', `${nack.connection} refused ${what}: ${nack.message.trim()}${from}`);
   }
 
-  async #verdict(effect: Effect & { readonly kind: 'Verdict' }): Promise<void> {
-    const { object, origin, accepted, problems } = effect;
-    if (accepted && problems.length === 0) {
-      const place = origin === undefined ? '' : `${showOrigin(origin)}: `;
-      return this.#log('info', `${place}${object} is accepted again`);
-    }
-    for (const problem of problems.slice(0, PROBLEMS_SHOWN_MAX)) {
-      const place = await this.#placeOf(origin, problem);
-      const path = problem.path === '' ? '' : `${problem.path}: `;
-      if (accepted) this.#log('warn', `${place}${object}: ${path}${problem.message}`);
-      else
-        this.#log(
-          'error',
-          `${place}${object} is refused: ${path}${problem.message}; the version accepted before, if any, stays in force`,
-        );
-    }
-    return undefined;
+  async #verdicts(verdicts: readonly Verdict[]): Promise<void> {
+    const lines = verdicts.flatMap(linesOf);
+    const shown = lines.slice(0, VERDICT_LINES_MAX);
+    const places = await this.#placesOf(shown);
+    shown.forEach(({ level, verdict, text }, i) => {
+      const place = showOrigin(places[i] ?? verdict.origin);
+      this.#log(level, `${place === '' ? '' : `${place}: `}${verdict.object}${text}`);
+    });
+    const more = lines.length - shown.length;
+    if (more > 0) this.#log('error', `${more} more problems of that change are not logged; /debug/analysisz has all`);
   }
 
-  async #placeOf(origin: Origin | undefined, problem: Problem): Promise<string> {
-    if (origin === undefined) return '';
+  /** Exact places of what is wrong, from the first adapter that knows any. */
+  async #placesOf(lines: readonly Line[]): Promise<readonly (Origin | undefined)[]> {
+    const wanted = lines.flatMap(({ verdict: { origin }, path }, i) =>
+      origin === undefined || path === undefined ? [] : [{ i, origin, path }],
+    );
+    const places: (Origin | undefined)[] = [];
     for (const adapter of this.#adapters) {
-      const exact = await adapter.locate?.(origin, problem.path);
-      if (exact !== undefined) return `${showOrigin(exact)}: `;
+      const left = wanted.filter(({ i }) => places[i] === undefined);
+      if (left.length === 0 || adapter.locate === undefined) continue;
+      const found = await adapter.locate(left).catch(() => []);
+      for (const [at, { i }] of left.entries()) places[i] = found[at];
     }
-    return `${showOrigin(origin)}: `;
+    return places;
   }
 
   #files(state: State): void {
@@ -78,4 +93,15 @@ export class Reporter {
       if (reasons.length > 0 && isRead) this.#log('info', `${origin.file} can be read again`);
     }
   }
+}
+
+function linesOf(verdict: Verdict): readonly Line[] {
+  const { accepted, problems } = verdict;
+  if (accepted && problems.length === 0) return [{ level: 'info', verdict, text: ' is accepted again' }];
+  return problems.slice(0, PROBLEMS_SHOWN_MAX).map(({ path, message }) => {
+    const what = path === '' ? message : `${path}: ${message}`;
+    if (accepted) return { level: 'warn', verdict, path, text: `: ${what}` };
+    const text = ` is refused: ${what}; the version accepted before, if any, stays in force`;
+    return { level: 'error', verdict, path, text };
+  });
 }

@@ -12,21 +12,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Json } from '../../core/base/json.ts';
 import type { Origin } from '../../core/base/problem.ts';
 import type { Fact } from '../../core/event.ts';
-import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
+import type { Adapter, AdapterLog, ObjectPlace, Sink, SourceStatus } from '../adapter.ts';
+import { FileParser } from './file-parser.ts';
 import { type FolderEvent, FolderWatch } from './folder-watch.ts';
 import { Holdings, type KnownFile } from './holdings.ts';
-import { locateInText } from './locate.ts';
-import {
-  FILE_BYTES_MAX,
-  identity,
-  malformedFact,
-  type ParsedObject,
-  parseDocuments,
-  parseFile,
-  placed,
-  tooLarge,
-  unreadFile,
-} from './parse.ts';
+import { locateInFiles } from './locate-in-files.ts';
+import { FILE_BYTES_MAX, identity, malformedFact, type ParsedObject, placed, tooLarge, unreadFile } from './parse.ts';
 import { type FoundFile, findFile, isWanted, scanFolder } from './scan.ts';
 import { whyNot } from './why-not.ts';
 
@@ -69,6 +60,7 @@ export class FileAdapter implements Adapter {
   #rescan: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
   #listed = false;
+  readonly #parser = new FileParser();
 
   constructor(options: FileAdapterOptions) {
     this.#options = options;
@@ -94,6 +86,7 @@ export class FileAdapter implements Adapter {
     clearInterval(this.#rescan);
     this.#folderWatch.close();
     this.#singleWatch.close();
+    await this.#parser.close();
     await this.#looking;
     this.#folderWatch.close();
     this.#singleWatch.close();
@@ -103,9 +96,8 @@ export class FileAdapter implements Adapter {
     return { synced: this.#listed, waiting: [], troubles: [] };
   }
 
-  async locate(origin: Origin, path: string): Promise<Origin | undefined> {
-    const bytes = await readFile(origin.file).catch(() => undefined);
-    return bytes === undefined ? undefined : locateInText(origin, new TextDecoder().decode(bytes), path);
+  locate(places: readonly ObjectPlace[]): Promise<readonly (Origin | undefined)[]> {
+    return locateInFiles(places, this.#parser);
   }
 
   #told({ folder, name, moved }: FolderEvent): void {
@@ -298,7 +290,7 @@ export class FileAdapter implements Adapter {
       this.#wakeUp();
       return undefined;
     }
-    const parsed = parseFile(file.path, bytes);
+    const parsed = await this.#parser.parse(file.path, bytes);
     const objects = new Map(parsed.complete ? [] : known?.objects);
     for (const object of parsed.objects) objects.set(identity(object.ref), object);
     return { ...parsed, stamp: file.stamp, objects };
@@ -331,7 +323,7 @@ export class FileAdapter implements Adapter {
       this.#single.set(path, { stamp, ok: true });
       return [{ kind, value: null, origin: { file: path } }, cleared(path)];
     }
-    const value = await readSingle(path, found.size);
+    const value = await this.#readSingle(path, found.size);
     if ((await findFile(path))?.stamp !== stamp) {
       this.#wakeUp();
       return [];
@@ -340,23 +332,23 @@ export class FileAdapter implements Adapter {
     if ('reason' in value) return [{ kind: 'Malformed', origin: value.origin, reasons: [placed(value)] }];
     return [{ kind, value: value.value, origin: { file: path } }, ...(known?.ok === false ? [cleared(path)] : [])];
   }
-}
 
-/** The one document of a mesh config file; an empty file is an empty configuration. */
-async function readSingle(
-  path: string,
-  size: number,
-): Promise<{ readonly value: Json } | { readonly origin: Origin; readonly reason: string }> {
-  if (size > FILE_BYTES_MAX) return { origin: { file: path }, reason: tooLarge(size) };
-  const bytes = await readFile(path).catch((error: Error) => error);
-  if (bytes instanceof Error) return { origin: { file: path }, reason: cannotBeRead(bytes) };
-  const parsed = parseDocuments(path, new TextDecoder().decode(bytes));
-  if ('reason' in parsed) return parsed;
-  const [document, second] = parsed.documents;
-  if (document === undefined) return { value: {} };
-  if (document.errors[0] !== undefined) return document.errors[0];
-  if (second !== undefined) return { origin: second.origin, reason: `${basename(path)} must hold one document` };
-  return { value: document.value };
+  /** The one document of a mesh config file; an empty file is an empty configuration. */
+  async #readSingle(
+    path: string,
+    size: number,
+  ): Promise<{ readonly value: Json } | { readonly origin: Origin; readonly reason: string }> {
+    if (size > FILE_BYTES_MAX) return { origin: { file: path }, reason: tooLarge(size) };
+    const bytes = await readFile(path).catch((error: Error) => error);
+    if (bytes instanceof Error) return { origin: { file: path }, reason: cannotBeRead(bytes) };
+    const parsed = await this.#parser.documents(path, new TextDecoder().decode(bytes));
+    if ('reason' in parsed) return parsed;
+    const [document, second] = parsed.documents;
+    if (document === undefined) return { value: {} };
+    if (document.errors[0] !== undefined) return document.errors[0];
+    if (second !== undefined) return { origin: second.origin, reason: `${basename(path)} must hold one document` };
+    return { value: document.value };
+  }
 }
 
 const cannotBeRead = (error: Error): string => `cannot be read: ${whyNot(error)}`;

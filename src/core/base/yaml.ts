@@ -9,8 +9,8 @@ import { Composer, type Document, Lexer, type ParsedNode, Parser, type Tags } fr
 import type { Json } from './json.ts';
 import { TOO_DEEP, YAML_DEPTH_MAX, YAML_ERRORS_MAX, type YamlValue, yamlValue } from './yaml-value.ts';
 
-/** Tokens of one text: words, marks, blanks and line breaks. A manifest has one for every five characters or so. */
-export const YAML_TOKENS_MAX = 2_000_000;
+/** Tokens of one text: words, marks, blanks and line breaks. A manifest has two for every three characters. */
+export const YAML_TOKENS_MAX = 4_000_000;
 
 /** Mistakes of one document after which it is not composed any further: each of them costs as much as a hundred characters. */
 export const YAML_MISTAKES_MAX = 200;

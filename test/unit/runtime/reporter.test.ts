@@ -13,7 +13,8 @@ const adapter: Adapter = {
   start: async () => undefined,
   stop: async () => undefined,
   status: () => ({ synced: true, waiting: [], troubles: [] }),
-  locate: async (origin, path) => (path === 'spec.hosts' ? { ...origin, line: 7, column: 3 } : undefined),
+  locate: async places =>
+    places.map(({ origin, path }) => (path === 'spec.hosts' ? { ...origin, line: 7, column: 3 } : undefined)),
 };
 
 async function said(
@@ -59,9 +60,9 @@ test('what is accepted with problems is a warning, without any it is said to be 
   expect(
     await of(verdict(true, [{ path: '', message: 'odd' }], 'a.yaml'), verdict(true, [], 'a.yaml'), verdict(true, [])),
   ).toEqual([
+    'warn a.yaml:2:1: Sidecar/a/b: odd',
     'info a.yaml:2:1: Sidecar/a/b is accepted again',
     'info Sidecar/a/b is accepted again',
-    'warn a.yaml:2:1: Sidecar/a/b: odd',
   ]);
 });
 

@@ -243,6 +243,8 @@ describe('the file adapter', () => {
     const second = sink.lists[0]?.all.find(fact => fact.kind === 'Add' && JSON.stringify(fact.object).includes('"b"'));
     const origin = second?.kind === 'Add' ? second.origin : undefined;
     expect(origin?.line).toBe(6);
-    expect(await adapter?.locate(origin!, 'metadata.labels.x')).toMatchObject({ line: 11, column: 5 });
+    expect(await adapter?.locate([{ origin: origin!, path: 'metadata.labels.x' }])).toMatchObject([
+      { line: 11, column: 5 },
+    ]);
   });
 });

@@ -1,0 +1,55 @@
+// The thread that parses what may be slow to parse. It keeps nothing between two tasks, so it may be ended at any time and another one started.
+//
+// Objects go back as text in parts: the main thread takes each part in a turn of its own.
+
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import { Locator, type Place, type Position } from './locate.ts';
+import { type ParsedFile, type ParsedObject, type ParsedText, parseDocuments, parseFile } from './parse.ts';
+
+export type ParseTask =
+  | { readonly kind: 'file'; readonly file: string; readonly bytes: Uint8Array }
+  | { readonly kind: 'documents'; readonly file: string; readonly text: string }
+  | { readonly kind: 'places'; readonly text: string; readonly places: readonly Place[] };
+
+/** Parts come first, each a JSON list of ParsedObject; then one of the others. */
+export type ParseAnswer =
+  | { readonly kind: 'part'; readonly json: string }
+  | { readonly kind: 'file'; readonly rest: Omit<ParsedFile, 'objects'> }
+  | { readonly kind: 'documents'; readonly parsed: ParsedText }
+  | { readonly kind: 'places'; readonly positions: readonly (Position | undefined)[] };
+
+/** Characters of a part, or one object. */
+const PART_CHARS = 256 * 1024;
+
+function run(task: ParseTask, say: (answer: ParseAnswer) => void): void {
+  if (task.kind === 'file') {
+    const { objects, ...rest } = parseFile(task.file, task.bytes);
+    for (const json of partsOf(objects)) say({ kind: 'part', json });
+    say({ kind: 'file', rest });
+  } else if (task.kind === 'documents') {
+    say({ kind: 'documents', parsed: parseDocuments(task.file, task.text) });
+  } else {
+    const locator = new Locator(task.text);
+    say({ kind: 'places', positions: task.places.map(place => locator.at(place)) });
+  }
+}
+
+function* partsOf(objects: readonly ParsedObject[]): Generator<string> {
+  let part: string[] = [];
+  let chars = 0;
+  for (const object of objects) {
+    const json = JSON.stringify(object);
+    part.push(json);
+    chars += json.length;
+    if (chars < PART_CHARS) continue;
+    yield `[${part.join(',')}]`;
+    [part, chars] = [[], 0];
+  }
+  if (part.length > 0) yield `[${part.join(',')}]`;
+}
+
+function serve(port: MessagePort): void {
+  port.on('message', (task: ParseTask) => run(task, answer => port.postMessage(answer)));
+}
+
+if (parentPort !== null) serve(parentPort);

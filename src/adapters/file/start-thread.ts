@@ -1,0 +1,14 @@
+// Starts a worker thread, from dist (JavaScript) and from src (TypeScript, under vitest or tsx) alike, with a limit to its memory.
+//
+// Node 20 does not hand the loader hooks of `--import tsx` to a worker (the flag runs on the main thread only), so for a .ts file the
+// worker begins with two lines that register tsx itself. tsx is a development dependency and never needed by what is published.
+
+import { Worker } from 'node:worker_threads';
+
+export function startThread(file: URL, heapMiB: number): Worker {
+  const resourceLimits = { maxOldGenerationSizeMb: heapMiB };
+  if (!file.pathname.endsWith('.ts')) return new Worker(file, { resourceLimits });
+  const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  const boot = `import(${tsx}).then(tsx => { tsx.register(); return import(${JSON.stringify(file.href)}); })`;
+  return new Worker(boot, { eval: true, execArgv: [], resourceLimits });
+}

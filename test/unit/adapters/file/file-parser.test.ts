@@ -1,0 +1,96 @@
+// Parsing that cannot hold up the event loop: what goes to the thread comes back as if parsed at once, and what goes past the budget is refused.
+
+import { afterEach, describe, expect, it } from 'vitest';
+import { FileParser, INLINE_BYTES_MAX, INLINE_PLAIN_BYTES_MAX } from '../../../../src/adapters/file/file-parser.ts';
+import { parseFile } from '../../../../src/adapters/file/parse.ts';
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+const service = (i: number): string =>
+  `apiVersion: v1\nkind: Service\nmetadata:\n  name: s${i}\n  namespace: {n}\nspec:\n  ports: [{port: ${i}}]\n`;
+const services = (count: number): Uint8Array =>
+  encode(Array.from({ length: count }, (_, i) => service(i).replace('{n}', '"a"')).join('---\n'));
+
+let parser: FileParser | undefined;
+afterEach(() => parser?.close());
+
+/** The longest time for which nothing else came to its turn. */
+async function longestTurnMs<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly cpuMs: number }> {
+  let cpuMs = 0;
+  let before = process.cpuUsage();
+  const ticks = setInterval(() => {
+    before = process.cpuUsage();
+  }, 1);
+  const result = await work();
+  const { user, system } = process.cpuUsage(before);
+  cpuMs = (user + system) / 1_000;
+  clearInterval(ticks);
+  return { result, cpuMs };
+}
+
+describe('parsing in a thread', () => {
+  it('gives what parsing at once gives: objects, places and mistakes', async () => {
+    parser = new FileParser();
+    const bytes = services(2_000);
+    expect(bytes.length).toBeGreaterThan(INLINE_PLAIN_BYTES_MAX);
+    expect(await parser.parse('a.yaml', bytes)).toEqual(parseFile('a.yaml', bytes));
+    const wrong = encode(`${new TextDecoder().decode(services(100))}---\nkind: [\n---\nkind: x\n`);
+    expect(wrong.length).toBeGreaterThan(INLINE_BYTES_MAX);
+    expect(await parser.parse('a.yaml', wrong)).toEqual(parseFile('a.yaml', wrong));
+  });
+
+  it('refuses a text that takes longer than its time, and parses the next one', async () => {
+    parser = new FileParser({ ms: chars => (chars > 500_000 ? 1 : 60_000), heapMiB: 512 });
+    const slow = parser.parse('slow.yaml', services(10_000));
+    const next = parser.parse('next.yaml', services(100));
+    expect(await slow).toMatchObject({
+      objects: [],
+      complete: false,
+      malformed: [{ origin: { file: 'slow.yaml' }, reason: 'takes longer than 1 s to parse' }],
+    });
+    expect((await next).objects).toHaveLength(100);
+  });
+
+  it('refuses a text that needs more memory than there is for it, and parses the next one', async () => {
+    parser = new FileParser({ ms: () => 60_000, heapMiB: 48 });
+    const large = parser.parse('large.yaml', encode(`a: [${'[1], '.repeat(400_000)}]`));
+    expect((await large).malformed[0]?.reason).toMatch(/more than 48 MiB/);
+    expect((await parser.parse('next.yaml', services(100))).objects).toHaveLength(100);
+  });
+
+  it('parses mesh configuration and finds places like a small one', async () => {
+    parser = new FileParser();
+    const filler = `# ${'x'.repeat(INLINE_BYTES_MAX)}\n`;
+    expect(await parser.documents('m.yaml', `${filler}a: {b: 1}\n`)).toMatchObject({
+      documents: [{ value: { a: { b: 1 } }, origin: { line: 2, column: 1 } }],
+    });
+    expect(await parser.locate(`${filler}---\na: {b: 1}\n`, [{ line: 3, path: 'a.b' }])).toEqual([
+      { line: 3, column: 5 },
+    ]);
+    expect(await parser.locate(`${filler}a: 1\n`, [{ line: 1, path: 'a' }])).toEqual([undefined]);
+  });
+
+  it('is refused once it is closed', async () => {
+    parser = new FileParser();
+    const running = parser.parse('a.yaml', services(5_000));
+    await parser.close();
+    expect((await running).malformed[0]?.reason).toBe('the program is stopping');
+    expect((await parser.parse('a.yaml', services(5_000))).complete).toBe(false);
+  });
+});
+
+describe('what is parsed at once', () => {
+  const lists = (count: number, head: string): string => `${head}${'- a:\n  -\n'.repeat(count)}`;
+  const texts: readonly (readonly [string, string])[] = [
+    ['a full text', lists(INLINE_BYTES_MAX / 10, '"a":\n')],
+    ['mistakes', ','.repeat(INLINE_BYTES_MAX).replace(',', '[')],
+    ['documents', '---\na\n'.repeat(INLINE_BYTES_MAX / 6)],
+    ['a plain text', 'a:\n- b\n'.repeat(1) + '- a: 1\n'.repeat(INLINE_PLAIN_BYTES_MAX / 7 - 8)],
+  ];
+
+  it.each(texts)('takes less than 50 ms of processor time for %s', async (_name, text) => {
+    parser = new FileParser();
+    const once = async (): Promise<number> => (await longestTurnMs(() => parser!.parse('f', encode(text)))).cpuMs;
+    const times = [await once(), await once(), await once()];
+    expect(Math.min(...times)).toBeLessThan(50);
+  });
+});
