@@ -53,7 +53,10 @@ function addService(
   }
 }
 
-/** Addresses of a headless service's pods; pods with a name below the service get an entry of their own on the way. */
+/**
+ * Addresses of a headless service's pods. Pods with a name below the service get entries of their own on the way: pods of one name share it,
+ * and those of the proxy's own cluster take it from those of others.
+ */
 function podAddresses(reader: ProxyReader, table: Map<string, NamedAddresses>, service: Service): readonly string[] {
   const [port] = service.ports;
   if (port === undefined) return [];
@@ -61,15 +64,19 @@ function podAddresses(reader: ProxyReader, table: Map<string, NamedAddresses>, s
   const network = reader.facet('network');
   const multicluster = reader.feature('ENABLE_MULTICLUSTER_HEADLESS');
   const found: string[] = [];
+  const local: PodAddresses = new Map();
+  const remote: PodAddresses = new Map();
   for (const shard of reader.get(endpointShards, `${service.hostname}|${service.namespace}`)) {
     for (const endpoint of shard.endpoints) {
       if (endpoint.portName !== port.name || !isServed(endpoint, service) || !isSame(endpoint.network, network))
         continue;
       const sameCluster = isSame(endpoint.cluster, ownCluster);
-      addPod(table, service, endpoint, sameCluster);
+      addPod(sameCluster ? local : remote, endpoint);
       if (sameCluster || multicluster) found.push(...endpoint.addresses);
     }
   }
+  addPods(table, service, local, true);
+  addPods(table, service, remote, false);
   return found;
 }
 
@@ -79,15 +86,25 @@ function isServed(endpoint: Endpoint, service: Service): boolean {
   return isIp(address) && (endpoint.health === 'Healthy' || service.publishNotReadyAddresses);
 }
 
-/** A pod of the proxy's own cluster takes the name from one of another. */
-function addPod(table: Map<string, NamedAddresses>, service: Service, endpoint: Endpoint, sameCluster: boolean): void {
+/** By `hostname.subdomain`, in order of first mention. */
+type PodAddresses = Map<string, string[]>;
+
+function addPod(pods: PodAddresses, { hostname, subdomain, addresses }: Endpoint): void {
+  if (subdomain === '') return;
+  const name = `${hostname}.${subdomain}`;
+  const known = pods.get(name);
+  if (known === undefined) pods.set(name, [...addresses]);
+  else known.push(...addresses);
+}
+
+function addPods(table: Map<string, NamedAddresses>, service: Service, pods: PodAddresses, overwrites: boolean): void {
   const dot = service.hostname.indexOf('.');
-  if (endpoint.subdomain === '' || dot < 0) return;
-  const shortname = `${endpoint.hostname}.${endpoint.subdomain}`;
-  const host = shortname + service.hostname.slice(dot);
-  if (table.has(host) && !sameCluster) return;
+  if (dot < 0) return;
   const { registry, namespace } = service;
-  table.set(host, { host, ips: endpoint.addresses, registry, shortname, namespace });
+  for (const [shortname, ips] of pods) {
+    const host = shortname + service.hostname.slice(dot);
+    if (overwrites || !table.has(host)) table.set(host, { host, ips, registry, shortname, namespace });
+  }
 }
 
 /** An unknown network or cluster counts as one's own. */
