@@ -55,6 +55,18 @@ module.exports = {
       '^src/core/',
       '^src/xds/proto/',
     ]),
+    {
+      name: 'generate-reads-nothing',
+      comment: 'of the query engine generators know the type of a generator alone: no reader, no query, no tracker',
+      severity: 'error',
+      from: { path: '^src/xds/generate/' },
+      to: { path: '^src/core/query/', pathNot: '^src/core/query/memo\\.ts$' },
+    },
+    only('assemble-joins', 'assemble joins selections of the core with generators', '^src/xds/assemble/', [
+      '^src/core/',
+      '^src/xds/generate/',
+      '^src/xds/proto/',
+    ]),
     only('session-is-pure', 'the session imports the core and proto types', '^src/xds/session/', [
       '^src/core/',
       '^src/xds/proto/',

@@ -26,10 +26,10 @@ import { virtualServicesFor } from '../src/core/select/scope/virtual-services.ts
 import { stats } from '../src/core/select/telemetry/metrics.ts';
 import type { TrafficClass } from '../src/core/select/telemetry/traffic-class.ts';
 import type { State } from '../src/core/state.ts';
+import { accessLogsOf } from '../src/xds/assemble/listener/access-log.ts';
+import { resourceSource, resourceSources } from '../src/xds/assemble/types.ts';
 import { Engine } from '../src/xds/engine/engine.ts';
 import type { ResourceSet } from '../src/xds/engine/resource-set.ts';
-import { accessLogsOf } from '../src/xds/generate/listener/access-log.ts';
-import { resourceSource, resourceSources } from '../src/xds/generate/types.ts';
 import { CDS, LDS, RDS } from '../src/xds/session/types.ts';
 import { foldAll, numbered } from './folding.ts';
 import { type CaseName, caseNames, irrelevantChange, istiodCase } from './istiod-cases.ts';

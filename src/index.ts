@@ -75,6 +75,6 @@ export { type ControlPlane, startControlPlane } from './runtime/control-plane.ts
 export { type Log, makeLog } from './runtime/log.ts';
 export { RecordedStore } from './runtime/recorded-store.ts';
 export { type Address, type ServeOptions, settingsFrom } from './runtime/serve-options.ts';
+export { resourceSources } from './xds/assemble/types.ts';
 export { type EncodedResource, encodeMessage, encodeResource } from './xds/engine/encode.ts';
 export { Engine } from './xds/engine/engine.ts';
-export { resourceSources } from './xds/generate/types.ts';

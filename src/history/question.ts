@@ -9,7 +9,7 @@ import type { Query } from '../core/query/reader.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { allOf, namedOf } from '../offline/generate.ts';
-import { resourceSource } from '../xds/generate/types.ts';
+import { resourceSource } from '../xds/assemble/types.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import { shownJson } from './config-dump.ts';
 import { namesIn } from './holdings.ts';

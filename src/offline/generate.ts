@@ -12,8 +12,8 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Resource } from '../core/model/resource.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import { emptyState, type State } from '../core/state.ts';
+import { resourceSource } from '../xds/assemble/types.ts';
 import { encodeResource } from '../xds/engine/encode.ts';
-import { resourceSource } from '../xds/generate/types.ts';
 import { typeNameOf } from '../xds/proto/any.ts';
 import { toProtoJson } from '../xds/wire/protojson.ts';
 

@@ -7,8 +7,8 @@
 import type { PushReceipt } from '../core/event.ts';
 import type { State } from '../core/state.ts';
 import type { Journal } from '../journal/journal.ts';
+import { resourceSources } from '../xds/assemble/types.ts';
 import { Engine } from '../xds/engine/engine.ts';
-import { resourceSources } from '../xds/generate/types.ts';
 import { foldHistory, stateHash } from './load-state.ts';
 
 /** Most mismatches that are listed; the others are counted. */

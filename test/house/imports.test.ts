@@ -28,6 +28,8 @@ describe('import rules', () => {
     expect(names).toContain('core-is-pure: src/core/reads-files.ts');
     expect(names).toContain('adapters-are-thin: src/adapters/file/knows-journal.ts');
     expect(names).toContain('generate-is-pure: src/xds/generate/knows-journal.ts');
+    expect(names).toContain('generate-reads-nothing: src/xds/generate/reads-state.ts');
+    expect(names).toContain('assemble-joins: src/xds/assemble/knows-engine.ts');
     expect(names).toContain('nobody-imports-the-entry: src/runtime/imports-entry.ts');
     expect(names).toContain('history-asks: src/history/knows-runtime.ts');
     expect(names).toContain('only-the-kube-adapter-knows-kubernetes: src/runtime/knows-kubernetes.ts');

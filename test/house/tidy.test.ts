@@ -5,7 +5,14 @@ import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const PURE = ['src/core/', 'src/xds/generate/', 'src/xds/session/', 'src/xds/push/', 'src/oracle/'];
+const PURE = [
+  'src/core/',
+  'src/xds/generate/',
+  'src/xds/assemble/',
+  'src/xds/session/',
+  'src/xds/push/',
+  'src/oracle/',
+];
 const LINES_MAX = 400;
 
 interface Ban {
@@ -20,6 +27,12 @@ const bannedWhenPure: readonly Ban[] = [
   { why: 'no waiting', words: /\basync\b|\bawait\b|\bPromise\b|\bsetTimeout\b|\bsetInterval\b|\bsetImmediate\b/ },
   { why: 'no I/O', words: /['"]node:|\bprocess\.|\bconsole\.|\bBuffer\b/ },
   { why: 'use canonicalJson, except to quote in a message', words: /(?<!\$\{)\bJSON\.stringify\(/ },
+];
+const bannedInAssemble: readonly Ban[] = [
+  {
+    why: 'what is read is said in src/core/select',
+    words: /\breader\.(object|objects|indexed|mesh|networks|setting|feature|facet|metadata|hasExtension|identity)\(/,
+  },
 ];
 const bannedEverywhere: readonly Ban[] = [
   {
@@ -75,6 +88,13 @@ describe('tidiness', () => {
     expect(found).toEqual([]);
   });
 
+  it('assemble asks named queries and reads no state by itself', () => {
+    const found = files
+      .filter(file => file.startsWith('src/xds/assemble/'))
+      .flatMap(file => offences(file, readFileSync(join(root, file), 'utf8'), bannedInAssemble));
+    expect(found).toEqual([]);
+  });
+
   it('nothing is left unfinished', () => {
     expect(files.flatMap(file => offences(file, readFileSync(join(root, file), 'utf8'), bannedEverywhere))).toEqual([]);
   });
@@ -103,6 +123,7 @@ describe('tidiness', () => {
     const bad = ['const t = Date.now();', 'async function f() {}', 'xs.sort((a, b) => a.localeCompare(b));'];
     expect(offences('src/core/x.ts', bad.join('\n'), bannedWhenPure)).toHaveLength(3);
     expect(offences('src/x.ts', 'const a: any = 1; // fine\nit.skip("x");', bannedEverywhere)).toHaveLength(2);
+    expect(offences('src/xds/assemble/x.ts', "const t = reader.facet('type');", bannedInAssemble)).toHaveLength(1);
     const sizes = ['{ maxLength: 10 }', '{ maxLength: 60 }', "{ maxLength: 60, size: 'max' }"];
     expect(offences('test/x.ts', sizes.join('\n'), bannedEverywhere)).toHaveLength(1);
     expect(offences('src/core/x.ts', '// Date.now() in a comment\n/* async */ const a = 1;', bannedWhenPure)).toEqual(

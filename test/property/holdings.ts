@@ -3,9 +3,9 @@
 
 import type { ProxyRecord, Subscription } from '../../src/core/model/proxy.ts';
 import type { State } from '../../src/core/state.ts';
+import { resourceSource, resourceSources } from '../../src/xds/assemble/types.ts';
 import { Engine } from '../../src/xds/engine/engine.ts';
 import type { ResourceSet } from '../../src/xds/engine/resource-set.ts';
-import { resourceSource, resourceSources } from '../../src/xds/generate/types.ts';
 import { CDS, EDS, LDS, NDS, RDS } from '../../src/xds/session/types.ts';
 
 /** Type URL → what is held of it. */

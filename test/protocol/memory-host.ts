@@ -8,7 +8,7 @@ import type { Resource } from '../../src/core/model/resource.ts';
 import { isNoPush, mergePushRequests, noPush, type PushRequest, pushRequest } from '../../src/core/push-request.ts';
 import type { ProxyReader } from '../../src/core/query/reader.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
-import type { ResourceSource } from '../../src/xds/generate/common/source.ts';
+import type { ResourceSource } from '../../src/xds/assemble/source.ts';
 import type { HostClock, Nack, XdsHost, XdsObservation } from '../../src/xds/serve/host.ts';
 import * as types from '../../src/xds/session/types.ts';
 

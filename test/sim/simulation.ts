@@ -4,8 +4,8 @@
 // explains all of it.
 
 import { CONNECTIONS, NODES } from '../../src/testing/facts.ts';
+import { resourceSources } from '../../src/xds/assemble/types.ts';
 import { Engine } from '../../src/xds/engine/engine.ts';
-import { resourceSources } from '../../src/xds/generate/types.ts';
 import { EDS, RDS } from '../../src/xds/session/types.ts';
 import { SimClient } from './client.ts';
 import { decodeResponse } from './contents.ts';

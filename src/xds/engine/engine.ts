@@ -13,7 +13,7 @@ import type { Handle } from '../../core/query/proxy-facets.ts';
 import type { ProxyReader, Query, Selection } from '../../core/query/reader.ts';
 import { Tracker } from '../../core/query/tracker.ts';
 import type { State } from '../../core/state.ts';
-import type { ResourceSource } from '../generate/common/source.ts';
+import type { ResourceSource } from '../assemble/source.ts';
 import { encodeResource } from './encode.ts';
 import { ListIds } from './list-ids.ts';
 import { ResourceSet } from './resource-set.ts';

@@ -1,5 +1,5 @@
 // What the protocol has to know of a resource type: may it be asked for by wildcard, in which place does it go out, and what is said of
-// resources that are not there. Which query makes the resources is another table (generate/types.ts): sessions do not generate.
+// resources that are not there. Which query makes the resources is another table (assemble/types.ts): sessions do not generate.
 // Source: Istio pkg/model/xds.go (type URLs), pilot/pkg/xds/ads.go (PushOrder), pkg/xds/server.go (wildcard types); spec-events §5.4, §6.
 
 export interface TypeRules {

@@ -1,6 +1,8 @@
 // Names of clusters, as istioctl, dashboards and EnvoyFilters know them (spec-clusters §1; Istio pilot/pkg/model/service.go).
 
 export const BLACK_HOLE_CLUSTER = 'BlackHoleCluster';
+/** The generated cluster of a credential socket that is mounted into the proxy. */
+export const CREDENTIAL_SDS_CLUSTER = 'sds-external';
 export const PASSTHROUGH_CLUSTER = 'PassthroughCluster';
 export const INBOUND_PASSTHROUGH_CLUSTER = 'InboundPassthroughCluster';
 

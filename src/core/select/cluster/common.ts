@@ -5,7 +5,7 @@ import type { Port, Service } from '../../model/service.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import type { Duration } from '../../schema/duration.ts';
 import type { ConnectionPoolSettings_TCPSettings_TcpKeepalive as TcpKeepalive } from '../../schema/istio-types.gen.ts';
-import { istioFilters } from '../proxy/proxy-capabilities.ts';
+import { metadataExchange } from '../proxy/proxy-capabilities.ts';
 import { preservesHeaderCase } from '../proxy/proxy-metadata.ts';
 
 export interface CommonClusterInputs {
@@ -64,12 +64,6 @@ export const outboundDefaults: Query<'', OutboundDefaults> = {
     };
   },
 };
-
-/** Whether the metadata exchange filter goes on outbound connections, and the labels it carries besides the usual ones. */
-export function metadataExchange(reader: ProxyReader): { readonly on: boolean; readonly labels: string } {
-  const on = reader.feature('PILOT_ENABLE_METADATA_EXCHANGE') && istioFilters(reader);
-  return { on, labels: on ? reader.feature('PILOT_MX_ADDITIONAL_LABELS') : '' };
-}
 
 /**
  * The name under which a cluster's statistics appear, without the final `;` (spec-clusters §1, Istio

@@ -1,5 +1,5 @@
-// Addresses that listeners of a proxy bind to, by its IP mode, and ports that it cannot bind (spec-listeners §1.1, §1.5;
-// Istio core/listener_address.go, pilot/pkg/model/context.go CanBindToPort).
+// Addresses that listeners of a proxy bind to, by its IP mode, and ports that it cannot bind.
+// Source: Istio pilot/pkg/networking/core/listener_address.go, listener.go (canbind), pilot/pkg/model/context.go.
 
 import type { IpMode } from '../../model/proxy.ts';
 import type { ProxyReader } from '../../query/reader.ts';
@@ -29,6 +29,11 @@ export function localhosts(reader: ProxyReader): readonly [string, ...string[]] 
 /** Further wildcard addresses of virtual, inbound and gateway listeners: only with ISTIO_DUAL_STACK. */
 export function extraWildcards(reader: ProxyReader): readonly string[] {
   return reader.feature('ISTIO_DUAL_STACK') ? wildcards(reader).slice(1) : [];
+}
+
+/** `<bind>_<port>` */
+export function listenerName(bind: string, port: number): string {
+  return `${bind}_${port}`;
 }
 
 /** A port of MeshConfig. */

@@ -1,8 +1,8 @@
-// What a proxy can run and whether it has an agent beside it (design "Protocol", stock Envoy).
+// What a proxy can run, and whether it has an agent beside it.
 //
 // istio-proxy has Istio's own filters compiled in, and an agent that serves workload certificates through the bootstrap cluster
 // `sds-grpc`. A proxy that lists its extensions without Istio's filters is a stock Envoy: it rejects those filters, and would wait
-// for ever for secrets of an `sds-grpc` that does not exist. A proxy that lists no extensions at all is taken for istio-proxy.
+// forever for secrets of an `sds-grpc` that does not exist. A proxy that lists no extensions at all is taken for istio-proxy.
 
 import type { ProxyReader } from '../../query/reader.ts';
 
@@ -22,4 +22,10 @@ export function istioFilters(reader: ProxyReader): boolean {
 /** True if the proxy can take part in mesh mTLS: it has an agent that delivers its workload certificate. */
 export function meshMtls(reader: ProxyReader): boolean {
   return istioFilters(reader);
+}
+
+/** Whether proxies tell each other who they are by Istio's metadata exchange filters, and the labels sent besides the usual ones. */
+export function metadataExchange(reader: ProxyReader): { readonly on: boolean; readonly labels: string } {
+  const on = reader.feature('PILOT_ENABLE_METADATA_EXCHANGE') && istioFilters(reader);
+  return { on, labels: on ? reader.feature('PILOT_MX_ADDITIONAL_LABELS') : '' };
 }

@@ -57,6 +57,11 @@ export const accessLogs: Query<TrafficClass, readonly AccessLogSpec[]> = {
   },
 };
 
+/** False if the mesh has switched off the logs of connections that no filter chain takes. */
+export function listenersLog(reader: ProxyReader): boolean {
+  return reader.mesh('disableEnvoyListenerLog') !== true;
+}
+
 function fromMesh(reader: ProxyReader): readonly AccessLogSpec[] {
   const logs: AccessLogSpec[] = [];
   const path = reader.mesh('accessLogFile');

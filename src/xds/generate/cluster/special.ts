@@ -1,6 +1,6 @@
 // Clusters that belong to no service: where traffic is dropped, let through as addressed, or asked for credentials.
 // Source: Istio pilot/pkg/networking/core/cluster_builder.go (buildBlackHoleCluster, buildDefaultPassthroughCluster,
-// buildInboundPassthroughClusters, buildExternalSDSCluster); spec-clusters §9.
+// buildInboundPassthroughClusters, buildExternalSDSCluster).
 
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Resource } from '../../../core/model/resource.ts';
@@ -8,13 +8,17 @@ import type { Generator } from '../../../core/query/memo.ts';
 import type { Duration } from '../../../core/schema/duration.ts';
 import {
   BLACK_HOLE_CLUSTER,
+  CREDENTIAL_SDS_CLUSTER,
   INBOUND_PASSTHROUGH_CLUSTER,
   PASSTHROUGH_CLUSTER,
 } from '../../../core/select/cluster/cluster-names.ts';
 import type { CommonClusterInputs } from '../../../core/select/cluster/common.ts';
-import type { BindInputs } from '../../../core/select/cluster/inbound.ts';
+import type {
+  InboundPassthroughInputs,
+  PassthroughInputs,
+  TimeoutInputs,
+} from '../../../core/select/cluster/special.ts';
 import { type Cluster, Cluster_DiscoveryType, Cluster_LbPolicy } from '../../proto/types.gen.ts';
-import { CREDENTIAL_SDS_CLUSTER } from '../common/sds.ts';
 import { circuitBreakers, connectionOptions } from './connection-pool.ts';
 import { bindConfig } from './inbound.ts';
 import { metadataExchangeFilter } from './metadata-exchange.ts';
@@ -24,10 +28,6 @@ import { http1Options, typedOptions } from './protocol-options.ts';
 const CREDENTIAL_SOCKET_PATH = './var/run/secrets/credential-uds/socket';
 const PASSTHROUGH_IDLE: Duration = { seconds: 300, nanos: 0 };
 const noProblems: readonly Problem[] = [];
-
-export interface TimeoutInputs {
-  readonly connectTimeout: Duration | undefined;
-}
 
 /** Traffic without a destination ends here. */
 export const blackHoleCluster: Generator<TimeoutInputs, Resource<Cluster>> = {
@@ -41,12 +41,6 @@ export const blackHoleCluster: Generator<TimeoutInputs, Resource<Cluster>> = {
     }),
 };
 
-export interface PassthroughInputs extends CommonClusterInputs {
-  readonly headerCase: boolean;
-  readonly exchangeMetadata: boolean;
-  readonly exchangeLabels: string;
-}
-
 /** Traffic to addresses that the mesh does not know goes where it was going. */
 export const passthroughCluster: Generator<PassthroughInputs, Resource<Cluster>> = {
   name: 'cluster/passthrough',
@@ -57,10 +51,6 @@ export const passthroughCluster: Generator<PassthroughInputs, Resource<Cluster>>
       ...(inputs.exchangeMetadata ? { filters: [metadataExchangeFilter(inputs.exchangeLabels)] } : {}),
     }),
 };
-
-export interface InboundPassthroughInputs extends CommonClusterInputs, BindInputs {
-  readonly headerCase: boolean;
-}
 
 /** Traffic to ports of the workload that no service has. Its statistics go under the name of the outbound one, as Istio's do. */
 export const inboundPassthroughCluster: Generator<InboundPassthroughInputs, Resource<Cluster>> = {

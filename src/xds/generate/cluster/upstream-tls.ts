@@ -3,6 +3,7 @@
 
 import type { Generator } from '../../../core/query/memo.ts';
 import type { TrafficPolicy_ProxyProtocol } from '../../../core/schema/istio-types.gen.ts';
+import { CREDENTIAL_SDS_CLUSTER } from '../../../core/select/cluster/cluster-names.ts';
 import type { UpstreamTlsInputs } from '../../../core/select/cluster/upstream-tls.ts';
 import { any, type TypedAny, typeUrl } from '../../proto/any.ts';
 import {
@@ -19,7 +20,6 @@ import { compliant } from '../common/compliance.ts';
 import { lastOf } from '../common/last.ts';
 import {
   AGENT_SDS_CLUSTER,
-  CREDENTIAL_SDS_CLUSTER,
   clusterSecret,
   credentialSecret,
   FILE_SDS_CLUSTER,

@@ -1,6 +1,7 @@
 // Where proxies fetch certificates from: the agent beside them, or this control plane over ADS.
-// Source: Istio pilot/pkg/security/model/authentication.go; spec-clusters §7.3, §7.4.
+// Source: Istio pilot/pkg/security/model/authentication.go (ConstructSdsSecretConfig, ConstructSdsSecretConfigForCredential).
 
+import { CREDENTIAL_SDS_CLUSTER } from '../../../core/select/cluster/cluster-names.ts';
 import { CA_SUFFIX } from '../../../core/select/secret/credentials.ts';
 import { ApiConfigSource_ApiType, ApiVersion, type ConfigSource, type SdsSecretConfig } from '../../proto/types.gen.ts';
 
@@ -8,8 +9,6 @@ import { ApiConfigSource_ApiType, ApiVersion, type ConfigSource, type SdsSecretC
 export const AGENT_SDS_CLUSTER = 'sds-grpc';
 /** The bootstrap cluster of an SDS server for files. */
 export const FILE_SDS_CLUSTER = 'sds-files-grpc';
-/** The generated cluster of a credential socket that is mounted into the proxy. */
-export const CREDENTIAL_SDS_CLUSTER = 'sds-external';
 /** The workload certificate, and the roots of the mesh. */
 export const WORKLOAD_SECRET = 'default';
 export const ROOT_SECRET = 'ROOTCA';

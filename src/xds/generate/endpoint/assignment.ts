@@ -1,4 +1,5 @@
-// The endpoints of a cluster, by locality. Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go; spec-clusters §13.2.
+// The endpoints of a cluster, grouped by locality: endpoints first, then what gateways of other networks stand for, then locality load balancing.
+// Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go (BuildClusterLoadAssignment).
 
 import type { Problem } from '../../../core/base/problem.ts';
 import { compareText } from '../../../core/model/object.ts';
@@ -13,7 +14,7 @@ import { applyNetworks } from './network.ts';
 
 const noProblems: readonly Problem[] = [];
 
-/** Localities in the order of their text, endpoints in the order given. Without any endpoint: the name alone. */
+/** Localities sorted by their text, endpoints in the order given. Without endpoints the message holds the cluster's name only. */
 export const loadAssignment: Generator<AssignmentInputs, Resource<ClusterLoadAssignment>> = {
   name: 'endpoint/loadAssignment',
   run: inputs => {
@@ -24,6 +25,12 @@ export const loadAssignment: Generator<AssignmentInputs, Resource<ClusterLoadAss
       groups.length === 0 ? { clusterName } : { clusterName, endpoints: groups.map(toLocalityEndpoints) };
     return { name: clusterName, message, problems: noProblems };
   },
+};
+
+/** Of a cluster that Envoy asks about but that has no endpoints over EDS. */
+export const emptyAssignment: Generator<{ readonly clusterName: string }, Resource<ClusterLoadAssignment>> = {
+  name: 'endpoint/empty',
+  run: ({ clusterName }) => ({ name: clusterName, message: { clusterName }, problems: noProblems }),
 };
 
 function groupByLocality(inputs: AssignmentInputs): readonly Group[] {

@@ -1,17 +1,11 @@
 // Access logs as Envoy configuration, for the three places that have them: HTTP connection managers, tcp_proxy, and listeners
-// (where only connections without a filter chain are logged). Formats are Istio's (spec-listeners §8.1; Istio pilot/pkg/model/telemetry_logging.go).
+// (which log only connections that no filter chain takes). Formats are Istio's.
+// Source: Istio pilot/pkg/model/telemetry_logging.go, pilot/pkg/networking/core/accesslog.go.
 
 import type { JsonObject } from '../../../core/base/json.ts';
 import { compareText } from '../../../core/model/object.ts';
 import type { Generator } from '../../../core/query/memo.ts';
-import type { ProxyReader, Query } from '../../../core/query/reader.ts';
-import {
-  type AccessLogSpec,
-  accessLogs,
-  allPeerStateNames,
-  type LogFormat,
-} from '../../../core/select/telemetry/access-logs.ts';
-import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
+import { type AccessLogSpec, allPeerStateNames, type LogFormat } from '../../../core/select/telemetry/access-logs.ts';
 import { any } from '../../proto/any.ts';
 import {
   type AccessLog,
@@ -22,6 +16,7 @@ import {
   type SubstitutionFormatString,
   type TypedExtensionConfig,
 } from '../../proto/types.gen.ts';
+import { orNone } from '../common/or-none.ts';
 
 /** Access logs by place; each list keeps its identity while the settings are equal. */
 export interface AccessLogs {
@@ -30,23 +25,7 @@ export interface AccessLogs {
   readonly listener: readonly AccessLog[];
 }
 
-/** Argument: the class of traffic. */
-export const accessLogsOf: Query<TrafficClass, AccessLogs> = {
-  name: 'generate/accessLogs',
-  run: (reader, traffic) => reader.make(accessLogGenerator, { specs: reader.get(accessLogs, traffic) }),
-};
-
-/** The logs of a listener of the class: none if the mesh has switched listener logs off. */
-export function listenerAccessLogs(reader: ProxyReader, traffic: TrafficClass): readonly AccessLog[] | undefined {
-  if (reader.mesh('disableEnvoyListenerLog') === true) return undefined;
-  return orNone(reader.get(accessLogsOf, traffic).listener);
-}
-
-export function orNone<T>(list: readonly T[]): readonly T[] | undefined {
-  return list.length === 0 ? undefined : list;
-}
-
-const accessLogGenerator: Generator<{ readonly specs: readonly AccessLogSpec[] }, AccessLogs> = {
+export const accessLogGenerator: Generator<{ readonly specs: readonly AccessLogSpec[] }, AccessLogs> = {
   name: 'listener/accessLogs',
   run: ({ specs }) => ({
     http: specs.map(spec => accessLog(spec, 'http')),
@@ -63,7 +42,7 @@ function accessLog(spec: AccessLogSpec, place: Place): AccessLog {
   return filter === undefined ? log : { ...log, filter };
 }
 
-/** Listeners log connections that no filter chain takes (response flag NR), and nothing else. */
+/** Listeners log only connections that no filter chain takes (response flag NR). */
 function filterOf(expression: string | undefined, place: Place): AccessLogFilter | undefined {
   const cel: AccessLogFilter | undefined =
     expression === undefined

@@ -1,14 +1,10 @@
-// The server side of TLS on a gateway: certificates from secrets, files or the mesh (spec-listeners §10.4; Istio core/listener.go
-// BuildListenerTLSContext).
+// The server side of TLS that users configure, on gateways and on Sidecar ingress listeners: certificates from secrets, files or the mesh.
+// Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayListenerTLSContext), pilot/pkg/networking/core/listener.go (BuildListenerTLSContext).
 
-import { protocolOf } from '../../../core/model/protocol.ts';
 import type { Generator } from '../../../core/query/memo.ts';
-import type { ProxyReader } from '../../../core/query/reader.ts';
-import type { Server, ServerTLSSettings } from '../../../core/schema/istio-types.gen.ts';
-import { type TlsChoice, tlsChoice } from '../../../core/select/listener/tls-versions.ts';
-import { meshMtls } from '../../../core/select/proxy/proxy-capabilities.ts';
-import { saysTrue } from '../../../core/select/proxy/proxy-metadata.ts';
-import { providerCluster } from '../../../core/select/telemetry/provider-cluster.ts';
+import type { ServerTLSSettings } from '../../../core/schema/istio-types.gen.ts';
+import { credentialNames, type GatewayTlsInputs } from '../../../core/select/listener/gateway-tls.ts';
+import type { TlsChoice } from '../../../core/select/listener/tls-versions.ts';
 import {
   type CertificateValidationContext,
   type CommonTlsContext,
@@ -18,84 +14,11 @@ import {
   type TransportSocket,
 } from '../../proto/types.gen.ts';
 import { compliant } from '../common/compliance.ts';
-import {
-  AGENT_SDS_CLUSTER,
-  CREDENTIAL_SDS_CLUSTER,
-  clusterSecret,
-  credentialSecret,
-  FILE_SDS_CLUSTER,
-} from '../common/sds.ts';
-import { orNone } from './access-log.ts';
-import { SERVER_HTTP, SERVER_HTTP3, serverTcp } from './alpn.ts';
-import { type FileCertificates, fileCertificates, quicSocket, tlsSocket, workloadSecrets } from './mesh-tls.ts';
+import { orNone } from '../common/or-none.ts';
+import { AGENT_SDS_CLUSTER, clusterSecret, credentialSecret, FILE_SDS_CLUSTER } from '../common/sds.ts';
+import { quicSocket, tlsSocket, workloadSecrets } from './mesh-tls.ts';
 
-/**
- * Undefined: the proxy cannot serve this. Mesh certificates and certificates in files come from the agent, which a stock Envoy has not;
- * it reads files itself, and what needs the mesh it must not serve.
- */
-export function gatewayTlsSocket(reader: ProxyReader, server: Server): TransportSocket | undefined {
-  const http = ['HTTPS', 'HTTP'].includes(protocolOf(server.port?.protocol ?? ''));
-  return serverTlsSocket(reader, server.tls ?? {}, http);
-}
-
-/** As gatewayTlsSocket, for HTTP/3. */
-export function gatewayQuicSocket(reader: ProxyReader, server: Server): TransportSocket | undefined {
-  return socketOf(reader, server.tls ?? {}, SERVER_HTTP3, true);
-}
-
-/** As gatewayTlsSocket; `http`: what is inside of the TLS is HTTP, which matters for mesh certificates only. */
-export function serverTlsSocket(
-  reader: ProxyReader,
-  tls: ServerTLSSettings,
-  http: boolean,
-): TransportSocket | undefined {
-  const alpn = tls.mode === 'ISTIO_MUTUAL' && !http ? serverTcp(reader) : SERVER_HTTP;
-  return socketOf(reader, tls, alpn, false);
-}
-
-function socketOf(
-  reader: ProxyReader,
-  tls: ServerTLSSettings,
-  alpn: readonly string[],
-  quic: boolean,
-): TransportSocket | undefined {
-  const agent = meshMtls(reader);
-  if (!agent && needsMesh(tls)) return undefined;
-  const choice = tlsChoice(reader, tls);
-  return reader.make(gatewayTls, {
-    tls,
-    agent,
-    alpn,
-    quic,
-    ...choice,
-    ...fileCertificates(reader),
-    externalSds: externalSds(reader),
-    compliance: reader.feature('COMPLIANCE_POLICY'),
-  });
-}
-
-/** A socket in the proxy comes first, then the first provider of MeshConfig that is an SDS server. */
-function externalSds(reader: ProxyReader): string | undefined {
-  if (saysTrue(reader, 'credential')) return CREDENTIAL_SDS_CLUSTER;
-  const provider = reader.mesh('extensionProviders').find(({ sds }) => sds !== undefined)?.sds;
-  return provider === undefined ? '' : providerCluster(reader, provider.service ?? '', provider.port ?? 0)?.cluster;
-}
-
-function needsMesh(tls: ServerTLSSettings): boolean {
-  return tls.mode === 'ISTIO_MUTUAL' || credentialNames(tls).some(name => name.startsWith('builtin://'));
-}
-
-interface GatewayTlsInputs extends TlsChoice, FileCertificates {
-  readonly tls: ServerTLSSettings;
-  readonly agent: boolean;
-  readonly alpn: readonly string[];
-  readonly quic: boolean;
-  /** As credentialSecret takes it. */
-  readonly externalSds: string | undefined;
-  readonly compliance: string;
-}
-
-const gatewayTls: Generator<GatewayTlsInputs, TransportSocket> = {
+export const gatewayTls: Generator<GatewayTlsInputs, TransportSocket> = {
   name: 'listener/gatewayTls',
   run: inputs => {
     const { tls } = inputs;
@@ -127,7 +50,7 @@ function tlsParameters(choice: TlsChoice): TlsParameters | undefined {
   };
 }
 
-/** `TLSV1_2` as Envoy spells it. */
+/** `TLSV1_2` in Envoy's spelling. */
 function protocolVersion(version: string): TlsParameters['tlsMinimumProtocolVersion'] {
   const name = version.replace('TLSV', 'TLSv');
   return Object.hasOwn(TlsProtocol, name) ? TlsProtocol[name as keyof typeof TlsProtocol] : undefined;
@@ -153,11 +76,6 @@ function meshContext(inputs: GatewayTlsInputs): CommonTlsContext {
       validationContextSdsSecretConfig: secrets.root,
     },
   };
-}
-
-function credentialNames(tls: ServerTLSSettings): readonly string[] {
-  if (tls.credentialNames !== undefined && tls.credentialNames.length > 0) return tls.credentialNames;
-  return tls.credentialName === undefined || tls.credentialName === '' ? [] : [tls.credentialName];
 }
 
 function userContext(inputs: GatewayTlsInputs, validates: boolean): CommonTlsContext {

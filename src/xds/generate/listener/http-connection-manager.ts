@@ -1,14 +1,10 @@
-// HTTP connection managers (spec-listeners §7.2; Istio core/listener_builder.go, core/gateway.go, pilot/pkg/networking/util/proxy_headers.go).
-//
-// What all chains of one class of traffic have in common is one query (`hcmBase`), made once and shared; a chain adds its routes, its
-// statistics prefix and its filters.
+// HTTP connection managers: a base that all chains of a class of traffic share, made once, and the chain's routes, statistics prefix and filters.
+// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager), gateway.go (createGatewayHTTPFilterChainOpts),
+// pilot/pkg/networking/util/proxy_headers.go.
 
 import { isObject, type JsonObject } from '../../../core/base/json.ts';
-import { compareText } from '../../../core/model/object.ts';
 import type { Generator } from '../../../core/query/memo.ts';
-import type { ProxyReader, Query } from '../../../core/query/reader.ts';
-import { gatewayTopology, metadataText, proxyHeaders } from '../../../core/select/proxy/proxy-config.ts';
-import { tracing } from '../../../core/select/telemetry/tracing.ts';
+import type { HcmSettings } from '../../../core/select/listener/http-connection-manager.ts';
 import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
 import { any, typeUrl } from '../../proto/any.ts';
 import {
@@ -25,37 +21,12 @@ import {
 } from '../../proto/types.gen.ts';
 import { durationOf, ZERO_DURATION } from '../common/duration.ts';
 import { lastOf } from '../common/last.ts';
-import { accessLogsOf, orNone } from './access-log.ts';
+import { orNone } from '../common/or-none.ts';
 import { cidrRange } from './cidr.ts';
-import { type HttpChainTraits, httpFilters } from './http-filters.ts';
-import { tracingGenerator } from './tracing.ts';
 
 const SERVER_NAME = 'istio-envoy';
 
-export interface HttpChain extends HttpChainTraits {
-  readonly statPrefix: string;
-  /** Name of the route configuration asked for over RDS, or the route configuration itself. */
-  readonly routes: string | RouteConfiguration;
-  /** The port speaks HTTP/2 (inbound only). */
-  readonly http2: boolean;
-  /** HTTP/3 and nothing else; undefined: no. */
-  readonly http3?: boolean;
-}
-
-/** The network filter of an HTTP chain. */
-export function httpConnectionManager(reader: ProxyReader, chain: HttpChain): Filter {
-  return reader.make(hcmFilter, {
-    base: reader.get(hcmBase, chain.traffic),
-    filters: httpFilters(reader, chain),
-    statPrefix: chain.statPrefix,
-    routes: chain.routes,
-    http2: chain.http2,
-    http3: chain.http3 === true,
-    httpProxy: chain.httpProxy,
-  });
-}
-
-const hcmFilter: Generator<
+export const hcmFilter: Generator<
   {
     readonly base: HcmBase;
     readonly filters: readonly HttpFilter[];
@@ -69,13 +40,13 @@ const hcmFilter: Generator<
 > = {
   name: 'listener/httpConnectionManager',
   run: ({ base, filters, statPrefix, routes, http2, http3, httpProxy }) => {
-    // Written out: there can be one for each Gateway, and objects put together by spreading cost many times as much.
+    // Member by member: there can be one for each Gateway, and objects made by spreading cost many times as much.
     const config = {
       '@type': HCM_URL,
       statPrefix,
       rds: typeof routes === 'string' ? rds(routes) : undefined,
       routeConfig: typeof routes === 'string' ? undefined : routes,
-      // The HTTP proxy port is for clients beside the proxy, whatever is said of others.
+      // Clients of the HTTP proxy port are beside the proxy, whatever the flag says of others.
       useRemoteAddress: httpProxy ? { value: false } : base.useRemoteAddress,
       httpFilters: filters,
       http2ProtocolOptions: http2 ? {} : undefined,
@@ -109,8 +80,8 @@ const hcmFilter: Generator<
 
 const HCM_URL = typeUrl('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager');
 
-/** What does not depend on the chain. */
-type HcmBase = Pick<
+/** The fields that do not depend on the chain. */
+export type HcmBase = Pick<
   HttpConnectionManager,
   | 'streamIdleTimeout'
   | 'upgradeConfigs'
@@ -140,48 +111,13 @@ function rds(routeConfigName: string): HttpConnectionManager['rds'] {
 
 const rdsSource = { ads: {}, initialFetchTimeout: ZERO_DURATION, resourceApiVersion: ApiVersion.V3 };
 
-/** Argument: the class of traffic. Everything that does not depend on the chain. */
-const hcmBase: Query<TrafficClass, HcmBase> = {
-  name: 'generate/hcmBase',
-  run: (reader, traffic) => {
-    const choice = reader.get(tracing, traffic);
-    const useRemoteAddress =
-      traffic === 'gateway' || (traffic === 'outbound' && reader.feature('PILOT_SIDECAR_USE_REMOTE_ADDRESS'));
-    const internal = useRemoteAddress || reader.feature('ENABLE_HCM_INTERNAL_NETWORKS');
-    return reader.make(hcmBaseGenerator, {
-      traffic,
-      headers: reader.derived(proxyHeaders),
-      topology: traffic === 'gateway' ? reader.derived(gatewayTopology) : undefined,
-      pathNormalization: normalizationOf(reader),
-      useRemoteAddress,
-      internalNetworks: internal ? internalNetworks(reader) : [],
-      continue100: reader.feature('ENABLE_100_CONTINUE_HEADERS'),
-      http10: reader.feature('PILOT_HTTP10') || metadataText(reader, 'HTTP10') === '1',
-      idleTimeout: metadataText(reader, 'IDLE_TIMEOUT'),
-      accessLog: reader.get(accessLogsOf, traffic).http,
-      tracing: choice.tracing === undefined ? undefined : reader.make(tracingGenerator, { spec: choice.tracing }),
-      sampleByRequestId: choice.useRequestIdForTraceSampling,
-    });
-  },
-};
-
-interface BaseInputs {
-  readonly traffic: TrafficClass;
-  readonly headers: JsonObject;
-  readonly topology: JsonObject | undefined;
-  readonly pathNormalization: string;
-  readonly useRemoteAddress: boolean;
-  /** `prefix/length`, sorted. */
-  readonly internalNetworks: readonly string[];
-  readonly continue100: boolean;
-  readonly http10: boolean;
-  readonly idleTimeout: string;
+interface BaseInputs extends HcmSettings {
   readonly accessLog: HttpConnectionManager['accessLog'];
   readonly tracing: HttpConnectionManager['tracing'];
-  readonly sampleByRequestId: boolean;
 }
 
-const hcmBaseGenerator: Generator<BaseInputs, HcmBase> = {
+/** The part that all chains of a class of traffic share. */
+export const hcmBaseGenerator: Generator<BaseInputs, HcmBase> = {
   name: 'listener/hcmBase',
   run: inputs => {
     const { traffic, headers } = inputs;
@@ -257,7 +193,7 @@ const preserveCaseFormatter = {
   typedConfig: any('envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig', {}),
 };
 
-/** What is passed on of the client's certificate. A client-side proxy has none to speak of. */
+/** What is forwarded of the client's certificate. An outbound listener's client is local and has none. */
 function clientCertificate(traffic: TrafficClass, headers: JsonObject, topology: JsonObject): Partial<HcmBase> {
   if (traffic === 'outbound') return {};
   if (traffic === 'inbound') {
@@ -288,12 +224,6 @@ function forwardDetails(value: unknown): ForwardDetails | undefined {
     : undefined;
 }
 
-function normalizationOf(reader: ProxyReader): string {
-  const settings = reader.mesh('pathNormalization');
-  const value = isObject(settings) ? settings.normalization : undefined;
-  return typeof value === 'string' ? value : 'DEFAULT';
-}
-
 function pathNormalization(kind: string): Partial<HcmBase> {
   const merge = kind === 'MERGE_SLASHES' || kind === 'DECODE_AND_MERGE_SLASHES';
   return {
@@ -302,23 +232,4 @@ function pathNormalization(kind: string): Partial<HcmBase> {
     pathWithEscapedSlashesAction:
       kind === 'DECODE_AND_MERGE_SLASHES' ? EscapedSlashes.UNESCAPE_AND_FORWARD : EscapedSlashes.KEEP_UNCHANGED,
   };
-}
-
-/** Every `fromCidr` of the mesh's networks: addresses that count as internal. */
-function internalNetworks(reader: ProxyReader): readonly string[] {
-  const networks = reader.networks().networks;
-  const ranges = new Set<string>();
-  for (const network of isObject(networks) ? Object.values(networks) : []) {
-    const endpoints = isObject(network) && Array.isArray(network.endpoints) ? network.endpoints : [];
-    for (const endpoint of endpoints) {
-      if (isObject(endpoint) && typeof endpoint.fromCidr === 'string') ranges.add(endpoint.fromCidr);
-    }
-  }
-  return [...ranges].sort(byAddress);
-}
-
-function byAddress(a: string, b: string): number {
-  const [addressA = '', lengthA = ''] = a.split('/');
-  const [addressB = '', lengthB = ''] = b.split('/');
-  return compareText(addressA, addressB) || Number(lengthA) - Number(lengthB);
 }

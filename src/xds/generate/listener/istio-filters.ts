@@ -1,12 +1,9 @@
 // Istio's own filters: how proxies tell each other who they are, which protocol a client speaks inside mesh mTLS, and the standard metrics.
-// A proxy without them (stock Envoy) gets none of these (spec-listeners §7.1, §7.3, §8.3; Istio pilot/pkg/xds/filters/filters.go).
+// A proxy without them (stock Envoy) gets none of these.
+// Source: Istio pilot/pkg/xds/filters/filters.go, pilot/pkg/model/telemetry.go (StatsPluginConfig).
 
 import type { Generator } from '../../../core/query/memo.ts';
-import type { ProxyReader } from '../../../core/query/reader.ts';
-import { istioFilters } from '../../../core/select/proxy/proxy-capabilities.ts';
-import { proxyHeaders } from '../../../core/select/proxy/proxy-config.ts';
-import { ignoresHostHeader, type StatsSpec, stats } from '../../../core/select/telemetry/metrics.ts';
-import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
+import type { PeerDirection, StatsInputs } from '../../../core/select/listener/istio-filters.ts';
 import { any } from '../../proto/any.ts';
 import {
   AlpnFilterConfig_Protocol,
@@ -18,48 +15,27 @@ import {
 import { additionalLabels } from '../common/additional-labels.ts';
 import { durationOf } from '../common/duration.ts';
 import { lastOf } from '../common/last.ts';
-import { orNone } from './access-log.ts';
+import { orNone } from '../common/or-none.ts';
 
 /** A filter that stands in a network chain and in an HTTP chain alike. */
-interface NamedConfig {
+export interface NamedConfig {
   readonly name: string;
   readonly typedConfig: AnyMessage;
 }
 
 const METADATA_EXCHANGE = 'istio.metadata_exchange';
 
-/** The metadata exchange of TCP connections; absent if it is switched off or unknown to the proxy. */
-export function networkMetadataExchange(reader: ProxyReader): readonly Filter[] {
-  if (!exchangesMetadata(reader)) return [];
-  return [networkExchange(reader.feature('PILOT_MX_ADDITIONAL_LABELS'))];
+/** Of TCP connections. `labels`: as `exchangedLabels` gives them, here and below. */
+export function networkMetadataExchange(labels: string | undefined): readonly Filter[] {
+  return labels === undefined ? [] : [networkExchange(labels)];
 }
 
-/** The peer metadata filter of HTTP: a server looks at who calls it, a client at whom it calls. `always`: also those outside of the mesh. */
-export function peerMetadata(reader: ProxyReader, traffic: TrafficClass, always: boolean): readonly HttpFilter[] {
-  if (!exchangesMetadata(reader)) return [];
-  const headers = reader.derived(proxyHeaders).metadataExchangeHeaders as { readonly mode?: string } | undefined;
-  const skipExternal = !always && traffic !== 'inbound' && headers?.mode === 'IN_MESH';
-  const exchange = traffic === 'inbound' ? exchanges.downstream : skipExternal ? exchanges.inMesh : exchanges.upstream;
-  return [exchange(reader.feature('PILOT_MX_ADDITIONAL_LABELS'))];
+/** Of HTTP requests: a server looks at who calls it, a client at whom it calls. */
+export function peerMetadata(labels: string | undefined, direction: PeerDirection): readonly HttpFilter[] {
+  return labels === undefined ? [] : [exchanges[direction](labels)];
 }
 
-/** Overrides the client's ALPN by what the mesh agreed on, for the HTTP version in use. */
-export function alpn(reader: ProxyReader): readonly HttpFilter[] {
-  return istioFilters(reader) && reader.feature('PILOT_ENABLE_ALPN_FILTER') ? [alpnFilter] : [];
-}
-
-/** `istio.stats`, one for each metrics provider in force. */
-export function statsFilters(reader: ProxyReader, traffic: TrafficClass): readonly NamedConfig[] {
-  if (!istioFilters(reader)) return [];
-  const noHostHeader = ignoresHostHeader(traffic);
-  return reader.get(stats, traffic).map(spec => reader.make(statsGenerator, { spec, noHostHeader }));
-}
-
-function exchangesMetadata(reader: ProxyReader): boolean {
-  return istioFilters(reader) && reader.feature('PILOT_ENABLE_METADATA_EXCHANGE');
-}
-
-/** A flag is all that the filters depend on: they are the same for every proxy, and encoded once. */
+/** Depends on a flag only, so every proxy shares one object, which is encoded once. */
 const networkExchange = lastOf(
   (labels: string): Filter => ({
     name: METADATA_EXCHANGE,
@@ -70,7 +46,7 @@ const networkExchange = lastOf(
   }),
 );
 
-const exchanges = {
+const exchanges: Readonly<Record<PeerDirection, (labels: string) => HttpFilter>> = {
   downstream: peerExchange('downstream', false),
   upstream: peerExchange('upstream', false),
   inMesh: peerExchange('upstream', true),
@@ -90,7 +66,8 @@ function peerExchange(side: 'downstream' | 'upstream', skipExternal: boolean): (
   }));
 }
 
-const alpnFilter: HttpFilter = {
+/** Overrides the client's ALPN by the one agreed on in the mesh, for the HTTP version in use. */
+export const alpnFilter: HttpFilter = {
   name: 'istio.alpn',
   typedConfig: any('istio.envoy.config.filter.http.alpn.v2alpha1.FilterConfig', {
     alpnOverride: [
@@ -101,7 +78,8 @@ const alpnFilter: HttpFilter = {
   }),
 };
 
-const statsGenerator: Generator<{ readonly spec: StatsSpec; readonly noHostHeader: boolean }, NamedConfig> = {
+/** `istio.stats` of one metrics provider. */
+export const statsGenerator: Generator<StatsInputs, NamedConfig> = {
   name: 'listener/stats',
   run: ({ spec, noHostHeader }) => {
     const config: StatsPluginConfig = {

@@ -1,5 +1,6 @@
-// Small pieces that every listener is made of: addresses, names, metadata of where a chain comes from.
+// Parts of every listener: addresses, socket settings, and the metadata that names the object a chain comes from.
 
+import type { SocketSettings } from '../../../core/select/listener/listener-settings.ts';
 import {
   type AdditionalAddress,
   type Address,
@@ -16,12 +17,7 @@ export function listenerAddress(bind: string, port: number): Address {
   return { socketAddress: { address: bind, portValue: port } };
 }
 
-/** `<bind>_<port>` */
-export function listenerName(bind: string, port: number): string {
-  return `${bind}_${port}`;
-}
-
-/** The same of UDP. */
+/** As `listenerAddress`, for UDP. */
 export function udpAddress(bind: string, port: number): Address {
   return { socketAddress: { address: bind, portValue: port, protocol: SocketAddress_Protocol.UDP } };
 }
@@ -33,16 +29,10 @@ export function additionalAddresses(binds: readonly string[], port: number): rea
 
 export type ConfigResource = 'virtual-service' | 'sidecar';
 
-/** The object that a chain comes of, as istioctl and telemetry know it. */
+/** Names the object that a chain comes from, as istioctl and telemetry expect it. */
 export function configMetadata(resource: ConfigResource, namespace: string, name: string): Metadata {
   const config = `/apis/networking.istio.io/v1/namespaces/${namespace}/${resource}/${name}`;
   return { filterMetadata: { istio: { config } } };
-}
-
-/** Fields of a listener that depend on settings of the proxy and of the control plane. */
-export interface SocketSettings {
-  readonly maxConnectionsPerEvent: number;
-  readonly exactBalance: boolean;
 }
 
 export function socketFields(settings: SocketSettings): Partial<Listener> {

@@ -1,11 +1,8 @@
-// The server side of mesh mTLS (spec-listeners §5; Istio pilot/pkg/security/authn/utils/utils.go, pilot/pkg/security/model/authentication.go).
+// The server side of mesh mTLS: the workload's certificate from its agent, clients verified by trust domain.
+// Source: Istio pilot/pkg/security/authn/utils/utils.go (BuildInboundTLS), pilot/pkg/security/model/authentication.go (ApplyToCommonTLSContext).
 
-import { isObject } from '../../../core/base/json.ts';
-import { type Generator, interning } from '../../../core/query/memo.ts';
-import type { ProxyReader, Query } from '../../../core/query/reader.ts';
-import { trustDomains } from '../../../core/select/policy/trust-domains.ts';
-import { metadataText } from '../../../core/select/proxy/proxy-config.ts';
-import { saysTrue } from '../../../core/select/proxy/proxy-metadata.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { FileCertificates, MeshTlsSettings } from '../../../core/select/listener/mesh-tls.ts';
 import { any } from '../../proto/any.ts';
 import {
   type CertificateValidationContext,
@@ -23,67 +20,6 @@ import {
   WORKLOAD_SECRET,
   workloadSecret,
 } from '../common/sds.ts';
-import { SERVER_HTTP, serverTcp } from './alpn.ts';
-
-const defaultCiphers: readonly string[] = [
-  'ECDHE-ECDSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES128-GCM-SHA256',
-  'AES256-GCM-SHA384',
-  'AES128-GCM-SHA256',
-];
-
-/** Argument: what the chain carries. */
-export const meshTlsSocket: Query<'http' | 'tcp', TransportSocket> = {
-  name: 'generate/meshTlsSocket',
-  run: (reader, carries) => {
-    const alpn = carries === 'http' ? SERVER_HTTP : serverTcp(reader);
-    return reader.make(meshTls, { alpn, settings: reader.get(meshTlsSettings, '') });
-  },
-};
-
-/** What does not depend on what is carried. */
-interface MeshTlsSettings extends FileCertificates {
-  readonly tls13: boolean;
-  readonly ciphers: readonly string[];
-  readonly trustDomains: readonly string[];
-  readonly compliance: string;
-}
-
-const meshTlsSettings: Query<'', MeshTlsSettings> = {
-  name: 'generate/meshTlsSettings',
-  run: reader => {
-    const settings = reader.mesh('meshMTLS') as unknown;
-    const mesh = isObject(settings as never) ? (settings as Readonly<Record<string, unknown>>) : {};
-    const ciphers = mesh.cipherSuites;
-    return reader.make(oneOfEqualSettings, {
-      tls13: mesh.minProtocolVersion === 'TLSV1_3',
-      ciphers: Array.isArray(ciphers) && ciphers.length > 0 ? (ciphers as readonly string[]) : defaultCiphers,
-      trustDomains: reader.feature('PILOT_SKIP_VALIDATE_TRUST_DOMAIN') ? [] : trustDomains(reader),
-      ...fileCertificates(reader),
-      compliance: reader.feature('COMPLIANCE_POLICY'),
-    });
-  },
-};
-
-/** Workload certificates in files that the proxy announced; SDS names of the agent, '' for its usual ones. */
-export interface FileCertificates {
-  readonly certificate: string;
-  readonly root: string;
-  readonly fileSource: boolean;
-}
-
-export function fileCertificates(reader: ProxyReader): FileCertificates {
-  const chain = metadataText(reader, 'TLS_SERVER_CERT_CHAIN');
-  const key = metadataText(reader, 'TLS_SERVER_KEY');
-  const root = metadataText(reader, 'TLS_SERVER_ROOT_CERT');
-  return {
-    certificate: chain === '' || key === '' ? '' : `file-cert:${chain}~${key}`,
-    root: root === '' ? '' : `file-root:${root}`,
-    fileSource: saysTrue(reader, 'file-credential'),
-  };
-}
 
 /** The workload's own certificate and the roots that it trusts, as secrets. */
 export function workloadSecrets(files: FileCertificates): {
@@ -97,14 +33,12 @@ export function workloadSecrets(files: FileCertificates): {
   };
 }
 
-const oneOfEqualSettings = interning<MeshTlsSettings>('listener/oneOfEqualMeshTlsSettings');
-
-interface MeshTlsInputs {
+export interface MeshTlsInputs {
   readonly alpn: readonly string[];
   readonly settings: MeshTlsSettings;
 }
 
-const meshTls: Generator<MeshTlsInputs, TransportSocket> = {
+export const meshTls: Generator<MeshTlsInputs, TransportSocket> = {
   name: 'listener/meshTls',
   run: ({ alpn, settings }) => {
     const secrets = workloadSecrets(settings);

@@ -1,52 +1,32 @@
-// The network filters of a TCP chain, and the one place where their order is written down
-// (spec-listeners §7.1; Istio core/networkfilter.go).
+// The network filters of a TCP chain in front of its terminal filters, and the one place that decides their order.
+// Source: Istio pilot/pkg/networking/core/networkfilter.go (buildInboundNetworkFilters, buildOutboundNetworkFilters …).
 
-import type { ProxyReader, Query } from '../../../core/query/reader.ts';
-import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
+import type { Generator } from '../../../core/query/memo.ts';
 import type { Filter } from '../../proto/types.gen.ts';
-import { authorizationFilters } from './authorization/filters.ts';
-import { inOrder } from './filter-stages.ts';
-import { networkMetadataExchange, statsFilters } from './istio-filters.ts';
+import { type FilterStage, filtersOf } from './filter-stages.ts';
+import { networkMetadataExchange } from './istio-filters.ts';
 
-/** From the network to the terminal filters. */
-const networkFilterOrder = [
-  'metadataExchange',
-  'customAuthorization',
-  'authenticationExtensions',
-  'authorizationExtensions',
-  'authorization',
-  'statsExtensions',
-  'otherExtensions',
-  'stats',
-] as const;
-type Stage = (typeof networkFilterOrder)[number];
-
-/** What of a TCP chain decides its filters. */
-export interface NetworkChainTraits {
-  readonly traffic: TrafficClass;
-  /** The proxy is the server of mesh mTLS on this chain, so that peers tell each other who they are. */
-  readonly exchange: boolean;
-  /** Connections end at a workload here, so policies decide about them; not so where they are passed on unread or dropped. */
-  readonly authorized: boolean;
+export interface NetworkFilterInputs {
+  /** Undefined: no metadata exchange on this chain. */
+  readonly exchangedLabels: string | undefined;
+  readonly customAuthorization: readonly Filter[];
+  readonly authorization: readonly Filter[];
+  readonly stats: readonly Filter[];
 }
 
-/** Filters in front of the terminal ones. */
-export function networkFilters(reader: ProxyReader, traits: NetworkChainTraits): readonly Filter[] {
-  return reader.get(networkFilterList, `${traits.traffic}|${traits.exchange}|${traits.authorized}`);
-}
+/** From the network to the terminal filters. A new filter is one row. */
+export const networkFilterStages: readonly FilterStage<NetworkFilterInputs, Filter>[] = [
+  { stage: 'metadata exchange', filters: inputs => networkMetadataExchange(inputs.exchangedLabels) },
+  { stage: 'custom authorization', filters: inputs => inputs.customAuthorization },
+  { stage: 'extensions of phase AUTHN' },
+  { stage: 'extensions of phase AUTHZ' },
+  { stage: 'authorization', filters: inputs => inputs.authorization },
+  { stage: 'extensions of phase STATS' },
+  { stage: 'extensions without a phase' },
+  { stage: 'stats', filters: inputs => inputs.stats },
+];
 
-/** Argument `traffic|exchange|authorized`. */
-const networkFilterList: Query<string, readonly Filter[]> = {
-  name: 'generate/networkFilters',
-  run: (reader, arg) => {
-    const [traffic, exchange, authorized] = arg.split('|') as [TrafficClass, string, string];
-    const authorization = authorized === 'true' ? authorizationFilters(reader, 'tcp') : undefined;
-    const stages: Readonly<Partial<Record<Stage, readonly Filter[]>>> = {
-      metadataExchange: exchange === 'true' ? networkMetadataExchange(reader) : [],
-      customAuthorization: authorization?.custom,
-      authorization: authorization?.rules,
-      stats: statsFilters(reader, traffic),
-    };
-    return inOrder(networkFilterOrder, stages);
-  },
+export const networkFilterList: Generator<NetworkFilterInputs, readonly Filter[]> = {
+  name: 'listener/networkFilters',
+  run: inputs => filtersOf(networkFilterStages, inputs),
 };

@@ -1,10 +1,12 @@
-// A listener of UDP for HTTP/3 over QUIC. It looks at nothing before the handshake, so it has no listener filters (Istio core/listener.go).
+// A UDP listener for HTTP/3 over QUIC. Nothing is inspected before the handshake, so it has no listener filters.
+// Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayListener), listener.go.
 
 import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';
+import type { SocketSettings } from '../../../core/select/listener/listener-settings.ts';
 import { type AccessLog, type FilterChain, type Listener, TrafficDirection } from '../../proto/types.gen.ts';
-import { orNone } from './access-log.ts';
-import { type SocketSettings, socketFields, udpAddress } from './listener-parts.ts';
+import { orNone } from '../common/or-none.ts';
+import { socketFields, udpAddress } from './listener-parts.ts';
 
 export interface QuicListenerInputs extends SocketSettings {
   readonly name: string;

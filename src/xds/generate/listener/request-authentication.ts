@@ -5,17 +5,12 @@
 // Source: Istio pilot/pkg/security/authn/policy_applier.go (convertToEnvoyJwtConfig).
 
 import type { Generator } from '../../../core/query/memo.ts';
-import type { ProxyReader, Query } from '../../../core/query/reader.ts';
 import type { JWTRule } from '../../../core/schema/istio-types.gen.ts';
-import {
-  type TokenKeys,
-  type TokenRule,
-  tokenRulesOfProxy,
-} from '../../../core/select/policy/request-authentication.ts';
+import type { TokenKeys, TokenRule } from '../../../core/select/policy/request-authentication.ts';
 import { any } from '../../proto/any.ts';
 import type { HttpFilter, JwtProvider, JwtRequirement } from '../../proto/types.gen.ts';
 import { durationOf } from '../common/duration.ts';
-import { orNone } from './access-log.ts';
+import { orNone } from '../common/or-none.ts';
 
 const PAYLOAD = 'payload';
 const REMOTE_TIMEOUT = { seconds: 5, nanos: 0 };
@@ -34,20 +29,7 @@ const NO_TOKEN_MATCHES = `{
   ]
 }`;
 
-export function requestAuthenticationFilters(reader: ProxyReader): readonly HttpFilter[] {
-  return reader.get(filtersOfProxy, '');
-}
-
-const filtersOfProxy: Query<'', readonly HttpFilter[]> = {
-  name: 'generate/requestAuthentication',
-  run: reader => {
-    const rules = reader.get(tokenRulesOfProxy, '');
-    if (rules.length === 0) return [];
-    return reader.make(jwtFilters, { rules, sidecar: reader.facet('type') === 'sidecar' });
-  },
-};
-
-const jwtFilters: Generator<
+export const jwtFilters: Generator<
   { readonly rules: readonly TokenRule[]; readonly sidecar: boolean },
   readonly HttpFilter[]
 > = {

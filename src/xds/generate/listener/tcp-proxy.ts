@@ -1,42 +1,16 @@
-// The last filters of a TCP chain: tcp_proxy, and what goes before it for protocols that Envoy can look into
-// (spec-listeners §6.6, §6.8; Istio core/networkfilter.go).
+// The last filters of a TCP chain: tcp_proxy, preceded or replaced by the filter of a protocol that Envoy can look into.
+// Source: Istio pilot/pkg/networking/core/networkfilter.go (buildNetworkFiltersStack, setAccessLogAndBuildTCPFilter).
 
-import type { Protocol } from '../../../core/model/service.ts';
 import type { Generator } from '../../../core/query/memo.ts';
-import type { ProxyReader } from '../../../core/query/reader.ts';
 import { BLACK_HOLE_CLUSTER } from '../../../core/select/cluster/cluster-names.ts';
+import type { TerminalCodec } from '../../../core/select/listener/tcp-codec.ts';
 import type { TcpRoute } from '../../../core/select/listener/tcp-routes.ts';
 import { any, type TypedAny, typeUrl } from '../../proto/any.ts';
 import { type AccessLog, Cluster_DnsLookupFamily, type Filter } from '../../proto/types.gen.ts';
 import { durationOf } from '../common/duration.ts';
-import { orNone } from './access-log.ts';
+import { orNone } from '../common/or-none.ts';
 
-export interface TerminalOptions {
-  readonly accessLog: readonly AccessLog[];
-  readonly protocol: Protocol;
-  /** Host of a DYNAMIC_DNS service whose address is looked up by SNI, and its port. */
-  readonly dynamicHost?: string;
-  readonly dynamicPort?: number;
-}
-
-export function terminalFilters(reader: ProxyReader, route: TcpRoute, options: TerminalOptions): readonly Filter[] {
-  return reader.make(terminalGenerator, {
-    clusters: route.clusters,
-    weights: route.weights,
-    statPrefix: route.statPrefix,
-    idleTimeout: route.idleTimeout,
-    maxDuration: route.maxDuration,
-    hashSourceIp: route.hashSourceIp,
-    tunnelHost: route.tunnelHost,
-    tunnelPost: route.tunnelPost,
-    accessLog: options.accessLog,
-    codec: codecOf(reader, options.protocol),
-    dynamicHost: options.dynamicHost ?? '',
-    dynamicPort: options.dynamicPort ?? 0,
-  } satisfies TerminalInputs & Record<keyof TcpRoute, unknown>);
-}
-
-/** Connections that must go nowhere: no log, no timeout. */
+/** Ends connections that must not go anywhere: no log, no timeout. */
 export const blackHole: Filter = {
   name: 'envoy.filters.network.tcp_proxy',
   typedConfig: any('envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy', {
@@ -45,22 +19,14 @@ export const blackHole: Filter = {
   }),
 };
 
-type Codec = '' | 'mongo' | 'redis' | 'mysql';
-
-function codecOf(reader: ProxyReader, protocol: Protocol): Codec {
-  if (protocol === 'Mongo' && reader.feature('PILOT_ENABLE_MONGO_FILTER')) return 'mongo';
-  if (protocol === 'Redis' && reader.feature('PILOT_ENABLE_REDIS_FILTER')) return 'redis';
-  return protocol === 'MySQL' && reader.feature('PILOT_ENABLE_MYSQL_FILTER') ? 'mysql' : '';
-}
-
-interface TerminalInputs extends TcpRoute {
+export interface TerminalInputs extends TcpRoute {
   readonly accessLog: readonly AccessLog[];
-  readonly codec: Codec;
+  readonly codec: TerminalCodec;
   readonly dynamicHost: string;
   readonly dynamicPort: number;
 }
 
-const terminalGenerator: Generator<TerminalInputs, readonly Filter[]> = {
+export const terminalGenerator: Generator<TerminalInputs, readonly Filter[]> = {
   name: 'listener/terminalFilters',
   run: inputs => {
     if (inputs.codec === 'redis') return [redisFilter(inputs)];

@@ -26,7 +26,7 @@ import {
   ZipkinConfig_TraceContextOption,
 } from '../../proto/types.gen.ts';
 import { durationOf } from '../common/duration.ts';
-import { orNone } from './access-log.ts';
+import { orNone } from '../common/or-none.ts';
 
 const FULL_SAMPLING = { value: 100 };
 const HTTP_COLLECTOR_TIMEOUT = { seconds: 5, nanos: 0 };

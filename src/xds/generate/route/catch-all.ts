@@ -1,18 +1,11 @@
-// The last virtual host of a sidecar's route configuration: where requests go that no other virtual host knows.
-// Source: Istio pilot/pkg/networking/core/httproute.go (buildCatchAllVirtualHost); spec-routes-visibility §5.
+// The last virtual host of a sidecar's route configuration: it takes the requests that no other virtual host matches, and passes them through or
+// answers 502.
+// Source: Istio pilot/pkg/networking/core/httproute.go (buildCatchAllVirtualHost).
 
 import type { Generator } from '../../../core/query/memo.ts';
 import { PASSTHROUGH_CLUSTER } from '../../../core/select/cluster/cluster-names.ts';
+import type { CatchAllInputs } from '../../../core/select/route/catch-all.ts';
 import type { VirtualHost } from '../../proto/types.gen.ts';
-
-export interface CatchAllInputs {
-  /** REGISTRY_ONLY blocks what is not in the registry. */
-  readonly allowAny: boolean;
-  /** Cluster of the Sidecar's egressProxy; '' if there is none. */
-  readonly egressCluster: string;
-  readonly attemptCount: boolean;
-  readonly appendXForwardedHost: boolean;
-}
 
 const BLOCKED_STATUS = 502;
 

@@ -1,21 +1,13 @@
 // The route of a service that no VirtualService took: everything to its cluster.
-// Source: Istio pilot/pkg/networking/core/route/route.go (BuildDefaultHTTPOutboundRoute); spec-routes-visibility §6.
+// Source: Istio pilot/pkg/networking/core/route/route.go (BuildDefaultHTTPOutboundRoute).
 
 import type { Generator } from '../../../core/query/memo.ts';
-import type { HTTPRetry, LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
 import { outboundClusterName } from '../../../core/select/cluster/cluster-names.ts';
+import type { DefaultRouteInputs } from '../../../core/select/route/default-route.ts';
 import { ZERO_DURATION } from '../common/duration.ts';
 import { hashPolicy } from './hash-policy.ts';
 import { retryPolicy } from './retry.ts';
 import type { GeneratedRoutes } from './virtual-service-routes.ts';
-
-export interface DefaultRouteInputs {
-  readonly hostname: string;
-  readonly port: number;
-  readonly hash: LoadBalancerSettings_ConsistentHashLB | undefined;
-  /** MeshConfig defaultHttpRetryPolicy. */
-  readonly retry: HTTPRetry | undefined;
-}
 
 export const defaultRoutes: Generator<DefaultRouteInputs, GeneratedRoutes> = {
   name: 'route/defaultRoutes',

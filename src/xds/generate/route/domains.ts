@@ -1,28 +1,12 @@
 // The domains under which a sidecar's clients name a service: its hostname and aliases, the short forms that DNS search paths allow from where
 // the proxy is, and its addresses.
-// Source: Istio pilot/pkg/networking/core/httproute.go (generateVirtualHostDomains, GenerateAltVirtualHosts); spec-routes-visibility §3.
+// Source: Istio pilot/pkg/networking/core/httproute.go (generateVirtualHostDomains, GenerateAltVirtualHosts).
 
 import { isIp, isIpv6 } from '../../../core/model/proxy.ts';
-import type { Service } from '../../../core/model/service.ts';
 import type { Generator } from '../../../core/query/memo.ts';
-import {
-  type AddressView,
-  allAddresses,
-  frozenAddresses,
-  NO_ADDRESS,
-} from '../../../core/select/nametable/service-addresses.ts';
-import { SERVICE_LABEL, shortForms } from './short-forms.ts';
-
-export interface DomainsInputs {
-  readonly service: Service;
-  readonly view: AddressView;
-  /** 0: domains without ports, of a service cut to one port. Else each is followed by itself with this port. */
-  readonly withPort: number;
-  /** DNS domain of the proxy, e.g. `default.svc.cluster.local`, or what `relevantDomain` leaves of it. */
-  readonly dnsDomain: string;
-  /** Names with a trailing dot are served as well. */
-  readonly absoluteNames: boolean;
-}
+import { allAddresses, frozenAddresses, NO_ADDRESS } from '../../../core/select/nametable/service-addresses.ts';
+import type { ClaimInputs, DomainsInputs } from '../../../core/select/route/domains.ts';
+import { shortForms } from './short-forms.ts';
 
 export interface Domains {
   /** In order; may contain repeats. */
@@ -49,10 +33,6 @@ export const hostClaim: Generator<{ readonly host: string; readonly port: number
   },
 };
 
-export interface ClaimInputs extends DomainsInputs {
-  readonly port: number;
-}
-
 export const serviceClaim: Generator<ClaimInputs, Claim> = {
   name: 'route/serviceClaim',
   run: inputs => {
@@ -62,18 +42,6 @@ export const serviceClaim: Generator<ClaimInputs, Claim> = {
     return { name: `${asDomain(hostname)}:${port}`, port, domains, derived, hostname };
   },
 };
-
-/**
- * As much of a proxy's DNS domain as the domains of a service depend on: which namespace the proxy is in matters to the services of that
- * namespace only, so all others share theirs.
- */
-export function relevantDomain(service: Service, dnsDomain: string): string {
-  const at = dnsDomain.indexOf(SERVICE_LABEL);
-  if (at <= 0) return dnsDomain;
-  const isNear = (name: string): boolean => name.endsWith(dnsDomain) || name.includes('..');
-  const near = isNear(service.hostname) || service.aliases.some(alias => isNear(alias.hostname));
-  return near ? dnsDomain : dnsDomain.slice(at);
-}
 
 export function domainsOf(inputs: DomainsInputs): Domains {
   const domains: string[] = [];

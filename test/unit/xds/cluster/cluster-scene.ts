@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import type { Resource } from '../../../../src/core/model/resource.ts';
-import { clusters } from '../../../../src/xds/generate/cluster/resources.ts';
+import { clusters } from '../../../../src/xds/assemble/cluster/resources.ts';
 import type { Cluster, UpstreamTlsContext } from '../../../../src/xds/proto/types.gen.ts';
 import { istio, type Scene, service } from '../route/scene.ts';
 

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import type { Resource } from '../../../../src/core/model/resource.ts';
 import { resourceJson } from '../../../../src/offline/generate.ts';
-import { listeners } from '../../../../src/xds/generate/listener/resources.ts';
+import { listeners } from '../../../../src/xds/assemble/listener/resources.ts';
 import type {
   Filter,
   FilterChain,

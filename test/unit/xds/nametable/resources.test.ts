@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
-import { nameTables } from '../../../../src/xds/generate/nametable/resources.ts';
+import { nameTables } from '../../../../src/xds/assemble/nametable/resources.ts';
 import type { NameTable } from '../../../../src/xds/proto/types.gen.ts';
 import { httpService, istio, routerNode, Scene, sidecarNode } from '../route/scene.ts';
 

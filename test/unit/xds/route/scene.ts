@@ -5,7 +5,7 @@ import type { Resource } from '../../../../src/core/model/resource.ts';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
 import type { State } from '../../../../src/core/state.ts';
 import { foldFacts, proxyFacts } from '../../../../src/offline/generate.ts';
-import { routeNamed } from '../../../../src/xds/generate/route/resources.ts';
+import { routeNamed } from '../../../../src/xds/assemble/route/resources.ts';
 import type { Route, RouteConfiguration, VirtualHost } from '../../../../src/xds/proto/types.gen.ts';
 
 const SOURCE = 'file/Kubernetes';

@@ -1,8 +1,7 @@
 // The authorization filters of a proxy's chains: identical in every chain, so they are made once for HTTP and once for TCP.
 
 import type { Generator } from '../../../../core/query/memo.ts';
-import type { ProxyReader, Query } from '../../../../core/query/reader.ts';
-import { type AuthorizationInputs, authorizationOfProxy } from '../../../../core/select/policy/authorization.ts';
+import type { AuthorizationInputs } from '../../../../core/select/policy/authorization.ts';
 import type { Filter, HttpFilter } from '../../../proto/types.gen.ts';
 import { externalFilters } from './external.ts';
 import { rbacFilters } from './rbac.ts';
@@ -13,21 +12,7 @@ export interface AuthorizationFilters {
   readonly rules: readonly (HttpFilter & Filter)[];
 }
 
-const NO_FILTERS: AuthorizationFilters = { custom: [], rules: [] };
-
-export function authorizationFilters(reader: ProxyReader, chain: 'http' | 'tcp'): AuthorizationFilters {
-  return reader.get(filtersOfProxy, chain);
-}
-
-const filtersOfProxy: Query<'http' | 'tcp', AuthorizationFilters> = {
-  name: 'generate/authorizationFilters',
-  run: (reader, chain) => {
-    const inputs = reader.get(authorizationOfProxy, '');
-    return inputs === undefined ? NO_FILTERS : reader.make(filtersGenerator, { inputs, tcp: chain === 'tcp' });
-  },
-};
-
-const filtersGenerator: Generator<
+export const authorizationFilters: Generator<
   { readonly inputs: AuthorizationInputs; readonly tcp: boolean },
   AuthorizationFilters
 > = {

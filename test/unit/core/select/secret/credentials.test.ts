@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+
 import { base64OfText, bytesOfBase64, utf8 } from '../../../../../src/core/base/base64.ts';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { verifiedIdentity } from '../../../../../src/core/model/identity.ts';
 import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import type { State } from '../../../../../src/core/state.ts';
 import { withoutPrivateKeys } from '../../../../../src/history/private-fields.ts';
-import { secretNamed } from '../../../../../src/xds/generate/secret/resources.ts';
+import { secretNamed } from '../../../../../src/xds/assemble/secret/resources.ts';
 import { inCluster, nodeOf, proxyOf, world } from '../../../world.ts';
 
 const secret = (

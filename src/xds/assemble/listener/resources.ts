@@ -1,19 +1,21 @@
-// All listeners of a proxy (spec-listeners §1; Istio core/listener.go BuildListeners).
+// All listeners of a proxy: those of a gateway, or inbound, outbound and virtual ones of a sidecar.
+// Source: Istio pilot/pkg/networking/core/listener.go (BuildListeners).
 
 import { compareText } from '../../../core/model/object.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query } from '../../../core/query/reader.ts';
 import { meshPort } from '../../../core/select/listener/listener-addresses.ts';
 import { interceptionMode } from '../../../core/select/proxy/proxy-config.ts';
+import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
 import type { Listener } from '../../proto/types.gen.ts';
-import { gatewayListeners } from './gateway-listeners.ts';
-import { inboundListeners } from './inbound-listeners.ts';
-import { outboundListeners } from './outbound-listeners.ts';
+import { gatewayListeners } from './gateway.ts';
+import { inboundListeners } from './inbound.ts';
+import { outboundListeners } from './outbound.ts';
 import { virtualOutbound } from './virtual-outbound.ts';
 
-/** Sorted by name; one of a name. */
+/** Sorted by name; of equal names the first counts. */
 export const listeners: Query<'', readonly Resource<Listener>[]> = {
-  name: 'generate/listeners',
+  name: 'listener/listeners',
   run: reader => {
     const byName = new Map<string, Resource<Listener>>();
     for (const listener of listenersOf(reader)) if (!byName.has(listener.name)) byName.set(listener.name, listener);
@@ -22,7 +24,7 @@ export const listeners: Query<'', readonly Resource<Listener>[]> = {
 };
 
 function listenersOf(reader: ProxyReader): readonly Resource<Listener>[] {
-  switch (reader.facet('type')) {
+  switch (proxyType(reader)) {
     case 'router':
       return reader.get(gatewayListeners, '');
     case 'sidecar':

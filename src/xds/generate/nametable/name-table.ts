@@ -1,27 +1,18 @@
-// The name table of a proxy, for the DNS server of its agent. The agent expands short names itself.
-// Source: Istio pkg/dns/server/name_table.go, pilot/pkg/xds/nds.go; spec-routes-visibility §19.
+// The name table of a proxy, for the DNS server of its agent: one memoised entry a host. The agent expands short names itself.
+// Source: Istio pkg/dns/server/name_table.go (BuildNameTable).
 
 import { compareText } from '../../../core/model/object.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';
-import type { Query } from '../../../core/query/reader.ts';
-import { type NamedAddresses, namedAddresses } from '../../../core/select/nametable/name-table.ts';
+import type { NamedAddresses } from '../../../core/select/nametable/name-table.ts';
 import type { NameTable, NameTable_NameInfo } from '../../proto/types.gen.ts';
 
-/** There is one table a proxy; agents do not look at its name. */
+/** A proxy has one table; agents ignore its name. */
 const TABLE_NAME = 'NameTable';
-
-export const nameTables: Query<'', readonly Resource<NameTable>[]> = {
-  name: 'nametable/nameTables',
-  run: reader => {
-    const entries = namedAddresses(reader).map(addresses => reader.make(tableEntry, addresses));
-    return [reader.make(nameTable, { entries })];
-  },
-};
 
 type Entry = readonly [host: string, info: NameTable_NameInfo];
 
-const tableEntry: Generator<NamedAddresses, Entry> = {
+export const tableEntry: Generator<NamedAddresses, Entry> = {
   name: 'nametable/entry',
   run: ({ host, ips, registry, shortname, namespace }) => [
     host,
@@ -29,7 +20,7 @@ const tableEntry: Generator<NamedAddresses, Entry> = {
   ],
 };
 
-const nameTable: Generator<{ readonly entries: readonly Entry[] }, Resource<NameTable>> = {
+export const nameTable: Generator<{ readonly entries: readonly Entry[] }, Resource<NameTable>> = {
   name: 'nametable/table',
   run: ({ entries }) => {
     const sorted = [...entries].sort(([a], [b]) => compareText(a, b));

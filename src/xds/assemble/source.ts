@@ -1,7 +1,7 @@
 // Where the resources of a type come from: the shape of the rows of types.ts.
 
-import type { Resource } from '../../../core/model/resource.ts';
-import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import type { Resource } from '../../core/model/resource.ts';
+import type { ProxyReader, Query } from '../../core/query/reader.ts';
 
 export interface Pieces<I extends object> {
   readonly list: (reader: ProxyReader, names: readonly string[]) => readonly I[];

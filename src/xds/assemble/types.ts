@@ -1,12 +1,12 @@
 // The resource types that are generated, and the queries that make them. What the protocol does with a type is in session/types.ts.
 
 import { clusterNamed, clusterPieces, clusters } from './cluster/resources.ts';
-import type { ResourceSource } from './common/source.ts';
 import { endpointPieces, endpointsOf } from './endpoint/resources.ts';
 import { listeners } from './listener/resources.ts';
 import { nameTables } from './nametable/resources.ts';
 import { routeNamed } from './route/resources.ts';
 import { secretNamed } from './secret/resources.ts';
+import type { ResourceSource } from './source.ts';
 
 const PREFIX = 'type.googleapis.com/';
 

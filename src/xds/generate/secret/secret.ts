@@ -1,34 +1,17 @@
-// Secrets that the control plane serves over ADS. A secret that does not exist, or that the proxy may not read, is absent, and nothing tells
-// the two apart.
+// Secrets that the control plane serves over ADS, from credentials that the proxy may read. Keys are named by a private key provider where the
+// proxy's configuration has one.
 // Source: Istio pilot/pkg/xds/sds.go (toEnvoyTLSSecret, toEnvoyCaSecret).
 
 import { bytesOfBase64 } from '../../../core/base/base64.ts';
 import { isObject, type JsonObject } from '../../../core/base/json.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';
-import type { Query } from '../../../core/query/reader.ts';
-import { privateKeyProvider } from '../../../core/select/proxy/proxy-config.ts';
-import { type Credential, credential } from '../../../core/select/secret/credentials.ts';
+import type { SecretInputs } from '../../../core/select/secret/secret.ts';
 import { any } from '../../proto/any.ts';
 import type { AnyMessage, DataSource, PrivateKeyProvider, Secret } from '../../proto/types.gen.ts';
 import { durationOf } from '../common/duration.ts';
 
-/** Argument: an SDS name, e.g. `kubernetes://my-cert-cacert`. */
-export const secretNamed: Query<string, Resource<Secret> | undefined> = {
-  name: 'secret/secretNamed',
-  run: (reader, name) => {
-    const found = reader.get(credential, name);
-    if (found === undefined) return undefined;
-    const provider = found.kind === 'certificate' ? reader.derived(privateKeyProvider) : NO_PROVIDER;
-    return reader.make(secret, { name, provider, ...found });
-  },
-};
-
-const NO_PROVIDER: JsonObject = {};
-
-type SecretInputs = Credential & { readonly name: string; readonly provider: JsonObject };
-
-const secret: Generator<SecretInputs, Resource<Secret>> = {
+export const secret: Generator<SecretInputs, Resource<Secret>> = {
   name: 'secret/secret',
   run: inputs => ({ name: inputs.name, message: { name: inputs.name, ...contents(inputs) }, problems: [] }),
 };

@@ -1,24 +1,24 @@
-// The hosts of one part of a route configuration (select/sidecar-virtual-hosts.ts) with their routes, before it is known which domains they keep.
-// Nothing here depends on where the proxy is, so all namespaces share it, and a VirtualService that changes is one part of hundreds.
+// The hosts of one part of a route configuration (core/select/route/sidecar-virtual-hosts.ts) with their routes, before duplicate domains are removed.
+// Nothing here depends on the proxy's namespace, so all namespaces share it, and a changed VirtualService is one part of hundreds.
 
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Service } from '../../../core/model/service.ts';
 import type { Generator } from '../../../core/query/memo.ts';
 import type { Selection } from '../../../core/query/reader.ts';
-import { hashLookup } from '../../../core/select/route/consistent-hash.ts';
+import { defaultRouteSelector } from '../../../core/select/route/default-route.ts';
 import { sessionOf } from '../../../core/select/route/persistent-session.ts';
 import type { VirtualServiceRoutesInputs } from '../../../core/select/route/route-inputs.ts';
 import type { DefaultHosts, VirtualHostWrapper } from '../../../core/select/route/sidecar-virtual-hosts.ts';
-import { defaultRoutes } from './default-route.ts';
-import { type Claim, hostClaim } from './domains.ts';
-import { type GeneratedRoutes, virtualServiceRoutes } from './virtual-service-routes.ts';
+import { defaultRoutes } from '../../generate/route/default-route.ts';
+import { type Claim, hostClaim } from '../../generate/route/domains.ts';
+import { type GeneratedRoutes, virtualServiceRoutes } from '../../generate/route/virtual-service-routes.ts';
 
 export interface RoutedHost {
-  /** A service, whose domains depend on who asks, or what another host claims. */
+  /** A service, whose domains depend on the proxy, or the claim of a host that is none. */
   readonly of: Service | Claim;
   readonly port: number;
   readonly routes: GeneratedRoutes;
-  /** See select/persistent-session.ts. */
+  /** See core/select/route/persistent-session.ts. */
   readonly session: string;
 }
 
@@ -27,7 +27,7 @@ export interface RoutedHosts {
   readonly problems: readonly Problem[];
 }
 
-/** Of those that a VirtualService takes. */
+/** Hosts that a VirtualService takes. */
 export const routedHosts: Selection<VirtualHostWrapper, RoutedHosts> = {
   name: 'route/routedHosts',
   run: (reader, { port, hosts: names, services, routes: inputs }) => {
@@ -41,22 +41,20 @@ export const routedHosts: Selection<VirtualHostWrapper, RoutedHosts> = {
   },
 };
 
-/** Found by their identity: equal inputs of sidecars are one object already (select/sidecar-virtual-hosts.ts). */
+/** Looked up by the identity of `inputs`: equal inputs of sidecars are one object (core/select/route/sidecar-virtual-hosts.ts). */
 const routesOf: Generator<{ readonly inputs: VirtualServiceRoutesInputs }, GeneratedRoutes> = {
   name: 'route/routesOf',
   run: ({ inputs }) => virtualServiceRoutes.run(inputs),
 };
 
-/** Of the other services: in one run, as there is little to do for each and hardly anything to look at. */
+/** Services that no VirtualService takes, all in one run: each costs little and reads hardly anything of its own. */
 export const defaultlyRouted: Selection<DefaultHosts, readonly RoutedHost[]> = {
   name: 'route/defaultlyRouted',
   run: (reader, { services, ports }) => {
-    const hashes = hashLookup(reader);
-    const retry = reader.mesh('defaultHttpRetryPolicy');
+    const inputsOf = defaultRouteSelector(reader);
     return services.map((service, i): RoutedHost => {
-      const { hostname } = service;
       const port = ports[i]!;
-      const routes = reader.make(defaultRoutes, { hostname, port, hash: hashes.of(hostname, '', port), retry });
+      const routes = reader.make(defaultRoutes, inputsOf(service.hostname, port));
       return { of: service, port, routes, session: sessionOf(reader, service) };
     });
   },

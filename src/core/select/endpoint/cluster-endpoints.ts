@@ -1,0 +1,63 @@
+// Which clusters of a subscription have endpoints to send, and the inputs of the assignment of each. An assignment follows from the cluster's name,
+// its service and the rule in force for it, so proxies that see the same share it.
+// Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go (NewEndpointBuilder, BuildClusterLoadAssignment).
+
+import { portNumbered, type Service } from '../../model/service.ts';
+import type { ProxyReader } from '../../query/reader.ts';
+import { parseClusterName } from '../cluster/cluster-names.ts';
+import { policyOfPort, policyOfSubset } from '../cluster/traffic-policy.ts';
+import { destinationRule, type MergedRule, scopeRules } from '../scope/destination-rules.ts';
+import { scopeIndex, scopeService } from '../scope/sidecar-scope.ts';
+import { type AssignmentInputs, selectAssignment } from './assignment.ts';
+
+export interface ClusterEndpoints {
+  readonly clusterName: string;
+  readonly service: Service;
+  /** The DestinationRule in force for the proxy. */
+  readonly rule: MergedRule | undefined;
+}
+
+/** Undefined for a name that is no outbound cluster of a service in the proxy's scope. */
+export function endpointsOfCluster(reader: ProxyReader, clusterName: string): ClusterEndpoints | undefined {
+  const hostname = outboundHost(clusterName);
+  const service = hostname === undefined ? undefined : reader.get(scopeService, hostname);
+  if (service === undefined) return undefined;
+  const rule = reader.get(destinationRule, `${service.hostname}|${service.namespace}|outbound`);
+  return { clusterName, service, rule };
+}
+
+/** As `endpointsOfCluster` for each name, without the undefined ones; reads two indexes of the scope instead of one query a host. */
+export function endpointsOfClusters(reader: ProxyReader, clusterNames: readonly string[]): readonly ClusterEndpoints[] {
+  const services = reader.get(scopeIndex, '');
+  const rules = reader.get(scopeRules, '');
+  const found: ClusterEndpoints[] = [];
+  for (const clusterName of clusterNames) {
+    const service = services.get(outboundHost(clusterName) ?? '');
+    if (service !== undefined) found.push({ clusterName, service, rule: rules.get(service.hostname) });
+  }
+  return found;
+}
+
+function outboundHost(clusterName: string): string | undefined {
+  const parsed = parseClusterName(clusterName);
+  return parsed?.direction === 'outbound' ? parsed.hostname : undefined;
+}
+
+/** Undefined: the assignment is empty, because the service lacks the port or its cluster resolves host names itself. */
+export function selectClusterEndpoints(
+  reader: ProxyReader,
+  { clusterName, service, rule }: ClusterEndpoints,
+): AssignmentInputs | undefined {
+  const parsed = parseClusterName(clusterName)!;
+  const port = portNumbered(service, parsed.port);
+  if (port === undefined || resolvesHostNames(service)) return undefined;
+  const subset = rule?.spec.subsets?.find(candidate => candidate.name === parsed.subset);
+  const base = policyOfPort(rule?.spec.trafficPolicy, port.port);
+  const policy = subset === undefined ? base : policyOfSubset(base, subset, port.port);
+  const { sniDnat } = parsed;
+  return selectAssignment(reader, { clusterName, service, port, subset, rule, policy, dns: false, sniDnat });
+}
+
+function resolvesHostNames(service: Service): boolean {
+  return service.resolution === 'DNSLB' || service.resolution === 'DNSRoundRobinLB';
+}

@@ -1,0 +1,68 @@
+// Settings of the HTTP connection managers of a class of traffic: MeshConfig, flags, ProxyConfig and the proxy's metadata.
+// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager), pilot/pkg/networking/util/proxy_headers.go.
+
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { compareText } from '../../model/object.ts';
+import type { ProxyReader } from '../../query/reader.ts';
+import { gatewayTopology, metadataText, proxyHeaders } from '../proxy/proxy-config.ts';
+import { tracing } from '../telemetry/tracing.ts';
+import type { TrafficClass } from '../telemetry/traffic-class.ts';
+
+export interface HcmSettings {
+  readonly traffic: TrafficClass;
+  /** ProxyConfig.proxyHeaders. */
+  readonly headers: JsonObject;
+  /** ProxyConfig.gatewayTopology; gateways only. */
+  readonly topology: JsonObject | undefined;
+  readonly pathNormalization: string;
+  readonly useRemoteAddress: boolean;
+  /** `prefix/length`, sorted. */
+  readonly internalNetworks: readonly string[];
+  readonly continue100: boolean;
+  readonly http10: boolean;
+  readonly idleTimeout: string;
+  readonly sampleByRequestId: boolean;
+}
+
+export function selectHcm(reader: ProxyReader, traffic: TrafficClass): HcmSettings {
+  const useRemoteAddress =
+    traffic === 'gateway' || (traffic === 'outbound' && reader.feature('PILOT_SIDECAR_USE_REMOTE_ADDRESS'));
+  const internal = useRemoteAddress || reader.feature('ENABLE_HCM_INTERNAL_NETWORKS');
+  return {
+    traffic,
+    headers: reader.derived(proxyHeaders),
+    topology: traffic === 'gateway' ? reader.derived(gatewayTopology) : undefined,
+    pathNormalization: normalizationOf(reader),
+    useRemoteAddress,
+    internalNetworks: internal ? internalNetworks(reader) : [],
+    continue100: reader.feature('ENABLE_100_CONTINUE_HEADERS'),
+    http10: reader.feature('PILOT_HTTP10') || metadataText(reader, 'HTTP10') === '1',
+    idleTimeout: metadataText(reader, 'IDLE_TIMEOUT'),
+    sampleByRequestId: reader.get(tracing, traffic).useRequestIdForTraceSampling,
+  };
+}
+
+function normalizationOf(reader: ProxyReader): string {
+  const settings = reader.mesh('pathNormalization');
+  const value = isObject(settings) ? settings.normalization : undefined;
+  return typeof value === 'string' ? value : 'DEFAULT';
+}
+
+/** Every `fromCidr` of the mesh's networks: their addresses count as internal. */
+function internalNetworks(reader: ProxyReader): readonly string[] {
+  const networks = reader.networks().networks;
+  const ranges = new Set<string>();
+  for (const network of isObject(networks) ? Object.values(networks) : []) {
+    const endpoints = isObject(network) && Array.isArray(network.endpoints) ? network.endpoints : [];
+    for (const endpoint of endpoints) {
+      if (isObject(endpoint) && typeof endpoint.fromCidr === 'string') ranges.add(endpoint.fromCidr);
+    }
+  }
+  return [...ranges].sort(byAddress);
+}
+
+function byAddress(a: string, b: string): number {
+  const [addressA = '', lengthA = ''] = a.split('/');
+  const [addressB = '', lengthB = ''] = b.split('/');
+  return compareText(addressA, addressB) || Number(lengthA) - Number(lengthB);
+}

@@ -1,0 +1,45 @@
+// What decides the HTTP filters of a connection manager: the class of traffic, traits of the chain, and what the proxy has and is told.
+// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager).
+
+import type { ProxyReader } from '../../query/reader.ts';
+import { proxyHeaders } from '../proxy/proxy-config.ts';
+import type { TrafficClass } from '../telemetry/traffic-class.ts';
+import { exchangedLabels, overridesAlpn, type PeerDirection, peerDirection } from './istio-filters.ts';
+
+/** The traits of a chain that decide its filters. */
+export interface HttpChainTraits {
+  readonly traffic: TrafficClass;
+  /** The port's protocol is GRPC-Web. */
+  readonly grpcWeb: boolean;
+  /** Host of a DYNAMIC_DNS service with a wildcard host, else ''. */
+  readonly dynamicForwardProxy: string;
+  /** The chain is an HTTP proxy, which serves requests for any host: peers outside the mesh get metadata too. */
+  readonly httpProxy: boolean;
+}
+
+export interface HttpFilterChoice {
+  /** As `exchangedLabels` gives it. */
+  readonly exchangedLabels: string | undefined;
+  readonly peerDirection: PeerDirection;
+  readonly grpcWeb: boolean;
+  readonly overridesAlpn: boolean;
+  readonly keepsSessions: boolean;
+  /** '' for none. */
+  readonly dynamicForwardProxy: string;
+  /** The router adds no x-envoy headers for debugging. */
+  readonly suppressDebugHeaders: boolean;
+}
+
+export function selectHttpFilters(reader: ProxyReader, traits: HttpChainTraits): HttpFilterChoice {
+  const client = traits.traffic !== 'inbound';
+  const debug = reader.derived(proxyHeaders).envoyDebugHeaders as { readonly disabled?: boolean } | undefined;
+  return {
+    exchangedLabels: exchangedLabels(reader),
+    peerDirection: peerDirection(reader, traits.traffic, traits.httpProxy),
+    grpcWeb: traits.grpcWeb,
+    overridesAlpn: client && overridesAlpn(reader),
+    keepsSessions: client && reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER'),
+    dynamicForwardProxy: traits.dynamicForwardProxy,
+    suppressDebugHeaders: debug?.disabled === true,
+  };
+}

@@ -1,0 +1,62 @@
+// Settings of the server side of mesh mTLS: MeshConfig.meshMTLS, trust domains, and certificates in files that the proxy announced.
+// Source: Istio pilot/pkg/security/authn/utils/utils.go (BuildInboundTLS), pilot/pkg/model/context.go (NodeMetadata, TLSServerCertChain …).
+
+import { isObject } from '../../base/json.ts';
+import { interning } from '../../query/memo.ts';
+import type { ProxyReader, Query } from '../../query/reader.ts';
+import { trustDomains } from '../policy/trust-domains.ts';
+import { metadataText } from '../proxy/proxy-config.ts';
+import { saysTrue } from '../proxy/proxy-metadata.ts';
+
+const defaultCiphers: readonly string[] = [
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'AES256-GCM-SHA384',
+  'AES128-GCM-SHA256',
+];
+
+/** What all chains share, whatever they carry. */
+export interface MeshTlsSettings extends FileCertificates {
+  readonly tls13: boolean;
+  readonly ciphers: readonly string[];
+  readonly trustDomains: readonly string[];
+  readonly compliance: string;
+}
+
+export const meshTlsSettings: Query<'', MeshTlsSettings> = {
+  name: 'select/meshTlsSettings',
+  run: reader => {
+    const settings = reader.mesh('meshMTLS') as unknown;
+    const mesh = isObject(settings as never) ? (settings as Readonly<Record<string, unknown>>) : {};
+    const ciphers = mesh.cipherSuites;
+    return reader.make(oneOfEqualSettings, {
+      tls13: mesh.minProtocolVersion === 'TLSV1_3',
+      ciphers: Array.isArray(ciphers) && ciphers.length > 0 ? (ciphers as readonly string[]) : defaultCiphers,
+      trustDomains: reader.feature('PILOT_SKIP_VALIDATE_TRUST_DOMAIN') ? [] : trustDomains(reader),
+      ...fileCertificates(reader),
+      compliance: reader.feature('COMPLIANCE_POLICY'),
+    });
+  },
+};
+
+const oneOfEqualSettings = interning<MeshTlsSettings>('select/oneOfEqualMeshTlsSettings');
+
+/** Workload certificates in files that the proxy announced, as SDS names of its agent; '' for the usual ones. */
+export interface FileCertificates {
+  readonly certificate: string;
+  readonly root: string;
+  readonly fileSource: boolean;
+}
+
+export function fileCertificates(reader: ProxyReader): FileCertificates {
+  const chain = metadataText(reader, 'TLS_SERVER_CERT_CHAIN');
+  const key = metadataText(reader, 'TLS_SERVER_KEY');
+  const root = metadataText(reader, 'TLS_SERVER_ROOT_CERT');
+  return {
+    certificate: chain === '' || key === '' ? '' : `file-cert:${chain}~${key}`,
+    root: root === '' ? '' : `file-root:${root}`,
+    fileSource: saysTrue(reader, 'file-credential'),
+  };
+}

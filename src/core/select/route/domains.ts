@@ -1,0 +1,46 @@
+// What the domains of a service depend on for a proxy: its addresses, the DNS search path from where the proxy is, and flags.
+//
+// The DNS domain is cut down to the part that the service's own names are relative to. The proxy's namespace therefore is an input for services of
+// that namespace only, and all other namespaces share the claims of a service.
+// Source: Istio pilot/pkg/networking/core/httproute.go (generateVirtualHostDomains, GenerateAltVirtualHosts).
+
+import type { Service } from '../../model/service.ts';
+import type { ProxyReader } from '../../query/reader.ts';
+import { type AddressView, addressView } from '../nametable/service-addresses.ts';
+
+export const SERVICE_LABEL = '.svc.';
+
+export interface DomainsInputs {
+  readonly service: Service;
+  readonly view: AddressView;
+  /** 0: domains without ports, of a service cut to one port. Else each is followed by itself with this port. */
+  readonly withPort: number;
+  /** DNS domain of the proxy, e.g. `default.svc.cluster.local`, as `relevantDomain` cuts it down. */
+  readonly dnsDomain: string;
+  /** Names with a trailing dot are served as well. */
+  readonly absoluteNames: boolean;
+}
+
+export interface ClaimInputs extends DomainsInputs {
+  readonly port: number;
+}
+
+/** The inputs of the claim of a service and port; the facets of the proxy are read once for all services. */
+export function claimSelector(reader: ProxyReader, buildPort: number): (service: Service, port: number) => ClaimInputs {
+  const view = reader.derived(addressView);
+  const dnsDomain = reader.facet('dnsDomain');
+  const absoluteNames = reader.feature('PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN');
+  return (service, port) => {
+    const withPort = buildPort === 0 ? port : 0;
+    return { service, port, view, withPort, dnsDomain: relevantDomain(service, dnsDomain), absoluteNames };
+  };
+}
+
+/** The part of a proxy's DNS domain that the domains of the service depend on. */
+export function relevantDomain(service: Service, dnsDomain: string): string {
+  const at = dnsDomain.indexOf(SERVICE_LABEL);
+  if (at <= 0) return dnsDomain;
+  const isNear = (name: string): boolean => name.endsWith(dnsDomain) || name.includes('..');
+  const near = isNear(service.hostname) || service.aliases.some(alias => isNear(alias.hostname));
+  return near ? dnsDomain : dnsDomain.slice(at);
+}

@@ -1,0 +1,93 @@
+// All clusters of a proxy: selects the inputs of each and makes it. The clusters of a service are one selection about the service and the rule in
+// force for it, so proxies that see the same of both share them; clusters of the proxy itself are one query.
+// Source: Istio pilot/pkg/networking/core/cluster.go (BuildClusters).
+
+import { compareText } from '../../../core/model/object.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
+import { selectInboundClusters } from '../../../core/select/cluster/inbound.ts';
+import { type ClusterParts, selectOutboundClusters } from '../../../core/select/cluster/outbound.ts';
+import {
+  type ServiceClusters,
+  serviceOfCluster,
+  servicesOfClusters,
+  servicesOfSniDnatClusters,
+} from '../../../core/select/cluster/service-clusters.ts';
+import { selectSpecialClusters } from '../../../core/select/cluster/special.ts';
+import { inboundCluster } from '../../generate/cluster/inbound.ts';
+import { outboundCluster } from '../../generate/cluster/outbound.ts';
+import {
+  blackHoleCluster,
+  credentialCluster,
+  inboundPassthroughCluster,
+  passthroughCluster,
+} from '../../generate/cluster/special.ts';
+import { type UpstreamSockets, upstreamTls } from '../../generate/cluster/upstream-tls.ts';
+import { loadAssignment } from '../../generate/endpoint/assignment.ts';
+import type { Cluster, ClusterLoadAssignment } from '../../proto/types.gen.ts';
+import type { Pieces } from '../source.ts';
+
+type Clusters = readonly Resource<Cluster>[];
+
+/** Every cluster of the proxy, sorted by name. Of equal names outside the services' own clusters, the first counts. */
+export const clusters: Query<'', Clusters> = {
+  name: 'cluster/clusters',
+  run: reader => {
+    const outbound: Resource<Cluster>[] = [];
+    const sniDnat: Resource<Cluster>[] = [];
+    for (const piece of servicesOfClusters(reader)) outbound.push(...reader.select(outboundClusters, piece));
+    for (const piece of servicesOfSniDnatClusters(reader)) sniDnat.push(...reader.select(outboundClusters, piece));
+    const seen = new Set<string>();
+    const others = [...reader.get(ownClusters, ''), ...sniDnat].filter(({ name }) => {
+      const fresh = !seen.has(name);
+      seen.add(name);
+      return fresh;
+    });
+    return [...outbound, ...others].sort((a, b) => compareText(a.name, b.name));
+  },
+};
+
+/** Argument: the name of a cluster. The same cluster as in `clusters`, made from its own service alone, which gives it a narrow provenance. */
+export const clusterNamed: Query<string, Resource<Cluster> | undefined> = {
+  name: 'cluster/clusterNamed',
+  run: (reader, name) => {
+    const isNamed = (made: Resource<Cluster>): boolean => made.name === name;
+    const of = serviceOfCluster(reader, name);
+    const found = of === undefined ? undefined : reader.select(outboundClusters, of).find(isNamed);
+    return found ?? reader.get(ownClusters, '').find(isNamed);
+  },
+};
+
+/** The clusters of a service: ports, then subsets, in order. */
+const outboundClusters: Selection<ServiceClusters, Clusters> = {
+  name: 'cluster/outboundClusters',
+  run: (reader, { service, rule, sniDnat }) =>
+    selectOutboundClusters(reader, partsOf(reader), service, rule, sniDnat).map(inputs =>
+      reader.make(outboundCluster, inputs),
+    ),
+};
+
+export const clusterPieces: Pieces<ServiceClusters> = { list: servicesOfClusters, each: outboundClusters };
+
+/** Clusters that come from the proxy itself: inbound and special ones. */
+const ownClusters: Query<'', Clusters> = {
+  name: 'cluster/ownClusters',
+  run: reader => {
+    const { blackHole, passthrough, inboundPassthrough, credential } = selectSpecialClusters(reader);
+    const made = [reader.make(blackHoleCluster, blackHole)];
+    if (passthrough !== undefined) made.push(reader.make(passthroughCluster, passthrough));
+    if (inboundPassthrough !== undefined) {
+      for (const inputs of selectInboundClusters(reader)) made.push(reader.make(inboundCluster, inputs));
+      made.push(reader.make(inboundPassthroughCluster, inboundPassthrough));
+    }
+    if (credential !== undefined) made.push(reader.make(credentialCluster, credential));
+    return made;
+  },
+};
+
+function partsOf(reader: ProxyReader): ClusterParts<UpstreamSockets, ClusterLoadAssignment> {
+  return {
+    sockets: inputs => reader.make(upstreamTls, inputs),
+    assignment: inputs => reader.make(loadAssignment, inputs).message,
+  };
+}

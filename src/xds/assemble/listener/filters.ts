@@ -1,0 +1,94 @@
+// The filter lists of chains: one query a kind of chain, so that all chains of the kind share the list, and each filter of it is encoded once.
+
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import { type HttpChainTraits, selectHttpFilters } from '../../../core/select/listener/http-filters.ts';
+import { exchangedLabels, selectStats } from '../../../core/select/listener/istio-filters.ts';
+import type { NetworkChainTraits } from '../../../core/select/listener/network-filters.ts';
+import { type TcpTraits, terminalCodec } from '../../../core/select/listener/tcp-codec.ts';
+import type { TcpRoute } from '../../../core/select/listener/tcp-routes.ts';
+import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
+import { httpFilterList } from '../../generate/listener/http-filters.ts';
+import { type NamedConfig, networkMetadataExchange, statsGenerator } from '../../generate/listener/istio-filters.ts';
+import { networkFilterList } from '../../generate/listener/network-filters.ts';
+import { type TerminalInputs, terminalGenerator } from '../../generate/listener/tcp-proxy.ts';
+import type { AccessLog, Filter, HttpFilter } from '../../proto/types.gen.ts';
+import { authorizationOf, requestAuthenticationOf } from './policy-filters.ts';
+
+/** Filters in front of the terminal ones. */
+export function networkFilters(reader: ProxyReader, traits: NetworkChainTraits): readonly Filter[] {
+  return reader.get(networkFiltersOf, `${traits.traffic}|${traits.exchange}|${traits.authorized}`);
+}
+
+/** Argument `traffic|exchange|authorized`. */
+const networkFiltersOf: Query<string, readonly Filter[]> = {
+  name: 'listener/networkFiltersOf',
+  run: (reader, arg) => {
+    const [traffic, exchange, authorized] = arg.split('|') as [TrafficClass, string, string];
+    const { custom, rules } = authorizationOf(reader, 'tcp', authorized === 'true');
+    return reader.make(networkFilterList, {
+      exchangedLabels: exchange === 'true' ? exchangedLabels(reader) : undefined,
+      customAuthorization: custom,
+      authorization: rules,
+      stats: statsFilters(reader, traffic),
+    });
+  },
+};
+
+/** In front of an HTTP connection manager that serves mesh mTLS. */
+export function exchangeFilters(reader: ProxyReader): readonly Filter[] {
+  return networkMetadataExchange(exchangedLabels(reader));
+}
+
+export function httpFilters(reader: ProxyReader, traits: HttpChainTraits): readonly HttpFilter[] {
+  const { traffic, grpcWeb, httpProxy, dynamicForwardProxy } = traits;
+  return reader.get(httpFiltersOf, `${traffic}|${grpcWeb}|${httpProxy}|${dynamicForwardProxy}`);
+}
+
+/** Argument `traffic|grpcWeb|httpProxy|dynamicForwardProxy`. */
+const httpFiltersOf: Query<string, readonly HttpFilter[]> = {
+  name: 'listener/httpFiltersOf',
+  run: (reader, arg) => {
+    const [traffic, grpcWeb, httpProxy, dynamicHost = ''] = arg.split('|') as [TrafficClass, string, string, string?];
+    const traits: HttpChainTraits = {
+      traffic,
+      grpcWeb: grpcWeb === 'true',
+      httpProxy: httpProxy === 'true',
+      dynamicForwardProxy: dynamicHost,
+    };
+    const { custom, rules } = authorizationOf(reader, 'http', traffic !== 'outbound');
+    return reader.make(httpFilterList, {
+      ...selectHttpFilters(reader, traits),
+      customAuthorization: custom,
+      requestAuthentication: requestAuthenticationOf(reader, traffic !== 'outbound'),
+      authorization: rules,
+      stats: statsFilters(reader, traffic),
+    });
+  },
+};
+
+function statsFilters(reader: ProxyReader, traffic: TrafficClass): readonly NamedConfig[] {
+  return selectStats(reader, traffic).map(inputs => reader.make(statsGenerator, inputs));
+}
+
+/** The last filters of a TCP chain: where its connections go. */
+export function terminalFilters(
+  reader: ProxyReader,
+  route: TcpRoute,
+  traits: TcpTraits,
+  accessLog: readonly AccessLog[],
+): readonly Filter[] {
+  return reader.make(terminalGenerator, {
+    clusters: route.clusters,
+    weights: route.weights,
+    statPrefix: route.statPrefix,
+    idleTimeout: route.idleTimeout,
+    maxDuration: route.maxDuration,
+    hashSourceIp: route.hashSourceIp,
+    tunnelHost: route.tunnelHost,
+    tunnelPost: route.tunnelPost,
+    accessLog,
+    codec: terminalCodec(reader, traits.protocol),
+    dynamicHost: traits.dynamicHost ?? '',
+    dynamicPort: traits.dynamicPort ?? 0,
+  } satisfies TerminalInputs & Record<keyof TcpRoute, unknown>);
+}

@@ -1,0 +1,211 @@
+// Listeners of a gateway: makes the filter chains of the servers on each address and port, then the listener around them, and a second one for QUIC.
+// Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayListeners).
+
+import { compareText } from '../../../core/model/object.ts';
+import { protocolOf } from '../../../core/model/protocol.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import { isHttpServer, isPlainHttp } from '../../../core/select/gateway/gateway-servers.ts';
+import {
+  autoPassthroughRoutes,
+  passthroughRoutes,
+  type SniRoute,
+  serverTcpRoute,
+} from '../../../core/select/gateway/gateway-tcp-routes.ts';
+import type { MergedServer, ServerGroup } from '../../../core/select/gateway/gateways.ts';
+import { MESH_ALL } from '../../../core/select/listener/alpn.ts';
+import {
+  type GatewayListenerPlan,
+  gatewayListenerPlans,
+  takesProxyProtocol,
+} from '../../../core/select/listener/gateway-listeners.ts';
+import { socketSettings, transportConnectTimeoutMs } from '../../../core/select/listener/listener-settings.ts';
+import type { TcpRoute } from '../../../core/select/listener/tcp-routes.ts';
+import { distinctChains, narrowedChain } from '../../generate/listener/distinct-chains.ts';
+import { gatewayChain, gatewayListener, inspectsTls } from '../../generate/listener/gateway-listeners.ts';
+import { quicListener } from '../../generate/listener/quic-listener.ts';
+import type { Filter, FilterChain, Listener, TransportSocket } from '../../proto/types.gen.ts';
+import { accessLogsOf, listenerAccessLogs } from './access-log.ts';
+import { networkFilters, terminalFilters } from './filters.ts';
+import { httpConnectionManager } from './http-connection-manager.ts';
+import { gatewayTlsSocket } from './tls.ts';
+
+/** Sorted by name. A server without anything to serve has no listener. */
+export const gatewayListeners: Query<'', readonly Resource<Listener>[]> = {
+  name: 'listener/gatewayListeners',
+  run: reader => {
+    const listeners: Resource<Listener>[] = [];
+    for (const plan of gatewayListenerPlans(reader)) {
+      for (const listener of [tcpListenerOf(reader, plan), quicListenerOf(reader, plan)]) {
+        if (listener !== undefined) listeners.push(listener);
+      }
+    }
+    return listeners.sort((a, b) => compareText(a.name, b.name));
+  },
+};
+
+function tcpListenerOf(reader: ProxyReader, plan: GatewayListenerPlan): Resource<Listener> | undefined {
+  const { name, bind, moreBinds, port, groups, problems } = plan;
+  const used = new Set<string>();
+  const { chains, lost } = distinctOf(
+    reader,
+    groups.flatMap(group => groupChains(reader, name, group, used)),
+  );
+  if (chains.length === 0) return undefined;
+  const conflicts = lost.map(host => `${host === '' ? 'any host' : host} is of an earlier server of the port`);
+  return reader.make(gatewayListener, {
+    name,
+    bind,
+    moreBinds,
+    port,
+    chains,
+    // An SNI host `*` narrows no chain, but needs the TLS inspector as others do.
+    inspectsTls: used.size > 0 || chains.some(inspectsTls),
+    proxyProtocol: takesProxyProtocol(reader),
+    accessLog: listenerAccessLogs(reader, 'gateway'),
+    problems: [...problems, ...conflicts],
+    ...socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
+  });
+}
+
+/** The servers that are offered over QUIC too, on the UDP port of the same number. */
+function quicListenerOf(reader: ProxyReader, plan: GatewayListenerPlan): Resource<Listener> | undefined {
+  const name = `udp_${plan.name}`;
+  const { bind, moreBinds, port } = plan;
+  const chains: FilterChain[] = [];
+  for (const merged of plan.groups.flatMap(group => group.servers)) {
+    const socket = merged.http3 ? gatewayTlsSocket(reader, merged.server, true) : undefined;
+    if (socket !== undefined) chains.push(httpChain(reader, name, merged, socket, 'quic'));
+  }
+  if (chains.length === 0) return undefined;
+  return reader.make(quicListener, {
+    name,
+    bind,
+    moreBinds,
+    port,
+    chains: distinctOf(reader, chains).chains,
+    accessLog: listenerAccessLogs(reader, 'gateway'),
+    ...socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
+    exactBalance: false,
+  });
+}
+
+function distinctOf(reader: ProxyReader, chains: readonly FilterChain[]): ReturnType<typeof distinctChains> {
+  return distinctChains(chains, (chain, serverNames) => reader.make(narrowedChain, { chain, serverNames }));
+}
+
+/** `used` collects the SNI hosts of passthrough routes: a second route for one of them could never be reached. */
+function groupChains(reader: ProxyReader, name: string, group: ServerGroup, used: Set<string>): readonly FilterChain[] {
+  const first = group.servers[0]!;
+  // Plain HTTP servers of a port are one chain: their hosts come with the routes.
+  if (isPlainHttp(first.server)) return [httpChain(reader, name, first, undefined, 'tcp')];
+  return group.servers.flatMap(server => serverChains(reader, name, server, used));
+}
+
+function serverChains(
+  reader: ProxyReader,
+  name: string,
+  merged: MergedServer,
+  used: Set<string>,
+): readonly FilterChain[] {
+  const { server } = merged;
+  if (isHttpServer(server)) {
+    const socket = gatewayTlsSocket(reader, server, false);
+    return socket === undefined ? [] : [httpChain(reader, name, merged, socket, 'tcp')];
+  }
+  if (server.tls === undefined) return tcpChain(reader, merged, serverTcpRoute(reader, merged), undefined);
+  switch (server.tls.mode ?? 'PASSTHROUGH') {
+    case 'PASSTHROUGH':
+      return passthroughRoutes(reader, merged)
+        .filter(route => isNew(route, used))
+        .map(route => sniChain(reader, merged, route));
+    case 'AUTO_PASSTHROUGH':
+      return autoPassthroughRoutes(reader, merged).map(route => autoChain(reader, route));
+    default: {
+      const socket = gatewayTlsSocket(reader, server, false);
+      return socket === undefined ? [] : tcpChain(reader, merged, serverTcpRoute(reader, merged), socket);
+    }
+  }
+}
+
+function isNew(route: SniRoute, used: Set<string>): boolean {
+  if (route.serverNames.some(host => used.has(host))) return false;
+  for (const host of route.serverNames) used.add(host);
+  return true;
+}
+
+function httpChain(
+  reader: ProxyReader,
+  name: string,
+  merged: MergedServer,
+  socket: TransportSocket | undefined,
+  transport: 'tcp' | 'quic',
+): FilterChain {
+  const { server } = merged;
+  const own = socket === undefined ? '' : (server.name ?? '');
+  const hcm = httpConnectionManager(reader, {
+    traffic: 'gateway',
+    grpcWeb: protocolOf(server.port?.protocol ?? '') === 'GRPC-Web',
+    dynamicForwardProxy: '',
+    httpProxy: false,
+    statPrefix: own === '' ? `outbound_${name};` : own,
+    routes: merged.routeName,
+    http2: false,
+    http3: transport === 'quic',
+  });
+  return chainOf(reader, socket === undefined ? [] : merged.sniHosts, [], socket, [hcm]);
+}
+
+function tcpChain(
+  reader: ProxyReader,
+  merged: MergedServer,
+  route: TcpRoute | undefined,
+  socket: TransportSocket | undefined,
+): readonly FilterChain[] {
+  if (route === undefined) return [];
+  const serverNames = socket === undefined ? [] : merged.sniHosts;
+  return [chainOf(reader, serverNames, [], socket, tcpStack(reader, merged, route))];
+}
+
+function sniChain(reader: ProxyReader, merged: MergedServer, { serverNames, route }: SniRoute): FilterChain {
+  return chainOf(reader, serverNames, [], undefined, tcpStack(reader, merged, route));
+}
+
+/** Mesh mTLS that goes on to another network as it is. */
+function autoChain(reader: ProxyReader, { serverNames, route, protocol }: SniRoute): FilterChain {
+  const accessLog = reader.get(accessLogsOf, 'gateway').tcp;
+  const filters = [
+    ...networkFilters(reader, { traffic: 'gateway', exchange: false, authorized: false }),
+    ...terminalFilters(reader, route, { protocol }, accessLog),
+  ];
+  return chainOf(reader, serverNames, MESH_ALL, undefined, filters);
+}
+
+function tcpStack(reader: ProxyReader, merged: MergedServer, route: TcpRoute): readonly Filter[] {
+  const accessLog = reader.get(accessLogsOf, 'gateway').tcp;
+  const protocol = protocolOf(merged.server.port?.protocol ?? '');
+  return [
+    ...networkFilters(reader, {
+      traffic: 'gateway',
+      exchange: merged.server.tls?.mode === 'ISTIO_MUTUAL',
+      authorized: true,
+    }),
+    ...terminalFilters(reader, route, { protocol }, accessLog),
+  ];
+}
+
+function chainOf(
+  reader: ProxyReader,
+  serverNames: readonly string[],
+  alpn: readonly string[],
+  socket: TransportSocket | undefined,
+  filters: readonly Filter[],
+): FilterChain {
+  return reader.make(gatewayChain, {
+    serverNames: serverNames.includes('*') ? [] : [...serverNames].sort(compareText),
+    alpn,
+    socket,
+    filters,
+    connectTimeoutMs: transportConnectTimeoutMs(reader),
+  });
+}

@@ -1,0 +1,126 @@
+// Inbound listeners of a sidecar: virtualInbound, where intercepted connections arrive, and a listener of its own for each port that the Sidecar binds.
+// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildVirtualInboundListener), listener_inbound.go (buildInboundListeners).
+
+import type { Resource } from '../../../core/model/resource.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import {
+  type Carries,
+  type InboundTarget,
+  inboundTarget,
+  passthroughTarget,
+} from '../../../core/select/listener/inbound-chains.ts';
+import { inboundPorts, uncoveredMtlsPorts } from '../../../core/select/listener/inbound-listeners.ts';
+import { extraWildcards, listenerName, meshPort, wildcards } from '../../../core/select/listener/listener-addresses.ts';
+import { protocolDetectionTimeout, socketSettings } from '../../../core/select/listener/listener-settings.ts';
+import { plainTcpRoute } from '../../../core/select/listener/tcp-routes.ts';
+import { interceptionMode } from '../../../core/select/proxy/proxy-config.ts';
+import { inboundChain, inboundRoutes } from '../../generate/listener/inbound-chains.ts';
+import { inboundBlackHole, inboundListener } from '../../generate/listener/inbound-listeners.ts';
+import type { Filter, FilterChain, Listener, TransportSocket } from '../../proto/types.gen.ts';
+import { accessLogsOf, listenerAccessLogs } from './access-log.ts';
+import { exchangeFilters, networkFilters, terminalFilters } from './filters.ts';
+import { httpConnectionManager } from './http-connection-manager.ts';
+import { meshTlsSocket, serverTlsSocket } from './tls.ts';
+
+export const inboundListeners: Query<'', readonly Resource<Listener>[]> = {
+  name: 'listener/inboundListeners',
+  run: reader => {
+    const listeners: Resource<Listener>[] = [];
+    if (interceptionMode(reader) !== 'NONE') listeners.push(virtualInbound(reader));
+    for (const port of reader.get(inboundPorts, '')) {
+      if (!port.bindToPort) continue;
+      const chains = chainsOf(reader, inboundTarget(reader, port));
+      // A proxy without mesh mTLS where a policy demands it: nothing may listen.
+      if (chains.length === 0) continue;
+      const binds = port.bind === wildcards(reader)[0] ? extraWildcards(reader) : [];
+      const name = listenerName(port.bind, port.targetPort);
+      listeners.push(inbound(reader, name, port.bind, binds, port.targetPort, chains, false));
+    }
+    return listeners;
+  },
+};
+
+function virtualInbound(reader: ProxyReader): Resource<Listener> {
+  const port = meshPort(reader, 'proxyInboundListenPort');
+  const chains = [
+    reader.make(inboundBlackHole, {
+      port,
+      filters: networkFilters(reader, { traffic: 'inbound', exchange: true, authorized: false }),
+    }),
+    ...chainsOf(reader, passthroughTarget(reader, 0)),
+    ...uncoveredMtlsPorts(reader).flatMap(uncovered => chainsOf(reader, passthroughTarget(reader, uncovered))),
+  ];
+  for (const own of reader.get(inboundPorts, '')) {
+    if (!own.bindToPort) chains.push(...chainsOf(reader, inboundTarget(reader, own)));
+  }
+  return inbound(reader, 'virtualInbound', wildcards(reader)[0], extraWildcards(reader), port, chains, true);
+}
+
+function inbound(
+  reader: ProxyReader,
+  name: string,
+  bind: string,
+  moreBinds: readonly string[],
+  port: number,
+  chains: readonly FilterChain[],
+  virtual: boolean,
+): Resource<Listener> {
+  return reader.make(inboundListener, {
+    name,
+    bind,
+    moreBinds,
+    port,
+    chains,
+    virtual,
+    transparent: virtual && interceptionMode(reader) === 'TPROXY',
+    detection: protocolDetectionTimeout(reader),
+    accessLog: listenerAccessLogs(reader, 'inbound'),
+    ...socketSettings(reader, 'INBOUND_LISTENER_EXACT_BALANCE'),
+  });
+}
+
+/** One for each plan, in order; none if the proxy cannot serve the TLS of the port. Chains that carry the same share their filters. */
+function chainsOf(reader: ProxyReader, target: InboundTarget): readonly FilterChain[] {
+  let own: TransportSocket | undefined;
+  if (target.tls !== undefined) {
+    own = serverTlsSocket(reader, target.tls, true);
+    if (own === undefined) return [];
+  }
+  const stacks: Partial<Record<Carries, readonly Filter[]>> = {};
+  return target.plans.map(({ transport, alpn, mtls, carries }) => {
+    const filters = stacks[carries] ?? (carries === 'http' ? httpStack(reader, target) : tcpStack(reader, target));
+    stacks[carries] = filters;
+    return reader.make(inboundChain, {
+      name: carries === 'http' ? target.httpName : target.tcpName,
+      destinationPort: target.destinationPort,
+      transport,
+      alpn,
+      socket: mtls ? reader.get(meshTlsSocket, carries) : own,
+      filters,
+      configNamespace: target.config?.namespace ?? '',
+      configName: target.config?.name ?? '',
+    });
+  });
+}
+
+function httpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[] {
+  const hcm = httpConnectionManager(reader, {
+    traffic: 'inbound',
+    grpcWeb: target.protocol === 'GRPC-Web',
+    dynamicForwardProxy: '',
+    httpProxy: false,
+    statPrefix: target.httpStatPrefix,
+    routes: reader.make(inboundRoutes, target.route),
+    http2: target.http2,
+  });
+  return [...exchangeFilters(reader), hcm];
+}
+
+function tcpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[] {
+  const route = { ...plainTcpRoute(reader, target.cluster), statPrefix: target.tcpStatPrefix };
+  const accessLog = reader.get(accessLogsOf, 'inbound').tcp;
+  return [
+    ...networkFilters(reader, { traffic: 'inbound', exchange: true, authorized: true }),
+    ...terminalFilters(reader, route, { protocol: target.protocol }, accessLog),
+  ];
+}

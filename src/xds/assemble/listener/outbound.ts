@@ -1,0 +1,166 @@
+// Outbound listeners of a sidecar: makes the filter chains of each plan, then the listener around them; and the listener of the HTTP proxy port.
+// Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners, buildHTTPProxy).
+
+import { compareText } from '../../../core/model/object.ts';
+import type { Resource } from '../../../core/model/resource.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import type { Duration } from '../../../core/schema/duration.ts';
+import { plainHttp } from '../../../core/select/listener/alpn.ts';
+import { httpProxyPort } from '../../../core/select/listener/http-proxy.ts';
+import { listenerName, localhosts } from '../../../core/select/listener/listener-addresses.ts';
+import {
+  protocolDetectionTimeout,
+  type SocketSettings,
+  socketSettings,
+  transportConnectTimeoutMs,
+} from '../../../core/select/listener/listener-settings.ts';
+import type { ChainPlan, HttpChainPlan, TcpChainPlan } from '../../../core/select/listener/outbound-chains.ts';
+import { type OutboundListenerPlan, rangesOf, takesAll } from '../../../core/select/listener/outbound-entries.ts';
+import { outboundListenerPlans } from '../../../core/select/listener/outbound-listeners.ts';
+import { isMatchAll, outboundChain, outboundListener } from '../../generate/listener/outbound-listeners.ts';
+import type { AccessLog, Filter, FilterChain, Listener } from '../../proto/types.gen.ts';
+import { accessLogsOf } from './access-log.ts';
+import { networkFilters, terminalFilters } from './filters.ts';
+import { httpConnectionManager } from './http-connection-manager.ts';
+import { fallthroughFilters } from './virtual-outbound.ts';
+
+/** Sorted by name, except that the HTTP proxy listener comes last. */
+export const outboundListeners: Query<'', readonly Resource<Listener>[]> = {
+  name: 'listener/outboundListeners',
+  run: reader => {
+    const shared = sharedParts(reader);
+    const listeners = reader.get(outboundListenerPlans, '').map(plan => outbound(reader, shared, plan));
+    const proxy = httpProxyListener(reader, shared);
+    return proxy === undefined ? listeners : [...listeners, proxy];
+  },
+};
+
+/** What all outbound listeners of the proxy share, asked once: there can be thousands of them. */
+interface SharedParts {
+  readonly networkFilters: readonly Filter[];
+  readonly fallthrough: readonly Filter[];
+  readonly tcpLog: readonly AccessLog[];
+  readonly plainHttp: readonly string[];
+  readonly connectTimeoutMs: number;
+  readonly detection: Duration | string | undefined;
+  readonly socket: SocketSettings;
+}
+
+function sharedParts(reader: ProxyReader): SharedParts {
+  return {
+    networkFilters: networkFilters(reader, { traffic: 'outbound', exchange: false, authorized: false }),
+    fallthrough: fallthroughFilters(reader),
+    tcpLog: reader.get(accessLogsOf, 'outbound').tcp,
+    plainHttp: plainHttp(reader),
+    connectTimeoutMs: transportConnectTimeoutMs(reader),
+    detection: protocolDetectionTimeout(reader),
+    socket: socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
+  };
+}
+
+function outbound(reader: ProxyReader, shared: SharedParts, plan: OutboundListenerPlan): Resource<Listener> {
+  const [bind, ...moreBinds] = plan.binds;
+  const chains = plan.chains.map(chain =>
+    chain.kind === 'http' ? httpChain(reader, shared, plan, chain) : tcpChain(reader, shared, plan, chain),
+  );
+  return reader.make(outboundListener, {
+    bind,
+    moreBinds,
+    port: plan.port,
+    bindToPort: plan.bindToPort,
+    chains,
+    fallthrough: chains.some(isMatchAll) ? undefined : shared.fallthrough,
+    inspectsTls: plan.chains.some(looksAtSni),
+    detection: shared.detection,
+    conflicts: plan.conflicts,
+    ...shared.socket,
+  });
+}
+
+/** An SNI host `*` narrows no chain, but needs the TLS inspector as others do. */
+function looksAtSni(chain: ChainPlan): boolean {
+  return chain.kind === 'tcp' && (chain.dynamicHost !== '' || chain.serverNames.length > 0);
+}
+
+function httpChain(
+  reader: ProxyReader,
+  shared: SharedParts,
+  plan: OutboundListenerPlan,
+  chain: HttpChainPlan,
+): FilterChain {
+  const hcm = httpConnectionManager(reader, {
+    traffic: 'outbound',
+    grpcWeb: chain.protocol === 'GRPC-Web',
+    dynamicForwardProxy: chain.dynamicHost,
+    httpProxy: false,
+    statPrefix: `outbound_${listenerName(plan.binds[0], plan.port)};`,
+    routes: chain.routeName,
+    http2: false,
+  });
+  return reader.make(outboundChain, {
+    matchesAll: !chain.sniffed,
+    serverNames: [],
+    ranges: [],
+    alpn: chain.sniffed ? shared.plainHttp : undefined,
+    filters: [hcm],
+    connectTimeoutMs: shared.connectTimeoutMs,
+    configNamespace: '',
+    configName: '',
+  });
+}
+
+function tcpChain(
+  reader: ProxyReader,
+  shared: SharedParts,
+  plan: OutboundListenerPlan,
+  chain: TcpChainPlan,
+): FilterChain {
+  const traits = { protocol: chain.protocol, dynamicHost: chain.dynamicHost, dynamicPort: plan.port };
+  return reader.make(outboundChain, {
+    matchesAll: takesAll(chain),
+    serverNames: chain.serverNames.includes('*') ? [] : [...chain.serverNames].sort(compareText),
+    ranges: rangesOf(chain),
+    alpn: undefined,
+    filters: [...shared.networkFilters, ...terminalFilters(reader, chain.route, traits, shared.tcpLog)],
+    connectTimeoutMs: shared.connectTimeoutMs,
+    configNamespace: chain.config?.namespace ?? '',
+    configName: chain.config?.name ?? '',
+  });
+}
+
+function httpProxyListener(reader: ProxyReader, shared: SharedParts): Resource<Listener> | undefined {
+  const port = httpProxyPort(reader);
+  if (port === 0) return undefined;
+  const [bind, ...moreBinds] = localhosts(reader);
+  const hcm = httpConnectionManager(reader, {
+    traffic: 'outbound',
+    grpcWeb: false,
+    dynamicForwardProxy: '',
+    httpProxy: true,
+    statPrefix: `outbound_${listenerName(bind, port)};`,
+    routes: 'http_proxy',
+    http2: false,
+  });
+  const chain = reader.make(outboundChain, {
+    matchesAll: true,
+    serverNames: [],
+    ranges: [],
+    alpn: undefined,
+    filters: [hcm],
+    connectTimeoutMs: shared.connectTimeoutMs,
+    configNamespace: '',
+    configName: '',
+  });
+  return reader.make(outboundListener, {
+    bind,
+    moreBinds,
+    port,
+    bindToPort: true,
+    chains: [chain],
+    fallthrough: undefined,
+    inspectsTls: false,
+    detection: undefined,
+    conflicts: [],
+    ...shared.socket,
+  });
+}

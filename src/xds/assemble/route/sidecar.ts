@@ -1,0 +1,172 @@
+// The virtual hosts of a sidecar's outbound route configuration, sorted by name, without duplicate domains, the catch-all last.
+// Source: Istio pilot/pkg/networking/core/httproute.go (buildSidecarOutboundHTTPRouteConfig).
+//
+// Every step keeps one value a host, made from the same host's value of the step before. A change of one host is therefore one change at every step
+// (Selection.lineage), and steps that do not depend on the proxy are shared by all namespaces.
+
+import type { Problem } from '../../../core/base/problem.ts';
+import type { Service } from '../../../core/model/service.ts';
+import { interning } from '../../../core/query/memo.ts';
+import type { ProxyReader, Selection } from '../../../core/query/reader.ts';
+import { routeHeaderOptions } from '../../../core/select/proxy/proxy-headers.ts';
+import { selectCatchAll } from '../../../core/select/route/catch-all.ts';
+import { claimSelector } from '../../../core/select/route/domains.ts';
+import { type PortVirtualHosts, sidecarVirtualHosts } from '../../../core/select/route/sidecar-virtual-hosts.ts';
+import { catchAll } from '../../generate/route/catch-all.ts';
+import { type Claim, serviceClaim } from '../../generate/route/domains.ts';
+import { type Kept, withoutDuplicates } from '../../generate/route/duplicates.ts';
+import { domainsOnPort, forEveryDomain, placesByDomain, placesOf } from '../../generate/route/sidecar.ts';
+import { virtualHost } from '../../generate/route/virtual-host.ts';
+import type { GeneratedRoutes } from '../../generate/route/virtual-service-routes.ts';
+import type { VirtualHost } from '../../proto/types.gen.ts';
+import { defaultlyRouted, type RoutedHost, routedHosts } from './routed-hosts.ts';
+
+export interface MadeVirtualHosts {
+  readonly virtualHosts: readonly VirtualHost[];
+  readonly problems: readonly Problem[];
+}
+
+/** undefined: a sidecar has no route configuration of this name. */
+export function sidecarRoute(reader: ProxyReader, routeName: string): MadeVirtualHosts | undefined {
+  const selected = reader.get(sidecarVirtualHosts, routeName);
+  if (selected === undefined) return undefined;
+  const { port } = selected.hosts;
+  const { sniffedHost } = selected.name;
+  const found = reader.select(hostsOfPort, selected.hosts);
+  const shown: Shown = { found, port, lasts: lastsOf(found.kept), ...reader.derived(routeHeaderOptions) };
+  const hosts: VirtualHost[] = [];
+  if (sniffedHost === undefined) {
+    for (let place = 0; place < found.kept.length; place++) {
+      const host = hostAt(reader, shown, place);
+      if (host !== undefined) hosts.push(host);
+    }
+    hosts.push(reader.make(catchAll, selectCatchAll(reader)));
+    return { virtualHosts: hosts, problems: found.problems };
+  }
+  const names = [routeName, sniffedHost];
+  for (const place of placesOf(reader.make(placesByDomain, { found }), names)) {
+    const host = hostAt(reader, shown, place);
+    if (host?.domains?.some(domain => names.includes(domain)) === true) hosts.push(host);
+  }
+  return { virtualHosts: sniffed(reader, hosts), problems: found.problems };
+}
+
+interface HostsOfPort {
+  /** By name. */
+  readonly kept: readonly Kept[];
+  /** By place. */
+  readonly routed: readonly RoutedHost[];
+  readonly problems: readonly Problem[];
+}
+
+/** What the route configurations of one port share: with sniffing there is one for every service on it. */
+const hostsOfPort: Selection<PortVirtualHosts, HostsOfPort> = {
+  name: 'route/hostsOfPort',
+  run: (reader, of) => {
+    const { claiming, routed, problems } = reader.select(routedOfPort, of);
+    const claims = reader.select(claimsOf, { claiming });
+    const { kept, problems: conflicts } = reader.make(withoutDuplicates, { claims });
+    return { kept, routed, problems: [...problems, ...conflicts] };
+  },
+};
+
+interface RoutedOfPort {
+  readonly routed: readonly RoutedHost[];
+  /** What they claim; the identical object while hosts and services stay the same. */
+  readonly claiming: Claiming;
+  readonly problems: readonly Problem[];
+}
+
+interface Claiming {
+  readonly port: number;
+  readonly of: readonly (Service | Claim)[];
+  /** Of each. */
+  readonly ports: readonly number[];
+}
+
+/** The part that does not depend on the proxy's namespace: one for all. */
+const routedOfPort: Selection<PortVirtualHosts, RoutedOfPort> = {
+  name: 'route/routedOfPort',
+  lineage: ({ port }) => String(port),
+  run: (reader, { port, wrappers, defaults }) => {
+    const routed: RoutedHost[] = [];
+    const problems: Problem[] = [];
+    for (const part of reader.selectEach(routedHosts, wrappers)) {
+      for (const host of part.hosts) routed.push(host);
+      for (const problem of part.problems) problems.push(problem);
+    }
+    for (const host of reader.select(defaultlyRouted, defaults)) routed.push(host);
+    const [of, ports] = [routed.map(host => host.of), routed.map(host => host.port)];
+    const claiming = reader.make(oneOfEqualClaims, { port, of, ports });
+    return { routed, claiming, problems };
+  },
+};
+
+const oneOfEqualClaims = interning<Claiming>('route/oneOfEqualClaims');
+
+/** Independent of the routes: a changed route leaves the list as it is. */
+const claimsOf: Selection<{ readonly claiming: Claiming }, readonly Claim[]> = {
+  name: 'route/claimsOf',
+  run: (reader, { claiming: { port: buildPort, of, ports } }) => {
+    const inputsOf = claimSelector(reader, buildPort);
+    return of.map((host, i) => ('derived' in host ? host : reader.make(serviceClaim, inputsOf(host, ports[i]!))));
+  },
+};
+
+interface MadeHost {
+  readonly domains: readonly string[];
+  readonly routes: GeneratedRoutes;
+  readonly session: string;
+  readonly attemptCount: boolean;
+  readonly host: VirtualHost;
+}
+
+interface Shown {
+  readonly found: HostsOfPort;
+  readonly port: number;
+  readonly attemptCount: boolean;
+  readonly lasts: (MadeHost | undefined)[];
+}
+
+/** The last virtual host of each place: after a change usually all but one of hundreds have identical parts, which this finds without a memo. */
+const lastHosts = new WeakMap<readonly Kept[], (MadeHost | undefined)[]>();
+
+function lastsOf(kept: readonly Kept[]): (MadeHost | undefined)[] {
+  let lasts = lastHosts.get(kept);
+  if (lasts === undefined) {
+    lasts = kept.map(() => undefined);
+    lastHosts.set(kept, lasts);
+  }
+  return lasts;
+}
+
+/** undefined: nothing is left of its domains on this port. */
+function hostAt(
+  reader: ProxyReader,
+  { found, port, attemptCount, lasts }: Shown,
+  place: number,
+): VirtualHost | undefined {
+  const one = found.kept[place]!;
+  const domains = domainsOnPort(one, port);
+  if (domains.length === 0) return undefined;
+  const { routes, session } = found.routed[one.place]!;
+  const last = lasts[place];
+  const same =
+    last?.domains === domains &&
+    last.routes === routes &&
+    last.session === session &&
+    last.attemptCount === attemptCount;
+  if (same) return last.host;
+  const { name } = one.claim;
+  const inputs = { name, domains, routes: routes.routes, attemptCount, requireTls: false, session };
+  const host = reader.make(virtualHost, inputs);
+  lasts[place] = { domains, routes, session, attemptCount, host };
+  return host;
+}
+
+/** A sniffed port belongs to one service, whatever host a request names: its virtual host takes every domain. */
+function sniffed(reader: ProxyReader, found: readonly VirtualHost[]): readonly VirtualHost[] {
+  const [only] = found;
+  if (only === undefined || found.length > 1) return found;
+  return [reader.make(forEveryDomain, { only })];
+}

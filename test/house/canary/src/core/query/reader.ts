@@ -1,0 +1,3 @@
+export interface ProxyReader {
+  readonly asks: string;
+}

@@ -1,0 +1,4 @@
+// Assembling that looks at who asks for it.
+import { engine } from '../engine/engine.ts';
+
+export const assembled = engine;
