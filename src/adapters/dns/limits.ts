@@ -1,14 +1,15 @@
-// Limits of resolving names. The life of an answer is kept within Istio's bounds (pilot/pkg/model/network.go): a short one would push too often.
+// Limits of name resolution. The time to live of an answer is kept within Istio's bounds (pilot/pkg/model/network.go):
+// a short one would push too often.
 
-/** An answer is asked for again after as long as it says it lives, within these; one that failed or is empty after the least. */
+/** Bounds of the time to live after which a name is queried again; failed and empty answers use the lower one. */
 export const TTL_MS_MIN = 30_000;
 export const TTL_MS_MAX = 3_600_000;
-/** Of one question to one server; each server is asked so often. */
+/** Timeout of one query to one server, and attempts for each server. */
 export const QUERY_MS_MAX = 2_500;
 export const QUERY_TRIES = 2;
-/** Names that are resolved; the first by name are. */
+/** Most names that are resolved; the first in name order. */
 export const NAMES_MAX = 1_000;
-/** Names asked for at the same time. */
+/** Queries in flight. */
 export const ASKED_AT_ONCE_MAX = 16;
-/** Addresses of one name; the first are taken. */
+/** Most addresses of one name; the first are used. */
 export const ADDRESSES_MAX = 100;

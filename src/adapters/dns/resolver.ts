@@ -1,13 +1,13 @@
-// One question to DNS: all A and AAAA records of a name, as the servers of resolv.conf give them. A name is taken as it is, without search
-// domains, and the file of hosts is not read: so does istiod (pilot/pkg/model/network.go).
+// One DNS query: all A and AAAA records of a name from the servers of resolv.conf. As in istiod
+// (pilot/pkg/model/network.go), names are absolute (no search domains) and the hosts file is not read.
 
 import { promises as dns, type RecordWithTtl } from 'node:dns';
 import { ADDRESSES_MAX, QUERY_MS_MAX, QUERY_TRIES, TTL_MS_MAX, TTL_MS_MIN } from './limits.ts';
 
 export type Answer =
-  /** Sorted, no repeats; none: the name has none. `ttlMs`: how long it may be relied upon, within the limits. */
+  /** Sorted, without duplicates; empty: the name has no address. `ttlMs`: time to live, within the limits. */
   | { readonly addresses: readonly string[]; readonly ttlMs: number }
-  /** Nobody could say. */
+  /** No server answered. */
   | { readonly failed: string };
 
 /** Never rejects. */
@@ -15,7 +15,7 @@ export type Resolve = (name: string) => Promise<Answer>;
 
 type Records = readonly RecordWithTtl[];
 
-/** `servers`: addresses with ports, instead of those of resolv.conf. */
+/** `servers`: addresses with ports; default: those of resolv.conf. */
 export function dnsResolver(servers?: readonly string[]): Resolve {
   const resolver = new dns.Resolver({ timeout: QUERY_MS_MAX, tries: QUERY_TRIES });
   if (servers !== undefined) resolver.setServers(servers);
@@ -28,7 +28,7 @@ export function dnsResolver(servers?: readonly string[]): Resolve {
     );
 }
 
-/** Codes by which a server says that there is no such record, as opposed to saying nothing. */
+/** Codes of a server's answer that there is no such record. */
 const NONE: readonly unknown[] = ['ENODATA', 'ENOTFOUND'];
 
 async function recordsOf(asked: Promise<Records>): Promise<Records | string> {
@@ -40,7 +40,7 @@ async function recordsOf(asked: Promise<Records>): Promise<Records | string> {
   }
 }
 
-/** What one family has counts, whatever becomes of the other; that there is nothing has to be said for both. */
+/** Addresses of one family count even if the other query fails; "no address" needs both answers. */
 export function answerOf(families: readonly (Records | string)[]): Answer {
   const records = families.flatMap(family => (typeof family === 'string' ? [] : family));
   const failed = families.find(family => typeof family === 'string');

@@ -1,5 +1,5 @@
-// Requests to an API server: GET and nothing else. Answers are bounded, every request can be given up, errors become data with the
-// server's own words. (Only here is HTTP spoken; tests put a server of their own in its place.)
+// Requests to an API server. Only GET is sent. Answers are bounded, every request can be aborted, and errors become
+// data with the server's own message. This is the only file of the adapter that does HTTP; tests replace the server.
 
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -14,15 +14,15 @@ import { type Bucket, fullBucket, type RateLimit, takeToken } from './rate-limit
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** A watch under way. */
+/** An open watch. */
 export interface WatchStream {
-  /** The next lines, at least one; undefined when the server has ended the watch. Rejects with a KubeFault. */
+  /** The next lines, at least one; undefined after the server ended the watch. Rejects with a KubeFault. */
   next(): Promise<readonly string[] | undefined>;
   close(): void;
 }
 
 export interface Api {
-  /** Rejects with a KubeFault; so do the others. */
+  /** Rejects with a KubeFault, as the other methods do. */
   get(path: string, query: Query, options: GetOptions): Promise<Json>;
   watch(path: string, query: Query, options: RequestLimits): Promise<WatchStream>;
 }
@@ -95,7 +95,7 @@ export class HttpApi implements Api {
     const sent = send(url, { ...options, headers, method: 'GET' });
     let late = false;
     let received: IncomingMessage | undefined;
-    // Not once the answer has been read: its connection may be another request's by then.
+    // Not after the answer is read: the connection may serve another request by then.
     const abort = (): void => {
       if (received?.complete !== true) sent.destroy();
     };
@@ -118,7 +118,7 @@ export class HttpApi implements Api {
         if (signal.aborted) abort();
       });
       received = response;
-      // A stream that is destroyed while nobody reads it must not end the process.
+      // Without a listener, an error of the stream would end the process.
       response.on('error', () => undefined);
       if (response.statusCode !== 200) throw await refusal(response, path);
       return { response, begun: () => clearTimeout(timer), close };
@@ -140,7 +140,7 @@ export class HttpApi implements Api {
 
 interface Opened {
   readonly response: IncomingMessage;
-  /** From here on the time does not count. */
+  /** Stops the timeout. */
   begun(): void;
   close(): void;
 }
@@ -162,7 +162,7 @@ async function bodyOf(response: IncomingMessage, path: string, bytesMax: number)
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What the server said instead, in its words as far as it is a Status. */
+/** The error of an answer; with the server's own message if the answer is a Status. */
 async function refusal(response: IncomingMessage, path: string): Promise<KubeFault> {
   const status = response.statusCode ?? 0;
   const body = await bodyOf(response, path, ERROR_BYTES_MAX).catch(() => '');

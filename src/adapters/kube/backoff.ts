@@ -1,10 +1,11 @@
-// How long to wait before trying again. Pure: the draw comes from outside, so that tests and simulations repeat.
+// The wait before the next attempt. Pure: the random number comes from the caller, so that tests and simulations are
+// reproducible.
 
 import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, RETRY_AFTER_MS_MAX } from './limits.ts';
 
 /**
- * Milliseconds to wait after `failures` failures in a row (from 1). `random` in [0, 1): half of the time is fixed, half is jitter.
- * What the server asked for (`retryAfterMs`) is a lower bound.
+ * Milliseconds to wait after `failures` failures in a row (from 1). `random` in [0, 1): half of the time is fixed, half
+ * is jitter. The server's Retry-After (`retryAfterMs`) is a lower bound.
  */
 export function backoffMs(failures: number, random: number, retryAfterMs = 0): number {
   const full = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** Math.min(failures - 1, 16));

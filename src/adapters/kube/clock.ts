@@ -1,11 +1,11 @@
-// Time, timers and chance of the adapter: given from outside, so that tests have their own.
+// Time, timers and randomness of the adapter, injected so that tests can replace them.
 
 export interface Chance {
   /** Milliseconds since the epoch. */
   now(): number;
   /** In [0, 1). */
   random(): number;
-  /** Runs once, not before `ms` have passed. */
+  /** Runs `run` once, at the earliest after `ms`. */
   after(ms: number, run: () => void): { cancel(): void };
 }
 

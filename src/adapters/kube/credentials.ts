@@ -1,36 +1,37 @@
-// Which API server, and as whom: everything that kubeconfig files know (certificates, tokens, token files, exec plugins, OIDC, proxies) is
-// left to the official client library; requests are our own. It is loaded when it is needed: a mesh of files does without.
+// Which API server, and with which credentials. Everything in kubeconfig files (certificates, tokens, token files, exec
+// plugins, OIDC, proxies) is left to the official client library; requests are our own. The library is loaded on first
+// use: a mesh of files does not need it.
 
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 
 export interface CredentialOptions {
-  /** Empty or absent: that of the pod we run in. */
+  /** Empty or absent: the service account of the pod. */
   readonly kubeconfig?: string;
   readonly context?: string;
 }
 
 export interface Prepared {
   readonly server: URL;
-  /** Headers with credentials, TLS options and the agent that keeps connections. */
+  /** Headers with credentials, TLS options, and the agent that pools connections. */
   readonly options: RequestOptions;
 }
 
 export interface Credentials {
-  /** For people: the server's address and where the credentials came from. */
+  /** For messages: the server's address and the source of the credentials. */
   readonly shown: string;
-  /** Asked for every request: tokens are renewed by whoever knows how. Rejects with what is wrong. */
+  /** Call it for every request, as tokens are renewed. Rejects if there are no credentials. */
   prepare(): Promise<Prepared>;
-  /** The credentials were refused: what lies in files is read again. */
+  /** The credentials were refused: read files again. */
   refused(): Promise<void>;
   close(): void;
 }
 
-/** TCP probes on idle connections, so that the death of a peer is noticed below HTTP too. */
+/** TCP keepalive on idle connections, to notice a dead peer below HTTP. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** Rejects with what is wrong with the file, the context or the environment. */
+/** Rejects if the file, the context or the environment is invalid. */
 export async function loadCredentials({ kubeconfig, context }: CredentialOptions): Promise<Credentials> {
   const { KubeConfig: Config } = await import('@kubernetes/client-node');
   const load = (): KubeConfig => {
@@ -65,20 +66,20 @@ function serverOf(config: KubeConfig): URL {
   return new URL(server);
 }
 
-/** The library makes an agent for each request; ours keeps its connections as long as the TLS identity stays the same. */
+/** The library makes an agent for each request; ours keeps its connections while the TLS identity is the same. */
 class Agents {
   #identity = '';
   #agent: HttpAgent | HttpsAgent | undefined;
 
   kept(options: RequestOptions, proxy: string | undefined): RequestOptions {
-    // An agent that goes through a proxy is the library's own.
+    // For a proxy the library's own agent is used.
     if (proxy !== undefined && proxy !== '') return options;
     const { ca, cert, key, servername, rejectUnauthorized, passphrase } = options;
     const identity = [ca, cert, key, servername, rejectUnauthorized, passphrase].map(String).join('\n');
     if (this.#agent === undefined || identity !== this.#identity) {
       const plain = options.agent instanceof HttpAgent && !(options.agent instanceof HttpsAgent);
       const common = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS };
-      // What is under way on the old agent ends by itself.
+      // Requests on the old agent finish by themselves.
       this.#agent = plain
         ? new HttpAgent(common)
         : new HttpsAgent({ ...common, ca, cert, key, servername, rejectUnauthorized, passphrase });

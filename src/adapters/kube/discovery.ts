@@ -1,4 +1,4 @@
-// Where an API server serves the kinds that it has by itself, from its discovery documents. Pure.
+// Where an API server serves its built-in kinds, from its discovery documents. Pure.
 
 import { isObject, type Json } from '../../core/base/json.ts';
 import { builtInKinds, isRequired, pathOf, type Resource, resourceOf } from './resource.ts';
@@ -10,11 +10,11 @@ export const documentPaths: readonly string[] = [
 
 export interface BuiltIns {
   readonly resources: readonly Resource[];
-  /** Kinds that must be there and that no document names. */
+  /** Required kinds that no document lists. */
   readonly missing: readonly string[];
 }
 
-/** `documents`: by path, APIResourceLists; absent ones are not served. */
+/** `documents`: path → APIResourceList; absent ones are not served. */
 export function builtIns(documents: ReadonlyMap<string, Json>): BuiltIns {
   const resources: Resource[] = [];
   const missing: string[] = [];
@@ -33,7 +33,7 @@ export function builtIns(documents: ReadonlyMap<string, Json>): BuiltIns {
 function pluralIn(document: Json | undefined, kind: string): string | undefined {
   if (!isObject(document) || !Array.isArray(document.resources)) return undefined;
   for (const resource of document.resources as readonly Json[]) {
-    // `pods/status` and the like are parts of a resource.
+    // Skip subresources such as `pods/status`.
     if (!isObject(resource) || resource.kind !== kind || typeof resource.name !== 'string') continue;
     if (!resource.name.includes('/')) return resource.name;
   }

@@ -1,6 +1,7 @@
-// From an object of the API server to a fact. Only the projection of its kind is kept: what means nothing to a mesh (the annotations of
-// other programs, most of a pod) never reaches the journal. Beside it stands who wrote last, and when: of metadata.managedFields one entry
-// without its list of fields. It is outside every projection, so that a write which changes nothing else is no news.
+// From an object of the API server to a fact. Only the projection of its kind is kept: what means nothing to a mesh
+// (annotations of other programs, most of a pod) never reaches the journal. Beside it, one entry of
+// metadata.managedFields tells who wrote last, and when; that is outside every projection, so a write that changes
+// nothing else is no change.
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Fact, RawObject } from '../../core/event.ts';
@@ -8,7 +9,7 @@ import { definitions } from '../../core/kinds/registry.ts';
 import type { WatchEvent } from './reflector.ts';
 import type { Resource } from './resource.ts';
 
-/** Items of a list say neither their kind nor their version: the list does. */
+/** Items of a list have no kind and apiVersion; the list has. */
 export function objectOf(resource: Resource, object: JsonObject): RawObject {
   const { apiVersion, objectKind } = resource;
   const kept = definitions[resource.kind].project({ ...object, apiVersion, kind: objectKind });
@@ -19,7 +20,7 @@ export function objectOf(resource: Resource, object: JsonObject): RawObject {
 
 const WRITER = ['manager', 'operation', 'subresource', 'time'] as const;
 
-/** Of those who wrote in the newest second the last one, before those who only wrote a status. */
+/** The last entry of the newest second; writes of a status subresource only count if there is no other. */
 function lastWriter(managedFields: Json | undefined): JsonObject | undefined {
   if (!Array.isArray(managedFields)) return undefined;
   const rank = (entry: JsonObject): string => `${String(entry.time ?? '')} ${entry.subresource === undefined ? 1 : 0}`;

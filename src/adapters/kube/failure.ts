@@ -1,15 +1,15 @@
-// What may come of a request to an API server other than the answer: data for the reflector, and a message for people.
+// A failed request to an API server: data for the reflector, and a message for the log.
 
 export const NOT_FOUND = 404;
 
 export interface Failure {
-  /** HTTP status, or that of a Status object in a watch; 0: no answer (network, TLS, credentials, time). */
+  /** HTTP status, or the code of a Status object in a watch; 0: no answer (network, TLS, credentials, timeout). */
   readonly status: number;
-  /** Names the request and the reason; never a credential. */
+  /** Request and reason; never contains a credential. */
   readonly message: string;
-  /** What the server asked to wait. */
+  /** The server's Retry-After. */
   readonly retryAfterMs?: number;
-  /** The answer was larger than its limit. */
+  /** The answer exceeded its limit. */
   readonly tooLarge?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// From the lines of a watch to what they say. Total: a line that makes no sense is an error of the watch, never an exception.
+// Parses the lines of a watch into events. Total: an invalid line is an error of the watch, never an exception.
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Failure } from './failure.ts';
@@ -32,7 +32,7 @@ export function resourceVersionOf(object: JsonObject): string {
   return isObject(metadata) && typeof metadata.resourceVersion === 'string' ? metadata.resourceVersion : '';
 }
 
-/** Of a `Status` object, as errors are given. */
+/** From a `Status` object, the form of errors. */
 export function failureOfStatus(status: JsonObject): Failure {
   const { code, reason, message, details } = status;
   const expired = reason === 'Expired' || reason === 'Gone';

@@ -1,5 +1,5 @@
-// What was heard of one resource, as facts, into the sink. An object that the journal cannot hold (it is nested too deeply, say) holds up
-// nobody else: it is named in the log, and what was known of it before stays.
+// Passes the objects of one resource to the sink as facts. An object that the journal cannot record (nested too deeply,
+// say) does not block the others: the log names it, and its earlier version stays.
 
 import type { JsonObject } from '../../core/base/json.ts';
 import type { Fact, ObjectRef } from '../../core/event.ts';
@@ -40,7 +40,7 @@ export class KindSink {
     }
   }
 
-  /** The facts that the sink cannot take. */
+  /** The facts that the sink refuses. */
   async #oneByOne(facts: readonly Fact[]): Promise<readonly Fact[]> {
     const unfit: Fact[] = [];
     for (const fact of facts) {

@@ -1,4 +1,4 @@
-// Bytes into lines, over any boundaries between chunks, within a limit.
+// Splits chunks of bytes into lines, within a limit.
 
 const NEWLINE = 0x0a;
 
@@ -11,7 +11,7 @@ export class Lines {
     this.#bytesMax = bytesMax;
   }
 
-  /** The lines that the chunk completes, without empty ones; undefined if one is longer than the limit. */
+  /** The non-empty lines that the chunk completes; undefined if one exceeds the limit. */
   push(chunk: Buffer): readonly string[] | undefined {
     const lines: string[] = [];
     let start = 0;

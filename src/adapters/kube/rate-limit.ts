@@ -1,5 +1,5 @@
-// The client-side limit on requests, as istiod's: a bucket of `burst` tokens that fills at `qps` a second. Pure; whoever takes a token
-// that is not there yet is told how long to wait, and has it then.
+// The client-side rate limit, as istiod's: a bucket of `burst` tokens that fills at `qps` per second. Pure. A token
+// that is not available yet is promised: the caller waits and then has it.
 
 export interface RateLimit {
   readonly qps: number;
@@ -7,9 +7,9 @@ export interface RateLimit {
 }
 
 export interface Bucket {
-  /** May be negative: tokens promised to those who wait. */
+  /** Negative: tokens promised to waiting callers. */
   readonly tokens: number;
-  /** Milliseconds at which `tokens` was true. */
+  /** The time (milliseconds) that `tokens` refers to. */
   readonly at: number;
 }
 
@@ -17,7 +17,7 @@ export function fullBucket(limit: RateLimit, now: number): Bucket {
   return { tokens: limit.burst, at: now };
 }
 
-/** Takes one token; milliseconds to wait until it is there. A clock that goes back fills nothing. */
+/** Takes one token and returns the milliseconds to wait for it. A clock that goes back adds no tokens. */
 export function takeToken(limit: RateLimit, bucket: Bucket, now: number): readonly [Bucket, number] {
   const filled = bucket.tokens + (Math.max(0, now - bucket.at) * limit.qps) / 1_000;
   const tokens = Math.min(limit.burst, filled) - 1;

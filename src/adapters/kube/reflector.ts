@@ -1,10 +1,10 @@
-// The list/watch protocol for one resource, as a pure step function: what was heard goes in, what to do comes out. No I/O, no clock, no
-// randomness: the time and a draw come with each input.
+// The list/watch protocol for one resource as a pure step function: results of requests in, effects out. Time and
+// randomness come with each input.
 //
-// A list is always the newest state (no resourceVersion is asked for), so it never goes back behind what was seen before, whichever API
-// server answers. A watch goes on from the last version seen; whatever comes again or comes late is not newer than that and is dropped.
-// When the version is too old (410), or a watch stays silent twice, everything is listed again: the sink finds the differences, and with
-// them the deletions that nobody told us of. Nothing is ever deleted because a request failed.
+// A list always requests the newest state (no resourceVersion), so it never goes back behind earlier data, whichever
+// API server answers. A watch continues from the last seen version; events that are not newer (repeated or late) are
+// dropped. If the version is too old (410), or a watch stays silent twice, everything is listed again, and the sink
+// finds the differences, missed deletions included. Invariant: a failed request never deletes an object.
 
 import type { JsonObject } from '../../core/base/json.ts';
 import { backoffMs } from './backoff.ts';
@@ -14,11 +14,11 @@ import { BEHIND_MAX, PAGE_OBJECTS_MAX, WATCH_MS_MIN, WATCH_SHORT_MS } from './li
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: JsonObject;
-  /** Empty if the object has none. */
+  /** Empty if the object has no version. */
   readonly resourceVersion: string;
 }
 
-/** What one read of a watch gave. */
+/** The result of one read of a watch. */
 export type Heard =
   | { readonly kind: 'event'; readonly event: WatchEvent }
   | { readonly kind: 'bookmark'; readonly resourceVersion: string }
@@ -40,38 +40,38 @@ export type Input =
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'waited' };
 
-/** The last effect of a step is the one that gives the next input; those before it are done first, in order. */
+/** The last effect of a step produces the next input; the effects before it are carried out first, in order. */
 export type Effect =
   | { readonly kind: 'replace'; readonly objects: readonly JsonObject[] }
   | { readonly kind: 'change'; readonly events: readonly WatchEvent[] }
   | { readonly kind: 'log'; readonly level: 'info' | 'warn'; readonly message: string }
-  /** `limit` 0: all at once. */
+  /** `limit` 0: without pages. */
   | { readonly kind: 'list'; readonly limit: number; readonly continue: string }
   | { readonly kind: 'watch'; readonly resourceVersion: string; readonly timeoutMs: number }
   | { readonly kind: 'read' }
   | { readonly kind: 'wait'; readonly ms: number };
 
 export interface Reflector {
-  /** What comes after waiting. */
+  /** The effect after the wait. */
   readonly next: 'list' | 'watch';
-  /** True once everything has been listed. */
+  /** True after the first complete list. */
   readonly listed: boolean;
-  /** Pages of a list under way. */
+  /** Pages of the current list so far. */
   readonly pages: readonly (readonly JsonObject[])[];
   readonly limit: number;
-  /** Lists in a row that became too old while they were read. */
+  /** Consecutive lists that expired while their pages were read. */
   readonly expired: number;
-  /** Of the last list or event; empty: unknown. */
+  /** The version of the last list or event; empty: unknown. */
   readonly resourceVersion: string;
-  /** In a row, without anything heard in between. */
+  /** Consecutive failures without an event in between. */
   readonly failures: number;
   readonly silences: number;
-  /** Bookmarks in a row from before what we have seen: another server that lags, or a store that was set back. */
+  /** Consecutive bookmarks older than `version`: a lagging API server, or a store restored from a backup. */
   readonly behind: number;
-  /** When the watch under way was opened, and whether it has said anything. */
+  /** When the current watch was opened, and whether it had an event. */
   readonly openedAt: number;
   readonly heard: boolean;
-  /** What went wrong last; undefined while all is well. */
+  /** The last error; undefined while there is none. */
   readonly trouble?: Failure;
 }
 
@@ -123,7 +123,7 @@ export function step(reflector: Reflector, input: Input, moment: Moment): Reflec
 
 function list(reflector: Reflector): ReflectorStep {
   const begun: Reflector = { ...reflector, next: 'list', pages: [] };
-  // A list that twice became too old while its pages were read is read in one piece.
+  // After two lists that expired between pages, list without pages.
   return [begun, [{ kind: 'list', limit: reflector.expired > 1 ? 0 : reflector.limit, continue: '' }]];
 }
 
@@ -188,14 +188,17 @@ function heard(reflector: Reflector, all: readonly Heard[], moment: Moment): Ref
   return [{ ...reflector, ...lively, resourceVersion }, [...changes, { kind: 'read' }]];
 }
 
-/** The server ended the watch in order, as it was asked to. */
+/** The server ended the watch regularly, after the requested time. */
 function ended(reflector: Reflector, moment: Moment): ReflectorStep {
   const short = !reflector.heard && moment.now - reflector.openedAt < WATCH_SHORT_MS;
   if (short) return failed(reflector, { status: 0, message: 'the server ends watches as soon as they begin' }, moment);
   return watch({ ...reflector, failures: 0 }, moment);
 }
 
-/** Once: the connection may be dead. Twice: the server may have nothing to say after the version that we name. */
+/**
+ * A silent watch. Once: the connection may be dead, watch again. Twice: the server may not know our version, list
+ * again.
+ */
 function silent(reflector: Reflector, moment: Moment): ReflectorStep {
   const silences = reflector.silences + 1;
   const again = silences > 1 ? 'list' : 'watch';
@@ -215,7 +218,7 @@ function failed(reflector: Reflector, failure: Failure, moment: Moment): Reflect
   return later(troubled, failure.message, moment, failure.retryAfterMs);
 }
 
-/** Too old: everything is listed again, at once the first time. */
+/** The version is too old (410): list again, the first time at once. */
 function expired(reflector: Reflector, moment: Moment): ReflectorStep {
   const inList = reflector.next === 'list';
   const again: Reflector = { ...reflector, next: 'list', expired: inList ? reflector.expired + 1 : reflector.expired };
@@ -238,8 +241,8 @@ function later(reflector: Reflector, message: string, moment: Moment, retryAfter
 }
 
 /**
- * True if version `a` comes after `b`. Versions are decimal numbers of one counter (Kubernetes API conventions, "Resource Version
- * semantics"); of anything else only equality is known.
+ * True if version `a` comes after `b`. Versions are decimal numbers of one counter (Kubernetes API conventions,
+ * "Resource Version semantics"); other versions can only be compared for equality.
  */
 export function isNewer(a: string, b: string): boolean {
   if (a === '' || a === b) return false;

@@ -1,5 +1,5 @@
-// What is listed and watched, and as which kind of the core. The kinds are the core's own list; where an API server serves them is found
-// by asking it (discovery.ts, custom-resources.ts).
+// The resources to list and watch, and their kinds in the core. The kinds are the core's own list; where an API server
+// serves them is found by asking it (discovery.ts, custom-resources.ts).
 
 import type { KindDefinition } from '../../core/kinds/definition.ts';
 import { definitions, kindNames } from '../../core/kinds/registry.ts';
@@ -9,19 +9,19 @@ export interface Resource {
   readonly kind: KindName;
   /** e.g. `networking.istio.io/v1` */
   readonly apiVersion: string;
-  /** What objects call the kind. */
+  /** The `kind` of its objects. */
   readonly objectKind: string;
   /** e.g. `/apis/networking.istio.io/v1/virtualservices` */
   readonly path: string;
   readonly fieldSelector?: string;
-  /** Metadata is all that is asked for. */
+  /** Only metadata is requested. */
   readonly metadataOnly: boolean;
 }
 
 /**
- * Kinds that are not asked for. Endpoints: deprecated, and every cluster mirrors what is written to it into EndpointSlices, from which the
- * endpoints of a service are taken where it has any. Lease: the heartbeat of every node, every ten seconds. CustomResourceDefinition:
- * followed by definitions.ts. ResolvedName: ours.
+ * Kinds that are not watched. Endpoints: deprecated, and clusters mirror them into EndpointSlices, which are used.
+ * Lease: the heartbeat of every node, every ten seconds. CustomResourceDefinition: watched by definitions.ts.
+ * ResolvedName: made by the DNS adapter.
  */
 const NOT_WATCHED: readonly KindName[] = [
   'CustomResourceDefinition',
@@ -31,14 +31,14 @@ const NOT_WATCHED: readonly KindName[] = [
   'ResolvedName',
 ];
 
-/** Kubernetes' own groups: served by the API server itself. Every other group comes and goes with CustomResourceDefinitions. */
+/** Built-in groups. Every other group comes and goes with CustomResourceDefinitions. */
 const BUILT_IN_GROUP = /^(|[a-z]+|[a-z]+\.k8s\.io)$/;
-/** Of those, the groups without which there is no mesh; a server that does not serve them is not ready yet. */
+/** The built-in groups that a mesh needs; an API server without them is not ready yet. */
 const REQUIRED_GROUPS: readonly string[] = ['', 'discovery.k8s.io', 'networking.k8s.io'];
 
 /**
- * Objects that are many, large or secret, and mean nothing to a mesh, are left out by the server (Istio pilot/pkg/credentials/kube and
- * pilot/pkg/serviceregistry/kube/controller do the same).
+ * Field selectors: the server omits objects that are many, large or secret and mean nothing to a mesh, as for istiod
+ * (Istio pilot/pkg/credentials/kube, pilot/pkg/serviceregistry/kube/controller).
  */
 const fieldSelectors: Readonly<Partial<Record<KindName, string>>> = {
   Pod: 'status.phase!=Failed',
