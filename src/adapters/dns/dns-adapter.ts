@@ -1,10 +1,8 @@
-// Resolves the host names that the state refers to; the answers are objects of kind ResolvedName from the source
-// `dns/<cluster>`. The wanted names are derived from the state after each fold. An answer that changes nothing is not
-// recorded. A failed query changes nothing, so the last good answer stays, also over a restart. The object of a name
-// that is no longer wanted is deleted.
+// Host names that the state refers to, resolved, as objects of kind ResolvedName: the source `dns/<cluster>`. What has to be resolved is asked of the
+// state after each fold; an answer that says nothing new is recorded by nobody; one that failed changes nothing, so the last good one stays, over
+// a restart too. A name that nothing refers to any more is deleted.
 //
-// Invariant: every name has at most one query in flight or one timer, and at most ASKED_AT_ONCE_MAX queries are in
-// flight.
+// Every name has at most one question under way or one timer; at most ASKED_AT_ONCE_MAX names are asked for at a time.
 
 import type { Fact, ObjectRef } from '../../core/event.ts';
 import { RESOLVED_NAME_API } from '../../core/kinds/periplus/resolved-name.ts';
@@ -18,14 +16,14 @@ import type { Answer, Resolve } from './resolver.ts';
 export interface DnsOptions {
   readonly cluster: string;
   readonly resolve: Resolve;
-  /** Runs `run` once, at the earliest after `ms`. */
+  /** Runs once, not before `ms` have passed. */
   readonly after: (ms: number, run: () => void) => { cancel(): void };
   readonly log: AdapterLog;
 }
 
 interface Watched {
   readonly timer?: { cancel(): void };
-  /** Why the last query failed. */
+  /** Why the last question failed. */
   readonly trouble?: string;
 }
 
@@ -33,7 +31,7 @@ export class DnsAdapter implements Adapter {
   readonly source: string;
   readonly #options: DnsOptions;
   readonly #tracker = new Tracker();
-  /** The wanted names. The answer to a query is ignored if its entry was replaced meanwhile. */
+  /** Of names that are wanted; a question whose entry was replaced meanwhile is not listened to. */
   readonly #watched = new Map<string, Watched>();
   readonly #waiting: (() => void)[] = [];
   #wanted: readonly string[] = [];
@@ -53,17 +51,12 @@ export class DnsAdapter implements Adapter {
     if (wanted === this.#wanted) return;
     this.#wanted = wanted;
     if (wanted.length > NAMES_MAX) {
-      this.#options.log(
-        'warn',
-        `${wanted.length} names have to be resolved, more than the limit; only the first ${NAMES_MAX} are`,
-      );
+      this.#options.log('warn', `${wanted.length} names would have to be resolved; the first ${NAMES_MAX} are`);
     }
     if (this.#sink !== undefined) this.#follow();
   }
 
-  /**
-   * Queries every wanted name once and deletes the recorded answers of other names. Without any names it sends nothing.
-   */
+  /** Every name is asked for once, and what the journal has of others is deleted. Nothing is said when there has never been a name. */
   async start(sink: Sink): Promise<void> {
     if (this.#stopped) throw new Error('stopped before names could be resolved');
     const names = this.#names();
@@ -90,7 +83,7 @@ export class DnsAdapter implements Adapter {
     const troubles = [...this.#watched].flatMap(([name, { trouble }]) =>
       trouble === undefined ? [] : [told(name, trouble)],
     );
-    // Without names to resolve the source is ready at once.
+    // Where nothing has to be asked nobody need wait for the start.
     const synced = this.#started || this.#wanted.length === 0;
     return { synced, waiting: synced ? [] : ['ResolvedName'], troubles: troubles.sort() };
   }
@@ -99,7 +92,7 @@ export class DnsAdapter implements Adapter {
     return this.#wanted.slice(0, NAMES_MAX);
   }
 
-  /** Queries new names and forgets those that are no longer wanted. */
+  /** Asks for names that are new, forgets those that have gone. */
   #follow(): void {
     const names = new Set(this.#names());
     for (const [name, { timer }] of this.#watched) {
@@ -116,7 +109,7 @@ export class DnsAdapter implements Adapter {
     if (fact !== undefined) this.#say(fact);
   }
 
-  /** Undefined: the query failed, or the name is no longer wanted. */
+  /** Undefined: nobody could say, or nobody wants to know any more. */
   async #ask(name: string): Promise<Fact | undefined> {
     const before: Watched = { ...this.#watched.get(name), timer: undefined };
     this.#watched.set(name, before);
@@ -133,7 +126,7 @@ export class DnsAdapter implements Adapter {
     return failed ? undefined : factOf(name, answer.addresses);
   }
 
-  /** Resolves when the number of concurrent queries is below the limit. */
+  /** Resolves when fewer than the limit are asked for. */
   async #turn(): Promise<void> {
     this.#asking++;
     if (this.#asking > ASKED_AT_ONCE_MAX) await new Promise<void>(resolve => this.#waiting.push(resolve));
@@ -151,7 +144,7 @@ export class DnsAdapter implements Adapter {
   }
 }
 
-/** The resolver of an embedding program may reject. */
+/** A resolver that a program brought with it may reject. */
 function failure(error: unknown): Answer {
   return { failed: error instanceof Error ? error.message : String(error) };
 }
