@@ -40,12 +40,12 @@ export async function startRecorder(
       if (world.durable) snapshotter.consider(state);
     },
   });
-  let said = world.state.seq;
+  let reportedSeq = world.state.seq;
   // Also keeps the process alive while no source has a connection.
   const progress = setInterval(() => {
-    if (world.state.seq === said) return;
-    log('info', `${world.state.seq - said} events recorded, ${world.state.seq} in all`);
-    said = world.state.seq;
+    if (world.state.seq === reportedSeq) return;
+    log('info', `${world.state.seq - reportedSeq} events recorded, ${world.state.seq} in all`);
+    reportedSeq = world.state.seq;
   }, PROGRESS_MS);
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {

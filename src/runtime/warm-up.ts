@@ -95,7 +95,7 @@ export class WarmUp {
     const { stats } = engine.tracker;
     const [runsBefore, started] = [stats.runs + stats.generated, clock.now()];
     const runs = (): number => stats.runs + stats.generated - runsBefore;
-    let said = started;
+    let reportedAt = started;
     let done = 0;
     for (const proxy of expected) {
       if (this.#stopped || runs() >= runsMax) break;
@@ -106,8 +106,8 @@ export class WarmUp {
         log('debug', `first view of ${proxy.facets.id}: ${error instanceof Error ? error.message : String(error)}`);
       }
       done++;
-      if (clock.now() - said >= PROGRESS_MS) {
-        said = clock.now();
+      if (clock.now() - reportedAt >= PROGRESS_MS) {
+        reportedAt = clock.now();
         log('info', `making first views: ${done} of ${expected.length}`);
       }
     }

@@ -227,7 +227,7 @@ export class World {
     let events: readonly Event[];
     try {
       // If the failed commit had taken effect after all, the seqs would differ from those that receipts name.
-      assert(journal.head().seq === gap.from.seq, 'the journal holds events that it said it had not written');
+      assert(journal.head().seq === gap.from.seq, 'the journal holds events that it reported as not written');
       events = await journal.append(gap.unrecorded);
     } catch (error) {
       return log('error', `the journal still cannot be written (${error instanceof Error ? error.message : error})`);

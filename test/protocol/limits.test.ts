@@ -58,7 +58,7 @@ const large = (value: string): Record<string, string> =>
   Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`cluster-${i}-${'x'.repeat(200)}`, value]));
 
 describe('limits on the wire', () => {
-  test('keepalive: a quiet peer is pinged; who answers stays, who does not is let go', async () => {
+  test('pings an idle client: one that answers stays connected, one that does not is disconnected', async () => {
     const { port } = await rig({ keepaliveMs: 50, keepaliveTimeoutMs: STALL_MS });
     const [alive, dead] = [new RawPeer(port, true), new RawPeer(port, false)];
     await until(() => dead.closed);
@@ -67,7 +67,7 @@ describe('limits on the wire', () => {
     expect(alive.closed).toBe(false);
   });
 
-  test('connection age: the stream ends, and the proxy that comes back is sent what has changed, no more', async () => {
+  test('ends a stream at the connection age; the reconnecting proxy is sent only what changed', async () => {
     const { host, port } = await rig({ connectionAgeMsMax: STALL_MS, connectionAgeGraceMs: 100 });
     await host.set('cds', { a: '1', b: '1' });
     const first = client(port, 'delta');
@@ -83,7 +83,7 @@ describe('limits on the wire', () => {
     expect((await second.next()).resources.map(({ name }) => name)).toEqual(['a', 'c']);
   });
 
-  test('a request that is too large ends its stream alone, and says why', async () => {
+  test('ends only the stream of a request that is too large, and says why', async () => {
     const { host, port } = await rig({ requestBytesMax: 10_000 });
     await host.set('cds', { a: '1' });
     const other = client(port, 'delta');
@@ -100,7 +100,7 @@ describe('limits on the wire', () => {
     await until(() => host.facts('ProxyDisconnected').length === 1);
   });
 
-  test('nonsense ends its stream or connection alone: no message, no HTTP/2, half a frame', async () => {
+  test('ends only the stream or connection of malformed input: no message, no HTTP/2, half a frame', async () => {
     const { host, server, port } = await rig();
     await host.set('cds', { a: '1' });
     const other = client(port, 'delta');
@@ -128,7 +128,7 @@ describe('limits on the wire', () => {
     expect(server.connections().map(({ connection }) => connection)).toEqual(['web.ns-1']);
   });
 
-  test('send timeout: who does not take a response is let go, also if it never reads; who reads is not', async () => {
+  test('ends a stream whose client takes no response within the send timeout, and no other', async () => {
     const { host, server, port } = await rig({ sendTimeoutMs: STALL_MS });
     await host.set('cds', large('0'));
     const reads = client(port, 'sotw');
@@ -148,7 +148,7 @@ describe('limits on the wire', () => {
     await reads.next();
   });
 
-  test('new streams are let in at the rate, after those of a turn at once, and all are served', async () => {
+  test('admits one batch of new streams at once and the others at the rate, and serves all', async () => {
     const { host, port } = await rig({ newStreamsPerSecond: 5 });
     await host.set('cds', { a: '1' });
     const began = Date.now();
@@ -160,7 +160,7 @@ describe('limits on the wire', () => {
     expect(host.facts('ProxyConnected')).toHaveLength(6);
   });
 
-  test('more requests at once than are kept waiting: the stream is not read meanwhile, and none is lost', async () => {
+  test('stops reading a stream while too many of its requests wait, and loses none', async () => {
     const { host, port } = await rig({ waitingRequestsMax: 4 });
     await host.set('eds', Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`e${i}`, '1'])));
     const one = client(port, 'delta');

@@ -8,8 +8,8 @@ import { DeafClient, node } from './ads-client.ts';
 import { testSources } from './memory-host.ts';
 import { client, closing, rig, until } from './server-rig.ts';
 
-describe('server', () => {
-  test('delta: first answers, pushes of what changed, a reconnect that resends nothing', async () => {
+describe('the ADS server', () => {
+  test('answers a delta client, pushes what changed, and resends nothing after a reconnect', async () => {
     const { host, port } = await rig();
     await host.set('cds', { a: '1', b: '1' });
     const first = client(port, 'delta');
@@ -36,7 +36,7 @@ describe('server', () => {
     expect(host.state().proxies.get('web.ns-2')?.extensions).toEqual(new Set(['envoy.filters.http.router']));
   });
 
-  test('state of the world: whole sets, versions by content, a NACK is recorded with the resource it names', async () => {
+  test('answers a state-of-the-world client with whole sets and records a NACK with the resource that it names', async () => {
     const { host, server, port } = await rig();
     await host.set('cds', { a: '1', 'outbound|80||b.ns': '1' });
     const sotw = client(port, 'sotw');
@@ -71,7 +71,7 @@ describe('server', () => {
     await until(() => server.connections()[0]?.types[0]?.sync === 'SYNCED');
   });
 
-  test('a receipt is committed before the bytes leave, one for equal proxies, and replay gives its digest', async () => {
+  test('commits one receipt for equal proxies before the bytes leave, and replay reproduces its digest', async () => {
     const { host, engine, port } = await rig();
     await host.set('cds', { a: '1' });
     await host.set('rds', { '80': 'x', '81': 'y' });
@@ -105,7 +105,7 @@ describe('server', () => {
     ]);
   });
 
-  test('endpoints follow a changed cluster', async () => {
+  test('sends endpoints after a changed cluster', async () => {
     const { host, port } = await rig();
     await host.set('cds', { a: '1' });
     await host.set('eds', { a: '1' });
@@ -118,7 +118,7 @@ describe('server', () => {
     expect([(await delta.next()).typeUrl, (await delta.next()).typeUrl]).toEqual([CDS, EDS]);
   });
 
-  test('a client that does not read holds one response, and gets the newest state when it reads again', async () => {
+  test('keeps one response for a client that does not read, and then sends the newest state', async () => {
     const { host, port } = await rig({ writesMax: 1, writeSlotMs: 50 });
     const large = (value: string): Record<string, string> =>
       Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`cluster-${i}-${'x'.repeat(200)}`, value]));
@@ -142,7 +142,7 @@ describe('server', () => {
     expect(sentTo('web.ns-1').at(-1)?.digest).toBe(sentTo('web.ns-2').at(-1)?.digest);
   });
 
-  test('refusals', async () => {
+  test('refuses invalid requests with the matching gRPC status', async () => {
     const { host, server, port } = await rig({ requestBytesMax: 1_000 });
     const cases: readonly [Readonly<Record<string, unknown>>, number, RegExp][] = [
       [{ typeUrl: CDS }, 3, /missing node information/],
@@ -168,7 +168,7 @@ describe('server', () => {
     expect(server.connections()).toEqual([]);
   });
 
-  test('too many streams, and too many new ones', async () => {
+  test('refuses streams past their number and their rate', async () => {
     const { port } = await rig({ streamsMax: 1 });
     const first = client(port, 'delta');
     first.send({ node, typeUrl: CDS });
@@ -184,7 +184,7 @@ describe('server', () => {
     });
   });
 
-  test('nothing is sent when the journal refuses', async () => {
+  test('sends nothing when the journal refuses facts', async () => {
     const { host, port } = await rig();
     await host.set('cds', { a: '1' });
     const one = client(port, 'delta');
@@ -197,7 +197,7 @@ describe('server', () => {
     expect(one.waiting).toBe(0);
   });
 
-  test('stop ends every stream and records it; disconnect is idempotent', async () => {
+  test('ends and records every stream on stop, and disconnects idempotently', async () => {
     const { host, server, port } = await rig();
     await host.set('cds', { a: '1' });
     const [a, b] = [client(port, 'delta'), client(port, 'sotw')];

@@ -39,7 +39,7 @@ function response(nonce: string, typeUrl: string): readonly Buffer[] {
 }
 
 describe('a message in pieces', () => {
-  it('arrives whole and in order, whichever way it goes, large ones too', async () => {
+  it('arrives whole and in order, with and without access to the HTTP/2 stream', async () => {
     const done: (Error | null | undefined)[] = [];
     let below = false;
     const large = 'x'.repeat(3_000_000);
@@ -64,7 +64,7 @@ describe('a message in pieces', () => {
     expect(done.filter(error => error !== undefined && error !== null)).toEqual([]);
   });
 
-  it('nobody is gone who cannot be seen, or who has only ended his side', async () => {
+  it('counts no client as gone that only ended its side, or whose stream is not accessible', async () => {
     let call: Call | undefined;
     let finished = (): void => undefined;
     const end = new Promise<void>(resolve => {

@@ -203,10 +203,10 @@ function pick(
 
 /** Keeps the identity of the list if only one is not empty, as is usual. */
 function sortedUnion(...lists: readonly (readonly string[])[]): readonly string[] {
-  const said = lists.filter(list => list.length > 0);
-  const [only] = said;
+  const filled = lists.filter(list => list.length > 0);
+  const [only] = filled;
   if (only === undefined) return noList;
-  return said.length === 1 ? sortedOnce(only) : [...new Set(said.flat())].sort();
+  return filled.length === 1 ? sortedOnce(only) : [...new Set(filled.flat())].sort();
 }
 
 function sortedOnce(list: readonly string[]): readonly string[] {

@@ -24,11 +24,11 @@ function shown(state: State): readonly string[] {
   );
 }
 
-test('a sound mesh has none', () => {
+test('findings: a valid mesh has none', () => {
   expect(findingsOf(told({ kind: 'Add', object: service('web', { selector: {} }) }))).toEqual([]);
 });
 
-test('what is refused is an error, also where an older version is in force', () => {
+test('findings: a refused object is an error, also if an older version is in force', () => {
   const state = told(
     { kind: 'Add', object: destinationRule('r', 'web.com') },
     { kind: 'Update', object: destinationRule('r', ''), origin: file },
@@ -45,7 +45,7 @@ test('what is refused is an error, also where an older version is in force', () 
   ]);
 });
 
-test('a wrong label refuses an object by its name, with all that is wrong with it beside; the version before stays in force', () => {
+test('findings: an object with an invalid label is refused by name with all problems, and its version before stays in force', () => {
   const labelled = { ...service('web', { clusterIP: 'none of these' }) } as Record<string, unknown>;
   const wrong = { ...labelled, metadata: { name: 'web', namespace: 'default', labels: { n: 5 } } } as never;
   const state = told({ kind: 'Add', object: service('web', { selector: {} }) }, { kind: 'Update', object: wrong });
@@ -60,7 +60,7 @@ test('a wrong label refuses an object by its name, with all that is wrong with i
   expect(newsOf(state, 'file/Kubernetes', [{ kind: 'Update', object: wrong }])).toEqual([]);
 });
 
-test('what nothing comes of, and what leads nowhere, are warnings, about what is in force', () => {
+test('findings: objects without effect and dangling references are warnings', () => {
   const route = virtualService('v', { hosts: ['a.com'], http: [{ route: [{ destination: { host: 'gone' } }] }] });
   const gateway = { ...withSpec('GatewayClass', { controllerName: 'x' }), metadata: { name: 'istio' } };
   const state = told(
@@ -74,7 +74,7 @@ test('what nothing comes of, and what leads nowhere, are warnings, about what is
   ]);
 });
 
-test('a workload that is known by its proxy alone is one', () => {
+test('findings: a selector matches a workload that only its proxy makes known', () => {
   const policy = withSpec('PeerAuthentication', { selector: { matchLabels: { app: 'vm' } } });
   const around = told(
     { kind: 'Add', object: pod('x', '10.0.0.1') },

@@ -50,7 +50,7 @@ async function digest(): Promise<string> {
   return new Engine(resourceSources).viewOf(state, state.proxies.get('c')!).get(CDS)!.digest;
 }
 
-test('what was sent is reproduced, whatever came later', async () => {
+test('replay --verify reproduces what was sent, whatever was recorded later', async () => {
   const later: Unrecorded = {
     source: 'file/Kubernetes',
     kind: 'Update',
@@ -65,7 +65,7 @@ test('what was sent is reproduced, whatever came later', async () => {
   });
 });
 
-test('a changed digest is a difference, with both sides', async () => {
+test('replay --verify reports a changed digest with both values', async () => {
   const journal = await journalWith(receipt('changed'));
   const report = await replay(journal, { verify: true });
   expect(report).toMatchObject({ receipts: 1, reproduced: 0, different: 1 });
@@ -74,7 +74,7 @@ test('a changed digest is a difference, with both sides', async () => {
   ]);
 });
 
-test('what cannot be made anew says why', async () => {
+test('replay --verify says why a receipt cannot be reproduced', async () => {
   const journal = await journalWith(receipt('x', { connections: ['c', 'gone'] }), receipt('x', { typeUrl: LDS }));
   const { differences } = await replay(journal, { verify: true });
   expect(differences.slice(1).map(({ reproduced }) => reproduced)).toEqual([
@@ -83,13 +83,13 @@ test('what cannot be made anew says why', async () => {
   ]);
 });
 
-test('so many differences are listed; all are counted', async () => {
+test('replay --verify lists DIFFERENCES_MAX mismatches and counts all', async () => {
   const journal = await journalWith(...Array.from({ length: DIFFERENCES_MAX + 20 }, () => receipt('changed')));
   const report = await replay(journal, { verify: true });
   expect([report.different, report.differences.length]).toEqual([DIFFERENCES_MAX + 20, DIFFERENCES_MAX]);
 });
 
-test('without verify nothing is made; up to an event, the rest is not looked at', async () => {
+test('replay generates nothing without verify, and stops at the given event', async () => {
   const journal = await journalWith(receipt('changed'));
   expect(await replay(journal, { verify: false })).toMatchObject({ receipts: 0, different: 0, seq: 4 });
   const early = await replay(journal, { verify: true, to: 2 });

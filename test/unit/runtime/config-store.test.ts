@@ -50,7 +50,7 @@ function started(...facts: readonly Unrecorded[]) {
   return { world, controller, calls };
 }
 
-test('what is there comes as adds when it runs, and not before; only once', () => {
+test('a config store controller calls handlers with existing objects as adds when it runs, once', () => {
   const { world, controller, calls } = started(add(service('b')), add(service('a')));
   world.record(add(serviceEntry('e', { hosts: ['a.example.com'] })));
   expect(calls).toEqual([]);
@@ -59,7 +59,7 @@ test('what is there comes as adds when it runs, and not before; only once', () =
   expect(calls).toEqual(['add a', 'add b', 'add e']);
 });
 
-test('changes of one batch come one by one, and what changes nothing does not come', () => {
+test('a config store controller calls handlers for each change of a batch, and not for equal values', () => {
   const { world, controller, calls } = started();
   controller.run();
   const ref = { apiVersion: 'v1', kind: 'Service', namespace: 'default', name: 'a' };
@@ -73,7 +73,7 @@ test('changes of one batch come one by one, and what changes nothing does not co
   expect(calls).toEqual(['add a', 'update a', 'delete a']);
 });
 
-test('what the filters of the mesh take away is deleted, and added when it comes back', () => {
+test('a config store controller reports an object that a mesh filter removes as deleted, and as added later', () => {
   const { world, controller, calls } = started(add(service('a')), add(service('b')));
   controller.run();
   calls.length = 0;
@@ -85,7 +85,7 @@ test('what the filters of the mesh take away is deleted, and added when it comes
 
 describe('a gap in the journal', () => {
   const during = [add(service('a')), add(service('b')), add(service('c'))];
-  test('that is mended changes nothing: what was acted on comes again', () => {
+  test('calls no handler again when its events are recorded late', () => {
     const { world, controller, calls } = started(add(service('z')));
     controller.run();
     const from = world.state;
@@ -95,7 +95,7 @@ describe('a gap in the journal', () => {
     world.record(add(service('d')));
     expect(calls.slice(4)).toEqual(['add d']);
   });
-  test('of which something is rejected when it is folded again: only the difference comes', () => {
+  test('calls handlers only for the difference if an event is rejected when folded again', () => {
     const { world, controller, calls } = started(add(service('z')));
     controller.run();
     const from = world.state;
@@ -106,7 +106,7 @@ describe('a gap in the journal', () => {
   });
 });
 
-test('in sync when each source has said everything', () => {
+test('a config store controller is in sync when every source has been listed', () => {
   const { world, controller } = started();
   expect(controller.hasSynced()).toBe(false);
   world.record({ source: SOURCE, kind: 'Synced' });
@@ -115,7 +115,7 @@ test('in sync when each source has said everything', () => {
   expect(controller.hasSynced()).toBe(true);
 });
 
-test('its store is for reading', () => {
+test('a config store controller offers a read-only store', () => {
   const { world, controller } = started();
   world.record(add(service('a')));
   expect(controller.store.list('Service')).toHaveLength(1);

@@ -37,7 +37,7 @@ async function mostInUse(given: string): Promise<number> {
   return Number(stdout);
 }
 
-test('with the flag less garbage gathers', async () => {
+test('the heap holds less garbage with the growth flag', async () => {
   const [slowly, asV8Likes] = await Promise.all([mostInUse(flag), mostInUse('--heap-growing-percent=0')]);
   expect(slowly).toBeLessThan(asV8Likes * 0.9);
 });

@@ -23,17 +23,17 @@ test.each<[LogLevel, readonly string[]]>([
   expect(written).toEqual(expected.map(one => `1970-01-01T00:00:01.000Z\t${one}\tx\n`));
 });
 
-test('as JSON', () => {
+test('the log writes JSON with --log_as_json', () => {
   const [line] = lines('info', true, log => log('warn', 'two\nlines "quoted"'));
   expect(line?.endsWith('\n')).toBe(true);
   expect(JSON.parse(line!)).toEqual({ time: '1970-01-01T00:00:01.000Z', level: 'warn', msg: 'two\nlines "quoted"' });
 });
 
-test('a long message is cut', () => {
+test('the log truncates a long message', () => {
   const [line] = lines('info', true, log => log('info', 'x'.repeat(MESSAGE_CHARS_MAX + 1)));
   expect((JSON.parse(line!) as { msg: string }).msg).toBe(`${'x'.repeat(MESSAGE_CHARS_MAX)}…`);
 });
 
-test('the names of levels', () => {
+test('the log knows the names of its levels', () => {
   expect(['debug', 'none', 'verbose', 'toString'].map(isLogLevel)).toEqual([true, true, false, false]);
 });

@@ -26,7 +26,7 @@ class BatchingWorld {
   }
 }
 
-test('of two creations at once the second finds the first', async () => {
+test('recorded store: the second of two concurrent creations gets a conflict', async () => {
   const world = new BatchingWorld();
   const store = new RecordedStore(world, SOURCE);
   const [one, two] = await Promise.all([
@@ -38,7 +38,7 @@ test('of two creations at once the second finds the first', async () => {
   expect(store.store.get(name)?.obj.spec).toMatchObject({ host: 'web' });
 });
 
-test('what says nothing new is not recorded, and what was written can be deleted', async () => {
+test('recorded store: an equal value is not recorded, and a written object can be deleted', async () => {
   const world = new BatchingWorld();
   const store = new RecordedStore(world, SOURCE);
   await store.write(s => s.create(destinationRule('r', 'web')));
@@ -48,7 +48,7 @@ test('what says nothing new is not recorded, and what was written can be deleted
   expect(await store.write(s => s.delete(name))).toMatchObject({ left: { kind: 'NotFound' } });
 });
 
-test('a write that fails does not stop the next', async () => {
+test('recorded store: a failed write does not block the next', async () => {
   const world = new BatchingWorld();
   const store = new RecordedStore(world, SOURCE);
   const failing = store.write(() => {

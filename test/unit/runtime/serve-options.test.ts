@@ -20,13 +20,13 @@ describe('addresses', () => {
 
 describe('settings', () => {
   const flags = { domainSuffix: 'cluster.local', clusterId: 'c', systemNamespace: 'istio-system' };
-  test('flags, the revision, and of the environment the feature flags alone', () => {
+  test('contain flags, the revision, and only the feature flags of the environment', () => {
     const environment = { REVISION: 'canary', PILOT_HTTP10: 'true', HOME: '/root', TOKEN: 'secret' };
     const settings = settingsFrom({ ...flags, clusterAliases: { a: 'c' } }, environment);
     expect(settings).toMatchObject({ ...flags, revision: 'canary', clusterAliases: { a: 'c' } });
     expect(settings.env).toEqual({ PILOT_HTTP10: 'true' });
   });
-  test('without a revision it is the default one', () => {
+  test('have the default revision if none is given', () => {
     expect(settingsFrom(flags, {}).revision).toBe('');
   });
   test.each([

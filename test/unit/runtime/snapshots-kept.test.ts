@@ -14,7 +14,7 @@ import {
 } from '../../../src/runtime/snapshots.ts';
 import { World } from '../../../src/runtime/world.ts';
 
-test('a process that serves forgets what is too old, goes on, and starts again from what is left', async () => {
+test('retention: a serving process forgets old events, goes on, and restarts from the rest', async () => {
   let now = 0;
   const journal = await openMemoryJournal({ clock: () => now });
   const clock: Clock = { now: () => now, after: () => ({ cancel: () => undefined }) };
@@ -51,7 +51,7 @@ test('a process that serves forgets what is too old, goes on, and starts again f
   }
 });
 
-test('however long the history, few snapshots stay, and no gap between them is much longer than the others', () => {
+test('snapshots: a bounded number is kept, evenly spread over the history', () => {
   let kept: readonly number[] = [];
   for (let seq = 4_000; seq <= 4_000_000; seq += 4_000) {
     kept = [...kept, seq];
@@ -64,13 +64,13 @@ test('however long the history, few snapshots stay, and no gap between them is m
   expect(Math.max(...gaps)).toBeLessThanOrEqual(4_000_000 / (OLDER_SNAPSHOTS_MAX / 4));
 });
 
-test('what a compacted journal begins with never goes', () => {
+test('snapshots: the one that a compacted journal begins with is kept', () => {
   const seqs = Array.from({ length: 60 }, (_, i) => 100 + i);
   expect(superfluous(seqs, 99)).not.toContain(100);
   expect(superfluous(seqs, 99)).toHaveLength(60 - OLDER_SNAPSHOTS_MAX - SNAPSHOTS_KEPT);
 });
 
-test('while others need the processor more a snapshot is put off, and not for ever', async () => {
+test('snapshots: one is postponed while the processor is needed, within bounds', async () => {
   const journal = await openMemoryJournal({ clock: () => 0 });
   const { state } = await foldHistory(journal, { fromSnapshot: true });
   const clock: Clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };

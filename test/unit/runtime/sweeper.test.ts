@@ -52,7 +52,7 @@ const connect = (mesh: Mesh, i: number): void => {
 };
 
 describe('memory', () => {
-  it('does not grow with changes, nor with the proxies that have been there', async () => {
+  it('does not grow with changes or with departed proxies', async () => {
     const mesh = new Mesh();
     mesh.put(service('a', 80));
     mesh.put(service('b', 80));
@@ -89,7 +89,7 @@ describe('memory', () => {
     );
   });
 
-  it('is swept early when much has gathered, one sweep at a time, in slices', async () => {
+  it('is swept early after fast growth, one sweep at a time, in slices', async () => {
     let values = 0;
     let pieces = 0;
     let under = 0;
@@ -132,7 +132,7 @@ describe('a sweep that is due', () => {
   const sweeperThat = (busy: () => boolean) =>
     new Sweeper({ memo: freshEngine(), connected: () => [], holds: () => false, busy });
 
-  it('is put off while others need the processor, and not for ever', async () => {
+  it('is postponed while the processor is needed, within bounds', async () => {
     const sweeper = sweeperThat(() => true);
     const sweeps: number[] = [];
     for (let tick = 0; tick < 2 * (SWEEPS_PUT_OFF_MAX + 1); tick++) {
@@ -143,7 +143,7 @@ describe('a sweep that is due', () => {
     expect(sweeps).toEqual([...late.fill(0), 1, ...late.slice().fill(1), 2]);
   });
 
-  it('is made when they no longer do', async () => {
+  it('runs once the processor is no longer needed', async () => {
     let busy = true;
     const sweeper = sweeperThat(() => busy);
     await sweeper.tick();

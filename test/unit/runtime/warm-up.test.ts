@@ -58,7 +58,7 @@ function warmUpOf(state: State, options: Pick<WarmUpOptions, 'runsMax' | 'enable
 const runsOf = ({ tracker: { stats } }: ReturnType<typeof freshEngine>): number => stats.runs + stats.generated;
 
 describe('warm-up', () => {
-  it('leaves next to nothing to make for the first sidecar that comes', async () => {
+  it('leaves almost nothing to make for the first sidecar', async () => {
     const state = mesh();
     const { engine, warmUp } = warmUpOf(state);
     await warmUp.run(async () => guessedSidecars(state));
@@ -73,7 +73,7 @@ describe('warm-up', () => {
       expect([typeUrl, held.get(typeUrl)?.versions]).toEqual([typeUrl, set.versions]);
   });
 
-  it('lets the event loop turn, and ends where it is told to', async () => {
+  it('yields to the event loop and stops at its limit', async () => {
     const state = mesh();
     const { engine, warmUp } = warmUpOf(state, { runsMax: 1 });
     const loop = countLoopTurns();
@@ -88,7 +88,7 @@ describe('warm-up', () => {
     expect(loop.turns).toBeGreaterThan(runsOf(engine) / 200);
   });
 
-  it('is not ready before it is done, whatever the sources say; switched off it is ready at once and makes nothing', async () => {
+  it('delays readiness until it is finished; disabled, it is ready at once and makes nothing', async () => {
     const state = mesh();
     const ready = { ready: true, text: 'ready\n' };
     const { warmUp } = warmUpOf(state);
@@ -108,7 +108,7 @@ describe('warm-up', () => {
     expect(warmUpEnabled({ PILOT_ENABLE_WARM_UP: 'false' })).toBe(false);
   });
 
-  it('is done also where nobody can tidy up behind it', async () => {
+  it('finishes also if the garbage collection fails', async () => {
     const tidy = (): never => {
       throw new Error('flags are frozen');
     };
@@ -118,7 +118,7 @@ describe('warm-up', () => {
     expect(logged.join()).toContain('flags are frozen');
   });
 
-  it('keeps what it made until the first proxy comes, and not for ever', async () => {
+  it('keeps its views until the first proxy connects, within bounds', async () => {
     const state = mesh();
     const { engine, warmUp } = warmUpOf(state);
     await warmUp.run(async () => guessedSidecars(state));
@@ -133,7 +133,7 @@ describe('warm-up', () => {
   });
 });
 
-describe('who is expected on a new mesh', () => {
+describe('the expected proxy of a new mesh', () => {
   it('is a sidecar of each namespace with services or workloads, the fullest first, none where nothing is injected', () => {
     const state = world([
       service('small', 0),
@@ -145,7 +145,7 @@ describe('who is expected on a new mesh', () => {
     expect(guessedSidecars(state, 1).map(({ facets }) => facets.namespace)).toEqual(['large']);
   });
 
-  it('is like a pod of the namespace, if there is one', () => {
+  it('has the labels of a pod of the namespace, if there is one', () => {
     const pod = (name: string, rest: string): string => `
 apiVersion: v1
 kind: Pod
@@ -167,11 +167,11 @@ spec: { serviceAccountName: ${name}-account, containers: [], ${rest}`;
   });
 });
 
-describe('who is expected after a restart', () => {
+describe('the expected proxies after a restart', () => {
   const journal = openMemoryJournal();
   afterEach(() => journal.close());
 
-  it('are those that connected last, each once, with the nodes that they sent, and those that never left', async () => {
+  it('are the last connected ones, each once with its node, and those still connected', async () => {
     const facts = (name: string, namespace: string): readonly Unrecorded[] =>
       proxyFacts(`${name}-connection`, sidecar(namespace, name, '10.0.0.1'));
     for (const [name, namespace] of [

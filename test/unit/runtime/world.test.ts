@@ -92,14 +92,14 @@ describe('recording', () => {
     await expectReplayed(one);
   });
 
-  test('nobody is asked what to push while there is nobody to be pushed to', async () => {
+  test('no push request is computed while no proxy is connected', async () => {
     const one = bench();
     await one.world.record([service('a', '10.96.0.1')]);
     expect(isNoPush(one.folded[0]!.request)).toBe(true);
     await expectReplayed(one);
   });
 
-  test('calls of one turn share a commit and keep their order', async () => {
+  test('concurrent calls share a commit and keep their order', async () => {
     const one = bench();
     const all = ['a', 'b', 'c'].map((name, i) => one.world.record([service(name, `10.96.0.${i + 1}`)]));
     await Promise.all(all);
@@ -107,7 +107,7 @@ describe('recording', () => {
     expect(await kinds(one.journal)).toEqual(['1 Add', '2 Add', '3 Add']);
   });
 
-  test('news is asked of a state in which everything recorded before is folded', async () => {
+  test('news runs on a state in which everything recorded before is folded', async () => {
     const one = bench();
     const add = service('a', '10.96.0.1');
     await one.world.record([add]);
@@ -120,7 +120,7 @@ describe('recording', () => {
     expect(one.journal.head().seq).toBe(1);
   });
 
-  test('a caller whose news fails, or whose fact is unfit, hears of it and nobody else does', async () => {
+  test('a failing news function or an unfit fact rejects only its own call', async () => {
     const one = bench();
     let deep: unknown = {};
     for (let i = 0; i < 1_100; i++) deep = { deep };
@@ -139,7 +139,7 @@ describe('recording', () => {
 });
 
 describe('a journal that cannot be written', () => {
-  test('serving goes on, and what came meanwhile is recorded late with the seqs it was folded with', async () => {
+  test('serving continues, and facts are recorded late with the seqs that they were folded with', async () => {
     const one = bench();
     await one.world.record([service('a', '10.96.0.1')]);
     one.fails = true;
@@ -161,7 +161,7 @@ describe('a journal that cannot be written', () => {
     await expectReplayed(one);
   });
 
-  test('what was told and pushed during the gap is not told again when it is recorded', async () => {
+  test('effects and pushes of the gap are not repeated when it is recorded', async () => {
     const one = bench();
     one.fails = true;
     await one.world.record([service('a', '10.96.0.1')]);
@@ -171,7 +171,7 @@ describe('a journal that cannot be written', () => {
     expect(one.folded.map(({ request, effects }) => [isNoPush(request), effects])).toEqual([[true, []]]);
   });
 
-  test('a fact that cannot be recorded is refused in a gap as well, and does not stand in the way of recovery', async () => {
+  test('an unfit fact is refused during a gap too, and does not block recovery', async () => {
     const one = bench();
     one.fails = true;
     await one.world.record([service('a', '10.96.0.1')]);
@@ -183,7 +183,7 @@ describe('a journal that cannot be written', () => {
     await expectReplayed(one);
   });
 
-  test('state never goes back, and is never seen half recovered', async () => {
+  test('the state never goes back and is never visible half recovered', async () => {
     const one = bench();
     const seen: number[] = [];
     one.world.listen({ onFolded: state => void seen.push(state.seq) });
@@ -196,7 +196,7 @@ describe('a journal that cannot be written', () => {
     await expectReplayed(one);
   });
 
-  test('strict: nothing moves until writing works again, then it goes on by itself', async () => {
+  test('strict: recording waits until writing works again and then continues by itself', async () => {
     const one = bench(true);
     await one.world.record([service('a', '10.96.0.1')]);
     one.fails = true;
@@ -216,7 +216,7 @@ describe('a journal that cannot be written', () => {
 });
 
 describe('stopping', () => {
-  test('waits for what is under way and refuses what comes later', async () => {
+  test('waits for pending writes and refuses later facts', async () => {
     const one = bench();
     const under = one.world.record([service('a', '10.96.0.1')]);
     await one.world.stop();
@@ -224,7 +224,7 @@ describe('stopping', () => {
     await expect(one.world.record([service('b', '10.96.0.2')])).rejects.toThrow('stopping');
   });
 
-  test('in a gap it tries once more', async () => {
+  test('tries once more to record a gap', async () => {
     const one = bench();
     one.fails = true;
     await one.world.record([service('a', '10.96.0.1')]);
@@ -233,7 +233,7 @@ describe('stopping', () => {
     expect(await kinds(one.journal)).toEqual(['1 Gap', '2 Add']);
   });
 
-  test('in a gap that stays it says how much is lost', async () => {
+  test('logs how many facts are lost if the gap cannot be recorded', async () => {
     const one = bench();
     one.fails = true;
     await one.world.record([service('a', '10.96.0.1'), service('b', '10.96.0.2')]);

@@ -91,7 +91,7 @@ describe('messages', () => {
     expect(() => encodeMessage('envoy.config.listener.v3.Filter', { typedConfig })).toThrow(/contrib\.Filter/);
   });
 
-  test('the name table of the DNS proxy', () => {
+  test('encode the name table of the DNS proxy', () => {
     const table = {
       'a.b.svc.cluster.local': { ips: ['10.0.0.1'], registry: 'Kubernetes', shortname: 'a', namespace: 'b' },
     };
@@ -99,7 +99,7 @@ describe('messages', () => {
     expect(toProtoJson('istio.networking.nds.v1.NameTable', bytes)).toEqual({ table });
   });
 
-  test('frozen messages', () => {
+  test('may be frozen', () => {
     const metadata = Object.freeze({ filterMetadata: Object.freeze({ b: Object.freeze({ x: 1 }), a: {} }) });
     expect(encodeMessage(CLUSTER, Object.freeze({ name: 'x', metadata })).length).toBeGreaterThan(0);
   });
@@ -144,7 +144,7 @@ describe('resources', () => {
     }
   });
 
-  test('an unknown type is our mistake and said so', () => {
+  test('of an unknown type are an error that names the type', () => {
     expect(() => encodeResource('type.googleapis.com/no.Such', 'x', {})).toThrow('no protobuf type no.Such');
   });
 });
@@ -152,7 +152,7 @@ describe('resources', () => {
 describe('parts', () => {
   const names = Array.from({ length: 20 }, (_, i) => `part-${i}`);
 
-  test('of many virtual hosts only the one that changed is encoded again', () => {
+  test('of a changed route configuration: only the changed virtual host is encoded again', () => {
     const encoded: string[] = [];
     const all = names.map(name => noted(host(name), encoded));
     encodeResource(typeUrl(ROUTES), '80', { name: '80', virtualHosts: all, validateClusters: { value: false } });
@@ -168,7 +168,7 @@ describe('parts', () => {
     expect(Buffer.from(bytes)).toEqual(Buffer.from(encodeMessage(ROUTES, afresh)));
   });
 
-  test('of many filter chains only the one that changed is encoded again', () => {
+  test('of a changed listener: only the changed filter chain is encoded again', () => {
     const chain = (name: string): FilterChain => ({ name, filters: [{ name: 'f', typedConfig: anyStruct({ name }) }] });
     const encoded: string[] = [];
     const all = names.map(name => noted(chain(name), encoded));
@@ -182,7 +182,7 @@ describe('parts', () => {
     expect(Buffer.from(bytes)).toEqual(Buffer.from(encodeMessage(LISTENER, afresh)));
   });
 
-  test('one of a few is encoded again once, and never after that', () => {
+  test('in a short list are encoded twice at most', () => {
     const encoded: string[] = [];
     const few = [noted(host('a'), encoded), noted(host('b'), encoded)];
     for (let i = 0; i < 4; i++) encodeMessage(ROUTES, { name: `${i}`, virtualHosts: few });
@@ -191,7 +191,7 @@ describe('parts', () => {
     expect(encodeMessage(ROUTES, { name: '4', virtualHosts: few })).toEqual(encodeMessage(ROUTES, afresh));
   });
 
-  test('parts that come again within a resource, at any depth, are as if they were others', () => {
+  test('that come again within a resource, at any depth, encode as if they were different objects', () => {
     // Lengths on both sides of what takes another byte, so that what was written moves while it is remembered.
     for (const length of [1, 90, 118, 126, 127, 128, 300, 16_300, 20_000]) {
       const make = (): Plain => {
@@ -209,7 +209,7 @@ describe('parts', () => {
     }
   });
 
-  test('a part that is used twice, none, and absent parts', () => {
+  test('may be used twice, be empty or be absent', () => {
     const a = host('a');
     for (const message of [{ virtualHosts: [a, a] }, { name: 'x', virtualHosts: [] }, { name: 'x' }]) {
       expect(Buffer.from(encodeMessage(ROUTES, message))).toEqual(Buffer.from(encodeUnpacked(typeOf(ROUTES), message)));

@@ -51,8 +51,8 @@ const setOf = (connection: string, typeUrl: string) => {
   return engine.resourcesFor(host.state(), proxy, typeUrl, proxy.subscriptions[typeUrl]!);
 };
 
-describe('engine', () => {
-  test('names in order, absent ones left out, types that are not generated undefined', () => {
+describe('the engine', () => {
+  test('gives names in order, omits absent ones, and gives undefined for types that are not generated', () => {
     expect([...setOf('one', CDS)!.versions.keys()]).toEqual(['a', 'b']);
     expect([...setOf('one', EDS)!.versions.keys()]).toEqual(['a', 'c']);
     const proxy = host.state().proxies.get('one')!;
@@ -63,7 +63,7 @@ describe('engine', () => {
     expect(engine.resourcesFor(host.state(), proxy, RDS, { wildcard: false, names: [] })!.size).toBe(0);
   });
 
-  test('equal proxies share the set; a changed one keeps the bytes of what did not change', async () => {
+  test('shares sets between equal proxies, and keeps the bytes of unchanged resources', async () => {
     const before = setOf('one', CDS)!;
     expect(setOf('two', CDS)).toBe(before);
     expect(setOf('two', EDS)).toBe(setOf('one', EDS));
@@ -74,7 +74,7 @@ describe('engine', () => {
     expect(setOf('one', EDS)!.digest).toBe(setOf('two', EDS)!.digest);
   });
 
-  test('facts about proxies run no query', async () => {
+  test('runs no query for facts about proxies', async () => {
     setOf('one', CDS);
     setOf('one', EDS);
     const { runs, verifications } = engine.tracker.stats;
@@ -84,7 +84,7 @@ describe('engine', () => {
     expect(engine.tracker.stats).toMatchObject({ runs, verifications });
   });
 
-  test('a sweep changes nothing that is served', async () => {
+  test('serves the same after a sweep', async () => {
     const before = setOf('one', CDS)!.digest;
     for (let i = 0; i < 4; i++) engine.sweep();
     expect(setOf('one', CDS)!.digest).toBe(before);
@@ -92,7 +92,7 @@ describe('engine', () => {
     expect(setOf('one', CDS)!.digest).not.toBe(before);
   });
 
-  test('what a connected proxy holds is not swept, however long it is quiet; what nobody holds is', async () => {
+  test('sweeps values that no connected proxy holds, and no others', async () => {
     for (const connection of ['one', 'two']) for (const type of [CDS, EDS]) setOf(connection, type);
     const { queries } = engine.tracker.size;
     const one = [host.state().proxies.get('one')!];
@@ -109,7 +109,7 @@ describe('engine', () => {
     expect(engine.tracker.size).toEqual({ queries: 0, generated: 0 });
   });
 
-  test('a digest is of names and versions, in name order', () => {
+  test('makes digests of names and versions, in name order', () => {
     const versions = new Map([
       ['a', '1'],
       ['b', '2'],
@@ -120,7 +120,7 @@ describe('engine', () => {
 });
 
 describe('receipts', () => {
-  test('one for each type, state and digest; connections sorted, once each', () => {
+  test('are one for each type, state and digest, with sorted connections', () => {
     const of = (connection: string, digest: string) => ({ connection, typeUrl: CDS, stateSeq: 7, digest, count: 2 });
     const receipts = receiptsOf([of('b', 'x'), of('c', 'y'), of('a', 'x'), of('b', 'x')]);
     expect(receipts.map(({ connections, digest }) => [connections, digest])).toEqual([
@@ -130,8 +130,8 @@ describe('receipts', () => {
   });
 });
 
-describe('windows', () => {
-  test('places are given in order, and back; a slow one gives its place away once', () => {
+describe('the write window', () => {
+  test('grants slots in order, and takes the slot of a slow write away once', () => {
     const timers: (() => void)[] = [];
     let now = 0;
     const clock = {
@@ -171,7 +171,7 @@ describe('windows', () => {
     expect([window.slotsTaken, timers]).toEqual([0, []]);
   });
 
-  test('bytes count as well, and what is larger than the window goes alone', () => {
+  test('counts bytes as well, and lets a larger write through alone', () => {
     const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
     const window = new WriteWindow(clock, { writesMax: 3, writeBytesMax: 10, writeSlotMs: 100 });
     const order: number[] = [];
@@ -191,7 +191,7 @@ describe('windows', () => {
     expect([order, window.slotsTaken]).toEqual([[11, 4, 6, 1], 0]);
   });
 
-  test('who has left is forgotten, also while there is always somebody waiting', async () => {
+  test('frees finished writes, also while the queue never empties', async () => {
     const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
     const window = new WriteWindow(clock, { writesMax: 1, writeBytesMax: 10, writeSlotMs: 100 });
     const take = (): SlotRequest => {

@@ -8,7 +8,7 @@ const CDS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
 const EDS = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment';
 const resource = (name: string): Resource<object> => ({ name, message: { name }, problems: [] });
 
-test('lists of the identical resources have one set', () => {
+test('set book: lists of the identical resources have one set', () => {
   const [a, b, c] = ['a', 'b', 'c'].map(resource) as [Resource<object>, Resource<object>, Resource<object>];
   const book = new SetBook();
   const list = [a, b];
@@ -22,7 +22,7 @@ test('lists of the identical resources have one set', () => {
   expect(book.find(EDS, [a, b])).toBeUndefined();
 });
 
-test('only so many are compared with', () => {
+test('set book: a list is compared with COMPARED_SETS sets at most', () => {
   const book = new SetBook();
   const lists = Array.from({ length: COMPARED_SETS + 1 }, (_, i) => [resource(`r${i}`)]);
   const sets = lists.map(list => book.make(CDS, list));

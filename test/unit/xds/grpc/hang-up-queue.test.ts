@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { HANG_UPS_PER_TICK, HangUpQueue } from '../../../../src/xds/grpc/hang-up-queue.ts';
 import { countLoopTurns } from '../../loop-turns.ts';
 
-test('connections that end in one turn are closed in several', async () => {
+test('hang-up queue: connections that end in one tick are closed in several', async () => {
   const hangUps = new HangUpQueue();
   const log: string[] = [];
   const sockets = Array.from({ length: 2 * HANG_UPS_PER_TICK + 1 }, (_, i) => {
@@ -26,7 +26,7 @@ test('connections that end in one turn are closed in several', async () => {
     expect(turn.match(/\d+/g)?.length ?? 0).toBeLessThanOrEqual(HANG_UPS_PER_TICK);
 });
 
-test('a real session whose client hangs up is closed, and its streams are told', async () => {
+test('hang-up queue: a real session whose client hangs up is closed, and its streams end', async () => {
   const hangUps = new HangUpQueue();
   const server = createServer();
   const closed: string[] = [];

@@ -18,8 +18,8 @@ function memo(bytesMax?: number): { readonly memo: RequestMemo<Message>; readonl
 
 const large = (text: string): Buffer => Buffer.from(text.padEnd(REMEMBERED_BYTES_MIN, '.'));
 
-describe('requests that are sent again', () => {
-  it('are decoded once, and others are not taken for them', () => {
+describe('repeated requests', () => {
+  it('are decoded once and not confused with others', () => {
     const { memo: made, decoded } = memo();
     const first = made.read(large('a'));
     expect(made.read(large('a'))).toBe(first);
@@ -29,7 +29,7 @@ describe('requests that are sent again', () => {
     expect(made.hits).toBe(2);
   });
 
-  it('are kept as they were, whatever becomes of the buffer', () => {
+  it('are kept even if the buffer changes later', () => {
     const { memo: made } = memo();
     const bytes = large('a');
     made.read(bytes);
@@ -38,7 +38,7 @@ describe('requests that are sent again', () => {
     expect(made.read(bytes).text).toBe(bytes.toString());
   });
 
-  it("are decoded each time if they are small, one client's own, or cannot be read", () => {
+  it("are decoded each time if they are small, have one client's node, or are malformed", () => {
     const { memo: made, decoded } = memo();
     for (const bytes of [Buffer.from('small'), large('own')]) for (let i = 0; i < 2; i++) made.read(bytes);
     expect(decoded).toHaveLength(4);
@@ -46,7 +46,7 @@ describe('requests that are sent again', () => {
     expect(made.bytes).toBe(0);
   });
 
-  it('are forgotten past a number of bytes, those not seen for longest', () => {
+  it('are dropped past a number of bytes, least recently seen first', () => {
     const { memo: made, decoded } = memo(2 * REMEMBERED_BYTES_MIN + 100);
     const [a, b, c] = ['a', 'b', 'c'].map((text, i) => Buffer.concat([large(text), Buffer.alloc(i)]));
     made.read(a!);

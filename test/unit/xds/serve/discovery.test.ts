@@ -13,7 +13,7 @@ const CLUSTER = 'envoy.config.cluster.v3.Cluster';
 const encoded = ['a', 'b'].map(name => encodeResource(typeUrl(CLUSTER), name, { name }));
 
 describe('responses', () => {
-  test('state of the world', () => {
+  test('of state of the world decode to what was put in', () => {
     const bytes = discoveryResponse({
       versionInfo: 'v1',
       typeUrl: typeUrl(CLUSTER),
@@ -50,14 +50,14 @@ describe('responses', () => {
     });
   });
 
-  test('an empty one says only its type and nonce', () => {
+  test('without resources contain only type and nonce', () => {
     const empty = discoveryResponse({ versionInfo: '', typeUrl: 't', nonce: 'n', frames: [] });
     expect(toProtoJson('envoy.service.discovery.v3.DiscoveryResponse', empty)).toEqual({ typeUrl: 't', nonce: 'n' });
   });
 });
 
 describe('requests', () => {
-  test('the first of a stream, with its node', () => {
+  test('have a node in the first request of a stream', () => {
     const bytes = encodeMessage('envoy.service.discovery.v3.DiscoveryRequest', {
       node: {
         id: 'sidecar~10.0.0.1~a.b~b.svc.cluster.local',
@@ -89,7 +89,7 @@ describe('requests', () => {
     });
   });
 
-  test('a rejection, with details that may be of any type', () => {
+  test('may be a NACK with details of any type', () => {
     const bytes = encodeMessage('envoy.service.discovery.v3.DiscoveryRequest', {
       versionInfo: 'v1',
       responseNonce: 'n2',
@@ -129,7 +129,7 @@ describe('requests', () => {
     });
   });
 
-  test('garbage is refused', () => {
+  test('that are malformed are an error', () => {
     expect(() => decodeDiscoveryRequest(Uint8Array.of(0x0a, 0xff))).toThrow();
     expect(() => decodeDeltaDiscoveryRequest(Uint8Array.of(0xff, 0xff, 0xff))).toThrow();
   });

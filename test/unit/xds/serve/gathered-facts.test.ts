@@ -34,13 +34,13 @@ function rig() {
   return { timers, recorded, say, during };
 }
 
-test('when nobody waits facts go at once', async () => {
+test('gathered facts are recorded at once while no stream waits for admission', async () => {
   const { timers, recorded, say } = rig();
   expect(await say('a')).toBe(1);
   expect([recorded, timers]).toEqual([['a'], []]);
 });
 
-test('when somebody waits they go together, later ones not before them', async () => {
+test('gathered facts share one call in their order while streams wait for admission', async () => {
   const { timers, recorded, say, during } = rig();
   during(true);
   const answers = [say('a'), say('unfit'), say('b')];

@@ -6,7 +6,7 @@ import { AdmissionGate } from '../../../../src/xds/serve/admission-gate.ts';
 import { defaultXdsLimits, xdsLimits } from '../../../../src/xds/serve/limits.ts';
 
 describe('limits', () => {
-  it("are istiod's where nothing is said", () => {
+  it("have istiod's defaults", () => {
     const limits = xdsLimits({}, 2);
     expect(limits).toEqual({ ...defaultXdsLimits, newStreamsPerSecond: 25 });
     expect(limits).toMatchObject({
@@ -19,7 +19,7 @@ describe('limits', () => {
     expect([1, 4, 17, 64].map(cpus => xdsLimits({}, cpus).newStreamsPerSecond)).toEqual([20, 35, 100, 100]);
   });
 
-  it("are what the environment says by istiod's names, unless that means nothing", () => {
+  it("follow istiod's environment variables if these can be parsed", () => {
     const env = {
       ISTIO_GPRC_MAXSTREAMS: '7',
       ISTIO_GPRC_MAXRECVMSGSIZE: '1024',
@@ -43,7 +43,7 @@ describe('limits', () => {
     expect(xdsLimits({ PILOT_MAX_REQUESTS_PER_SECOND: '0' }, 2).newStreamsPerSecond).toBe(25);
   });
 
-  it('of the push schedule, likewise', () => {
+  it('of the push schedule follow them too', () => {
     expect(scheduleSettings({})).toMatchObject({ debounceAfterMs: 100, debounceMaxMs: 10_000, endpointDebounce: true });
     const env = {
       PILOT_DEBOUNCE_AFTER: '20ms',
@@ -57,8 +57,8 @@ describe('limits', () => {
   });
 });
 
-describe('the gate for new streams', () => {
-  it('lets what fits into a turn through at once, the others at the next turn after theirs, and refuses when that takes too long', () => {
+describe('the admission gate', () => {
+  it('admits one batch at once, the others at later batch boundaries, and refuses a wait that is too long', () => {
     const gate = new AdmissionGate(10, 600);
     const enter = (...times: readonly number[]) => times.map(now => gate.admit(now));
     expect(enter(1_000, 1_000, 1_000, 1_000, 1_000, 1_000)).toEqual([0, 0, 0, 0, 0, 0]);
@@ -67,7 +67,7 @@ describe('the gate for new streams', () => {
     expect(enter(10_000, 10_007, 10_050, 10_051, 10_052, 10_053, 10_054)).toEqual([0, 0, 0, 0, 0, 0, 446]);
   });
 
-  it('lets no more through than it is said to, at any turn', () => {
+  it('never exceeds its rate', () => {
     const gate = new AdmissionGate(25, 60_000);
     const turns = new Map<number, number>();
     for (let stream = 0; stream < 400; stream++) {
@@ -79,7 +79,7 @@ describe('the gate for new streams', () => {
     expect(Math.max(...turns.keys())).toBe(15_500);
   });
 
-  it('never lets one wait that comes alone', () => {
+  it('admits a single stream without a wait', () => {
     const gate = new AdmissionGate(25, 60_000);
     for (let now = 0; now < 60_000; now += 1_000) expect(gate.admit(now)).toBe(0);
   });

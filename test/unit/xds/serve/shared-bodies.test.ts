@@ -18,7 +18,7 @@ function decoded(protocol: 'sotw' | 'delta', pieces: readonly Buffer[]): unknown
   return type.decode(Buffer.concat(pieces)).toJSON();
 }
 
-describe('whole responses', () => {
+describe('response bodies', () => {
   const names = ['a', 'b'];
   const removed = ['gone', ''];
 
@@ -39,7 +39,7 @@ describe('whole responses', () => {
     expect(decoded(protocol, new SharedBodies().pieces(content, 'n'))).toEqual(decoded(protocol, [alone]));
   });
 
-  it('are one buffer for all who are sent the same, whatever their nonces, and not for others', () => {
+  it('are one buffer for all streams with the same content, whatever their nonces', () => {
     const bodies = new SharedBodies();
     const content: ResponseContent = { protocol: 'delta', set, names, removed: none };
     const [first, nonce] = bodies.pieces(content, 'one');
@@ -57,7 +57,7 @@ describe('whole responses', () => {
     expect(bodies.pieces({ ...content, set: changed }, 'one')[0]).not.toEqual(first);
   });
 
-  it('have large resources in them as they are', () => {
+  it('contain large resources without a copy', () => {
     const large = new ResourceSet(CDS, [
       { name: 'a', message: { name: 'a' } },
       { name: 'b', message: { name: 'b', altStatName: 'x'.repeat(20_000) } },
@@ -72,7 +72,7 @@ describe('whole responses', () => {
     expect(decoded('delta', pieces)).toEqual(decoded('delta', [deltaDiscoveryResponse(parts)]));
   });
 
-  it('are kept up to a number of bytes, those asked for last', () => {
+  it('are kept up to a number of bytes, the most recently used ones', () => {
     const lists = [['a'], ['b'], ['a', 'b']];
     const content = (list: readonly string[]): ResponseContent => ({
       protocol: 'delta',

@@ -25,8 +25,8 @@ function subscribed(connection: string, subscribe: readonly string[], unsubscrib
   return fact;
 }
 
-describe('listed names', () => {
-  test('once for all who ask for the same', () => {
+describe('subscription facts', () => {
+  test('list names once for all proxies that subscribe to the same', () => {
     const listed = new SubscriptionFacts();
     const kinds = (facts: readonly Unrecorded[]): readonly string[] => facts.map(({ kind }) => kind);
     expect(kinds(listed.facts(subscribed('a', many), undefined))).toEqual(['Names', 'ProxySubscribed']);
@@ -46,7 +46,7 @@ describe('listed names', () => {
   ])('%s are recorded in full', (_, fact, before) => {
     expect(new SubscriptionFacts().facts(fact, before)).toEqual([{ source: 'xds', ...fact }]);
   });
-  test('whatever comes in whatever order, what is folded later has the names that were asked for', () => {
+  test('fold to the subscribed names in any order of events', () => {
     const act = fc.record({
       connection: fc.constantFrom('a', 'b', 'c'),
       does: fc.constantFrom('connect', 'many', 'others', 'more', 'none', 'leave'),

@@ -13,8 +13,8 @@ function work(pieces: number, log: string[], name: string) {
   };
 }
 
-describe('looks take turns', () => {
-  it('what is long is cut, what waits behind it comes after it, and one turn of the loop has one slice of work', async () => {
+describe('sliced evaluations', () => {
+  it('run one slice for each tick, and one after the other', async () => {
     const turns = new ViewTurns(10);
     const log: string[] = [];
     const loop = countLoopTurns(() => log.push('-'));
@@ -34,7 +34,7 @@ describe('looks take turns', () => {
     expect(turns.cuts).toBe(3);
   });
 
-  it('and go on after one that failed', async () => {
+  it('continue after one that failed', async () => {
     const turns = new ViewTurns(10);
     const broken = () => {
       throw new Error('broken');
@@ -47,7 +47,7 @@ describe('looks take turns', () => {
     expect([await long, await next]).toEqual(['long', 'next']);
   });
 
-  it('or not, when there is nothing left to do', () => {
+  it('take no tick if one slice is enough', () => {
     expect(new ViewTurns(10).run(work(3, [], 'short'))).toBe('short');
   });
 });

@@ -34,19 +34,19 @@ const evaluated = (evaluation: number, typeUrl: string, version: string) => ({
 });
 
 describe('step', () => {
-  test('a request without a type, or of the other protocol, closes the stream', () => {
+  test('closes the stream for a request without a type or of the other protocol', () => {
     expect(run(openSession('delta', 's'), delta(''))[1]).toMatchObject([{ kind: 'Close', code: 'INVALID_ARGUMENT' }]);
     expect(run(openSession('sotw', 's'), delta(CDS))[1]).toMatchObject([{ kind: 'Close', code: 'INVALID_ARGUMENT' }]);
   });
 
-  test('clients that come with nothing hold the one nothing, so that what follows from it is worked out once', () => {
+  test('gives clients that hold nothing the identical empty versions', () => {
     for (const typeUrl of [CDS, EDS]) {
       expect(run(openSession('delta', 's'), delta(typeUrl))[0].watches.get(typeUrl)?.held).toBe(noVersions);
     }
     expect(run(openSession('delta', 's'), delta(EDS, ['a']))[0].watches.get(EDS)?.held).toBe(noVersions);
   });
 
-  test('limits close the stream, one below them does not', () => {
+  test('closes a stream that exceeds a limit, and none at the limit', () => {
     const names = Array.from({ length: WATCHED_NAMES_MAX }, (_, i) => `n${i}`);
     expect(run(openSession('delta', 's'), delta(EDS, names))[1]).toMatchObject([
       { kind: 'Subscribed' },
@@ -62,7 +62,7 @@ describe('step', () => {
     ]);
   });
 
-  test('a failed evaluation ends the push, is not repeated by itself, and what was asked for is not forgotten', () => {
+  test('ends the push after a failed evaluation, does not repeat it by itself, and keeps what is due', () => {
     const [failed, effects] = run(
       openSession('delta', 's'),
       delta(CDS),
@@ -76,14 +76,14 @@ describe('step', () => {
     expect(run(again, { kind: 'Push' }, evaluated(3, CDS, '1'))[1]).toMatchObject([{ kind: 'Respond', names: ['a'] }]);
   });
 
-  test('a view that was not asked for, or was asked for before the subscription changed, is not used', () => {
+  test('ignores a view that is unrequested or older than the subscription', () => {
     const [session] = run(openSession('delta', 's'), delta(RDS, ['a']), delta(RDS, ['b']));
     expect(run(session, evaluated(1, RDS, '1'))[1]).toEqual([]);
     expect(run(session, evaluated(2, RDS, '1'))[1]).toMatchObject([{ kind: 'Respond', names: ['a'] }]);
     expect(run(session, { kind: 'CdsWaitOver', nonce: 'never' })[1]).toEqual([]);
   });
 
-  test('nonces are of the stream; unanswered responses are kept in bounded space', () => {
+  test('makes nonces for the stream, and keeps a bounded number of unanswered responses', () => {
     let [session] = run(openSession('delta', 'conn-7'), delta(CDS), evaluated(1, CDS, '0'), { kind: 'Sent' });
     for (let i = 2; i <= 3 * UNANSWERED_MAX; i++) {
       [session] = run(session, { kind: 'Push' }, evaluated(i, CDS, String(i)), { kind: 'Sent' });
@@ -97,7 +97,7 @@ describe('step', () => {
     expect(syncState(answered.watches.get(CDS)!)).toBe('SYNCED');
   });
 
-  test('what a late NACK of state of the world does not name has been dropped: named again it is sent again', () => {
+  test('sends a name again that a NACK with an expired nonce left out', () => {
     const said = (names: readonly string[], nonce: string, error?: string): SessionInput => ({
       kind: 'Request',
       request: { protocol: 'sotw', typeUrl: RDS, names, nonce, error },
@@ -117,7 +117,7 @@ describe('step', () => {
     expect(asked(['a', 'b'])).toEqual([]);
   });
 
-  test('an unchanged set costs nothing, by identity or by value', () => {
+  test('sends nothing for an unchanged set, by identity or by value', () => {
     const first = evaluated(1, CDS, '1');
     const [session] = run(openSession('delta', 's'), delta(CDS), first, { kind: 'Sent' }, { kind: 'Push' });
     expect(run(session, { ...first, evaluation: 2 })[1]).toEqual([{ kind: 'Settled' }]);
@@ -125,8 +125,8 @@ describe('step', () => {
   });
 });
 
-describe('types', () => {
-  test('push order', () => {
+describe('resource types', () => {
+  test('sort in push order', () => {
     const shuffled = [NDS, 'z/Unknown', ECDS, SDS, RDS, LDS, EDS, CDS, 'a/Unknown'];
     expect(shuffled.sort(byPushOrder)).toEqual([CDS, EDS, LDS, RDS, SDS, 'a/Unknown', ECDS, NDS, 'z/Unknown']);
     expect([CDS, EDS, LDS, RDS, SDS, ECDS, NDS].map(url => rulesOf(url).wildcard)).toEqual([
@@ -141,7 +141,7 @@ describe('types', () => {
   });
 });
 
-describe('blame', () => {
+describe('blamed names', () => {
   const sent = ['outbound|80||a.ns', 'outbound|80||a.ns.svc', '0.0.0.0_80', 'x'];
   test.each([
     ['Error adding/updating cluster(s) outbound|80||a.ns: bad, outbound|80||a.ns.svc: worse', sent.slice(0, 2)],
@@ -156,7 +156,7 @@ describe('blame', () => {
     expect(blamedNames(message, sent)).toEqual(blamed);
   });
 
-  test('one resource needs no text', () => {
+  test('are the one resource of a response, whatever the message', () => {
     expect(blamedNames('no', ['a'])).toEqual(['a']);
     expect(blamedNames('no', [])).toEqual([]);
   });

@@ -71,7 +71,7 @@ describe('protojson', () => {
     expect(roundTrip(name, json)).toEqual(json);
   });
 
-  test('both spellings of a field, and Istio-style durations of a patch', () => {
+  test('accepts both spellings of a field, and durations in the form of Istio patches', () => {
     const read = fromProtoJson('envoy.config.cluster.v3.Cluster', { connect_timeout: '0.25s', lbPolicy: 'RANDOM' });
     expect(isRight(read) && read.right).toEqual({ connectTimeout: { nanos: 250_000_000 }, lbPolicy: 3 });
   });
@@ -87,7 +87,7 @@ describe('protojson', () => {
     expect(isLeft(read) && read.left).toMatch(reason);
   });
 
-  test('an Any whose bytes are not of its type is shown as base64', () => {
+  test('shows an Any whose bytes are not of its type as base64', () => {
     const good = encodeMessage(FILTER, { typedConfig: any('google.protobuf.StringValue', { value: 'abc' }) });
     const broken = Uint8Array.from(good);
     broken[broken.length - 4] = 0x7f;
@@ -95,7 +95,7 @@ describe('protojson', () => {
     expect(Buffer.from(shown.typedConfig.value, 'base64').subarray(-3).toString()).toBe('abc');
   });
 
-  test('bytes that are no message are refused', () => {
+  test('refuses malformed bytes', () => {
     expect(() => toProtoJson(FILTER, Uint8Array.of(0x0a, 0x05, 0x41))).toThrow();
   });
 });

@@ -5,7 +5,7 @@ import { verifyMessage } from '../../../../src/xds/wire/verify.ts';
 const CLUSTER = 'envoy.config.cluster.v3.Cluster';
 const ROUTER = 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router';
 
-describe('what verifyMessage finds', () => {
+describe('verifyMessage', () => {
   test.each<readonly [object, string]>([
     [{ nope: 1 }, 'nope: is not a field of envoy.config.cluster.v3.Cluster'],
     [{ connect_timeout: {} }, 'connect_timeout: is not a field of envoy.config.cluster.v3.Cluster'],
@@ -42,12 +42,12 @@ describe('what verifyMessage finds', () => {
     expect(verifyMessage(CLUSTER, message)).toEqual([mistake]);
   });
 
-  test('all of it', () => {
+  test('finds every mistake of a message', () => {
     expect(verifyMessage(CLUSTER, { nope: 1, name: 2, filters: [{ name: 3 }] })).toHaveLength(3);
     expect(verifyMessage(CLUSTER, [])).toEqual(['the message is not a message']);
   });
 
-  test('nothing in a sound message', () => {
+  test('finds nothing in a valid message', () => {
     const typedConfig = any('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext', { sni: 'x' });
     const message = {
       name: 'x',
