@@ -11,7 +11,8 @@ export interface Sink {
   submit(batch: readonly Fact[]): Promise<void>;
   /**
    * Everything the source has, at start or after a gap. What the journal knows of this source and is not among `all` becomes a
-   * Delete, except objects whose origin is a file in `unreadable` (they stay as they were). Followed by a Synced fact.
+   * Delete, except objects whose origin is a file or below a folder in `unreadable` (they stay as they were): what cannot be read
+   * is never empty. Followed by a Synced fact.
    */
   relist(all: readonly Fact[], unreadable: readonly string[]): Promise<void>;
   /**
@@ -19,6 +20,19 @@ export interface Sink {
    * be taken as they are. No Synced fact follows: a source that lists kind by kind submits it when every kind has been listed.
    */
   relistKinds(kinds: readonly KindName[], all: readonly Fact[], kept?: readonly ObjectRef[]): Promise<void>;
+  /** True if the journal has this of the source. */
+  holds(what: Held): boolean;
+}
+
+/** Objects from the file or from below the folder `path`, or a value of the mesh configuration. */
+export type Held = { readonly path: string } | { readonly mesh: 'MeshConfig' | 'MeshNetworks' };
+
+/** A part of a source that cannot be read (a folder, a kind of an API server): what is known of it stays. */
+export interface Unreadable {
+  readonly what: string;
+  readonly why: string;
+  /** Milliseconds since the epoch; counted from the start of the process at the earliest. */
+  readonly since: number;
 }
 
 /** How a source is doing, for readiness and debug pages. */
@@ -29,6 +43,8 @@ export interface SourceStatus {
   readonly waiting: readonly string[];
   /** What is wrong right now, in words. Sorted. */
   readonly troubles: readonly string[];
+  /** What cannot be read right now. Sorted by `what`. */
+  readonly unreadable: readonly Unreadable[];
 }
 
 export interface Adapter {

@@ -37,6 +37,7 @@ export interface DebugParts {
       readonly source: string;
       readonly synced: boolean;
       readonly troubles: readonly string[];
+      readonly unreadable: readonly unknown[];
     }[];
   };
 }
@@ -87,6 +88,12 @@ function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): v
     'What is wrong with a source right now, by number; /debug/sourcesz has the words.',
     'source',
     bySource(({ troubles }) => troubles.length),
+  );
+  metrics.gaugeBy(
+    'periplus_source_unreadable',
+    'Parts of a source that cannot be read right now, by number: what was known of them stays.',
+    'source',
+    bySource(({ unreadable }) => unreadable.length),
   );
   metrics.gaugeBy('pilot_xds', 'Connected proxies, by the version that they say.', 'version', () => {
     const count = new Map<string, number>();

@@ -15,6 +15,7 @@ import { CliError, EXIT } from './output.ts';
 
 export interface SourceFlags {
   readonly configDir?: string;
+  readonly allowEmptySource: boolean;
   readonly meshConfig: string;
   readonly networksConfig: string;
   readonly kubeconfig?: string;
@@ -41,6 +42,7 @@ const KUBERNETES = 'Kubernetes';
 export function addSourceFlags(command: Command): Command {
   return command
     .option('--configDir <dir>', 'folder of YAML files: Istio and Kubernetes objects, watched')
+    .option('--allow-empty-source', 'delete what the journal has from --configDir if it is empty at the start', false)
     .option('--meshConfig <file>', 'MeshConfig, watched; need not exist', './etc/istio/config/mesh')
     .option('--networksConfig <file>', 'MeshNetworks, watched; need not exist', './etc/istio/config/meshNetworks')
     .option('--kubeconfig <file>', 'watch the Kubernetes API server of this file (default: that of the pod, if in one)')
@@ -87,6 +89,7 @@ export function sourceOptionsOf(flags: SourceFlags): SourceOptions {
   }
   return {
     configDir: flags.configDir,
+    allowEmpty: flags.allowEmptySource,
     meshConfig: flags.meshConfig,
     networksConfig: flags.networksConfig,
     kube: kubeOptionsOf(flags),

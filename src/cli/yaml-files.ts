@@ -108,8 +108,8 @@ export async function filesFacts(source: string, path: string): Promise<Unrecord
   const info = await stat(path).catch(() => undefined);
   if (info === undefined) throw new CliError(`${path}: no such file or folder`);
   if (!info.isDirectory()) return [...objectFacts(source, path, await readFile(path))];
-  const { files, problems } = await scanFolder(path);
-  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  const { files, hidden } = await scanFolder(path);
+  for (const { path: what, why } of hidden) process.stderr.write(`${what} cannot be read: ${why}\n`);
   const facts: Unrecorded[] = [];
   for (const file of files) facts.push(...objectFacts(source, file.path, await readFile(file.path)));
   return facts;

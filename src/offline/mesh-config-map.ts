@@ -8,7 +8,7 @@
 import { isObject } from '../core/base/json.ts';
 import { showOrigin } from '../core/base/problem.ts';
 import type { Fact, MeshLayer, RawObject } from '../core/event.ts';
-import { rawRef, recordKeyOf } from '../core/fold/novelty.ts';
+import { isBelow, rawRef, recordKeyOf } from '../core/fold/novelty.ts';
 import { clusterOf } from '../core/fold/record.ts';
 import type { State } from '../core/state.ts';
 import { singleDocument } from './generate.ts';
@@ -74,7 +74,7 @@ function knows(meshSource: MeshConfigSource, layer: MeshLayer, unreadable: reado
   if (name === undefined) return false;
   const ref = { apiVersion: 'v1', kind: 'ConfigMap', namespace: state.settings.systemNamespace, name };
   const record = state.records.get(recordKeyOf(source, ref) ?? '');
-  return record !== undefined && !unreadable.includes(record.origin?.file ?? '');
+  return record !== undefined && !isBelow(record.origin?.file ?? '', new Set(unreadable));
 }
 
 function nameOf({ state, shared }: MeshConfigSource, layer: MeshLayer): string | undefined {

@@ -26,6 +26,8 @@ export interface AdapterOptions {
   readonly configDir?: string;
   readonly meshConfig?: string;
   readonly networksConfig?: string;
+  /** An empty configDir deletes what the journal has from there. */
+  readonly allowEmpty?: boolean;
   readonly kube?: KubeOptions;
   /** Further sources, of an embedding program. */
   readonly adapters?: readonly Adapter[];
@@ -43,10 +45,27 @@ export async function openAdapters(
   log: Log,
   version: string,
 ): Promise<readonly Adapter[]> {
-  const { configDir, meshConfig, networksConfig, settings, kube, adapters = [], resolve = dnsResolver() } = options;
+  const {
+    configDir,
+    meshConfig,
+    networksConfig,
+    allowEmpty,
+    settings,
+    kube,
+    adapters = [],
+    resolve = dnsResolver(),
+  } = options;
   const cluster = settings.clusterId;
-  const files = new FileAdapter({ configDir, meshConfig, networksConfig, cluster, log });
-  const names = new DnsAdapter({ cluster, resolve, after: clock.after, log });
+  const files = new FileAdapter({
+    configDir,
+    meshConfig,
+    networksConfig,
+    allowEmpty,
+    cluster,
+    now: () => clock.now(),
+    log,
+  });
+  const names = new DnsAdapter({ cluster, resolve, after: clock.after, now: () => clock.now(), log });
   if (kube === undefined) return [files, ...adapters, names];
   const { kubeconfig, context, qps, burst } = kube;
   const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };

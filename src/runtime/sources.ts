@@ -68,20 +68,22 @@ export class Sources {
   }
 
   readiness(): Readiness {
-    const unsynced = this.report().filter(({ synced }) => !synced);
-    if (unsynced.length === 0) return { ready: true, text: 'ready\n' };
+    const reports = this.report();
+    const unsynced = reports.filter(({ synced }) => !synced);
+    const unreadable = reports.flatMap(showUnreadable);
+    if (unsynced.length === 0) return { ready: true, text: `${['ready', ...unreadable].join('\n')}\n` };
     const { ready } = this;
     const age = this.#options.clock.now() - this.#options.asOf;
     const first = ready
       ? `ready, with what the journal says, ${showAge(age)} old`
       : 'not ready: the configuration has not been read yet';
-    return { ready, text: `${[first, ...unsynced.map(showReport)].join('\n')}\n` };
+    return { ready, text: `${[first, ...unsynced.map(showReport), ...unreadable].join('\n')}\n` };
   }
 
   /** Resolves when the source has been listed; rejects if that fails or the adapter is stopped before. */
   start(adapter: Adapter, sink: Sink): Promise<void> {
     const started = adapter.start(sink).then(() => {
-      this.#options.log('info', `${adapter.source}: everything has been listed`);
+      if (adapter.status().synced) this.#options.log('info', `${adapter.source}: everything has been listed`);
       this.#tell();
     });
     this.#started.set(adapter.source, started);
@@ -119,6 +121,13 @@ export class Sources {
 function showReport({ source, waiting, troubles }: SourceReport): string {
   const what = waiting.length === 0 ? 'not listed since the start' : `not listed yet: ${waiting.join(', ')}`;
   return [`${source}: ${what}`, ...troubles.map(trouble => `${source}: ${trouble}`)].join('\n');
+}
+
+function showUnreadable({ source, unreadable }: SourceReport): readonly string[] {
+  return unreadable.map(
+    ({ what, why, since }) =>
+      `${source}: ${what} cannot be read since ${new Date(since).toISOString()} (${why}); what was known of it stays`,
+  );
 }
 
 const UNITS = [

@@ -4,7 +4,7 @@
 import type { Sink } from '../adapters/adapter.ts';
 import { jsonEqual } from '../core/base/json.ts';
 import type { Fact, Unrecorded } from '../core/event.ts';
-import { newsIn, newsInKinds, newsInList } from '../core/fold/novelty.ts';
+import { holdsFrom, holdsMesh, newsIn, newsInKinds, newsInList } from '../core/fold/novelty.ts';
 import { type Settings, settingsToJson } from '../core/mesh/settings.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
@@ -77,6 +77,7 @@ export function sinkOf(world: World, source: string, sharedMeshConfig?: string):
         yield { source, kind: 'Synced' };
       });
     },
+    holds: what => ('path' in what ? holdsFrom(world.state, source, what.path) : holdsMesh(world.state, what.mesh)),
     relistKinds: async (kinds, all, kept) => {
       await world.recordNews(state => {
         const list = kinds.includes('ConfigMap') ? withMeshFactsOfList(saying(state), all, []) : all;

@@ -41,6 +41,7 @@ class Scene {
       cluster: 'Kubernetes',
       resolve: name => this.#resolve(name),
       after: (ms, run) => this.time.after(ms, run),
+      now: () => this.time.now(),
       log: (level, message) => this.logged.push(`${level} ${message}`),
     });
     this.adapter.onState(state);

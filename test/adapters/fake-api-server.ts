@@ -83,6 +83,8 @@ export class FakeApiServer implements Api {
   readonly requests: string[] = [];
   /** Answers to the next requests, instead of what they ask for. */
   readonly failures: number[] = [];
+  /** Statuses by path, for every request there. */
+  readonly refused = new Map<string, number>();
   #silent = false;
   #down = false;
 
@@ -226,7 +228,7 @@ export class FakeApiServer implements Api {
     this.requests.push(`${path} ${JSON.stringify(query)}`);
     if (signal.aborted) throw new KubeFault({ status: 0, message: 'given up' });
     if (this.#down) throw new KubeFault({ status: 0, message: 'connection refused' });
-    const status = this.failures.shift();
+    const status = this.refused.get(path) ?? this.failures.shift();
     if (status !== undefined) throw new KubeFault({ status, message: `${path}: ${status}` });
   }
 

@@ -1,13 +1,14 @@
 // The file adapter in the rig of law 9, and the rig against adapters that are wrong.
 
-import { mkdtemp, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir as readdirOf, rename, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Adapter, Sink } from '../../src/adapters/adapter.ts';
+import { type Disk, nodeDisk } from '../../src/adapters/file/disk.ts';
 import { FileAdapter } from '../../src/adapters/file/file-adapter.ts';
 import type { Fact } from '../../src/core/event.ts';
-import { liveChanges, relistAfterGap, reorderedSources, resync, type Source, wrapped } from './rig.ts';
+import { liveChanges, relistAfterGap, reorderedSources, resync, type Source, unreadablePart, wrapped } from './rig.ts';
 
 const EAST = 'file/east';
 /** A canary need not wait long for what never comes. */
@@ -36,6 +37,49 @@ async function folderSource(cluster: string, wrap: (sink: Sink) => Sink = sink =
   };
 }
 
+/** A folder for each object; those that are hidden refuse whatever is asked of them and of what is below, as the system would. */
+async function hidingSource(code: string): Promise<Source> {
+  const folder = await mkdtemp(join(tmpdir(), 'periplus-rig-'));
+  folders.push(folder);
+  let hidden = false;
+  const refusing =
+    <T>(read: (path: string) => Promise<T>) =>
+    async (path: string): Promise<T> => {
+      const name = path.slice(folder.length + 1).split('/')[0];
+      const isEntry = path === join(folder, name ?? '');
+      if (hidden && name !== '' && name !== 'route' && !(isEntry && code === 'EACCES')) throw failure(code, path);
+      return read(path);
+    };
+  const { lstat, stat, realpath, readdir, readFile } = nodeDisk;
+  const disk: Disk = {
+    lstat: refusing(lstat),
+    stat: refusing(stat),
+    realpath: refusing(realpath),
+    readdir: async path => {
+      // A folder that may be seen and not listed.
+      if (hidden && path !== folder && !path.startsWith(join(folder, 'route'))) throw failure(code, path);
+      return readdir(path);
+    },
+    readFile: refusing(readFile),
+  };
+  return {
+    set: async (name, object) => {
+      const own = join(folder, name);
+      if (object === undefined) return unlink(join(own, 'object.yaml'));
+      await mkdir(own, { recursive: true });
+      return writeFile(join(own, 'object.yaml'), JSON.stringify(object));
+    },
+    hide: async now => {
+      hidden = now;
+      for (const name of await readdirOf(folder)) await utimes(join(folder, name), new Date(), new Date());
+    },
+    open: () => new FileAdapter({ configDir: folder, cluster: 'east', disk, log: () => undefined }),
+  };
+}
+
+const failure = (code: string, path: string): Error =>
+  Object.assign(new Error(`${code}: refused, scandir '${path}'`), { code });
+
 describe('law 9: the file adapter passes the rig', () => {
   it.each([false, true])('add, update, delete while it looks (everything said twice: %s)', async twice => {
     expect(await liveChanges(await folderSource('east'), EAST, twice)).toEqual([]);
@@ -49,6 +93,13 @@ describe('law 9: the file adapter passes the rig', () => {
     expect(await resync(await folderSource('east'), EAST)).toEqual([]);
   });
 
+  it.each(['EACCES', 'EIO', 'ESTALE', 'ELOOP', 'ENOTDIR', 'ENOTCONN'])(
+    'what cannot be read (%s) is never empty',
+    async code => {
+      expect(await unreadablePart(await hidingSource(code), EAST)).toEqual([]);
+    },
+  );
+
   it('order between sources does not count', async () => {
     const [east, west] = [await folderSource('east'), await folderSource('west')];
     expect(await reorderedSources(east, west, [EAST, 'file/west'])).toEqual([]);
@@ -60,6 +111,7 @@ describe('canary: the rig finds an adapter that', () => {
     submit: (batch: readonly Fact[]) => sink.submit(change(batch)),
     relist: (all: readonly Fact[], unreadable: readonly string[]) => sink.relist(change(all), unreadable),
     relistKinds: sink.relistKinds,
+    holds: sink.holds.bind(sink),
   });
   const without = (kind: Fact['kind']) => changing(facts => facts.filter(fact => fact.kind !== kind));
 
@@ -71,6 +123,21 @@ describe('canary: the rig finds an adapter that', () => {
   it('forgets updates', async () => {
     const wrong = await liveChanges(await folderSource('east', without('Update')), EAST, false, CANARY_MS);
     expect(wrong.some(text => text.startsWith('missing'))).toBe(true);
+  });
+
+  it('takes what cannot be read for empty', async () => {
+    const source = await hidingSource('EACCES');
+    const blind = {
+      ...source,
+      open: () =>
+        wrapped(source.open(), sink => ({
+          submit: batch => sink.submit(batch),
+          relist: all => sink.relist(all, []),
+          relistKinds: (kinds, all) => sink.relistKinds(kinds, all),
+          holds: () => false,
+        })),
+    };
+    expect(await unreadablePart(blind, EAST, CANARY_MS)).not.toEqual([]);
   });
 
   it('loses an object in its list', async () => {

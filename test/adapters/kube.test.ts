@@ -8,11 +8,20 @@ import { customKinds } from '../../src/adapters/kube/resource.ts';
 import type { Fact, RawObject } from '../../src/core/event.ts';
 import { parameters } from '../property/seed.ts';
 import { FakeApiServer } from './fake-api-server.ts';
-import { FoldingSink, liveChanges, relistAfterGap, reorderedSources, resync, type Source } from './rig.ts';
+import {
+  FoldingSink,
+  liveChanges,
+  relistAfterGap,
+  reorderedSources,
+  resync,
+  type Source,
+  unreadablePart,
+} from './rig.ts';
 import { drawsOf, seeds, VirtualTime } from './virtual-time.ts';
 
 const SOURCE = 'kube/east';
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const quiet = (): void => undefined;
 const running: KubeAdapter[] = [];
 
@@ -33,7 +42,7 @@ const route = (name: string, host: string): RawObject => ({
   spec: { hosts: [name], http: [{ route: [{ destination: { host } }] }] },
 });
 
-function kubeSource(cluster: string): Source {
+function kubeSource(cluster: string, status = 403): Source {
   const time = new VirtualTime();
   const server = new FakeApiServer(time);
   const objects = new Map<string, RawObject>();
@@ -45,6 +54,13 @@ function kubeSource(cluster: string): Source {
         server.set(object);
       } else if (known !== undefined) server.remove(known);
     },
+    hide: async hidden => {
+      if (hidden) server.refused.set('/api/v1/services', status);
+      else server.refused.clear();
+      server.drop('broken');
+      if (hidden) server.compact();
+    },
+    pass: () => time.pass(MINUTE),
     open: () => new KubeAdapter({ cluster, api: server, chance: time, log: quiet }),
   };
 }
@@ -58,6 +74,9 @@ describe('law 9: the Kubernetes adapter passes the rig', () => {
   });
   it('a list without a difference says nothing', async () => {
     expect(await resync(kubeSource('east'), SOURCE)).toEqual([]);
+  });
+  it.each([403, 404, 500, 503])('what cannot be read (status %s) is never empty', async status => {
+    expect(await unreadablePart(kubeSource('east', status), SOURCE)).toEqual([]);
   });
   it('order between sources does not count', async () => {
     expect(await reorderedSources(kubeSource('east'), kubeSource('west'), [SOURCE, 'kube/west'])).toEqual([]);

@@ -3,26 +3,40 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryAdapter } from '../../src/adapters/memory/memory-adapter.ts';
 import type { RawObject } from '../../src/core/event.ts';
-import { liveChanges, relistAfterGap, reorderedSources, resync, type Source } from './rig.ts';
+import { liveChanges, relistAfterGap, reorderedSources, resync, type Source, unreadablePart } from './rig.ts';
 
 /** A memory that outlives the adapters which read it. */
 function memorySource(cluster: string): Source {
   const objects = new Map<string, RawObject>();
   let adapter = new MemoryAdapter(cluster);
+  let hidden = false;
+  const isSeen = (name: string): boolean => !hidden || name === 'route';
+  const removed: RawObject[] = [];
   return {
     set: async (name, object) => {
       const known = objects.get(name);
       if (object === undefined) {
         objects.delete(name);
-        if (known !== undefined) await adapter.remove(known);
+        if (known === undefined) return;
+        if (isSeen(name)) await adapter.remove(known);
+        else removed.push(known);
       } else {
         objects.set(name, object);
-        await adapter.set(object);
+        if (isSeen(name)) await adapter.set(object);
       }
+    },
+    hide: async now => {
+      hidden = now;
+      if (!hidden) {
+        for (const object of objects.values()) await adapter.set(object);
+        for (const object of removed.splice(0)) await adapter.remove(object);
+      }
+      await adapter.setUnreadable(hidden ? 'the registry is away' : undefined);
     },
     open: () => {
       adapter = new MemoryAdapter(cluster);
-      for (const object of objects.values()) void adapter.set(object);
+      for (const [name, object] of objects) if (isSeen(name)) void adapter.set(object);
+      if (hidden) void adapter.setUnreadable('the registry is away');
       return adapter;
     },
   };
@@ -37,6 +51,9 @@ describe('law 9: the memory adapter passes the rig', () => {
   });
   it('a list without a difference says nothing', async () => {
     expect(await resync(memorySource('east'), 'memory/east')).toEqual([]);
+  });
+  it('what cannot be read is never empty', async () => {
+    expect(await unreadablePart(memorySource('east'), 'memory/east')).toEqual([]);
   });
   it('order between sources does not count', async () => {
     const wrong = await reorderedSources(memorySource('east'), memorySource('west'), ['memory/east', 'memory/west']);

@@ -2,11 +2,11 @@
 // not, and with its words said twice or between those of another source; what the fold then holds must be what the source holds, and the
 // same as for somebody who begins with the source as it is now. Each check gives what is wrong, so that a canary can be told apart.
 
-import type { Adapter, Sink } from '../../src/adapters/adapter.ts';
+import type { Adapter, Held, Sink } from '../../src/adapters/adapter.ts';
 import { canonicalJson, type Json } from '../../src/core/base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../../src/core/event.ts';
 import { fold } from '../../src/core/fold/fold-event.ts';
-import { newsOf, newsOfKinds, newsOfList } from '../../src/core/fold/novelty.ts';
+import { holdsFrom, holdsMesh, newsOf, newsOfKinds, newsOfList } from '../../src/core/fold/novelty.ts';
 import type { KindName } from '../../src/core/model/kind.ts';
 import { emptyState, type State } from '../../src/core/state.ts';
 
@@ -15,6 +15,10 @@ export interface Source {
   /** `undefined` removes. Names are those of `objects` below. */
   set(name: string, object: RawObject | undefined): Promise<void>;
   open(): Adapter;
+  /** Makes everything but `route` unreadable for those who look, whatever becomes of it meanwhile; and readable again. */
+  hide?(hidden: boolean): Promise<void>;
+  /** Lets time pass, for a source that has its own. */
+  pass?(): Promise<void>;
   /** What it holds of what was set, where a source adds something of its own; and what of a record to compare with it, if anything. */
   held?(): Promise<readonly RawObject[]>;
   seen?(raw: RawObject): RawObject | undefined;
@@ -58,6 +62,10 @@ export class FoldingSink implements Sink {
 
   async relistKinds(kinds: readonly KindName[], all: readonly Fact[], kept: readonly ObjectRef[] = []): Promise<void> {
     for (let i = 0; i < (this.#twice ? 2 : 1); i++) this.#fold(newsOfKinds(this.state, this.source, kinds, all, kept));
+  }
+
+  holds(what: Held): boolean {
+    return 'path' in what ? holdsFrom(this.state, this.source, what.path) : holdsMesh(this.state, what.mesh);
   }
 
   #fold(facts: readonly Fact[]): void {
@@ -157,8 +165,13 @@ async function settle(
       const missing = expected.filter(text => !held.includes(text)).map(text => `missing: ${text}`);
       return [...missing, ...held.filter(text => !expected.includes(text)).map(text => `not in the source: ${text}`)];
     }
-    await new Promise(resolve => setTimeout(resolve, POLL_MS));
+    await moment(source);
   }
+}
+
+async function moment(source: Source): Promise<void> {
+  await source.pass?.();
+  await new Promise(resolve => setTimeout(resolve, POLL_MS));
 }
 
 async function watching<T>(source: Source, sink: FoldingSink, during: () => Promise<T>): Promise<T> {
@@ -214,6 +227,47 @@ export async function relistAfterGap(source: Source, name: string, ms = SETTLE_M
   const said = sink.facts.filter(fact => fact.kind !== 'Synced').length;
   const surplus = said === 4 ? [] : [`${said} facts for 4 differences: ${sink.facts.map(fact => fact.kind).join(' ')}`];
   return [...wrong, ...surplus, ...(await sameAsFromScratch(source, sink))];
+}
+
+/**
+ * What cannot be read is never empty: after a restart and while the adapter looks, what was known of it stays, changes beside it are seen, and the
+ * adapter says what it cannot read. When it can be read again, what went meanwhile goes.
+ */
+export async function unreadablePart(source: Source, name: string, ms = SETTLE_MS_MAX): Promise<readonly string[]> {
+  const routes = ['one', 'two', 'three', 'four'].map((host): Step => ['route', route('shop', host)]);
+  const after = (...steps: readonly Step[]): ReadonlyMap<string, RawObject> => contents(beginning, steps);
+  await apply(source, beginning);
+  const sink = new FoldingSink(name, { state: await fromScratch(source, name) });
+  const wrong: string[] = [];
+  const adapter = source.open();
+  const expectAt = async (when: string, hidden: boolean, step: Step, wanted: ReadonlyMap<string, RawObject>) => {
+    await source.hide?.(hidden);
+    await apply(source, [step]);
+    if (when === 'after a restart') void adapter.start(sink).catch(() => undefined);
+    wrong.push(...(await settle(source, sink, wanted, ms)).map(text => `${when}: ${text}`));
+    const until = Date.now() + ms;
+    const says = (): boolean => adapter.status().unreadable.length > 0;
+    while (says() !== hidden && Date.now() < until) await moment(source);
+    if (says() !== hidden) wrong.push(`${when}: says that it can${hidden ? '' : 'not'} read`);
+  };
+  try {
+    await source.hide?.(true);
+    await apply(source, [['b', undefined]]);
+    await expectAt('after a restart', true, routes[0]!, after(routes[0]!));
+    await expectAt('when it can be read', false, routes[1]!, after(['b', undefined], routes[1]!));
+    await source.hide?.(true);
+    await apply(source, [['a', undefined]]);
+    await expectAt('while it looks', true, routes[2]!, after(['b', undefined], routes[2]!));
+    await expectAt(
+      'when it can be read again',
+      false,
+      routes[3]!,
+      after(['a', undefined], ['b', undefined], routes[3]!),
+    );
+  } finally {
+    await adapter.stop();
+  }
+  return [...wrong, ...(await sameAsFromScratch(source, sink))];
 }
 
 /** Nothing changed: listing again says nothing. */

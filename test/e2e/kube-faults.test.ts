@@ -179,7 +179,7 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
             await opened.start.start(sink);
           },
           stop: async () => opened.start?.stop(),
-          status: () => ({ synced: true, waiting: [], troubles: [] }),
+          status: () => ({ synced: true, waiting: [], troubles: [], unreadable: [] }),
         }),
         seen: raw => (ours(raw) ? projected(raw) : undefined),
         held: async () => {

@@ -101,8 +101,8 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     account.close();
     expect(JSON.parse((await plane.page('/debug/sourcesz')).text)).toMatchObject([
       { source: 'file/Kubernetes', synced: true },
-      { source: 'kube/Kubernetes', synced: true, waiting: [], troubles: [] },
-      { source: 'dns/Kubernetes', synced: true, waiting: [], troubles: [] },
+      { source: 'kube/Kubernetes', synced: true, waiting: [], troubles: [], unreadable: [] },
+      { source: 'dns/Kubernetes', synced: true, waiting: [], troubles: [], unreadable: [] },
     ]);
   });
 

@@ -18,13 +18,16 @@ export interface DnsOptions {
   readonly resolve: Resolve;
   /** Runs once, not before `ms` have passed. */
   readonly after: (ms: number, run: () => void) => { cancel(): void };
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   readonly log: AdapterLog;
 }
 
 interface Watched {
   readonly timer?: { cancel(): void };
-  /** Why the last question failed. */
+  /** Why the last question failed, and since when they do. */
   readonly trouble?: string;
+  readonly since?: number;
 }
 
 export class DnsAdapter implements Adapter {
@@ -62,7 +65,7 @@ export class DnsAdapter implements Adapter {
     const names = this.#names();
     const answers = await Promise.all(names.map(name => this.#ask(name)));
     if (this.#stopped) throw new Error('stopped before names could be resolved');
-    const failed = names.filter((_, i) => answers[i] === undefined);
+    const failed = [...names.filter((_, i) => answers[i] === undefined), ...this.#wanted.slice(NAMES_MAX)];
     const facts = answers.filter(fact => fact !== undefined);
     this.#saying = sink.relistKinds(['ResolvedName'], facts, failed.map(refOf));
     if (names.length > 0) this.#saying = this.#saying.then(() => sink.submit([{ kind: 'Synced' }]));
@@ -80,12 +83,14 @@ export class DnsAdapter implements Adapter {
   }
 
   status(): SourceStatus {
-    const troubles = [...this.#watched].flatMap(([name, { trouble }]) =>
-      trouble === undefined ? [] : [told(name, trouble)],
+    const failing = [...this.#watched].sort(([a], [b]) => (a < b ? -1 : 1));
+    const unreadable = failing.flatMap(([what, { trouble: why, since = 0 }]) =>
+      why === undefined ? [] : [{ what, why, since }],
     );
+    const troubles = unreadable.map(({ what, why }) => told(what, why));
     // Where nothing has to be asked nobody need wait for the start.
     const synced = this.#started || this.#wanted.length === 0;
-    return { synced, waiting: synced ? [] : ['ResolvedName'], troubles: troubles.sort() };
+    return { synced, waiting: synced ? [] : ['ResolvedName'], troubles, unreadable };
   }
 
   #names(): readonly string[] {
@@ -95,11 +100,13 @@ export class DnsAdapter implements Adapter {
   /** Asks for names that are new, forgets those that have gone. */
   #follow(): void {
     const names = new Set(this.#names());
+    const wanted = new Set(this.#wanted);
     for (const [name, { timer }] of this.#watched) {
       if (names.has(name)) continue;
       timer?.cancel();
       this.#watched.delete(name);
-      this.#say({ kind: 'Delete', ref: refOf(name) });
+      // Of one past the limit nothing new is known: what was said last stays.
+      if (!wanted.has(name)) this.#say({ kind: 'Delete', ref: refOf(name) });
     }
     for (const name of names) if (!this.#watched.has(name)) void this.#askAndSay(name);
   }
@@ -122,7 +129,8 @@ export class DnsAdapter implements Adapter {
     if (failed && before.trouble !== answer.failed) this.#options.log('warn', told(name, answer.failed));
     if (!failed && before.trouble !== undefined) this.#options.log('info', `${name} can be resolved again`);
     const timer = this.#options.after(failed ? TTL_MS_MIN : answer.ttlMs, () => void this.#askAndSay(name));
-    this.#watched.set(name, failed ? { timer, trouble: answer.failed } : { timer });
+    const since = before.since ?? this.#options.now();
+    this.#watched.set(name, failed ? { timer, trouble: answer.failed, since } : { timer });
     return failed ? undefined : factOf(name, answer.addresses);
   }
 

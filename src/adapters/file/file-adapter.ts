@@ -6,19 +6,23 @@
 // cannot be read, objects that were in it and are not any more are kept. The same object in two files: the first file by path has it.
 
 import { statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Json } from '../../core/base/json.ts';
 import type { Origin } from '../../core/base/problem.ts';
 import type { Fact } from '../../core/event.ts';
+import { isBelow } from '../../core/fold/novelty.ts';
 import type { Adapter, AdapterLog, ObjectPlace, Sink, SourceStatus } from '../adapter.ts';
+import { difference, keysOf, malformedFacts } from './differences.ts';
+import { type Disk, nodeDisk } from './disk.ts';
 import { FileParser } from './file-parser.ts';
-import { type FolderEvent, FolderWatch } from './folder-watch.ts';
+import { type FolderEvent, FolderWatch, type Watched } from './folder-watch.ts';
 import { Holdings, type KnownFile } from './holdings.ts';
 import { locateInFiles } from './locate-in-files.ts';
-import { FILE_BYTES_MAX, identity, malformedFact, type ParsedObject, placed, tooLarge, unreadFile } from './parse.ts';
-import { type FoundFile, findFile, isWanted, scanFolder } from './scan.ts';
+import { type MeshFile, MeshFiles } from './mesh-files.ts';
+import { FILE_BYTES_MAX, identity, type ParsedObject, tooLarge, unreadFile } from './parse.ts';
+import { Root } from './root.ts';
+import { type FoundFile, findFile, isHidden, isWanted, scanFolder } from './scan.ts';
+import { UnreadableParts } from './unreadable.ts';
 import { whyNot } from './why-not.ts';
 
 export interface FileAdapterOptions {
@@ -32,6 +36,14 @@ export interface FileAdapterOptions {
   readonly cluster: string;
   /** Default: QUIET_MS. */
   readonly quietMs?: number;
+  /** Default: RESCAN_MS. */
+  readonly rescanMs?: number;
+  /** `--allow-empty-source`: an empty configDir deletes what was read from it, though a mount may be missing there. */
+  readonly allowEmpty?: boolean;
+  /** Default: the file system. */
+  readonly disk?: Disk;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
   readonly log: AdapterLog;
 }
 
@@ -42,12 +54,21 @@ export const RESCAN_MS = 30_000;
 /** Remembered reports of objects that stand in two files. */
 const REPORTS_MAX = 1_000;
 
+/** By path; undefined: the file is gone. */
+type Changes = ReadonlyMap<string, KnownFile | undefined>;
+
 export class FileAdapter implements Adapter {
   readonly source: string;
   readonly #options: FileAdapterOptions;
   readonly #holdings = new Holdings((key, used, ignored) => this.#reportTwice(key, used, ignored));
   readonly #reported = new Set<string>();
-  readonly #single = new Map<string, { stamp: string; ok: boolean }>();
+  readonly #disk: Disk;
+  readonly #mesh: MeshFiles;
+  readonly #hiddenMesh: UnreadableParts;
+  readonly #hidden: UnreadableParts;
+  /** What could not be read at the last list: when it can, the journal may know of objects there that have gone since. */
+  #unlisted: readonly string[] = [];
+  readonly #root: Root;
   readonly #folderWatch: FolderWatch;
   readonly #singleWatch: FolderWatch;
   #folders: ReadonlySet<string> = new Set();
@@ -65,19 +86,34 @@ export class FileAdapter implements Adapter {
   constructor(options: FileAdapterOptions) {
     this.#options = options;
     this.source = `file/${options.cluster}`;
+    const { disk = nodeDisk, now = Date.now, log } = options;
+    this.#disk = disk;
+    this.#mesh = new MeshFiles(meshFilesOf(options), disk, this.#parser);
+    this.#hiddenMesh = new UnreadableParts(log, now);
+    this.#hidden = new UnreadableParts(log, now);
+    this.#root = new Root({ path: options.configDir ?? '', allowEmpty: options.allowEmpty === true, disk });
     this.#folderWatch = new FolderWatch(event => this.#told(event), options.log);
     this.#singleWatch = new FolderWatch(() => this.#wakeUp(), options.log);
   }
 
+  /** Rejects if there is no configDir to look into, and never was. */
   async start(sink: Sink): Promise<void> {
     this.#sink = sink;
-    await this.#list();
-    this.#listed = true;
-    this.#rescan = setInterval(() => {
-      this.#anything = true;
-      this.#wakeUp();
-    }, RESCAN_MS);
+    const begun = this.#begin(sink);
+    this.#looking = begun.catch(() => undefined);
+    await begun;
+    this.#rescan = setInterval(() => this.#lookAtAll(), this.#options.rescanMs ?? RESCAN_MS);
     this.#rescan.unref();
+  }
+
+  async #begin(sink: Sink): Promise<void> {
+    const { configDir } = this.#options;
+    const mesh = await this.#lookAtMesh(sink);
+    for (const [path, file] of await this.#changedFiles(sink)) this.#holdings.put(path, file);
+    const root = this.#hidden.all().find(({ what }) => what === configDir);
+    if (root === undefined) await this.#list(sink, mesh);
+    else if (sink.holds({ path: root.what })) await sink.submit(mesh);
+    else throw new Error(root.why);
   }
 
   async stop(): Promise<void> {
@@ -93,7 +129,9 @@ export class FileAdapter implements Adapter {
   }
 
   status(): SourceStatus {
-    return { synced: this.#listed, waiting: [], troubles: [] };
+    const unreadable = [...this.#hiddenMesh.all(), ...this.#hidden.all()];
+    unreadable.sort((a, b) => (a.what < b.what ? -1 : 1));
+    return { synced: this.#listed, waiting: [], troubles: [], unreadable };
   }
 
   locate(places: readonly ObjectPlace[]): Promise<readonly (Origin | undefined)[]> {
@@ -103,8 +141,7 @@ export class FileAdapter implements Adapter {
   #told({ folder, name, moved }: FolderEvent): void {
     // Beside the folders there are those that links lead to, and names that begin with a dot, which links lead through.
     if (name === undefined || name.startsWith('.') || !this.#folders.has(folder)) {
-      this.#anything = true;
-      this.#wakeUp();
+      this.#lookAtAll();
       return;
     }
     const path = join(folder, name);
@@ -134,28 +171,38 @@ export class FileAdapter implements Adapter {
     );
   }
 
-  /** Everything, once: the start. */
-  async #list(): Promise<void> {
-    const facts: Fact[] = [...(await this.#lookAtSingles())];
-    for (const [path, file] of await this.#changedFiles()) {
-      this.#holdings.put(path, file);
-      facts.push(...malformedFacts(path, undefined, file));
-    }
+  /** Everything that is known now: at the start, and when more can be read than at the last list. */
+  async #list(sink: Sink, mesh: readonly Fact[]): Promise<void> {
+    const facts: Fact[] = [...mesh];
+    if (mesh.length === 0) facts.push(...this.#mesh.malformed());
+    for (const path of this.#holdings.paths()) facts.push(...malformedFacts(path, undefined, this.#holdings.get(path)));
     for (const { object, origin } of this.#holdings.winners()) facts.push({ kind: 'Add', object, origin });
-    const unreadable = this.#holdings.paths().filter(path => !this.#holdings.get(path)!.complete);
-    await this.#sink?.relist(facts, unreadable);
+    const unread = this.#holdings.paths().filter(path => !this.#holdings.get(path)!.complete);
+    this.#unlisted = [...this.status().unreadable.map(({ what }) => what), ...unread];
+    await sink.relist(facts, this.#unlisted);
+    this.#listed = true;
   }
 
   /** What changed since the last look. */
   async #look(): Promise<void> {
-    if (this.#sink === undefined) return;
-    const singles = await this.#lookAtSingles();
-    if (singles.length > 0) await this.#sink.submit(singles);
+    const sink = this.#sink;
+    if (sink === undefined) return;
+    const mesh = await this.#lookAtMesh(sink);
+    if (mesh.length > 0) await sink.submit(mesh);
     const touched = [...this.#touched.keys()].sort();
     const anything = this.#anything || touched.some(path => this.#folders.has(path) || isFolder(path));
     this.#anything = false;
     this.#touched.clear();
-    await this.#take(anything ? await this.#changedFiles() : await this.#changedOf(touched));
+    await this.#take(anything ? await this.#changedFiles(sink) : await this.#changedOf(touched));
+    if (this.#canListMore()) await this.#list(sink, []);
+  }
+
+  /** The journal may have objects that were in what could not be read before, and that this process has never seen. */
+  #canListMore(): boolean {
+    if (!this.#listed) return !this.#hidden.has(this.#options.configDir ?? '');
+    const isHiddenYet = (what: string): boolean =>
+      this.#hidden.has(what) || this.#hiddenMesh.has(what) || this.#holdings.get(what)?.complete === false;
+    return this.#unlisted.some(what => !isHiddenYet(what));
   }
 
   /** Files that were moved into place. One that turns out to be gone, empty or being written to is left for `#look`. */
@@ -163,12 +210,12 @@ export class FileAdapter implements Adapter {
     const changed = new Map<string, KnownFile>();
     for (const [path, how] of [...this.#touched]) {
       if (how !== 'moved') continue;
-      const file = await findFile(path);
-      const read = file === undefined || file.size === 0 ? undefined : await this.#read(file);
+      const file = await findFile(path, false, this.#disk);
+      const read = file === undefined || isHidden(file) || file.size === 0 ? undefined : await this.#read(file);
       // Whoever wrote to it before we read has been reported by now.
       await nextTurn();
       if (this.#touched.get(path) !== 'moved') continue;
-      if (read === undefined || file?.target !== undefined) {
+      if (read === undefined || (file as FoundFile).target !== undefined) {
         this.#touched.set(path, 'written');
         this.#wakeUp();
       } else {
@@ -177,10 +224,11 @@ export class FileAdapter implements Adapter {
       }
     }
     await this.#take(changed);
+    if (this.#unlisted.some(path => changed.has(path))) this.#wakeUp();
   }
 
   /** One batch a file. Of an object that moved from file to file the first file by path tells. */
-  async #take(changed: ReadonlyMap<string, KnownFile | undefined>): Promise<void> {
+  async #take(changed: Changes): Promise<void> {
     const paths = [...changed.keys()].sort();
     const before = new Map(paths.map(path => [path, this.#holdings.get(path)] as const));
     const keys = new Map(paths.map(path => [path, keysOf(before.get(path), changed.get(path))] as const));
@@ -211,29 +259,35 @@ export class FileAdapter implements Adapter {
     }
   }
 
-  /** All files that are new, have another stamp or are gone. */
-  async #changedFiles(): Promise<ReadonlyMap<string, KnownFile | undefined>> {
+  /** All files that are new, have another stamp or are gone. Nothing is gone from where nothing can be looked at. */
+  async #changedFiles(sink: Sink): Promise<Changes> {
     this.#watchSingles();
     const { configDir } = this.#options;
     const changed = new Map<string, KnownFile | undefined>();
     if (!isText(configDir)) return changed;
     const seen = new Set<string>();
-    const { files, folders, problems } = await scanFolder(configDir, folder => {
+    const entering = (folder: Watched): void => {
       seen.add(folder.path);
       this.#folders = new Set([...this.#folders, folder.path]);
       this.#folderWatch.follow(folder);
-    });
-    for (const text of problems) this.#options.log('warn', `${text}; what was read there before is kept`);
+    };
+    const found = await scanFolder(configDir, entering, this.#disk);
+    const { files, folders } = found;
+    const hidden = [...found.hidden, ...(await this.#root.emptied(found, this.#holdings.size > 0, sink))];
+    this.#hidden.are(hidden);
     this.#followTargets(files, seen);
     for (const file of files) {
       const read = this.#holdings.get(file.path)?.stamp === file.stamp ? undefined : await this.#read(file);
       if (read !== undefined) changed.set(file.path, read);
     }
-    if (problems.length > 0) return changed;
+    const present = new Set(files.map(file => file.path));
+    const places = new Set(hidden.map(({ path }) => path));
+    for (const path of this.#holdings.paths()) {
+      if (!present.has(path) && !isBelow(path, places)) changed.set(path, undefined);
+    }
+    if (hidden.length > 0) return changed;
     this.#folders = folders;
     this.#folderWatch.only(seen);
-    const present = new Set(files.map(file => file.path));
-    for (const path of this.#holdings.paths()) if (!present.has(path)) changed.set(path, undefined);
     return changed;
   }
 
@@ -253,24 +307,32 @@ export class FileAdapter implements Adapter {
 
   /** By its folder, which may be any: not what lies below it. */
   #watchSingles(): void {
-    for (const path of [this.#options.meshConfig, this.#options.networksConfig].filter(isText)) {
-      this.#follow(this.#singleWatch, dirname(path));
-    }
+    for (const { path } of this.#mesh.files) this.#follow(this.#singleWatch, dirname(path));
   }
 
-  async #changedOf(paths: readonly string[]): Promise<ReadonlyMap<string, KnownFile | undefined>> {
+  async #changedOf(paths: readonly string[]): Promise<Changes> {
     const changed = new Map<string, KnownFile | undefined>();
     for (const path of paths) {
       const known = this.#holdings.get(path);
-      const file = isWanted(basename(path)) ? await findFile(path) : undefined;
-      if (file === undefined) {
-        if (known !== undefined) changed.set(path, undefined);
-        continue;
-      }
-      const read = known?.stamp === file.stamp ? undefined : await this.#read(file);
-      if (read !== undefined) changed.set(path, read);
+      const file = isWanted(basename(path)) ? await findFile(path, false, this.#disk) : undefined;
+      if (isHidden(file)) this.#lookAtAll();
+      else if (file !== undefined) {
+        const read = known?.stamp === file.stamp ? undefined : await this.#read(file);
+        if (read !== undefined) changed.set(path, read);
+      } else if (known !== undefined) changed.set(path, undefined);
+    }
+    // Files that are gone with their folder's mount are for the look at everything.
+    const gone = [...changed].filter(([, file]) => file === undefined);
+    if (gone.length > 0 && !(await this.#root.stands())) {
+      for (const [path] of gone) changed.delete(path);
+      this.#lookAtAll();
     }
     return changed;
+  }
+
+  #lookAtAll(): void {
+    this.#anything = true;
+    this.#wakeUp();
   }
 
   /** Undefined: it is gone, or was written to meanwhile and will be looked at again. What cannot be read stays as it was. */
@@ -281,11 +343,12 @@ export class FileAdapter implements Adapter {
       return { ...unreadFile(why), stamp, objects: known?.objects ?? new Map() };
     };
     if (file.size > FILE_BYTES_MAX) return unread(file.stamp, tooLarge(file.size));
-    const bytes = await readFile(file.path).catch((error: NodeJS.ErrnoException) => error);
+    const bytes = await this.#disk.readFile(file.path).catch((error: NodeJS.ErrnoException) => error);
     // The next look tries again: what was in the way may be gone without a trace on the file.
     if (bytes instanceof Error) return bytes.code === 'ENOENT' ? undefined : unread('', cannotBeRead(bytes));
     // Written while we read: another event is on its way, and a half-written file must not count as a deletion.
-    if ((await findFile(file.path))?.stamp !== file.stamp) {
+    const after = await findFile(file.path, false, this.#disk);
+    if (after === undefined || isHidden(after) || after.stamp !== file.stamp) {
       this.#touched.set(file.path, 'written');
       this.#wakeUp();
       return undefined;
@@ -305,77 +368,21 @@ export class FileAdapter implements Adapter {
     this.#options.log('warn', text);
   }
 
-  async #lookAtSingles(): Promise<readonly Fact[]> {
-    const { meshConfig, networksConfig } = this.#options;
-    return [
-      ...(await this.#lookAtSingle('MeshConfig', meshConfig)),
-      ...(await this.#lookAtSingle('MeshNetworks', networksConfig)),
-    ];
-  }
-
-  async #lookAtSingle(kind: 'MeshConfig' | 'MeshNetworks', path: string | undefined): Promise<readonly Fact[]> {
-    if (path === undefined) return [];
-    const found = await findFile(path);
-    const stamp = found?.stamp ?? 'absent';
-    const known = this.#single.get(path);
-    if (known?.stamp === stamp) return [];
-    if (found === undefined) {
-      this.#single.set(path, { stamp, ok: true });
-      return [{ kind, value: null, origin: { file: path } }, cleared(path)];
-    }
-    const value = await this.#readSingle(path, found.size);
-    if ((await findFile(path))?.stamp !== stamp) {
-      this.#wakeUp();
-      return [];
-    }
-    this.#single.set(path, { stamp, ok: !('reason' in value) });
-    if ('reason' in value) return [{ kind: 'Malformed', origin: value.origin, reasons: [placed(value)] }];
-    return [{ kind, value: value.value, origin: { file: path } }, ...(known?.ok === false ? [cleared(path)] : [])];
-  }
-
-  /** The one document of a mesh config file; an empty file is an empty configuration. */
-  async #readSingle(
-    path: string,
-    size: number,
-  ): Promise<{ readonly value: Json } | { readonly origin: Origin; readonly reason: string }> {
-    if (size > FILE_BYTES_MAX) return { origin: { file: path }, reason: tooLarge(size) };
-    const bytes = await readFile(path).catch((error: Error) => error);
-    if (bytes instanceof Error) return { origin: { file: path }, reason: cannotBeRead(bytes) };
-    const parsed = await this.#parser.documents(path, new TextDecoder().decode(bytes));
-    if ('reason' in parsed) return parsed;
-    const [document, second] = parsed.documents;
-    if (document === undefined) return { value: {} };
-    if (document.errors[0] !== undefined) return document.errors[0];
-    if (second !== undefined) return { origin: second.origin, reason: `${basename(path)} must hold one document` };
-    return { value: document.value };
+  async #lookAtMesh(sink: Sink): Promise<readonly Fact[]> {
+    const { facts, hidden, again } = await this.#mesh.look(sink);
+    this.#hiddenMesh.are(hidden);
+    if (again) this.#wakeUp();
+    return facts;
   }
 }
 
 const cannotBeRead = (error: Error): string => `cannot be read: ${whyNot(error)}`;
 
-function cleared(path: string): Fact {
-  return { kind: 'Malformed', origin: { file: path }, reasons: [] };
-}
-
-/** A file's list of errors, when it differs from what was said of it before. */
-function malformedFacts(path: string, before: KnownFile | undefined, after: KnownFile | undefined): readonly Fact[] {
-  const said = [...(before?.malformed ?? []), ...(before?.ignored ?? [])];
-  const { malformed = [], ignored = [] } = after ?? {};
-  const first = malformed[0] ?? ignored[0];
-  if (first === undefined) return said.length === 0 ? [] : [cleared(path)];
-  return [malformedFact({ ...first.origin, file: path }, malformed, ignored)];
-}
-
-function difference(before: ParsedObject | undefined, after: ParsedObject | undefined): Fact | undefined {
-  if (before === after) return undefined;
-  if (after !== undefined) {
-    return { kind: before === undefined ? 'Add' : 'Update', object: after.object, origin: after.origin };
-  }
-  return before === undefined ? undefined : { kind: 'Delete', ref: before.ref };
-}
-
-function keysOf(a: KnownFile | undefined, b: KnownFile | undefined): readonly string[] {
-  return [...new Set([...(a?.objects.keys() ?? []), ...(b?.objects.keys() ?? [])])].sort();
+function meshFilesOf({ meshConfig, networksConfig }: FileAdapterOptions): readonly MeshFile[] {
+  const files: MeshFile[] = [];
+  if (isText(meshConfig)) files.push({ kind: 'MeshConfig', path: meshConfig });
+  if (isText(networksConfig)) files.push({ kind: 'MeshNetworks', path: networksConfig });
+  return files;
 }
 
 function isFolder(path: string): boolean {

@@ -27,6 +27,11 @@ export class Holdings {
     return this.#files.get(path);
   }
 
+  /** Files. */
+  get size(): number {
+    return this.#files.size;
+  }
+
   /** Sorted. */
   paths(): readonly string[] {
     return [...this.#files.keys()].sort();

@@ -228,6 +228,11 @@ export function malformedFact(
   return { kind: 'Malformed', origin, reasons, ...(ignored.length === 0 ? {} : { ignored: ignored.map(placed) }) };
 }
 
+/** Nothing is wrong with the file any more. */
+export function cleared(file: string): Fact {
+  return { kind: 'Malformed', origin: { file }, reasons: [] };
+}
+
 export function placed({ origin, reason }: Remark): string {
   return `${origin.line ?? 1}:${origin.column ?? 1}: ${reason}`;
 }

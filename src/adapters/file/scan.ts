@@ -1,9 +1,12 @@
 // The files below a folder, as they are now. Follows symbolic links (a mounted ConfigMap is a folder of links into `..data`), skips names that
 // begin with a dot (`..data` itself, editors' files), and never loops.
+//
+// What cannot be looked at is never taken for absent: only a name that its folder does not list is gone. A folder that may not be listed, a link
+// that leads nowhere (to a mount that is missing, perhaps), a device where a file was, an I/O error: each is named with its reason.
 
 import type { Dirent, Stats } from 'node:fs';
-import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { type Disk, nodeDisk } from './disk.ts';
 import type { Watched } from './folder-watch.ts';
 import { whyNot } from './why-not.ts';
 
@@ -16,12 +19,19 @@ export interface FoundFile {
   readonly target?: string;
 }
 
+/** A file or folder that is there, or may be, and cannot be looked at. */
+export interface Hidden {
+  readonly path: string;
+  readonly why: string;
+}
+
 export interface Found {
   /** Sorted by path. */
   readonly files: readonly FoundFile[];
   /** Every folder that was looked into. */
   readonly folders: ReadonlySet<string>;
-  readonly problems: readonly string[];
+  /** Sorted by path. */
+  readonly hidden: readonly Hidden[];
 }
 
 /** Folders inside folders. */
@@ -34,54 +44,94 @@ export function isWanted(name: string): boolean {
 }
 
 /**
- * A file that vanishes while we look is not there. An unreadable folder is reported and counts as unreadable. `entering` is told of each
- * folder before it is read: a watch set there misses nothing.
+ * `entering` is told of each folder before it is read: a watch set there misses nothing. Never rejects: a root that cannot be looked at is
+ * hidden.
  */
-export async function scanFolder(root: string, entering: (folder: Watched) => void = () => undefined): Promise<Found> {
+export async function scanFolder(
+  root: string,
+  entering: (folder: Watched) => void = () => undefined,
+  disk: Disk = nodeDisk,
+): Promise<Found> {
   const files: FoundFile[] = [];
   const folders = new Set<string>();
-  const problems: string[] = [];
+  const hidden: Hidden[] = [];
   const visit = async (folder: string, trail: readonly string[]): Promise<void> => {
-    const real = await realpath(folder);
-    if (trail.includes(real) || trail.length >= FOLDER_DEPTH_MAX) return;
-    entering({ path: folder, inode: (await stat(folder)).ino });
-    folders.add(folder);
-    for (const entry of (await readdir(folder, { withFileTypes: true })).sort(byName)) {
-      if (entry.name.startsWith('.') || (entry.isFile() && !isWanted(entry.name))) continue;
-      const path = join(folder, entry.name);
-      if (await isFolder(entry, path)) {
-        await visit(path, [...trail, real]).catch((error: unknown) => problems.push(`${path}: ${whyNot(error)}`));
-      } else if (isWanted(entry.name)) {
-        const file = await findFile(path, entry.isFile());
-        if (file !== undefined) files.push(file);
-      }
+    try {
+      const real = await disk.realpath(folder);
+      if (trail.includes(real)) return;
+      if (trail.length >= FOLDER_DEPTH_MAX) throw new Error(`is more than ${FOLDER_DEPTH_MAX} folders deep`);
+      entering({ path: folder, inode: (await disk.stat(folder)).ino });
+      folders.add(folder);
+      for (const entry of [...(await disk.readdir(folder))].sort(byName)) await look(entry, folder, [...trail, real]);
+    } catch (error) {
+      // A folder below the root that went while it was looked at: its own folder says so at the next look.
+      hidden.push({ path: folder, why: whyNot(error) });
     }
   };
+  const look = async (entry: Dirent, folder: string, trail: readonly string[]): Promise<void> => {
+    if (entry.name.startsWith('.') || (entry.isFile() && !isWanted(entry.name))) return;
+    const path = join(folder, entry.name);
+    const kind = await kindOf(entry, path, disk);
+    if (kind === 'folder') return visit(path, trail);
+    if (kind === 'other' && !isWanted(entry.name)) return;
+    const found = kind === 'unknown' ? undefined : await findFile(path, entry.isFile(), disk);
+    if (kind === 'unknown') hidden.push(...(await whyHidden(path, disk)));
+    else if (found !== undefined) (isHidden(found) ? hidden : files).push(found as FoundFile & Hidden);
+  };
   await visit(root, []);
-  files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { files, folders, problems };
+  files.sort(byPath);
+  hidden.sort(byPath);
+  return { files, folders, hidden };
 }
 
-/** `plain`: known to be a file and no link. */
-export async function findFile(path: string, plain = false): Promise<FoundFile | undefined> {
+/** Undefined: it is not there. `plain`: known to be a file and no link. */
+export async function findFile(
+  path: string,
+  plain = false,
+  disk: Disk = nodeDisk,
+): Promise<FoundFile | Hidden | undefined> {
+  let own: Stats | undefined;
   try {
-    const own = plain ? undefined : await lstat(path);
-    const info = own === undefined || own.isSymbolicLink() ? await stat(path) : own;
-    if (!info.isFile()) return undefined;
-    if (own?.isSymbolicLink() !== true) return { path, stamp: stampOf(path, info), size: info.size };
-    const real = await realpath(path);
+    own = plain ? undefined : await disk.lstat(path);
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' ? undefined : { path, why: whyNot(error) };
+  }
+  try {
+    const isLink = own?.isSymbolicLink() === true;
+    const info = own === undefined || isLink ? await disk.stat(path) : own;
+    if (info.isDirectory()) return undefined;
+    if (!info.isFile()) return { path, why: 'is neither a file nor a folder' };
+    if (!isLink) return { path, stamp: stampOf(path, info), size: info.size };
+    const real = await disk.realpath(path);
     return { path, stamp: stampOf(real, info), size: info.size, target: dirname(real) };
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' && own === undefined) return undefined;
+    return { path, why: codeOf(error) === 'ENOENT' ? 'leads to a file that is not there' : whyNot(error) };
   }
 }
 
-async function isFolder(entry: Dirent, path: string): Promise<boolean> {
-  if (!entry.isSymbolicLink()) return entry.isDirectory();
-  return stat(path).then(
-    info => info.isDirectory(),
-    () => false,
+export function isHidden(found: FoundFile | Hidden | undefined): found is Hidden {
+  return found !== undefined && 'why' in found;
+}
+
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+}
+
+/** `unknown`: a link that cannot be followed, which may lead to a folder. */
+async function kindOf(entry: Dirent, path: string, disk: Disk): Promise<'folder' | 'other' | 'unknown'> {
+  if (entry.isDirectory()) return 'folder';
+  if (!entry.isSymbolicLink()) return 'other';
+  return disk.stat(path).then(
+    info => (info.isDirectory() ? 'folder' : 'other'),
+    () => 'unknown',
   );
+}
+
+/** None, if it is gone by now. */
+async function whyHidden(path: string, disk: Disk): Promise<readonly Hidden[]> {
+  const found = await findFile(path, false, disk);
+  return isHidden(found) ? [found] : [];
 }
 
 function stampOf(real: string, info: Stats): string {
@@ -90,4 +140,8 @@ function stampOf(real: string, info: Stats): string {
 
 function byName(a: Dirent, b: Dirent): number {
   return a.name < b.name ? -1 : 1;
+}
+
+function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
+  return a.path < b.path ? -1 : 1;
 }

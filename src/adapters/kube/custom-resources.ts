@@ -55,6 +55,8 @@ export interface Customs {
   readonly resources: readonly Resource[];
   /** Kinds that no definition names: they have no objects. */
   readonly absent: readonly KindName[];
+  /** Kinds that have a definition and cannot be read by it: they may have objects. */
+  readonly unserved: readonly { readonly kind: KindName; readonly why: string }[];
 }
 
 /** A kind whose definition is there but serves no version that we know, or is not established yet, is neither watched nor absent. */
@@ -62,6 +64,7 @@ export function customs(definitions: Iterable<CustomResource>): Customs {
   const byName = new Map([...definitions].map(one => [`${one.group} ${one.kind}`, one]));
   const resources: Resource[] = [];
   const absent: KindName[] = [];
+  const unserved: { readonly kind: KindName; readonly why: string }[] = [];
   for (const definition of customKinds) {
     const { kind, objectKind = kind, group, versions } = definition;
     const custom = byName.get(`${group} ${objectKind}`);
@@ -70,7 +73,11 @@ export function customs(definitions: Iterable<CustomResource>): Customs {
       continue;
     }
     const version = versions.find(one => custom.versions.includes(one));
-    if (custom.established && version !== undefined) resources.push(resourceOf(definition, version, custom.plural));
+    if (version === undefined) {
+      const served = custom.versions.length === 0 ? 'no version' : custom.versions.join(', ');
+      unserved.push({ kind, why: `its definition serves ${served}; known here: ${versions.join(', ')}` });
+    } else if (!custom.established) unserved.push({ kind, why: 'its definition is not established' });
+    else resources.push(resourceOf(definition, version, custom.plural));
   }
-  return { resources, absent };
+  return { resources, absent, unserved };
 }

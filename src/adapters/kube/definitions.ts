@@ -78,8 +78,9 @@ export class Definitions {
       try {
         const bytesMax = PAGE_BYTES_MAX;
         const found = customResource(await api.get(`${DEFINITIONS_PATH}/${name}`, {}, { signal, bytesMax }));
-        if (found === undefined) this.#known.delete(name);
-        else this.#known.set(name, found);
+        // Of a definition that makes no sense only that it is there is known: what it defines is not absent for that.
+        if (found === undefined) throw new Error(`${name}: the answer is not a CustomResourceDefinition`);
+        this.#known.set(name, found);
         return;
       } catch (error) {
         const failure = failureOf(error);

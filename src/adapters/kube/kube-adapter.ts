@@ -6,7 +6,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Json } from '../../core/base/json.ts';
 import type { KindName } from '../../core/model/kind.ts';
-import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
+import type { Adapter, AdapterLog, Sink, SourceStatus, Unreadable } from '../adapter.ts';
 import { type Api, HttpApi } from './api.ts';
 import { backoffMs } from './backoff.ts';
 import { type Chance, sleep } from './clock.ts';
@@ -43,6 +43,8 @@ export class KubeAdapter implements Adapter {
   readonly #options: KubeAdapterOptions;
   readonly #abort = new AbortController();
   readonly #watched = new Map<KindName, Watched>();
+  /** Kinds whose definition is there and serves nothing that could be read. */
+  #unserved: ReadonlyMap<KindName, Unreadable> = new Map();
   #definitions: Definitions | undefined;
   #builtIns: readonly Resource[] = [];
   #reconciling: Promise<void> = Promise.resolve();
@@ -96,7 +98,9 @@ export class KubeAdapter implements Adapter {
     if (this.#definitions !== undefined) watchers.push(this.#definitions.watcher);
     const waiting = [...this.#watched].filter(([, { watcher }]) => !watcher.listed).map(([kind]) => kind);
     const troubles = [this.#trouble, ...watchers.map(({ trouble }) => trouble?.message)].filter(isText);
-    return { synced: this.#saidSynced, waiting: waiting.sort(), troubles: [...new Set(troubles)].sort() };
+    const unreadable = [...watchers.flatMap(watcher => watcher.unreadable ?? []), ...this.#unserved.values()];
+    unreadable.sort((a, b) => (a.what < b.what ? -1 : 1));
+    return { synced: this.#saidSynced, waiting: waiting.sort(), troubles: [...new Set(troubles)].sort(), unreadable };
   }
 
   get #silenceMsMax(): number {
@@ -141,7 +145,11 @@ export class KubeAdapter implements Adapter {
   /** Starts what is served now and not watched, stops what is not served any more. One at a time. */
   #reconcile(sink: Sink, definitions: readonly CustomResource[]): Promise<void> {
     const now = async (): Promise<void> => {
-      const { resources, absent } = customs(definitions);
+      const { resources, absent, unserved } = customs(definitions);
+      const since = this.#options.chance.now();
+      this.#unserved = new Map(
+        unserved.map(({ kind, why }) => [kind, { what: kind, why, since: this.#unserved.get(kind)?.since ?? since }]),
+      );
       const wanted = new Map([...this.#builtIns, ...resources].map(resource => [resource.kind, resource]));
       for (const [kind, { resource, watcher }] of [...this.#watched]) {
         if (wanted.get(kind)?.path === resource.path) continue;

@@ -2,6 +2,7 @@
 // heard is handed on before more is read, so a slow sink slows the server down instead of filling memory.
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
+import type { Unreadable } from '../adapter.ts';
 import type { Api, WatchStream } from './api.ts';
 import type { Chance } from './clock.ts';
 import { sleep } from './clock.ts';
@@ -37,6 +38,7 @@ export class Watcher {
   #reflector: Reflector = newReflector;
   #stream: WatchStream | undefined;
   #running: Promise<void> | undefined;
+  #troubleSince = 0;
 
   constructor(options: WatcherOptions) {
     this.#options = options;
@@ -49,6 +51,15 @@ export class Watcher {
   /** What went wrong last; undefined while all is well. */
   get trouble(): Failure | undefined {
     return this.#reflector.trouble;
+  }
+
+  /** The trouble as a part of the source that cannot be read: nothing is deleted for it. */
+  get unreadable(): Unreadable | undefined {
+    const { trouble } = this.#reflector;
+    const { path: what } = this.#options;
+    return trouble === undefined
+      ? undefined
+      : { what, why: withoutPath(trouble.message, what), since: this.#troubleSince };
   }
 
   start(): void {
@@ -75,6 +86,7 @@ export class Watcher {
         input = { kind: 'failed', failure: handed };
         continue;
       }
+      if (this.#reflector.trouble === undefined) this.#troubleSince = chance.now();
       this.#reflector = reflector;
       stepped?.(reflector);
       input = await this.#perform(effects.at(-1)!);
@@ -124,7 +136,10 @@ export class Watcher {
     const accept = metadataOnly ? METADATA_LIST : undefined;
     const query = { fieldSelector, limit: limit === 0 ? undefined : String(limit), continue: token };
     const page = await api.get(path, query, { signal: this.#abort.signal, accept, bytesMax: PAGE_BYTES_MAX });
-    if (!isObject(page) || !isObject(page.metadata)) throw new Error(`${path}: the answer is not a list`);
+    // Whatever a proxy in between makes up must not pass for an empty list.
+    if (!isObject(page) || !isObject(page.metadata) || !isListKind(page.kind) || resourceVersionOf(page) === '') {
+      throw new Error(`${path}: the answer is not a list`);
+    }
     const items = page.items ?? [];
     if (!Array.isArray(items)) throw new Error(`${path}: the items of the list are not a list`);
     return {
@@ -175,6 +190,10 @@ export class Watcher {
     this.#stream?.close();
     this.#stream = undefined;
   }
+}
+
+function isListKind(kind: Json | undefined): boolean {
+  return typeof kind === 'string' && kind.endsWith('List');
 }
 
 function withoutPath(message: string, path: string): string {

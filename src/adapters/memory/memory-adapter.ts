@@ -3,13 +3,14 @@
 
 import type { Fact, RawObject } from '../../core/event.ts';
 import { rawRef } from '../../core/fold/novelty.ts';
-import type { Adapter, Sink, SourceStatus } from '../adapter.ts';
+import type { Adapter, Sink, SourceStatus, Unreadable } from '../adapter.ts';
 
 export class MemoryAdapter implements Adapter {
   readonly source: string;
   readonly #objects = new Map<string, RawObject>();
   #sink: Sink | undefined;
   #listed = false;
+  #unreadable: Unreadable | undefined;
   #saying: Promise<void> = Promise.resolve();
 
   /** `cluster`: the registry that the objects belong to. */
@@ -19,10 +20,28 @@ export class MemoryAdapter implements Adapter {
 
   async start(sink: Sink): Promise<void> {
     this.#sink = sink;
-    const facts = [...this.#objects.values()].map((object): Fact => ({ kind: 'Add', object }));
-    this.#saying = sink.relist(facts, []);
-    await this.#saying;
-    this.#listed = true;
+    await this.#list();
+  }
+
+  /**
+   * For a program that takes the objects from somewhere else and cannot read there: from now on what it has not set may still be there, so
+   * a start deletes nothing. `undefined`: what is set is all there is again. Resolves when the sink has it.
+   */
+  async setUnreadable(why: string | undefined): Promise<void> {
+    const since = this.#unreadable?.since ?? Date.now();
+    this.#unreadable = why === undefined ? undefined : { what: this.source, why, since };
+    if (why === undefined && this.#sink !== undefined) await this.#list();
+  }
+
+  #list(): Promise<void> {
+    const listed = this.#saying.then(async () => {
+      const facts = [...this.#objects.values()].map((object): Fact => ({ kind: 'Add', object }));
+      if (this.#unreadable !== undefined) return this.#sink?.submit(facts);
+      await this.#sink?.relist(facts, []);
+      this.#listed = true;
+    });
+    this.#saying = listed.catch(() => undefined);
+    return listed;
   }
 
   async stop(): Promise<void> {
@@ -31,7 +50,12 @@ export class MemoryAdapter implements Adapter {
   }
 
   status(): SourceStatus {
-    return { synced: this.#listed, waiting: [], troubles: [] };
+    return {
+      synced: this.#listed,
+      waiting: [],
+      troubles: [],
+      unreadable: this.#unreadable === undefined ? [] : [this.#unreadable],
+    };
   }
 
   /** Resolves when the sink has it. Rejects with a TypeError for an object without apiVersion, kind or name. */

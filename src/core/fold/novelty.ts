@@ -29,7 +29,7 @@ type Pieces<R = void> = Generator<Fact | undefined, R>;
 
 /**
  * What a complete list of a source means: its news, and a Delete for every object that the state knows from this source and the list
- * has not, unless it came from a file in `unreadable`.
+ * has not, unless it came from a file, or from below a folder, in `unreadable`.
  */
 export function newsOfList(
   state: State,
@@ -43,10 +43,12 @@ export function newsOfList(
 /** As `newsOfList`, in pieces as those of `newsIn`. */
 export function* newsInList(state: State, source: string, all: readonly Fact[], unreadable: readonly string[]): Pieces {
   const listed = yield* keysListed(source, all);
-  const gone = yield* unlisted(state.records.values(), source, listed, unreadable);
+  const hidden: ReadonlySet<string> = new Set(unreadable);
+  const gone = yield* unlisted(state.records.values(), source, listed, hidden);
   const files = new Set(all.flatMap(fact => (fact.kind === 'Malformed' ? [fact.origin.file] : [])));
   for (const [key, { origin }] of state.malformed.entries()) {
-    if (key.startsWith(`${source}|`) && !files.has(origin.file)) gone.push({ kind: 'Malformed', origin, reasons: [] });
+    if (!key.startsWith(`${source}|`) || files.has(origin.file) || isBelow(origin.file, hidden)) continue;
+    gone.push({ kind: 'Malformed', origin, reasons: [] });
   }
   yield* newsIn(state, source, all);
   yield* gone;
@@ -74,7 +76,7 @@ export function* newsInKinds(
   const listed = yield* keysListed(source, all);
   for (const ref of kept) listed.add(recordKeyOf(source, ref) ?? '');
   const gone: Fact[] = [];
-  for (const kind of kinds) gone.push(...(yield* unlisted(state.records.range(`${kind}|`), source, listed, [])));
+  for (const kind of kinds) gone.push(...(yield* unlisted(state.records.range(`${kind}|`), source, listed, noFiles)));
   yield* newsIn(state, source, all);
   yield* gone;
 }
@@ -94,19 +96,45 @@ function* keysListed(source: string, all: readonly Fact[]): Pieces<Set<string>> 
   return listed;
 }
 
+const noFiles: ReadonlySet<string> = new Set();
+
+/** True if the file, or a folder that it is in, is one of `paths`. */
+export function isBelow(file: string, paths: ReadonlySet<string>): boolean {
+  if (paths.size === 0) return false;
+  for (let end = file.length; end > 0; end = file.lastIndexOf('/', end - 1)) {
+    if (paths.has(file.slice(0, end))) return true;
+  }
+  return false;
+}
+
+/** True if the file of the mesh configuration or of the networks says something. */
+export function holdsMesh(state: State, mesh: 'MeshConfig' | 'MeshNetworks'): boolean {
+  return lastSaid(wordOf(mesh === 'MeshConfig' ? state.mesh : state.networks, undefined)) !== null;
+}
+
+/** True if the state has objects of the source from the file `path`, or from below the folder `path`. Linear in the records. */
+export function holdsFrom(state: State, source: string, path: string): boolean {
+  const paths = new Set([path]);
+  for (const record of state.records.values()) {
+    const origin = record.refused?.origin ?? record.origin;
+    if (record.source === source && origin !== undefined && isBelow(origin.file, paths)) return true;
+  }
+  return false;
+}
+
 /** A Delete for each record of the source that is not listed. */
 function* unlisted(
   records: Iterable<ObjectRecord>,
   source: string,
   listed: ReadonlySet<string>,
-  unreadable: readonly string[],
+  unreadable: ReadonlySet<string>,
 ): Pieces<Fact[]> {
   const gone: Fact[] = [];
   for (const record of records) {
     yield undefined;
     if (record.source !== source || listed.has(`${record.kind}|${record.key}|${source}`)) continue;
     const origin = record.refused?.origin ?? record.origin;
-    if (origin !== undefined && unreadable.includes(origin.file)) continue;
+    if (origin !== undefined && isBelow(origin.file, unreadable)) continue;
     const ref = rawRef(record.raw ?? record.refused?.raw ?? {});
     if (ref !== undefined) gone.push({ kind: 'Delete', ref });
   }

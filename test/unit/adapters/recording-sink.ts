@@ -1,6 +1,6 @@
 // A sink that keeps what it is told, and what that comes to.
 
-import type { Sink } from '../../../src/adapters/adapter.ts';
+import type { Held, Sink } from '../../../src/adapters/adapter.ts';
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import type { Fact } from '../../../src/core/event.ts';
 import type { KindName } from '../../../src/core/model/kind.ts';
@@ -26,6 +26,13 @@ export class RecordingSink implements Sink {
     for (const key of [...this.objects.keys()])
       if (kinds.some(kind => key.startsWith(`${kind}/`))) this.objects.delete(key);
     this.#keep(all);
+  }
+
+  /** What a journal would have before the start. */
+  held: (what: Held) => boolean = () => false;
+
+  holds(what: Held): boolean {
+    return this.held(what);
   }
 
   /** Waits until it holds; gives up with what there is after `ms`. */

@@ -12,7 +12,7 @@ const adapter: Adapter = {
   source: 'file/Kubernetes',
   start: async () => undefined,
   stop: async () => undefined,
-  status: () => ({ synced: true, waiting: [], troubles: [] }),
+  status: () => ({ synced: true, waiting: [], troubles: [], unreadable: [] }),
   locate: async places =>
     places.map(({ origin, path }) => (path === 'spec.hosts' ? { ...origin, line: 7, column: 3 } : undefined)),
 };

@@ -19,8 +19,8 @@ function sources(statuses: readonly SourceStatus[], state: State = emptyState, a
   return { logged, sources: new Sources({ adapters, state, asOf: 30 * MINUTE, clock, log }) };
 }
 
-const well: SourceStatus = { synced: true, waiting: [], troubles: [] };
-const waiting: SourceStatus = { synced: false, waiting: ['Pod'], troubles: ['pods is forbidden'] };
+const well: SourceStatus = { synced: true, waiting: [], troubles: [], unreadable: [] };
+const waiting: SourceStatus = { synced: false, waiting: ['Pod'], troubles: ['pods is forbidden'], unreadable: [] };
 
 describe('sources that are asked', () => {
   it('begin when those that are listened to can be relied upon', async () => {
@@ -45,6 +45,15 @@ describe('readiness', () => {
     const { ready, text } = sources([waiting], state).sources.readiness();
     expect(ready).toBe(true);
     expect(text).toMatch(/^ready, with what the journal says, 1h old\nmemory\/c0: /);
+  });
+
+  it('names what cannot be read, since when and why, though everything else was listed', () => {
+    const unreadable = [{ what: '/config/sub', why: 'permission denied', since: 0 }];
+    const { ready, text } = sources([{ ...well, unreadable }]).sources.readiness();
+    expect(ready).toBe(true);
+    expect(text).toBe(
+      'ready\nmemory/c0: /config/sub cannot be read since 1970-01-01T00:00:00.000Z (permission denied); what was known of it stays\n',
+    );
   });
 
   it('a source of the journal that nobody watches is named', () => {

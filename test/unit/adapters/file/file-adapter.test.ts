@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FileAdapter } from '../../../../src/adapters/file/file-adapter.ts';
+import { FileAdapter, type FileAdapterOptions } from '../../../../src/adapters/file/file-adapter.ts';
 import { RecordingSink } from '../recording-sink.ts';
 
 const namespace = (name: string, labels = '{}'): string =>
@@ -24,15 +24,27 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function start(
-  options: { readonly configDir?: string; readonly meshConfig?: string; readonly quietMs?: number } = {
-    configDir: folder,
-  },
-): Promise<RecordingSink> {
-  const sink = new RecordingSink();
+type Options = Pick<FileAdapterOptions, 'configDir' | 'meshConfig' | 'quietMs' | 'rescanMs' | 'allowEmpty'>;
+
+async function start(options: Options = { configDir: folder }): Promise<RecordingSink> {
+  return started(new RecordingSink(), options);
+}
+
+async function started(sink: RecordingSink, options: Options): Promise<RecordingSink> {
   adapter = new FileAdapter({ ...options, cluster: 'Kubernetes', log: (_, message) => log.push(message) });
   await adapter.start(sink);
   return sink;
+}
+
+/** Root may read everything. */
+async function asAnotherUser<T>(during: () => Promise<T>): Promise<T> {
+  const others = process.getuid?.() === 0 ? 65_534 : undefined;
+  if (others !== undefined) process.seteuid?.(others);
+  try {
+    return await during();
+  } finally {
+    if (others !== undefined) process.seteuid?.(0);
+  }
 }
 
 const put = (name: string, text: string): Promise<void> => writeFile(join(folder, name), text);
@@ -202,19 +214,112 @@ describe('the file adapter', () => {
     const sink = await start({ configDir: folder, quietMs: 300 });
     await put('own.yaml', namespace('two'));
     await chmod(path, 0);
-    // Root may read everything.
-    const others = process.getuid?.() === 0 ? 65_534 : undefined;
-    if (others !== undefined) process.seteuid?.(others);
-    try {
-      await sink.until(s => s.batches.flat().some(fact => fact.kind === 'Malformed'));
-    } finally {
-      if (others !== undefined) process.seteuid?.(0);
-    }
+    await asAnotherUser(() => sink.until(s => s.batches.flat().some(fact => fact.kind === 'Malformed')));
     expect(sink.batches.flat()).toMatchObject([
       { kind: 'Malformed', origin: { file: path }, reasons: ['1:1: cannot be read: permission denied'] },
     ]);
     await chmod(path, 0o644);
     await sink.until(s => JSON.stringify(s.batches).includes('"two"'));
+  });
+
+  it('a folder that may not be listed after a restart deletes nothing of what the journal has from below it', async () => {
+    const sub = join(folder, 'sub');
+    await mkdir(sub);
+    await put('sub/own.yaml', namespace('one'));
+    await chmod(folder, 0o755);
+    await chmod(sub, 0);
+    const sink = await asAnotherUser(() => start());
+    expect(sink.lists[0]?.unreadable).toEqual([sub]);
+    expect(log.join('\n')).toContain(`${sub} cannot be read: permission denied`);
+    expect(adapter?.status().unreadable).toMatchObject([{ what: sub, why: 'permission denied' }]);
+    await chmod(sub, 0o755);
+  });
+
+  it('an empty folder at the start deletes nothing of what the journal has from it, until a file appears', async () => {
+    const sink = new RecordingSink();
+    sink.held = what => 'path' in what && what.path === folder;
+    await started(sink, { configDir: folder });
+    expect(sink.lists).toEqual([]);
+    expect(adapter?.status()).toMatchObject({ synced: false, unreadable: [{ what: folder }] });
+    await put('a.yaml', namespace('a'));
+    await sink.until(s => s.lists.length > 0);
+    expect(sink.lists).toMatchObject([{ unreadable: [] }]);
+    expect(adapter?.status()).toMatchObject({ synced: true, unreadable: [] });
+  });
+
+  it('an empty folder at the start counts as empty by --allow-empty-source', async () => {
+    const sink = new RecordingSink();
+    sink.held = () => true;
+    await started(sink, { configDir: folder, allowEmpty: true });
+    expect(sink.lists).toMatchObject([{ all: [], unreadable: [] }]);
+  });
+
+  it('an empty folder in place of the one that was read deletes nothing; files that go from the same folder do', async () => {
+    const mount = join(folder, 'mount');
+    await mkdir(mount);
+    await put('mount/a.yaml', namespace('a'));
+    await put('mount/b.yaml', namespace('b'));
+    const sink = await start({ configDir: mount, rescanMs: 100 });
+    await unlink(join(mount, 'a.yaml'));
+    await sink.until(s => !s.objects.has('Namespace/a'));
+    await rename(mount, join(folder, 'unmounted'));
+    await mkdir(mount);
+    await sink.until(() => adapter?.status().unreadable.length === 1);
+    expect(sink.objects.has('Namespace/b')).toBe(true);
+    await rm(mount, { recursive: true });
+    await rename(join(folder, 'unmounted'), mount);
+    await sink.until(() => adapter?.status().unreadable.length === 0);
+    await unlink(join(mount, 'b.yaml'));
+    await sink.until(s => !s.objects.has('Namespace/b'));
+  });
+
+  it('a folder that is not there is a mistake, unless the journal has objects from it', async () => {
+    const gone = join(folder, 'gone');
+    await expect(start({ configDir: gone })).rejects.toThrow('no such file or directory');
+    const sink = new RecordingSink();
+    sink.held = what => 'path' in what && what.path === gone;
+    await started(sink, { configDir: gone });
+    expect(sink.lists).toEqual([]);
+    expect(adapter?.status()).toMatchObject({ synced: false, unreadable: [{ what: gone }] });
+  });
+
+  it('what was in a file that could not be read at the start, and has gone from it since, is deleted', async () => {
+    await put('a.yaml', `${namespace('a')}---\nkind: [`);
+    const sink = await start();
+    expect(sink.lists).toMatchObject([{ unreadable: [join(folder, 'a.yaml')] }]);
+    await put('a.yaml', namespace('b'));
+    await sink.until(s => s.lists.length === 2);
+    expect(sink.lists[1]?.unreadable).toEqual([]);
+  });
+
+  it.each([
+    ['a link that leads nowhere', () => symlink(join(folder, 'missing/a.yaml'), join(folder, 'a.yaml'))],
+    ['a link to itself', () => symlink(join(folder, 'a.yaml'), join(folder, 'a.yaml'))],
+    ['a device', () => symlink('/dev/null', join(folder, 'a.yaml'))],
+  ])('a file does not count as gone for %s in its place', async (_, replace) => {
+    await put('a.yaml', namespace('a'));
+    await put('b.yaml', namespace('b'));
+    const sink = await start({ configDir: folder, rescanMs: 100 });
+    await unlink(join(folder, 'a.yaml'));
+    await replace();
+    await sink.until(() => adapter?.status().unreadable.length === 1);
+    expect(sink.objects.has('Namespace/a')).toBe(true);
+    await unlink(join(folder, 'a.yaml'));
+    await sink.until(s => !s.objects.has('Namespace/a'));
+  });
+
+  it('a mesh file whose folder has gone, or has a folder in its place, changes nothing', async () => {
+    const meshConfig = join(folder, 'mount/mesh');
+    const sink = new RecordingSink();
+    sink.held = what => 'mesh' in what;
+    await started(sink, { meshConfig });
+    expect(sink.lists[0]).toMatchObject({ all: [], unreadable: [meshConfig] });
+    expect(adapter?.status().unreadable).toMatchObject([{ what: meshConfig, why: 'its folder is not there' }]);
+    await adapter?.stop();
+    await mkdir(meshConfig, { recursive: true });
+    await started(sink, { meshConfig });
+    expect(sink.lists[1]).toMatchObject({ all: [], unreadable: [meshConfig] });
+    expect(adapter?.status().unreadable).toMatchObject([{ what: meshConfig, why: 'is a folder' }]);
   });
 
   it('mesh config: absent, there, broken, mended', async () => {

@@ -1,0 +1,30 @@
+// What a change of one file says: which objects it is about, what became of each, and what is wrong with the file now.
+
+import type { Fact } from '../../core/event.ts';
+import type { KnownFile } from './holdings.ts';
+import { cleared, malformedFact, type ParsedObject } from './parse.ts';
+
+/** A file's list of errors, when it differs from what was said of it before. */
+export function malformedFacts(
+  path: string,
+  before: KnownFile | undefined,
+  after: KnownFile | undefined,
+): readonly Fact[] {
+  const said = [...(before?.malformed ?? []), ...(before?.ignored ?? [])];
+  const { malformed = [], ignored = [] } = after ?? {};
+  const first = malformed[0] ?? ignored[0];
+  if (first === undefined) return said.length === 0 ? [] : [cleared(path)];
+  return [malformedFact({ ...first.origin, file: path }, malformed, ignored)];
+}
+
+export function difference(before: ParsedObject | undefined, after: ParsedObject | undefined): Fact | undefined {
+  if (before === after) return undefined;
+  if (after !== undefined) {
+    return { kind: before === undefined ? 'Add' : 'Update', object: after.object, origin: after.origin };
+  }
+  return before === undefined ? undefined : { kind: 'Delete', ref: before.ref };
+}
+
+export function keysOf(a: KnownFile | undefined, b: KnownFile | undefined): readonly string[] {
+  return [...new Set([...(a?.objects.keys() ?? []), ...(b?.objects.keys() ?? [])])].sort();
+}
