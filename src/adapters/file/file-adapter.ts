@@ -140,7 +140,8 @@ export class FileAdapter implements Adapter {
 
   #told({ folder, name, moved }: FolderEvent): void {
     // Beside the folders there are those that links lead to, and names that begin with a dot, which links lead through.
-    if (name === undefined || name.startsWith('.') || !this.#folders.has(folder)) {
+    const isKnown = this.#listed && this.#folders.has(folder);
+    if (name === undefined || name.startsWith('.') || !isKnown) {
       this.#lookAtAll();
       return;
     }
