@@ -12,7 +12,7 @@ function sources(statuses: readonly SourceStatus[], state: State = emptyState, a
   const adapters = statuses.map((status, i) => {
     const adapter = new MemoryAdapter(`c${i}`);
     adapter.status = () => status;
-    return i < asked ? adapter : Object.assign(adapter, { heed: () => undefined });
+    return i < asked ? adapter : Object.assign(adapter, { onState: () => undefined });
   });
   const clock = { now: () => 90 * MINUTE, after: () => ({ cancel: () => undefined }) };
   const log = (_: string, message: string): void => void logged.push(message);
