@@ -1,8 +1,9 @@
-// From `append` to the commit: seq and time are given, what queued while the previous group was being committed becomes the next
-// group, and callers are held back when too much is waiting.
+// From `append` to the commit (group commit): batches get seq and time; those that queue while a group is being
+// committed become the next group; callers wait when too much is queued.
 //
-// Invariant: seqs are given in the order of the calls and only to batches that stand behind the committed head without a gap. So when
-// a group cannot be written, everything queued behind it is rejected with it, and the next seq is the head's plus one again.
+// Invariant: seqs are given in the order of the calls, and only to batches that follow the committed head without a
+// gap. So if a group cannot be written, everything queued behind it is rejected with it, and the next seq is the head's
+// plus one again.
 
 import type { Event } from '../core/event.ts';
 import type { Encoded } from './codec.ts';
@@ -19,7 +20,7 @@ interface Entry {
   readonly reject: (fault: unknown) => void;
 }
 
-/** One that has its seqs. */
+/** A batch that has its seqs. */
 interface Queued extends Omit<Entry, 'batch'> {
   readonly firstSeq: number;
   readonly rows: readonly PendingRow[];
@@ -30,7 +31,7 @@ export class AppendQueue {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #keyCheck: () => string | undefined;
-  /** Told after each commit, before the promises of its batches resolve. */
+  /** Called after each commit, before the promises of its batches resolve. */
   readonly #committed: (events: readonly Event[]) => void;
   #queue: Queued[] = [];
   #queuedEvents = 0;
@@ -92,14 +93,14 @@ export class AppendQueue {
     return this.#lastTime;
   }
 
-  /** A batch above the limits is let in when it is alone: refusing it for ever would help nobody. */
+  /** A batch above the limits is admitted when it is alone; otherwise it could never be written. */
   #hasRoom({ batch, chars }: Entry): boolean {
     if (this.#queuedEvents === 0) return true;
     return this.#queuedEvents + batch.length <= QUEUE_EVENTS_MAX && this.#queuedChars + chars <= QUEUE_CHARS_MAX;
   }
 
   async #run(): Promise<void> {
-    // One turn later: what is appended in the same turn becomes one group.
+    // In the next tick, so that batches appended in one tick become one group.
     await Promise.resolve();
     while (this.#queue.length > 0) await this.#commitGroup(this.#takeGroup());
     this.#running = undefined;

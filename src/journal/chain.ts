@@ -1,8 +1,9 @@
-// The hash chain: exactly which bytes are hashed, for events and for snapshots. docs/journal-format.md says the same in prose;
-// a change of either is a new format.
+// The hash chain: exactly which bytes are hashed, for events and for snapshots. docs/journal-format.md says the same in
+// prose; a change of either is a new format.
 //
-// The header is text with one line a field. It is unambiguous because source and kind hold no control characters (codec.ts
-// refuses them) and the body is the rest. crc32 sums stand beside the chain only to tell *which* column was changed.
+// The header is text with one line a field. It is unambiguous because source and kind hold no control characters
+// (codec.ts refuses them) and the body is the rest. crc32 sums stand beside the chain only to tell *which* column was
+// changed.
 
 import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -31,7 +32,7 @@ export function chainHash(
   return hash('sha256', scratch.subarray(0, writeText(seq, time, source, kind, body)), 'buffer');
 }
 
-/** As chainHash, with hashes in hex: whoever only compares them makes no Buffer for each event. */
+/** As chainHash, with hashes in hex, which avoids a Buffer for each event when hashes are only compared. */
 export function chainHashHex(
   previous: string,
   seq: number,
@@ -47,7 +48,10 @@ export function chainHashHex(
   return hash('sha256', scratch.subarray(0, writeText(seq, time, source, kind, body)), 'hex');
 }
 
-/** Behind the previous hash, so that one call hashes it all: a Hash object costs more than the hashing of most events. Returns the end. */
+/**
+ * Writes behind the previous hash, so that one call hashes everything: a Hash object costs more than hashing most
+ * events. Returns the end.
+ */
 function writeText(seq: number, time: number, source: string, kind: string, body: string): number {
   const header = HASH_BYTES + scratch.write(`${seq}\n${time}\n${source}\n${kind}\n`, HASH_BYTES, 'utf8');
   return header + scratch.write(body, header, 'utf8');
@@ -58,7 +62,7 @@ const SCRATCH_CHARS_MAX = 16_384;
 const NUMBERS_BYTES_MAX = 64;
 const scratch = Buffer.allocUnsafeSlow(HASH_BYTES + NUMBERS_BYTES_MAX + 3 * SCRATCH_CHARS_MAX);
 
-/** As chainHash, over the bytes as they are stored: text that is not valid UTF-8 any more must not pass by being decoded. */
+/** As chainHash, over the stored bytes: decoding would hide text that is no longer valid UTF-8. */
 export function chainHashOfBytes(
   previous: Buffer,
   row: {
@@ -94,7 +98,7 @@ export function columnSums(
   return sums;
 }
 
-/** Sources and kinds are few, and the same again and again. */
+/** Sources and kinds are few and repeat, so their bytes are cached. */
 const nameSums = new Map<string, number>();
 const NAME_SUMS_MAX = 1_000;
 
@@ -109,12 +113,12 @@ function nameSum(name: string | Buffer): number {
   return sum;
 }
 
-/** Of one segment's body. */
+/** The hash of one segment's body. */
 export function segmentHash(body: string | Buffer): Buffer {
   return createHash('sha256').update(body).digest();
 }
 
-/** Of a snapshot: its columns, then the hashes of its segments in order. */
+/** The hash of a snapshot: its columns, then the hashes of its segments in order. */
 export function snapshotHash(
   row: {
     readonly seq: number;

@@ -1,8 +1,8 @@
-// Between facts and what is stored of them. The body is the canonical JSON of the fact without the envelope, so equal facts have
-// equal text, in every process and release.
+// Between facts and what is stored of them. The body is the canonical JSON of the fact without the envelope, so equal
+// facts have equal text, in every process and release.
 //
-// What JSON cannot carry (NaN, -0, undefined members, objects of a class) would make the live fold differ from the replay. Such a
-// fact is stored as JSON sees it, and `append` hands out what was stored instead of what was given.
+// What JSON cannot carry (NaN, -0, undefined members, objects of a class) would make the live fold differ from the
+// replay. Such a fact is stored as JSON sees it, and `append` hands out what was stored instead of what was given.
 
 import type { Json, JsonObject } from '../core/base/json.ts';
 import { canonicalJson } from '../core/base/json.ts';
@@ -58,7 +58,7 @@ export function decodeEvent(
   },
   vault: Vault,
 ): Event {
-  // Just parsed, so nobody else's: the envelope is put into it, not around a copy.
+  // The parsed object is not shared, so the envelope is added to it instead of to a copy.
   const event = vault.open(row.body, row.seq) as { [key: string]: Json };
   event.seq = row.seq;
   event.time = row.time;
@@ -74,7 +74,7 @@ export function encodeSnapshotFact({ source, fact }: SnapshotFact, vault: Vault)
 }
 
 interface Inspection {
-  /** JSON carries it unchanged. */
+  /** JSON represents it unchanged. */
   readonly exact: boolean;
   readonly isPrivate: boolean;
 }

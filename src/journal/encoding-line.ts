@@ -1,5 +1,5 @@
-// Batches of facts on their way to being encoded: a large one in slices, so that nothing else waits for it, and those behind it wait their turn. What
-// comes out is in the order of the calls.
+// Encodes batches of facts, large ones in slices so that nothing else is delayed. Invariant: batches are handed on in
+// the order of the calls; a batch behind a large one waits.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Unrecorded } from '../core/event.ts';
@@ -7,13 +7,13 @@ import { overloaded } from './append-queue.ts';
 import type { Encoded } from './codec.ts';
 import { QUEUE_WAITING_MAX } from './journal.ts';
 
-/** Facts encoded between two turns of the event loop: some milliseconds. */
+/** Facts encoded in one tick of the event loop: a few milliseconds. */
 export const ENCODED_AT_ONCE = 250;
 
 export class EncodingLine {
   readonly #encode: (fact: Unrecorded) => Encoded;
   readonly #path: string;
-  /** The last one in the line. */
+  /** The last batch in the queue. */
   #tail: Promise<void> | undefined;
   #waiting = 0;
 
@@ -24,8 +24,8 @@ export class EncodingLine {
   }
 
   /**
-   * Hands the encoded batch on, at once if it is small and nobody waits. Rejects with what `encode` throws, and with `overloaded` if too many
-   * wait (QUEUE_WAITING_MAX); nothing is handed on then.
+   * Hands the encoded batch on, synchronously if it is small and the queue is empty. Rejects with what `encode` throws,
+   * or with `overloaded` if too many batches wait (QUEUE_WAITING_MAX); nothing is handed on then.
    */
   async pass<T>(batch: readonly Unrecorded[], hand: (encoded: readonly Encoded[]) => T): Promise<T> {
     const before = this.#tail;
@@ -54,7 +54,7 @@ export class EncodingLine {
     }
   }
 
-  /** Resolves when all that came before this call have passed. */
+  /** Resolves when all batches before this call are handed on. */
   async passed(): Promise<void> {
     await this.#tail;
   }

@@ -1,8 +1,9 @@
-// A journal as text: a header line, one line an event, an end line. It can be read, searched, attached to a bug report, and turned into
-// a journal file again (import.ts) with the same chain.
+// A journal as text: a header line, one line for each event, an end line. It can be read, searched, attached to a bug
+// report, and turned into a journal file with the same chain again (import.ts).
 //
-// A redacted export holds placeholders instead of private values and a chain of its own over what it holds; its header says so. One that does
-// not begin with the first event ever carries the snapshot of its first event: without it nobody could tell what the later ones changed.
+// A redacted export has placeholders instead of private values and a chain of its own over its content; its header says
+// so. An export that does not begin with the first event carries the snapshot at its start, without which later changes
+// would refer to unknown objects.
 
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../core/base/json.ts';
@@ -11,9 +12,9 @@ import { JournalFault } from './fault.ts';
 import type { ChainPoint, Journal, StoredEvent } from './journal.ts';
 
 export const EXPORT_FORMAT = 'periplus-journal';
-/** Of an export with a snapshot. */
+/** Format of an export with a snapshot. */
 export const EXPORT_VERSION = 2;
-/** Of one without, which the first release can read, too. */
+/** Format of an export without one, which the first release can read, too. */
 const WHOLE_VERSION = 1;
 
 export interface ExportHeader {
@@ -32,13 +33,16 @@ export interface ExportEnd {
 
 export interface ExportOptions {
   readonly redact: boolean;
-  /** Begin at the last snapshot up to this event; default, and when there is none: at the first event there is. */
+  /** Begin at the last snapshot up to this event; default, and if there is none: at the first event. */
   readonly from?: number;
   /** The last event; default: the head at the time of the call. */
   readonly to?: number;
 }
 
-/** Lines without their newline. The journal may grow meanwhile. Faults: `damaged`, `no-such-seq` if nothing stands in the range. */
+/**
+ * Lines without their newline. The journal may grow meanwhile. Faults: `damaged`, `no-such-seq` if nothing stands in
+ * the range.
+ */
 export async function* exportJournal(journal: Journal, options: ExportOptions): AsyncGenerator<string> {
   const { seq: head } = journal.head();
   const to = Math.min(options.to ?? head, head);
@@ -89,11 +93,11 @@ async function chainPoint(journal: Journal, seq: number): Promise<ChainPoint> {
   throw new JournalFault('damaged', 'this event is missing', { path: journal.path, seq });
 }
 
-/** What it is, its facts, and a hash over their lines: the chain does not cover them. */
+/** The snapshot's columns, its facts, and a hash over their lines, since the chain does not cover them. */
 async function* snapshotLines(journal: Journal, seq: number, secrets: 'sealed' | 'redacted'): AsyncGenerator<string> {
   const snapshot = await journal.snapshots.read(seq, secrets);
   if (snapshot?.info.seq !== seq) {
-    throw new JournalFault('damaged', 'the journal begins here, and the snapshot it needs is not there', {
+    throw new JournalFault('damaged', 'the journal begins here, and the snapshot that it needs is missing', {
       path: journal.path,
       seq,
     });
@@ -115,7 +119,7 @@ function rechained(previous: string, event: StoredEvent): string {
   return chainHash(Buffer.from(previous, 'hex'), seq, time, source, kind, body).toString('hex');
 }
 
-/** The body is put in as it is stored, so that the line holds the very text that was hashed. */
+/** The body is inserted as stored, so that the line contains the text that was hashed. */
 function eventLine({ seq, time, source, kind, body }: StoredEvent, hash: string): string {
   const [sourceText, kindText] = [canonicalJson(source), canonicalJson(kind)];
   return `{"seq":${seq},"time":${time},"source":${sourceText},"kind":${kindText},"body":${body},"hash":"${hash}"}`;

@@ -1,6 +1,6 @@
-// What can go wrong with a journal, told so that whoever runs it knows what is wrong, where, and what to do.
+// What can go wrong with a journal: each fault says for the operator what is wrong, where, and what to do.
 //
-// A fault never quotes a stored value: bodies may hold secrets, and faults end up in logs.
+// Invariant: a fault never quotes a stored value, since bodies may contain secrets and faults are logged.
 
 export type JournalFaultCode =
   /** The file (or its directory, or its key file) cannot be opened or created. */
@@ -11,25 +11,25 @@ export type JournalFaultCode =
   | 'foreign'
   /** Written by a newer release. */
   | 'newer-format'
-  /** Truncated, corrupt, a hole, a broken chain; `seq` says where, as far as that is known. */
+  /** Truncated, corrupt, a hole, a broken chain; `seq` says where, if that is known. */
   | 'damaged'
   /** The journal was opened for reading only. */
   | 'read-only'
-  /** `close` was called. */
+  /** The journal was closed. */
   | 'closed'
   /** Disk full, I/O error, or the writer thread died. Nothing of the batch is stored; a later append may succeed. */
   | 'write-failed'
-  /** More appends wait than QUEUE_WAITING_MAX: the caller does not await. */
+  /** More than QUEUE_WAITING_MAX appends wait: the caller does not await them. */
   | 'overloaded'
   /** A fact that cannot be recorded (too large, nested too deep, a source with control characters). */
   | 'unfit-fact'
   /** The key file holds another key than the one this journal was sealed with. */
   | 'wrong-key'
-  /** The journal holds sealed values and its key file is not there. */
+  /** The journal has sealed values and its key file is missing. */
   | 'key-missing'
-  /** The text given to importJournal is not an export, or not a whole or unchanged one. */
+  /** The text is not an export, or an incomplete or changed one. */
   | 'bad-import'
-  /** A snapshot was asked for at a seq that the journal does not have. */
+  /** The journal has no event with this seq. */
   | 'no-such-seq';
 
 export interface FaultPlace {
@@ -49,7 +49,7 @@ export class JournalFault extends Error {
   readonly seq: number | undefined;
   readonly line: number | undefined;
 
-  /** `message`: what is wrong and what to do; the place is put before it. */
+  /** `message`: what is wrong and what to do; the place is prepended. */
   constructor(code: JournalFaultCode, message: string, place: FaultPlace = {}) {
     const where = [
       place.path,

@@ -1,5 +1,5 @@
-// One follower: every committed event from a seq on, once, in order. It reads what lies behind from the store and takes what is
-// committed while it is at the head from memory, without reading it again.
+// One follower: delivers every committed event from a seq on, once, in order. It reads older events from the store, and
+// takes events that are committed while it is at the head from memory.
 
 import { assert } from '../core/base/assert.ts';
 import type { Event } from '../core/event.ts';
@@ -11,7 +11,7 @@ export class Follower implements Follow {
   readonly #onEvents: (events: readonly Event[]) => void | Promise<void>;
   #next: number;
   #stopped = false;
-  /** Committed while a page was being delivered; cleared as soon as it would have to be kept for long. */
+  /** Events committed while a page is being delivered; dropped when there are too many. */
   #fresh: (readonly Event[])[] = [];
   #freshEvents = 0;
   #wake: (() => void) | undefined;
@@ -27,7 +27,7 @@ export class Follower implements Follow {
     this.done = this.#run();
   }
 
-  /** `events` undefined: something was committed by another process. */
+  /** `events` undefined: another process committed events. */
   committed(events?: readonly Event[]): void {
     if (this.#freshEvents > FRESH_EVENTS_MAX) this.#forget();
     else if (events !== undefined) {
@@ -44,7 +44,7 @@ export class Follower implements Follow {
   }
 
   async #run(): Promise<void> {
-    // Not in the constructor's turn: whoever follows has the Follow in hand before the first event comes.
+    // Not within the constructor: the caller has its Follow before the first event arrives.
     await Promise.resolve();
     while (!this.#stopped) {
       const events = this.#take();
@@ -69,7 +69,7 @@ export class Follower implements Follow {
     return events;
   }
 
-  /** What is forgotten is read from the store when its turn comes. */
+  /** Dropped events are read from the store later. */
   #forget(): void {
     this.#fresh = [];
     this.#freshEvents = 0;

@@ -1,4 +1,4 @@
-// The snapshot that an exported range begins with, on its way into a journal file: its facts as stored, private values still sealed.
+// Imports the snapshot that an exported range begins with: its facts as stored, private values still sealed.
 
 import { createHash, type Hash } from 'node:crypto';
 import type { JsonObject } from '../core/base/json.ts';
@@ -12,7 +12,7 @@ export class ImportedSnapshot {
   readonly #format: number;
   readonly #facts: string[] = [];
   readonly #hash: Hash = createHash('sha256');
-  /** The hash over the facts was there, and right. */
+  /** The hash over the facts was present and correct. */
   whole = false;
 
   constructor(seq: number, format: number) {
@@ -20,7 +20,7 @@ export class ImportedSnapshot {
     this.#format = format;
   }
 
-  /** What is wrong with the line; undefined: nothing. */
+  /** What is wrong with the line, if anything. */
   take(line: JsonObject): string | undefined {
     if (typeof line.snapshotHash === 'string') {
       this.whole = this.#hash.digest('hex') === line.snapshotHash;
@@ -33,7 +33,7 @@ export class ImportedSnapshot {
     return undefined;
   }
 
-  /** When the event that it stands at is stored. */
+  /** Call it when the event at the snapshot's seq is stored. */
   async write(store: Store, keyCheck: string | undefined): Promise<void> {
     const chain = store.hashAt(this.seq);
     const time = store.timeAt(this.seq);

@@ -1,5 +1,6 @@
-// An exported journal becomes a journal file again. Every hash is computed anew and compared with the one in the text, so a changed, missing
-// or added line is found and named; the file appears under its name only when all of it is right.
+// An exported journal becomes a journal file again. Every hash is computed anew and compared with the one in the text,
+// so a changed, missing or added line is found and named. The file appears under its name only if everything is
+// correct.
 
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import type { Json, JsonObject } from '../core/base/json.ts';
@@ -21,8 +22,8 @@ export interface ImportOptions {
 }
 
 /**
- * Creates `path` from the lines of an export. Faults: `bad-import` with the line, `cannot-open` if the file exists. Sealed values
- * stay sealed: put the key file of the exported journal beside it to read them.
+ * Creates `path` from the lines of an export. Faults: `bad-import` with the line, `cannot-open` if the file exists.
+ * Sealed values stay sealed: put the key file of the exported journal beside it to read them.
  */
 export async function importJournal(
   path: string,

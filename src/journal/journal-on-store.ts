@@ -1,7 +1,8 @@
-// The journal over any store: encoding and sealing on the way in, checking and opening on the way out, followers, closing.
+// The journal over any store: encoding and sealing on the way in, checking and unsealing on the way out, followers,
+// closing.
 //
-// Reading is synchronous page by page on the caller's thread (parsing dominates, and what is parsed is needed there), with a turn of
-// the loop between pages so that nothing else stalls.
+// Reading is synchronous, page by page, on the caller's thread: parsing dominates, and its results are needed there.
+// Between pages it yields to the event loop.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../core/base/json.ts';
@@ -34,11 +35,11 @@ import { unreadObject } from './unread.ts';
 import type { Vault } from './vault.ts';
 import { verifyStore } from './verify.ts';
 
-/** How often a readonly journal looks whether another process has appended. */
+/** Interval at which a read-only journal looks for events of another process. */
 export const FOLLOW_POLL_MS = 200;
-/** Events that are looked through for a kind between two turns of the loop: a few milliseconds. */
+/** Events searched for a kind in one tick of the event loop: a few milliseconds. */
 const SCAN_EVENTS = 20_000;
-/** Events looked through for one kind before the loop has its turn: about three milliseconds. */
+/** Events searched for one kind in one tick of the event loop: about three milliseconds. */
 const KIND_SCAN_EVENTS = 10_000;
 
 export class JournalOnStore implements Journal {
@@ -94,7 +95,7 @@ export class JournalOnStore implements Journal {
 
   async append(batch: readonly Unrecorded[]): Promise<readonly Event[]> {
     this.#check('write');
-    // Everything is encoded before anything is queued: an unfit fact in the middle leaves nothing behind.
+    // Encode everything before queueing anything, so that an unfit fact leaves nothing behind.
     const { appended } = await this.#line.pass(batch, encoded => ({ appended: this.#queue.append(encoded) }));
     return appended;
   }
@@ -205,7 +206,7 @@ export class JournalOnStore implements Journal {
     this.#poll.unref();
   }
 
-  /** A head that cannot be read must not end the process from a timer: the followers find the fault when they read. */
+  /** An unreadable head must not end the process from a timer; followers get the fault when they read. */
   #headOrUndefined(): number | undefined {
     try {
       return this.#store.head().seq;
@@ -267,7 +268,7 @@ export class JournalOnStore implements Journal {
     return Math.max(from, this.#store.base.seq + 1);
   }
 
-  /** In hex. */
+  /** Hex. */
   #hashBefore(seq: number): string {
     if (seq - 1 === this.#store.base.seq) return this.#store.base.hash.toString('hex');
     const hash = this.#store.hashAt(seq - 1);
@@ -276,7 +277,7 @@ export class JournalOnStore implements Journal {
   }
 }
 
-/** In hex, as what it returns: the hash of the last row. */
+/** `previous` and the result are hex; returns the hash of the last row. */
 function checkChain(start: string, rows: readonly Row[], path: string): string {
   let previous = start;
   for (const { seq, time, source, kind, body, hash } of rows) {

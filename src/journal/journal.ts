@@ -1,8 +1,9 @@
 // The journal: every fact, durable, ordered and hash-chained before anything acts on it. It never interprets.
 //
-// This is the interface that everything above sees; open.ts (SQLite), memory-journal.ts and later a shared log implement it.
-// Invariants: seq is dense; time never decreases; what `append` resolves with is exactly what `read` gives later (so that the
-// live fold and every replay fold the same values); an event is visible to anyone only after it has been committed.
+// This is the interface that everything above sees; open.ts (SQLite), memory-journal.ts and later a shared log
+// implement it. Invariants: seq is dense; time never decreases; what `append` resolves with is exactly what `read`
+// gives later (so that the live fold and every replay fold the same values); an event is visible to anyone only after
+// it has been committed.
 
 import type { JsonObject } from '../core/base/json.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
@@ -63,14 +64,17 @@ export interface StoredEvent {
 }
 
 export interface ReadRange extends Range {
-  /** Events that are not wanted are left out, and cost neither parsing nor unsealing; the chain is checked over them, too. */
+  /**
+   * Events that are not wanted are left out, and cost neither parsing nor unsealing; the chain is checked over them,
+   * too.
+   */
   readonly wanted?: (seq: number) => boolean;
 }
 
 export interface RecordsRange extends Range {
   /**
-   * `sealed` (default): bodies exactly as stored and hashed. `redacted`: private values replaced by placeholders; `hash` then is
-   * still the one of the stored event (exportJournal re-chains).
+   * `sealed` (default): bodies exactly as stored and hashed. `redacted`: private values replaced by placeholders;
+   * `hash` then is still the one of the stored event (exportJournal re-chains).
    */
   readonly secrets?: 'sealed' | 'redacted';
   /** Of this kind only. The others are not even read, so that one that is missing is not noticed. */
@@ -130,8 +134,9 @@ export interface Snapshot {
 
 export interface Snapshots {
   /**
-   * Taken slice by slice from the iterable, which may be lazy; appends go on in between. A snapshot of the same seq is replaced;
-   * one that is interrupted leaves nothing. Faults: `no-such-seq` if seq is above the head, and as for `append`.
+   * Taken slice by slice from the iterable, which may be lazy; appends go on in between. A snapshot of the same seq is
+   * replaced; one that is interrupted leaves nothing. Faults: `no-such-seq` if seq is above the head, and as for
+   * `append`.
    */
   write(snapshot: {
     readonly seq: number;
@@ -139,8 +144,8 @@ export interface Snapshots {
     readonly facts: Iterable<SnapshotFact>;
   }): Promise<SnapshotInfo>;
   /**
-   * The newest intact snapshot with seq ≤ `atMost` (default: the head). `secrets`: private values unsealed when the key is there
-   * (default), exactly as stored, or replaced by placeholders.
+   * The newest intact snapshot with seq ≤ `atMost` (default: the head). `secrets`: private values unsealed when the key
+   * is there (default), exactly as stored, or replaced by placeholders.
    */
   read(atMost?: number, secrets?: 'unsealed' | 'sealed' | 'redacted'): Promise<Snapshot | undefined>;
   /** Ascending by seq. */
@@ -149,7 +154,10 @@ export interface Snapshots {
 }
 
 export interface CompactOptions {
-  /** Give what was freed back to the system, which stops writing for as long as copying the rest takes. Default: true; otherwise it is used for new events. */
+  /**
+   * Give what was freed back to the system, which stops writing for as long as copying the rest takes. Default: true;
+   * otherwise it is used for new events.
+   */
   readonly shrink?: boolean;
   readonly onProgress?: (done: number, of: number) => void;
 }
@@ -170,33 +178,41 @@ export interface Journal {
   /** Where the chain starts: seq 0, or the last event that compaction removed. */
   base(): ChainPoint;
   /**
-   * One batch is one piece: all of it is stored or nothing. Seq and time (max of the previous time and the clock) are given in the
-   * order of the calls, and the promises resolve in that order, after the commit. Rejects with a JournalFault; after `write-failed`
-   * every append that was queued behind it is rejected too, none of it is stored, and a later append is tried anew.
+   * One batch is one piece: all of it is stored or nothing. Seq and time (max of the previous time and the clock) are
+   * given in the order of the calls, and the promises resolve in that order, after the commit. Rejects with a
+   * JournalFault; after `write-failed` every append that was queued behind it is rejected too, none of it is stored,
+   * and a later append is tried anew.
    */
   append(batch: readonly Unrecorded[]): Promise<readonly Event[]>;
   /**
-   * The facts as `append` would hand them out, without storing them: what has to be folded while nothing can be stored must be what will
-   * be stored later. Faults: `unfit-fact`.
+   * The facts as `append` would hand them out, without storing them: what has to be folded while nothing can be stored
+   * must be what will be stored later. Faults: `unfit-fact`.
    */
   asStored(facts: readonly Unrecorded[]): readonly Unrecorded[];
-  /** Pages of events in seq order, private values unsealed when the key is there. The chain is checked on the way (`damaged`). */
+  /**
+   * Pages of events in seq order, private values unsealed when the key is there. The chain is checked on the way
+   * (`damaged`).
+   */
   read(range: ReadRange): AsyncIterable<readonly Event[]>;
   /**
-   * As `read`, but objects are not parsed until somebody looks into them, where they can be told from others without: for whoever needs few of
-   * many versions. The chain is checked all the same.
+   * As `read`, but objects are not parsed until somebody looks into them, where they can be told from others without:
+   * for whoever needs few of many versions. The chain is checked all the same.
    */
   readUnparsed(range: Range): AsyncIterable<readonly (Event | UnreadVersion)[]>;
   /** As `read`, but as stored: for listing, exporting and looking into. The chain is not checked. */
   records(range: RecordsRange): AsyncIterable<readonly StoredEvent[]>;
   /** Seqs of the events of a kind, ascending. Much cheaper than reading them. */
   seqsOf(kind: string, range: Range): Promise<readonly number[]>;
-  /** Every committed event from `from` on, once, in order, now and in future; waits while `onEvents` returns a pending promise. */
+  /**
+   * Every committed event from `from` on, once, in order, now and in future; waits while `onEvents` returns a pending
+   * promise.
+   */
   follow(from: number, onEvents: (events: readonly Event[]) => void | Promise<void>): Follow;
   readonly snapshots: Snapshots;
   /**
-   * Forgets every event before the snapshot at `seq`, and every older snapshot. In slices, each a transaction of its own: wherever it ends, by
-   * a crash or a fault, the journal is whole, only longer than wanted. Faults: `no-such-seq` if there is no intact snapshot at `seq`.
+   * Forgets every event before the snapshot at `seq`, and every older snapshot. In slices, each a transaction of its
+   * own: wherever it ends, by a crash or a fault, the journal is whole, only longer than wanted. Faults: `no-such-seq`
+   * if there is no intact snapshot at `seq`.
    */
   compact(seq: number, options?: CompactOptions): Promise<void>;
   /** Reads everything. Needs no key. Never throws because of what it finds. */

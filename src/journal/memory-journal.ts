@@ -1,4 +1,5 @@
-// A journal that is kept in memory only: same interface, same chain, same sealing (with a key that dies with the process).
+// A journal that is kept in memory only: same interface, same chain, same sealing (with a key that dies with the
+// process).
 
 import type { Clock, Journal } from './journal.ts';
 import { JournalOnStore } from './journal-on-store.ts';

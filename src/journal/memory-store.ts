@@ -1,4 +1,5 @@
-// A store in memory, with the same hashing as the file: for tests, for `generate`, for anything that needs a journal and keeps none.
+// A store in memory, with the same hashing as the file: for tests, for `generate`, for anything that needs a journal
+// and keeps none.
 
 import { CHAIN_START, chainHash, columnSums } from './chain.ts';
 import { PAGE_CHARS_MAX, PAGE_EVENTS_MAX } from './journal.ts';

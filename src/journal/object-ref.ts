@@ -1,8 +1,9 @@
-// Which object an event is of, found in the stored text without parsing it: a start looks at every version of every object, and of most only
-// this much is ever needed.
+// Which object an event is of, found in the stored text without parsing it: a start looks at every version of every
+// object, and of most only this much is ever needed.
 //
-// Stored bodies are canonical JSON (codec.ts, import.ts): members in ascending order, none twice, no blanks. Whatever is not as expected is not
-// judged here: the answer is "unknown", and the caller parses. Bytes are looked through, not the text: that is three times as fast.
+// Stored bodies are canonical JSON (codec.ts, import.ts): members in ascending order, none twice, no blanks. Whatever
+// is not as expected is not judged here: the answer is "unknown", and the caller parses. Bytes are looked through, not
+// the text: that is three times as fast.
 
 import type { ObjectRef } from '../core/event.ts';
 
@@ -26,8 +27,8 @@ const END = 0;
 const bytes = Buffer.allocUnsafeSlow(3 * SCANNED_CHARS_MAX + 1);
 
 /**
- * Of the body of an `Add` or `Update`; undefined: unknown, parse it. The namespace is empty where the object names none, which for a namespaced
- * kind means the default one.
+ * Of the body of an `Add` or `Update`; undefined: unknown, parse it. The namespace is empty where the object names
+ * none, which for a namespaced kind means the default one.
  */
 export function objectRefIn(body: string): ObjectRef | undefined {
   if (body.length > SCANNED_CHARS_MAX || !body.startsWith(OPENING)) return undefined;
@@ -60,7 +61,9 @@ class Members {
     this.#at = at;
   }
 
-  /** The text under a name that comes after those asked for before; undefined if there is none that is written as it is. */
+  /**
+   * The text under a name that comes after those asked for before; undefined if there is none that is written as it is.
+   */
   text(name: string): string | undefined {
     return this.seek(name) ? this.plain() : undefined;
   }

@@ -1,4 +1,5 @@
-// Opening a journal file. Everything above the journal imports from here, journal.ts, memory-journal.ts, export.ts and import.ts.
+// Opening a journal file. Everything above the journal imports from here, journal.ts, memory-journal.ts, export.ts and
+// import.ts.
 
 import type { Clock, Durability, Journal } from './journal.ts';
 import { JournalOnStore } from './journal-on-store.ts';
@@ -22,8 +23,9 @@ export interface OpenOptions {
 }
 
 /**
- * Creates the file if there is none (unless `readonly`). Rejects with a JournalFault: cannot-open, locked, foreign, newer-format,
- * damaged (what is wrong, and where), wrong-key, key-missing (for writing only; a reader without the key sees sealed text).
+ * Creates the file if there is none (unless `readonly`). Rejects with a JournalFault: cannot-open, locked, foreign,
+ * newer-format, damaged (what is wrong, and where), wrong-key, key-missing (for writing only; a reader without the key
+ * sees sealed text).
  */
 export async function openJournal(path: string, options: OpenOptions = {}): Promise<Journal> {
   const readonly = options.readonly ?? false;

@@ -1,7 +1,9 @@
-// What a redacted export shows instead of a private value: something of the same shape, so that the code that reads it takes the
-// same way as in the journal that is debugged, and the same for the same value, so that "unchanged" stays unchanged.
+// What a redacted export shows instead of a private value: something of the same shape, so that the code that reads it
+// takes the same way as in the journal that is debugged, and the same for the same value, so that "unchanged" stays
+// unchanged.
 //
-// Everything in a placeholder comes from `digest`; of the plaintext only the shape is used: text or base64, PEM labels, PEM lengths.
+// Everything in a placeholder comes from `digest`; of the plaintext only the shape is used: text or base64, PEM labels,
+// PEM lengths.
 
 import { createHash } from 'node:crypto';
 import type { Json } from '../core/base/json.ts';

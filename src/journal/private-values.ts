@@ -1,9 +1,10 @@
-// Which values of a fact are private, and where they stand. One walk serves sealing, unsealing and redacting, so that the three
-// can never disagree about a place.
+// Which values of a fact are private, and where they stand. One walk serves sealing, unsealing and redacting, so that
+// the three can never disagree about a place.
 //
-// Private are, in any object of kind Secret at any depth: the members of `data` and `stringData`, and annotations that may quote
-// the whole object (kubectl's last-applied-configuration and its many cousins); and whatever the caller marks. A plain string that
-// already looks sealed is treated as private too: so in stored form every string with the prefix is ours, and unsealing needs no guess.
+// Private are, in any object of kind Secret at any depth: the members of `data` and `stringData`, and annotations that
+// may quote the whole object (kubectl's last-applied-configuration and its many cousins); and whatever the caller
+// marks. A plain string that already looks sealed is treated as private too: so in stored form every string with the
+// prefix is ours, and unsealing needs no guess.
 
 import type { Json, JsonObject } from '../core/base/json.ts';
 import { isObject } from '../core/base/json.ts';
@@ -14,15 +15,17 @@ export const SEALED_PREFIX = 'sealed:v1:';
 /** An annotation of a Secret up to this length and without a brace cannot quote an object worth hiding. */
 export const PLAIN_ANNOTATION_CHARS_MAX = 128;
 
-/** Members by which a Secret is recognised and its values are bound to it: sealing them would hide who they belong to. */
+/**
+ * Members by which a Secret is recognised and its values are bound to it: sealing them would hide who they belong to.
+ */
 const NEVER_PRIVATE = new Set(['apiVersion', 'kind', 'name', 'namespace']);
 
 /** A path inside a fact, e.g. `['value', 'token']`. */
 export type MarkedPath = readonly string[];
 
 /**
- * Called with each private value, and with every other string that has the prefix. `place` names the value within its object; it
- * is the same before and after sealing.
+ * Called with each private value, and with every other string that has the prefix. `place` names the value within its
+ * object; it is the same before and after sealing.
  */
 export type Replace = (value: Json, place: string) => Json;
 
@@ -82,7 +85,10 @@ function mapMembers(value: JsonObject, map: (item: Json, key: string) => Json): 
   return Object.fromEntries(members);
 }
 
-/** Binds the values of a Secret to its name. A name that looks sealed is replaced by the walk, so it cannot be part of the place. */
+/**
+ * Binds the values of a Secret to its name. A name that looks sealed is replaced by the walk, so it cannot be part of
+ * the place.
+ */
 function secretPlace(secret: JsonObject): string {
   const metadata = isObject(secret.metadata) ? secret.metadata : {};
   const part = (value: Json | undefined) =>

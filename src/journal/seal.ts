@@ -1,8 +1,9 @@
-// Sealing: private values are encrypted before they are stored and hashed, deterministically, so that an unchanged Secret gives
-// an unchanged fact and the chain can be verified without the key.
+// Sealing: private values are encrypted before they are stored and hashed, deterministically, so that an unchanged
+// Secret gives an unchanged fact and the chain can be verified without the key.
 //
-// AES-256-GCM with a synthetic IV: the IV is an HMAC of the plaintext and its place under a second subkey, so one IV never serves
-// two plaintexts. What a reader without the key learns: lengths, and whether one field of one object held the same value twice.
+// AES-256-GCM with a synthetic IV: the IV is an HMAC of the plaintext and its place under a second subkey, so one IV
+// never serves two plaintexts. What a reader without the key learns: lengths, and whether one field of one object held
+// the same value twice.
 
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
@@ -81,7 +82,10 @@ export function readKeyFile(path: string): Buffer | undefined {
   return key;
 }
 
-/** Writes a new random key, whole or not at all, never over an existing one; the key that is there afterwards is returned. */
+/**
+ * Writes a new random key, whole or not at all, never over an existing one; the key that is there afterwards is
+ * returned.
+ */
 export function createKeyFile(path: string): Buffer {
   const key = randomKey();
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;

@@ -1,7 +1,8 @@
-// Snapshots: canonical facts that stand for everything up to a seq, so that a restart folds only the tail.
+// Snapshots: canonical facts that replace all events up to a seq, so that a restart folds only the events after it.
 //
-// Written segment by segment, each its own small transaction between the groups of events, the row that makes them a snapshot last.
-// Reading checks every hash first and passes over a snapshot that is damaged: an older one and more tail give the same state (law 6).
+// A snapshot is written segment by segment, each in a small transaction between the groups of events; the row that
+// makes the segments a snapshot comes last. Reading checks every hash first and skips a damaged snapshot: an older one
+// and more events give the same state (law 6).
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../core/base/json.ts';
@@ -12,10 +13,10 @@ import type { Finding, Snapshot, SnapshotFact, SnapshotInfo, Snapshots } from '.
 import type { RawSegment, SnapshotRow, Store } from './store.ts';
 import type { Vault } from './vault.ts';
 
-/** A segment is closed at whichever comes first; encoding one takes a millisecond or two. */
+/** A segment ends at whichever limit comes first; encoding one takes one to two milliseconds. */
 export const SEGMENT_FACTS_MAX = 200;
 export const SEGMENT_CHARS_MAX = 256 * 1024;
-/** Format numbers are small: that many are tried to tell a changed format from a changed hash. */
+/** Format numbers are small; this many are tried to tell a changed format from a changed hash. */
 const FORMATS_TRIED = 1_000;
 
 type Secrets = NonNullable<Parameters<Snapshots['read']>[1]>;
@@ -25,7 +26,7 @@ export class StoreSnapshots implements Snapshots {
   readonly #vault: Vault;
   readonly #keyCheck: () => string | undefined;
   readonly #check: (access: 'read' | 'write') => void;
-  /** Writing and dropping, one after the other. */
+  /** Writes and deletions run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -104,7 +105,7 @@ export class StoreSnapshots implements Snapshots {
       this.#check('read');
       const segment = this.#store.segment(row.seq, number);
       if (segment === undefined) {
-        throw new JournalFault('damaged', `segment ${number} of the snapshot went away while it was read`, {
+        throw new JournalFault('damaged', `segment ${number} of the snapshot was deleted while it was read`, {
           path: this.#store.path,
           seq: row.seq,
         });
@@ -126,7 +127,7 @@ export class StoreSnapshots implements Snapshots {
   }
 }
 
-/** Everything that is wrong with one snapshot. */
+/** All findings about one snapshot. */
 export async function checkSnapshot(store: Store, row: SnapshotRow): Promise<readonly Finding[]> {
   const { seq } = row;
   const finding = (column: string, message: string): Finding => ({ kind: 'snapshot', seq, column, message });
@@ -141,7 +142,7 @@ export async function checkSnapshot(store: Store, row: SnapshotRow): Promise<rea
     }
     hashes.push(segment.hash);
     if (!segmentHash(segment.body).equals(segment.hash)) {
-      // Which of the two was changed shows in the snapshot's hash, which was made of the segment hashes.
+      // The snapshot's hash, made of the segment hashes, tells which of the two was changed.
       const content = snapshotHash(row, await segmentHashes(store, row, number, segmentHash(segment.body)));
       const column = content.equals(row.hash) ? 'snapshot_segment.hash' : 'snapshot_segment.body';
       findings.push(finding(column, `snapshot ${seq}: segment ${number} was changed`));
@@ -162,7 +163,7 @@ export async function checkSnapshot(store: Store, row: SnapshotRow): Promise<rea
   return findings;
 }
 
-/** The column for which another value mends the hash: what other rows say, or another small format; else the hash itself. */
+/** The changed column: the one for which another plausible value restores the hash; else the hash itself. */
 function changedColumn(store: Store, row: SnapshotRow, hashes: readonly Buffer[]): string {
   const mends = (columns: Partial<SnapshotRow>) => snapshotHash({ ...row, ...columns }, hashes).equals(row.hash);
   if (mends({ time: store.timeAt(row.seq) ?? row.time })) return 'snapshot.time';

@@ -1,6 +1,7 @@
-// Which better-sqlite3 is used. Version 12, the last for Node 20, is built on node::ObjectWrap, and in newer releases of Node 24 that aborts
-// the process when a statement or database is collected as garbage (`RemoveEnvironmentCleanupHook`, env != nullptr). Version 13 is built on
-// Node-API, so it neither does that nor has to be compiled, but it needs Node-API 10 (Node 22.14). Both have the same interface.
+// Which better-sqlite3 is used. Version 12, the last for Node 20, is built on node::ObjectWrap, and in newer releases
+// of Node 24 that aborts the process when a statement or database is collected as garbage
+// (`RemoveEnvironmentCleanupHook`, env != nullptr). Version 13 is built on Node-API, so it neither does that nor has to
+// be compiled, but it needs Node-API 10 (Node 22.14). Both have the same interface.
 
 import { createRequire } from 'node:module';
 import type Database from 'better-sqlite3';

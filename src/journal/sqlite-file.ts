@@ -1,8 +1,10 @@
-// The journal as a file: telling what it is before anything is done with it, creating it, and the lock that keeps it single-writer.
+// The journal as a file: telling what it is before anything is done with it, creating it, and the lock that keeps it
+// single-writer.
 //
-// A new file gets its schema, application_id and format in one transaction *before* it is switched to WAL, so that a crash leaves
-// either an empty file (which counts as none) or a journal. The lock is a small SQLite file beside the journal whose write lock is held
-// for as long as the journal is open: the operating system releases it however the process ends.
+// A new file gets its schema, application_id and format in one transaction *before* it is switched to WAL, so that a
+// crash leaves either an empty file (which counts as none) or a journal. The lock is a small SQLite file beside the
+// journal whose write lock is held for as long as the journal is open: the operating system releases it however the
+// process ends.
 
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -59,7 +61,10 @@ function checkSize(path: string, header: Buffer, size: number): void {
   if (size < expected) throw truncated(path, `it has ${size} bytes and should have ${expected}`);
 }
 
-/** Creates the schema if the file is empty (`start`: where its chain starts), then checks what the file is. Faults: as inspectFile, `newer-format`. */
+/**
+ * Creates the schema if the file is empty (`start`: where its chain starts), then checks what the file is. Faults: as
+ * inspectFile, `newer-format`.
+ */
 export function openForWriting(path: string, start: StoredBase = FROM_THE_START): Db {
   const existed = inspectFile(path);
   const db = connect(path, false);

@@ -1,5 +1,5 @@
-// The SQLite store: writes go to the writer thread, reads use a connection of their own on the caller's thread. WAL lets the two
-// work at the same time.
+// The SQLite store: writes go to the writer thread, reads use a connection of their own on the caller's thread. With
+// WAL both work at the same time.
 
 import { chainHashHex } from './chain.ts';
 import { JournalFault } from './fault.ts';
@@ -120,7 +120,7 @@ export class SqliteStore implements Store {
     return typeof value === 'string' ? value : undefined;
   }
 
-  /** The last events hang together and end where the journal says. Faults: `damaged`. */
+  /** Checks that the last events form a chain that ends at the recorded head. Faults: `damaged`. */
   checkTail(): void {
     const { seq: headSeq, hash: headHash } = this.#head;
     const last = this.#guarded(headSeq, () => this.#statements.lastSeq.get() as number | null) ?? this.base.seq;
@@ -187,7 +187,7 @@ export class SqliteStore implements Store {
       let expected = from;
       for (const tuple of this.#statements.page.iterate(from, to, PAGE_EVENTS_MAX)) {
         const [seq, time, source, kind, body, hash] = tuple as TextTuple;
-        // A page ends before a hole, so that whoever asks for what is missing gets nothing.
+        // A page ends before a hole; a read from the hole on gives no rows.
         if (seq !== expected) break;
         rows.push({ seq, time, source, kind, body, hash });
         expected += 1;
@@ -246,7 +246,7 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    // The reader first: the last connection to close folds the write-ahead log into the file.
+    // The reader first: the last connection to close checkpoints the write-ahead log.
     this.#db.close();
     try {
       await this.#link?.close();
@@ -282,7 +282,7 @@ export class SqliteStore implements Store {
 }
 
 function prepare(db: Db) {
-  // In hex, because a Buffer for each row costs more than its text.
+  // Hex, because a Buffer for each row costs more than its text.
   const text = 'seq, time, source, kind, body, lower(hex(hash)) AS hash';
   const bytes = 'seq, time, CAST(source AS BLOB), CAST(kind AS BLOB), CAST(body AS BLOB), sums, hash';
   return {

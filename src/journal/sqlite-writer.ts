@@ -1,7 +1,7 @@
-// The writer thread: the only one that writes the file. One message, one transaction, one answer, in order.
+// The writer thread, the only writer of the file. One request, one transaction, one answer, in order.
 //
-// What is committed is what the file says: after a failed transaction the head is read back, so an error at commit time can never leave
-// the thread with a chain that the file does not have.
+// Invariant: the head is what the file says. After a failed transaction it is read back, so an error at commit time
+// cannot leave the thread with a chain that the file does not have.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../core/base/assert.ts';
@@ -41,9 +41,9 @@ export interface WriterRequest {
 export interface WriterAnswer {
   readonly id: number;
   readonly head: { readonly seq: number; readonly time: number; readonly hash: Uint8Array };
-  /** Absent: done. */
+  /** Absent: success. */
   readonly failed?: string;
-  /** Of `drop` and `trim`: ask again. */
+  /** For `drop` and `trim`: there is more to do, send the request again. */
   readonly more?: boolean;
 }
 
@@ -53,7 +53,7 @@ interface Head {
   readonly hash: Buffer;
 }
 
-/** Segments deleted in one transaction, so that events do not wait for the end of an old snapshot. */
+/** Segments deleted in one transaction, so that events do not wait for the deletion of a whole snapshot. */
 const DROP_SEGMENTS_MAX = 16;
 /** Events deleted in one transaction. */
 const TRIM_EVENTS_MAX = 2_000;
@@ -65,7 +65,7 @@ class Writer {
   readonly #setHead;
   readonly #setMeta;
   readonly #addMeta;
-  /** Made once: better-sqlite3 prepares several functions for each. */
+  /** Prepared once: better-sqlite3 makes several functions for each statement. */
   readonly #atomically;
 
   constructor(setup: WriterSetup) {
@@ -96,7 +96,7 @@ class Writer {
     let goal: Head | undefined;
     try {
       if (task.kind === 'shrink') {
-        // Not inside a transaction: SQLite makes a new file of its own beside this one, and only then puts it in place.
+        // Not inside a transaction: SQLite writes a new file and then replaces this one.
         this.#db.exec('VACUUM');
         return { id, head: this.#head };
       }
@@ -108,7 +108,7 @@ class Writer {
       return { id, head: this.#head, more };
     } catch (error) {
       this.#recover();
-      // An error after the commit took effect (it can come from the checkpoint that follows): the rows are there.
+      // The error came after the commit took effect (from the checkpoint that follows): the rows are stored.
       if (goal !== undefined && this.#head.seq === goal.seq && this.#head.hash.equals(goal.hash)) {
         return { id, head: this.#head };
       }
@@ -124,7 +124,7 @@ class Writer {
     return false;
   }
 
-  /** The chain starts behind the slice from then on: both or neither. */
+  /** Deletes the slice and moves the start of the chain behind it, in one transaction. */
   #trim(to: number): boolean {
     const base = this.#db.prepare("SELECT value FROM meta WHERE key = 'base_seq'").pluck().get() as number;
     const last = Math.min(to, base + TRIM_EVENTS_MAX);

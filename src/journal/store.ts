@@ -1,5 +1,6 @@
-// What a journal needs from whatever keeps it: rows in, rows out. journal-on-store.ts does everything else once for all stores
-// (seq and time, sealing, queue, following, verifying), so the SQLite file and the memory store cannot differ in behaviour.
+// What a journal needs from its storage: rows in, rows out. journal-on-store.ts does everything else once for all
+// stores (seq and time, sealing, queue, following, verifying), so the SQLite file and the memory store cannot differ in
+// behaviour.
 
 import type { SnapshotInfo, StoredEvent } from './journal.ts';
 
@@ -14,14 +15,14 @@ export interface StoredBase {
   readonly hash: Buffer;
 }
 
-/** seq and hash are not in it: the store gives the hash, the group the first seq. */
+/** A row without seq and hash: the group has the first seq, the store computes the hash. */
 export type PendingRow = readonly [time: number, source: string, kind: string, body: string];
 
 export interface Group {
   /** Must be the head's seq plus one. */
   readonly firstSeq: number;
   readonly rows: readonly PendingRow[];
-  /** To be recorded in the same transaction. */
+  /** Recorded in the same transaction. */
   readonly keyCheck: string | undefined;
 }
 
@@ -61,7 +62,7 @@ export interface Store {
   readonly readonly: boolean;
   /** Where the chain starts; `trim` moves it. */
   readonly base: StoredBase;
-  /** Committed. A readonly store looks at what another process has committed meanwhile. */
+  /** The committed head; a read-only store sees commits of other processes. */
   head(): StoredHead;
   /** The head as it is recorded beside the events, for verify. */
   recordedHead(): StoredHead;
@@ -70,9 +71,11 @@ export interface Store {
   /** One transaction; one group at a time. Rejects with `write-failed`: nothing of it is stored. */
   commit(group: Group): Promise<StoredHead>;
 
-  /** One page of rows in seq order; at most the limits of a page, at least one row if there is one. Faults: `damaged`. */
+  /**
+   * One page of rows in seq order; at most the limits of a page, at least one row if there is one. Faults: `damaged`.
+   */
   page(from: number, to: number): readonly Row[];
-  /** The rows of a kind from one seq to another, both included. Whoever has many seqs to look through asks for some at a time. */
+  /** The rows of a kind in a range of seqs, both ends included. Callers ask for limited ranges. */
   ofKind(kind: string, from: number, to: number): readonly Row[];
   /** One page by key, also keys that should not be there: `after` exclusive. */
   rawPage(after: number): readonly RawRow[];
@@ -84,24 +87,24 @@ export interface Store {
 
   /** Ascending by seq. */
   snapshots(): readonly SnapshotRow[];
-  /** Seqs of what interrupted snapshot writes left. */
+  /** Seqs of incomplete snapshots that interrupted writes left behind. */
   unfinishedSnapshots(): readonly number[];
   segment(seq: number, number: number): RawSegment | undefined;
   writeSegment(seq: number, segment: SegmentRow, keyCheck: string | undefined): Promise<void>;
-  /** Makes the segments written before a snapshot. */
+  /** Makes the segments written before it a snapshot. */
   writeSnapshot(row: SnapshotRow): Promise<void>;
   /** The snapshot row and whatever segments there are for it. */
   dropSnapshot(seq: number): Promise<void>;
 
   /**
-   * Forgets a slice of the oldest events, up to and including `to` at most: one transaction, after which the chain starts behind them.
-   * True: there are more.
+   * Forgets a slice of the oldest events, up to and including `to` at most: one transaction, after which the chain
+   * starts behind them. True: there are more.
    */
   trim(to: number): Promise<boolean>;
-  /** Gives what was freed back to the system. */
+  /** Returns freed space to the file system. */
   shrink(): Promise<void>;
 
-  /** What the storage itself says about its structure; empty: nothing wrong. */
+  /** Findings of the storage's own integrity check; empty: none. */
   check(): readonly string[];
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// A version of an object as it lies in the journal: which object it is of is known, the rest is text until somebody asks. Of the versions that a
-// start goes through most are superseded and never asked.
+// An unparsed version of an object: its key is known, the rest stays text until it is read. Most versions that a start
+// goes through are superseded and never read.
 
 import type { JsonObject } from '../core/base/json.ts';
 import type { Origin } from '../core/base/problem.ts';
@@ -9,7 +9,9 @@ import { objectRefIn } from './object-ref.ts';
 import type { Row } from './store.ts';
 import { holdsSealed } from './vault.ts';
 
-/** Undefined: it is no version of an object, or has to be parsed to know of which, or holds something sealed, which is to be opened at once. */
+/**
+ * Undefined: not a version of an object, or its key needs parsing, or it has sealed values, which are unsealed at once.
+ */
 export function unreadObject(row: Row): UnreadVersion | undefined {
   if ((row.kind !== 'Add' && row.kind !== 'Update') || holdsSealed(row.body)) return undefined;
   const ref = objectRefIn(row.body);

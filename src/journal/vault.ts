@@ -1,7 +1,7 @@
 // The key of one journal, and sealing, unsealing and redacting of whole facts with it.
 //
-// The key file is created when the first private value comes, never before (a journal without secrets has no key file), and never
-// when the journal already was sealed with another one: losing a key must not look like having a new one.
+// The key file is created with the first private value (a journal without secrets has none), and never for a journal
+// that was sealed with another key: a lost key must not be replaced silently.
 
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '../core/base/json.ts';
@@ -15,11 +15,11 @@ import { createKeyFile, randomKey, readKeyFile, sealerOf } from './seal.ts';
 /** Further values to seal in an event's or a snapshot's fact, beyond those of Secrets. */
 export type PrivatePaths = (fact: JsonObject) => readonly MarkedPath[];
 
-/** Stored text may hold a sealed value only if it contains this. */
+/** Stored text without this marker has no sealed value. */
 const SEALED_IN_TEXT = `"${SEALED_PREFIX}`;
 
 export class Vault {
-  /** Undefined: the key lives and dies with this process. */
+  /** Undefined: the key exists in this process only. */
   readonly #keyFile: string | undefined;
   readonly #privatePaths: PrivatePaths | undefined;
   readonly #mayCreate: boolean;
@@ -27,8 +27,8 @@ export class Vault {
   #sealer: Sealer | undefined;
 
   /**
-   * `recorded`: the key check in the journal, if something was sealed before. Faults: `wrong-key`; `key-missing`, for a writer only
-   * (a reader without the key sees sealed text).
+   * `recorded`: the key check in the journal, if something was sealed before. Faults: `wrong-key`; `key-missing`, for a
+   * writer only (a reader without the key sees sealed text).
    */
   constructor(options: {
     readonly keyFile: string | undefined;
@@ -99,11 +99,15 @@ export class Vault {
     });
   }
 
-  /** A stored fact with every private value replaced by its placeholder. Works without the key, but then all look like plain text. */
+  /**
+   * A stored fact with every private value replaced by its placeholder. Works without the key, but then all look like
+   * plain text.
+   */
   redact(fact: JsonObject): JsonObject {
     const sealer = this.#sealer;
     return mapPrivate(fact, [], (value, place) => {
-      // Not sealed: the journal was imported. Nothing of the value may go into the placeholder, so its place has to do.
+      // Not sealed: the journal was imported. The placeholder must not depend on the value, so it is derived from the
+      // place.
       if (typeof value !== 'string' || !value.startsWith(SEALED_PREFIX)) return placeholderOf(value, digest(place));
       return placeholderOf(sealer?.unseal(value, place), digest(value));
     });
@@ -118,7 +122,7 @@ function unsealIfSealed(sealer: Sealer, value: string, place: string): Json | un
   return value.startsWith(SEALED_PREFIX) ? sealer.unseal(value, place) : value;
 }
 
-/** Of the sealed text, which tells nothing about the plaintext to whoever lacks the key. */
+/** Derived from the sealed text, which tells nothing about the plaintext without the key. */
 function digest(sealed: string): Buffer {
   return createHash('sha256').update('periplus-placeholder\n').update(sealed).digest();
 }

@@ -1,8 +1,8 @@
-// Reading everything and naming what is wrong: which event, which column. Works on the stored bytes, so nothing is hidden by decoding,
-// and never throws because of what it finds.
+// Reads everything and names what is wrong: which event, which column. It works on stored bytes, so that decoding hides
+// nothing, and never throws because of what it finds.
 //
-// The chain tells that a row was changed; the sums beside it tell which column; what follows a row tells whether its hash was. After a
-// finding the chain is taken up again from the stored hash, so that one changed byte is one finding and not a thousand.
+// The chain tells that a row was changed, the sums beside it which column, and the next row whether the hash was. After
+// a finding the chain continues from the stored hash, so one changed byte is one finding.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { chainHashOfBytes, columnSums, HASH_BYTES, SUMMED_COLUMNS } from './chain.ts';
@@ -18,9 +18,9 @@ interface Cursor {
   readonly headSeq: number;
   /** The stored hash of the row before; undefined after a hole. */
   previous: Buffer | undefined;
-  /** What the row before hashes to, if that differs from what is stored. */
+  /** The computed hash of the row before, if it differs from the stored one. */
   recomputed: Buffer | undefined;
-  /** Index of a finding that says "the hash was changed" while the next row has not confirmed it. */
+  /** Index of a finding "the hash was changed" that the next row has not confirmed yet. */
   suspect: number | undefined;
   expectedSeq: number;
   time: number;
@@ -68,7 +68,7 @@ async function verifyEvents(
   };
   let after = Number.MIN_SAFE_INTEGER;
   for (;;) {
-    // Another process may append while we read: what is above the head taken at the start is left alone.
+    // Another process may append meanwhile: events above the head at the start are not checked.
     const now = store.head().seq;
     const page = store.rawPage(after).filter(row => row.seq <= head.seq || row.seq > now);
     if (page.length === 0 || findings.length >= VERIFY_FINDINGS_MAX) break;
@@ -119,7 +119,7 @@ function verifyContent(cursor: Cursor, row: RawRow): void {
   else if (row.time < cursor.time) cursor.findings.push(timeFinding(row.seq, row.time, cursor.time));
   cursor.recomputed = intact || previous === undefined ? undefined : chainHashOfBytes(recomputed ?? previous, row);
   cursor.previous = row.hash;
-  // A changed time is one finding: the rows after it are not measured by it.
+  // A changed time is one finding: later rows are not compared with it.
   if (intact) cursor.time = Math.max(cursor.time, row.time);
 }
 
@@ -127,7 +127,7 @@ function follows(previous: Buffer | undefined, row: RawRow): boolean {
   return previous !== undefined && chainHashOfBytes(previous, row).equals(row.hash);
 }
 
-/** What follows hangs on the stored hash, so that was right: the content was changed, and its sums with it. */
+/** The next row confirms the stored hash, so the content was changed, and its sums with it. */
 function amendSuspect(cursor: Cursor, seq: number): void {
   if (cursor.suspect === undefined) return;
   cursor.findings[cursor.suspect] = {

@@ -1,4 +1,5 @@
-// The main thread's end of the writer thread: requests out, answers in, and a new thread if the old one died.
+// The main thread's end of the writer thread: sends requests, receives answers, and starts a new thread if the old one
+// died.
 
 import type { Worker } from 'node:worker_threads';
 import { errorText, JournalFault } from './fault.ts';
@@ -65,7 +66,7 @@ export class WriterLink {
   #answered(worker: Worker, answer: WriterAnswer): void {
     this.#outstanding.get(answer.id)?.resolve(answer);
     this.#outstanding.delete(answer.id);
-    // An idle journal does not keep a process alive; one with something to write, or one that is closing, does.
+    // An idle journal does not keep the process alive; one that writes or closes does.
     if (this.#outstanding.size === 0 && !this.#closing) worker.unref();
   }
 

@@ -109,7 +109,9 @@ export class AdsClient {
   }
 }
 
-/** A client that asks and does not read: what the server may have in flight is what HTTP/2 flow control lets through. */
+/**
+ * A client that asks and does not read: what the server may have in flight is what HTTP/2 flow control lets through.
+ */
 export class DeafClient {
   readonly #session: ClientHttp2Session;
   readonly #stream: ClientHttp2Stream;

@@ -1,5 +1,5 @@
-// Limits as clients meet them, over real connections: who is quiet, slow, too large, too many or talks nonsense is told so or let go, and nobody
-// else notices.
+// Limits over real connections: a client that is idle, slow, too large, too many or malformed gets a status or is
+// disconnected, and no other client is affected.
 
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
@@ -155,7 +155,8 @@ describe('limits on the wire', () => {
     const clients = Array.from({ length: 6 }, () => client(port, 'delta'));
     for (const one of clients) one.send({ node, typeUrl: CDS });
     await Promise.all(clients.map(one => one.next()));
-    // The last one is five spacings behind the first, which may come as early as a turn ago. Timers may be a few milliseconds early.
+    // The last one is five spacings behind the first, which may come as early as a turn ago. Timers may be a few
+    // milliseconds early.
     expect(Date.now() - began).toBeGreaterThanOrEqual(5 * 200 - GATE_BATCH_MS - 10);
     expect(host.facts('ProxyConnected')).toHaveLength(6);
   });

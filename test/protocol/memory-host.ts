@@ -1,6 +1,6 @@
-// A host in memory: facts are numbered and folded with the real reducer, and kept, so that a test can look at what was recorded and when.
-// The resources come from ConfigMaps of the mesh: one named `cds` holds clusters, `eds` endpoints, `rds` routes; a data key is a resource
-// name, its value something that changes the resource. So everything between a fact and the wire is the real thing.
+// A host in memory: numbers facts, folds them with the real reducer and keeps them, so that a test can see what was
+// recorded and when. Resources come from ConfigMaps of the mesh: `cds` has clusters, `eds` endpoints, `rds` routes; a data
+// key is a resource name, its value changes the resource. So everything between a fact and the wire is real.
 
 import type { Event, Fact, Unrecorded } from '../../src/core/event.ts';
 import { fold } from '../../src/core/fold/fold-event.ts';

@@ -1,4 +1,5 @@
-// Reads and runs a protocol scenario. One file: an optional `# title`, then lines. What the client does and what happens to the mesh:
+// Reads and runs a protocol scenario. One file: an optional `# title`, then lines. What the client does and what
+// happens to the mesh:
 //   protocol sotw|delta            first line that is not a comment
 //   set CDS a=1 b=2                what generation has of the type from now on (nothing after the type: an empty set)
 //   push                           a push reaches the client

@@ -1,6 +1,6 @@
-// Runs every file of scenarios/: a text of requests, pushes and expected responses of one stream. A scenario names the rules that it covers as
-// `[sotw/nack]`; the rules are the branches of Istio's pkg/xds/server.go ShouldRespond (state of the world) and pilot/pkg/xds/delta.go
-// shouldRespondDelta. Every rule has to be covered.
+// Runs every file of scenarios/: a text of requests, pushes and expected responses of one stream. A scenario names the
+// rules that it covers as `[sotw/nack]`; the rules are the branches of Istio's pkg/xds/server.go ShouldRespond (state
+// of the world) and pilot/pkg/xds/delta.go shouldRespondDelta. Every rule has to be covered.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// What is written below grpc-js's API arrives as the messages that its API would have written; and without a stream to write to, the API is used.
+// Messages written below grpc-js's API arrive as its API would write them; without access to the HTTP/2 stream the API is
+// used.
 
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// A client of a session by the book: what it was sent becomes what it holds when it gets round to it, and it says so; a response with a
-// resource of the version `bad` it refuses, all of it. It answers, reads and reconnects when the test says.
+// A conforming client of a session: it applies responses and acknowledges them when the test says, and NACKs a response
+// that has a resource with the version `bad`.
 
 import type { Response, SessionEffect, Versions } from '../../src/xds/session/session.ts';
 import { rulesOf } from '../../src/xds/session/types.ts';

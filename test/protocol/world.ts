@@ -1,5 +1,5 @@
-// A session with a world around it: what generation would give, kept as plain maps, and subscriptions as the journal's facts say them
-// (not as the session remembers them), so that a fact that is missing or wrong shows.
+// A session and its surroundings: generation as plain maps, and subscriptions as the recorded facts give them (not as the
+// session remembers them), so that a missing or wrong fact shows.
 
 import {
   openSession,

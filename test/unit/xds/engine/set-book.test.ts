@@ -1,4 +1,4 @@
-// Lists of the identical resources have one set, however they came about; what differs in anything has another.
+// Lists of the identical resources share one set; other lists do not.
 
 import { expect, test } from 'vitest';
 import type { Resource } from '../../../../src/core/model/resource.ts';

@@ -1,4 +1,5 @@
-// A small mesh for listener tests: objects in, listeners of a proxy out, through the same reducer, tracker and encoder as the server.
+// A small mesh for listener tests: objects in, listeners of a proxy out, through the same reducer, tracker and encoder
+// as the server.
 
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import type { Resource } from '../../../../src/core/model/resource.ts';

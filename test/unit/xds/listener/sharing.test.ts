@@ -1,4 +1,5 @@
-// What is made anew when something changes, and what is one object for many proxies: encoding and pushing go by identity.
+// What is made anew when something changes, and what is one object for many proxies: encoding and pushing go by
+// identity.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

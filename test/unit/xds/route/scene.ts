@@ -1,4 +1,5 @@
-// A small mesh for route tests: objects in, route configurations of a proxy out, through the same reducer and tracker as the server.
+// A small mesh for route tests: objects in, route configurations of a proxy out, through the same reducer and tracker
+// as the server.
 
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import type { Resource } from '../../../../src/core/model/resource.ts';
@@ -100,7 +101,10 @@ export class Scene {
   }
 }
 
-/** A scene with one service `shop` on port 8080, one VirtualService for it with these http rules, and the sidecar `client` beside. */
+/**
+ * A scene with one service `shop` on port 8080, one VirtualService for it with these http rules, and the sidecar
+ * `client` beside.
+ */
 export function shopScene(
   http: readonly JsonObject[],
   more: readonly JsonObject[] = [],

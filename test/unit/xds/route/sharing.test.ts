@@ -1,4 +1,5 @@
-// What is made anew when something changes, and what is one object for many proxies: encoding and pushing go by identity.
+// What is made anew when something changes, and what is one object for many proxies: encoding and pushing go by
+// identity.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
@@ -33,7 +34,8 @@ describe('sharing', () => {
     expect(after).toHaveLength(SERVICES + 1);
     const changed = after.filter(host => before.get(host.name) !== host).map(host => host.name);
     expect(changed).toEqual([hostOf(4)]);
-    // What its routes are made from, the part that it is, the parts of its port, its routes, its virtual host, and the route configuration around.
+    // What its routes are made from, the part that it is, the parts of its port, its routes, its virtual host, and the
+    // route configuration around.
     expect(scene.tracker.stats.generated - generated).toBe(6);
   });
 

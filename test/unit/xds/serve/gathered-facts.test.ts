@@ -1,4 +1,4 @@
-// While streams wait to be let in, facts go to the host together, in the order in which they came, and each caller hears of its own.
+// While streams wait for admission, facts go to the host together, in order, and each caller gets its own result.
 
 import { expect, test } from 'vitest';
 import type { Unrecorded } from '../../../../src/core/event.ts';

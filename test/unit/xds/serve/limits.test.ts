@@ -1,4 +1,5 @@
-// Limits by istiod's names and with its defaults (pilot/pkg/features/tuning.go, pilot/pkg/bootstrap), and what a gate for new streams does.
+// Limits by istiod's names and with its defaults (pilot/pkg/features/tuning.go, pilot/pkg/bootstrap), and what a gate
+// for new streams does.
 
 import { describe, expect, it } from 'vitest';
 import { scheduleSettings } from '../../../../src/xds/push/settings.ts';

@@ -1,4 +1,4 @@
-// Responses put together once: the same bytes for all who are sent the same, other bytes for everybody else, and never more kept than allowed.
+// Response bodies are assembled once for all streams with the same content, never mixed up, and bounded.
 
 import { describe, expect, it } from 'vitest';
 import { ResourceSet } from '../../../../src/xds/engine/resource-set.ts';

@@ -1,4 +1,4 @@
-// Corners of the session that no scenario gets to: limits, a failed evaluation, an answer that comes too late.
+// Cases of the session that the scenarios do not reach: limits, failed evaluations, late answers.
 
 import { describe, expect, test } from 'vitest';
 import { blamedNames } from '../../../../src/xds/session/blame.ts';
