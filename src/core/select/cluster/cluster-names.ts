@@ -1,4 +1,5 @@
-// Names of clusters, as istioctl, dashboards and EnvoyFilters know them (spec-clusters §1; Istio pilot/pkg/model/service.go).
+// Names of clusters, as istioctl, dashboards and EnvoyFilters know them.
+// Source: Istio pilot/pkg/model/service.go.
 
 export const BLACK_HOLE_CLUSTER = 'BlackHoleCluster';
 /** The generated cluster of a credential socket that is mounted into the proxy. */

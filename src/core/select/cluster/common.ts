@@ -1,4 +1,4 @@
-// What every cluster takes from the mesh, the flags and the proxy, whatever it leads to.
+// Settings that all clusters share, from the mesh, the flags and the proxy; and the names of their statistics.
 
 import type { MeshConfig } from '../../mesh/effective.ts';
 import type { Port, Service } from '../../model/service.ts';
@@ -66,7 +66,7 @@ export const outboundDefaults: Query<'', OutboundDefaults> = {
 };
 
 /**
- * The name under which a cluster's statistics appear, without the final `;` (spec-clusters §1, Istio
+ * The name under which a cluster's statistics appear, without the final `;` (Istio
  * pilot/pkg/networking/telemetry/telemetry.go). `targetPort` is 0 for outbound clusters.
  */
 export function statName(

@@ -1,5 +1,5 @@
 // The inbound clusters of a sidecar: one for each port of its workload, or for each listener that its Sidecar declares.
-// Source: Istio pilot/pkg/networking/core/cluster.go (buildInboundClusters, buildInboundClustersFromSidecar); spec-clusters §8.
+// Source: Istio pilot/pkg/networking/core/cluster.go (buildInboundClusters, buildInboundClustersFromSidecar).
 
 import { protocolOf } from '../../model/protocol.ts';
 import { type IpMode, isIp, isIpv4 } from '../../model/proxy.ts';
@@ -182,7 +182,7 @@ interface Destination {
   readonly bound: boolean;
 }
 
-/** Where a `defaultEndpoint` leads (spec-clusters §8.2); undefined: its port cannot be read, and there is no cluster. */
+/** Where a `defaultEndpoint` leads; undefined: its port cannot be read, and there is no cluster. */
 function destinationOf(reader: ProxyReader, defaultEndpoint: string): Destination | undefined {
   const passthrough: Destination = { destination: 'passthrough', address: '', port: 0, bound: true };
   if (defaultEndpoint === '') return passthrough;

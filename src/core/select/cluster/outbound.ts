@@ -1,8 +1,8 @@
-// The outbound clusters of one service, as the current proxy gets them: which there are, and what each is made of.
-// Source: Istio pilot/pkg/networking/core/cluster.go (buildOutboundClusters), cluster_builder.go; spec-clusters §3-§7, §10.
+// The outbound clusters of one service for the current proxy: which ones exist, and the inputs of each.
+// Source: Istio pilot/pkg/networking/core/cluster.go (buildOutboundClusters), cluster_builder.go.
 //
 // Every cluster has flat inputs of scalars and of references into the state, so that a changed DestinationRule, or a changed mesh
-// field, makes anew only the clusters that it really changes, and proxies that see the same share one cluster.
+// field, rebuilds only the clusters that it changes, and proxies that see the same share one cluster.
 
 import type { Problem } from '../../base/problem.ts';
 import type { Port, Protocol, Service } from '../../model/service.ts';
@@ -226,7 +226,7 @@ function resolvesNames(discovery: Discovery): boolean {
 
 const noProblems: readonly Problem[] = [];
 
-/** Which discovery type a service has, before its rules (§3.2). Gateways cannot use the original destination. */
+/** Which discovery type a service has, before its rules. Gateways cannot use the original destination. */
 function discoveryOf(reader: ProxyReader, service: Service): Discovery {
   switch (service.resolution) {
     case 'DNSLB':
@@ -263,7 +263,7 @@ function dnsInputs(reader: ProxyReader, service: Service, dns: boolean): DnsInpu
   };
 }
 
-/** By the address families of the proxy (§3.4). */
+/** By the address families of the proxy. */
 function dnsFamily(reader: ProxyReader): DnsFamily {
   const mode = reader.facet('ipMode');
   if (mode === 'ipv6') {

@@ -1,6 +1,6 @@
 // How the traffic policies of a rule, of a port and of a subset compose to the one of a cluster.
 // A port-level entry inherits nothing, and replacement is by whole messages: both are Istio's, surprising as they are.
-// Rules: spec-clusters-endpoints §5, §13.4; Istio pilot/pkg/networking/util/util.go (MergeTrafficPolicy, GetPortLevelTrafficPolicy).
+// Source: Istio pilot/pkg/networking/util/util.go (MergeTrafficPolicy, GetPortLevelTrafficPolicy).
 
 import type {
   ClientTLSSettings_TLSmode,

@@ -1,4 +1,5 @@
-// Which protocol a cluster speaks to its endpoints (spec-clusters §3.5, §6.1; Istio pilot/pkg/networking/core/cluster_builder.go).
+// Which protocol a cluster speaks to its endpoints.
+// Source: Istio pilot/pkg/networking/core/cluster_builder.go.
 //
 // The choice is made in the selector because two generators need it: the protocol options of the cluster, and the ALPN of its TLS.
 

@@ -1,6 +1,6 @@
-// Which TLS a cluster speaks to its endpoints: what the rule says, or mesh mTLS found out by itself.
+// Which TLS a cluster speaks to its endpoints: the rule's settings, or auto mTLS.
 // Source: Istio pilot/pkg/networking/core/cluster_tls.go (buildUpstreamTLSSettings, constructUpstreamTLS),
-// pilot/pkg/model/push_context.go (BestEffortInferServiceMTLSMode); spec-clusters §7.
+// pilot/pkg/model/push_context.go (BestEffortInferServiceMTLSMode).
 //
 // Everything that depends on the proxy or the mesh is decided here; the generator only writes the context.
 
@@ -120,7 +120,7 @@ function automaticTls(reader: ProxyReader, question: UpstreamTlsQuestion): Upstr
   return meshTls(reader, question, !originalDst, undefined);
 }
 
-/** False where mTLS is known to be off. Without a load balancer of ours every endpoint has to take it (spec-clusters §7.1). */
+/** False where mTLS is known to be off. Without a load balancer of ours every endpoint has to take it. */
 function takesMeshMtls(reader: ProxyReader, question: UpstreamTlsQuestion): boolean {
   const { service, port } = question;
   if (service.resolution === 'Passthrough' || question.unmergedPassthrough) {

@@ -1,7 +1,8 @@
-// The endpoints of one cluster as the current proxy gets them: which, in what order, how each is spoken to, and what localities
-// and networks make of them. Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go; spec-clusters §13, §15.
+// The inputs of one cluster's endpoints for the current proxy: which endpoints, in what order, with or without mTLS, and the settings of localities and
+// networks.
+// Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go.
 //
-// Filtering and every comparison with the proxy is done here, so that proxies for which it comes out the same share one
+// All filtering and comparing with the proxy happens here, so that proxies with equal results share one
 // assignment: a locality or label of the proxy is an input only where a policy makes use of it.
 
 import type { IpMode } from '../../model/proxy.ts';
@@ -79,7 +80,7 @@ export interface AssignmentQuestion {
 export function selectAssignment(reader: ProxyReader, question: AssignmentQuestion): AssignmentInputs {
   const { service, subset, rule, port } = question;
   const endpoints = visibleEndpoints(reader, question);
-  // Found without inheritance from the rule, other than in the cluster (spec-clusters §13.4, trap T3).
+  // A subset does not inherit the rule's TLS here, unlike in its cluster (Istio endpoint_builder.go, newMtlsChecker).
   const ownTls = endpointTlsModeOfRule(rule?.spec, subset?.name ?? '', port.port);
   const mtls = endpoints.map(endpoint => offersMtls(reader, endpoint, ownTls));
   return {
@@ -157,7 +158,7 @@ interface Visibility {
   readonly endpoint: (endpoint: Endpoint) => boolean;
 }
 
-/** What of a service's endpoints the proxy may see, in the order of spec-clusters §13.4. */
+/** Which of a service's endpoints the proxy may see; the checks are in the order of Istio's endpoint_builder.go. */
 function visibility(reader: ProxyReader, service: Service): Visibility {
   const clusterLocal = reader.get(isClusterLocal, service.hostname);
   const ownCluster = clusterLocal || service.nodeLocal ? reader.facet('clusterId') : undefined;
@@ -211,7 +212,7 @@ const noLocality: LocalityInputs = {
   subzone: '',
 };
 
-/** spec-clusters §15.3: exactly one branch applies. */
+/** Exactly one branch applies: distribute, then failover priority, then failover. */
 function localityInputs(
   reader: ProxyReader,
   service: Service,

@@ -1,5 +1,5 @@
 // Which locality load balancing setting is in force for a cluster, and whether failover between localities is on.
-// Source: Istio pilot/pkg/networking/core/loadbalancer/loadbalancer.go; spec-clusters §15.1.
+// Source: Istio pilot/pkg/networking/core/loadbalancer/loadbalancer.go.
 
 import type { TrafficDistribution } from '../../model/service.ts';
 import type { LocalityLoadBalancerSetting } from '../../schema/istio-types.gen.ts';
@@ -45,7 +45,7 @@ export function localityChoice(
   };
 }
 
-/** Whether the cluster weighs its localities (§15.2). */
+/** Whether the cluster weighs its localities. */
 export function weighsLocalities(choice: LocalityChoice | undefined): boolean {
   if (choice === undefined) return false;
   if ((choice.distribute ?? []).length > 0) return true;

@@ -1,5 +1,5 @@
 // The gateways through which other networks are reached. Source: Istio pilot/pkg/model/network.go,
-// pilot/pkg/serviceregistry/kube/controller/network.go; spec-clusters §14.1.
+// pilot/pkg/serviceregistry/kube/controller/network.go.
 //
 // A gateway known by a host name stands for the addresses that DNS last said (objects of kind ResolvedName); while nothing is known of it, endpoints
 // behind it are left out. Where Envoy resolves names itself (clusters of DNS type) the name stays.

@@ -1,7 +1,7 @@
 // Which Gateways apply to a router, and which of its ports each server port becomes.
 //
 // A derivation, so that what depends on it sees only the answer: routers that differ in labels but serve the same Gateways on the same ports
-// share everything made of them. Source: Istio pilot/pkg/model/push_context.go, gateway.go; spec-routes-visibility §13, spec-listeners §10.1.
+// share everything made of them. Source: Istio pilot/pkg/model/push_context.go, gateway.go.
 
 import { byAge, configKey, type Obj } from '../../model/object.ts';
 import type { ServiceTarget } from '../../model/service.ts';

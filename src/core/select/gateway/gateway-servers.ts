@@ -1,6 +1,6 @@
 // One server of a Gateway on one port of a router: which protocol class it is of, what its route configuration is called, which names it
 // serves over TLS. Facts of the server alone, without regard to other servers on the port (gateways.ts merges those).
-// Source: Istio pkg/config/gateway/gateway.go, pilot/pkg/model/gateway.go; spec-routes-visibility §12.1, §13.
+// Source: Istio pkg/config/gateway/gateway.go, pilot/pkg/model/gateway.go.
 
 import { isHttp, protocolOf } from '../../model/protocol.ts';
 import type { Server } from '../../schema/istio-types.gen.ts';

@@ -1,6 +1,6 @@
 // The services that a gateway gets clusters for. All that it sees, unless PILOT_FILTER_GATEWAY_CLUSTER_CONFIG says: only those that its
 // VirtualServices lead to, and those that extension providers of the mesh name.
-// Source: Istio pilot/pkg/model/push_context.go (GatewayServices, extraServicesForProxy); spec-clusters §10.1.
+// Source: Istio pilot/pkg/model/push_context.go (GatewayServices, extraServicesForProxy).
 
 import type { Service } from '../../model/service.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';

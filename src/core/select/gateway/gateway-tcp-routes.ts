@@ -1,5 +1,6 @@
 // Where connections to a TCP or TLS server of a Gateway go: VirtualServices bound to the Gateway, or, for AUTO_PASSTHROUGH, the services
-// themselves by the SNI that mesh clients send (spec-listeners §10.3; Istio core/gateway.go).
+// themselves by the SNI that mesh clients send.
+// Source: Istio pilot/pkg/networking/core/gateway.go.
 
 import { matches, subsetOf } from '../../model/hosts.ts';
 import { protocolOf } from '../../model/protocol.ts';

@@ -3,7 +3,7 @@
 //
 // Servers are taken oldest Gateway first; one that conflicts with what is there is refused and said so in `refused`, never silently dropped.
 // Servers, groups and lists keep their identity while nothing in them changes, so that what is generated from them is shared and kept.
-// Source: Istio pilot/pkg/model/gateway.go (mergeGateways); spec-routes-visibility §13, spec-listeners §10.2.
+// Source: Istio pilot/pkg/model/gateway.go (mergeGateways).
 
 import type { Obj } from '../../model/object.ts';
 import { isHttp, protocolOf } from '../../model/protocol.ts';

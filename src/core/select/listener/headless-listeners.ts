@@ -1,5 +1,6 @@
 // Headless services with TCP ports: the client picks an endpoint itself, so there is a listener for each endpoint's address
-// (spec-listeners §6.3). This is why a change of such endpoints changes listeners.
+// of the service. A change of such endpoints therefore changes listeners.
+// Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners).
 
 import { compareText } from '../../model/object.ts';
 import { isIp } from '../../model/proxy.ts';

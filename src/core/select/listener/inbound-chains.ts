@@ -2,7 +2,7 @@
 //
 // The table follows from the port's protocol and its mTLS mode. A port whose protocol is unknown tells HTTP from other traffic by ALPN; PERMISSIVE
 // has a plaintext chain beside each mTLS chain. A proxy that cannot do the mTLS demanded of it has no chain: connections are refused.
-// Source: Istio pilot/pkg/networking/core/filterchain_options.go (getFilterChainMatchOptions), listener_inbound.go (buildInboundChains).
+// Source: Istio pilot/pkg/networking/core/filterchain_options.go (getFilterChainMatchOptions), listener_inbound.go (inboundChainForOpts).
 
 import { isHttp, isHttp2, isTcp } from '../../model/protocol.ts';
 import type { Protocol } from '../../model/service.ts';

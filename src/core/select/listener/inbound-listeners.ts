@@ -1,5 +1,6 @@
 // What a sidecar accepts for its workload: one configuration for each target port, from the services of the workload or from the
-// Sidecar's ingress list (spec-listeners §4.1; Istio core/listener_inbound.go).
+// Sidecar's ingress list.
+// Source: Istio pilot/pkg/networking/core/listener_inbound.go.
 
 import { protocolOf } from '../../model/protocol.ts';
 import { isIpv6 } from '../../model/proxy.ts';

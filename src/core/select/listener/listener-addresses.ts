@@ -1,5 +1,5 @@
 // Addresses that listeners of a proxy bind to, by its IP mode, and ports that it cannot bind.
-// Source: Istio pilot/pkg/networking/core/listener_address.go, listener.go (canbind), pilot/pkg/model/context.go.
+// Source: Istio pilot/pkg/networking/core/listener_address.go, pilot/pkg/model/context.go (CanBindToPort).
 
 import type { IpMode } from '../../model/proxy.ts';
 import type { ProxyReader } from '../../query/reader.ts';

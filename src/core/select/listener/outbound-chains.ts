@@ -1,5 +1,5 @@
-// Filter chains that one port of a service brings to an outbound listener, as plans: what they match and where they lead
-// (spec-listeners §6.4, §6.6; Istio core/tls.go). Chains are compared and merged as plans (outbound-listeners.ts), before anything is made.
+// The plans of the filter chains that one port of a service adds to an outbound listener: what each matches and where it leads.
+// Source: Istio pilot/pkg/networking/core/tls.go. Chains are compared and merged as plans (outbound-listeners.ts), before any message is built.
 
 import { isWildcard, matches } from '../../model/hosts.ts';
 import { isTls } from '../../model/protocol.ts';
@@ -85,7 +85,7 @@ function tlsChains(
   const chains: TcpChainPlan[] = [];
   const { protocol } = bound.port;
   const seen = new Set<string>();
-  // Subnets of one match hold for the later ones that have none: Istio's, kept (spec-listeners §14).
+  // Subnets of one match hold for later ones without subnets, as in Istio's tls.go.
   let cidrs = bound.cidrs;
   for (const vs of virtualServices) {
     for (const rule of (vs.spec as VirtualService).tls ?? []) {

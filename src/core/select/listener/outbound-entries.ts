@@ -1,5 +1,5 @@
-// Outbound listeners while they are being laid over each other: what happens when two services want the same address and port
-// (spec-listeners §6.5; Istio core/listener.go, mergeTCPFilterChains).
+// Merges outbound listeners: decides which chains stay when two services want the same address and port.
+// Source: Istio pilot/pkg/networking/core/listener.go (buildListenerFromEntry, mergeTCPFilterChains).
 
 import ipaddr from 'ipaddr.js';
 import { compareText } from '../../model/object.ts';

@@ -1,8 +1,8 @@
-// Which outbound listeners a sidecar has and which chains each holds: services are laid over each other on (bind, port)
-// (spec-listeners §6; Istio core/listener.go buildSidecarOutboundListeners).
+// Which outbound listeners a sidecar has and which chains each holds: services that share an address and port are merged in their order.
+// Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners).
 //
-// Plans only: nothing is generated here. The order of services decides conflicts, so the plan is computed as a whole; what is made of an
-// unchanged plan keeps its identity.
+// Plans only: nothing is generated here. The order of services decides conflicts, so the plan is computed as a whole; messages made of an
+// unchanged plan keep their identity.
 
 import { isHttp, isTcp, protocolOf } from '../../model/protocol.ts';
 import type { Port, Service } from '../../model/service.ts';
@@ -133,7 +133,7 @@ function addHttpPort(
   entries.add(entryOf(reader, view, bound, binds, 'HTTP'));
 }
 
-/** Spec-listeners §1.5: ports that the proxy keeps for itself or has no right to open. */
+/** False for ports that the proxy keeps for itself or has no right to open. */
 function canBind(reader: ProxyReader, view: EgressView, port: Port, kind: EntryClass): boolean {
   if (view.bindToPort && isPrivilegedPort(reader, port.port)) return false;
   const [bind] = view.binds;

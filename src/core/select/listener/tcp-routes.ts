@@ -1,5 +1,5 @@
-// Where a TCP connection goes: the clusters of a route and what a DestinationRule says about connections to them
-// (spec-listeners §6.6; Istio core/networkfilter.go).
+// Where a TCP connection goes: the clusters of a route and the connection settings of the DestinationRule in force.
+// Source: Istio pilot/pkg/networking/core/networkfilter.go (buildOutboundNetworkFilters).
 
 import type { Port, Service } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
@@ -38,7 +38,7 @@ export function plainTcpRoute(reader: ProxyReader, cluster: string): TcpRoute {
   };
 }
 
-/** Where connections go that match no service: by the outbound traffic policy of the scope (spec-listeners §3). */
+/** The route of connections that match no service: by the outbound traffic policy of the scope. */
 export function fallthroughRoute(reader: ProxyReader): TcpRoute {
   const policy = reader.get(scopeSettings, '').outboundTrafficPolicy;
   if (policy.mode !== 'ALLOW_ANY') return plainTcpRoute(reader, BLACK_HOLE_CLUSTER);

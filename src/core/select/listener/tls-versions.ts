@@ -1,4 +1,5 @@
-// TLS settings of servers that users choose: versions and cipher suites (spec-listeners §10.4; Istio core/listener.go, pkg/security).
+// TLS settings of servers that users choose: versions and cipher suites.
+// Source: Istio pilot/pkg/networking/core/listener.go, pkg/security.
 
 import type { Reader } from '../../query/reader.ts';
 import type { ServerTLSSettings } from '../../schema/istio-types.gen.ts';

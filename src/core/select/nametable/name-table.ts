@@ -1,5 +1,5 @@
 // Which names a sidecar's agent answers itself, with which addresses: the services of its egress listeners, and for headless ones their pods.
-// Source: Istio pkg/dns/server/name_table.go; spec-routes-visibility §19.
+// Source: Istio pkg/dns/server/name_table.go.
 
 import { isIp } from '../../model/proxy.ts';
 import type { Endpoint, Service } from '../../model/service.ts';

@@ -1,6 +1,6 @@
-// Under which addresses a proxy knows a service. Which of the service's addresses count depends on a few attributes of the proxy; they are
-// gathered in one small value (`AddressView`), so that proxies which differ in their own addresses only share what is made of it.
-// Source: Istio pilot/pkg/model/service.go (GetAllAddressesForProxy, GetAddressForProxy); spec-routes-visibility §17.4.
+// The addresses under which a proxy knows a service. They depend on a few attributes of the proxy, gathered in one small value (`AddressView`):
+// proxies with equal views share everything built from it.
+// Source: Istio pilot/pkg/model/service.go (GetAllAddressesForProxy, GetAddressForProxy).
 
 import { isIpv4, isIpv6, metadataText } from '../../model/proxy.ts';
 import type { Service } from '../../model/service.ts';

@@ -1,5 +1,5 @@
-// The trust domains whose workloads may call: the mesh's own, its aliases, and those of further certificate authorities
-// (spec-listeners §5; Istio pilot/pkg/model/push_context.go, trust bundle).
+// The trust domains whose workloads may call: the mesh's own, its aliases, and those of further certificate authorities.
+// Source: Istio pilot/pkg/model/push_context.go; trust bundles in pilot/pkg/trustbundle.
 
 import { isObject, type Json } from '../../base/json.ts';
 import type { Reader } from '../../query/reader.ts';

@@ -1,5 +1,5 @@
 // The part of a proxy's ProxyConfig.proxyHeaders that shows in routes: two booleans, so that proxies with other settings share routes.
-// Source: Istio pilot/pkg/networking/core/httproute.go, GetProxyHeaders; spec-routes-visibility §2, §5.
+// Source: Istio pilot/pkg/networking/core/httproute.go (GetProxyHeaders).
 
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { Derivation } from '../../query/reader.ts';

@@ -1,6 +1,6 @@
 // Which consistentHash block decides how requests to a destination are spread, if any. A query of its own: a DestinationRule that changes in
 // other respects (subsets' labels, connection pools, …) changes no route.
-// Source: Istio pilot/pkg/networking/core/route/route.go (getHashForHTTPDestination); spec-routes-visibility §6, §10.10.
+// Source: Istio pilot/pkg/networking/core/route/route.go (getHashForHTTPDestination).
 
 import { isWildcard, resolveShortName, subsetOf } from '../../model/hosts.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
@@ -14,7 +14,7 @@ import { scopeService } from '../scope/sidecar-scope.ts';
 
 type Hash = LoadBalancerSettings_ConsistentHashLB;
 
-/** For whoever asks about many destinations: few rules hash, so most hosts need no look at the rules that apply to them. */
+/** For callers with many destinations: few rules hash, so most hosts need no look-up of the rule in force. */
 export interface HashLookup {
   /** An empty subset or an undefined port means that the destination names none; without a port, settings of a port do not count. */
   of(host: string, subset: string, port: number | undefined): Hash | undefined;

@@ -2,7 +2,7 @@
 //
 // Unlike on sidecars, VirtualServices on one host are joined, not shadowed. The routes of a VirtualService are made once per Gateway within a
 // route configuration, so what depends on the port is that of the first server (Istio does the same; tests of ours hold it).
-// Source: Istio pilot/pkg/networking/core/gateway.go; spec-routes-visibility §12.
+// Source: Istio pilot/pkg/networking/core/gateway.go.
 
 import { bySpecificity, subsetOf } from '../../model/hosts.ts';
 import type { Service } from '../../model/service.ts';

@@ -1,5 +1,5 @@
 // Labels of a service by which a client's requests are kept on the endpoint that served the first one.
-// Source: Istio pilot/pkg/networking/util/util.go (MaybeBuildStatefulSessionFilterConfig); spec-routes-visibility §10.11.
+// Source: Istio pilot/pkg/networking/util/util.go (MaybeBuildStatefulSessionFilterConfig).
 
 import type { Service } from '../../model/service.ts';
 import type { Reader } from '../../query/reader.ts';

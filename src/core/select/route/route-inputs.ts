@@ -2,7 +2,7 @@
 //
 // Everything that differs between proxies is settled here and put in as values (which matches apply, which port a destination means), so that
 // proxies that differ in labels or scope without effect on this VirtualService share its routes.
-// Source: Istio pilot/pkg/networking/core/route/route.go; spec-routes-visibility §10.1, §10.8, §10.10.
+// Source: Istio pilot/pkg/networking/core/route/route.go.
 
 import type { Service } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';

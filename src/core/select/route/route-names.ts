@@ -1,5 +1,5 @@
 // What the name of a sidecar's route configuration says. Listeners choose the names; here they are read back.
-// Source: Istio pilot/pkg/networking/core/httproute.go; spec-routes-visibility §1.
+// Source: Istio pilot/pkg/networking/core/httproute.go.
 
 export interface RouteName {
   /** Port of the services whose virtual hosts are wanted; 0 for all (proxy and unix routes). */

@@ -2,7 +2,7 @@
 //
 // VirtualServices come first, in their order, then the services that none of them took. Two of them may claim one host or one address; the
 // generator removes those in the order given here, so the order is part of the answer.
-// Source: Istio pilot/pkg/networking/core/httproute.go, route/route.go (BuildSidecarVirtualHostWrapper); spec-routes-visibility §1, §2.
+// Source: Istio pilot/pkg/networking/core/httproute.go, route/route.go (BuildSidecarVirtualHostWrapper).
 
 import { isWildcard, matches } from '../../model/hosts.ts';
 import { compareText } from '../../model/object.ts';

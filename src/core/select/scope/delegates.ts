@@ -1,6 +1,6 @@
 // Delegation of HTTP routes: the rules of a delegate take the place of the root's rule that names it, matches multiplied.
 // Pairs of matches that cannot both hold are left out. One level only: the delegate's own delegates are not followed.
-// Rules: spec-routes-visibility §8; Istio pilot/pkg/model/virtualservice.go (mergeHTTPRoutes, mergeHTTPMatchRequests).
+// Source: Istio pilot/pkg/model/virtualservice.go (mergeHTTPRoutes, mergeHTTPMatchRequests).
 
 import type { HTTPMatchRequest, HTTPRoute, StringMatch } from '../../schema/istio-types.gen.ts';
 

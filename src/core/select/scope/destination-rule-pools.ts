@@ -1,6 +1,6 @@
 // The DestinationRules of a namespace by host, in three pools: for its own clients, for others, and private ones of the root namespace.
 // A merged rule keeps its identity as long as the objects it was made of do.
-// Rules: spec-clusters-endpoints §4.1, §4.2; Istio pilot/pkg/model/push_context.go setDestinationRules, destination_rule.go mergeDestinationRule.
+// Source: Istio pilot/pkg/model/push_context.go (setDestinationRules), destination_rule.go (mergeDestinationRule).
 
 import { sameLabels } from '../../base/labels.ts';
 import { isWildcard, mostSpecific, resolveShortName } from '../../model/hosts.ts';

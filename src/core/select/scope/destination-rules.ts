@@ -1,6 +1,6 @@
 // Which DestinationRule applies to a service for a proxy, rules of one host merged.
 // Two steps: the list for (client namespace, service), shared by all proxies of the namespace, and the choice by workload selector.
-// Rules: spec-clusters-endpoints §4; Istio pilot/pkg/model/push_context.go, destination_rule.go, sidecar.go.
+// Source: Istio pilot/pkg/model/push_context.go, destination_rule.go, sidecar.go.
 
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import { proxySelectedBy } from '../../registry/workload.ts';

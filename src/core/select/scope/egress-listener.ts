@@ -1,6 +1,6 @@
 // One egress listener of a scope: its services, one namespace a hostname, and its VirtualServices.
 // A query of its own, so that a listener that a change does not touch keeps its identity.
-// Rules: spec-routes-visibility §15.2, §15.3, §7.2; Istio pilot/pkg/model/sidecar.go (selectServices).
+// Source: Istio pilot/pkg/model/sidecar.go (selectServices).
 
 import { protocolOf } from '../../model/protocol.ts';
 import type { Service } from '../../model/service.ts';

@@ -1,5 +1,5 @@
 // What an egress listener imports: `namespace/host` entries, and what of the services and VirtualServices they let through.
-// Rules: spec-routes-visibility §15.2, §15.3, §7.2; Istio pilot/pkg/model/sidecar.go (hostClassification, selectServices).
+// Source: Istio pilot/pkg/model/sidecar.go (hostClassification, selectServices).
 
 import { isWildcard, matches, subsetOf } from '../../model/hosts.ts';
 import type { Service } from '../../model/service.ts';

@@ -1,5 +1,5 @@
 // The services of a scope, those that get clusters: of each listener its services, then the destinations of its VirtualServices; one a hostname.
-// Rules: spec-routes-visibility §15.4; Istio pilot/pkg/model/sidecar.go (appendSidecarServices, convertToSidecarScope).
+// Source: Istio pilot/pkg/model/sidecar.go (appendSidecarServices, convertToSidecarScope).
 
 import { sameLabels } from '../../base/labels.ts';
 import { compareText } from '../../model/object.ts';

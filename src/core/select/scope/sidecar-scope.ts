@@ -1,6 +1,6 @@
 // What a proxy may see and send to: the scope that a Sidecar (or none) gives it.
 // The scope itself is shared by all proxies of a namespace with the same Sidecar; only the choice asks about the proxy.
-// Rules: spec-routes-visibility §15; Istio pilot/pkg/model/sidecar.go, push_context.go.
+// Source: Istio pilot/pkg/model/sidecar.go, push_context.go.
 
 import { byAge } from '../../model/object.ts';
 import type { Service } from '../../model/service.ts';

@@ -1,5 +1,5 @@
 // Resolves the names in a VirtualService: hosts, destinations and gateways, relative to the namespace of the object that says them.
-// Rules: spec-routes-visibility §9; Istio pilot/pkg/model/virtualservice.go (resolveVirtualServiceShortnames).
+// Source: Istio pilot/pkg/model/virtualservice.go (resolveVirtualServiceShortnames).
 
 import { resolveGatewayName, resolveShortName } from '../../model/hosts.ts';
 import type {

@@ -1,6 +1,6 @@
 // VirtualServices as they apply: names resolved, delegates merged, indexed by gateway and visibility.
 // Each object is resolved by a query of its own, so that a change of one leaves the others (and what was made of them) as they are.
-// Rules: spec-routes-visibility §7.1, §8; Istio pilot/pkg/model/virtualservice.go, push_context.go.
+// Source: Istio pilot/pkg/model/virtualservice.go, push_context.go.
 
 import { type Exports, exportsOf } from '../../model/exports.ts';
 import { byAge } from '../../model/object.ts';

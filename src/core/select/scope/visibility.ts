@@ -1,5 +1,6 @@
 // Which services a namespace may see. ExternalName aliases are among them (resolution `Alias`): routes look them up, but nothing is
-// generated for them. Rules: spec-routes-visibility §14.2, §17.2.
+// generated for them.
+// Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry, servicesExportedToNamespace).
 
 import type { Service } from '../../model/service.ts';
 import type { Query } from '../../query/reader.ts';

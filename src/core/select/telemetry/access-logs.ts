@@ -1,4 +1,5 @@
-// Which access logs a proxy writes, for each class of traffic (spec-listeners §8.1; Istio core/accesslog.go, pilot/pkg/model/telemetry_logging.go).
+// Which access logs a proxy writes, for each class of traffic.
+// Source: Istio pilot/pkg/networking/core/accesslog.go, pilot/pkg/model/telemetry_logging.go.
 //
 // Telemetry decides, and where it leaves no provider the mesh's own settings (`accessLogFile`, `enableEnvoyAccessLogService`) do. A provider
 // that is switched off still counts as a decision; a Telemetry whose entries all speak of the other mode does not. Both are Istio's.

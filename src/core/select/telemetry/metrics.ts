@@ -1,4 +1,5 @@
-// Which standard metrics a proxy reports, for each class of traffic (spec-listeners §8.3; Istio pilot/pkg/model/telemetry.go).
+// Which standard metrics a proxy reports, for each class of traffic.
+// Source: Istio pilot/pkg/model/telemetry.go.
 // Only providers of type Prometheus are reported by the proxy itself, through the filter `istio.stats`.
 
 import { isObject } from '../../base/json.ts';

@@ -1,5 +1,5 @@
-// The Telemetry objects that apply to a proxy, and which providers they leave in force for each class of traffic
-// (spec-listeners §8; Istio pilot/pkg/model/telemetry.go). Access logs, tracing and metrics each read the same short list.
+// The Telemetry objects that apply to a proxy, and which providers they leave in force for each class of traffic.
+// Source: Istio pilot/pkg/model/telemetry.go (applicableTelemetries). Access logs, tracing and metrics read the same short list.
 //
 // A level is one object; levels are least specific first: mesh, namespace, then the workload's own.
 

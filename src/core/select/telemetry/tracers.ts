@@ -1,4 +1,5 @@
-// The tracer that an extension provider of MeshConfig defines, with its collector's cluster found (spec-listeners §8.2; Istio core/tracing.go).
+// The tracer that an extension provider of MeshConfig defines, with its collector's cluster found.
+// Source: Istio pilot/pkg/networking/core/tracing.go.
 
 import { isObject } from '../../base/json.ts';
 import type { Derivation, ProxyReader } from '../../query/reader.ts';

@@ -1,4 +1,5 @@
-// How a proxy reports spans, for each class of traffic (spec-listeners §8.2; Istio core/tracing.go, pilot/pkg/model/telemetry.go).
+// How a proxy reports spans, for each class of traffic.
+// Source: Istio pilot/pkg/networking/core/tracing.go, pilot/pkg/model/telemetry.go.
 //
 // Telemetry and `defaultProviders.tracing` configure it; without either, `enableTracing` alone gives sampling and tags but no provider,
 // so that request ids and trace headers are still handled.

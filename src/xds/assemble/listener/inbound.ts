@@ -1,5 +1,5 @@
 // Inbound listeners of a sidecar: virtualInbound, where intercepted connections arrive, and a listener of its own for each port that the Sidecar binds.
-// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildVirtualInboundListener), listener_inbound.go (buildInboundListeners).
+// Source: Istio pilot/pkg/networking/core/listener_inbound.go (buildInboundListeners).
 
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query } from '../../../core/query/reader.ts';

@@ -1,5 +1,5 @@
 // Limits of the connections to a cluster: circuit breakers, connect timeout, keepalive.
-// Source: Istio pilot/pkg/networking/core/cluster_traffic_policy.go; spec-clusters §3.3, §6.1, §6.2.
+// Source: Istio pilot/pkg/networking/core/cluster_traffic_policy.go.
 
 import type { Duration } from '../../../core/schema/duration.ts';
 import type {

@@ -1,5 +1,5 @@
 // How Envoy finds the endpoints of an outbound cluster: EDS, DNS, the connection's original destination, or the name asked for.
-// Source: Istio pilot/pkg/networking/core/cluster_builder.go; spec-clusters §3.2-§3.4, §11.3.
+// Source: Istio pilot/pkg/networking/core/cluster_builder.go.
 
 import type { Duration } from '../../../core/schema/duration.ts';
 import type { DnsInputs, OutboundClusterInputs } from '../../../core/select/cluster/outbound.ts';

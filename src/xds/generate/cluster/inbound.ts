@@ -1,5 +1,5 @@
 // The clusters by which a sidecar reaches its own workload. Source: Istio pilot/pkg/networking/core/cluster_builder.go
-// (buildInboundCluster); spec-clusters §8.
+// (buildInboundCluster).
 
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Resource } from '../../../core/model/resource.ts';

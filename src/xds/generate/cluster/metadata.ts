@@ -1,5 +1,5 @@
-// What a cluster says about itself to Istio's telemetry and to istioctl: service, rule, subset.
-// Source: Istio pilot/pkg/networking/util/util.go, pilot/pkg/networking/core/cluster_builder.go; spec-clusters §3.3.
+// Metadata of a cluster for Istio's telemetry and istioctl: service, rule, subset.
+// Source: Istio pilot/pkg/networking/util/util.go, pilot/pkg/networking/core/cluster_builder.go.
 
 import type { Json, JsonObject } from '../../../core/base/json.ts';
 import type { Metadata } from '../../proto/types.gen.ts';

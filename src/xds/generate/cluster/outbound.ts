@@ -1,4 +1,4 @@
-// The cluster of a service port and subset. Source: Istio pilot/pkg/networking/core/cluster_builder.go; spec-clusters §3.
+// The cluster of a service port and subset. Source: Istio pilot/pkg/networking/core/cluster_builder.go.
 
 import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';

@@ -1,5 +1,4 @@
-// Ejection of endpoints that fail. Source: Istio pilot/pkg/networking/core/cluster_traffic_policy.go (applyOutlierDetection);
-// spec-clusters §6.3.
+// Ejection of endpoints that fail. Source: Istio pilot/pkg/networking/core/cluster_traffic_policy.go (applyOutlierDetection).
 
 import type { OutlierDetection as Settings } from '../../../core/schema/istio-types.gen.ts';
 import type { OutlierDetection, Percent, UInt32Value } from '../../proto/types.gen.ts';

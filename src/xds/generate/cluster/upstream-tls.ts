@@ -1,5 +1,5 @@
 // The transport socket of a cluster: mesh mTLS with the workload certificate, or TLS that a rule asks for.
-// Source: Istio pilot/pkg/networking/core/cluster_tls.go; spec-clusters §7.2-§7.4, §6.5.
+// Source: Istio pilot/pkg/networking/core/cluster_tls.go.
 
 import type { Generator } from '../../../core/query/memo.ts';
 import type { TrafficPolicy_ProxyProtocol } from '../../../core/schema/istio-types.gen.ts';

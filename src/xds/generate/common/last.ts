@@ -1,5 +1,5 @@
-// The value of a pure function for the arguments that it was given last. What the resources of a mesh have in common is mostly the same for one
-// after the other: so it is one object for all of them, which is also encoded once (wire/pack.ts).
+// Memoises a pure function for its last arguments. Successive resources of a mesh usually share them, so they share one object, which is encoded once
+// (wire/pack.ts).
 
 /** Arguments are compared by identity. */
 export function lastOf<A extends readonly unknown[], R>(run: (...args: A) => R): (...args: A) => R {

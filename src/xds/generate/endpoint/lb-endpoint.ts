@@ -1,5 +1,5 @@
 // One endpoint as Envoy gets it. Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go (buildEnvoyLbEndpoint),
-// pilot/pkg/networking/util/util.go (AppendLbEndpointMetadata); spec-clusters §13.3.
+// pilot/pkg/networking/util/util.go (AppendLbEndpointMetadata).
 
 import type { JsonObject } from '../../../core/base/json.ts';
 import type { Endpoint } from '../../../core/model/service.ts';

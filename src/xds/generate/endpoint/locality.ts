@@ -1,5 +1,5 @@
-// What the locality setting makes of the groups: shares of the traffic, or priorities by labels or by distance.
-// Source: Istio pilot/pkg/networking/core/loadbalancer/loadbalancer.go; spec-clusters §15.3. Groups keep their order.
+// Applies the locality setting to the groups: shares of the traffic, or priorities by labels or by distance.
+// Source: Istio pilot/pkg/networking/core/loadbalancer/loadbalancer.go. Groups keep their order.
 
 import { compareText } from '../../../core/model/object.ts';
 import { type LocalityInputs, localityMatches } from '../../../core/select/endpoint/assignment.ts';

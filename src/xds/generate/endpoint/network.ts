@@ -1,5 +1,5 @@
-// Endpoints of other networks are reached through gateways that stand for them, with the sum of their weights.
-// Source: Istio pilot/pkg/xds/endpoints/ep_filters.go (EndpointsByNetworkFilter); spec-clusters §14.2.
+// Replaces endpoints of other networks by the gateways that lead there, with the sum of their weights.
+// Source: Istio pilot/pkg/xds/endpoints/ep_filters.go (EndpointsByNetworkFilter).
 
 import { compareText } from '../../../core/model/object.ts';
 import { isIpv4, isIpv6 } from '../../../core/model/proxy.ts';

@@ -1,5 +1,5 @@
-// Listener filters: the ones that find out where a connection was meant to go and what it speaks, before a filter chain is chosen
-// (spec-listeners §4.5, §6.7, §10.3; Istio core/listener_inbound.go).
+// Listener filters: the ones that find out where a connection was meant to go and what it speaks, before a filter chain is chosen.
+// Source: Istio pilot/pkg/networking/core/listener_inbound.go.
 //
 // Inspecting costs time and can wait for bytes that a server-first protocol never sends. On inbound listeners the inspectors are therefore
 // switched off for the ports whose chains do not need them.

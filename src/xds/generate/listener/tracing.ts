@@ -1,4 +1,5 @@
-// Tracing of an HTTP connection manager (spec-listeners §8.2; Istio core/tracing.go).
+// Tracing of an HTTP connection manager.
+// Source: Istio pilot/pkg/networking/core/tracing.go.
 
 import type { JsonObject } from '../../../core/base/json.ts';
 import { compareText } from '../../../core/model/object.ts';

@@ -1,5 +1,5 @@
 // The CORS policy of a VirtualService rule, as the per-route configuration of Envoy's CORS filter.
-// Source: Istio pilot/pkg/networking/core/route/route.go (TranslateCORSPolicy); spec-routes-visibility §10.11.
+// Source: Istio pilot/pkg/networking/core/route/route.go (TranslateCORSPolicy).
 
 import type { CorsPolicy } from '../../../core/schema/istio-types.gen.ts';
 import { any } from '../../proto/any.ts';

@@ -1,5 +1,5 @@
 // The operation name of a route's trace spans: `<host>:<port><path>`.
-// Source: Istio pilot/pkg/networking/core/route/route.go (GetRouteOperation); spec-routes-visibility §10.2.
+// Source: Istio pilot/pkg/networking/core/route/route.go (GetRouteOperation).
 
 import { parseClusterName } from '../../../core/select/cluster/cluster-names.ts';
 import type { Decorator, RouteAction, RouteMatch } from '../../proto/types.gen.ts';

@@ -1,4 +1,4 @@
-// Fixed answers of a VirtualService rule. Source: Istio pilot/pkg/networking/core/route/route.go; spec-routes-visibility §10.6.
+// Fixed answers of a VirtualService rule. Source: Istio pilot/pkg/networking/core/route/route.go.
 
 import type { HTTPDirectResponse } from '../../../core/schema/istio-types.gen.ts';
 import type { DirectResponseAction } from '../../proto/types.gen.ts';

@@ -1,6 +1,6 @@
-// Envoy refuses a route configuration in which a domain or the name of a virtual host appears twice. The first in order keeps it.
-// What the routes are does not matter here, so a change of routes alone settles nothing anew.
-// Source: Istio pilot/pkg/networking/core/httproute.go (dedupeDomains); spec-routes-visibility §4.
+// Removes duplicate domains and names: Envoy refuses a route configuration in which one appears twice. The first in order keeps it.
+// Routes are no input, so a change of routes alone does not run this.
+// Source: Istio pilot/pkg/networking/core/httproute.go (dedupeDomains).
 
 import { type Problem, problem } from '../../../core/base/problem.ts';
 import { compareText } from '../../../core/model/object.ts';

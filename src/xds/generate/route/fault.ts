@@ -1,5 +1,5 @@
 // Injected faults of a VirtualService rule, as the per-route configuration of Envoy's fault filter.
-// Source: Istio pilot/pkg/networking/core/route/route.go (TranslateFault); spec-routes-visibility §10.11.
+// Source: Istio pilot/pkg/networking/core/route/route.go (TranslateFault).
 
 import { GRPC_STATUSES } from '../../../core/base/grpc-status.ts';
 import type {

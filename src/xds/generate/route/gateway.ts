@@ -1,5 +1,5 @@
 // What only the route configurations of gateways have: routes of several VirtualServices under one host, and the virtual host of an empty port.
-// Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayHTTPRouteConfig), core/route/route.go (SortVHostRoutes).
+// Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayHTTPRouteConfig), pilot/pkg/networking/core/route/route.go (SortVHostRoutes).
 
 import type { Generator } from '../../../core/query/memo.ts';
 import type { Route, VirtualHost } from '../../proto/types.gen.ts';

@@ -1,5 +1,5 @@
 // What of a request decides to which endpoint it goes, from a DestinationRule's consistentHash block.
-// Source: Istio pilot/pkg/networking/core/route/route.go (consistentHashToHashPolicy); spec-routes-visibility §10.10.
+// Source: Istio pilot/pkg/networking/core/route/route.go (consistentHashToHashPolicy).
 
 import type { LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
 import type { RouteAction_HashPolicy } from '../../proto/types.gen.ts';

@@ -1,5 +1,5 @@
 // The match of a route: path, then headers, query parameters and JWT claims.
-// Source: Istio pilot/pkg/networking/core/route/route.go (TranslateRouteMatch); spec-routes-visibility §10.3.
+// Source: Istio pilot/pkg/networking/core/route/route.go (TranslateRouteMatch).
 //
 // Istio takes query parameters and claims in random order; here both, and headers of one name, are in the order of their keys.
 

@@ -1,5 +1,5 @@
 // Copies of requests that go to further destinations, whose answers are dropped.
-// Source: Istio pilot/pkg/networking/core/route/route.go (TranslateRequestMirrorPolicy); spec-routes-visibility §10.7.
+// Source: Istio pilot/pkg/networking/core/route/route.go (TranslateRequestMirrorPolicy).
 
 import type { HTTPRoute, Percent } from '../../../core/schema/istio-types.gen.ts';
 import type { FractionalPercent, RouteAction_RequestMirrorPolicy } from '../../proto/types.gen.ts';

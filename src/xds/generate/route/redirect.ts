@@ -1,5 +1,5 @@
 // Redirects of a VirtualService rule.
-// Source: Istio pilot/pkg/networking/core/route/route.go (ApplyRedirect); spec-routes-visibility §10.5.
+// Source: Istio pilot/pkg/networking/core/route/route.go (ApplyRedirect).
 
 import type { HTTPRedirect } from '../../../core/schema/istio-types.gen.ts';
 import { RedirectAction_RedirectResponseCode as Code, type RedirectAction } from '../../proto/types.gen.ts';

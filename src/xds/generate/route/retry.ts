@@ -1,5 +1,5 @@
 // Retry policies of routes, from a rule's `retries`, else from the mesh's default, else Istio's own.
-// Source: Istio pilot/pkg/networking/core/route/retry/retry.go; spec-routes-visibility §10.9.
+// Source: Istio pilot/pkg/networking/core/route/retry/retry.go.
 
 import type { HTTPRetry } from '../../../core/schema/istio-types.gen.ts';
 import { any } from '../../proto/any.ts';

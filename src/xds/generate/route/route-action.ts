@@ -1,5 +1,5 @@
 // Where the requests of a rule go, how long they may take, and what of them is rewritten on the way.
-// Source: Istio pilot/pkg/networking/core/route/route.go (applyHTTPRouteDestination); spec-routes-visibility §10.7.
+// Source: Istio pilot/pkg/networking/core/route/route.go (applyHTTPRouteDestination).
 
 import type { HTTPRewrite, HTTPRoute, HTTPRouteDestination } from '../../../core/schema/istio-types.gen.ts';
 import type { VirtualServiceRoutesInputs } from '../../../core/select/route/route-inputs.ts';

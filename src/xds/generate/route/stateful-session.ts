@@ -1,12 +1,12 @@
-// Sessions that stay with an endpoint, per virtual host or route; the filter itself does nothing without.
-// Source: Istio pilot/pkg/networking/util/util.go; spec-routes-visibility §10.11.
+// Sessions that stay with an endpoint, per virtual host or route; without this the filter does nothing.
+// Source: Istio pilot/pkg/networking/util/util.go.
 
 import { any } from '../../proto/any.ts';
 import type { AnyMessage, TypedExtensionConfig } from '../../proto/types.gen.ts';
 
 const SESSION_FILTER = 'envoy.filters.http.stateful_session';
 
-/** `session`: as select/persistent-session.ts gives it. The entry for `typedPerFilterConfig`; empty for none. */
+/** `session`: as core/select/route/persistent-session.ts gives it. The entry for `typedPerFilterConfig`; empty for none. */
 export function sessionConfig(session: string): Readonly<Record<string, AnyMessage>> {
   if (session === '') return {};
   const override = { statefulSession: { sessionState: sessionState(session) } };

@@ -1,5 +1,5 @@
 // Istio's StringMatch as Envoy's matchers. An empty match, or the regex `*`, asks for presence alone.
-// Source: Istio pilot/pkg/networking/util/util.go (ConvertToEnvoyMatch), core/route/route.go; spec-routes-visibility §10.3.
+// Source: Istio pilot/pkg/networking/util/util.go (ConvertToEnvoyMatch), pilot/pkg/networking/core/route/route.go.
 
 import type { StringMatch } from '../../../core/schema/istio-types.gen.ts';
 import type { StringMatcher } from '../../proto/types.gen.ts';

@@ -1,5 +1,5 @@
 // The routes of one VirtualService in one kind of place: one for each match that applies there.
-// Source: Istio pilot/pkg/networking/core/route/route.go (BuildHTTPRoutesForVirtualService); spec-routes-visibility §10.
+// Source: Istio pilot/pkg/networking/core/route/route.go (BuildHTTPRoutesForVirtualService).
 
 import { type Problem, problem } from '../../../core/base/problem.ts';
 import type { Generator } from '../../../core/query/memo.ts';
