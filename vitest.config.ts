@@ -1,7 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
+// PERIPLUS_UPDATE_GOLDENS=1 rewrites every golden file, those of toMatchFileSnapshot too.
+const update = process.env.PERIPLUS_UPDATE_GOLDENS === '1';
+
 export default defineConfig({
   test: {
+    ...(update ? { update } : {}),
     projects: [
       {
         test: {

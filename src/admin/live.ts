@@ -4,8 +4,8 @@
 import { showProblem } from '../core/base/problem.ts';
 import type { Resource } from '../core/model/resource.ts';
 import type { State } from '../core/state.ts';
-import { recordInForce } from '../history/brought.ts';
 import { namesIn } from '../history/holdings.ts';
+import { recordInForce } from '../history/last-change.ts';
 import { allOf, namedOf } from '../offline/generate.ts';
 import type { Engine } from '../xds/engine/engine.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/serve/stream-status.ts';

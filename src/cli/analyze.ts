@@ -8,8 +8,8 @@ import type { State } from '../core/state.ts';
 import type { History } from '../history/history.ts';
 import { type Finding, findingsOf } from '../offline/findings.ts';
 import type { OfflineState } from '../offline/generate.ts';
-import { AT_HELP, positionOf, withHistory } from './asking.ts';
 import { CliError, EXIT, parseFormat, print, printData, printTable } from './output.ts';
+import { AT_HELP, positionOf, withHistory } from './target.ts';
 import { addMeshFlags, type MeshFlags, Places, stateOf } from './yaml-files.ts';
 
 interface Flags extends MeshFlags {

@@ -8,23 +8,23 @@ import { Command } from 'commander';
 import type { Json, JsonObject } from '../core/base/json.ts';
 import type { Event } from '../core/event.ts';
 import {
+  type BisectCondition,
   bisect,
   clusterMissing,
+  conditionOfProxy,
   endpointsLost,
-  type Holds,
   nacked,
-  ofProxy,
   resourceChanged,
   routeLost,
 } from '../history/bisect.ts';
-import { managerOf, objectOfEvent } from '../history/brought.ts';
 import { configDump } from '../history/config-dump.ts';
-import { differenceOf } from '../history/diff.ts';
+import { diffMeshes } from '../history/diff.ts';
 import type { History } from '../history/history.ts';
+import { managerOf, objectOfEvent } from '../history/last-change.ts';
 import { proxiesAt, proxyNamed } from '../history/proxies.ts';
-import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './asking.ts';
 import { showDifference } from './diff.ts';
 import { CliError, EXIT, parseFormat, print, printData, progress, showTime } from './output.ts';
+import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
 
 /** Exit code by which a test command says that it cannot tell, as with git bisect run. */
 const SKIP = 125;
@@ -106,7 +106,7 @@ Examples:
 }
 
 interface Condition {
-  readonly holds: Holds;
+  readonly holds: BisectCondition;
   readonly what: string;
   readonly done: () => Promise<void>;
 }
@@ -135,15 +135,15 @@ async function conditionOf(history: History, range: Range, test: readonly string
     };
   }
   if (flags.routeLost !== undefined) {
-    const holds = await ofProxy(history, proxy, range.to, routeLost(history, flags.routeLost));
+    const holds = await conditionOfProxy(history, proxy, range.to, routeLost(history, flags.routeLost));
     return { holds, what: `${proxy} has no route for ${flags.routeLost}`, done };
   }
   if (flags.endpointsLost !== undefined) {
-    const holds = await ofProxy(history, proxy, range.to, endpointsLost(history, flags.endpointsLost));
+    const holds = await conditionOfProxy(history, proxy, range.to, endpointsLost(history, flags.endpointsLost));
     return { holds, what: `${flags.endpointsLost} has no endpoints for ${proxy}`, done };
   }
   const part = typeof flags.clusterMissing === 'string' ? flags.clusterMissing : '';
-  const holds = await ofProxy(history, proxy, range.to, clusterMissing(history, part));
+  const holds = await conditionOfProxy(history, proxy, range.to, clusterMissing(history, part));
   return {
     holds,
     what: `${proxy} sends to a cluster${part === '' ? '' : ` with ${part} in its name`} that it has not`,
@@ -154,7 +154,7 @@ async function conditionOf(history: History, range: Range, test: readonly string
 async function testCommand(history: History, test: readonly string[], proxy: string | undefined): Promise<Condition> {
   const folder = await mkdtemp(join(tmpdir(), 'periplus-bisect-'));
   const dump = join(folder, 'config.json');
-  const holds: Holds = async seq => {
+  const holds: BisectCondition = async seq => {
     const state = await history.at(seq);
     const held =
       proxy === undefined
@@ -202,7 +202,7 @@ async function showFound(
       ({ facets, connection }) => named === undefined || `${facets.id} ${connection}`.includes(named),
     ),
   });
-  const difference = differenceOf(history.tracker, sideOf(before), sideOf(after));
+  const difference = diffMeshes(history.tracker, sideOf(before), sideOf(after));
   if (format !== 'table') {
     const shown = await recordedAs(history, found.seq);
     return printData({ what, ...found, event: shown, difference } as unknown as Json, format);

@@ -6,13 +6,13 @@ import type { Json } from '../core/base/json.ts';
 import type { Unrecorded } from '../core/event.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import { shortType } from '../history/config-dump.ts';
-import { type ClassOfChanges, type Difference, differenceOf, type Side } from '../history/diff.ts';
+import { type ChangeClass, type DiffSide, diffMeshes, type MeshDiff } from '../history/diff.ts';
 import type { JsonChange } from '../history/json-diff.ts';
 import { propose } from '../history/proposal.ts';
 import { proxiesAt, proxyNamed } from '../history/proxies.ts';
 import type { ChangedResource } from '../history/summary.ts';
-import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './asking.ts';
 import { CliError, EXIT, explainError, print, printData } from './output.ts';
+import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
 import { addMeshFlags, connected, filesFacts, type MeshFlags, nodesOfFile, stateOfFiles } from './yaml-files.ts';
 
 /** As of kubectl diff, and one more: scripts may let changes pass and stop at warnings. */
@@ -36,7 +36,7 @@ interface Flags extends MeshFlags {
 interface Outcome {
   /** What is compared, e.g. `event 111 → event 112`. */
   readonly title: string;
-  readonly difference: Difference;
+  readonly difference: MeshDiff;
   readonly refused: readonly string[];
 }
 
@@ -101,7 +101,7 @@ async function outcomeOf(from: string | undefined, to: string | undefined, flags
     const [left, right] = [await positionOf(history, from), await positionOf(history, to)];
     const before = { state: await history.at(left) };
     const after = { state: await history.at(right) };
-    const difference = differenceOf(history.tracker, sideOf(before.state, flags), sideOf(after.state, flags));
+    const difference = diffMeshes(history.tracker, sideOf(before.state, flags), sideOf(after.state, flags));
     return { title: `event ${left} → event ${right}`, difference, refused: [] };
   });
 }
@@ -116,7 +116,7 @@ async function whatIf(flags: Flags): Promise<Outcome> {
     const changes = [...(flags.filename ?? []), ...(flags.delete ?? []).map(object => `without ${object}`)].join(', ');
     // The proxies of now, as they are: what is proposed changes no proxy.
     const before = sideOf(state, flags);
-    const difference = differenceOf(history.tracker, before, { state: proposal.state, proxies: before.proxies });
+    const difference = diffMeshes(history.tracker, before, { state: proposal.state, proxies: before.proxies });
     return { title: `event ${at} → ${changes}`, difference, refused: proposal.refused };
   });
 }
@@ -124,19 +124,19 @@ async function whatIf(flags: Flags): Promise<Outcome> {
 async function folders(from: string, to: string, flags: Flags): Promise<Outcome> {
   if (flags.proxies === undefined) throw new CliError('folders have no proxies: give --proxies FILE', EXIT.misuse);
   const nodes = await nodesOfFile(flags.proxies);
-  const side = async (path: string): Promise<Side> => {
+  const side = async (path: string): Promise<DiffSide> => {
     let state = await stateOfFiles([path], flags);
     for (const node of nodes) state = connected(state, node).state;
     return sideOf(state, flags);
   };
   return {
     title: `${from} → ${to}`,
-    difference: differenceOf(new Tracker(), await side(from), await side(to)),
+    difference: diffMeshes(new Tracker(), await side(from), await side(to)),
     refused: [],
   };
 }
 
-function sideOf(state: Side['state'], { proxy }: Flags): Side {
+function sideOf(state: DiffSide['state'], { proxy }: Flags): DiffSide {
   return { state, proxies: proxy === undefined ? proxiesAt(state) : [proxyNamed(state, proxy)] };
 }
 
@@ -164,7 +164,7 @@ function showText({ title, difference, refused }: Outcome): void {
 }
 
 /** Also of bisect. */
-export function showDifference(difference: Difference): void {
+export function showDifference(difference: MeshDiff): void {
   for (const one of difference.classes) {
     print(`\n${proxiesText(one)}`);
     for (const { message } of one.warnings) print(`  WARNING ${message}`);
@@ -195,13 +195,13 @@ function valueText(value: Json): string {
   return text.length > VALUE_CHARS_MAX ? `${text.slice(0, VALUE_CHARS_MAX)}…` : text;
 }
 
-function proxiesText({ proxies }: ClassOfChanges): string {
+function proxiesText({ proxies }: ChangeClass): string {
   const shown = proxies.slice(0, PROXIES_SHOWN_MAX).join(', ');
   const more = proxies.length > PROXIES_SHOWN_MAX ? ', …' : '';
   return `${proxies.length} ${proxies.length === 1 ? 'proxy' : 'proxies'}: ${shown}${more}`;
 }
 
-function closing({ classes, unchanged, onlyBefore, onlyAfter }: Difference): string {
+function closing({ classes, unchanged, onlyBefore, onlyAfter }: MeshDiff): string {
   const changed = classes.reduce((sum, { proxies }) => sum + proxies.length, 0);
   const parts = [`${changed} of ${changed + unchanged} proxies change`];
   if (onlyBefore.length > 0) parts.push(`only before: ${onlyBefore.join(', ')}`);

@@ -3,22 +3,22 @@
 import { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';
 import { type Absence, explainAbsence } from '../history/absence.ts';
-import type { Brought } from '../history/brought.ts';
 import { effectOf, type ObjectEffect } from '../history/effect-of.ts';
 import { type Cause, type Explanation, explain } from '../history/explain.ts';
+import type { LastChange } from '../history/last-change.ts';
 import { proxyNamed } from '../history/proxies.ts';
 import { explainNack, explainPush, type NackExplanation, type PushExplanation } from '../history/pushes.ts';
 import {
-  clusterQuestion,
-  endpointQuestion,
-  listenerQuestion,
-  type Question,
-  routeQuestion,
-  virtualHostQuestion,
-} from '../history/question.ts';
-import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './asking.ts';
+  clusterSubject,
+  endpointSubject,
+  listenerSubject,
+  routeSubject,
+  type Subject,
+  virtualHostSubject,
+} from '../history/subject.ts';
 import { seqOf } from './journal.ts';
 import { EXIT, parseFormat, print, printData, showTime } from './output.ts';
+import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
 
 /** Paths, values and names that are listed in text; -o json has all. */
 const SHOWN_MAX = 6;
@@ -39,20 +39,20 @@ export function explainCommand(): Command {
     'say which objects, fields and events made something of a proxy, or why it has no such thing',
   );
   command.addCommand(
-    about('cluster', 'a cluster', 'its name, e.g. "outbound|9080|v1|reviews.shop.svc.cluster.local"', clusterQuestion),
+    about('cluster', 'a cluster', 'its name, e.g. "outbound|9080|v1|reviews.shop.svc.cluster.local"', clusterSubject),
   );
-  command.addCommand(about('listener', 'a listener', 'its name, e.g. 0.0.0.0_9080', listenerQuestion));
-  command.addCommand(about('route', 'a route configuration', 'its name, e.g. 9080', routeQuestion));
+  command.addCommand(about('listener', 'a listener', 'its name, e.g. 0.0.0.0_9080', listenerSubject));
+  command.addCommand(about('route', 'a route configuration', 'its name, e.g. 9080', routeSubject));
   command.addCommand(
     about('virtual-host', 'a virtual host: the routes of a host', 'a host, with or without port', (host, flags) =>
-      virtualHostQuestion(host, flags.route),
+      virtualHostSubject(host, flags.route),
     )
       .option('--route <name>', 'only in this route configuration')
       .alias('host'),
   );
   command.addCommand(
     about('endpoint', 'an endpoint', 'its address, with or without port', (address, flags) =>
-      endpointQuestion(address, flags.cluster),
+      endpointSubject(address, flags.cluster),
     ).option('--cluster <name>', 'only in this cluster'),
   );
   command.addCommand(objectCommand());
@@ -77,7 +77,7 @@ function about(
   name: string,
   what: string,
   argument: string,
-  question: (name: string, flags: Flags) => Question,
+  subjectOf: (name: string, flags: Flags) => Subject,
 ): Command {
   return new Command(name)
     .description(`explain ${what} of a proxy`)
@@ -93,7 +93,7 @@ function about(
       await withHistory(flags.journal, async history => {
         const state = await history.at(await positionOf(history, flags.at));
         const proxy = proxyNamed(state, flags.proxy);
-        const asked = question(given, flags);
+        const asked = subjectOf(given, flags);
         const explanation = await explain(history, state, proxy, asked);
         const found = explanation ?? (await explainAbsence(history, state, proxy, asked));
         if (format !== 'table') printData(found as unknown as Json, format);
@@ -125,9 +125,9 @@ function objectCommand(): Command {
     });
 }
 
-function showEffect({ object, proxy, seq, time, brought, effect, obstacles }: ObjectEffect): void {
+function showEffect({ object, proxy, seq, time, lastChange, effect, obstacles }: ObjectEffect): void {
   print(`${object} for ${proxy}, at event ${seq} (${showTime(time)})`);
-  print(`    ${broughtText(brought)}`);
+  print(`    ${lastChangeText(lastChange)}`);
   if (effect !== undefined) {
     print('\nwhat it does, held against the mesh without it');
     for (const { message } of effect.warnings) print(`  WARNING ${message}`);
@@ -135,9 +135,9 @@ function showEffect({ object, proxy, seq, time, brought, effect, obstacles }: Ob
     return;
   }
   print('\nit does nothing');
-  for (const { why, brought: other } of obstacles) {
+  for (const { why, lastChange: other } of obstacles) {
     print(`  ${why}`);
-    if (other !== undefined) print(`    ${broughtText(other)}`);
+    if (other !== undefined) print(`    ${lastChangeText(other)}`);
   }
 }
 
@@ -190,23 +190,25 @@ function showExplanation(found: Explanation, reads: boolean): void {
   if (found.untried > 0) print(`\n${found.untried} further objects were looked at and not tried`);
 }
 
-function showCause({ brought, decides, paths, fields }: Cause): void {
+function showCause({ lastChange, decides, paths, fields }: Cause): void {
   print(
-    `  ${brought.object}  ${decides === 'all' ? '(without it there would be none)' : `(decides ${listed(paths)})`}`,
+    `  ${lastChange.object}  ${decides === 'all' ? '(without it there would be none)' : `(decides ${listed(paths)})`}`,
   );
-  print(`    ${broughtText(brought)}`);
+  print(`    ${lastChangeText(lastChange)}`);
   for (const { field, value, decides: decided } of fields.slice(0, SHOWN_MAX)) {
     const text = JSON.stringify(value);
     const shown = text.length > VALUE_CHARS_MAX ? `${text.slice(0, VALUE_CHARS_MAX)}…` : text;
     print(`    ${field} = ${shown}${decided.length === 0 ? '' : `  → ${listed(decided)}`}`);
   }
   if (fields.length > SHOWN_MAX) print(`    … ${fields.length - SHOWN_MAX} more fields (-o json)`);
-  if (brought.refused !== undefined) {
-    print(`    a newer version was refused by event ${brought.refused.seq}: ${brought.refused.problems.join('; ')}`);
+  if (lastChange.refused !== undefined) {
+    print(
+      `    a newer version was refused by event ${lastChange.refused.seq}: ${lastChange.refused.problems.join('; ')}`,
+    );
   }
 }
 
-function broughtText({ seq, time, source, origin, manager }: Brought): string {
+function lastChangeText({ seq, time, source, origin, manager }: LastChange): string {
   const when = time === undefined ? 'before the journal begins' : showTime(time);
   const who = manager === '' ? '' : `, by ${manager}`;
   return `event ${seq}, ${when}, ${source}${origin === '' ? '' : ` ${origin}`}${who}`;
@@ -215,15 +217,15 @@ function broughtText({ seq, time, source, origin, manager }: Brought): string {
 function showAbsence(found: Absence, reads: boolean): void {
   print(`${found.proxy} has no ${found.what}, at event ${found.seq} (${showTime(found.time)})`);
   if (found.reasons.length > 0) print('\nbecause');
-  for (const { why, brought, proven } of found.reasons) {
+  for (const { why, lastChange, proven } of found.reasons) {
     print(`  ${why}${proven ? ' (without that it would be there)' : ''}`);
-    if (brought !== undefined) print(`    ${broughtText(brought)}`);
+    if (lastChange !== undefined) print(`    ${lastChangeText(lastChange)}`);
   }
   if (found.goneSince !== undefined) {
-    const { seq, time, object, brought } = found.goneSince;
+    const { seq, time, object, lastChange } = found.goneSince;
     print(`\nit was there until ${object}`);
-    const deleted = brought?.seq !== seq;
-    print(`    ${deleted ? `went with event ${seq}, ${showTime(time)}` : broughtText(brought)}`);
+    const deleted = lastChange?.seq !== seq;
+    print(`    ${deleted ? `went with event ${seq}, ${showTime(time)}` : lastChangeText(lastChange)}`);
   }
   if (reads && found.missed.length > 0) print(`\nlooked for, not there: ${listed(found.missed)}`);
 }

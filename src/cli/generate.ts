@@ -7,8 +7,8 @@ import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { proxiesAt, proxyNamed } from '../history/proxies.ts';
 import { collect } from '../offline/collect.ts';
-import { AT_HELP, positionOf, withHistory } from './asking.ts';
 import { CliError, EXIT, parseFormat, printData } from './output.ts';
+import { AT_HELP, positionOf, withHistory } from './target.ts';
 import { addMeshFlags, connected, type MeshFlags, type NamedNode, nodesOfFile, stateOfFiles } from './yaml-files.ts';
 
 interface Flags extends MeshFlags {

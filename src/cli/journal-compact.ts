@@ -3,8 +3,8 @@
 import { Command } from 'commander';
 import { compactTo, cutOf, type Retention } from '../history/retention.ts';
 import { openJournal } from '../journal/open.ts';
-import { journalOption } from './asking.ts';
 import { CliError, EXIT, parseFormat, print, printData, progress } from './output.ts';
+import { journalOption } from './target.ts';
 
 const TIME_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const SIZE: Readonly<Record<string, number>> = { KB: 1e3, MB: 1e6, GB: 1e9 };

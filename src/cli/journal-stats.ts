@@ -3,8 +3,8 @@
 import { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';
 import { type Count, type JournalStats, statsOf } from '../history/stats.ts';
-import { AT_HELP, journalOption, positionOf, withHistory } from './asking.ts';
 import { parseFormat, print, printData, printTable, progress, showTime } from './output.ts';
+import { AT_HELP, journalOption, positionOf, withHistory } from './target.ts';
 
 export function statsCommand(): Command {
   return new Command('stats')

@@ -12,8 +12,8 @@ import { importJournal } from '../journal/import.ts';
 import type { Journal } from '../journal/journal.ts';
 import { linesOf } from '../journal/lines.ts';
 import { openJournal } from '../journal/open.ts';
-import { AT_HELP, journalOption } from './asking.ts';
 import { CliError, parseFormat, print, printData } from './output.ts';
+import { AT_HELP, journalOption } from './target.ts';
 
 interface ExportFlags {
   readonly journal: string;

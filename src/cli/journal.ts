@@ -2,15 +2,15 @@
 
 import { Command } from 'commander';
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
-import { managerOf } from '../history/brought.ts';
+import { managerOf } from '../history/last-change.ts';
 import { resolvePosition } from '../history/position.ts';
 import type { Journal, StoredEvent } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
-import { journalOption } from './asking.ts';
 import { compactCommand } from './journal-compact.ts';
 import { statsCommand } from './journal-stats.ts';
 import { exportCommand, importCommand } from './journal-text.ts';
 import { CliError, EXIT, parseFormat, print, printData, printTable, progress, showTime } from './output.ts';
+import { journalOption } from './target.ts';
 
 export function journalCommand(): Command {
   const command = new Command('journal').description(

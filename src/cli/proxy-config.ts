@@ -6,13 +6,13 @@ import { type ConfigDump, configDump } from '../history/config-dump.ts';
 import { proxyNamed } from '../history/proxies.ts';
 import { clusterRows, endpointRows, listenerRows, routeRows } from '../history/rows.ts';
 import { CDS, EDS, LDS, RDS, SDS } from '../xds/session/types.ts';
-import { type Asking, AT_HELP, askServer, positionOf, withAskingOptions, withHistory } from './asking.ts';
 import { CliError, parseFormat, print, printData, printTable } from './output.ts';
+import { AT_HELP, askServer, positionOf, type TargetOptions, withHistory, withTargetOptions } from './target.ts';
 
 /** Domains of a virtual host that a table shows; -o json has all. */
 const DOMAINS_SHOWN_MAX = 2;
 
-interface Flags extends Asking {
+interface Flags extends TargetOptions {
   readonly output: string;
   readonly fqdn?: string;
   readonly port?: string;
@@ -113,7 +113,7 @@ function partCommand(part: Part): Command {
     .aliases(part.aliases)
     .description(`${part.what} of a proxy`)
     .argument('<proxy>', 'its pod, pod.namespace, or connection');
-  withAskingOptions(command);
+  withTargetOptions(command);
   for (const [flag, text] of part.options) command.option(flag, text);
   return command
     .option('-o, --output <format>', 'table, json or yaml', 'table')

@@ -3,8 +3,8 @@
 import { Command } from 'commander';
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { proxyStatusAt } from '../history/proxy-status.ts';
-import { type Asking, AT_HELP, askServer, positionOf, withAskingOptions, withHistory } from './asking.ts';
 import { CliError, parseFormat, print, printData, printTable } from './output.ts';
+import { AT_HELP, askServer, positionOf, type TargetOptions, withHistory, withTargetOptions } from './target.ts';
 
 const COLUMNS = ['CDS', 'LDS', 'EDS', 'RDS', 'SDS', 'ECDS', 'NDS'] as const;
 
@@ -13,7 +13,7 @@ export function proxyStatusCommand(): Command {
     .alias('ps')
     .description('show for every connected proxy whether it has what it was sent')
     .argument('[proxy]', 'only proxies whose id contains this');
-  return withAskingOptions(command)
+  return withTargetOptions(command)
     .option('-o, --output <format>', 'table, json or yaml', 'table')
     .addHelpText(
       'after',
@@ -23,7 +23,7 @@ Of the past and of a journal, which keeps no acknowledgements: SENT, with the ev
 
 ${AT_HELP}`,
     )
-    .action(async (proxy: string | undefined, flags: Asking & { readonly output: string }) => {
+    .action(async (proxy: string | undefined, flags: TargetOptions & { readonly output: string }) => {
       const format = parseFormat(flags.output);
       const all = await statusOf(flags);
       const found = all.filter(status => proxy === undefined || String(status.proxy).includes(proxy));
@@ -36,7 +36,7 @@ ${AT_HELP}`,
     });
 }
 
-async function statusOf({ journal, at, address }: Asking): Promise<readonly JsonObject[]> {
+async function statusOf({ journal, at, address }: TargetOptions): Promise<readonly JsonObject[]> {
   if (journal !== undefined) {
     return withHistory(journal, async history => {
       const state = await history.at(await positionOf(history, at));

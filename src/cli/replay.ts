@@ -4,9 +4,9 @@ import { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';
 import { resolvePosition } from '../history/position.ts';
 import { type ReplayReport, replay } from '../offline/verify-receipts.ts';
-import { DEFAULT_JOURNAL } from './asking.ts';
 import { withJournal } from './journal.ts';
 import { EXIT, parseFormat, print, printData, progress } from './output.ts';
+import { DEFAULT_JOURNAL } from './target.ts';
 
 export function replayCommand(): Command {
   return new Command('replay')

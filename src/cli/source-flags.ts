@@ -9,9 +9,9 @@ import { systemClock } from '../runtime/clock.ts';
 import type { JournalOptions } from '../runtime/control-plane.ts';
 import { isLogLevel, type Log, makeLog } from '../runtime/log.ts';
 import { parseClusterAliases, settingsFrom } from '../runtime/serve-options.ts';
-import { DEFAULT_JOURNAL } from './asking.ts';
 import { keptTime } from './journal-compact.ts';
 import { CliError, EXIT } from './output.ts';
+import { DEFAULT_JOURNAL } from './target.ts';
 
 export interface SourceFlags {
   readonly configDir?: string;

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { Liveness } from '../admin/live.ts';
 import { isObject, type Json } from '../core/base/json.ts';
-import { askServer } from './asking.ts';
 import { CliError, EXIT, parseFormat, print, printData } from './output.ts';
+import { askServer } from './target.ts';
 
 const POLL_MS = 200;
 /** Proxies that are named in the end. */

@@ -8,9 +8,9 @@ import type { ObjectRecord } from '../core/model/object.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import { type Brought, broughtBy, objectOfEvent } from './brought.ts';
 import type { History } from './history.ts';
-import type { Question } from './question.ts';
+import { type LastChange, lastChangeOf, objectOfEvent } from './last-change.ts';
+import type { Subject } from './subject.ts';
 import { without, withVersion } from './what-if.ts';
 
 /** Objects of which something is tried. */
@@ -23,11 +23,11 @@ const NAMES_SHOWN_MAX = 5;
 const EXPORT_ANNOTATION = 'networking.istio.io/exportTo';
 const EXPORTED = ['Service', 'ServiceEntry', 'VirtualService', 'DestinationRule'] as const;
 
-export interface Reason {
+export interface AbsenceReason {
   /** A sentence. */
   readonly why: string;
   /** The object that it is about. */
-  readonly brought?: Brought;
+  readonly lastChange?: LastChange;
   /** Without it the thing would be there; false: it may be why, and that cannot be tried. */
   readonly proven: boolean;
 }
@@ -37,13 +37,13 @@ export interface Absence {
   readonly proxy: string;
   readonly seq: number;
   readonly time: number;
-  readonly reasons: readonly Reason[];
+  readonly reasons: readonly AbsenceReason[];
   /** The event after which it was not there any more; undefined: it never was as far back as was looked. */
   readonly goneSince?: {
     readonly seq: number;
     readonly time: number;
     readonly object: string;
-    readonly brought?: Brought;
+    readonly lastChange?: LastChange;
   };
   readonly missed: readonly string[];
 }
@@ -52,26 +52,26 @@ export async function explainAbsence(
   history: History,
   state: State,
   proxy: ProxyRecord,
-  question: Question,
+  subject: Subject,
 ): Promise<Absence> {
   const tracker = new Tracker();
-  const present = (other: State): boolean => question.answer(tracker, other, proxy) !== undefined;
-  const reasons: Reason[] = [];
-  for (const { why, record, next } of attempts(state, proxy, question)) {
+  const present = (other: State): boolean => subject.answer(tracker, other, proxy) !== undefined;
+  const reasons: AbsenceReason[] = [];
+  for (const { why, record, next } of attempts(state, proxy, subject)) {
     if (next === undefined || !present(next)) continue;
-    reasons.push({ why, brought: await broughtBy(history, state, objectOf(record)), proven: true });
+    reasons.push({ why, lastChange: await lastChangeOf(history, state, objectOf(record)), proven: true });
   }
-  reasons.push(...(await refusals(history, state, question)));
-  const gone = await goneSince(history, state, proxy, question);
-  if (reasons.length === 0 && gone === undefined) reasons.push(unknownName(state, question));
+  reasons.push(...(await refusals(history, state, subject)));
+  const gone = await goneSince(history, state, proxy, subject);
+  if (reasons.length === 0 && gone === undefined) reasons.push(unknownName(state, subject));
   return {
-    what: question.what,
+    what: subject.what,
     proxy: proxy.facets.id,
     seq: state.seq,
     time: state.time,
     reasons,
     ...(gone === undefined ? {} : { goneSince: gone }),
-    missed: question.provenance(tracker, state, proxy).missed,
+    missed: subject.provenance(tracker, state, proxy).missed,
   };
 }
 
@@ -81,11 +81,11 @@ interface Attempt {
   readonly next: State | undefined;
 }
 
-function* attempts(state: State, proxy: ProxyRecord, question: Question): Iterable<Attempt> {
+function* attempts(state: State, proxy: ProxyRecord, subject: Subject): Iterable<Attempt> {
   let tried = 0;
   for (const record of state.records.values()) {
     if (record.accepted === undefined || tried >= REASONS_TRIED_MAX) continue;
-    const attempt = attemptOf(state, record, proxy, question);
+    const attempt = attemptOf(state, record, proxy, subject);
     if (attempt === undefined) continue;
     tried++;
     yield attempt;
@@ -96,7 +96,7 @@ function attemptOf(
   state: State,
   record: ObjectRecord,
   proxy: ProxyRecord,
-  { host, subset }: Question,
+  { host, subset }: Subject,
 ): Attempt | undefined {
   const name = objectOf(record);
   const { accepted, raw } = record;
@@ -171,8 +171,8 @@ function withHttpPorts(raw: JsonObject): JsonObject | undefined {
   return { ...raw, spec: { ...spec, ports } };
 }
 
-async function refusals(history: History, state: State, { host }: Question): Promise<readonly Reason[]> {
-  const found: Reason[] = [];
+async function refusals(history: History, state: State, { host }: Subject): Promise<readonly AbsenceReason[]> {
+  const found: AbsenceReason[] = [];
   for (const record of state.records.values()) {
     const { refused } = record;
     if (refused === undefined || host === undefined) continue;
@@ -182,7 +182,7 @@ async function refusals(history: History, state: State, { host }: Question): Pro
     const problems = refused.problems.map(showProblem).join('; ');
     const name = objectOf(record);
     const why = `${name} was refused by event ${refused.at}, ${kept}: ${problems}`;
-    found.push({ why, brought: await broughtBy(history, state, name), proven: false });
+    found.push({ why, lastChange: await lastChangeOf(history, state, name), proven: false });
   }
   return found;
 }
@@ -192,12 +192,12 @@ async function goneSince(
   history: History,
   state: State,
   proxy: ProxyRecord,
-  question: Question,
+  subject: Subject,
 ): Promise<Absence['goneSince']> {
-  const { found, missed } = question.provenance(history.tracker, state, proxy);
+  const { found, missed } = subject.provenance(history.tracker, state, proxy);
   const ranges = missed.filter(key => key.endsWith('*')).map(key => key.slice(0, -1));
   const known = new Set([...found, ...missed]);
-  const label = question.host?.split('.')[0];
+  const label = subject.host?.split('.')[0];
   const matters = (object: string): boolean =>
     known.has(object) ||
     ranges.some(range => object.startsWith(range)) ||
@@ -213,14 +213,14 @@ async function goneSince(
     if (event.seq - 1 < history.first()) return undefined;
     const before = await history.at(event.seq - 1);
     const then = before.proxies.get(proxy.connection) ?? proxy;
-    if (question.answer(history.tracker, before, then) === undefined) continue;
-    const brought = await broughtBy(history, await history.at(event.seq), event.object);
-    return { ...event, ...(brought === undefined ? {} : { brought }) };
+    if (subject.answer(history.tracker, before, then) === undefined) continue;
+    const lastChange = await lastChangeOf(history, await history.at(event.seq), event.object);
+    return { ...event, ...(lastChange === undefined ? {} : { lastChange }) };
   }
   return undefined;
 }
 
-function unknownName(state: State, { what, host }: Question): Reason {
+function unknownName(state: State, { what, host }: Subject): AbsenceReason {
   if (host === undefined) return { why: `nothing in force makes ${what}`, proven: false };
   const [label = host] = host.split('.');
   const names = new Set<string>();

@@ -9,16 +9,16 @@ import type { History } from './history.ts';
 import { HistoryFault } from './history-fault.ts';
 import { holdingsOf } from './holdings.ts';
 import { proxyNamed } from './proxies.ts';
-import { virtualHostQuestion } from './question.ts';
+import { virtualHostSubject } from './subject.ts';
 import { dangling, endpointCount } from './traffic.ts';
 
 /** Undefined: cannot be said of this position. */
-export type Holds = (seq: number) => Promise<boolean | undefined>;
+export type BisectCondition = (seq: number) => Promise<boolean | undefined>;
 
 /** Positions that are looked at to find one where it holds, when it does not at the end. */
 export const PROBES = 32;
 
-export interface Found {
+export interface BisectResult {
   /** The first event after which it holds. */
   readonly seq: number;
   /** It holds there, too: the position that was searched back from. */
@@ -30,9 +30,9 @@ export interface Found {
 /** Undefined: it holds nowhere that was looked. Rejects with a HistoryFault if it holds at `from` already. */
 export async function bisect(
   range: { readonly from: number; readonly to: number },
-  holds: Holds,
+  holds: BisectCondition,
   onProgress: (asked: number) => void = () => undefined,
-): Promise<Found | undefined> {
+): Promise<BisectResult | undefined> {
   let asked = 0;
   const ask = async (seq: number): Promise<boolean | undefined> => {
     onProgress(++asked);
@@ -57,7 +57,7 @@ export async function bisect(
 /** The end, or the last of a few positions, evenly spread, where it holds. */
 async function lastHeld(
   { from, to }: { readonly from: number; readonly to: number },
-  ask: Holds,
+  ask: BisectCondition,
 ): Promise<number | undefined> {
   if ((await ask(to)) === true) return to;
   const step = Math.max(1, Math.floor((to - from) / PROBES));
@@ -70,7 +70,7 @@ async function nearest(
   middle: number,
   low: number,
   high: number,
-  ask: Holds,
+  ask: BisectCondition,
 ): Promise<{ readonly seq: number; readonly holds: boolean } | undefined> {
   for (let distance = 0; middle - distance > low || middle + distance < high; distance++) {
     for (const seq of distance === 0 ? [middle] : [middle - distance, middle + distance]) {
@@ -82,10 +82,15 @@ async function nearest(
   return undefined;
 }
 
-type OfProxy = (state: State, proxy: ProxyRecord) => boolean | undefined;
+type ProxyCondition = (state: State, proxy: ProxyRecord) => boolean | undefined;
 
 /** A condition on what a proxy holds. Where it is not connected, what it would hold counts: as the node that it is at `to`. */
-export async function ofProxy(history: History, name: string, to: number, condition: OfProxy): Promise<Holds> {
+export async function conditionOfProxy(
+  history: History,
+  name: string,
+  to: number,
+  condition: ProxyCondition,
+): Promise<BisectCondition> {
   const reference = proxyNamed(await history.at(to), name);
   return async seq => {
     const state = await history.at(seq);
@@ -94,19 +99,19 @@ export async function ofProxy(history: History, name: string, to: number, condit
 }
 
 /** No virtual host has the host. */
-export function routeLost(history: History, host: string): OfProxy {
-  const question = virtualHostQuestion(host);
-  return (state, proxy) => question.answer(history.tracker, state, proxy) === undefined;
+export function routeLost(history: History, host: string): ProxyCondition {
+  const subject = virtualHostSubject(host);
+  return (state, proxy) => subject.answer(history.tracker, state, proxy) === undefined;
 }
 
 /** Something is sent to a cluster that is not there. `part`: only of clusters whose name has this in it. */
-export function clusterMissing(history: History, part: string): OfProxy {
+export function clusterMissing(history: History, part: string): ProxyCondition {
   return (state, proxy) =>
     dangling(holdingsOf(history.tracker, state, proxy)).some(({ cluster }) => cluster.includes(part));
 }
 
 /** The cluster is there and has no endpoint. */
-export function endpointsLost(history: History, cluster: string): OfProxy {
+export function endpointsLost(history: History, cluster: string): ProxyCondition {
   return (state, proxy) => endpointCount(holdingsOf(history.tracker, state, proxy), cluster) === 0;
 }
 
@@ -118,7 +123,7 @@ export async function resourceChanged(
   proxy: string,
   resource: string,
   { from, to }: { readonly from: number; readonly to: number },
-): Promise<Holds> {
+): Promise<BisectCondition> {
   const slash = resource.indexOf('/');
   const typeUrl = TYPES[resource.slice(0, Math.max(0, slash))];
   const name = resource.slice(slash + 1);
@@ -130,7 +135,7 @@ export async function resourceChanged(
     return held === undefined ? '' : encodeResource(typeUrl, name, held.message).version;
   };
   let first: string | undefined;
-  const holds = await ofProxy(history, proxy, to, (state, one) => {
+  const holds = await conditionOfProxy(history, proxy, to, (state, one) => {
     first ??= versionAt(state, one);
     return versionAt(state, one) !== first;
   });
@@ -143,7 +148,7 @@ export async function nacked(
   history: History,
   proxy: string,
   { from, to }: { readonly from: number; readonly to: number },
-): Promise<Holds> {
+): Promise<BisectCondition> {
   for (const seq of await history.journal.seqsOf('ProxyNacked', { from: from + 1, to })) {
     const event = await history.event(seq);
     if (event.kind === 'ProxyNacked' && event.connection.includes(proxy)) return async position => position >= seq;

@@ -14,29 +14,29 @@ import { jsonDiff } from './json-diff.ts';
 import { type ChangedResource, isOnlyReordered, summaryOf } from './summary.ts';
 import { dangling, endpointCount, endpointsIn, type Sends, sendsOf, withoutEndpoints } from './traffic.ts';
 
-export interface Side {
+export interface DiffSide {
   readonly state: State;
   readonly proxies: readonly ProxyRecord[];
 }
 
 export type WarningKind = 'missing-cluster' | 'no-endpoints' | 'endpoints-gone' | 'order-only';
 
-export interface Warning {
+export interface DiffWarning {
   readonly kind: WarningKind;
   readonly message: string;
 }
 
-export interface ClassOfChanges {
+export interface ChangeClass {
   /** Ids of the proxies, by name. */
   readonly proxies: readonly string[];
   readonly summary: readonly string[];
-  readonly warnings: readonly Warning[];
+  readonly warnings: readonly DiffWarning[];
   readonly resources: readonly ChangedResource[];
 }
 
-export interface Difference {
+export interface MeshDiff {
   /** Most proxies first. */
-  readonly classes: readonly ClassOfChanges[];
+  readonly classes: readonly ChangeClass[];
   /** Proxies for which nothing changes. */
   readonly unchanged: number;
   /** Proxies of one side alone are not compared. */
@@ -54,16 +54,16 @@ interface Versions {
 interface Class {
   readonly proxies: string[];
   readonly changed: readonly Versions[];
-  readonly warnings: readonly Warning[];
+  readonly warnings: readonly DiffWarning[];
   readonly before: Holdings;
   readonly after: Holdings;
 }
 
-export function differenceOf(tracker: Tracker, before: Side, after: Side): Difference {
+export function diffMeshes(tracker: Tracker, before: DiffSide, after: DiffSide): MeshDiff {
   const [left, right] = [byId(before), byId(after)];
   const both = [...left.keys()].filter(id => right.has(id)).sort();
   // One state after the other: going to and fro would make everything anew for each proxy.
-  const held = (side: Side, proxies: ReadonlyMap<string, ProxyRecord>): ReadonlyMap<string, Holdings> =>
+  const held = (side: DiffSide, proxies: ReadonlyMap<string, ProxyRecord>): ReadonlyMap<string, Holdings> =>
     new Map(both.map(id => [id, holdingsOf(tracker, side.state, proxies.get(id)!)]));
   const [old, made] = [held(before, left), held(after, right)];
   const classes = new Map<string, Class>();
@@ -92,7 +92,7 @@ export function differenceOf(tracker: Tracker, before: Side, after: Side): Diffe
   };
 }
 
-function byId({ proxies }: Side): ReadonlyMap<string, ProxyRecord> {
+function byId({ proxies }: DiffSide): ReadonlyMap<string, ProxyRecord> {
   return new Map(proxies.map(proxy => [proxy.facets.id, proxy]));
 }
 
@@ -139,7 +139,7 @@ function keyOf({ typeUrl, name, before, after }: Versions): string {
 
 const keys = new WeakMap<object, WeakMap<object, string>>();
 
-function classOf({ proxies, changed, warnings, before, after }: Class): ClassOfChanges {
+function classOf({ proxies, changed, warnings, before, after }: Class): ChangeClass {
   const resources = changed.map(resourceOf);
   // Endpoints of a cluster that comes or goes are no news of their own.
   const told = resources.filter(({ typeUrl, name, change }) => {
@@ -163,8 +163,8 @@ function resourceOf({ typeUrl, name, before, after }: Versions): ChangedResource
 }
 
 /** What the change does that nobody wants; what was wrong before is not its doing. */
-function warningsOf(changed: readonly Versions[], before: Holdings, after: Holdings): readonly Warning[] {
-  const warnings: Warning[] = [];
+function warningsOf(changed: readonly Versions[], before: Holdings, after: Holdings): readonly DiffWarning[] {
+  const warnings: DiffWarning[] = [];
   for (const { from, cluster } of news(dangling(before), dangling(after))) {
     warnings.push({
       kind: 'missing-cluster',
@@ -194,7 +194,7 @@ function warningsOf(changed: readonly Versions[], before: Holdings, after: Holdi
   return warnings;
 }
 
-function reorderings(resources: readonly ChangedResource[]): readonly Warning[] {
+function reorderings(resources: readonly ChangedResource[]): readonly DiffWarning[] {
   return resources.filter(isOnlyReordered).map(({ name }) => ({
     kind: 'order-only',
     message: `${name} changes only in the order of its parts: connections drain for nothing`,

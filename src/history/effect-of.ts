@@ -8,10 +8,10 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { withoutExport } from './absence.ts';
-import { type Brought, broughtBy, recordInForce } from './brought.ts';
-import { type ClassOfChanges, differenceOf } from './diff.ts';
+import { type ChangeClass, diffMeshes } from './diff.ts';
 import type { History } from './history.ts';
 import { HistoryFault } from './history-fault.ts';
+import { type LastChange, lastChangeOf, recordInForce } from './last-change.ts';
 import { without, withoutObject, withVersion } from './what-if.ts';
 
 /** Objects that are taken away to see whether they hide it. */
@@ -20,7 +20,7 @@ export const HIDING_TRIED_MAX = 100;
 export interface Obstacle {
   /** A sentence. */
   readonly why: string;
-  readonly brought?: Brought;
+  readonly lastChange?: LastChange;
 }
 
 export interface ObjectEffect {
@@ -28,9 +28,9 @@ export interface ObjectEffect {
   readonly proxy: string;
   readonly seq: number;
   readonly time: number;
-  readonly brought: Brought;
+  readonly lastChange: LastChange;
   /** From the mesh without the object to the mesh with it; undefined: it does nothing for this proxy. */
-  readonly effect?: ClassOfChanges;
+  readonly effect?: ChangeClass;
   /** Why it does nothing. */
   readonly obstacles: readonly Obstacle[];
 }
@@ -42,9 +42,9 @@ export async function effectOf(
   proxy: ProxyRecord,
   object: string,
 ): Promise<ObjectEffect> {
-  const brought = await broughtBy(history, state, object);
+  const lastChange = await lastChangeOf(history, state, object);
   const record = recordInForce(state, object);
-  if (brought === undefined || record === undefined) {
+  if (lastChange === undefined || record === undefined) {
     throw new HistoryFault(
       `there is no ${object} at position ${state.seq}; write it as Kind/namespace/name, as \`journal ls\` does`,
     );
@@ -55,15 +55,15 @@ export async function effectOf(
     proxy: proxy.facets.id,
     seq: state.seq,
     time: state.time,
-    brought,
+    lastChange,
     ...(effect === undefined ? {} : { effect }),
     obstacles: effect === undefined ? await obstaclesOf(history, state, proxy, record, object) : [],
   };
 }
 
-function effectIn(tracker: Tracker, state: State, proxy: ProxyRecord, object: string): ClassOfChanges | undefined {
+function effectIn(tracker: Tracker, state: State, proxy: ProxyRecord, object: string): ChangeClass | undefined {
   const before = { state: withoutObject(state, object), proxies: [proxy] };
-  return differenceOf(tracker, before, { state, proxies: [proxy] }).classes[0];
+  return diffMeshes(tracker, before, { state, proxies: [proxy] }).classes[0];
 }
 
 async function obstaclesOf(
@@ -92,8 +92,8 @@ async function obstaclesOf(
       other.kind === 'Sidecar'
         ? `${name} keeps it from ${proxy.facets.id}`
         : `${name} is older or comes first, and hides it`;
-    const brought = await broughtBy(history, state, name);
-    found.push({ why, ...(brought === undefined ? {} : { brought }) });
+    const lastChange = await lastChangeOf(history, state, name);
+    found.push({ why, ...(lastChange === undefined ? {} : { lastChange }) });
   }
   if (found.length > 0) return found;
   return [{ why: `nothing that ${proxy.facets.id} has, or would have, depends on it` }];

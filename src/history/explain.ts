@@ -7,10 +7,10 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Provenance } from '../core/query/provenance.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
-import { type Brought, broughtBy, recordInForce } from './brought.ts';
 import type { History } from './history.ts';
 import { type JsonChange, jsonDiff } from './json-diff.ts';
-import type { Question } from './question.ts';
+import { type LastChange, lastChangeOf, recordInForce } from './last-change.ts';
+import type { Subject } from './subject.ts';
 import { withoutObject, withVersion } from './what-if.ts';
 
 /** Objects that are tried; those that are named like what is asked come first. */
@@ -29,7 +29,7 @@ export interface FieldCause {
 }
 
 export interface Cause {
-  readonly brought: Brought;
+  readonly lastChange: LastChange;
   /** `all`: without the object there would be no answer. `part`: it would be another one. */
   readonly decides: 'all' | 'part';
   /** Paths in the answer that would be others without the object. */
@@ -67,25 +67,25 @@ export async function explain(
   history: History,
   state: State,
   proxy: ProxyRecord,
-  question: Question,
+  subject: Subject,
 ): Promise<Explanation | undefined> {
-  const answer = question.answer(history.tracker, state, proxy);
+  const answer = subject.answer(history.tracker, state, proxy);
   if (answer === undefined) return undefined;
-  const provenance = question.provenance(history.tracker, state, proxy);
-  const candidates = byRelevance(provenance, question);
-  const trial = new Trial(proxy, question, answer);
+  const provenance = subject.provenance(history.tracker, state, proxy);
+  const candidates = byRelevance(provenance, subject);
+  const trial = new Trial(proxy, subject, answer);
   const causes: Cause[] = [];
   const readOnly: string[] = [];
   for (const object of candidates.slice(0, OBJECTS_TRIED_MAX)) {
     const changes = trial.changes(withoutObject(state, object));
-    const brought = changes.length === 0 ? undefined : await broughtBy(history, state, object);
-    if (brought === undefined) readOnly.push(object);
+    const lastChange = changes.length === 0 ? undefined : await lastChangeOf(history, state, object);
+    if (lastChange === undefined) readOnly.push(object);
     else {
       const decides = trial.isGone(changes) ? 'all' : 'part';
-      causes.push({ brought, decides, paths: pathsOf(changes), fields: trial.fields(state, object) });
+      causes.push({ lastChange, decides, paths: pathsOf(changes), fields: trial.fields(state, object) });
     }
   }
-  const alone = new Set(causes.map(({ brought }) => brought.object));
+  const alone = new Set(causes.map(({ lastChange }) => lastChange.object));
   const jointly = togetherIn(
     trial,
     state,
@@ -93,12 +93,12 @@ export async function explain(
   );
   const joined = new Set(jointly.flatMap(({ objects }) => objects));
   return {
-    what: question.what,
+    what: subject.what,
     proxy: proxy.facets.id,
     seq: state.seq,
     time: state.time,
     answer,
-    causes: causes.sort((a, b) => rank(a) - rank(b) || (a.brought.object < b.brought.object ? -1 : 1)),
+    causes: causes.sort((a, b) => rank(a) - rank(b) || (a.lastChange.object < b.lastChange.object ? -1 : 1)),
     jointly,
     readOnly: readOnly.filter(object => !joined.has(object)).sort(),
     missed: provenance.missed,
@@ -126,7 +126,7 @@ function rank({ decides }: Cause): number {
 }
 
 /** Kinds that people write come before those that clusters make; names like the host come first. */
-function byRelevance({ found }: Provenance, { host }: Question): readonly string[] {
+function byRelevance({ found }: Provenance, { host }: Subject): readonly string[] {
   const label = host?.split('.')[0];
   const score = (object: string): number => {
     const [kind = '', , name = ''] = object.split('/');
@@ -136,22 +136,22 @@ function byRelevance({ found }: Provenance, { host }: Question): readonly string
   return [...found].sort((a, b) => score(a) - score(b) || (a < b ? -1 : 1));
 }
 
-/** Asks the same question at states that never were. */
+/** Looks the subject up in hypothetical states. */
 class Trial {
   /** Of its own: what is tried shall not drive out what is remembered of real states. */
   readonly #tracker = new Tracker();
   readonly #proxy: ProxyRecord;
-  readonly #question: Question;
+  readonly #subject: Subject;
   readonly #answer: JsonObject;
 
-  constructor(proxy: ProxyRecord, question: Question, answer: JsonObject) {
+  constructor(proxy: ProxyRecord, subject: Subject, answer: JsonObject) {
     this.#proxy = proxy;
-    this.#question = question;
+    this.#subject = subject;
     this.#answer = answer;
   }
 
   changes(state: State): readonly JsonChange[] {
-    return jsonDiff(this.#answer, this.#question.answer(this.#tracker, state, this.#proxy));
+    return jsonDiff(this.#answer, this.#subject.answer(this.#tracker, state, this.#proxy));
   }
 
   isGone(changes: readonly JsonChange[]): boolean {

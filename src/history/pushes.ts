@@ -11,16 +11,16 @@ import type { EncodedResource } from '../xds/engine/encode.ts';
 import { Engine } from '../xds/engine/engine.ts';
 import { blamedNames } from '../xds/session/blame.ts';
 import { toProtoJson } from '../xds/wire/protojson.ts';
-import { managerOf, objectOfEvent } from './brought.ts';
 import type { History } from './history.ts';
 import { HistoryFault } from './history-fault.ts';
 import { type JsonChange, jsonDiff } from './json-diff.ts';
+import { managerOf, objectOfEvent } from './last-change.ts';
 import { withoutPrivateKeys } from './private-fields.ts';
 
 /** Resources of one response whose differences are looked into; the rest is named. */
 export const RESOURCES_COMPARED_MAX = 50;
 
-export interface ChangedResource {
+export interface PushedResource {
   readonly name: string;
   readonly change: 'added' | 'changed' | 'removed';
   readonly changes: readonly JsonChange[];
@@ -49,7 +49,7 @@ export interface PushExplanation {
   readonly stateSeq: number;
   /** State of the response before; undefined: this was the first of the type on the connection. */
   readonly previousStateSeq?: number;
-  readonly resources: readonly ChangedResource[];
+  readonly resources: readonly PushedResource[];
   /** Resources that were the same as before. */
   readonly unchanged: number;
   readonly causes: readonly PushCause[];
@@ -119,7 +119,7 @@ async function pushOf(
   const names = [...new Set([...left.keys(), ...right.keys()])].sort();
   const different = names.filter(name => left.get(name)?.version !== right.get(name)?.version);
   const changed = new Set(causes.map(({ object }) => object));
-  const resources = different.map((name, i): ChangedResource => {
+  const resources = different.map((name, i): PushedResource => {
     const [old, made] = [left.get(name), right.get(name)];
     const compared = i < RESOURCES_COMPARED_MAX && old !== undefined && made !== undefined;
     return {

@@ -4,8 +4,8 @@
 import type { Event } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
 import { mergePushRequests, noPush, type PushRequest } from '../core/push-request.ts';
-import { managerOf, objectOfEvent } from './brought.ts';
 import type { History } from './history.ts';
+import { managerOf, objectOfEvent } from './last-change.ts';
 
 /** Objects that are listed: those with the most responses. */
 export const OBJECTS_LISTED_MAX = 20;

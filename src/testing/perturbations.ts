@@ -11,29 +11,29 @@ import { snapshotOf } from '../core/fold/snapshot.ts';
 import { emptyState, type State } from '../core/state.ts';
 
 /** A run: facts as they come, a restart from a snapshot, or a complete list by a source, of which only the differences become facts. */
-export type Step =
+export type RunStep =
   | { readonly kind: 'fact'; readonly fact: Unrecorded }
   | { readonly kind: 'restart' }
   | { readonly kind: 'relist'; readonly source: string; readonly objects: readonly JsonObject[] };
 
 /** Source → the objects that it has, by key. */
-export type Sources = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
+export type SourceContents = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
 
 const noneRejected: ReadonlySet<number> = new Set();
 
-export function plain(facts: readonly Unrecorded[]): readonly Step[] {
+export function plain(facts: readonly Unrecorded[]): readonly RunStep[] {
   return facts.map(fact => ({ kind: 'fact', fact }));
 }
 
 /** The process dies after `at` facts and starts from a snapshot of what it knew. */
-export function crashed(facts: readonly Unrecorded[], at: number): readonly Step[] {
+export function crashed(facts: readonly Unrecorded[], at: number): readonly RunStep[] {
   return [...plain(facts.slice(0, at)), { kind: 'restart' }, ...plain(facts.slice(at))];
 }
 
 /** After `at` facts the source lists what it had after `back` of them (a stale replica, a restored backup), and then goes on. */
-export function backInTime(facts: readonly Unrecorded[], source: string, at: number, back: number): readonly Step[] {
+export function backInTime(facts: readonly Unrecorded[], source: string, at: number, back: number): readonly RunStep[] {
   const objects = [
-    ...(saidBy(facts.slice(0, Math.min(at, back)))
+    ...(contentsBySource(facts.slice(0, Math.min(at, back)))
       .get(source)
       ?.values() ?? []),
   ];
@@ -41,7 +41,7 @@ export function backInTime(facts: readonly Unrecorded[], source: string, at: num
 }
 
 /** A watcher that was away: of the facts about one object by one source only the last is seen, and those that `seen` lets through. */
-export function missed(facts: readonly Unrecorded[], seen: (index: number) => boolean): readonly Step[] {
+export function missed(facts: readonly Unrecorded[], seen: (index: number) => boolean): readonly RunStep[] {
   const last = new Map<string, number>();
   facts.forEach((fact, index) => {
     const key = keyOf(fact);
@@ -81,7 +81,7 @@ export function reordered(facts: readonly Unrecorded[], choices: Iterable<number
 }
 
 /** What each source has in the end. */
-export function saidBy(facts: readonly Unrecorded[]): Sources {
+export function contentsBySource(facts: readonly Unrecorded[]): SourceContents {
   const sources = new Map<string, Map<string, JsonObject>>();
   for (const fact of facts) {
     const key = keyOf(fact);
@@ -94,7 +94,7 @@ export function saidBy(facts: readonly Unrecorded[]): Sources {
   return sources;
 }
 
-export function run(steps: readonly Step[], from: State = emptyState): State {
+export function run(steps: readonly RunStep[], from: State = emptyState): State {
   return steps.reduce((state, step) => {
     if (step.kind === 'restart') return restore([...snapshotOf(state)]);
     if (step.kind === 'fact') return folded(state, step.fact);
@@ -107,9 +107,9 @@ export function run(steps: readonly Step[], from: State = emptyState): State {
 }
 
 /** Every source says once more all that it has. */
-export function settle(state: State, sources: Sources): State {
+export function settle(state: State, sources: SourceContents): State {
   const lists = [...sources].map(
-    ([source, objects]): Step => ({ kind: 'relist', source, objects: [...objects.values()] }),
+    ([source, objects]): RunStep => ({ kind: 'relist', source, objects: [...objects.values()] }),
   );
   return run(lists, state);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
-  type ControlPlane,
+  type EmbeddedPlane,
   MemoryAdapter,
   type RawObject,
   settingsFrom,
@@ -27,7 +27,7 @@ const rule = (maxConnections: number, resourceVersion?: string): RawObject => ({
 const name = { kind: 'DestinationRule', namespace: 'shop', name: 'catalog' } as const;
 
 let folder: string;
-let plane: ControlPlane;
+let plane: EmbeddedPlane;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'embedded-'));
   const anywhere = { host: '127.0.0.1', port: 0 };

@@ -9,13 +9,15 @@ const root = join(import.meta.dirname, '../..');
 /** What a reader would import. */
 const ENTRIES: Readonly<Record<string, string>> = {
   "'../../src/index.ts'": "'periplus'",
+  "'../../src/journal/main.ts'": "'periplus/journal'",
+  "'../../src/history/main.ts'": "'periplus/history'",
   "'../../src/oracle/main.ts'": "'periplus/oracle'",
   "'../../src/testing/main.ts'": "'periplus/testing'",
 };
 
-describe('guides', () => {
+describe('the guides', () => {
   it.each(readdirSync(import.meta.dirname).filter(file => file !== basename(import.meta.filename)))(
-    '%s is the code of its guide',
+    'show the code of %s',
     file => {
       let code = readFileSync(join(import.meta.dirname, file), 'utf8');
       for (const [path, entry] of Object.entries(ENTRIES)) code = code.replace(path, entry);

@@ -1,7 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Engine, type JsonObject, resourceSources, type State, type Unrecorded } from '../../src/index.ts';
-import { backInTime, crashed, meshLife, plain, reordered, run, saidBy, settle } from '../../src/testing/main.ts';
+import type { JsonObject, State, Unrecorded } from '../../src/index.ts';
+import {
+  backInTime,
+  contentsBySource,
+  crashed,
+  meshLife,
+  plain,
+  reordered,
+  resourcesHeld,
+  run,
+  settle,
+} from '../../src/testing/main.ts';
 
 const source = 'file/Kubernetes';
 const cds = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
@@ -32,7 +42,7 @@ const ours: readonly JsonObject[] = [
     spec: { egress: [{ hosts: ['./*'] }] },
   },
 ];
-const said = ours.map((object): Unrecorded => ({ source, kind: 'Add', object }));
+const existing = ours.map((object): Unrecorded => ({ source, kind: 'Add', object }));
 
 /** One of our proxies, that watches clusters and listeners. */
 const connection = 'web';
@@ -58,34 +68,28 @@ const proxy: readonly Unrecorded[] = [
 ];
 
 /** What the proxy holds: names and versions, which are hashes of the content. */
-function held(state: State): readonly string[] {
-  const connected = run(plain(proxy), state);
-  const view = new Engine(resourceSources).viewOf(connected, connected.proxies.get(connection)!);
-  return [...view.values()].flatMap(set =>
-    [...set.resources.values()].map(({ name, version }) => `${name} ${version}`),
-  );
-}
+const held = (state: State): readonly string[] => resourcesHeld(run(plain(proxy), state), connection);
 
 const life = meshLife(4);
 const choices = fc.array(fc.nat(), { maxLength: 100, size: 'max' });
 
 test('what others do in their namespaces changes nothing for our proxy', () => {
-  const alone = held(run(plain(said)));
+  const alone = held(run(plain(existing)));
   expect(alone.some(line => line.startsWith('outbound|80|stable|catalog.shop.svc.cluster.local '))).toBe(true);
   fc.assert(
     fc.property(life, choices, (facts, order) => {
-      expect(held(run(plain(reordered([...said, ...facts], order))))).toEqual(alone);
+      expect(held(run(plain(reordered([...existing, ...facts], order))))).toEqual(alone);
     }),
     { seed: 1, numRuns: 20 },
   );
 });
 
 test('nor does a crash in the middle, or a source that goes back in time', () => {
-  const alone = held(run(plain(said)));
+  const alone = held(run(plain(existing)));
   fc.assert(
     fc.property(life, fc.nat(), fc.nat(), (facts, at, back) => {
-      const all = [...facts, ...said];
-      const sources = saidBy(all);
+      const all = [...facts, ...existing];
+      const sources = contentsBySource(all);
       expect(held(settle(run(crashed(all, at % all.length)), sources))).toEqual(alone);
       expect(held(settle(run(backInTime(all, source, at % all.length, back % all.length)), sources))).toEqual(alone);
     }),

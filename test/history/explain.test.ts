@@ -7,7 +7,7 @@ import { effectOf, type ObjectEffect } from '../../src/history/effect-of.ts';
 import { explain } from '../../src/history/explain.ts';
 import { History } from '../../src/history/history.ts';
 import { proxyNamed } from '../../src/history/proxies.ts';
-import { clusterQuestion, type Question, virtualHostQuestion } from '../../src/history/question.ts';
+import { clusterSubject, type Subject, virtualHostSubject } from '../../src/history/subject.ts';
 import { openMemoryJournal } from '../../src/journal/memory-journal.ts';
 import { openSamples, type Samples } from './fixtures.ts';
 import { periplus } from './running.ts';
@@ -74,8 +74,8 @@ describe('explain, on the samples', () => {
       '-o',
       'json',
     );
-    const { causes, answer } = JSON.parse(out) as { causes: { brought: { object: string } }[]; answer: JsonObject };
-    expect(causes.map(({ brought }) => brought.object)).toContain('VirtualService/shop/reviews');
+    const { causes, answer } = JSON.parse(out) as { causes: { lastChange: { object: string } }[]; answer: JsonObject };
+    expect(causes.map(({ lastChange }) => lastChange.object)).toContain('VirtualService/shop/reviews');
     expect(answer.name).toBe('reviews.shop.svc.cluster.local:9080');
   });
 });
@@ -115,7 +115,7 @@ function virtualService(name: string, created: string, more: JsonObject = {}): J
   };
 }
 
-async function reasons(question: Question, ...objects: readonly JsonObject[]): Promise<readonly string[]> {
+async function reasons(subject: Subject, ...objects: readonly JsonObject[]): Promise<readonly string[]> {
   const journal = await openMemoryJournal({ clock: () => 1_000 });
   await journal.append([
     ...objects.map(object => ({ source: 'file/Kubernetes', kind: 'Add', object }) as const),
@@ -124,8 +124,8 @@ async function reasons(question: Question, ...objects: readonly JsonObject[]): P
   const history = new History(journal);
   const state = await history.at(journal.head().seq);
   const proxy = proxyNamed(state, 'web');
-  expect(await explain(history, state, proxy, question)).toBeUndefined();
-  return (await explainAbsence(history, state, proxy, question)).reasons.map(({ why }) => why);
+  expect(await explain(history, state, proxy, subject)).toBeUndefined();
+  return (await explainAbsence(history, state, proxy, subject)).reasons.map(({ why }) => why);
 }
 
 async function effect(object: string, ...objects: readonly JsonObject[]): Promise<ObjectEffect> {
@@ -185,8 +185,8 @@ describe('what an object does', () => {
 });
 
 describe('why it is not there', () => {
-  const db = clusterQuestion('outbound|80||db.data.svc.cluster.local');
-  const host = virtualHostQuestion('db.data.svc.cluster.local:80');
+  const db = clusterSubject('outbound|80||db.data.svc.cluster.local');
+  const host = virtualHostSubject('db.data.svc.cluster.local:80');
 
   test('not exported', async () => {
     const hidden = service({ annotations: { 'networking.istio.io/exportTo': '.' } });
@@ -206,7 +206,7 @@ describe('why it is not there', () => {
 
   test('refused', async () => {
     const bad = virtualService('bad', '2026-01-01T00:00:00Z', { timeout: '5' });
-    const [why] = await reasons(virtualHostQuestion('shop.example.com'), bad);
+    const [why] = await reasons(virtualHostSubject('shop.example.com'), bad);
     expect(why).toMatch(
       /^VirtualService\/app\/bad was refused by event 1, nothing of it is in force: spec\.http\[0\]\.timeout/,
     );
@@ -219,13 +219,13 @@ describe('why it is not there', () => {
       metadata: meta('db', 'data'),
       spec: { host: 'db', subsets: [{ name: 'v1', labels: { version: 'v1' } }] },
     };
-    expect(await reasons(clusterQuestion('outbound|80|v2|db.data.svc.cluster.local'), service(), rule)).toEqual([
+    expect(await reasons(clusterSubject('outbound|80|v2|db.data.svc.cluster.local'), service(), rule)).toEqual([
       'DestinationRule/data/db has no subset v2; it has v1',
     ]);
   });
 
   test('a name that nobody has, with those like it', async () => {
-    const [why] = await reasons(virtualHostQuestion('d.data.svc.cluster.local'), service());
+    const [why] = await reasons(virtualHostSubject('d.data.svc.cluster.local'), service());
     expect(why).toMatch(
       /no Service, ServiceEntry or VirtualService in force makes virtual host .*; named like it are Service\/data\/db/,
     );

@@ -1,5 +1,5 @@
 // The guides say what commands print, and it is so: every command of docs/guides/tour.md is run, in order, and its output compared with the
-// text. `PERIPLUS_TOUR=write` puts what was printed into the guide.
+// text. `PERIPLUS_UPDATE_GOLDENS=1` puts what was printed into the guide.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,6 +44,6 @@ test('every command of the tour prints what the guide says', async () => {
     if (is !== said.join('\n')) wrong.push({ command: first, said: said.join('\n'), is });
     made = made.replace(`\`\`\`console\n${body}\`\`\``, () => `\`\`\`console\n${first}\n${is}\`\`\``);
   }
-  if (process.env.PERIPLUS_TOUR === 'write') writeFileSync(GUIDE, made);
+  if (process.env.PERIPLUS_UPDATE_GOLDENS === '1') writeFileSync(GUIDE, made);
   else expect(wrong).toEqual([]);
 });

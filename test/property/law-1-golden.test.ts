@@ -1,7 +1,7 @@
 // Law 1 across machines, versions of Node and time: a committed history comes to the committed hashes, wherever it is folded.
 //
 // A hash that differs after a change of the engine is either a mistake or that change itself: it names the part that differs. When it is
-// meant, `PERIPLUS_GOLDEN=write npx vitest run test/property/law-1-golden.test.ts` writes the new ones, and the diff is reviewed.
+// meant, `PERIPLUS_UPDATE_GOLDENS=1 npx vitest run test/property/law-1-golden.test.ts` writes the new ones, and the diff is reviewed.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -48,8 +48,8 @@ function hashesOf(events: readonly Event[]): Hashes {
 describe('law 1: replay on another machine', () => {
   it('the committed history comes to the committed hashes', () => {
     const hashes = hashesOf(history());
-    if (process.env.PERIPLUS_GOLDEN === 'write') writeFileSync(HASHES, `${JSON.stringify(hashes, undefined, 2)}\n`);
-    expect(hashes, 'if the change is meant: PERIPLUS_GOLDEN=write, see the head of this file').toEqual(
+    if (process.env.PERIPLUS_UPDATE_GOLDENS === '1') writeFileSync(HASHES, `${JSON.stringify(hashes, undefined, 2)}\n`);
+    expect(hashes, 'if the change is meant: PERIPLUS_UPDATE_GOLDENS=1, see the head of this file').toEqual(
       JSON.parse(readFileSync(HASHES, 'utf8')),
     );
   });

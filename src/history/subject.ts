@@ -15,7 +15,7 @@ import { shownJson } from './config-dump.ts';
 import { namesIn } from './holdings.ts';
 import { objectsIn } from './rows.ts';
 
-export interface Question {
+export interface Subject {
   /** e.g. `cluster outbound|9080||reviews.shop.svc.cluster.local` */
   readonly what: string;
   readonly typeUrl: string;
@@ -46,7 +46,7 @@ function namedProvenance(tracker: Tracker, state: State, proxy: ProxyRecord, url
   return query === undefined ? NOTHING : tracker.provenance(state, proxy, query as Query<string, unknown>, name);
 }
 
-export function clusterQuestion(name: string): Question {
+export function clusterSubject(name: string): Subject {
   const [direction, port, subset, host] = name.split('|');
   const isService = direction === 'outbound' && host !== undefined;
   return {
@@ -65,7 +65,7 @@ export function clusterQuestion(name: string): Question {
   };
 }
 
-export function listenerQuestion(name: string): Question {
+export function listenerSubject(name: string): Subject {
   return {
     what: `listener ${name}`,
     typeUrl: LDS,
@@ -77,7 +77,7 @@ export function listenerQuestion(name: string): Question {
   };
 }
 
-export function routeQuestion(name: string): Question {
+export function routeSubject(name: string): Subject {
   return {
     what: `route configuration ${name}`,
     typeUrl: RDS,
@@ -97,7 +97,7 @@ function routeNamesOf(tracker: Tracker, state: State, proxy: ProxyRecord): reado
 }
 
 /** `host`: a name or domain of the virtual host, with or without port. `route`: only in this route configuration. */
-export function virtualHostQuestion(host: string, route?: string): Question {
+export function virtualHostSubject(host: string, route?: string): Subject {
   const [bare = host, number] = splitPort(host);
   const routes = (tracker: Tracker, state: State, proxy: ProxyRecord): readonly string[] =>
     route === undefined ? routeNamesOf(tracker, state, proxy) : [route];
@@ -150,7 +150,7 @@ function virtualHostIn(route: JsonObject, host: string): JsonObject | undefined 
 }
 
 /** `address`: `10.1.2.3` or `10.1.2.3:9080`. `cluster`: only of this one. */
-export function endpointQuestion(address: string, cluster?: string): Question {
+export function endpointSubject(address: string, cluster?: string): Subject {
   const clusters = (tracker: Tracker, state: State, proxy: ProxyRecord): readonly string[] => {
     if (cluster !== undefined) return [cluster];
     return allOf(tracker, state, proxy, CDS).flatMap(({ message }) => namesIn(message).endpoints);

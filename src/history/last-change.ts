@@ -8,7 +8,7 @@ import type { State } from '../core/state.ts';
 import type { History } from './history.ts';
 import { recordsOf } from './what-if.ts';
 
-export interface Brought {
+export interface LastChange {
   /** `Kind/namespace/name` */
   readonly object: string;
   /** The event; `time` is absent if it stands before the journal begins. */
@@ -33,7 +33,7 @@ function isInForce(state: State, { kind, key, accepted }: ObjectRecord): boolean
   return state.objects[kind].get(key) === accepted;
 }
 
-export async function broughtBy(history: History, state: State, object: string): Promise<Brought | undefined> {
+export async function lastChangeOf(history: History, state: State, object: string): Promise<LastChange | undefined> {
   const record = recordInForce(state, object);
   if (record === undefined) return undefined;
   const seq = record.accepted === undefined ? (record.refused?.at ?? 0) : record.acceptedAt;
