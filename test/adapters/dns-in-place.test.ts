@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Resolve } from '../../src/adapters/dns/resolver.ts';
 import { defaultSettings } from '../../src/core/mesh/settings.ts';
-import { networkGateways } from '../../src/core/select/endpoint/network-gateways.ts';
+import { networkGateways } from '../../src/core/select/endpoint/network.ts';
 import type { State } from '../../src/core/state.ts';
 import { openJournal } from '../../src/journal/open.ts';
 import { foldHistory } from '../../src/offline/load-state.ts';

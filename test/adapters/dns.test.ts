@@ -6,7 +6,7 @@ import { DnsAdapter } from '../../src/adapters/dns/dns-adapter.ts';
 import { ASKED_AT_ONCE_MAX, NAMES_MAX, TTL_MS_MIN } from '../../src/adapters/dns/limits.ts';
 import type { Answer } from '../../src/adapters/dns/resolver.ts';
 import { RESOLVED_NAME_API } from '../../src/core/kinds/periplus/resolved-name.ts';
-import { networkGateways } from '../../src/core/select/endpoint/network-gateways.ts';
+import { networkGateways } from '../../src/core/select/endpoint/network.ts';
 import type { State } from '../../src/core/state.ts';
 import { ask, type Stepped, step, world } from '../unit/world.ts';
 import { FoldingSink } from './rig.ts';

@@ -7,7 +7,7 @@
 import type { Fact, ObjectRef } from '../../core/event.ts';
 import { RESOLVED_NAME_API } from '../../core/kinds/periplus/resolved-name.ts';
 import { Tracker } from '../../core/query/tracker.ts';
-import { gatewayNames } from '../../core/select/endpoint/network-gateways.ts';
+import { gatewayNames } from '../../core/select/endpoint/network.ts';
 import type { State } from '../../core/state.ts';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
 import { ASKED_AT_ONCE_MAX, NAMES_MAX, TTL_MS_MIN } from './limits.ts';

@@ -9,7 +9,7 @@ import type { Reader } from '../query/reader.ts';
 import { readersOf } from '../query/untracked.ts';
 import { endpointShards, serviceAccounts } from '../registry/endpoints.ts';
 import { servicesOfHost } from '../registry/services.ts';
-import { namedNetworkGateways, networkGateways } from '../select/endpoint/network-gateways.ts';
+import { namedNetworkGateways, networkGateways } from '../select/endpoint/network.ts';
 import type { State } from '../state.ts';
 
 export interface Comparison {

@@ -18,7 +18,7 @@ import type {
   TrafficPolicy_RetryBudget,
 } from '../../schema/istio-types.gen.ts';
 import { type AssignmentInputs, selectAssignment } from '../endpoint/assignment.ts';
-import { localityChoice, weighsLocalities } from '../endpoint/locality-setting.ts';
+import { localityChoice, weighsLocalities } from '../endpoint/locality.ts';
 import type { MergedRule } from '../scope/destination-rules.ts';
 import { outboundClusterName, sniDnatName } from './cluster-names.ts';
 import { type CommonClusterInputs, type OutboundDefaults, outboundDefaults, statName } from './common.ts';

@@ -19,8 +19,8 @@ import { type ClusterPolicy, endpointTlsModeOfRule } from '../cluster/traffic-po
 import { endpointMtlsMode } from '../policy/peer-authentication.ts';
 import { metadataString } from '../proxy/proxy-metadata.ts';
 import type { MergedRule } from '../scope/destination-rules.ts';
-import { localityChoice } from './locality-setting.ts';
-import { type NetworkGateway, namedNetworkGateways, networkGateways } from './network-gateways.ts';
+import { localityChoice } from './locality.ts';
+import { type NetworkGateway, namedNetworkGateways, networkGateways } from './network.ts';
 
 export interface LocalityInputs {
   /** `distribute`: shares by locality; `priority`: by labels, then perhaps `failover`; `failover`: by distance; `none`: as they are. */

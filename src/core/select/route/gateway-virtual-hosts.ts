@@ -18,7 +18,7 @@ import {
   type RoutePlace,
   type VirtualServiceRoutesInputs,
   virtualServiceRoutesInputs,
-} from './route-inputs.ts';
+} from './virtual-service-routes.ts';
 
 export interface GatewayVirtualHost {
   /** Also the first domain. */

@@ -12,13 +12,13 @@ import { type Generator, interning } from '../../query/memo.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import { type EgressListener, sidecarScope } from '../scope/sidecar-scope.ts';
 import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
+import { parseRouteName, type RouteName } from './route-names.ts';
 import {
   inferFrom,
   type RoutePlace,
   type VirtualServiceRoutesInputs,
   virtualServiceRoutesInputs,
-} from './route-inputs.ts';
-import { parseRouteName, type RouteName } from './route-names.ts';
+} from './virtual-service-routes.ts';
 import { mostSpecificVirtualService } from './wildcard-hosts.ts';
 
 /** Equal ones are one object: what follows from one is not asked for again because another changed. */

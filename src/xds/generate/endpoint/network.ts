@@ -4,7 +4,7 @@
 import { compareText } from '../../../core/model/object.ts';
 import { isIpv4, isIpv6 } from '../../../core/model/proxy.ts';
 import type { NetworkInputs } from '../../../core/select/endpoint/assignment.ts';
-import type { NetworkGateway } from '../../../core/select/endpoint/network-gateways.ts';
+import type { NetworkGateway } from '../../../core/select/endpoint/network.ts';
 import { type Group, type Member, WEIGHT_MAX, weightOfMembers } from './group.ts';
 import { gatewayEndpoint } from './lb-endpoint.ts';
 

@@ -5,7 +5,7 @@ import type { Generator } from '../../../core/query/memo.ts';
 import { outboundClusterName } from '../../../core/select/cluster/cluster-names.ts';
 import type { DefaultRouteInputs } from '../../../core/select/route/default-route.ts';
 import { ZERO_DURATION } from '../common/duration.ts';
-import { hashPolicy } from './hash-policy.ts';
+import { hashPolicy } from './consistent-hash.ts';
 import { retryPolicy } from './retry.ts';
 import type { GeneratedRoutes } from './virtual-service-routes.ts';
 

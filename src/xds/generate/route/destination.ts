@@ -3,7 +3,7 @@
 
 import type { Destination, LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
 import { outboundClusterName } from '../../../core/select/cluster/cluster-names.ts';
-import { destinationKey, type VirtualServiceRoutesInputs } from '../../../core/select/route/route-inputs.ts';
+import { destinationKey, type VirtualServiceRoutesInputs } from '../../../core/select/route/virtual-service-routes.ts';
 
 /** A destination without a host comes of Gateway API only, for a backend that may not be used. */
 const UNKNOWN_SERVICE = 'UnknownService';

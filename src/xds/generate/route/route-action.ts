@@ -2,7 +2,7 @@
 // Source: Istio pilot/pkg/networking/core/route/route.go (applyHTTPRouteDestination).
 
 import type { HTTPRewrite, HTTPRoute, HTTPRouteDestination } from '../../../core/schema/istio-types.gen.ts';
-import type { VirtualServiceRoutesInputs } from '../../../core/select/route/route-inputs.ts';
+import type { VirtualServiceRoutesInputs } from '../../../core/select/route/virtual-service-routes.ts';
 import {
   type RouteAction,
   RouteAction_ClusterNotFoundResponseCode,
@@ -10,8 +10,8 @@ import {
   type WeightedCluster_ClusterWeight,
 } from '../../proto/types.gen.ts';
 import { ZERO_DURATION } from '../common/duration.ts';
+import { hashPolicy } from './consistent-hash.ts';
 import { destinationCluster, destinationHash } from './destination.ts';
-import { hashPolicy } from './hash-policy.ts';
 import { type HeaderOperations, headerFields, headerOperations } from './header-operations.ts';
 import { mirrorPolicies } from './mirrors.ts';
 import { retryPolicy } from './retry.ts';

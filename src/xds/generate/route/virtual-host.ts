@@ -3,7 +3,7 @@
 
 import type { Generator } from '../../../core/query/memo.ts';
 import { type Route, type VirtualHost, VirtualHost_TlsRequirementType } from '../../proto/types.gen.ts';
-import { sessionConfig } from './stateful-session.ts';
+import { sessionConfig } from './persistent-session.ts';
 
 export interface VirtualHostInputs {
   readonly name: string;

@@ -5,7 +5,7 @@ import { type Problem, problem } from '../../../core/base/problem.ts';
 import type { Generator } from '../../../core/query/memo.ts';
 import type { HTTPMatchRequest, HTTPRoute } from '../../../core/schema/istio-types.gen.ts';
 import { sessionAmong } from '../../../core/select/route/persistent-session.ts';
-import type { VirtualServiceRoutesInputs } from '../../../core/select/route/route-inputs.ts';
+import type { VirtualServiceRoutesInputs } from '../../../core/select/route/virtual-service-routes.ts';
 import type { ResolvedVirtualService } from '../../../core/select/scope/virtual-services.ts';
 import type { AnyMessage, Metadata, Route, RouteAction, RouteMatch } from '../../proto/types.gen.ts';
 import { lastOf } from '../common/last.ts';
@@ -21,9 +21,9 @@ import {
   withAltService,
 } from './header-operations.ts';
 import { isCatchAll, routeMatch } from './match.ts';
+import { sessionConfig } from './persistent-session.ts';
 import { redirectAction } from './redirect.ts';
 import { routeAction } from './route-action.ts';
-import { sessionConfig } from './stateful-session.ts';
 
 export interface GeneratedRoutes {
   /** Never empty. */
