@@ -3,6 +3,7 @@
 
 import { selects } from '../core/base/labels.ts';
 import { type Origin, showProblem } from '../core/base/problem.ts';
+import { STAND_IN } from '../core/fold/apply-object.ts';
 import type { KindDefinition } from '../core/kinds/definition.ts';
 import { definitions } from '../core/kinds/registry.ts';
 import { compareText, type ObjectRecord } from '../core/model/object.ts';
@@ -78,11 +79,12 @@ function placeAndWords(file: Origin, reason: string): { readonly origin: Origin;
 }
 
 function* ofRecords(state: State): IterableIterator<Finding> {
-  for (const { kind, key, source, origin, accepted, refused } of state.records.values()) {
+  for (const { kind, key, source, origin, accepted, refused, standIn } of state.records.values()) {
     const object = shown(kind, key);
     for (const problem of refused?.problems ?? []) {
       yield { ...refusal, object, source, ...at(refused?.origin, problem.path), message: showProblem(problem) };
     }
+    if (standIn !== undefined) yield { ...refusal, object, source, ...from(refused?.origin), message: STAND_IN };
     const { notYet, objectKind = kind }: KindDefinition = definitions[kind];
     if (notYet === undefined || accepted === undefined || state.objects[kind].get(key) !== accepted) continue;
     const message = `nothing comes of ${objectKind} yet: ${notYet}`;

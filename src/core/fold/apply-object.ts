@@ -12,10 +12,14 @@ import { changeHandler } from '../handlers/handlers.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { namespaceOf } from '../kinds/meta.ts';
 import { definitionOf } from '../kinds/registry.ts';
+import type { ObjectRecord } from '../model/object.ts';
 import type { State } from '../state.ts';
 import { inForce } from './in-force.ts';
 import { clusterOf, decodeRecord, keyFor, recordKey } from './record.ts';
 import type { Step } from './step.ts';
+
+/** Said wherever a refused policy is spoken of. */
+export const STAND_IN = 'until a version is accepted, what the policy selects is refused as far as it can be read';
 
 type AddEvent = Event & { readonly kind: 'Add' | 'Update' };
 type DeleteEvent = Event & { readonly kind: 'Delete' };
@@ -30,7 +34,12 @@ export function applyObject(state: State, event: AddEvent, ask: boolean): Step {
     ...state,
     records: state.records.with(recordKey(definition.kind, record.key, event.source), record),
   };
-  if (record.refused !== undefined) return [next, [verdict(event.origin, shown, record.refused.problems)]];
+  if (record.refused !== undefined) {
+    const effects = [verdict(event.origin, shown, [...record.refused.problems, ...standInProblems(record)])];
+    return record.accepted === undefined
+      ? settle(next, definition, record.key, event.seq, effects, ask)
+      : [next, effects];
+  }
   const notYet = record.accepted === before?.accepted ? [] : notYetProblems(definition);
   const said = before?.refused !== undefined || notYet.length > 0;
   const effects = said ? [verdict(event.origin, shown, notYet, true)] : [];
@@ -66,6 +75,11 @@ function settle(
   const change: Change = { seq, kind: definition.kind, key, before, after };
   const request = changeHandler(state, next, change);
   return [next, request === undefined ? effects : [...effects, { kind: 'Push', request }]];
+}
+
+/** What the author of a refused policy should know: it acts, and closes. */
+function standInProblems({ standIn }: ObjectRecord): readonly Problem[] {
+  return standIn === undefined ? [] : [problem('', STAND_IN)];
 }
 
 /** What the author of an accepted object should know. */

@@ -12,7 +12,7 @@ import { discovers } from '../mesh/discovery-selectors.ts';
 import type { MeshConfig } from '../mesh/effective.ts';
 import { featureOf } from '../mesh/features.ts';
 import type { IndexEntries, IndexName, KindName } from '../model/kind.ts';
-import { compareText, type Obj } from '../model/object.ts';
+import { compareText, type Obj, type ObjectRecord } from '../model/object.ts';
 import type { State } from '../state.ts';
 import type { Table } from '../table.ts';
 
@@ -77,14 +77,24 @@ function refilterRange(state: State, kind: KindName, prefix: string): State {
   return next;
 }
 
-/** Sources in fixed precedence: by name of the adapter, then of the cluster; the first with an accepted version that is ours wins. */
+/**
+ * Sources in fixed precedence: by name of the adapter, then of the cluster; the first with an accepted version that is ours wins. What acts for a
+ * refused version comes after all of them.
+ */
 function winner(state: State, kind: KindName, key: string): Obj | undefined {
-  let first: { readonly source: string; readonly accepted?: Obj } | undefined;
+  let first: ObjectRecord | undefined;
+  let standIn: ObjectRecord | undefined;
   for (const record of state.records.range(`${kind}|${key}|`)) {
-    if (record.accepted === undefined || !isOurs(state, record.accepted)) continue;
-    if (first === undefined || compareText(record.source, first.source) < 0) first = record;
+    const obj = record.accepted ?? record.standIn;
+    if (obj === undefined || !isOurs(state, obj)) continue;
+    if (record.accepted === undefined) standIn = firstSource(standIn, record);
+    else first = firstSource(first, record);
   }
-  return first?.accepted;
+  return first?.accepted ?? standIn?.standIn;
+}
+
+function firstSource(a: ObjectRecord | undefined, b: ObjectRecord): ObjectRecord {
+  return a === undefined || compareText(b.source, a.source) < 0 ? b : a;
 }
 
 function isOurs(state: State, obj: Obj): boolean {

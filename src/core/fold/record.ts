@@ -28,9 +28,14 @@ export interface UnreadVersion extends Version {
   readonly ref: ObjectRef;
 }
 
+interface Refused {
+  readonly outcome: 'refused';
+  readonly key: string;
+  readonly problems: readonly Problem[];
+}
 export type Judged =
   | { readonly outcome: 'unnamed'; readonly problems: readonly Problem[] }
-  | { readonly outcome: 'refused'; readonly key: string; readonly problems: readonly Problem[] }
+  | Refused
   | { readonly outcome: 'accepted'; readonly key: string; readonly object: Obj };
 export type JudgedNamed = Exclude<Judged, { readonly outcome: 'unnamed' }>;
 
@@ -79,15 +84,14 @@ export function judge(definition: KindDefinition, { source, object: raw }: Versi
 
 export function recordAfter(
   before: ObjectRecord | undefined,
-  { kind }: KindDefinition,
-  { source, object: raw, origin, seq: at }: Version,
+  definition: KindDefinition,
+  version: Version,
   judged: JudgedNamed,
 ): ObjectRecord {
+  if (judged.outcome === 'refused') return refusedAfter(before, definition, version, judged);
+  const { kind } = definition;
+  const { source, object: raw, origin, seq: at } = version;
   const { key } = judged;
-  if (judged.outcome === 'refused') {
-    const old = before ?? { source, kind, key, acceptedAt: 0 };
-    return { ...old, refused: { at, raw, problems: judged.problems, origin } };
-  }
   const accepted = sameObject(before?.accepted, judged.object);
   if (before === undefined || accepted !== before.accepted) {
     return { source, kind, key, accepted, raw, acceptedAt: at, origin };
@@ -95,6 +99,32 @@ export function recordAfter(
   const same = { source, kind, key, accepted, raw, acceptedAt: before.acceptedAt, origin };
   const writtenAt = jsonEqual(raw, before.raw ?? null) ? before.writtenAt : at;
   return writtenAt === undefined ? same : { ...same, writtenAt };
+}
+
+/** A refused version stands beside the accepted one; without one, what the kind lets act in its place. */
+export function refusedAfter(
+  before: ObjectRecord | undefined,
+  definition: KindDefinition,
+  version: Version,
+  { key, problems }: Refused,
+): ObjectRecord {
+  const { source, object: raw, origin, seq: at } = version;
+  const refused = { at, raw, problems, origin };
+  if (before?.accepted !== undefined) return { ...before, refused };
+  const record = { source, kind: definition.kind, key, acceptedAt: 0, refused };
+  const made = standInOf(definition, version);
+  if (made === undefined) return record;
+  return { ...record, standIn: sameObject(before?.standIn, made) };
+}
+
+/** Metadata that is itself refused counts as far as the name. */
+function standInOf(definition: KindDefinition, { source, object: raw }: Version): Obj | undefined {
+  const spec = definition.standIn?.(raw);
+  const named = spec === undefined ? undefined : soundName(raw, definition);
+  if (spec === undefined || named === undefined) return undefined;
+  const meta = decodeMeta(raw, definition);
+  const nothing = { labels: {}, annotations: {}, creationTime: 0, resourceVersion: '', uid: '' };
+  return makeObject(definition, clusterOf(source), isLeft(meta) ? { ...nothing, ...named } : meta.right, spec);
 }
 
 /**

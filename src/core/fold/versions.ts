@@ -5,8 +5,8 @@
 
 import { jsonEqual } from '../base/json.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
-import type { Obj, ObjectRecord, Refusal } from '../model/object.ts';
-import { judge, recordAfter, sameObjects, type Version } from './record.ts';
+import type { Obj, ObjectRecord } from '../model/object.ts';
+import { type JudgedNamed, judge, recordAfter, refusedAfter, sameObjects, type Version } from './record.ts';
 
 /** What recordAfter comes to for one version after the other; undefined: there is no record still. The oldest version first. */
 export function recordAfterAll(
@@ -14,22 +14,21 @@ export function recordAfterAll(
   definition: KindDefinition,
   versions: readonly Version[],
 ): ObjectRecord | undefined {
-  let refused: { readonly key: string; readonly refusal: Refusal } | undefined;
+  let refused:
+    | { readonly version: Version; readonly judged: JudgedNamed & { readonly outcome: 'refused' } }
+    | undefined;
   for (let last = versions.length - 1; last >= 0; last--) {
     const version = versions[last]!;
     const judged = judge(definition, version);
     if (judged.outcome === 'unnamed') continue;
     if (judged.outcome === 'accepted') {
       const record = acceptedAfter(before, definition, versions.slice(0, last + 1), judged);
-      return refused === undefined ? record : { ...record, refused: refused.refusal };
+      return refused === undefined ? record : refusedAfter(record, definition, refused.version, refused.judged);
     }
-    const { object: raw, origin, seq: at } = version;
-    refused ??= { key: judged.key, refusal: { at, raw, problems: judged.problems, origin } };
+    refused ??= { version, judged };
   }
   if (refused === undefined) return before;
-  const { key, refusal } = refused;
-  const old = before ?? { source: versions[0]!.source, kind: definition.kind, key, acceptedAt: 0 };
-  return { ...old, refused: refusal };
+  return refusedAfter(before, definition, refused.version, refused.judged);
 }
 
 /** The record after the last of the versions, which is accepted, as `judged` says. */

@@ -43,6 +43,11 @@ export interface KindDefinition<K extends KindName = KindName> {
   readonly indexNames: readonly IndexName[];
   /** Secondary index entries of an object, one member for each of `indexNames`. (A method: it is called with its own kind only.) */
   indexes(obj: Obj<K>): IndexEntries;
+  /**
+   * What acts in place of an object whose first version is refused, so that a policy that cannot be read closes instead of opening; undefined:
+   * nothing has to. Absent for kinds that decide nothing.
+   */
+  standIn?(object: RawObject): KindSpecs[K] | undefined;
   /** What the object refers to, as written; absent for kinds that refer to nothing. */
   references?(obj: Obj<K>): readonly Reference[];
 }

@@ -36,6 +36,8 @@ export interface ObjectRecord {
   readonly writtenAt?: number;
   readonly origin?: Origin;
   readonly refused?: Refusal;
+  /** What acts while no version has been accepted and the kind must not open (KindDefinition.standIn). */
+  readonly standIn?: Obj;
 }
 
 export interface Refusal {

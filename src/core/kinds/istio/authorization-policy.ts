@@ -1,5 +1,6 @@
 // AuthorizationPolicy: who may do what. Rules: Istio pkg/config/validation (ValidateAuthorizationPolicy).
 
+import { isObject, type Json } from '../../base/json.ts';
 import type { Obj } from '../../model/object.ts';
 import type { AuthorizationPolicy, Operation, Rule, Source } from '../../schema/istio-types.gen.ts';
 import type { Reference } from '../references.ts';
@@ -7,6 +8,7 @@ import { quoted, type Report } from '../report.ts';
 import { checkIpOrCidr } from '../validate/addresses.ts';
 import { istioKind, SECURITY, SECURITY_VERSIONS } from './istio-kind.ts';
 import { policyReferences } from './policy-targets.ts';
+import { refusedPolicy } from './refused-policy.ts';
 import { checkCondition } from './validate/conditions.ts';
 import { checkPathTemplate } from './validate/path-template.ts';
 import { checkPolicyTargets } from './validate/policy-targets.ts';
@@ -26,6 +28,7 @@ export const authorizationPolicy = istioKind({
   type: 'istio.security.v1beta1.AuthorizationPolicy',
   rules: checkAuthorizationPolicy,
   references: authorizationPolicyReferences,
+  standIn: ({ spec }) => refusedPolicy(spec, checkRefusedRule(spec)),
 });
 
 /** What an external authorizer cannot be chosen by: what the proxy knows only after its own checks. */
@@ -98,6 +101,15 @@ function checkRule({ from = [], to = [], when = [] }: Rule, path: string, report
   when.forEach((condition, i) => {
     checkCondition(condition, `${path}.when[${i}]`, report);
   });
+}
+
+/** The rules of one rule by itself, as its action has them. */
+function checkRefusedRule(spec: Json | undefined): (rule: Rule, path: string, report: Report) => void {
+  const custom = isObject(spec) && spec.action === 'CUSTOM';
+  return (rule, path, report) => {
+    if (custom) checkCustomRule(rule, path, report);
+    checkRule(rule, path, report);
+  };
 }
 
 function checkSource(source: Source | undefined, path: string, report: Report): void {

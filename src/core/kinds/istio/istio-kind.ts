@@ -29,6 +29,8 @@ export type IstioKind<K extends KindName, T extends keyof IstioTypeMap> = Declar
   readonly status?: { readonly project: (status: Json) => Json | undefined; readonly decode: StatusDecoder };
   /** Members of metadata that matter for this kind alone. */
   readonly keepMeta?: readonly string[];
+  /** See KindDefinition.standIn; the content alone. */
+  readonly standIn?: (raw: RawObject) => IstioTypeMap[T] | undefined;
 };
 type StatusDecoder = (status: Json) => Either<NonEmptyArray<Problem>, JsonObject | undefined>;
 
@@ -48,6 +50,7 @@ export function istioKind<K extends KindName, T extends keyof IstioTypeMap>(from
     ...(from.keepMeta === undefined ? {} : { keepMeta: from.keepMeta }),
     decode: raw => decodeIstioObject(from, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
     project: raw => projectIstioObject(from, raw),
+    ...(from.standIn === undefined ? {} : { standIn: from.standIn as KindDefinition<K>['standIn'] }),
   };
 }
 

@@ -1,0 +1,67 @@
+// What acts in place of an AuthorizationPolicy whose first version is refused, so that a policy with a mistake closes instead of opening.
+//
+// An ALLOW policy allows nothing where it applies. Of DENY and CUSTOM the rules that are sound act; if none is, everything is denied. An action
+// that cannot be read denies, too. AUDIT refuses nothing, so nothing acts for it. Whatever of the selection cannot be read selects all.
+// Istio has no such verdict: there the webhook keeps the object out, and without it the bad values are left out
+// (pilot/pkg/security/authz/model/model.go), which for an unknown key of a DENY policy opens.
+
+import { isRight } from 'fp-ts/lib/Either.js';
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { decodeIstio } from '../../schema/istio.ts';
+import type { AuthorizationPolicy, IstioTypeMap, Rule } from '../../schema/istio-types.gen.ts';
+import type { Report } from '../report.ts';
+
+/** `checkRule`: the rules beyond the schema; what it reports makes a rule unsound. Undefined: nothing has to act. */
+export function refusedPolicy(
+  spec: Json | undefined,
+  checkRule: (rule: Rule, path: string, report: Report) => void,
+): AuthorizationPolicy | undefined {
+  const given: JsonObject = isObject(spec) ? spec : {};
+  const scope = scopeOf(given);
+  const rules = soundRules(given.rules, checkRule);
+  const denyAll: AuthorizationPolicy = { ...scope, action: 'DENY', rules: [{}] };
+  switch (given.action ?? 'ALLOW') {
+    case 'ALLOW':
+      return { ...scope, action: 'ALLOW', rules: [] };
+    case 'AUDIT':
+      return undefined;
+    case 'DENY':
+      return rules.length === 0 ? denyAll : { ...scope, action: 'DENY', rules };
+    case 'CUSTOM': {
+      const provider = part('istio.security.v1beta1.AuthorizationPolicy.ExtensionProvider', given.provider);
+      return rules.length === 0 || !provider?.name ? denyAll : { ...scope, action: 'CUSTOM', provider, rules };
+    }
+    default:
+      return denyAll;
+  }
+}
+
+function scopeOf({ selector, targetRef, targetRefs }: JsonObject): AuthorizationPolicy {
+  const scope = { selector: part('istio.type.v1beta1.WorkloadSelector', selector) };
+  const references = Array.isArray(targetRefs) ? targetRefs : targetRef === undefined ? [] : [targetRef];
+  const targets = references.flatMap(one => part('istio.type.v1beta1.PolicyTargetReference', one) ?? []);
+  return targets.length === 0 ? scope : { ...scope, targetRefs: targets };
+}
+
+function soundRules(
+  given: Json | undefined,
+  checkRule: (rule: Rule, path: string, report: Report) => void,
+): readonly Rule[] {
+  if (!Array.isArray(given)) return [];
+  return (given as readonly Json[]).flatMap(one => {
+    const rule = part('istio.security.v1beta1.Rule', one);
+    if (rule === undefined) return [];
+    let sound = true;
+    checkRule(rule, '', () => {
+      sound = false;
+    });
+    return sound ? [rule] : [];
+  });
+}
+
+/** A part of the object, if it decodes by itself. */
+function part<T extends keyof IstioTypeMap>(type: T, value: Json | undefined): IstioTypeMap[T] | undefined {
+  if (value === undefined || value === null) return undefined;
+  const decoded = decodeIstio(type, value, '');
+  return isRight(decoded) ? decoded.right : undefined;
+}
