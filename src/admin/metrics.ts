@@ -78,6 +78,12 @@ export class Metrics {
   readonly #inbound = this.#counter('pilot_inbound_updates', 'Changes that came in, by what they are of.', ['type']);
   readonly #configEvents = this.#counter('pilot_k8s_cfg_events', 'Changes of configuration.', ['type', 'event']);
   readonly #registryEvents = this.#counter('pilot_k8s_reg_events', 'Changes of the registry.', ['type', 'event']);
+  readonly #jwksSuccess = this.#counter('pilot_jwks_resolver_network_fetch_success_total', 'Key sets fetched.', []);
+  readonly #jwksFail = this.#counter(
+    'pilot_jwks_resolver_network_fetch_fail_total',
+    'Key sets that could not be fetched.',
+    [],
+  );
   readonly #size = this.#histogram('pilot_xds_config_size_bytes', 'Bytes of a response, by type.', BYTES);
   readonly #sent = new Map<string, SentCells>();
 
@@ -166,6 +172,10 @@ export class Metrics {
     this.#inbound.inc({
       type: deleted ? 'svcdelete' : kind === 'Service' ? 'svc' : kind === 'EndpointSlice' ? 'eds' : 'config',
     });
+  }
+
+  jwksFetched(succeeded: boolean): void {
+    (succeeded ? this.#jwksSuccess : this.#jwksFail).inc();
   }
 
   /** A batch of changes was folded. */

@@ -69,7 +69,7 @@ export function mapPrivate(root: JsonObject, marked: readonly MarkedPath[], repl
 }
 
 export function isSecret(value: JsonObject): boolean {
-  return value.kind === 'Secret';
+  return value.kind === 'Secret' || value.kind === 'JwksDocument';
 }
 
 function isPlainAnnotation(text: Json): boolean {

@@ -2,11 +2,17 @@
 // Kubernetes API server if configured.
 
 import { randomInt } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { rootCertificates } from 'node:tls';
 import type { Adapter, Sink } from '../adapters/adapter.ts';
 import { DnsAdapter } from '../adapters/dns/dns-adapter.ts';
 import { dnsResolver, type Resolve } from '../adapters/dns/resolver.ts';
 import { FileAdapter } from '../adapters/file/file-adapter.ts';
+import { rangesOf } from '../adapters/jwks/blocked-addresses.ts';
+import { type Fetch, httpFetch } from '../adapters/jwks/fetch.ts';
+import { JwksAdapter } from '../adapters/jwks/jwks-adapter.ts';
 import { connectKube } from '../adapters/kube/kube-adapter.ts';
+import { featureOf } from '../core/mesh/features.ts';
 import type { Settings } from '../core/mesh/settings.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
@@ -33,6 +39,9 @@ export interface AdapterOptions {
   readonly adapters?: readonly Adapter[];
   /** Resolves host names; default: the servers of resolv.conf. */
   readonly resolve?: Resolve;
+  /** Fetches key sets of token issuers; default: over HTTP. */
+  readonly fetchJwks?: Fetch;
+  readonly onJwksFetched?: (succeeded: boolean) => void;
   readonly settings: Settings;
 }
 
@@ -66,7 +75,8 @@ export async function openAdapters(
     log,
   });
   const names = new DnsAdapter({ cluster, resolve, after: clock.after, now: () => clock.now(), log });
-  if (kube === undefined) return [files, ...adapters, names];
+  const keySets = openKeySets(options, clock, log);
+  if (kube === undefined) return [files, ...adapters, names, keySets];
   const { kubeconfig, context, qps, burst } = kube;
   const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
   const userAgent = `periplus/${version}`;
@@ -86,5 +96,28 @@ export async function openAdapters(
     status: () => adapter.status(),
     stop,
   };
-  return [files, server, ...adapters, names];
+  return [files, server, ...adapters, names, keySets];
+}
+
+/** The chart of Istio mounts the ConfigMap `pilot-jwks-extra-cacerts` here. */
+const EXTRA_ROOTS = '/cacerts/extra.pem';
+
+function openKeySets({ settings, fetchJwks, onJwksFetched }: AdapterOptions, clock: Clock, log: Log): JwksAdapter {
+  const blocked = featureOf(settings, 'BLOCKED_CIDRS_IN_JWKS_URIS');
+  const { ranges, bad } = rangesOf(blocked);
+  if (bad.length > 0) log('warn', `BLOCKED_CIDRS_IN_JWKS_URIS: not an address range: ${bad.join(', ')}`);
+  const fetch = httpFetch({
+    addresses: { blocked: ranges, allowLocal: featureOf(settings, 'JWKS_RESOLVER_ALLOW_LOCAL_ADDRESSES') },
+    insecure: featureOf(settings, 'JWKS_RESOLVER_INSECURE_SKIP_VERIFY'),
+    roots: existsSync(EXTRA_ROOTS) ? [...rootCertificates, readFileSync(EXTRA_ROOTS, 'utf8')] : undefined,
+  });
+  return new JwksAdapter({
+    cluster: settings.clusterId,
+    fetch: fetchJwks ?? fetch,
+    now: () => clock.now(),
+    after: clock.after,
+    refreshMs: featureOf(settings, 'PILOT_JWT_PUB_KEY_REFRESH_INTERVAL'),
+    onFetched: onJwksFetched,
+    log,
+  });
 }

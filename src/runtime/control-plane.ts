@@ -87,7 +87,9 @@ async function start(
 ): Promise<ControlPlane> {
   // Blocks for about 100 ms, which delays no client here.
   loadProto();
-  const adapters = await openAdapters(options, clock, log, VERSION);
+  const metrics = new Metrics();
+  const onJwksFetched = (succeeded: boolean): void => metrics.jwksFetched(succeeded);
+  const adapters = await openAdapters({ ...options, onJwksFetched }, clock, log, VERSION);
   const { journal, world, snapshot, asOf, connected } = await openWorld(options, clock, log);
   closers.push(() => journal.close());
   const crowded = (): boolean => xds.isCrowded;
@@ -102,7 +104,6 @@ async function start(
   const written = new RecordedStore(world, `store/${options.settings.clusterId}`);
   const sources = new Sources({ adapters, state: world.state, asOf, clock, log });
   const reporter = new Reporter(log, adapters);
-  const metrics = new Metrics();
   const engine = new Engine(resourceSources);
   const warmUp = new WarmUp({
     engine,

@@ -7,6 +7,7 @@ import type { Settings } from './settings.ts';
 
 /** The type of the default is the type of the flag. Durations are in milliseconds. */
 export const featureDefaults = {
+  BLOCKED_CIDRS_IN_JWKS_URIS: '',
   COMPLIANCE_POLICY: '',
   DISABLE_SHADOW_HOST_SUFFIX: true,
   DISABLE_TRACK_REMAINING_CB_METRICS: true,
@@ -25,6 +26,9 @@ export const featureDefaults = {
   ISTIO_DUAL_STACK: false,
   ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS: false,
   ISTIO_WATCH_NAMESPACE: '',
+  /** Ours: key sets may be fetched from loopback and link-local addresses. */
+  JWKS_RESOLVER_ALLOW_LOCAL_ADDRESSES: false,
+  JWKS_RESOLVER_INSECURE_SKIP_VERIFY: false,
   LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES: false,
   MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP: 1,
   PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE: false,
@@ -53,6 +57,7 @@ export const featureDefaults = {
   PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT: 15_000,
   PILOT_HTTP10: false,
   PILOT_JWT_ENABLE_REMOTE_JWKS: 'false',
+  PILOT_JWT_PUB_KEY_REFRESH_INTERVAL: 20 * 60_000,
   PILOT_MX_ADDITIONAL_LABELS: '',
   PILOT_PERSISTENT_SESSION_HEADER_LABEL: 'istio.io/persistent-session-header',
   PILOT_PERSISTENT_SESSION_LABEL: 'istio.io/persistent-session',

@@ -4,10 +4,12 @@
 //     {apiVersion: periplus.internal/v1, kind: JwksDocument, metadata: {name: <digest of issuer and URI>},
 //      spec: {issuer: https://issuer.example, jwksUri: "", keys: '{"keys": […]}'}}
 //
-// `keys` is a text: it stands in listeners byte for byte. Symmetric keys make the text private; it then stands under `privateKeys`, which the
-// journal seals.
+// `keys` is a text: it stands in listeners byte for byte. Symmetric keys make the text private; it then stands under `stringData`, which the
+// journal seals as it does a Secret's.
 
 import { kubernetesKind } from '../kubernetes/kubernetes-kind.ts';
+
+export const PERIPLUS_API = 'periplus.internal/v1';
 
 export interface JwksDocumentData {
   /** As the rule writes it. */
@@ -21,8 +23,8 @@ interface Decoded {
     readonly issuer?: string;
     readonly jwksUri?: string;
     readonly keys?: string;
-    readonly privateKeys?: string;
   };
+  readonly stringData?: { readonly keys?: string };
 }
 
 declare module '../../model/kind.ts' {
@@ -38,13 +40,17 @@ export const jwksDocument = kubernetesKind<'JwksDocument', Decoded>({
   push: 'own',
   clusterScoped: true,
   messages: {
-    Object: [{ name: 'spec', type: { message: 'Spec' } }],
-    Spec: ['issuer', 'jwksUri', 'keys', 'privateKeys'].map(name => ({ name, type: 'string' as const })),
+    Object: [
+      { name: 'spec', type: { message: 'Spec' } },
+      { name: 'stringData', type: { message: 'PrivateKeys' } },
+    ],
+    Spec: ['issuer', 'jwksUri', 'keys'].map(name => ({ name, type: 'string' as const })),
+    PrivateKeys: [{ name: 'keys', type: 'string' }],
   },
-  flatten: ({ spec: { issuer = '', jwksUri = '', keys = '', privateKeys = '' } = {} }) => ({
+  flatten: ({ spec: { issuer = '', jwksUri = '', keys = '' } = {}, stringData }) => ({
     issuer,
     jwksUri,
-    keys: keys || privateKeys,
+    keys: stringData?.keys ?? keys,
   }),
   indexes: {
     /** `issuer jwksUri` */

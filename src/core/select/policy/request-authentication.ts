@@ -86,3 +86,36 @@ function hostOf(uri: string): { readonly hostname: string; readonly port: number
   if (port !== '') return { hostname, port: Number(port) };
   return { hostname, port: scheme === 'https' ? 443 : scheme === 'http' ? 80 : 0 };
 }
+
+/** A key set that the control plane fetches. */
+export interface WantedJwks {
+  readonly issuer: string;
+  readonly jwksUri: string;
+  /** Of one request: the longest that a rule with these keys asks for. */
+  readonly timeoutMs: number;
+}
+
+/** Of all RequestAuthentications in force, by issuer and URI: also of those that no connected proxy has, so that the keys are there when one comes. */
+export const wantedJwks: Query<'', readonly WantedJwks[]> = {
+  name: 'select/wantedJwks',
+  run: reader => {
+    const wanted = new Map<string, WantedJwks>();
+    for (const { spec } of reader.objects('RequestAuthentication')) {
+      for (const rule of spec.jwtRules ?? []) {
+        if (keysOf(reader, rule).kind !== 'fetched') continue;
+        const { issuer = '', jwksUri = '' } = rule;
+        const key = jwksKey(issuer, jwksUri);
+        const timeoutMs = Math.max(wanted.get(key)?.timeoutMs ?? 0, requestMsOf(rule));
+        wanted.set(key, { issuer, jwksUri, timeoutMs });
+      }
+    }
+    return [...wanted].sort(([a], [b]) => compareText(a, b)).map(([, one]) => one);
+  },
+};
+
+const REQUEST_MS = 5_000;
+
+function requestMsOf({ timeout }: JWTRule): number {
+  if (timeout === undefined) return REQUEST_MS;
+  return Math.max(1, timeout.seconds * 1_000 + Math.round(timeout.nanos / 1_000_000));
+}
