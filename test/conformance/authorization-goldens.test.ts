@@ -8,8 +8,8 @@ import { parse } from 'yaml';
 import type { Json, JsonObject } from '../../src/core/base/json.ts';
 import type { ProxyReader, Query } from '../../src/core/query/reader.ts';
 import { Tracker } from '../../src/core/query/tracker.ts';
+import { authorizationOf } from '../../src/xds/assemble/listener/policy-filters.ts';
 import { encodeMessage } from '../../src/xds/engine/encode.ts';
-import { authorizationFilters } from '../../src/xds/generate/listener/authorization/filters.ts';
 import type { Filter, HttpFilter } from '../../src/xds/proto/types.gen.ts';
 import { toProtoJson } from '../../src/xds/wire/protojson.ts';
 import { nodeOf, proxyOf, world } from '../unit/world.ts';
@@ -39,7 +39,7 @@ const service = `{apiVersion: v1, kind: Service, metadata: {name: my-custom-ext-
 const generated: Query<Chain, readonly (HttpFilter | Filter)[]> = {
   name: 'test/authorizationFilters',
   run: (reader: ProxyReader, chain) => {
-    const { custom, rules } = authorizationFilters(reader, chain);
+    const { custom, rules } = authorizationOf(reader, chain, true);
     return [...custom, ...rules];
   },
 };

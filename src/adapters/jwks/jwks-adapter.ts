@@ -28,7 +28,7 @@ import {
 export interface JwksOptions {
   readonly cluster: string;
   readonly fetch: Fetch;
-  /** Milliseconds; only differences count. */
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Runs once, not before `ms` have passed. */
   readonly after: (ms: number, run: () => void) => { cancel(): void };
@@ -44,6 +44,8 @@ interface Watched {
   timer?: { cancel(): void };
   /** Why the last fetch failed. */
   trouble?: string;
+  /** When `trouble` began; meaningless without one. */
+  troubledAt: number;
   /** Failures one after the other. */
   failures: number;
   /** When the last good answer came, or when the key set was first wanted in this process. */
@@ -111,7 +113,15 @@ export class JwksAdapter implements Adapter {
       trouble === undefined ? [] : [troubleText(wanted, trouble)],
     );
     const synced = this.#started || this.#wanted.length === 0;
-    return { synced, waiting: synced ? [] : ['JwksDocument'], troubles: troubles.sort() };
+    const unreadable = [...this.#watched.values()].flatMap(({ wanted, trouble: why, troubledAt: since }) =>
+      why === undefined ? [] : [{ what: nameOf(wanted), why, since }],
+    );
+    return {
+      synced,
+      waiting: synced ? [] : ['JwksDocument'],
+      troubles: troubles.sort(),
+      unreadable: unreadable.sort((a, b) => (a.what < b.what ? -1 : 1)),
+    };
   }
 
   #refuseStopped(): void {
@@ -119,7 +129,7 @@ export class JwksAdapter implements Adapter {
   }
 
   #watch(wanted: WantedJwks): Watched {
-    const watched: Watched = { wanted, failures: 0, goodAt: this.#options.now() };
+    const watched: Watched = { wanted, failures: 0, goodAt: this.#options.now(), troubledAt: 0 };
     this.#watched.set(keyOf(wanted), watched);
     return watched;
   }
@@ -177,6 +187,7 @@ export class JwksAdapter implements Adapter {
 
   #failed(watched: Watched, reason: string): Fact | undefined {
     if (watched.trouble !== reason) this.#options.log('warn', troubleText(watched.wanted, reason));
+    if (watched.trouble === undefined) watched.troubledAt = this.#options.now();
     watched.trouble = reason;
     this.#schedule(watched, Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** watched.failures));
     watched.failures++;
