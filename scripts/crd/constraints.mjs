@@ -1,15 +1,18 @@
-// `node scripts/crd/constraints.mjs CRDS.yaml`: writes src/core/schema/istio-constraints.gen.ts, what the API server demands of Istio's kinds
-// beyond their fields: types, ranges, lengths, patterns, required members, exclusions and CEL rules. CRDS.yaml is the file of all CRDs that
-// the istio.io/api module of the wanted version carries (kubernetes/customresourcedefinitions.gen.yaml).
+// `node scripts/crd/constraints.mjs [FOLDER]`: writes src/core/schema/istio-constraints.gen.ts, what the API server demands of Istio's kinds beyond
+// their fields: types, ranges, lengths, patterns, required members, exclusions and CEL rules. The source is the file of all CRDs that the
+// module istio.io/api carries (sources.mjs names the version).
 //
 // Texts of CRDs are not copied: a CEL rule becomes a range, a length, an exclusion or the name of a rule that src/core/schema/crd-rules.ts
 // implements. A rule or a construct that is not known here is an error, so that a newer CRD cannot lose one in silence.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseAllDocuments } from 'yaml';
+import { crdsOf } from './sources.mjs';
+import { makeWriter } from './writer.mjs';
 
-const OUT = fileURLToPath(new URL('../../src/core/schema/istio-constraints.gen.ts', import.meta.url));
+const folder = process.argv[2] ?? fileURLToPath(new URL('../../src/core/schema', import.meta.url));
+const OUT = join(folder, 'istio-constraints.gen.ts');
 
 const UDS = '(has(self.address) ? self.address : "").startsWith("unix://")';
 const ENUM_URLS = schemes =>
@@ -157,47 +160,9 @@ function addExclusion(out, oneOf, path) {
   if (names.length > 1) out.atMostOne = [...(out.atMostOne ?? []), [...names].sort()];
 }
 
-const interned = new Map();
-const declarations = [];
-
-/** Equal parts are written once: a reference to a constant, children first. */
-function write(constraint) {
-  const members = Object.entries(constraint).map(([key, value]) => {
-    if (key === 'properties') {
-      const inner = Object.keys(value)
-        .sort()
-        .map(name => `${/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name)}: ${write(value[name])}`);
-      return `properties: { ${inner.join(', ')} }`;
-    }
-    if (key === 'items' || key === 'values') return `${key}: ${write(value)}`;
-    return `${key}: ${literal(key === 'atMostOne' ? dedupe(value) : value)}`;
-  });
-  const text = `{ ${members.join(', ')} }`;
-  let name = interned.get(text);
-  if (name === undefined) {
-    name = `c${interned.size}`;
-    interned.set(text, name);
-    declarations.push(`const ${name}: Constraint = ${text};`);
-  }
-  return name;
-}
-
-function dedupe(groups) {
-  return [...new Map(groups.map(group => [group.join(), group])).values()];
-}
-
-function literal(value) {
-  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
-  if (typeof value !== 'string') return String(value);
-  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-}
-
-const [file] = process.argv.slice(2);
-if (file === undefined) throw new Error('usage: node scripts/crd/constraints.mjs CRDS.yaml');
+const { write, declarations } = makeWriter();
 const roots = [];
-for (const document of parseAllDocuments(readFileSync(file, 'utf8'))) {
-  const crd = document.toJS();
-  if (crd === null) continue;
+for (const crd of crdsOf('istio')) {
   const { names, versions } = crd.spec;
   const [first, ...others] = versions.map(version => {
     const { properties, required = [] } = version.schema.openAPIV3Schema;

@@ -1,4 +1,4 @@
-// `node envoy-schema.mjs`: writes src/core/schema/envoy-schema.gen.ts from the committed bundle: the fields and enums of every message that a
+// `node envoy-schema.mjs [FOLDER]`: writes src/core/schema/envoy-schema.gen.ts from the committed bundle: the fields and enums of every message that a
 // patch of an EnvoyFilter can hold, so that the core can tell a patch that no proxy would understand. Names are written once and referred to
 // by number, because the whole is large. A field is `proto_name type`, with `*` before the type for lists and `KEY>` for maps;
 // a type is a word of schema.ts, `#n` for message n or `@n` for enum n.
@@ -82,4 +82,5 @@ const text = [
   '];',
   '',
 ].join('\n');
-writeFileSync(at('core/schema/envoy-schema.gen.ts'), text);
+const [folder] = process.argv.slice(2);
+writeFileSync(folder === undefined ? at('core/schema/envoy-schema.gen.ts') : `${folder}/envoy-schema.gen.ts`, text);

@@ -1,4 +1,4 @@
-// What the kinds of configuration that are not Istio's have in common (Gateway API, Ingress): a hand-written schema of what Periplus reads
+// What the kinds of configuration that are not Istio's have in common (Ingress): a hand-written schema of what Periplus reads
 // of the spec. Fields it does not name are let through and kept in the projection, because what reads them may come later and must find
 // them in old journals; wrong types of fields that it names are problems.
 
@@ -36,12 +36,13 @@ export function configKind<K extends KindName>(from: ConfigKind<K>): KindDefinit
     clusterScoped,
     store: 'config',
     decode: decodeObject,
-    project,
+    project: projectConfig,
     ...(objectKind === undefined ? {} : { objectKind }),
   };
 }
 
-function project(raw: RawObject): JsonObject {
+/** Names, metadata that matters, and the whole spec. */
+export function projectConfig(raw: RawObject): JsonObject {
   const projection: { [key: string]: Json | undefined } = {};
   for (const key of ['apiVersion', 'kind', 'spec']) if (raw[key] !== undefined) projection[key] = raw[key];
   if (raw.metadata !== undefined) projection.metadata = projectMeta(raw.metadata);

@@ -3,20 +3,18 @@
 import type { Json } from '../base/json.ts';
 import type { IndexName, KindName } from '../model/kind.ts';
 import type { KindDefinition } from './definition.ts';
-import {
-  backendTlsPolicy,
-  backendTrafficPolicy,
-  gatewayClass,
-  grpcRoute,
-  httpRoute,
-  inferencePool,
-  kubernetesGateway,
-  listenerSet,
-  referenceGrant,
-  tcpRoute,
-  tlsRoute,
-  udpRoute,
-} from './gateway-api/gateway-api.ts';
+import { backendTlsPolicy } from './gateway-api/backend-tls-policy.ts';
+import { backendTrafficPolicy } from './gateway-api/backend-traffic-policy.ts';
+import { gatewayClass } from './gateway-api/gateway-class.ts';
+import { grpcRoute } from './gateway-api/grpc-route.ts';
+import { httpRoute } from './gateway-api/http-route.ts';
+import { inferencePool } from './gateway-api/inference-pool.ts';
+import { kubernetesGateway } from './gateway-api/kubernetes-gateway.ts';
+import { listenerSet } from './gateway-api/listener-set.ts';
+import { referenceGrant } from './gateway-api/reference-grant.ts';
+import { tcpRoute } from './gateway-api/tcp-route.ts';
+import { tlsRoute } from './gateway-api/tls-route.ts';
+import { udpRoute } from './gateway-api/udp-route.ts';
 import { authorizationPolicy } from './istio/authorization-policy.ts';
 import { destinationRule } from './istio/destination-rule.ts';
 import { envoyFilter } from './istio/envoy-filter.ts';

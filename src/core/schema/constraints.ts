@@ -5,6 +5,7 @@
 // As there, each constraint is compiled once, when it is first met, and a path is written only for a problem.
 
 import { canonicalJson, isObject, type Json, type JsonObject } from '../base/json.ts';
+import { type Cel, compileCel } from './cel.ts';
 import { type CrdRule, crdRules } from './crd-rules.ts';
 
 export interface Constraint {
@@ -22,7 +23,9 @@ export interface Constraint {
   readonly keys?: readonly string[];
   /** Of the values of an object whose keys are free. */
   readonly values?: Constraint;
-  readonly enum?: readonly string[];
+  /** The elements of a list differ. */
+  readonly unique?: true;
+  readonly enum?: readonly (string | number)[];
   /** As in ECMAScript and RE2 alike; not anchored by itself. */
   readonly pattern?: string;
   /** Of strings in code points. */
@@ -35,6 +38,19 @@ export interface Constraint {
   readonly minProperties?: number;
   readonly maxProperties?: number;
   readonly rules?: readonly CrdRule[];
+  /** Rules as expressions, each with what a broken one says. They are asked only about a value that is right in every other respect. */
+  readonly cel?: readonly { readonly rule: Cel; readonly message: string }[];
+  /** The value of an absent member (defaults.ts). */
+  readonly default?: Json;
+}
+
+/** What the CRD of a kind demands of the spec. */
+export interface SpecConstraint {
+  /** There must be a spec. */
+  readonly required: boolean;
+  readonly spec: Constraint;
+  /** Of served versions that demand something else. */
+  readonly versions?: Readonly<Record<string, Constraint>>;
 }
 
 export type ReportConstraint = (path: string, message: string) => void;
@@ -45,6 +61,8 @@ interface Context {
   /** Where the value stands that is being checked. */
   readonly path: Segment[];
   readonly report: ReportConstraint;
+  /** Problems so far. */
+  found: number;
 }
 type Check = (context: Context, json: Json) => void;
 
@@ -53,7 +71,15 @@ const SHOWN_MAX = 40;
 
 /** Reports everything that is wrong with `json`. Total for any JSON: it goes as deep as the constraint does. */
 export function checkConstraint(constraint: Constraint, json: Json, path: string, report: ReportConstraint): void {
-  checkOf(constraint)({ path: [path], report }, json);
+  const context: Context = {
+    path: [path],
+    report: (at, message) => {
+      context.found += 1;
+      report(at, message);
+    },
+    found: 0,
+  };
+  checkOf(constraint)(context, json);
 }
 
 /** Constraints hold no cycles: they are written out, equal parts shared. */
@@ -69,8 +95,10 @@ function compile(constraint: Constraint): Check {
   const { type, nullable = false } = constraint;
   const content = contentCheck(constraint);
   const rules = (constraint.rules ?? []).map(rule => crdRules[rule]);
+  const expressions = (constraint.cel ?? []).map(({ rule, message }) => ({ holds: compileCel(rule), message }));
   const isOfType = TYPES[type];
   return (context, json) => {
+    const before = context.found;
     if (json === null) {
       if (!nullable) say(context, 'null is not allowed here');
       return;
@@ -84,6 +112,8 @@ function compile(constraint: Constraint): Check {
       const found = rule(json);
       if (found !== undefined) say(context, found);
     }
+    if (context.found > before) return;
+    for (const { holds, message } of expressions) if (!holds(json)) say(context, message);
   };
 }
 
@@ -113,8 +143,14 @@ function contentCheck(constraint: Constraint): Check | undefined {
     case 'integer':
     case 'number': {
       const { minimum, maximum } = constraint;
-      if (minimum === undefined && maximum === undefined) return undefined;
-      return (context, json) => checkRange(context, minimum, maximum, json as number, '');
+      const values = constraint.enum;
+      if (minimum === undefined && maximum === undefined && values === undefined) return undefined;
+      return (context, json) => {
+        checkRange(context, minimum, maximum, json as number, '');
+        if (values?.includes(json as number) === false) {
+          say(context, `expected one of ${values.join(', ')}, found ${show(json)}`);
+        }
+      };
     }
     case 'object':
       return objectCheck(constraint) as Check;
@@ -127,7 +163,7 @@ function contentCheck(constraint: Constraint): Check | undefined {
 
 function stringCheck(constraint: Constraint): ((context: Context, text: string) => void) | undefined {
   const { minLength, maxLength } = constraint;
-  const names = constraint.enum && new Set(constraint.enum);
+  const names = constraint.enum && new Set<string | number>(constraint.enum);
   const measured = minLength !== undefined || maxLength !== undefined;
   const pattern = constraint.pattern === undefined ? undefined : new RegExp(constraint.pattern, 'u');
   if (names === undefined && !measured && pattern === undefined) return undefined;
@@ -197,7 +233,7 @@ function membersCheck({
 }
 
 function listCheck(constraint: Constraint): (context: Context, list: readonly Json[]) => void {
-  const { minItems, maxItems, keys } = constraint;
+  const { minItems, maxItems, keys, unique } = constraint;
   const item = constraint.items && checkOf(constraint.items);
   return (context, list) => {
     checkRange(context, minItems, maxItems, list.length, ' elements');
@@ -207,6 +243,7 @@ function listCheck(constraint: Constraint): (context: Context, list: readonly Js
       context.path.pop();
     }
     if (keys !== undefined && list.length > 1) checkIdentities(context, keys, list);
+    if (unique && new Set(list.map(canonicalJson)).size < list.length) say(context, 'has an element twice');
   };
 }
 

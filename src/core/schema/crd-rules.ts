@@ -2,6 +2,7 @@
 // scripts/crd/constraints.mjs says which rule of a CRD is which function here. They see the object as received, before it is decoded.
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { isIp } from './cel.ts';
 import { parseDuration } from './duration.ts';
 import { type GoUrl, parseRequestUri } from './go-url.ts';
 
@@ -54,6 +55,11 @@ export const crdRules = {
   oneEndpointInRoundRobin: object(({ endpoints, resolution }) =>
     resolution === 'DNS_ROUND_ROBIN' && Array.isArray(endpoints) && endpoints.length > 1
       ? 'resolution DNS_ROUND_ROBIN allows one endpoint'
+      : undefined,
+  ),
+  addressByType: object(({ type, value }) =>
+    type === 'IPAddress' && typeof value === 'string' && !isIp(value)
+      ? `${JSON.stringify(value)} is not an IP address, which type IPAddress needs`
       : undefined,
   ),
   addressOrNetwork: object(({ address, network }) =>

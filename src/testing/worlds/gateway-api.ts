@@ -35,12 +35,15 @@ const match: Shape = some({
 });
 const filter: Shape = fc.constantFrom<JsonObject>(
   { type: 'RequestHeaderModifier', requestHeaderModifier: { set: [{ name: 'x', value: 'y' }] } },
-  { type: 'RequestRedirect', requestRedirect: { scheme: 'https' } },
   { type: 'URLRewrite', urlRewrite: { hostname: 'b.test' } },
 );
 const l7Rule: Shape = both(
   all({ backendRefs: list(backend, 1, 2) }),
   some({ matches: list(match, 1, 2), filters: list(filter, 1, 1), timeouts: fc.constant<Json>({ request: '5s' }) }),
+);
+const redirectRule: Shape = both(
+  all({ filters: fc.constant<Json>([{ type: 'RequestRedirect', requestRedirect: { scheme: 'https' } }]) }),
+  some({ matches: list(match, 1, 2) }),
 );
 const grpcRule: Shape = both(
   all({ backendRefs: list(backend, 1, 2) }),
@@ -48,8 +51,17 @@ const grpcRule: Shape = both(
 );
 
 function route(kind: string, versions: readonly string[], rule: Shape): Shape {
-  const spec = both(all({ parentRefs: list(parent, 1, 2), rules: list(rule, 1, 2) }), some({ hostnames }));
+  const spec = both(all({ parentRefs: distinct(parent, 1, 2), rules: list(rule, 1, 2) }), some({ hostnames }));
   return versioned(kind, versions, spec);
+}
+
+function l4Route(kind: string, versions: readonly string[], more: Shape = all({})): Shape {
+  return versioned(kind, versions, both(all({ parentRefs: distinct(parent, 1, 2), rules: list(l4Rule, 1, 1) }), more));
+}
+
+/** Elements of different names. */
+function distinct(shape: Shape, minLength: number, maxLength: number): Value {
+  return fc.uniqueArray(shape, { minLength, maxLength, selector: element => element.name });
 }
 
 function versioned(
@@ -65,10 +77,17 @@ function versioned(
 }
 
 const listener: Shape = both(
-  all({ name: fc.constantFrom('http', 'https'), port: portNumber, protocol: fc.constantFrom('HTTP', 'HTTPS', 'TLS') }),
+  fc.oneof(
+    all({ name: fc.constant('http'), port: portNumber, protocol: fc.constant('HTTP') }),
+    all({
+      name: fc.constant('https'),
+      port: fc.constant(443),
+      protocol: fc.constantFrom('HTTPS', 'TLS'),
+      tls: fc.constant<Json>({ mode: 'Terminate', certificateRefs: [{ name: 'credential' }] }),
+    }),
+  ),
   some({
     hostname: fc.constant('*.example.com'),
-    tls: fc.constant<Json>({ mode: 'Terminate', certificateRefs: [{ name: 'credential' }] }),
     allowedRoutes: fc.constantFrom<Json>({ namespaces: { from: 'All' } }, { namespaces: { from: 'Same' } }),
   }),
 );
@@ -77,7 +96,7 @@ const l4Rule: Shape = all({ backendRefs: list(backend, 1, 2) });
 const gateway: Shape = versioned(
   'Gateway',
   ['v1', 'v1beta1'],
-  all({ gatewayClassName: fc.constantFrom('istio', 'other'), listeners: list(listener, 1, 2) }),
+  all({ gatewayClassName: fc.constantFrom('istio', 'other'), listeners: distinct(listener, 1, 2) }),
   { labels: some({ 'istio.io/rev': fc.constantFrom('default', 'canary') }) },
 );
 const gatewayClass: Shape = clusterWide(
@@ -91,7 +110,7 @@ const gatewayClass: Shape = clusterWide(
 const listenerSet: Shape = versioned(
   'ListenerSet',
   ['v1'],
-  all({ parentRef: parent, listeners: list(listener, 1, 2) }),
+  all({ parentRef: parent, listeners: distinct(listener, 1, 2) }),
 );
 const referenceGrant: Shape = versioned(
   'ReferenceGrant',
@@ -106,13 +125,16 @@ const backendTlsPolicy: Shape = versioned(
   ['v1', 'v1alpha3'],
   all({
     targetRefs: list(all({ group: fc.constant(''), kind: fc.constant('Service'), name }), 1, 1),
-    validation: fc.constant<Json>({ hostname: 'a.test', caCertificateRefs: [{ kind: 'ConfigMap', name: 'settings' }] }),
+    validation: fc.constant<Json>({
+      hostname: 'a.test',
+      caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: 'settings' }],
+    }),
   }),
 );
 const backendTrafficPolicy: Shape = object(
   'gateway.networking.x-k8s.io/v1alpha1',
   'XBackendTrafficPolicy',
-  all({ spec: all({ targetRefs: list(all({ kind: fc.constant('Service'), name }), 1, 1) }) }),
+  all({ spec: all({ targetRefs: list(all({ group: fc.constant(''), kind: fc.constant('Service'), name }), 1, 1) }) }),
 );
 const inferencePool: Shape = object(
   'inference.networking.k8s.io/v1',
@@ -160,11 +182,11 @@ const ingressClass: Shape = clusterWide(
 
 export const gatewayApiObject: Shape = fc.oneof(
   { weight: 3, arbitrary: gateway },
-  { weight: 3, arbitrary: route('HTTPRoute', ['v1', 'v1beta1'], l7Rule) },
+  { weight: 3, arbitrary: route('HTTPRoute', ['v1', 'v1beta1'], fc.oneof(l7Rule, redirectRule)) },
   { weight: 1, arbitrary: route('GRPCRoute', ['v1'], grpcRule) },
-  { weight: 1, arbitrary: route('TLSRoute', ['v1', 'v1alpha3', 'v1alpha2'], l4Rule) },
-  { weight: 1, arbitrary: route('TCPRoute', ['v1', 'v1alpha2'], l4Rule) },
-  { weight: 1, arbitrary: route('UDPRoute', ['v1alpha2'], l4Rule) },
+  { weight: 1, arbitrary: l4Route('TLSRoute', ['v1', 'v1alpha3', 'v1alpha2'], all({ hostnames })) },
+  { weight: 1, arbitrary: l4Route('TCPRoute', ['v1', 'v1alpha2']) },
+  { weight: 1, arbitrary: l4Route('UDPRoute', ['v1alpha2']) },
   { weight: 1, arbitrary: gatewayClass },
   { weight: 1, arbitrary: listenerSet },
   { weight: 1, arbitrary: referenceGrant },

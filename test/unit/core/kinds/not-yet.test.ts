@@ -54,22 +54,41 @@ describe('the Gateway API', () => {
     expect(decodedOf('HTTPRoute', beta)).toEqual(decodedOf('HTTPRoute', route));
   });
   test('fields that are not read are let through, and kept', () => {
-    const gateway = withSpec('KubernetesGateway', { listeners: [{ name: 'http', port: 80, future: {} }], more: 1 });
+    const gateway = withSpec('KubernetesGateway', {
+      gatewayClassName: 'istio',
+      listeners: [{ name: 'http', port: 80, protocol: 'HTTP', future: {} }],
+      more: 1,
+    });
     expect(problemsOf(gateway)).toEqual([]);
     expect(definitionOf(gateway.apiVersion, gateway.kind)?.project(gateway)).toEqual(gateway);
   });
   test.each<[Parameters<typeof withSpec>, string]>([
     [
-      ['KubernetesGateway', { listeners: [{ port: 'x' }] }],
+      ['KubernetesGateway', { gatewayClassName: 'a', listeners: [{ name: 'a', protocol: 'HTTP', port: 'x' }] }],
       'spec.listeners[0].port: expected an integer, found the string "x"',
     ],
     [
       ['GRPCRoute', { rules: [{ matches: [{ method: [] }] }] }],
       'spec.rules[0].matches[0].method: expected an object, found a list',
     ],
-    [['TLSRoute', { hostnames: 'a' }], 'spec.hostnames: expected a list, found the string "a"'],
-    [['BackendTLSPolicy', { validation: { hostname: 1 } }], 'spec.validation.hostname: expected a string, found 1'],
-    [['ReferenceGrant', { from: {} }], 'spec.from: expected a list, found an object'],
+    [
+      ['TLSRoute', { hostnames: 'a', rules: [{ backendRefs: [{ name: 'a', port: 1 }] }] }],
+      'spec.hostnames: expected a list, found the string "a"',
+    ],
+    [
+      [
+        'BackendTLSPolicy',
+        {
+          targetRefs: [{ group: '', kind: 'Service', name: 'a' }],
+          validation: { hostname: 1, wellKnownCACertificates: 'System' },
+        },
+      ],
+      'spec.validation.hostname: expected a string, found 1',
+    ],
+    [
+      ['ReferenceGrant', { from: {}, to: [{ group: '', kind: 'Secret' }] }],
+      'spec.from: expected a list, found an object',
+    ],
     [
       ['Ingress', { rules: [{ http: { paths: [{ path: 1 }] } }] }],
       'spec.rules[0].http.paths[0].path: expected a string, found 1',

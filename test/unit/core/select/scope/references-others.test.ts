@@ -105,7 +105,7 @@ describe('every other kind that refers', () => {
     ],
     [
       'Gateway API: ListenerSet',
-      [of('ListenerSet', { parentRef: ref('gw'), listeners: [] })],
+      [of('ListenerSet', { parentRef: ref('gw'), listeners: [{ name: 'a', port: 80, protocol: 'HTTP' }] })],
       ['spec.parentRef: KubernetesGateway/prod/gw'],
     ],
     [
@@ -113,7 +113,7 @@ describe('every other kind that refers', () => {
       [
         of(
           'GatewayClass',
-          { controllerName: 'x', parametersRef: { group: '', kind: 'ConfigMap', name: 'c', namespace: 'prod' } },
+          { controllerName: 'x.io/y', parametersRef: { group: '', kind: 'ConfigMap', name: 'c', namespace: 'prod' } },
           { metadata: { name: 'a' } },
         ),
       ],
@@ -123,6 +123,7 @@ describe('every other kind that refers', () => {
       'Gateway API: ReferenceGrant',
       [
         of('ReferenceGrant', {
+          from: [{ group: '', kind: 'Service', namespace: 'test' }],
           to: [
             { group: '', kind: 'Secret', name: 's' },
             { group: '', kind: 'Service' },
@@ -143,7 +144,13 @@ describe('every other kind that refers', () => {
     ],
     [
       'Gateway API: InferencePool',
-      [of('InferencePool', { endpointPickerRef: ref('picker') })],
+      [
+        of('InferencePool', {
+          selector: { matchLabels: { app: 'a' } },
+          targetPorts: [{ number: 80 }],
+          endpointPickerRef: ref('picker', { port: { number: 9002 } }),
+        }),
+      ],
       ['spec.endpointPickerRef: Service/prod/picker'],
     ],
     [
@@ -170,7 +177,10 @@ describe('every other kind that refers', () => {
 });
 
 test('a class of the cluster is found by its name alone', () => {
-  const gateway = withSpec('KubernetesGateway', { gatewayClassName: 'istio' });
-  const gatewayClass = { ...withSpec('GatewayClass', { controllerName: 'x' }), metadata: { name: 'istio' } };
+  const gateway = withSpec('KubernetesGateway', {
+    gatewayClassName: 'istio',
+    listeners: [{ name: 'a', port: 80, protocol: 'HTTP' }],
+  });
+  const gatewayClass = { ...withSpec('GatewayClass', { controllerName: 'x.io/y' }), metadata: { name: 'istio' } };
   expect(ask(world([gateway, gatewayClass]), danglingReferences, '')).toEqual([]);
 });

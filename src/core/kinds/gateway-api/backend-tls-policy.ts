@@ -1,0 +1,30 @@
+// BackendTLSPolicy: how a gateway speaks TLS to a backend and what it trusts.
+
+import type { Obj } from '../../model/object.ts';
+import type { BackendTLSPolicySpec } from '../../schema/gateway-api-types.gen.ts';
+import { each, type Reference } from '../references.ts';
+import { GATEWAY_API, gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { named, targetReferences } from './references.ts';
+
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly BackendTLSPolicy: { readonly spec: BackendTLSPolicySpec; readonly push: 'none' };
+  }
+}
+
+export const backendTlsPolicy = gatewayKind({
+  kind: 'BackendTLSPolicy',
+  group: GATEWAY_API,
+  versions: ['v1', 'v1alpha3'],
+  push: 'none',
+  references: backendTlsPolicyReferences,
+  notYet: NOT_YET,
+});
+
+function backendTlsPolicyReferences(obj: Obj<'BackendTLSPolicy'>): readonly Reference[] {
+  const { caCertificateRefs } = obj.spec.validation;
+  return [
+    ...targetReferences(obj),
+    ...each('spec.validation.caCertificateRefs', caCertificateRefs, named(obj.namespace)),
+  ];
+}

@@ -1,0 +1,54 @@
+// What the kinds of the Gateway API have in common: schema, constraints and defaults generated from the CRDs (scripts/crd/gateway-api.mjs).
+//
+// Objects of a file get the defaults that the API server gives to objects of a cluster, and are held to the same constraints. Fields that the
+// schema does not name are left out, as the API server leaves them out: a cluster may have a newer bundle of CRDs. They stay in the projection,
+// because a later release may read them and must find them in old journals.
+
+import { type Either, left, right } from 'fp-ts/lib/Either.js';
+import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
+import { assert } from '../../base/assert.ts';
+import { type Problem, problem } from '../../base/problem.ts';
+import type { RawObject } from '../../event.ts';
+import type { KindName, KindSpecs } from '../../model/kind.ts';
+import { checkConstraint, type SpecConstraint } from '../../schema/constraints.ts';
+import { asStored } from '../../schema/defaults.ts';
+import { gatewayApiConstraints } from '../../schema/gateway-api-constraints.gen.ts';
+import { projectConfig } from '../config-kind.ts';
+import { type Declaration, declared, type KindDefinition } from '../definition.ts';
+import { checked } from '../report.ts';
+
+export type GatewayKind<K extends KindName> = Declaration<K> & {
+  readonly objectKind?: string;
+  readonly clusterScoped?: true;
+};
+
+export const GATEWAY_API = 'gateway.networking.k8s.io';
+export const NOT_YET = 'no proxy is sent anything of it';
+
+export function gatewayKind<K extends KindName>(from: GatewayKind<K>): KindDefinition<K> {
+  const { kind, objectKind, clusterScoped = false } = from;
+  const constraint = gatewayApiConstraints[objectKind ?? kind];
+  assert(constraint !== undefined, `no CRD of ${kind}`);
+  return {
+    ...declared(from),
+    clusterScoped,
+    store: 'config',
+    decode: raw => decodeSpec(constraint, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
+    project: projectConfig,
+    ...(objectKind === undefined ? {} : { objectKind }),
+  };
+}
+
+function decodeSpec(
+  { required, spec, versions }: SpecConstraint,
+  raw: RawObject,
+): Either<NonEmptyArray<Problem>, unknown> {
+  if (raw.spec === undefined || raw.spec === null) {
+    return required ? left([problem('spec', 'is missing')]) : right({});
+  }
+  const version = typeof raw.apiVersion === 'string' ? raw.apiVersion.slice(raw.apiVersion.indexOf('/') + 1) : '';
+  const constraint = (Object.hasOwn(versions ?? {}, version) ? versions?.[version] : undefined) ?? spec;
+  return checked(asStored(constraint, raw.spec), (stored, report) =>
+    checkConstraint(constraint, stored, 'spec', report),
+  );
+}

@@ -1,0 +1,26 @@
+// InferencePool: the pods of an inference model, and the endpoint picker that chooses among them.
+
+import type { Obj } from '../../model/object.ts';
+import type { InferencePoolSpec } from '../../schema/gateway-api-types.gen.ts';
+import type { Reference } from '../references.ts';
+import { gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { named } from './references.ts';
+
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly InferencePool: { readonly spec: InferencePoolSpec; readonly push: 'none' };
+  }
+}
+
+export const inferencePool = gatewayKind({
+  kind: 'InferencePool',
+  group: 'inference.networking.k8s.io',
+  versions: ['v1'],
+  push: 'none',
+  references: inferencePoolReferences,
+  notYet: NOT_YET,
+});
+
+function inferencePoolReferences({ namespace, spec }: Obj<'InferencePool'>): readonly Reference[] {
+  return named(namespace)('spec.endpointPickerRef', spec.endpointPickerRef);
+}

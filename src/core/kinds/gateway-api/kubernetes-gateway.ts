@@ -1,0 +1,30 @@
+// The Gateway of the Gateway API: listeners to which routes attach. `Gateway` is Istio's.
+
+import type { Obj } from '../../model/object.ts';
+import type { KubernetesGatewaySpec } from '../../schema/gateway-api-types.gen.ts';
+import { each, type Reference } from '../references.ts';
+import { GATEWAY_API, gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { certificates } from './references.ts';
+
+declare module '../../model/kind.ts' {
+  interface KindTypes {
+    readonly KubernetesGateway: { readonly spec: KubernetesGatewaySpec; readonly push: 'none' };
+  }
+}
+
+export const kubernetesGateway = gatewayKind({
+  kind: 'KubernetesGateway',
+  objectKind: 'Gateway',
+  group: GATEWAY_API,
+  versions: ['v1', 'v1beta1'],
+  push: 'none',
+  references: kubernetesGatewayReferences,
+  notYet: NOT_YET,
+});
+
+function kubernetesGatewayReferences({ namespace, spec }: Obj<'KubernetesGateway'>): readonly Reference[] {
+  return [
+    { path: 'spec.gatewayClassName', kind: 'GatewayClass', namespace: '', name: spec.gatewayClassName },
+    ...each('spec.listeners', spec.listeners, certificates(namespace)),
+  ];
+}

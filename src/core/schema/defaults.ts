@@ -1,0 +1,35 @@
+// A value as the API server stores it by a CRD's schema: defaults filled in, members that the schema does not name left out, nulls that may not
+// be there taken for absent. So an object in a file means what it means in a cluster, and one from a cluster, which has its defaults, stays
+// as it is. (Kubernetes, "Extend the API with CustomResourceDefinitions": defaulting, pruning and nullable)
+
+import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import type { Constraint } from './constraints.ts';
+
+/** Total for any JSON: what is of another type than the schema says is kept as it is, for the constraints to report. */
+export function asStored(constraint: Constraint, json: Json): Json {
+  if (constraint.type === 'array' && Array.isArray(json)) {
+    const { items } = constraint;
+    return items === undefined ? json : (json as readonly Json[]).map(element => asStored(items, element));
+  }
+  if (constraint.type !== 'object' || !isObject(json)) return json;
+  if (constraint.values !== undefined) return storedMap(constraint.values, json);
+  return constraint.properties === undefined ? json : storedObject(constraint.properties, json);
+}
+
+function storedObject(properties: Readonly<Record<string, Constraint>>, json: JsonObject): JsonObject {
+  const stored: { [key: string]: Json } = {};
+  for (const [name, constraint] of Object.entries(properties)) {
+    const given = Object.hasOwn(json, name) ? json[name] : undefined;
+    const value = given === undefined || (given === null && !constraint.nullable) ? constraint.default : given;
+    if (value !== undefined) stored[name] = asStored(constraint, value);
+  }
+  return stored;
+}
+
+/** Sorted by key, so that equal objects are stored alike. */
+function storedMap(values: Constraint, json: JsonObject): JsonObject {
+  const entries = Object.keys(json)
+    .sort()
+    .map((key): [string, Json] => [key, asStored(values, json[key] ?? null)]);
+  return Object.fromEntries(entries);
+}
