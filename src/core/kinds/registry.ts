@@ -133,12 +133,12 @@ function definitionsByKind(): ReadonlyMap<string, ReadonlyMap<string, KindDefini
   return found;
 }
 
-/** Of these every kind and version is known: another one is a mistake, not somebody else's. */
+/** Groups of which every kind and version is known: another one is a mistake, not another project's. */
 const istioGroups: ReadonlySet<string> = new Set(
   kindNames.map(name => definitions[name].group).filter(group => group.endsWith('.istio.io')),
 );
 
-/** Objects of this kind are another project's: they are none of our business, and nothing is wrong with them. */
+/** The kind is another project's: its objects are passed over, and nothing is wrong with them. */
 export function isForeign(apiVersion: string, kind: string): boolean {
   return definitionOf(apiVersion, kind) === undefined && !istioGroups.has(apiVersion.split('/')[0]!);
 }

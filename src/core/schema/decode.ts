@@ -29,7 +29,7 @@ export type Decode<M> = <K extends keyof M & string>(
   options?: DecodeOptions,
 ) => Either<NonEmptyArray<Problem>, M[K]>;
 
-/** An object may have a million mistakes; nobody reads more than these. */
+/** An object may have a million mistakes; the report ends after these. */
 export const PROBLEMS_MAX = 100;
 const SHOWN_LENGTH_MAX = 40;
 const NULL_REFUSED = 'null is not allowed here';

@@ -1,4 +1,4 @@
-// EndpointSlice: some of the addresses behind a Service. Which Service is said by the label kubernetes.io/service-name.
+// EndpointSlice: some of the addresses behind a Service, which the label kubernetes.io/service-name names.
 // Rules: Kubernetes pkg/apis/discovery/validation.
 
 import type { Obj } from '../../model/object.ts';

@@ -1,5 +1,5 @@
 // What the kinds of Kubernetes have in common: a hand-written schema that names only what Periplus uses. The same schema decodes
-// (fields it does not have are none of our business, wrong types are) and projects: what it does not name is no change.
+// (unknown fields are ignored, wrong types are problems) and projects: a field that it does not name is no change.
 //
 // Defaults that the API server fills in are filled in here too, so that an object in a file means what it means in a cluster.
 

@@ -1,5 +1,5 @@
 // Every kind of Istio's schema (pkg/config/schema/metadata.yaml of 1.30.3) is known, in every version that its CRD or the API server serves;
-// of those that nobody reads more than the metadata of, only that is a change, and only that is journalled.
+// of kinds of which only the metadata is read, only that is a change, and only that is journalled.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
@@ -72,7 +72,7 @@ test('no kind is known that is not in the list', () => {
   expect(kindNames.filter(kind => !listed.has(kind))).toEqual([]);
 });
 
-/** As the API server gives it, with much that nobody reads. */
+/** As the API server gives it, with much that no code reads. */
 const busy = (apiVersion: string, kind: string, rest: JsonObject): JsonObject => ({
   apiVersion,
   kind,

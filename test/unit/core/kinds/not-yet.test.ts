@@ -9,7 +9,7 @@ import { decodedOf, problemsOf, withSpec } from './verdict.ts';
 const source = 'file/Kubernetes';
 const filter = (spec: JsonObject): JsonObject => withSpec('EnvoyFilter', spec);
 
-describe('what comes of nothing is said once for each change', () => {
+describe('a kind that nothing acts on yet warns once for each change', () => {
   const warning = 'accepted, but Periplus does not act on EnvoyFilter yet: nothing is patched';
   const add = (object: JsonObject): { readonly source: string; readonly kind: 'Add'; readonly object: JsonObject } => ({
     source,
@@ -34,7 +34,7 @@ describe('what comes of nothing is said once for each change', () => {
     expect(effects.flatMap(effect => (effect.kind === 'Verdict' ? [effect.accepted] : []))).toEqual([false, true]);
   });
   test.each(['AuthorizationPolicy', 'PeerAuthentication', 'RequestAuthentication'] as const)(
-    'nothing is said of %s, which is acted on',
+    '%s, which is acted on, does not warn',
     kind => {
       const { effects } = foldFacts([add(withSpec(kind, {}))]);
       expect(effects.filter(effect => effect.kind === 'Verdict')).toEqual([]);

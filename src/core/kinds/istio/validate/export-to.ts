@@ -5,7 +5,7 @@ import { isLabel } from './hosts.ts';
 
 export interface ExportToRules {
   readonly namespace: string;
-  /** `~`, nobody, makes sense for a ServiceEntry only. */
+  /** `~`, no namespace, makes sense for a ServiceEntry only. */
   readonly noneAllowed?: boolean;
   /** A rule for selected workloads is for its own namespace alone. */
   readonly ownNamespaceOnly?: boolean;

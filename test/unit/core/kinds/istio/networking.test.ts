@@ -1,4 +1,4 @@
-// DestinationRule, Gateway, ServiceEntry, WorkloadEntry, WorkloadGroup, Sidecar: what is accepted, and what is said of the rest.
+// DestinationRule, Gateway, ServiceEntry, WorkloadEntry, WorkloadGroup, Sidecar: what is accepted, and why the rest is refused.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';

@@ -1,4 +1,4 @@
-// AuthorizationPolicy, RequestAuthentication, Telemetry, WasmPlugin, TrafficExtension: what is accepted, and what is said of the rest.
+// AuthorizationPolicy, RequestAuthentication, Telemetry, WasmPlugin, TrafficExtension: what is accepted, and why the rest is refused.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
