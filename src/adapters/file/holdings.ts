@@ -15,7 +15,7 @@ export interface KnownFile {
 export class Holdings {
   readonly #files = new Map<string, KnownFile>();
   /** Identity of an object → paths of the files that hold it, sorted. */
-  readonly #holders = new Map<string, readonly string[]>();
+  readonly #holders = new Map<string, string[]>();
   /** Told of an object that stands in two files: the file that counts, and the other. */
   readonly #twice: (key: string, used: string, ignored: string) => void;
 
@@ -57,16 +57,34 @@ export class Holdings {
   }
 
   #release(key: string, path: string): void {
-    const left = (this.#holders.get(key) ?? []).filter(holder => holder !== path);
-    if (left.length === 0) this.#holders.delete(key);
-    else this.#holders.set(key, left);
+    const holders = this.#holders.get(key) ?? [];
+    if (holders.length <= 1) this.#holders.delete(key);
+    else holders.splice(placeOf(holders, path), 1);
   }
 
+  /** Of many files with the same object each costs a search, and one report. */
   #hold(key: string, path: string): void {
-    const holders = this.#holders.get(key) ?? [];
-    if (holders.includes(path)) return;
-    const now = [...holders, path].sort();
-    this.#holders.set(key, now);
-    for (const ignored of now.slice(1)) this.#twice(key, now[0]!, ignored);
+    const holders = this.#holders.get(key);
+    if (holders === undefined) {
+      this.#holders.set(key, [path]);
+      return;
+    }
+    const at = placeOf(holders, path);
+    if (holders[at] === path) return;
+    const first = holders[0]!;
+    holders.splice(at, 0, path);
+    if (at === 0) this.#twice(key, path, first);
+    else this.#twice(key, first, path);
   }
+}
+
+/** Where a path stands, or belongs, in a sorted list. */
+function placeOf(paths: readonly string[], path: string): number {
+  let [from, to] = [0, paths.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (paths[middle]! < path) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }

@@ -6,41 +6,51 @@ import { type Problem, problem } from '../base/problem.ts';
 
 /** Deeper than any CRD; far from the depth at which recursion over JSON overflows the stack. */
 export const DEPTH_MAX = 100;
-/** Values (members and elements) in one object. etcd holds 1.5 MiB an object, which is fewer. */
-export const VALUES_MAX = 1_000_000;
+/**
+ * Characters of one object, about as its JSON has them. etcd refuses a request of more than 1.5 MiB (`--max-request-bytes`), so an API server
+ * stores nothing larger, and istiod never sees it.
+ */
+export const OBJECT_CHARS_MAX = 1.5 * 1024 * 1024;
 
 /** What is wrong with an object's shape, if anything. Total for any JSON. */
 export function shapeProblem(json: Json): Problem | undefined {
-  const counter = { values: 0 };
+  const counter = { chars: 0 };
   const found = measure(json, 0, counter);
   if (found === 'deep') return problem('', `the object is nested more than ${DEPTH_MAX} levels deep`);
-  if (found === 'large') return problem('', `the object has more than ${VALUES_MAX} values`);
+  if (found === 'large') return problem('', TOO_LARGE);
   return undefined;
 }
 
-function measure(json: Json | undefined, depth: number, counter: { values: number }): 'deep' | 'large' | undefined {
-  counter.values += 1;
-  if (counter.values > VALUES_MAX) return 'large';
+const TOO_LARGE = `the object is larger than ${OBJECT_CHARS_MAX / 1024 / 1024} MiB, which no Kubernetes API server stores`;
+
+function measure(json: Json | undefined, depth: number, counter: { chars: number }): 'deep' | 'large' | undefined {
+  // With a comma.
+  counter.chars += 2;
+  if (counter.chars > OBJECT_CHARS_MAX) return 'large';
   if (typeof json !== 'object' || json === null) return undefined;
   if (depth >= DEPTH_MAX) return 'deep';
   // Every object of every event comes here: no list of the members is made, and a text costs no call.
   const inner = depth + 1;
   if (Array.isArray(json)) {
     for (let i = 0; i < json.length; i++) {
-      const found = typeof json[i] === 'string' ? count(counter) : measure(json[i] as Json, inner, counter);
+      const value = json[i];
+      const found = typeof value === 'string' ? count(counter, value) : measure(value as Json, inner, counter);
       if (found !== undefined) return found;
     }
     return undefined;
   }
   const members = json as JsonObject;
   for (const key in members) {
-    const found = typeof members[key] === 'string' ? count(counter) : measure(members[key], inner, counter);
+    const value = members[key];
+    // With quotes and a colon.
+    counter.chars += key.length + 3;
+    const found = typeof value === 'string' ? count(counter, value) : measure(value, inner, counter);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function count(counter: { values: number }): 'large' | undefined {
-  counter.values += 1;
-  return counter.values > VALUES_MAX ? 'large' : undefined;
+function count(counter: { chars: number }, text: string): 'large' | undefined {
+  counter.chars += text.length + 3;
+  return counter.chars > OBJECT_CHARS_MAX ? 'large' : undefined;
 }
