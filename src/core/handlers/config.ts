@@ -47,14 +47,6 @@ export function virtualServiceHandler(state: State, change: Change): PushRequest
   return keys.length === 0 ? undefined : pushRequest(change.seq, 'config', keys, { full: true });
 }
 
-function rootsOf(state: State, delegate: Obj): readonly Obj<'VirtualService'>[] {
-  const roots: Obj<'VirtualService'>[] = [];
-  for (const obj of state.objects.VirtualService.values() as IterableIterator<Obj<'VirtualService'>>) {
-    const names = (obj.spec.http ?? []).some(
-      ({ delegate: named }) =>
-        named?.name === delegate.name && (named.namespace || obj.namespace) === delegate.namespace,
-    );
-    if (names) roots.push(obj);
-  }
-  return roots;
+function rootsOf(state: State, { namespace, name }: Obj): readonly Obj[] {
+  return [...state.indexes.virtualServicesByDelegate.range(`${namespace}/${name}|`)];
 }

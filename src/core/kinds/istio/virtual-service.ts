@@ -3,7 +3,7 @@
 // Without hosts it is a delegate: a list of HTTP routes that another VirtualService takes in.
 
 import type { RawObject } from '../../event.ts';
-import { matches, resolveGatewayName } from '../../model/hosts.ts';
+import { resolveGatewayName } from '../../model/hosts.ts';
 import type { Obj } from '../../model/object.ts';
 import type { Destination, HTTPRoute, VirtualService } from '../../schema/istio-types.gen.ts';
 import { namespaceOfRaw } from '../meta.ts';
@@ -13,13 +13,18 @@ import { isIp } from '../validate/addresses.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
 import { checkExportTo } from './validate/export-to.ts';
 import { isClaim } from './validate/headers.ts';
+import { coverOf, earlierOverlaps } from './validate/host-sets.ts';
 import { checkGatewayNames, wildcardHostProblem } from './validate/hosts.ts';
 import { checkHttpRoute } from './validate/http-route.ts';
 import { checkTcpRoute, checkTlsRoute } from './validate/l4-route.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly VirtualService: { readonly spec: VirtualService; readonly push: 'own' };
+    readonly VirtualService: {
+      readonly spec: VirtualService;
+      readonly indexes: 'virtualServicesByDelegate';
+      readonly push: 'own';
+    };
   }
 }
 
@@ -31,6 +36,14 @@ export const virtualService = istioKind({
   type: 'istio.networking.v1alpha3.VirtualService',
   rules: checkVirtualService,
   references: virtualServiceReferences,
+  indexes: {
+    /** `namespace/name` of the delegates that its rules name. */
+    virtualServicesByDelegate: ({ namespace, spec: { http = [] } }) => [
+      ...new Set(
+        http.flatMap(({ delegate }) => (delegate?.name ? [`${delegate.namespace || namespace}/${delegate.name}`] : [])),
+      ),
+    ],
+  },
 });
 
 function checkVirtualService(spec: VirtualService, report: Report, raw: RawObject): void {
@@ -45,8 +58,9 @@ function checkVirtualService(spec: VirtualService, report: Report, raw: RawObjec
     if (!onGateway) checkNoClaims(route, `spec.http[${i}]`, report);
     checkHttpRoute(route, delegate, `spec.http[${i}]`, report);
   });
+  const covered = coverOf(hosts);
   tls.forEach((route, i) => {
-    checkTlsRoute(route, hosts, `spec.tls[${i}]`, report);
+    checkTlsRoute(route, { hosts, covered }, `spec.tls[${i}]`, report);
   });
   tcp.forEach((route, i) => {
     checkTcpRoute(route, `spec.tcp[${i}]`, report);
@@ -80,9 +94,9 @@ function checkHosts(hosts: readonly string[], appliesToMesh: boolean, report: Re
     sound &&= found === undefined && !everything;
   });
   if (!sound) return;
-  hosts.forEach((host, i) => {
-    const earlier = hosts.slice(0, i).find(other => matches(other, host));
-    if (earlier !== undefined) report(`spec.hosts[${i}]`, `${quoted(host)} overlaps the earlier ${quoted(earlier)}`);
+  earlierOverlaps(hosts).forEach((earlier, i) => {
+    if (earlier === undefined) return;
+    report(`spec.hosts[${i}]`, `${quoted(hosts[i]!)} overlaps the earlier ${quoted(hosts[earlier]!)}`);
   });
 }
 

@@ -4,10 +4,28 @@
 
 import type { HTTPMatchRequest, HTTPRoute, StringMatch } from '../../schema/istio-types.gen.ts';
 
+/**
+ * Pairs of a root's match and a delegate's match that are looked at for one VirtualService. Every rule of a root may name the same delegate, and
+ * matches multiply: two objects that an API server stores could come to billions. Rules that are past the limit are left out.
+ */
+export const DELEGATED_PAIRS_MAX = 50_000;
+
+/** Pairs that may still be looked at. */
+export interface PairBudget {
+  left: number;
+}
+
 /** What one rule of a root becomes with the rules of its delegate, in the delegate's order. */
-export function mergeDelegate(root: HTTPRoute, leaves: readonly HTTPRoute[]): readonly HTTPRoute[] {
+export function mergeDelegate(
+  root: HTTPRoute,
+  leaves: readonly HTTPRoute[],
+  budget: PairBudget = { left: DELEGATED_PAIRS_MAX },
+): readonly HTTPRoute[] {
   const merged: HTTPRoute[] = [];
+  const ofRoot = Math.max(1, root.match?.length ?? 0);
   for (const leaf of leaves) {
+    budget.left -= ofRoot * Math.max(1, leaf.match?.length ?? 0);
+    if (budget.left < 0) break;
     const match = mergeMatches(root.match ?? [], leaf.match ?? []);
     if (match !== undefined) merged.push(mergeRule(root, leaf, match));
   }

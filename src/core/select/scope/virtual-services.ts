@@ -6,7 +6,7 @@ import { type Exports, exportsOf } from '../../model/exports.ts';
 import { byAge } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
-import { mergeDelegate } from './delegates.ts';
+import { DELEGATED_PAIRS_MAX, mergeDelegate, type PairBudget } from './delegates.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
 import { resolveNames } from './virtual-service-names.ts';
 
@@ -101,8 +101,9 @@ export const virtualServicesFor: Query<string, readonly ResolvedVirtualService[]
 };
 
 function gatewayFirst(list: readonly ResolvedVirtualService[], namespace: string): readonly ResolvedVirtualService[] {
-  const first = list.filter(vs => vs.namespace === namespace && hasGatewaySemantics(vs.obj));
-  return first.length === 0 ? list : [...first, ...list.filter(vs => !first.includes(vs))];
+  const comesFirst = (vs: ResolvedVirtualService): boolean => vs.namespace === namespace && hasGatewaySemantics(vs.obj);
+  const first = list.filter(comesFirst);
+  return first.length === 0 ? list : [...first, ...list.filter(vs => !comesFirst(vs))];
 }
 
 function resolveSpec(reader: Reader, obj: ObjOf<'VirtualService'>): SpecOf<'VirtualService'> {
@@ -110,11 +111,12 @@ function resolveSpec(reader: Reader, obj: ObjOf<'VirtualService'>): SpecOf<'Virt
   if (semantics === 'gateway') return obj.spec;
   const spec = resolveNames(obj.spec, obj.namespace, reader.setting('domainSuffix'));
   if (semantics === 'ingress' || !spec.http?.some(route => route.delegate !== undefined)) return spec;
-  return { ...spec, http: spec.http.flatMap(route => withDelegate(reader, route, obj.namespace)) };
+  const budget: PairBudget = { left: DELEGATED_PAIRS_MAX };
+  return { ...spec, http: spec.http.flatMap(route => withDelegate(reader, route, obj.namespace, budget)) };
 }
 
 /** A rule whose delegate is missing, or not exported to the root, vanishes. */
-function withDelegate(reader: Reader, route: HTTPRoute, namespace: string): readonly HTTPRoute[] {
+function withDelegate(reader: Reader, route: HTTPRoute, namespace: string, budget: PairBudget): readonly HTTPRoute[] {
   const { delegate } = route;
   if (delegate === undefined) return [route];
   const owner = delegate.namespace || namespace;
@@ -123,8 +125,18 @@ function withDelegate(reader: Reader, route: HTTPRoute, namespace: string): read
   const exports = exportsOf(leaf.spec.exportTo, reader.mesh('defaultVirtualServiceExportTo'), owner);
   const visible = exports.open || exports.others.includes(namespace) || (exports.own && owner === namespace);
   if (!visible) return [];
-  return mergeDelegate(route, resolveNames(leaf.spec, owner, reader.setting('domainSuffix')).http ?? []);
+  return mergeDelegate(route, reader.get(delegateRules, `${owner}/${leaf.name}`), budget);
 }
+
+/** Argument `namespace/name` of a delegate: its rules with full host names, once for all rules that name it. */
+const delegateRules: Query<string, readonly HTTPRoute[]> = {
+  name: 'scope/delegateRules',
+  run: (reader, key) => {
+    const leaf = reader.object('VirtualService', key);
+    if (leaf === undefined) return [];
+    return resolveNames(leaf.spec, leaf.namespace, reader.setting('domainSuffix')).http ?? [];
+  },
+};
 
 function isDelegate(obj: ObjOf<'VirtualService'>): boolean {
   return obj.spec.hosts === undefined || obj.spec.hosts.length === 0;
