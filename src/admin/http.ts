@@ -5,6 +5,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Json } from '../core/base/json.ts';
 import { jsonParts, type LazyJson } from './json-text.ts';
+import { Busy, OneAtATime } from './one-at-a-time.ts';
+import { limitConnections } from './open-connections.ts';
 
 export interface Answer {
   readonly status: number;
@@ -17,8 +19,10 @@ export type Route = (query: URLSearchParams) => Answer | Promise<Answer>;
 
 /** A longer request line or header block is refused by node itself. */
 export const HEADER_BYTES_MAX = 16 * 1024;
-export const REQUEST_MS_MAX = 10_000;
-export const CONNECTIONS_MAX = 256;
+/** For the headers, and for a request as a whole; looked at as often as the third says. */
+export const HEADERS_MS_MAX = 2_000;
+export const REQUEST_MS_MAX = 5_000;
+export const REQUEST_CHECK_MS = 500;
 
 export function text(body: string, status = 200): Answer {
   return { status, contentType: 'text/plain; charset=utf-8', body };
@@ -44,8 +48,14 @@ export async function serveHttp(
   routes: ReadonlyMap<string, Route>,
   onError: (message: string) => void,
 ): Promise<HttpServer> {
+  const turns: Turns = { debug: new OneAtATime(), metrics: new OneAtATime() };
   const server = createServer(
-    { maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_MS_MAX },
+    {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: HEADERS_MS_MAX,
+      requestTimeout: REQUEST_MS_MAX,
+      connectionsCheckingInterval: REQUEST_CHECK_MS,
+    },
     (request, response) => {
       if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, text('only GET\n', 405));
       const { path, query } = targetOf(request.url ?? '/');
@@ -54,19 +64,18 @@ export async function serveHttp(
       const route = routes.get(path);
       if (route === undefined)
         return send(response, text(`no such page; try one of\n${[...routes.keys()].sort().join('\n')}\n`, 404));
-      Promise.resolve()
-        .then(() => route(query))
-        .then(
-          answer => send(response, answer),
-          (error: unknown) => {
-            onError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
-            send(response, text('internal error, see the log\n', 500));
-          },
-        );
+      inTurn(turns, path, () => route(query)).then(
+        answer => send(response, answer),
+        (error: unknown) => {
+          if (error instanceof Busy) return send(response, text(`${error.message}\n`, 503));
+          onError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+          return send(response, text('internal error, see the log\n', 500));
+        },
+      );
       return undefined;
     },
   );
-  server.maxConnections = CONNECTIONS_MAX;
+  limitConnections(server);
   await listen(server, address);
   const bound = server.address();
   return {
@@ -77,6 +86,17 @@ export async function serveHttp(
         server.closeAllConnections();
       }),
   };
+}
+
+interface Turns {
+  readonly debug: OneAtATime;
+  readonly metrics: OneAtATime;
+}
+
+/** Readiness and the version answer at once, whatever else is asked for. */
+async function inTurn(turns: Turns, path: string, route: () => Answer | Promise<Answer>): Promise<Answer> {
+  if (isLocalOnly(path)) return turns.debug.run(route);
+  return path === '/metrics' ? turns.metrics.run(route) : route();
 }
 
 /** `/debug` and what is below it; istiod restricts the same pages (pilot/pkg/xds/debug.go, allowAuthenticatedOrLocalhost). */

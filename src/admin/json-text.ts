@@ -1,7 +1,7 @@
 // JSON of pages that may be large, as text in pieces: what is listed may be worked out one by one while it is written, and other work goes on in
 // between. The text is that of JSON.stringify with two spaces.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../core/base/json.ts';
 
 /** JSON whose lists may be lazy. Members that are undefined are left out. */
@@ -14,6 +14,8 @@ export const SLICE_CHARS = 128 * 1024;
 
 /** Elements of lazy lists likewise: each may have taken work. */
 export const SLICE_LISTED = 8;
+/** The longest rest between two slices. */
+export const SLICE_REST_MS_MAX = 20;
 /** Stands behind an element of a lazy list. */
 const WORKED_OUT = '';
 
@@ -22,6 +24,7 @@ export async function jsonParts(value: LazyJson): Promise<readonly Buffer[]> {
   const parts: Buffer[] = [];
   let text = '';
   let listed = 0;
+  let since = performance.now();
   for (const piece of pieces(value, '', DEPTH)) {
     text += piece;
     if (piece === WORKED_OUT) listed++;
@@ -30,10 +33,17 @@ export async function jsonParts(value: LazyJson): Promise<readonly Buffer[]> {
       parts.push(Buffer.from(text));
       text = '';
     }
-    await nextTurn();
+    await restFor(performance.now() - since);
+    since = performance.now();
     listed = 0;
   }
   return [...parts, Buffer.from(`${text}\n`)];
+}
+
+/** As long as the slice took: a page takes no more than half of the loop. */
+async function restFor(ms: number): Promise<void> {
+  if (ms < 1) await nextTurn();
+  else await pause(Math.min(ms, SLICE_REST_MS_MAX), undefined, { ref: false });
 }
 
 function* pieces(value: LazyJson, indent: string, depth: number): IterableIterator<string> {
