@@ -3,6 +3,7 @@
 import type { HttpConnectionManager, RouteConfiguration } from '../xds/proto/types.gen.ts';
 import type { Headers } from './header-matcher.ts';
 import type { HttpRequest, TlsHello } from './question.ts';
+import type { DynamicMetadata } from './subject.ts';
 import type { Hints, Upstreams } from './upstream.ts';
 
 export interface Known extends Upstreams {
@@ -15,6 +16,8 @@ export interface Exchange {
   readonly hcm: HttpConnectionManager;
   readonly request: HttpRequest;
   readonly headers: Headers;
+  /** What routes may look at of what filters found out: empty unless a filter had the route looked up again. */
+  readonly metadata: DynamicMetadata;
   readonly scheme: 'http' | 'https';
   readonly tls: TlsHello | undefined;
   readonly hints: Hints;

@@ -1,4 +1,4 @@
-// What an HTTP connection manager does with a request: it cleans path and authority, looks up the route configuration and the virtual host, takes
+// What an HTTP connection manager does with a request: it cleans path and authority, runs its filters, looks up the route configuration and the virtual host, takes
 // the first route that matches, and does what it says. A fault that the route injects may answer first.
 
 import {
@@ -13,46 +13,63 @@ import { cleanAuthority } from './authority.ts';
 import type { Exchange, Known } from './exchange.ts';
 import { faulty } from './fault.ts';
 import { forward } from './forward.ts';
-import { headersOf } from './header-matcher.ts';
+import { type Headers, headersOf } from './header-matcher.ts';
+import { type Passing, passFilters } from './http-filters.ts';
 import { cleanPath } from './path.ts';
 import type { Branch } from './prediction.ts';
-import type { HttpRequest, TlsHello } from './question.ts';
+import type { AuthorizerAnswer, HttpRequest, TlsHello } from './question.ts';
 import { redirectTo } from './rewrite.ts';
 import { matchRoute } from './route-match.ts';
+import { remoteOf, type Subject } from './subject.ts';
 import { end, fork, step, type Trail, unmodelled } from './trail.ts';
 import type { Hints } from './upstream.ts';
 import { chooseVirtualHost } from './virtual-host.ts';
 
-/** Filters that neither answer nor reroute what an ordinary request asks. Faults are modelled apart. */
-const BYSTANDERS =
-  /^(istio\.metadata_exchange|istio\.alpn|istio\.stats|istio_authn|envoy\.filters\.http\.(alpn|cors|fault|router|grpc_stats|grpc_web|set_filter_state|peer_metadata|istio_stats|header_to_metadata|health_check|upstream_codec|stateful_session)|envoy\.(cors|fault|router))$/;
+/** A request that has reached a connection manager. */
+export interface Arrived {
+  readonly request: HttpRequest;
+  readonly authorizer: AuthorizerAnswer | undefined;
+  /** The TLS that the filter chain ended, if it did. */
+  readonly terminated: TlsHello | undefined;
+  readonly subject: Subject;
+}
 
-/** `terminated`: the TLS that the filter chain ended, if it did. `port`: where the connection goes to. */
 export function serve(
   trail: Trail,
   known: Known,
   hcm: HttpConnectionManager,
-  given: HttpRequest,
-  terminated: TlsHello | undefined,
+  { request: given, authorizer, terminated, subject }: Arrived,
   hints: Hints,
-  port: number,
 ): readonly Branch[] {
-  const on = (hcm.httpFilters ?? [])
-    .filter(filter => !BYSTANDERS.test(filter.name ?? '') && filter.disabled !== true)
-    .reduce((so, filter) => unmodelled(so, filter.name ?? ''), trail);
-  const cleaned = clean(hcm, given, port);
-  if ('status' in cleaned) return end(on, { kind: 'answered', status: cleaned.status, why: 'the path is refused' });
+  const cleaned = clean(hcm, given, subject.local.port);
+  if ('status' in cleaned) return end(trail, { kind: 'answered', status: cleaned.status, why: 'the path is refused' });
   const scheme = schemeOf(hcm, given, terminated);
+  const headers = headersOf(cleaned, scheme);
+  const first: Passing = {
+    trail: (hcm.originalIpDetectionExtensions ?? []).reduce((on, { name = '' }) => unmodelled(on, name), trail),
+    subject: { ...subject, headers, remote: remoteOf(hcm, subject.direct, headers) },
+    outcome: undefined,
+    reroutedBy: undefined,
+  };
+  const { reroutedBy, outcome, ...passed } = passFilters(hcm, first, given.tokens ?? {}, authorizer);
+  if (outcome !== undefined) return end(passed.trail, outcome);
   const exchange: Exchange = {
     known,
     hcm,
-    request: cleaned,
-    headers: headersOf(cleaned, scheme),
+    request: passed.subject.headers === headers ? cleaned : withHeaders(cleaned, passed.subject.headers),
+    headers: reroutedBy?.headers ?? headers,
+    metadata: reroutedBy?.metadata ?? new Map(),
     scheme,
     tls: terminated,
     hints: { ...hints, named: cleaned.authority },
   };
-  return routed(on, exchange);
+  return routed(passed.trail, exchange);
+}
+
+/** The request with the headers that filters have left, pseudo headers apart. */
+function withHeaders(request: HttpRequest, headers: Headers): HttpRequest {
+  const left = [...headers].filter(([name]) => !name.startsWith(':') && name !== 'host');
+  return { ...request, headers: Object.fromEntries(left) };
 }
 
 function clean(
@@ -117,7 +134,7 @@ function firstRoute(
   let left = trail;
   for (const [i, route] of (host.routes ?? []).entries()) {
     const name = route.name || `#${i}`;
-    const matched = matchRoute(route.match ?? {}, exchange.headers, exchange.tls);
+    const matched = matchRoute(route.match ?? {}, exchange.headers, exchange.tls, exchange.metadata);
     if ('unlike' in matched) {
       passedOver.push(`${name}: ${matched.unlike}`);
       continue;

@@ -18,5 +18,6 @@ export type {
   Stuck,
   Transport,
   Unknown,
+  Verdict,
 } from './prediction.ts';
-export type { Arrival, Connection, HttpRequest, ProxyConfig, TlsHello } from './question.ts';
+export type { Arrival, AuthorizerAnswer, Connection, HttpRequest, ProxyConfig, TlsHello, Token } from './question.ts';

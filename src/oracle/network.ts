@@ -1,11 +1,15 @@
-// What a filter chain does with the bytes of a connection: ends TLS or finds that it cannot, and hands them to its terminal filter, an HTTP
+// What a filter chain does with the bytes of a connection: ends TLS or finds that it cannot, asks policies, and hands them to its terminal filter, an HTTP
 // connection manager or a TCP proxy.
 
 import type { Filter, FilterChain, HttpConnectionManager, TcpProxy } from '../xds/proto/types.gen.ts';
+import type { Socket } from './address.ts';
 import { messageOf, typeIn } from './any.ts';
-import type { Branch } from './prediction.ts';
+import { askAuthorizer } from './ext-authz.ts';
+import type { Branch, Outcome } from './prediction.ts';
 import type { Connection } from './question.ts';
-import { end, step, type Trail, unmodelled, weigh } from './trail.ts';
+import { checkRbac } from './rbac.ts';
+import { peerOf, type Subject } from './subject.ts';
+import { end, judged, step, type Trail, unmodelled, weigh } from './trail.ts';
 import { type Hints, reach, type Upstreams } from './upstream.ts';
 
 /** Filters that see connections go by and let all of them go on. */
@@ -25,18 +29,42 @@ const BYSTANDERS = [
 ];
 
 export type Terminal =
-  | { readonly kind: 'http'; readonly trail: Trail; readonly hcm: HttpConnectionManager }
+  | { readonly kind: 'http'; readonly trail: Trail; readonly hcm: HttpConnectionManager; readonly subject: Subject }
   | { readonly kind: 'tcp'; readonly trail: Trail; readonly proxy: TcpProxy; readonly namedBySni: boolean }
   | { readonly kind: 'ended'; readonly branches: readonly Branch[] };
 
-export function terminalOf(trail: Trail, chain: FilterChain, connection: Connection): Terminal {
+/** What is known of a connection when its filter chain is chosen. */
+export interface Accepted {
+  readonly local: Socket;
+  readonly remote: Socket;
+  readonly serverName: string;
+}
+
+export function terminalOf(trail: Trail, chain: FilterChain, connection: Connection, accepted: Accepted): Terminal {
   const refused = tlsRefusal(chain, connection);
   if (refused !== undefined) return ended(end(trail, { kind: 'closed', why: refused }));
   let on = trail;
   let namedBySni = false;
+  let subject: Subject = {
+    peer: peerOf(chain, connection),
+    direct: accepted.remote.address,
+    remote: accepted.remote.address,
+    local: accepted.local,
+    serverName: accepted.serverName,
+    headers: undefined,
+    metadata: new Map(),
+  };
   for (const filter of chain.filters ?? []) {
     const found = terminal(filter);
-    if (found !== undefined) return { ...found, trail: on, namedBySni } as Terminal;
+    // What network filters found out is no metadata of requests.
+    if (found?.kind === 'http') return { ...found, trail: on, subject: { ...subject, metadata: new Map() } };
+    if (found !== undefined) return { ...found, trail: on, namedBySni };
+    const checked = checkPolicies(on, filter, subject, connection);
+    if (checked !== undefined) {
+      if (checked.outcome !== undefined) return ended(end(checked.trail, checked.outcome));
+      [on, subject] = [checked.trail, checked.subject];
+      continue;
+    }
     namedBySni ||= filter.name === 'envoy.filters.network.sni_cluster';
     if (BYSTANDERS.includes(filter.name ?? '')) continue;
     on = unmodelled(on, filter.name ?? '');
@@ -44,6 +72,36 @@ export function terminalOf(trail: Trail, chain: FilterChain, connection: Connect
   const last = chain.filters?.at(-1)?.name;
   const why = last === undefined ? 'a filter chain without filters' : `network filter ${last} as the last one`;
   return ended(end(on, last === undefined ? { kind: 'closed', why } : { kind: 'unknown', why }));
+}
+
+interface CheckedConnection {
+  readonly trail: Trail;
+  readonly subject: Subject;
+  /** Undefined: the connection goes on. */
+  readonly outcome: Outcome | undefined;
+}
+
+/** Undefined: no filter of policies. They decide at the first byte that the client sends. */
+function checkPolicies(
+  trail: Trail,
+  { name = '', typedConfig }: Filter,
+  subject: Subject,
+  { authorizer }: Connection,
+): CheckedConnection | undefined {
+  const rbac = messageOf('envoy.extensions.filters.network.rbac.v3.RBAC', typedConfig);
+  if (rbac !== undefined) {
+    const { refusal, ...checked } = checkRbac(trail, 'network filter', name, rbac, subject);
+    return { ...checked, outcome: refusal === undefined ? undefined : { kind: 'closed', why: refusal } };
+  }
+  const external = messageOf('envoy.extensions.filters.network.ext_authz.v3.ExtAuthz', typedConfig);
+  if (external === undefined) return undefined;
+  const asked = askAuthorizer(external, subject, authorizer);
+  if (asked.kind === 'not asked') return { trail, subject, outcome: undefined };
+  const { kind, why } = asked;
+  const passes = kind === 'passes';
+  const verdict = { filter: name, kind: 'authorizer', passes, policy: '', shadow: false, why } as const;
+  const outcome = passes ? undefined : ({ kind: kind === 'unknown' ? 'unknown' : 'closed', why } as const);
+  return { trail: judged(trail, 'network filter', verdict), subject, outcome };
 }
 
 const ended = (branches: readonly Branch[]): Terminal => ({ kind: 'ended', branches });

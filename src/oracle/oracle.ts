@@ -54,13 +54,14 @@ function branchesOf(
   }
   const detected = inspect(listener, connection, local.port);
   if ('halted' in detected) return end(trail, { kind: detected.halted, why: detected.why });
-  const chosen = chooseChain(listener, { local, remote: connection.source ?? SOMEBODY, detected });
+  const remote = connection.source ?? SOMEBODY;
+  const chosen = chooseChain(listener, { local, remote, detected });
   const on = step(trail, 'filter chain', chosen.name, chosen.why, chosen.passedOver);
   if (chosen.chain === undefined) return end(on, { kind: 'closed', why: chosen.why });
   if (chosen.twin !== undefined) {
     return end(on, { kind: 'unknown', why: `Envoy refuses the listener: ${chosen.twin} matches just as well` });
   }
-  const terminal = terminalOf(on, chosen.chain, connection);
+  const terminal = terminalOf(on, chosen.chain, connection, { local, remote, serverName: detected.serverName });
   if (terminal.kind === 'ended') return terminal.branches;
   const terminates = endsTls(chosen.chain);
   const restored = connection.arrives !== 'direct' && local === connection.destination;
@@ -73,15 +74,13 @@ function branchesOf(
   if (terminal.kind === 'tcp') return proxied(terminal.trail, terminal, known, hints);
   const opaque = connection.http === undefined || (connection.tls !== undefined && !terminates);
   if (opaque) return end(terminal.trail, { kind: 'closed', why: 'the filter chain expects HTTP and sees other bytes' });
-  return serve(
-    terminal.trail,
-    known,
-    terminal.hcm,
-    connection.http!,
-    terminates ? connection.tls : undefined,
-    hints,
-    local.port,
-  );
+  const arrived = {
+    request: connection.http!,
+    authorizer: connection.authorizer,
+    terminated: terminates ? connection.tls : undefined,
+    subject: terminal.subject,
+  };
+  return serve(terminal.trail, known, terminal.hcm, arrived, hints);
 }
 
 function sorted(branches: readonly Branch[]): readonly Branch[] {

@@ -31,6 +31,8 @@ export function queryParameter(query: string, name: string): string | undefined 
 
 /** The path as routes see it, or the status with which the request ends before routing. */
 export function cleanPath(hcm: HttpConnectionManager, full: string): string | { readonly status: number } {
+  // Envoy's envoy.reloadable_features.http_reject_path_with_fragment, on by default.
+  if (full.includes('#')) return { status: 400 };
   let { path } = splitPath(full);
   const { query } = splitPath(full);
   const escaped = hcm.pathWithEscapedSlashesAction ?? EscapedSlashes.IMPLEMENTATION_SPECIFIC_DEFAULT;

@@ -13,8 +13,23 @@ export interface Branch {
   readonly probability: number;
   readonly steps: readonly Step[];
   readonly outcome: Outcome;
-  /** Filters on the way that the oracle does not model and that may decide otherwise (ext_authz, Wasm, Lua …). */
+  /** Filters on the way that the oracle does not model and that may decide otherwise (Wasm, Lua …). */
   readonly unmodelled: readonly string[];
+  /** What filters of policies decided on the way, in their order. The last one that refuses made the outcome. */
+  readonly verdicts: readonly Verdict[];
+}
+
+/** The decision of a filter of policies (RBAC, JWT, external authorization) about a connection or a request. */
+export interface Verdict {
+  /** The filter's name, such as envoy.filters.http.rbac. */
+  readonly filter: string;
+  readonly kind: 'allow' | 'deny' | 'log' | 'token' | 'authorizer';
+  readonly passes: boolean;
+  /** The key of the first policy that matches, such as `ns[a]-policy[b]-rule[0]`; '' if none does. */
+  readonly policy: string;
+  /** Recorded, without effect: shadow rules. */
+  readonly shadow: boolean;
+  readonly why: string;
 }
 
 export type Stage =
@@ -46,7 +61,7 @@ export interface Forwarded {
   readonly cluster: string;
   readonly endpoint: ChosenEndpoint;
   readonly protocol: 'http' | 'tcp';
-  /** The request as the upstream gets it (path and authority rewritten); headers added or removed are not modelled. */
+  /** The request as the upstream gets it (path and authority rewritten); of headers, what token rules add and remove is modelled. */
   readonly request?: HttpRequest;
   readonly mirrors: readonly Mirror[];
   /** The route's, absent for Envoy's default of 15 s. Zero: none. */

@@ -29,7 +29,12 @@ export interface Connection {
   readonly http?: HttpRequest;
   /** The client waits for the server to speak first, as MySQL's does. Not with `tls` or `http`. */
   readonly serverFirst?: boolean;
+  /** What external authorizers say when they are asked. Default: the question leaves it open, and the outcome is unknown. */
+  readonly authorizer?: AuthorizerAnswer;
 }
+
+/** `fails`: no answer in time, or an error. */
+export type AuthorizerAnswer = 'allows' | 'denies' | 'fails';
 
 export interface TlsHello {
   /** Server name indication. */
@@ -51,4 +56,19 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Default HTTP/1.1. */
   readonly version?: '1.0' | '1.1' | '2';
+  /**
+   * The JSON Web Tokens that stand in headers, query parameters or cookies, by the text that stands there (letters, digits, `-`, `_`, `.`).
+   * Any other text where a token is expected is one that cannot be decoded.
+   */
+  readonly tokens?: Readonly<Record<string, Token>>;
+}
+
+/** A decoded token. */
+export interface Token {
+  /** With `iss`, `sub`, `aud` where it has them. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Default: the issuer's key signed it. False: another key did. */
+  readonly genuine?: boolean;
+  /** Its time is over, or has not begun. */
+  readonly expired?: boolean;
 }

@@ -13,15 +13,22 @@ import { queryParameter, type SplitPath, splitPath } from './path.ts';
 import type { TlsHello } from './question.ts';
 import { matchesRegex } from './regex.ts';
 import { matchesString } from './string-matcher.ts';
+import type { DynamicMetadata } from './subject.ts';
+import { matchesMetadata } from './value-matcher.ts';
 
 export type Matched =
   /** For this share of the requests, above 0. */
   { readonly share: number } | { readonly unlike: string } | { readonly unmodelled: string };
 
-export function matchRoute(match: RouteMatch, headers: Headers, tls: TlsHello | undefined): Matched {
+export function matchRoute(
+  match: RouteMatch,
+  headers: Headers,
+  tls: TlsHello | undefined,
+  metadata: DynamicMetadata = new Map(),
+): Matched {
   const unknown = notModelled(match);
   if (unknown !== undefined) return { unmodelled: unknown };
-  const unlike = firstDifference(match, headers, tls);
+  const unlike = firstDifference(match, headers, tls) ?? metadataDifference(match, metadata);
   if (unlike !== undefined) return { unlike };
   const share = match.runtimeFraction === undefined ? 1 : shareOf(match.runtimeFraction.defaultValue);
   return share === 0 ? { unlike: 'fraction' } : { share };
@@ -40,7 +47,6 @@ export function shareOf(percent: FractionalPercent | undefined): number {
 
 function notModelled(match: RouteMatch): string | undefined {
   if (match.pathMatchPolicy !== undefined) return 'path_match_policy';
-  if ((match.dynamicMetadata ?? []).length > 0) return 'dynamic_metadata';
   if ((match.filterState ?? []).length > 0) return 'filter_state';
   return undefined;
 }
@@ -64,6 +70,11 @@ function firstDifference(match: RouteMatch, headers: Headers, tls: TlsHello | un
   const cookie = (match.cookies ?? []).find(matcher => !matchesCookie(matcher, headers.get('cookie') ?? ''));
   if (cookie !== undefined) return `cookie ${cookie.name}`;
   return tlsDifference(match, tls);
+}
+
+function metadataDifference(match: RouteMatch, metadata: DynamicMetadata): string | undefined {
+  const matches = (match.dynamicMetadata ?? []).every(matcher => matchesMetadata(matcher, metadata));
+  return matches ? undefined : 'dynamic metadata';
 }
 
 function matchesPath(match: RouteMatch, { path }: SplitPath): boolean {

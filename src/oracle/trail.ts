@@ -1,17 +1,24 @@
 // A prediction in the making: the way so far, immutable, so that a fork can go on from it in several directions.
 
-import type { Branch, Outcome, Stage, Step } from './prediction.ts';
+import type { Branch, Outcome, Stage, Step, Verdict } from './prediction.ts';
 
 export interface Trail {
   readonly probability: number;
   readonly steps: readonly Step[];
   readonly unmodelled: readonly string[];
+  readonly verdicts: readonly Verdict[];
 }
 
-export const start: Trail = { probability: 1, steps: [], unmodelled: [] };
+export const start: Trail = { probability: 1, steps: [], unmodelled: [], verdicts: [] };
 
 export function step(trail: Trail, stage: Stage, name: string, why: string, passedOver: readonly string[] = []): Trail {
   return { ...trail, steps: [...trail.steps, { stage, name, why, passedOver }] };
+}
+
+/** A step that a filter of policies takes. */
+export function judged(trail: Trail, stage: Stage, verdict: Verdict): Trail {
+  const on = step(trail, stage, verdict.filter, verdict.why);
+  return { ...on, verdicts: [...on.verdicts, verdict] };
 }
 
 /** One of several ways, taken with this chance. */

@@ -24,7 +24,6 @@ describe('paths', () => {
     [{ path: '/api' }, '/api', true],
     [{ path: '/api' }, '/api/', false],
     [{ path: '/api' }, '/api?x=1', true],
-    [{ path: '/api' }, '/api#there', true],
     [{ path: '/Api', ...insensitive }, '/aPI', true],
     [{ pathSeparatedPrefix: '/api' }, '/api', true],
     [{ pathSeparatedPrefix: '/api' }, '/api/x', true],
@@ -154,9 +153,9 @@ describe('the rest', () => {
   });
 
   it('says what it does not model', () => {
-    const match: RouteMatch = { prefix: '/', dynamicMetadata: [{ filter: 'a' }] };
+    const match: RouteMatch = { prefix: '/', filterState: [{ key: 'k' }] };
     expect(matchRoute(match, headersOf({ authority: 'a' }, 'http'), undefined)).toEqual({
-      unmodelled: 'dynamic_metadata',
+      unmodelled: 'filter_state',
     });
   });
 });
