@@ -1,4 +1,4 @@
-// The pages of the HTTP addresses, by istiod's paths (spec-events-pushes-protocol §11). Secrets are left out, never shown.
+// The pages of the HTTP addresses, by istiod's paths (Istio pilot/pkg/xds/debug.go). Secrets are left out, never shown.
 
 import { canonicalJson, type Json, type JsonObject } from '../core/base/json.ts';
 import { showOrigin, showProblem } from '../core/base/problem.ts';

@@ -1,6 +1,6 @@
 // The HTTP side of the control plane: readiness, metrics, version and debug pages, as routes of plain functions. Answers to GET and HEAD
 // only; a handler that fails gives 500 and a line in the log, never a crash. Debug pages show the whole configuration of the mesh, and
-// nobody has to log in: they answer peers on this machine alone (`kubectl port-forward` and `kubectl exec` are such peers).
+// no login exists: they answer peers on this machine alone (`kubectl port-forward` and `kubectl exec` are such peers).
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Json } from '../core/base/json.ts';

@@ -12,7 +12,7 @@ import { findType, isMap, messageTypeOf, nameOf, type Plain, type Type, typeOf }
 import { ANY } from '../xds/wire/well-known.ts';
 import type { LazyJson } from './json-text.ts';
 
-/** Messages from so many bytes on are taken apart, and so are lists in them. */
+/** Messages of this many bytes and more are decoded element by element. */
 export const LARGE_BYTES = 16 * 1024;
 
 const LENGTH_DELIMITED = 2;

@@ -36,7 +36,7 @@ abstract class Tally<Cell> {
   protected abstract make(): Cell;
   protected abstract valuesOf(cell: Cell, labels: Labels): readonly Value[];
 
-  /** The cell of these labels, always the same one. To be kept by whoever observes often. */
+  /** The cell of these labels, always the same one. Callers that observe often keep it. */
   of(labels: Labels = {}): Cell {
     const key = Object.entries(labels).join('\n');
     let known = this.cells.get(key);

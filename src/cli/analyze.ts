@@ -24,7 +24,7 @@ const SEVERITIES: readonly string[] = ['error', 'warning', 'none'];
 
 export function analyzeCommand(): Command {
   const command = new Command('analyze')
-    .description('what is refused, what nothing comes of, and what refers to nothing; in files or in a journal')
+    .description('list objects that are refused, unused or dangling, in files or in a journal')
     .option('-f, --filename <path...>', 'files or folders of Istio and Kubernetes objects')
     .option('-j, --journal <file>', 'the objects of a journal instead of files')
     .option('--at <position>', 'with --journal: as they were at an event or a time');

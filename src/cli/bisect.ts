@@ -50,10 +50,10 @@ interface Range {
 
 export function bisectCommand(): Command {
   return new Command('bisect')
-    .description('find the first event after which something holds, who made it, and what it changed')
-    .argument('[test...]', 'after --: a command that exits with 0 as long as all is well')
+    .description('find the first event after which a condition holds, its author and its effect')
+    .argument('[test...]', 'after --: a test command that exits with 0 at a good position')
     .option('-j, --journal <file>', 'journal to search', DEFAULT_JOURNAL)
-    .option('--from <position>', 'all was well here; default: the beginning')
+    .option('--from <position>', 'a position before the fault; default: the beginning')
     .option(
       '--to <position>',
       'it holds here; default: the end, or if it does not hold there, the last place where it is seen to',

@@ -7,6 +7,6 @@ export function demoCommand(): Command {
   return new Command('demo')
     .description('the Bookinfo sample on loopback: control plane, backends and two real Envoys; what `npm start` runs')
     .option('--folder <dir>', 'where the served copy of the sample and the journal lie', '.periplus')
-    .option('--fresh', 'forget the copy and the journal of the last time', false)
+    .option('--fresh', 'start over: delete the copy and the journal of the last run', false)
     .action((options: { folder: string; fresh: boolean }) => runDemo(options));
 }

@@ -43,7 +43,7 @@ interface Outcome {
 export function diffCommand(): Command {
   const command = new Command('diff')
     .description(
-      'show what changes for proxies: between two positions, by a change that is not made yet, or between two folders',
+      'show what changes for proxies: between two positions, by a change that is not applied yet, or between two folders',
     )
     .argument('[from]', 'a position of the journal, or a folder of YAML')
     .argument('[to]', 'another one; default: the end of the journal')
@@ -59,7 +59,7 @@ export function diffCommand(): Command {
       'after',
       `
 ${AT_HELP}
-Proxies for which the same changes are one class. Warnings are of what the change brings: a route to a cluster that is not there, a cluster
+Proxies with the same changes form one class. Warnings name what the change would break: a route to a cluster that is not there, a cluster
 without endpoints, a listener that is replaced only because its parts changed places.
 Exit code 0: nothing changes; 1: something does; 3: something does, with warnings or refused objects; 2: could not be compared.
 

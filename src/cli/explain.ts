@@ -36,7 +36,7 @@ interface Flags {
 
 export function explainCommand(): Command {
   const command = new Command('explain').description(
-    'say which objects, fields and events made something of a proxy, or why it has no such thing',
+    'explain which objects, fields and events made a resource of a proxy, or why the proxy lacks it',
   );
   command.addCommand(
     about('cluster', 'a cluster', 'its name, e.g. "outbound|9080|v1|reviews.shop.svc.cluster.local"', clusterSubject),
@@ -61,8 +61,8 @@ export function explainCommand(): Command {
   return command.addHelpText(
     'after',
     `
-Every object that was read for the answer is taken away in thought, and so is every field of those that matter: what then changes is what
-they decide. Exit code 0: it is there and explained; 1: it is not there, and why.
+Each object that was read is removed in a trial, then each field of the objects that matter: what changes in the
+trial is what it decides. Exit code 0: it is there and explained; 1: it is not there, and why.
 
 Examples:
   periplus explain virtual-host reviews --proxy productpage
@@ -85,7 +85,7 @@ function about(
     .requiredOption('-p, --proxy <proxy>', 'pod, pod.namespace, or connection')
     .option('-j, --journal <file>', 'journal to read; a running control plane may be writing it', DEFAULT_JOURNAL)
     .option('--at <position>', 'as it was at an event or a time; default: the end of the journal')
-    .option('--reads', 'also what was looked at without effect, and what was looked for in vain', false)
+    .option('--reads', 'also list reads without effect, and reads that found nothing', false)
     .option('-o, --output <format>', 'table, json or yaml', 'table')
     .addHelpText('after', `\n${AT_HELP}`)
     .action(async (given: string, flags: Flags) => {
@@ -143,7 +143,7 @@ function showEffect({ object, proxy, seq, time, lastChange, effect, obstacles }:
 
 function pushCommand(): Command {
   return new Command('push')
-    .description('explain a push: what was new in it, and the events behind it')
+    .description('explain a push: what changed in it, and the events that caused it')
     .argument('<seq>', 'number of its receipt; `journal ls --kind Receipt` lists them')
     .option('-j, --journal <file>', 'journal to read', DEFAULT_JOURNAL)
     .option('-o, --output <format>', 'table, json or yaml', 'table')

@@ -29,7 +29,7 @@ interface Target {
 
 export function generateCommand(): Command {
   const command = new Command('generate')
-    .description('what proxies would be sent, from YAML alone or from a journal at any position')
+    .description('generate the xDS resources of proxies, from YAML alone or from a journal at any position')
     .option('-f, --filename <path...>', 'files or folders of Istio and Kubernetes objects')
     .option('-j, --journal <file>', 'the objects of a journal instead of files')
     .option('--at <position>', 'with --journal: as they were at an event or a time')

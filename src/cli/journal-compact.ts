@@ -22,10 +22,10 @@ export function compactCommand(): Command {
   return new Command('compact')
     .description('forget the oldest events; a snapshot takes their place')
     .option(...journalOption)
-    .option('--keep <time>', 'events that are not older, e.g. 30m, 12h, 7d, 4w')
-    .option('--keep-events <n>', 'at most so many')
-    .option('--keep-size <size>', 'at most so much, e.g. 500MB')
-    .option('--dry-run', 'only say what would go', false)
+    .option('--keep <time>', 'keep events of this age and younger, e.g. 30m, 12h, 7d, 4w')
+    .option('--keep-events <n>', 'keep at most this many events')
+    .option('--keep-size <size>', 'keep at most this many bytes, e.g. 500MB')
+    .option('--dry-run', 'print what would be deleted, and delete nothing', false)
     .option('-o, --output <format>', 'table, json or yaml', 'table')
     .addHelpText(
       'after',

@@ -8,7 +8,7 @@ import { AT_HELP, journalOption, positionOf, withHistory } from './target.ts';
 
 export function statsCommand(): Command {
   return new Command('stats')
-    .description('events by kind, source and manager; which objects make the most pushes, and why')
+    .description('count events by kind, source and manager; list the objects that cause most pushes, and why')
     .option(...journalOption)
     .option('--from <position>', 'first event; default: the beginning')
     .option('--to <position>', 'last event; default: the end')

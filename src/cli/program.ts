@@ -24,7 +24,7 @@ export function program(): Command {
       'An Istio control plane that keeps a journal: serve a mesh, and replay what happened to the very same bytes.',
     )
     .version(VERSION, '-V, --version')
-    .showHelpAfterError('(add --help for what can be said here)')
+    .showHelpAfterError('(--help lists the options)')
     .addHelpText(
       'after',
       `

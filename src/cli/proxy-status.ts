@@ -11,7 +11,7 @@ const COLUMNS = ['CDS', 'LDS', 'EDS', 'RDS', 'SDS', 'ECDS', 'NDS'] as const;
 export function proxyStatusCommand(): Command {
   const command = new Command('proxy-status')
     .alias('ps')
-    .description('show for every connected proxy whether it has what it was sent')
+    .description('show for every connected proxy whether it accepted what it was sent')
     .argument('[proxy]', 'only proxies whose id contains this');
   return withTargetOptions(command)
     .option('-o, --output <format>', 'table, json or yaml', 'table')

@@ -1,4 +1,4 @@
-// periplus record: the journal of a live cluster, beside the control plane that serves it. Serves nobody, listens nowhere, writes nothing
+// periplus record: records a live cluster beside the control plane that serves it. Serves no proxy, listens on no port, writes nothing
 // to the cluster: get, list and watch are all it asks for.
 
 import { Command } from 'commander';
@@ -7,7 +7,9 @@ import { startRecorder } from '../runtime/recorder.ts';
 import { addSourceFlags, logOf, oddities, type SourceFlags, sourceOptionsOf, stopSignal } from './source-flags.ts';
 
 export function recordCommand(): Command {
-  const command = new Command('record').description('journal what happens in a cluster (or a folder), serving nobody');
+  const command = new Command('record').description(
+    'record what happens in a cluster or a folder, beside the control plane that serves it',
+  );
   return addSourceFlags(command).action(async (flags: SourceFlags, { args }: Command) => {
     const log = logOf(flags);
     const options = sourceOptionsOf(flags);

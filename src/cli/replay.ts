@@ -10,9 +10,9 @@ import { DEFAULT_JOURNAL } from './target.ts';
 
 export function replayCommand(): Command {
   return new Command('replay')
-    .description('fold the journal again; with --verify reproduce every response that was ever sent, byte for byte')
+    .description('fold the journal again; with --verify reproduce every recorded response, byte for byte')
     .option('-j, --journal <file>', 'journal to replay', DEFAULT_JOURNAL)
-    .option('--verify', 'make what each receipt is about anew and compare; exit 1 if anything differs', false)
+    .option('--verify', 'make the responses of each receipt again and compare; exit 1 if any differs', false)
     .option('--to <position>', 'stop after this event, or at this time')
     .option('-o, --output <format>', 'table, json or yaml', 'table')
     .addHelpText(

@@ -37,7 +37,7 @@ export function serveCommand(): Command {
     .option('--httpAddr <addr>', 'address for /ready and /debug', ':8080')
     .option('--monitoringAddr <addr>', 'address for /metrics, /version and /debug', ':15014')
     .option('--shutdownDuration <duration>', 'how long a graceful stop may take', '10s')
-    .option('--keepaliveInterval <duration>', 'ping a client of which nothing was heard for so long (default: 30s)')
+    .option('--keepaliveInterval <duration>', 'ping a client after this time without traffic (default: 30s)')
     .option('--keepaliveTimeout <duration>', 'close its connection if it does not answer in this time (default: 10s)')
     .option('--keepaliveMaxServerConnectionAge <duration>', 'end connections after this time, so that proxies spread')
     .addHelpText(

@@ -65,7 +65,7 @@ export function addSourceFlags(command: Command): Command {
     .option('--journalKey <file>', 'key that seals secrets in the journal (default: <journal>.key, made at first use)')
     .option('--journalDurability <setting>', 'what survives a power cut: full, normal or off', 'full')
     .option('--journal-keep <time>', 'forget events that are older, e.g. 12h, 30d; default: none')
-    .option('--journal-strict', 'stand still rather than serve what cannot be recorded', false)
+    .option('--journal-strict', 'stop applying changes while the journal cannot be written', false)
     .option('--log_output_level <level>', 'debug, info, warn, error or none', 'info')
     .option('--log_as_json', 'log lines as JSON', false)
     .allowUnknownOption()

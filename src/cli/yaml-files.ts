@@ -34,7 +34,7 @@ export function addMeshFlags(command: Command, where = ''): Command {
     .option('-n, --namespace <ns>', `${where}namespace of the control plane`, defaultSettings.systemNamespace);
 }
 
-/** The state that files and folders come to, and what was said of them on the way. */
+/** The state that files and folders fold to, and the messages about them. */
 export async function stateOf(paths: readonly string[], flags: MeshFlags): Promise<OfflineState> {
   const facts = [...configFacts(flags), ...(await meshFacts(flags))];
   for (const path of paths) facts.push(...(await filesFacts(`file/${flags.clusterID}`, path)));

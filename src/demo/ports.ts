@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:net';
 
-/** Tries of the system for a port that nobody else of ours has. */
+/** Attempts to get a port from the system that no other part of the demo has. */
 const TRIES_MAX = 100;
 
 export async function isFree(port: number): Promise<boolean> {

@@ -12,7 +12,7 @@ import { proxyNamed } from './proxies.ts';
 import { virtualHostSubject } from './subject.ts';
 import { dangling, endpointCount } from './traffic.ts';
 
-/** Undefined: cannot be said of this position. */
+/** Undefined: unknown at this position. */
 export type BisectCondition = (seq: number) => Promise<boolean | undefined>;
 
 /** Positions that are looked at to find one where it holds, when it does not at the end. */
@@ -27,7 +27,7 @@ export interface BisectResult {
   readonly asked: number;
 }
 
-/** Undefined: it holds nowhere that was looked. Rejects with a HistoryFault if it holds at `from` already. */
+/** Undefined: it holds at no position examined. Rejects with a HistoryFault if it holds at `from` already. */
 export async function bisect(
   range: { readonly from: number; readonly to: number },
   holds: BisectCondition,
@@ -65,7 +65,7 @@ async function lastHeld(
   return undefined;
 }
 
-/** The answer at a position, or at one beside it if nothing can be said of it. */
+/** The answer at a position, or at one beside it if it is unknown there. */
 async function nearest(
   middle: number,
   low: number,

@@ -1,5 +1,5 @@
 // What a proxy holds, as JSON that people and programs can read: canonical protojson, every Any expanded, nothing private in it. The same
-// shape as the page /debug/config_dump of a running control plane, so that whoever reads one can read the other.
+// shape as the page /debug/config_dump of a running control plane, so that one reader fits both.
 
 import type { Json, JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';

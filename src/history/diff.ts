@@ -162,7 +162,7 @@ function resourceOf({ typeUrl, name, before, after }: Versions): ChangedResource
   };
 }
 
-/** What the change does that nobody wants; what was wrong before is not its doing. */
+/** Faults that the change introduces; faults present before are left out. */
 function warningsOf(changed: readonly Versions[], before: Holdings, after: Holdings): readonly DiffWarning[] {
   const warnings: DiffWarning[] = [];
   for (const { from, cluster } of news(dangling(before), dangling(after))) {

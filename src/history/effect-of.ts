@@ -35,7 +35,7 @@ export interface ObjectEffect {
   readonly obstacles: readonly Obstacle[];
 }
 
-/** Rejects with a HistoryFault if nobody says that there is such an object. */
+/** Rejects with a HistoryFault if no source has the object. */
 export async function effectOf(
   history: History,
   state: State,

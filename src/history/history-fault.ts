@@ -1,8 +1,8 @@
-// A question that a history cannot answer: the message says why and what can be asked instead.
+// A position or name that the journal does not have; the message says which ones it has.
 
 export class HistoryFault extends Error {
   override readonly name = 'HistoryFault';
-  /** The question itself is none, whatever the history. */
+  /** The request is malformed, independent of the journal. */
   readonly misuse: boolean;
 
   constructor(message: string, misuse = false) {

@@ -1,8 +1,8 @@
-// A journal as something to travel in: the state at any position, in a process that stays warm in well under a second.
+// A journal opened for reading: the state at any position, in a warm process in well under a second.
 //
 // The state at a position is the fold of the journal up to there, and nothing else: from the nearest of what is at hand (a state kept in
 // memory, a snapshot in the journal, the beginning) and the tail. Reads only; works beside the process that writes.
-// This is what explain, diff, bisect, --at and the explorer's pages are made of; the CLI only formats what they give.
+// Basis of explain, diff, bisect, --at and the explorer's pages; the CLI formats their results.
 
 import type { Event } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
@@ -15,14 +15,14 @@ import { Checkpoints } from './checkpoints.ts';
 import { HistoryFault } from './history-fault.ts';
 import { Superseded } from './superseded.ts';
 
-/** States of the last questions, besides the checkpoints: a slider goes to and fro. */
+/** Recently visited states, besides the checkpoints: a slider goes back and forth. */
 export const RECENT_MAX = 16;
 /** Positions after which the tracker forgets what was not used lately. */
 const SWEEP_POSITIONS = 8;
 
 export interface HistoryOptions {
   readonly checkpoints?: Checkpoints;
-  /** Longer ways to a position are refused: a process that serves has better to do. */
+  /** Longer ways to a position are refused: folding must not starve a process that serves. */
   readonly foldMax?: number;
   /** Called now and then while a position is folded to. */
   readonly onProgress?: (seq: number, to: number) => void;
@@ -30,7 +30,7 @@ export interface HistoryOptions {
 
 export class History {
   readonly journal: Journal;
-  /** For generating: shared by all questions, so that neighbouring positions share what they have in common. */
+  /** For generating; shared by all visits, so that neighbouring positions share values. */
   readonly tracker = new Tracker();
   readonly #checkpoints: Checkpoints;
   readonly #foldMax: number;

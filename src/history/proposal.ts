@@ -1,5 +1,5 @@
 // A change that somebody means to make, on top of a state: YAML added or changed, objects deleted. Each object takes the place of the one that
-// is there, whoever said it; a new one counts as said by the source that says most.
+// is there, of any source; a new object belongs to the source with most objects.
 
 import { showOrigin, showProblem } from '../core/base/problem.ts';
 import type { RawObject, Unrecorded } from '../core/event.ts';
@@ -46,7 +46,7 @@ export function propose(state: State, facts: readonly Unrecorded[], deletions: r
   return { state: next, refused };
 }
 
-/** The source that knows the object; the first one for an object that nobody knows. */
+/** The source that has the object; the first source for a new object. */
 function sourceOf(state: State, sources: readonly string[], object: RawObject): string {
   const ref = rawRef(object);
   const knowing = sources.find(source => {

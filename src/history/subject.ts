@@ -1,5 +1,6 @@
-// Something of a proxy that can be asked about: a cluster, listener, route configuration, virtual host or endpoint. A question knows how to find
-// its answer at any state, and which objects were read for it, so that everything else (why, since when, what if) is the same for all of them.
+// The resource of a proxy that `explain` is about: a cluster, listener, route configuration, virtual host or endpoint.
+// A subject finds itself at any state and knows which objects were read for it, so why, since when and what if are
+// the same code for all of them.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';

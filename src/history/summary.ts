@@ -19,7 +19,7 @@ export interface ChangedResource {
 /** Paths that one sentence names. */
 const PATHS_SHOWN_MAX = 3;
 
-/** In the order of the resources; clusters of which the same is to be said share a sentence. */
+/** In the order of the resources; clusters with the same change share a sentence. */
 export function summaryOf(resources: readonly ChangedResource[]): readonly string[] {
   const clusters = new Map<string, string[]>();
   for (const resource of resources) {

@@ -2,7 +2,7 @@
 // version is in it, and receipts never were. Learned while the stretch is folded for the first time; five bytes an event.
 //
 // Invariant: an event may be left out on the way to `to` exactly if what took its place stands at or before `to`. An event that was refused
-// takes nobody's place (the accepted version stays), nor does one that said the same again (the record keeps the event that said it first).
+// replaces nothing (the accepted version stays), nor does an equal version (the record keeps the event of the first).
 
 import type { Event } from '../core/event.ts';
 import { rawRef, recordKeyOf } from '../core/fold/novelty.ts';

@@ -1,4 +1,4 @@
-// States that never were: without an object, with another version of one. Folded by the reducer as if a source had said so, and nowhere
+// States that never were: without an object, with another version of one. Folded by the reducer as if a source had reported it, and nowhere
 // recorded. A state is persistent, so what is tried costs what it changes.
 
 import type { Fact, ObjectRef, RawObject } from '../core/event.ts';
@@ -42,7 +42,7 @@ export function without(state: State, record: ObjectRecord): State {
   return ref === undefined ? state : withFact(state, record.source, { kind: 'Delete', ref });
 }
 
-/** Without the object, whoever says that there is one. */
+/** Without the object, in every source. */
 export function withoutObject(state: State, object: string): State {
   return recordsOf(state, object).reduce(without, state);
 }

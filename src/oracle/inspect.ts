@@ -35,9 +35,9 @@ export function inspect(listener: Listener, connection: Connection, port: number
     return { transportProtocol: 'tls', serverName, applicationProtocols: alpn, why: tlsText(serverName, alpn) };
   }
   const plain = { transportProtocol: 'raw_buffer', serverName: '' } as const;
-  if (connection.tls !== undefined) return { ...plain, applicationProtocols: [], why: 'TLS that nobody looks into' };
+  if (connection.tls !== undefined) return { ...plain, applicationProtocols: [], why: 'TLS without a TLS inspector' };
   if (connection.http === undefined) return { ...plain, applicationProtocols: [], why: 'plaintext that is not HTTP' };
-  if (!seesHttp) return { ...plain, applicationProtocols: [], why: 'HTTP that nobody looks into' };
+  if (!seesHttp) return { ...plain, applicationProtocols: [], why: 'HTTP without an HTTP inspector' };
   const protocol = ALPN_OF[connection.http.version ?? '1.1'];
   return { ...plain, applicationProtocols: [protocol], why: `plaintext that is ${protocol}` };
 }

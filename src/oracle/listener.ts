@@ -65,7 +65,7 @@ function lookUp(map: ReadonlyMap<string, Listener>, socket: Socket): Listener | 
   return map.get(keyOf(socket)) ?? map.get(keyOf({ address: wildcard, port: socket.port }));
 }
 
-/** Undefined: nobody listens there. */
+/** Undefined: no listener has this address. */
 export function take(
   trail: Trail,
   listeners: Listeners,

@@ -136,7 +136,7 @@ function tlsRefusal(chain: FilterChain, { tls }: Connection): string | undefined
   return undefined;
 }
 
-/** Whether the chain ends TLS, so that the filters see what is said inside. */
+/** Whether the chain ends TLS, so that the filters see the decrypted bytes. */
 export function endsTls(chain: FilterChain): boolean {
   return typeIn(chain.transportSocket?.typedConfig).endsWith('.DownstreamTlsContext');
 }

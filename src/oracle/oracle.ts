@@ -43,7 +43,7 @@ function branchesOf(
   capture: CapturePorts,
 ): readonly Branch[] {
   const taken = take(start, listeners, connection, capture);
-  if (taken === undefined) return end(start, { kind: 'closed', why: 'nobody listens there' });
+  if (taken === undefined) return end(start, { kind: 'closed', why: 'no listener has this address' });
   const { listener, local } = taken;
   let { trail } = taken;
   if (listener.filterChainMatcher !== undefined || listener.fcdsConfig !== undefined) {

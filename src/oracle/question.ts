@@ -23,9 +23,9 @@ export interface Connection {
   readonly destination: Socket;
   /** Default: an address that is neither the proxy's own nor in any range. */
   readonly source?: Socket;
-  /** The client begins with a TLS handshake; what follows is said inside. */
+  /** The client begins with a TLS handshake; the rest is sent inside it. */
   readonly tls?: TlsHello;
-  /** What is said: an HTTP request. Without it, bytes that are not HTTP. */
+  /** The HTTP request. Absent: bytes that are not HTTP. */
   readonly http?: HttpRequest;
   /** The client waits for the server to speak first, as MySQL's does. Not with `tls` or `http`. */
   readonly serverFirst?: boolean;

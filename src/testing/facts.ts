@@ -176,7 +176,7 @@ const otherFact: fc.Arbitrary<Fact> = fc.oneof(
   },
   { weight: 1, arbitrary: settings.map((value): Fact => ({ kind: 'Engine', settings: value })) },
   { weight: 1, arbitrary: fc.constant<Fact>({ kind: 'Synced' }) },
-  // Of an event that none of the histories comes to: what is rejected is skipped by a replay, and by nobody else.
+  // Of an event that none of the histories comes to: a rejected event is skipped by replays only.
   { weight: 1, arbitrary: fc.constant<Fact>({ kind: 'Rejected', rejected: 1_000_000_000, reason: 'no' }) },
   { weight: 2, arbitrary: fc.constant<Fact>({ kind: 'Interned', digest: EXTENSIONS_DIGEST, value: EXTENSIONS }) },
   {
@@ -204,7 +204,7 @@ export const anyFact: fc.Arbitrary<{ readonly source: string } & Fact> = fc
   )
   .map(([source, fact]) => ({ source, ...fact }));
 
-/** Up to so many facts. Some objects come again as somebody has written them, in a way that does not count. */
+/** Up to `maxLength` facts. Some objects come again with a change outside their projection. */
 export function anyHistory(maxLength: number): fc.Arbitrary<readonly Event[]> {
   const isWritten = fc.nat({ max: 7 }).map(n => n === 7);
   return fc

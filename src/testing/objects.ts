@@ -50,7 +50,7 @@ export const soundObject: Shape = fc
 /** Any object that Periplus knows, mostly valid. */
 export const anyObject: Shape = fc.oneof({ weight: 40, arbitrary: soundObject }, { weight: 1, arbitrary: invalid });
 
-/** The versions of the kinds here say alike what is said here. A choice beyond them leaves the object as it is. */
+/** The served versions of these kinds have equal fields. A choice beyond them leaves the object as it is. */
 function inVersion(object: JsonObject, choice: number): JsonObject {
   const { group = '', versions = [] } = definitionOf(object.apiVersion, object.kind) ?? {};
   const version = versions[choice];

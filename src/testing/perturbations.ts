@@ -1,5 +1,5 @@
 // What happens to controllers and must not matter: a crash in the middle, a source that goes back in time, states that were never seen.
-// Each operator makes another run of a history; after `settle`, when every source has said once more what holds, the result has to be that
+// Each operator makes another run of a history; after `settle`, when every source has listed its objects once more, the result equals that
 // of a state which was told nothing else (laws 2, 3 and 6 at once). The three perturbations find most bugs of controllers.
 
 import type { JsonObject } from '../core/base/json.ts';

@@ -35,7 +35,7 @@ async function hashes(path: string, from: number): Promise<readonly string[]> {
 }
 
 describe('compact', () => {
-  test('every position that is kept is what it was, and what went is said to be gone', async () => {
+  test('keeps every later position as it was and names the first one left', async () => {
     const path = copy('kept');
     const before = await hashes(path, 100);
     const { code, out } = await periplus('journal', 'compact', '-j', path, '--keep-events', '64');
@@ -65,7 +65,7 @@ describe('compact', () => {
     expect(await hashes(path, 154)).toEqual(before.slice(54));
   });
 
-  test('by age and size; a dry run changes nothing; limits are checked', async () => {
+  test('deletes by age and by size, checks limits, and changes nothing in a dry run', async () => {
     const path = copy('limits');
     const json = await periplus('journal', 'compact', '-j', path, '--keep-events', '64', '--dry-run', '-o', 'json');
     expect(JSON.parse(json.out)).toEqual({ removed: 99, first: 100, kept: 64, dryRun: true });
@@ -86,7 +86,7 @@ describe('compact', () => {
     expect((await periplus('journal', 'compact', '-j', path, '--keep-size', '9GB')).out).toMatch(/nothing goes/);
   });
 
-  test('interrupted anywhere, the journal is whole, only longer than wanted', async () => {
+  test('leaves a whole, longer journal wherever it is interrupted', async () => {
     const path = join(samples.folder, 'long.db');
     const open = (): Promise<Journal> => openJournal(path, { durability: 'off', clock: () => 1_000 });
     let journal = await open();
@@ -113,7 +113,7 @@ describe('compact', () => {
     await journal.close();
   });
 
-  test('nothing goes without an intact snapshot; a journal that lost it says so', async () => {
+  test('deletes nothing without an intact snapshot, and reports a lost one', async () => {
     const journal = await openMemoryJournal({ clock: () => 1 });
     await journal.append([1, 2, 3, 4].map(i => ({ source: 'runtime', kind: 'TimerFired', name: `${i}` }) as const));
     await expect(journal.compact(3)).rejects.toMatchObject({ code: 'no-such-seq' });

@@ -44,7 +44,7 @@ describe('diff', () => {
     await expect(out).toMatchFileSnapshot(`golden/diff-${name}.txt`);
   });
 
-  test('would have warned: a file that takes a subset away from its route', async () => {
+  test('warns of a file that removes a subset from under its route', async () => {
     const path = file('rule.json', rule('v1', 'v2'));
     const { code, out } = await periplus('diff', '-f', path, '--at', '10:11', '-j', samples.path('subset-outage'));
     expect(code).toBe(3);
@@ -52,7 +52,7 @@ describe('diff', () => {
     expect(out).toContain('1 proxy: ingressgateway.istio-system');
   });
 
-  test('warns of a subset without endpoints, of endpoints that all go, and of what would be refused', async () => {
+  test('warns of a subset without endpoints, of a cluster that loses all endpoints, and of refused objects', async () => {
     const journal = samples.path('subset-outage');
     const route = JSON.stringify({
       apiVersion: 'networking.istio.io/v1',
@@ -72,7 +72,7 @@ describe('diff', () => {
     ]);
   });
 
-  test('of two folders, for the proxies of a file', async () => {
+  test('compares two folders for the proxies of a file', async () => {
     const service =
       'apiVersion: v1\nkind: Service\nmetadata: { name: db, namespace: shop }\nspec: { clusterIP: 10.9.0.1, ports: [{ name: http, port: 80 }] }\n';
     file('main/db.yaml', service);
@@ -88,7 +88,7 @@ describe('diff', () => {
     expect((await periplus('diff', ...folders)).err).toMatch(/folders have no proxies: give --proxies/);
   });
 
-  test('json has every field; what cannot be compared is exit 2', async () => {
+  test('prints every field as JSON, and exits with 2 if it cannot compare', async () => {
     const journal = samples.path('subset-outage');
     const { out } = await periplus('diff', '155', '156', '-j', journal, '-o', 'json');
     const { classes, unchanged } = JSON.parse(out) as {
@@ -204,7 +204,7 @@ describe('bisect', () => {
     expect(asked).toBeLessThanOrEqual(2 + Math.ceil(Math.log2(80)));
   });
 
-  test('positions of which a command cannot tell are passed over', async () => {
+  test('positions without a verdict of the command are passed over', async () => {
     const command = ['sh', '-c', 'test $((PERIPLUS_SEQ % 3)) -eq 0 && exit 125; test "$PERIPLUS_SEQ" -lt 100'];
     const { out } = await periplus(
       'bisect',
@@ -222,7 +222,7 @@ describe('bisect', () => {
     expect(JSON.parse(out)).toMatchObject({ seq: 100 });
   });
 
-  test('a Secret that broke it is not printed', async () => {
+  test('prints no content of a Secret that broke it', async () => {
     const path = join(samples.folder, 'secret.db');
     const journal = await openJournal(path);
     const object = {
@@ -240,7 +240,7 @@ describe('bisect', () => {
     expect(out).not.toContain('Z2VoZWlt');
   });
 
-  test('says what is wrong with the question', async () => {
+  test('names the mistake in its arguments', async () => {
     const journal = samples.path('subset-outage');
     const ask = async (...args: readonly string[]): Promise<readonly [number, string]> => {
       const { code, err } = await periplus('bisect', '-j', journal, ...args);

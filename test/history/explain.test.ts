@@ -34,7 +34,7 @@ describe('explain, on the samples', () => {
     await expect(out).toMatchFileSnapshot(`golden/explain-${name}.txt`);
   });
 
-  test('a push', async () => {
+  test('a push: its changes and the events behind it', async () => {
     const journal = samples.path('subset-outage');
     const receipts = JSON.parse(
       (await periplus('journal', 'ls', '--kind', 'Receipt', '-j', journal, '-o', 'json')).out,
@@ -48,7 +48,7 @@ describe('explain, on the samples', () => {
     await expect(out).toMatchFileSnapshot('golden/explain-push.txt');
   });
 
-  test('a NACK, and that there is none', async () => {
+  test('a NACK, or that the journal has none', async () => {
     const { out, code } = await periplus('explain', 'nack', '-j', samples.path('bookinfo-day'));
     expect(code).toBe(0);
     await expect(out).toMatchFileSnapshot('golden/explain-nack.txt');
@@ -62,7 +62,7 @@ describe('explain, on the samples', () => {
     );
   });
 
-  test('json has what text leaves out', async () => {
+  test('prints as JSON what the text leaves out', async () => {
     const { out } = await periplus(
       'explain',
       'host',
@@ -224,7 +224,7 @@ describe('why it is not there', () => {
     ]);
   });
 
-  test('a name that nobody has, with those like it', async () => {
+  test('an unknown name, with similar names', async () => {
     const [why] = await reasons(virtualHostSubject('d.data.svc.cluster.local'), service());
     expect(why).toMatch(
       /no Service, ServiceEntry or VirtualService in force makes virtual host .*; named like it are Service\/data\/db/,

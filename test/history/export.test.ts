@@ -73,7 +73,7 @@ describe('export and import', () => {
     );
   });
 
-  test('redacted, also in the snapshot: nothing private, and it can be imported', async () => {
+  test('redacts facts and snapshots, and the result can be imported', async () => {
     const { out } = await periplus('journal', 'export', '-j', journal, '--from', '164', '--redact');
     expect(out).not.toContain(SECRET);
     expect(out).not.toContain('sealed:v1:');

@@ -58,7 +58,7 @@ async function visitAll(history: History, hashes: readonly string[]): Promise<re
 }
 
 describe('history', () => {
-  test('any position, in any order, is the fold up to there', async () => {
+  test('gives the fold up to any position, in any order of visits', async () => {
     await fc.assert(
       fc.asyncProperty(anyHistory(40), fc.integer({ min: 1, max: 4 }), async (events, spacing) => {
         const journal = await journalOf(events);
@@ -69,7 +69,7 @@ describe('history', () => {
     );
   });
 
-  test('also beside snapshots', async () => {
+  test('starts from snapshots with the same result', async () => {
     await fc.assert(
       fc.asyncProperty(anyHistory(30), fc.nat(), async (events, where) => {
         const journal = await journalOf(events);
@@ -86,7 +86,7 @@ describe('history', () => {
     );
   });
 
-  test('bites: leaving out an event too many is found', async () => {
+  test('canary: one event left out too many is found', async () => {
     const journal = await journalOf(longest(fc.sample(anyHistory(60), { numRuns: 200, seed: 7 })));
     const hashes = await everyState(journal);
     const forgetful: Journal = Object.create(journal, {
@@ -100,7 +100,7 @@ describe('history', () => {
     expect((await visitAll(new History(forgetful), hashes)).length).toBeGreaterThan(0);
   });
 
-  test('a process that serves refuses a long way, and says where to ask', async () => {
+  test('refuses a long fold in a serving process, and says where to ask', async () => {
     const journal = await journalOf(timers(60));
     const history = new History(journal, { foldMax: 10 });
     expect((await history.at(10)).seq).toBe(10);

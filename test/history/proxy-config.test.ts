@@ -93,7 +93,7 @@ describe('proxy-config on a journal', () => {
     expect([typo.code, typo.err]).toEqual([2, expect.stringMatching(/--type roots: expected some of cds, eds/)]);
   });
 
-  test('who is not there is told who is', async () => {
+  test('an unknown proxy is answered with the names of the known ones', async () => {
     const journal = samples.path('bookinfo-day');
     const missing = await periplus('pc', 'c', 'nobody', '-j', journal);
     expect([missing.code, missing.out]).toEqual([1, '']);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => samples.remove());
 
 describe('journal ls', () => {
-  test('who changed it, and when', async () => {
+  test('lists who changed an object, and when', async () => {
     const journal = samples.path('bookinfo-day');
     const { out } = await periplus('journal', 'ls', '--object', 'VirtualService/shop/reviews', '-j', journal);
     await expect(out).toMatchFileSnapshot('golden/journal-ls-object.txt');
@@ -20,7 +20,7 @@ describe('journal ls', () => {
     expect(JSON.parse(day.out)).toMatchObject([{ kind: 'Add', object: { kind: 'Namespace' } }]);
   });
 
-  test('from a time to a time', async () => {
+  test('lists the events between two times', async () => {
     const range = ['--from', '14:02', '--to', '14:04', '-o', 'json'];
     const { out } = await periplus('journal', 'ls', ...range, '-j', samples.path('bookinfo-day'));
     expect((JSON.parse(out) as { seq: number }[]).map(({ seq }) => seq)).toEqual([77, 78]);
@@ -28,13 +28,13 @@ describe('journal ls', () => {
 });
 
 describe('journal stats', () => {
-  test('finds who makes the storm, and why', async () => {
+  test('finds the object behind a storm, and the reason', async () => {
     const { code, out, err } = await periplus('journal', 'stats', '-j', samples.path('annotation-storm'));
     expect([code, err]).toEqual([0, '']);
     await expect(out).toMatchFileSnapshot('golden/journal-stats.txt');
   });
 
-  test('the storm of annotations that mean nothing left no trace', async () => {
+  test('shows no push for annotations outside the projection', async () => {
     const { out } = await periplus('journal', 'stats', '-j', samples.path('annotation-storm'), '-o', 'json');
     const { managers, objects } = JSON.parse(out) as JournalStats;
     expect(managers.map(({ name }) => name)).not.toContain('hpa-controller');
@@ -44,7 +44,7 @@ describe('journal stats', () => {
     });
   });
 
-  test('of a range', async () => {
+  test('counts the events of a range', async () => {
     const { out } = await periplus(
       'journal',
       'stats',

@@ -63,7 +63,7 @@ afterAll(async () => {
 });
 
 describe('wait', () => {
-  test('until it is live everywhere', async () => {
+  test('returns when every proxy has accepted the object', async () => {
     write('route.yaml', virtualService('reviews', { v1: 100 }, 'test'));
     const { code, out } = await ask('wait', '--for', 'VirtualService/shop/reviews', '--timeout', '30s');
     expect(out).toMatch(/^VirtualService\/shop\/reviews of event \d+ is live in 2 proxies\n$/);
@@ -72,7 +72,7 @@ describe('wait', () => {
     expect(route).toMatchObject({ code: 0, err: '', out: expect.stringContaining('reviews.shop') });
   });
 
-  test('a NACK is no success, and is told', async () => {
+  test('fails on a NACK and prints it', async () => {
     write('gateway.yaml', gateway([80], 'test'));
     const waiting = () => ask('wait', '--for', 'Gateway/shop/front-door', '--timeout', '3s');
     let { code, out } = await waiting();
@@ -86,7 +86,7 @@ describe('wait', () => {
     expect((await ask('wait', '--for', 'Gateway/shop/front-door', '--timeout', '30s')).code).toBe(0);
   });
 
-  test('a refused object ends it at once; an unknown one does not', async () => {
+  test('ends at once for a refused object, and goes on for an unknown one', async () => {
     write('bad.yaml', {
       ...virtualService('bad', { v1: 1 }, 'test'),
       spec: { hosts: ['x'], http: [{ timeout: '5' }] },
@@ -103,13 +103,13 @@ describe('wait', () => {
     ]);
   });
 
-  test('for a deletion', async () => {
+  test('returns when a deletion has reached every proxy', async () => {
     rmSync(join(folder, 'mesh', 'route.yaml'));
     const { code, out } = await ask('wait', '--for', 'VirtualService/shop/reviews', '--deleted', '--timeout', '30s');
     expect([code, out]).toEqual([0, 'the deletion of VirtualService/shop/reviews is live in 2 proxies\n']);
   });
 
-  test('misuse, and nobody there', async () => {
+  test('names a wrong argument, and an address without a control plane', async () => {
     expect((await ask('wait', '--for', 'VirtualService')).code).toBe(2);
     expect((await ask('wait', '--for', 'A/b/c', '--timeout', 'soon')).code).toBe(2);
     const none = await periplus('wait', '--for', 'A/b/c', '--address', '127.0.0.1:1');
@@ -118,7 +118,7 @@ describe('wait', () => {
 });
 
 describe('--at, of a running control plane', () => {
-  test('the past of its own journal', async () => {
+  test('answers from the past of its own journal', async () => {
     const before = await ask('proxy-config', 'route', 'productpage', '--name', '9080', '--at', 'head');
     expect(before.code).toBe(0);
     expect((await ask('proxy-status', '--at', 'head')).out).toMatch(/productpage-v1\.shop +Kubernetes +SENT \d+/);

@@ -35,7 +35,7 @@ describe('the HTTP side', () => {
     return server.port;
   };
 
-  it('answers by path, with the query, and names the pages there are', async () => {
+  it('answers by path and query, and lists its pages', async () => {
     const at = `http://127.0.0.1:${await start('127.0.0.1')}`;
     expect(await (await fetch(`${at}/debug/configz?kind=Pod`)).text()).toBe('configz of Pod\n');
     const missing = await fetch(`${at}/nothing`);
@@ -44,20 +44,20 @@ describe('the HTTP side', () => {
     expect((await fetch(`${at}/ready`, { method: 'POST' })).status).toBe(405);
   });
 
-  it('a large page arrives whole, and its length is told to those who ask for nothing else', async () => {
+  it('sends a large page whole, and its length on HEAD', async () => {
     const at = `http://127.0.0.1:${await start('127.0.0.1')}/large`;
     expect(await (await fetch(at)).json()).toEqual(large);
     const bytes = Buffer.byteLength(`${JSON.stringify(large, null, 2)}\n`);
     expect((await fetch(at, { method: 'HEAD' })).headers.get('content-length')).toBe(String(bytes));
   });
 
-  it('a page that fails is an answer and a line in the log', async () => {
+  it('answers a failing page with an error and logs it', async () => {
     const answer = await fetch(`http://127.0.0.1:${await start('127.0.0.1')}/fails`);
     expect(answer.status).toBe(500);
     expect(errors).toEqual(['/fails: by intention']);
   });
 
-  it.each(['//', 'http://[', '/%', '/ready?%', '*'])('the target %s does no harm', async target => {
+  it.each(['//', 'http://[', '/%', '/ready?%', '*'])('survives the target %s', async target => {
     const port = await start('127.0.0.1');
     const socket = createConnection(port, '127.0.0.1');
     socket.end(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
@@ -66,7 +66,7 @@ describe('the HTTP side', () => {
     expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200);
   });
 
-  it('debug pages are for this machine alone', async () => {
+  it('serves debug pages to loopback peers only', async () => {
     const port = await start('0.0.0.0');
     const outside = Object.values(networkInterfaces())
       .flatMap(addresses => addresses ?? [])

@@ -29,7 +29,7 @@ describe('metrics', () => {
     expect(lines).toContain('pilot_proxy_queue_time_sum 2');
   });
 
-  it('count what comes in by what it is of', async () => {
+  it('count recorded events by kind', async () => {
     const metrics = new Metrics();
     const head = { seq: 1, time: 1, source: 'file/Kubernetes' };
     const service = { kind: 'Service', metadata: { name: 'a' } };
@@ -47,7 +47,7 @@ describe('metrics', () => {
     expect(lines).toContain('pilot_k8s_cfg_events{type="VirtualService",event="update"} 1');
   });
 
-  it('take note of what is folded: how long what pushes took, and refusals by kind', async () => {
+  it('record fold times of pushes, and refusals by kind', async () => {
     const metrics = new Metrics();
     const refused = { kind: 'Verdict', object: 'VirtualService/default/web', accepted: false, problems: [] } as const;
     metrics.folded(noPush, [refused, { ...refused, accepted: true }], 5_000);

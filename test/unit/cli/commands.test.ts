@@ -39,7 +39,7 @@ describe('every command', () => {
     expect(out).toContain('Options:');
   });
   const strict = commands().filter(([name]) => !TOLERANT.includes(name!));
-  test.each(strict.map(words => [words.join(' '), words] as const))('%s takes no unknown option', async (_, words) => {
+  test.each(strict.map(words => [words.join(' '), words] as const))('%s refuses an unknown option', async (_, words) => {
     const { code, err } = await periplus(...words, '--nonsense');
     expect(code).toBe(2);
     expect(err).toMatch(/--nonsense|required option/);
@@ -66,7 +66,7 @@ describe('every command', () => {
       expect(out.replace(/\s+/g, ' ')).toMatch(/-o, --output <format> [^(]*yaml[^(]*/);
     },
   );
-  test('there is help for all, a version, and no command of another name', async () => {
+  test('the program has help and a version, and refuses an unknown command', async () => {
     const help = await periplus('--help');
     for (const [name] of commands()) expect(help.out).toContain(name);
     expect((await periplus('--version')).out).toMatch(/^\d+\.\d+\.\d+/);
@@ -75,7 +75,7 @@ describe('every command', () => {
 });
 
 describe('serve', () => {
-  test('an address that is taken: one line says which, and nobody else says anything', async () => {
+  test('names an address in use in a single line', async () => {
     const server = createServer();
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -93,7 +93,7 @@ describe('serve', () => {
 
 describe('journal', () => {
   const ls = (...more: readonly string[]) => periplus('journal', 'ls', '-j', journal, ...more);
-  test('ls: a table, JSON and YAML of the same', async () => {
+  test('ls prints the same as table, JSON and YAML', async () => {
     const table = await ls('--tail', '3');
     expect(table.out.split('\n')[0]).toMatch(/^SEQ +TIME +SOURCE +KIND +WHAT$/);
     expect(table.out.trimEnd().split('\n')).toHaveLength(4);
@@ -101,7 +101,7 @@ describe('journal', () => {
     expect(json).toHaveLength(3);
     expect(parse((await ls('--tail', '3', '-o', 'yaml')).out)).toEqual(json);
   });
-  test('ls: a range, and one kind', async () => {
+  test('ls prints a range, and one kind', async () => {
     const seqs = async (...more: readonly string[]): Promise<readonly unknown[]> =>
       (JSON.parse((await ls('-o', 'json', ...more)).out) as readonly { readonly seq: number }[]).map(({ seq }) => seq);
     expect(await seqs('--from', '2', '--to', '4')).toEqual([2, 3, 4]);
@@ -109,14 +109,14 @@ describe('journal', () => {
     expect(await seqs('--kind', 'Ghost')).toEqual([]);
     expect((await seqs('--kind', 'Add')).length).toBeGreaterThan(0);
   });
-  test('show: one event, or that there is none', async () => {
+  test('show prints one event, or names the missing one', async () => {
     const { code, out } = await periplus('journal', 'show', '1', '-j', journal, '-o', 'json');
     expect([code, (JSON.parse(out) as { readonly seq: number }).seq]).toEqual([0, 1]);
     const none = await periplus('journal', 'show', '999999', '-j', journal);
     expect([none.code, none.out]).toEqual([1, '']);
     expect(none.err).toContain('there is no event 999999');
   });
-  test('verify: sound', async () => {
+  test('verify accepts a sound journal', async () => {
     const { code, out } = await periplus('journal', 'verify', '-j', journal, '-o', 'json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ ok: true });
@@ -129,19 +129,19 @@ describe('journal', () => {
     const { code, err } = await ls(option, value);
     expect([code, err.startsWith('periplus: ')]).toEqual([2, true]);
   });
-  test('a file that is not there, and one that is none', async () => {
+  test('a missing file and a foreign file are refused by name', async () => {
     const missing = await periplus('journal', 'ls', '-j', join(samples.folder, 'none.db'));
     expect([missing.code, missing.err.includes('none.db')]).toEqual([1, true]);
     const none = await periplus('journal', 'ls', '-j', import.meta.filename);
     expect(none.code).toBe(1);
     expect(none.err).not.toContain('unexpected failure');
   });
-  test('import: what is not there is no crash', async () => {
+  test('import names a missing file', async () => {
     const none = join(samples.folder, 'none.jsonl');
     const { code, err } = await periplus('journal', 'import', none, '-j', join(samples.folder, 'made.db'));
     expect([code, err]).toEqual([1, `periplus: ${none}: no such file or directory\n`]);
   });
-  test('export and import give the same journal', async () => {
+  test('export and import reproduce the same journal', async () => {
     const { code, out } = await periplus('journal', 'export', '-j', journal);
     expect(code).toBe(0);
     expect(out.trimEnd().split('\n').length).toBeGreaterThan(10);
@@ -149,7 +149,7 @@ describe('journal', () => {
 });
 
 describe('replay', () => {
-  test('every response is reproduced', async () => {
+  test('reproduces every response', async () => {
     const path = samples.path('subset-outage');
     const { code, out } = await periplus('replay', '-j', path, '--verify', '-o', 'json');
     expect([code, JSON.parse(out)]).toMatchObject([0, { different: 0, failures: [] }]);
@@ -158,7 +158,7 @@ describe('replay', () => {
       /^folded 5 events up to 5; state [0-9a-f]{64}\n$/,
     );
   });
-  test('a receipt that nothing gives fails it, and is named', async () => {
+  test('fails on a receipt that no state gives, and names it', async () => {
     const own = await openSamples('subset-outage');
     const path = own.path('subset-outage');
     const opened = await openJournal(path, { clock: () => 4_000_000_000_000 });
@@ -191,7 +191,7 @@ describe('proxy-status', () => {
   });
   afterAll(() => new Promise(resolve => server.close(resolve)));
 
-  test('a row a proxy, and refusals with the objects behind them', async () => {
+  test('prints a row for each proxy, and refusals with the objects behind them', async () => {
     const refused = type('ERROR', { lastError: 'no such cluster', objects: ['VirtualService/a/b'] });
     body = [
       {
@@ -209,11 +209,11 @@ describe('proxy-status', () => {
     expect(JSON.parse((await ask('-o', 'json')).out)).toEqual(body);
     expect((await ask('other')).out).toBe('no connected proxy matches other\n');
   });
-  test('nobody is connected', async () => {
+  test('says that no proxy is connected', async () => {
     body = [];
     expect((await ask()).out).toBe('no proxy is connected\n');
   });
-  test('an answer that is none', async () => {
+  test('names an answer that is not JSON of ours', async () => {
     body = {};
     expect((await ask()).err).toMatch(/not .*a list/);
     status = 403;
@@ -222,7 +222,7 @@ describe('proxy-status', () => {
     expect(await ask()).toMatchObject({ code: 1, err: 'periplus: "not for you"\n' });
     status = 200;
   });
-  test('nobody answers', async () => {
+  test('names the address when no control plane answers', async () => {
     const { code, err } = await periplus('ps', '--address', '127.0.0.1:1');
     expect(code).toBe(1);
     expect(err).toContain('no control plane answers at 127.0.0.1:1');
@@ -231,7 +231,7 @@ describe('proxy-status', () => {
 
 describe('analyze', () => {
   const config = join(import.meta.dirname, '../../../samples/bookinfo/config');
-  test('of files: findings, and an exit code by severity', async () => {
+  test('lists findings of files, with an exit code by severity', async () => {
     const { code, out } = await periplus('analyze', '-f', config, '-o', 'json');
     expect(code).toBe(0);
     const findings = JSON.parse(out) as readonly { readonly code: string; readonly severity: string }[];
@@ -240,7 +240,7 @@ describe('analyze', () => {
     expect((await periplus('analyze', '-f', config, '--fail-on', 'warning')).code).toBe(1);
     expect((await periplus('analyze', '-f', config)).out).toMatch(/^SEVERITY +OBJECT +WHERE +MESSAGE\n/);
   });
-  test('what is wrong in a file is said with line and column', async () => {
+  test('prints line and column of a mistake in a file', async () => {
     const file = join(samples.folder, 'wrong.yaml');
     writeFileSync(
       file,
@@ -268,7 +268,7 @@ spec:
       expect.stringMatching(/wrong\.yaml:8:46 spec\.http\[0\]\.route\[0\]\.destination\.port\.number: /),
     ]);
   });
-  test('kinds of other projects are a warning', async () => {
+  test('warns of kinds of other projects', async () => {
     const file = join(samples.folder, 'foreign.yaml');
     writeFileSync(file, 'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\n');
     const { code, out } = await periplus('analyze', '-f', file, '-o', 'json');
@@ -276,7 +276,7 @@ spec:
     expect(JSON.parse(out)).toMatchObject([{ severity: 'warning', code: 'foreign' }]);
     expect((await periplus('analyze', '-f', file, '--fail-on', 'warning')).code).toBe(1);
   });
-  test('of a journal, at a position', async () => {
+  test('lists findings of a journal at a position', async () => {
     const path = samples.path('bookinfo-day');
     const { code, out } = await periplus('analyze', '-j', path, '--at', '1');
     expect([code, out]).toEqual([0, 'nothing found\n']);
@@ -292,7 +292,7 @@ spec:
     expect(code).toBe(2);
     expect(err).toContain(words);
   });
-  test('a folder that is not there', async () => {
+  test('names a missing folder', async () => {
     const { code, err } = await periplus('analyze', '-f', 'nowhere');
     expect([code, err]).toEqual([1, 'periplus: nowhere: no such file or folder\n']);
   });

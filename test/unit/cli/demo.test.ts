@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test.each([[[]], [['--fresh']]])('is refused with %j, and nothing is touched', async flags => {
+test.each([[[]], [['--fresh']]])('the demo refuses %j and touches nothing', async flags => {
   const config = join(folder, 'bookinfo/config');
   await mkdir(config, { recursive: true });
   await writeFile(join(config, 'platform.yaml'), '# as it was\n');

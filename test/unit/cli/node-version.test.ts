@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { NODE_MIN, whyTooOld } from '../../../src/cli/node-version.ts';
 
-test('an older Node is told what is needed', () => {
+test('an older Node prints the version it needs', () => {
   expect(['18.20.4', '20.9.0', '20.18.3'].map(whyTooOld)).toEqual(
     ['18.20.4', '20.9.0', '20.18.3'].map(version => `Node 20.19 or newer is needed; this is ${version}`),
   );

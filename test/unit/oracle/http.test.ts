@@ -224,7 +224,7 @@ describe('explanations', () => {
     expect(explain(two.predict(ask())).split('\n')).toEqual([
       '100% to 10.9.0.2:80 of b, by plaintext',
       '  listener 0.0.0.0:80: listens on 10.0.0.1:80',
-      '  filter chain #0: matches 10.0.0.1:80 from 192.0.2.1:50000, HTTP that nobody looks into',
+      '  filter chain #0: matches 10.0.0.1:80 from 192.0.2.1:50000, HTTP without an HTTP inspector',
       '  route configuration inline: is inline',
       '  virtual host all: its domain a.com matches a.com',
       '  route rest: is the first that matches',

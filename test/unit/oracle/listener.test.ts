@@ -81,7 +81,7 @@ describe('other arrivals', () => {
   it('a proxy that captures nothing closes nothing: nobody listens', () => {
     expect(outcome(oracle({}), { arrives: 'outbound', destination })).toEqual({
       kind: 'closed',
-      why: 'nobody listens there',
+      why: 'no listener has this address',
     });
   });
 });
