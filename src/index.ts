@@ -2,8 +2,9 @@
 // proxy holds. Nothing inside src imports this file (`.dependency-cruiser.cjs`). What the entries name is the public API:
 // docs/api/report.txt shows it in full, and what is not in there may change at any release.
 
-export type { Adapter, AdapterLog, ObjectPlace, Sink, SourceStatus } from './adapters/adapter.ts';
+export type { Adapter, AdapterLog, Held, ObjectPlace, Sink, SourceStatus, Unreadable } from './adapters/adapter.ts';
 export type { Answer, Resolve } from './adapters/dns/resolver.ts';
+export type { Fetch, Fetched } from './adapters/jwks/fetch.ts';
 export { MemoryAdapter } from './adapters/memory/memory-adapter.ts';
 export type { Json, JsonObject } from './core/base/json.ts';
 export { type Origin, type Problem, showOrigin, showProblem } from './core/base/problem.ts';

@@ -39,11 +39,14 @@ describe('every command', () => {
     expect(out).toContain('Options:');
   });
   const strict = commands().filter(([name]) => !TOLERANT.includes(name!));
-  test.each(strict.map(words => [words.join(' '), words] as const))('%s refuses an unknown option', async (_, words) => {
-    const { code, err } = await periplus(...words, '--nonsense');
-    expect(code).toBe(2);
-    expect(err).toMatch(/--nonsense|required option/);
-  });
+  test.each(strict.map(words => [words.join(' '), words] as const))(
+    '%s refuses an unknown option',
+    async (_, words) => {
+      const { code, err } = await periplus(...words, '--nonsense');
+      expect(code).toBe(2);
+      expect(err).toMatch(/--nonsense|required option/);
+    },
+  );
   test.each([
     ['serve', '--grpcAddr', 'nonsense'],
     ['serve', '--shutdownDuration', 'x'],

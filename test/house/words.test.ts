@@ -1,0 +1,64 @@
+// Words that make text hard to read, and citations of documents that no clone has. What is left of them is counted by
+// folder in words.json; a count may only fall. After cleaning up: PERIPLUS_UPDATE_GOLDENS=1 npx vitest run test/house.
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const RECORD = join(import.meta.dirname, 'words.json');
+const PATTERNS = {
+  citations: /spec-[a-z-]+ §|\bRow \d+ of\b|\btrap T\d/g,
+  words: /\b(nobody|whoever|so many|is said|are said)\b/gi,
+} as const;
+type Counts = Readonly<Record<string, number>>;
+
+/** `src/core/select`: as deep as a newcomer looks for the owner of a text. */
+function folderOf(file: string): string {
+  return file.split('/').slice(0, -1).slice(0, 3).join('/') || '.';
+}
+
+/** Comments, titles and prose; fixtures and recorded output are data. */
+function texts(): readonly string[] {
+  const below = ['src', 'test', 'docs', 'bench', 'scripts'].flatMap(folder =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(file => `${folder}/${file}`),
+  );
+  return [...below, ...readdirSync(root)]
+    .filter(file => /\.(ts|mjs|md)$/.test(file) && !/\.gen\.ts$|^test\/house\/|\/golden\//.test(file))
+    .sort();
+}
+
+function countsOf(text: string): Counts {
+  const found: Record<string, number> = {};
+  for (const [name, pattern] of Object.entries(PATTERNS)) {
+    const count = text.match(pattern)?.length ?? 0;
+    if (count > 0) found[name] = count;
+  }
+  return found;
+}
+
+function counted(): Counts {
+  const counts: Record<string, number> = {};
+  for (const file of texts()) {
+    for (const [name, count] of Object.entries(countsOf(readFileSync(join(root, file), 'utf8')))) {
+      const key = `${folderOf(file)} ${name}`;
+      counts[key] = (counts[key] ?? 0) + count;
+    }
+  }
+  return counts;
+}
+
+describe('words that are hard to read, and citations that no clone can follow', () => {
+  it('become fewer in every folder, never more', () => {
+    const now = counted();
+    if (process.env.PERIPLUS_UPDATE_GOLDENS === '1') writeFileSync(RECORD, `${JSON.stringify(now, undefined, 2)}\n`);
+    const recorded = JSON.parse(readFileSync(RECORD, 'utf8')) as Counts;
+    const risen = Object.entries(now).filter(([key, count]) => count > (recorded[key] ?? 0));
+    expect(risen).toEqual([]);
+  });
+
+  it('are found (canary)', () => {
+    expect(countsOf('// spec-clusters §3.2, Row 4 of §6.1, trap T3')).toEqual({ citations: 3 });
+    expect(countsOf('Nobody knows whoever is said to have so many.')).toEqual({ words: 4 });
+  });
+});
