@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/json.ts';
 import { servicesOfHost } from '../../../src/core/registry/services.ts';
 import { TlsParameters_TlsProtocol as TlsProtocol } from '../../../src/xds/proto/types.gen.ts';
-import { cluster, clustersOf, HTTP_PORT, rule, tlsContext, workload } from './cluster/cluster-scene.ts';
-import { workloadScene } from './listener/scene.ts';
-import { httpService, istio, routerNode, Scene, sidecarNode } from './route/scene.ts';
+import { cluster, clustersOf, HTTP_PORT, rule, tlsContext, workload } from './generate/cluster/cluster-scene.ts';
+import { workloadScene } from './generate/listener/scene.ts';
+import { httpService, istio, routerNode, Scene, sidecarNode } from './generate/route/scene.ts';
 
 const HOST = 'web.default.svc.cluster.local';
 const NAME = `outbound|80||${HOST}`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { type MergedGateway, mergedGateway } from '../../../../../src/core/select/gateway/gateways.ts';
-import { istio, routerNode, Scene, service } from '../../../xds/route/scene.ts';
+import { istio, routerNode, Scene, service } from '../../../xds/generate/route/scene.ts';
 
 const server = (number: number, protocol: string, more: JsonObject = {}): JsonObject => ({
   port: { number, name: `${protocol.toLowerCase()}-${number}`, protocol },

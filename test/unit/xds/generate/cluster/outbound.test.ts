@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import {
   Cluster_DiscoveryType,
   Cluster_DnsLookupFamily,
   Cluster_LbPolicy,
-} from '../../../../src/xds/proto/types.gen.ts';
+} from '../../../../../src/xds/proto/types.gen.ts';
 import { istio, routerNode, Scene, type SceneOptions, service, sidecarNode } from '../route/scene.ts';
 import { cluster, clustersOf, HTTP_PORT, httpOptions, rule, workload } from './cluster-scene.ts';
 

@@ -1,7 +1,7 @@
 // Outbound listeners of a sidecar: where services get one, and what happens when two want the same address.
 
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { istio } from '../route/scene.ts';
 import { APP_IP, clientScene, filterNames, hcm, httpService, service, tcpProxy } from './scene.ts';
 

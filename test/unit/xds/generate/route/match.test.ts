@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCatchAll, routeMatch } from '../../../../src/xds/generate/route/match.ts';
+import { isCatchAll, routeMatch } from '../../../../../src/xds/generate/route/match.ts';
 
 describe('the path', () => {
   it('is every path, without a word on case, when there is no match', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
-import { clusterNamed } from '../../../../src/xds/assemble/cluster/resources.ts';
-import { endpointPieces, endpointsOf } from '../../../../src/xds/assemble/endpoint/resources.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { clusterNamed } from '../../../../../src/xds/assemble/cluster/resources.ts';
+import { endpointPieces, endpointsOf } from '../../../../../src/xds/assemble/endpoint/resources.ts';
 import { Scene, sidecarNode } from '../route/scene.ts';
 import { clustersOf, HTTP_PORT, rule, slice, workload } from './cluster-scene.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { headerOperations } from '../../../../src/xds/generate/route/header-operations.ts';
+import { headerOperations } from '../../../../../src/xds/generate/route/header-operations.ts';
 
 describe('header operations', () => {
   it('leave pseudo headers and the host alone, wherever they are named', () => {

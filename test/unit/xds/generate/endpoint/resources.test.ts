@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
-import { endpointsOf } from '../../../../src/xds/assemble/endpoint/resources.ts';
-import type { ClusterLoadAssignment } from '../../../../src/xds/proto/types.gen.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { endpointsOf } from '../../../../../src/xds/assemble/endpoint/resources.ts';
+import type { ClusterLoadAssignment } from '../../../../../src/xds/proto/types.gen.ts';
 import { HTTP_PORT, pod, rule, slice, workload } from '../cluster/cluster-scene.ts';
 import { istio, Scene, type SceneOptions, service, sidecarNode } from '../route/scene.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryPolicy } from '../../../../src/xds/generate/route/retry.ts';
+import { retryPolicy } from '../../../../../src/xds/generate/route/retry.ts';
 
 const DEFAULT = 'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes';
 

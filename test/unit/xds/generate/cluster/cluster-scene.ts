@@ -1,9 +1,9 @@
 // Clusters of a proxy in a small mesh, by name.
 
-import type { JsonObject } from '../../../../src/core/base/json.ts';
-import type { Resource } from '../../../../src/core/model/resource.ts';
-import { clusters } from '../../../../src/xds/assemble/cluster/resources.ts';
-import type { Cluster, UpstreamTlsContext } from '../../../../src/xds/proto/types.gen.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { Resource } from '../../../../../src/core/model/resource.ts';
+import { clusters } from '../../../../../src/xds/assemble/cluster/resources.ts';
+import type { Cluster, UpstreamTlsContext } from '../../../../../src/xds/proto/types.gen.ts';
 import { istio, type Scene, service } from '../route/scene.ts';
 
 export type ClustersByName = ReadonlyMap<string, Resource<Cluster>>;

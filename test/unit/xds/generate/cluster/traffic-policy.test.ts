@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
-import { outlierDetection } from '../../../../src/xds/generate/cluster/outlier-detection.ts';
-import { Cluster_LbPolicy } from '../../../../src/xds/proto/types.gen.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { outlierDetection } from '../../../../../src/xds/generate/cluster/outlier-detection.ts';
+import { Cluster_LbPolicy } from '../../../../../src/xds/proto/types.gen.ts';
 import { Scene, type SceneOptions, sidecarNode } from '../route/scene.ts';
 import { cluster, HTTP_PORT, httpOptions, rule, workload } from './cluster-scene.ts';
 

@@ -1,8 +1,8 @@
 // Listeners of a gateway: HTTP, TLS that ends here, TLS that passes through, and what cannot be served.
 
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
-import type { DownstreamTlsContext, FilterChain } from '../../../../src/xds/proto/types.gen.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { DownstreamTlsContext, FilterChain } from '../../../../../src/xds/proto/types.gen.ts';
 import { httpService, istio, routerNode } from '../route/scene.ts';
 import { filterNames, hcm, ListenerScene, tcpProxy } from './scene.ts';
 

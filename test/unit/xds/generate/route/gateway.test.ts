@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { httpService, istio, routerNode, Scene, service } from './scene.ts';
 
 const http = (number: number, hosts: readonly string[], more: JsonObject = {}): JsonObject => ({

@@ -2,9 +2,9 @@
 // identity.
 
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
-import type { Resource } from '../../../../src/core/model/resource.ts';
-import type { Listener } from '../../../../src/xds/proto/types.gen.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { Resource } from '../../../../../src/core/model/resource.ts';
+import type { Listener } from '../../../../../src/xds/proto/types.gen.ts';
 import { istio } from '../route/scene.ts';
 import { clientScene, httpService, type ListenerScene, podNode, service } from './scene.ts';
 

@@ -1,8 +1,8 @@
 // Access logs, metrics and tracing in listeners: what the mesh says, and what Telemetry makes of it.
 
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
-import type { AccessLog, FileAccessLog, StatsPluginConfig } from '../../../../src/xds/proto/types.gen.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { AccessLog, FileAccessLog, StatsPluginConfig } from '../../../../../src/xds/proto/types.gen.ts';
 import { hcm, httpService, type ListenerScene, workloadScene } from './scene.ts';
 
 const HTTP: JsonObject = { name: 'http', port: 80, targetPort: 8080 };

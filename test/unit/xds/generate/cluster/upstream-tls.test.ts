@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { istio, routerNode, Scene, type SceneOptions, service, sidecarNode } from '../route/scene.ts';
 import {
   cluster,

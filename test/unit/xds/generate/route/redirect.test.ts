@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redirectAction } from '../../../../src/xds/generate/route/redirect.ts';
+import { redirectAction } from '../../../../../src/xds/generate/route/redirect.ts';
 import { SHOP, shopScene } from './scene.ts';
 
 const place = { port: 8080, https: false, prefixToken: false };

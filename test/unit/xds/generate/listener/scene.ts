@@ -1,18 +1,18 @@
 // A small mesh for listener tests: objects in, listeners of a proxy out, through the same reducer, tracker and encoder
 // as the server.
 
-import type { JsonObject } from '../../../../src/core/base/json.ts';
-import type { Resource } from '../../../../src/core/model/resource.ts';
-import { resourceJson } from '../../../../src/offline/generate.ts';
-import { listeners } from '../../../../src/xds/assemble/listener/resources.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { Resource } from '../../../../../src/core/model/resource.ts';
+import { resourceJson } from '../../../../../src/offline/generate.ts';
+import { listeners } from '../../../../../src/xds/assemble/listener/resources.ts';
 import type {
   Filter,
   FilterChain,
   HttpConnectionManager,
   Listener,
   TcpProxy,
-} from '../../../../src/xds/proto/types.gen.ts';
-import { LDS } from '../../../../src/xds/session/types.ts';
+} from '../../../../../src/xds/proto/types.gen.ts';
+import { LDS } from '../../../../../src/xds/session/types.ts';
 import { httpService, Scene, service } from '../route/scene.ts';
 
 export class ListenerScene extends Scene {

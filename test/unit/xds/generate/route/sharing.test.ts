@@ -2,7 +2,7 @@
 // identity.
 
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { httpService, istio, routerNode, Scene, sidecarNode } from './scene.ts';
 
 const SERVICES = 30;

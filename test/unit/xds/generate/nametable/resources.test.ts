@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
-import { nameTables } from '../../../../src/xds/assemble/nametable/resources.ts';
-import type { NameTable } from '../../../../src/xds/proto/types.gen.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { nameTables } from '../../../../../src/xds/assemble/nametable/resources.ts';
+import type { NameTable } from '../../../../../src/xds/proto/types.gen.ts';
 import { httpService, istio, routerNode, Scene, sidecarNode } from '../route/scene.ts';
 
 const DNS = { DNS_CAPTURE: 'true' };

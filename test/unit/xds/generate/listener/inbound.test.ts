@@ -1,8 +1,8 @@
 // Inbound listeners: chains by protocol and mTLS mode, listener filters, and proxies that cannot do mesh mTLS.
 
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
-import type { FilterChain } from '../../../../src/xds/proto/types.gen.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { FilterChain } from '../../../../../src/xds/proto/types.gen.ts';
 import { filterNames, hcm, tcpProxy, workloadScene } from './scene.ts';
 
 const HTTP: JsonObject = { name: 'http', port: 80, targetPort: 8080 };

@@ -1,13 +1,13 @@
 // A small mesh for route tests: objects in, route configurations of a proxy out, through the same reducer and tracker
 // as the server.
 
-import type { JsonObject } from '../../../../src/core/base/json.ts';
-import type { Resource } from '../../../../src/core/model/resource.ts';
-import { Tracker } from '../../../../src/core/query/tracker.ts';
-import type { State } from '../../../../src/core/state.ts';
-import { foldFacts, proxyFacts } from '../../../../src/offline/generate.ts';
-import { routeNamed } from '../../../../src/xds/assemble/route/resources.ts';
-import type { Route, RouteConfiguration, VirtualHost } from '../../../../src/xds/proto/types.gen.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { Resource } from '../../../../../src/core/model/resource.ts';
+import { Tracker } from '../../../../../src/core/query/tracker.ts';
+import type { State } from '../../../../../src/core/state.ts';
+import { foldFacts, proxyFacts } from '../../../../../src/offline/generate.ts';
+import { routeNamed } from '../../../../../src/xds/assemble/route/resources.ts';
+import type { Route, RouteConfiguration, VirtualHost } from '../../../../../src/xds/proto/types.gen.ts';
 
 const SOURCE = 'file/Kubernetes';
 

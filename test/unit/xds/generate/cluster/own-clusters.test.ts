@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/base/json.ts';
-import { Cluster_DiscoveryType, Cluster_LbPolicy } from '../../../../src/xds/proto/types.gen.ts';
+import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { Cluster_DiscoveryType, Cluster_LbPolicy } from '../../../../../src/xds/proto/types.gen.ts';
 import { istio, routerNode, Scene, type SceneOptions, service, sidecarNode } from '../route/scene.ts';
 import { cluster, clustersOf, HTTP_PORT, rule, workload } from './cluster-scene.ts';
 
