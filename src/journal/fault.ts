@@ -5,8 +5,10 @@
 export type JournalFaultCode =
   /** The file (or its directory, or its key file) cannot be opened or created. */
   | 'cannot-open'
-  /** Another process, or another journal object of this process, writes this file. */
+  /** Another process, or another journal object of this process, writes this file, or could by another name of it. */
   | 'locked'
+  /** The file is empty or gone, and the record beside it says that it held events. */
+  | 'emptied'
   /** Not a Periplus journal. */
   | 'foreign'
   /** Written by a newer release. */

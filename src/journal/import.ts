@@ -8,6 +8,7 @@ import { canonicalJson, isObject } from '../core/base/json.ts';
 import { chainHash } from './chain.ts';
 import { EXPORT_FORMAT, EXPORT_VERSION } from './export.ts';
 import { errorText, JournalFault } from './fault.ts';
+import { headRecordPath } from './head-record.ts';
 import { ImportedSnapshot } from './import-snapshot.ts';
 import type { Durability, Head } from './journal.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
@@ -38,6 +39,9 @@ export async function importJournal(
   try {
     const head = await new Importer(draft, options.durability ?? 'full').run(lines);
     renameSync(draft, path);
+    // Should the place have had another journal before, its record goes.
+    rmSync(headRecordPath(path), { force: true });
+    if (existsSync(headRecordPath(draft))) renameSync(headRecordPath(draft), headRecordPath(path));
     return head;
   } finally {
     removeJournal(draft);
@@ -45,7 +49,7 @@ export async function importJournal(
 }
 
 function removeJournal(path: string): void {
-  for (const suffix of ['', '-wal', '-shm', '.lock', '.lock-journal']) rmSync(path + suffix, { force: true });
+  for (const suffix of ['', '-wal', '-shm', '.lock', '.lock-journal', '.head']) rmSync(path + suffix, { force: true });
 }
 
 class Importer {

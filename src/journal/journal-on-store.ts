@@ -22,6 +22,7 @@ import type {
   Follow,
   Head,
   Journal,
+  Lost,
   Range,
   ReadRange,
   RecordsRange,
@@ -30,7 +31,7 @@ import type {
   Verdict,
 } from './journal.ts';
 import { StoreSnapshots } from './snapshots.ts';
-import type { Row, Store } from './store.ts';
+import { type Row, type Store, TRIM_EVENTS_MAX } from './store.ts';
 import { unreadObject } from './unread.ts';
 import type { Vault } from './vault.ts';
 import { verifyStore } from './verify.ts';
@@ -48,6 +49,7 @@ export class JournalOnStore implements Journal {
   readonly snapshots: Snapshots;
   readonly #store: Store;
   readonly #vault: Vault;
+  readonly #lost: Lost | undefined;
   readonly #queue: AppendQueue;
   readonly #line: EncodingLine;
   readonly #followers = new Set<Follower>();
@@ -59,6 +61,7 @@ export class JournalOnStore implements Journal {
     this.readonly = store.readonly;
     this.#store = store;
     this.#vault = vault;
+    this.#lost = lostOf(store);
     this.#line = new EncodingLine(fact => encodeFact(fact, vault), store.path);
     this.#queue = new AppendQueue(
       store,
@@ -91,6 +94,10 @@ export class JournalOnStore implements Journal {
 
   keyCheck(): string | undefined {
     return this.#store.keyCheck();
+  }
+
+  lost(): Lost | undefined {
+    return this.#lost;
   }
 
   async append(batch: readonly Unrecorded[]): Promise<readonly Event[]> {
@@ -233,13 +240,16 @@ export class JournalOnStore implements Journal {
         },
       );
     }
-    for (const { seq: older } of await this.snapshots.list()) if (older < seq) await this.snapshots.drop(older);
-    const start = this.#store.base.seq;
-    while (this.#store.base.seq < seq - 1) {
+    const of = seq - 1 - this.#store.base.seq;
+    let more = true;
+    for (let done = TRIM_EVENTS_MAX; more; done += TRIM_EVENTS_MAX) {
       this.#check('write');
-      const more = await this.#store.trim(seq - 1);
-      onProgress?.(this.#store.base.seq - start, seq - 1 - start);
-      if (!more) break;
+      more = await this.#store.trim(seq - 1);
+      onProgress?.(Math.min(done, of), of);
+    }
+    for (const left of this.#store.unfinishedSnapshots()) {
+      await this.#store.dropSnapshot(left);
+      onProgress?.(of, of);
     }
     if (shrink) await this.#store.shrink();
   }
@@ -275,6 +285,12 @@ export class JournalOnStore implements Journal {
     if (hash === undefined && seq - 1 <= this.#store.head().seq) throw missing(seq - 1, this.path);
     return (hash ?? this.#store.head().hash).toString('hex');
   }
+}
+
+function lostOf(store: Store): Lost | undefined {
+  const acknowledged = store.acknowledged() ?? 0;
+  const { seq } = store.head();
+  return acknowledged <= seq ? undefined : { from: seq + 1, to: acknowledged };
 }
 
 /** `previous` and the result are hex; returns the hash of the last row. */

@@ -40,6 +40,12 @@ export interface ChainPoint {
   readonly hash: string;
 }
 
+/** Both ends included. */
+export interface Lost {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface Head extends ChainPoint {
   /** Of the last event; 0 in an empty journal. */
   readonly time: number;
@@ -177,6 +183,11 @@ export interface Journal {
   head(): Head;
   /** Where the chain starts: seq 0, or the last event that compaction removed. */
   base(): ChainPoint;
+  /**
+   * Events that were acknowledged once and were not in the file when it was opened: the write-ahead log was cut off, or
+   * an older copy stands in the file's place. Their seqs are given anew.
+   */
+  lost(): Lost | undefined;
   /**
    * One batch is one piece: all of it is stored or nothing. Seq and time (max of the previous time and the clock) are
    * given in the order of the calls, and the promises resolve in that order, after the commit. Rejects with a

@@ -46,6 +46,10 @@ export class MemoryStore implements Store {
     return this.#keyCheck;
   }
 
+  acknowledged(): number | undefined {
+    return undefined;
+  }
+
   async commit(group: Group): Promise<StoredHead> {
     // As a worker does, a turn later: a caller must not come to depend on less.
     await Promise.resolve();
@@ -135,6 +139,7 @@ export class MemoryStore implements Store {
     if (base === undefined) return false;
     this.#rows.splice(0, to - this.#base.seq);
     this.#base = { seq: to, hash: base.bytes };
+    for (const seq of this.#snapshots.keys()) if (seq <= to) this.#snapshots.delete(seq);
     return false;
   }
 

@@ -1,8 +1,10 @@
 // Opening a journal file. Everything above the journal imports from here, journal.ts, memory-journal.ts, export.ts and
 // import.ts.
 
+import { existsSync } from 'node:fs';
 import type { Clock, Durability, Journal } from './journal.ts';
 import { JournalOnStore } from './journal-on-store.ts';
+import { realPath } from './sqlite-file.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import type { PrivatePaths } from './vault.ts';
 import { Vault } from './vault.ts';
@@ -24,8 +26,8 @@ export interface OpenOptions {
 
 /**
  * Creates the file if there is none (unless `readonly`). Rejects with a JournalFault: cannot-open, locked, foreign,
- * newer-format, damaged (what is wrong, and where), wrong-key, key-missing (for writing only; a reader without the key
- * sees sealed text).
+ * newer-format, emptied, damaged (what is wrong, and where), wrong-key, key-missing (for writing only; a reader without
+ * the key sees sealed text).
  */
 export async function openJournal(path: string, options: OpenOptions = {}): Promise<Journal> {
   const readonly = options.readonly ?? false;
@@ -36,7 +38,7 @@ export async function openJournal(path: string, options: OpenOptions = {}): Prom
   });
   try {
     const vault = new Vault({
-      keyFile: options.keyFile ?? `${path}.key`,
+      keyFile: options.keyFile ?? keyFileOf(path),
       recorded: store.keyCheck(),
       readonly,
       privatePaths: options.privatePaths,
@@ -46,4 +48,10 @@ export async function openJournal(path: string, options: OpenOptions = {}): Prom
     await store.close();
     throw error;
   }
+}
+
+/** Beside the name that was given, if there is one; else beside the file that the name leads to. */
+function keyFileOf(path: string): string {
+  const given = `${path}.key`;
+  return existsSync(given) ? given : `${realPath(path)}.key`;
 }

@@ -6,11 +6,24 @@
 // journal whose write lock is held for as long as the journal is open: the operating system releases it however the
 // process ends.
 
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CHAIN_START } from './chain.ts';
 import { errorCode, errorText, JournalFault } from './fault.ts';
+import { headRecordPath, readHeadRecord } from './head-record.ts';
 import { type Db, Sqlite } from './sqlite-driver.ts';
 import type { StoredBase } from './store.ts';
 
@@ -20,6 +33,9 @@ export const FORMAT = 1;
 /** How long a reader waits for a writer that is just switching or checkpointing. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
+/** For the user who writes it. The group may be given the right to read one that exists. */
+const OWNER_ONLY = 0o600;
+const OTHERS = 0o007;
 const SQLITE_MAGIC = 'SQLite format 3\0';
 const SQLITE_HEADER_BYTES = 100;
 const FROM_THE_START: StoredBase = { seq: 0, hash: CHAIN_START };
@@ -62,11 +78,54 @@ function checkSize(path: string, header: Buffer, size: number): void {
 }
 
 /**
+ * The file behind symbolic links, which may not exist yet: the lock, the write-ahead log and the other files beside a
+ * journal are named after it, so that it has one writer by whatever name it is opened.
+ */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') return path;
+    // A link to a journal that is to be made, or a name in a folder that may be a link.
+    const target = readLink(path);
+    if (target !== undefined && target !== path) return realPath(target);
+    try {
+      return join(realpathSync(dirname(path)), basename(path));
+    } catch {
+      return path;
+    }
+  }
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return resolve(dirname(path), readlinkSync(path));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A journal that held events and is empty now, or gone, is not a new one. Faults: `emptied`. */
+export function refuseEmptied(path: string): void {
+  const record = readHeadRecord(path);
+  if (record === undefined || record.seq === 0) return;
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size !== undefined && size > 0) return;
+  const how = size === undefined ? 'is not there' : 'is empty';
+  throw new JournalFault(
+    'emptied',
+    `the journal ${how}, and it held events up to ${record.seq} (hash ${record.hash}); restore it from a copy, or remove ${headRecordPath(path)} to begin a new one`,
+    { path },
+  );
+}
+
+/**
  * Creates the schema if the file is empty (`start`: where its chain starts), then checks what the file is. Faults: as
  * inspectFile, `newer-format`.
  */
 export function openForWriting(path: string, start: StoredBase = FROM_THE_START): Db {
   const existed = inspectFile(path);
+  keepPrivate(path);
   const db = connect(path, false);
   return guarded(db, path, () => {
     if (!existed) createSchema(db, start);
@@ -79,6 +138,17 @@ export function openForReading(path: string): Db {
   if (!inspectFile(path)) throw new JournalFault('cannot-open', 'there is no journal here', { path });
   const db = connect(path, true);
   return guarded(db, path, () => checkIdentity(db, path));
+}
+
+/** SQLite gives the files that it makes beside this one the same rights. */
+function keepPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'a', OWNER_ONLY));
+    const mode = statSync(path).mode & 0o777;
+    if ((mode & OTHERS) !== 0) chmodSync(path, mode & ~OTHERS);
+  } catch {
+    // What is wrong with it, opening it says.
+  }
 }
 
 function connect(path: string, readonly: boolean): Db {
@@ -154,8 +224,20 @@ function truncated(path: string, how: string): JournalFault {
 
 /** Held until the returned function is called or the process ends. Faults: `locked`, `cannot-open`. */
 export function lockFile(journalPath: string): () => void {
+  const names = statSync(journalPath, { throwIfNoEntry: false })?.nlink ?? 1;
+  if (names > 1) {
+    const advice = 'the lock and the write-ahead log go by its name; remove the other names, or copy the file';
+    throw new JournalFault(
+      'locked',
+      `the file has ${names} names (hard links), so another process may be writing it: ${advice}`,
+      {
+        path: journalPath,
+      },
+    );
+  }
   const path = `${journalPath}.lock`;
   let db: Db;
+  keepPrivate(path);
   try {
     db = new Sqlite(path, { timeout: 0 });
   } catch (error) {

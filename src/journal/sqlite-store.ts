@@ -3,10 +3,11 @@
 
 import { chainHashHex } from './chain.ts';
 import { JournalFault } from './fault.ts';
+import { readHeadRecord } from './head-record.ts';
 import type { Durability } from './journal.ts';
 import { PAGE_CHARS_MAX, PAGE_EVENTS_MAX } from './journal.ts';
 import type { Db } from './sqlite-driver.ts';
-import { faultOf, lockFile, openForReading, openForWriting } from './sqlite-file.ts';
+import { faultOf, lockFile, openForReading, openForWriting, realPath, refuseEmptied } from './sqlite-file.ts';
 import type { WriterAnswer } from './sqlite-writer.ts';
 import type {
   Group,
@@ -36,10 +37,12 @@ export interface SqliteOptions {
 }
 
 /** Faults: locked, cannot-open, foreign, newer-format, damaged. */
-export async function openSqliteStore(path: string, options: SqliteOptions): Promise<SqliteStore> {
+export async function openSqliteStore(given: string, options: SqliteOptions): Promise<SqliteStore> {
+  const path = realPath(given);
   if (options.readonly) return new SqliteStore(path, openForReading(path), undefined, () => undefined);
   const unlock = lockFile(path);
   try {
+    refuseEmptied(path);
     openForWriting(path, options.start).close();
     const link = new WriterLink({ path, durability: options.durability, fileBytesMax: options.fileBytesMax });
     const worker = await link.start();
@@ -57,6 +60,7 @@ async function checkedStore(path: string, link: WriterLink, unlock: () => void):
     db = openForReading(path);
     const store = new SqliteStore(path, db, link, unlock);
     store.checkTail();
+    await store.finishTrim();
     return store;
   } catch (error) {
     db?.close();
@@ -113,6 +117,17 @@ export class SqliteStore implements Store {
 
   keyCheck(): string | undefined {
     return this.#keyCheck;
+  }
+
+  acknowledged(): number | undefined {
+    return readHeadRecord(this.path)?.seq;
+  }
+
+  /** Deletes what an interrupted compaction has left. */
+  async finishTrim(): Promise<void> {
+    const { seq } = this.base;
+    const first = this.#guarded(undefined, () => this.#statements.firstSeq.get() as number | null) ?? seq + 1;
+    if (first <= seq) while (await this.trim(seq));
   }
 
   #readKeyCheck(): string | undefined {
@@ -287,6 +302,7 @@ function prepare(db: Db) {
   const bytes = 'seq, time, CAST(source AS BLOB), CAST(kind AS BLOB), CAST(body AS BLOB), sums, hash';
   return {
     meta: db.prepare('SELECT value FROM meta WHERE key = ?').pluck(),
+    firstSeq: db.prepare('SELECT min(seq) FROM event').pluck(),
     lastSeq: db.prepare('SELECT max(seq) FROM event').pluck(),
     page: db.prepare(`SELECT ${text} FROM event WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`).raw(),
     ofKind: db.prepare(`SELECT ${text} FROM event WHERE kind = ? AND seq BETWEEN ? AND ? ORDER BY seq`),

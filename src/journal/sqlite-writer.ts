@@ -7,10 +7,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../core/base/assert.ts';
 import { chainHash, columnSums } from './chain.ts';
 import { errorText } from './fault.ts';
+import { HeadRecorder } from './head-record.ts';
 import type { Durability } from './journal.ts';
 import type { Db } from './sqlite-driver.ts';
 import { openForWriting } from './sqlite-file.ts';
-import type { Group, SegmentRow, SnapshotRow } from './store.ts';
+import { type Group, type SegmentRow, type SnapshotRow, TRIM_EVENTS_MAX } from './store.ts';
 
 export interface WriterSetup {
   readonly path: string;
@@ -55,11 +56,10 @@ interface Head {
 
 /** Segments deleted in one transaction, so that events do not wait for the deletion of a whole snapshot. */
 const DROP_SEGMENTS_MAX = 16;
-/** Events deleted in one transaction. */
-const TRIM_EVENTS_MAX = 2_000;
 
 class Writer {
   readonly #db: Db;
+  readonly #record: HeadRecorder;
   #head: Head;
   readonly #insert;
   readonly #setHead;
@@ -70,6 +70,7 @@ class Writer {
 
   constructor(setup: WriterSetup) {
     this.#db = openForWriting(setup.path);
+    this.#record = new HeadRecorder(setup.path);
     this.#db.pragma(`synchronous = ${setup.durability}`);
     if (setup.fileBytesMax !== undefined) {
       const pageBytes = this.#db.pragma('page_size', { simple: true }) as number;
@@ -90,6 +91,7 @@ class Writer {
 
   run({ id, task }: WriterRequest): WriterAnswer {
     if (task.kind === 'close') {
+      this.#record.close();
       this.#db.close();
       return { id, head: this.#head };
     }
@@ -105,15 +107,22 @@ class Writer {
         return this.#writeOther(task);
       });
       this.#head = goal ?? this.#head;
+      if (goal !== undefined) this.#acknowledge();
       return { id, head: this.#head, more };
     } catch (error) {
       this.#recover();
       // The error came after the commit took effect (from the checkpoint that follows): the rows are stored.
       if (goal !== undefined && this.#head.seq === goal.seq && this.#head.hash.equals(goal.hash)) {
+        this.#acknowledge();
         return { id, head: this.#head };
       }
       return { id, head: this.#head, failed: errorText(error) };
     }
+  }
+
+  #acknowledge(): void {
+    const { seq, hash } = this.#head;
+    this.#record.write({ seq, hash: hash.toString('hex') });
   }
 
   #writeOther(task: Exclude<WriterTask, { kind: 'close' | 'shrink' }>): boolean {
@@ -124,16 +133,24 @@ class Writer {
     return false;
   }
 
-  /** Deletes the slice and moves the start of the chain behind it, in one transaction. */
+  /**
+   * First, in one transaction, the chain starts behind `to` and older snapshots are none: whatever ends the work
+   * afterwards, the journal is whole. The rows before it are garbage from then on and go slice by slice.
+   */
   #trim(to: number): boolean {
     const base = this.#db.prepare("SELECT value FROM meta WHERE key = 'base_seq'").pluck().get() as number;
-    const last = Math.min(to, base + TRIM_EVENTS_MAX);
-    const hash = this.#db.prepare('SELECT hash FROM event WHERE seq = ?').pluck().get(last) as Buffer | undefined;
-    if (hash === undefined) return false;
-    this.#db.prepare('DELETE FROM event WHERE seq <= ?').run(last);
-    this.#setMeta.run(last, 'base_seq');
-    this.#setMeta.run(hash, 'base_hash');
-    return last < to;
+    if (to > base) {
+      const hash = this.#db.prepare('SELECT hash FROM event WHERE seq = ?').pluck().get(to) as Buffer | undefined;
+      if (hash === undefined) return false;
+      this.#db.prepare('DELETE FROM snapshot WHERE seq <= ?').run(to);
+      this.#setMeta.run(to, 'base_seq');
+      this.#setMeta.run(hash, 'base_hash');
+    }
+    const slice = 'SELECT seq FROM event WHERE seq <= ? ORDER BY seq LIMIT ?';
+    const { changes } = this.#db
+      .prepare(`DELETE FROM event WHERE seq IN (${slice})`)
+      .run(Math.max(to, base), TRIM_EVENTS_MAX);
+    return changes === TRIM_EVENTS_MAX;
   }
 
   /** The snapshot's row and a slice of its segments; true: there are more. */

@@ -4,6 +4,9 @@
 
 import type { SnapshotInfo, StoredEvent } from './journal.ts';
 
+/** Events deleted in one transaction. */
+export const TRIM_EVENTS_MAX = 2_000;
+
 export interface StoredHead {
   readonly seq: number;
   readonly time: number;
@@ -67,6 +70,8 @@ export interface Store {
   /** The head as it is recorded beside the events, for verify. */
   recordedHead(): StoredHead;
   keyCheck(): string | undefined;
+  /** The last event that was acknowledged, as it is known outside the store; undefined: it is not. */
+  acknowledged(): number | undefined;
 
   /** One transaction; one group at a time. Rejects with `write-failed`: nothing of it is stored. */
   commit(group: Group): Promise<StoredHead>;
@@ -97,8 +102,8 @@ export interface Store {
   dropSnapshot(seq: number): Promise<void>;
 
   /**
-   * Forgets a slice of the oldest events, up to and including `to` at most: one transaction, after which the chain
-   * starts behind them. True: there are more.
+   * Forgets the events up to and including `to`, and snapshots there: from the first call on the chain starts behind
+   * them. What they took is freed by slices of TRIM_EVENTS_MAX. True: there are more.
    */
   trim(to: number): Promise<boolean>;
   /** Returns freed space to the file system. */

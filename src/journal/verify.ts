@@ -32,6 +32,7 @@ export async function verifyStore(store: Store, onProgress?: (done: number, of: 
   const findings: Finding[] = [];
   let events = 0;
   let snapshots = 0;
+  const acknowledged = store.acknowledged() ?? 0;
   try {
     for (const message of store.check()) findings.push({ kind: 'file', message: `${store.path}: ${message}` });
     events = await verifyEvents(store, findings, onProgress);
@@ -40,6 +41,10 @@ export async function verifyStore(store: Store, onProgress?: (done: number, of: 
     findings.push({ kind: 'file', message: `${store.path}: reading stopped: ${errorText(error)}` });
   }
   const { seq, time, hash } = store.recordedHead();
+  if (acknowledged > seq && findings.length === 0) {
+    const message = `seq ${seq + 1} to ${acknowledged} are missing: they were acknowledged, as the record beside the file says`;
+    findings.push({ kind: 'lost-tail', seq: seq + 1, message });
+  }
   return {
     ok: findings.length === 0,
     events,
@@ -66,7 +71,8 @@ async function verifyEvents(
     events: 0,
     beyondHead: false,
   };
-  let after = Number.MIN_SAFE_INTEGER;
+  // Rows up to the base are what an interrupted compaction has not deleted yet.
+  let after = store.base.seq === 0 ? Number.MIN_SAFE_INTEGER : store.base.seq;
   for (;;) {
     // Another process may append meanwhile: events above the head at the start are not checked.
     const now = store.head().seq;

@@ -44,8 +44,22 @@ export async function startWorld(journal: Journal, { settings, strict, clock, lo
   });
   log('info', `journal ${journal.path}: ${events} events folded up to ${state.seq}, from snapshot ${snapshot}`);
   const world = new World({ journal, state, clock, strict, log });
-  await world.recordNews(now => [...failed, ...startFacts(now, settings)]);
+  const lost = lostFacts(journal, clock, log);
+  await world.recordNews(now => [...lost, ...failed, ...startFacts(now, settings)]);
   return { world, snapshot, asOf: state.time, connected: [...state.proxies.values()] };
+}
+
+/** What the journal held once and does not any more is said to people, and recorded as a gap. */
+function lostFacts(journal: Journal, clock: Clock, log: Log): readonly Unrecorded[] {
+  const lost = journal.lost();
+  if (lost === undefined) return [];
+  const what = lost.from === lost.to ? `event ${lost.from}` : `events ${lost.from} to ${lost.to}`;
+  log(
+    'error',
+    `${journal.path}: ${what} were recorded and are missing (the write-ahead log was cut off, or this is an older copy); going on after ${lost.from - 1}`,
+  );
+  const reason = `${what} were recorded and are missing from the file`;
+  return [{ source: 'runtime', kind: 'Gap', reason, since: clock.now(), lost: lost.to - lost.from + 1 }];
 }
 
 function startFacts(state: State, settings: Settings): readonly Unrecorded[] {

@@ -56,6 +56,10 @@ export class Disk implements Store {
     this.#off = true;
   }
 
+  acknowledged(): number | undefined {
+    return undefined;
+  }
+
   async commit(group: Group): Promise<StoredHead> {
     await this.#write();
     return this.#platter.commit(group);
