@@ -1,4 +1,4 @@
-// Pages that take work are made one after another, and after each the event loop rests as long as the page took: whoever asks for them in a
+// Pages that take work are made one after another, and after each the event loop rests as long as the page took: a client that asks for them in a
 // loop, from any number of connections, leaves half of the time to everything else.
 
 /** Requests that wait for their turn; more are refused. */

@@ -49,7 +49,7 @@ export async function startWorld(journal: Journal, { settings, strict, clock, lo
   return { world, snapshot, asOf: state.time, connected: [...state.proxies.values()] };
 }
 
-/** What the journal held once and does not any more is said to people, and recorded as a gap. */
+/** Logs which events the journal held once and does not any more, and records a gap for them. */
 function lostFacts(journal: Journal, clock: Clock, log: Log): readonly Unrecorded[] {
   const lost = journal.lost();
   if (lost === undefined) return [];
