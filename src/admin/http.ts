@@ -1,8 +1,10 @@
 // The HTTP side of the control plane: readiness, metrics, version and debug pages, as routes of plain functions. Answers to GET and HEAD
-// only; a handler that fails gives 500 and a line in the log, never a crash. Debug pages show the whole configuration of the mesh, and
-// no login exists: they answer peers on this machine alone (`kubectl port-forward` and `kubectl exec` are such peers).
+// only; a handler that fails gives 500 and a line in the log, never a crash. Debug pages show the whole configuration of
+// the mesh: they answer peers on this machine (`kubectl port-forward` and `kubectl exec` are such peers), else callers
+// whom `admits` knows. A browser on this machine is such a peer too, and a page from anywhere may make it ask: so the
+// Host that it names has to be this machine (DNS rebinding).
 
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Json } from '../core/base/json.ts';
 import { jsonParts, type LazyJson } from './json-text.ts';
 import { Busy, OneAtATime } from './one-at-a-time.ts';
@@ -14,6 +16,9 @@ export interface Answer {
   /** Parts of a large one are written one by one. */
   readonly body: string | readonly Buffer[];
 }
+
+/** True for a caller who may see debug pages from another machine. */
+export type Admits = (request: IncomingMessage) => boolean | Promise<boolean>;
 
 export type Route = (query: URLSearchParams) => Answer | Promise<Answer>;
 
@@ -47,6 +52,7 @@ export async function serveHttp(
   address: { readonly host: string; readonly port: number },
   routes: ReadonlyMap<string, Route>,
   onError: (message: string) => void,
+  admits: Admits = () => false,
 ): Promise<HttpServer> {
   const turns: Turns = { debug: new OneAtATime(), metrics: new OneAtATime() };
   const server = createServer(
@@ -59,12 +65,14 @@ export async function serveHttp(
     (request, response) => {
       if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, text('only GET\n', 405));
       const { path, query } = targetOf(request.url ?? '/');
-      if (isLocalOnly(path) && !isLoopback(request.socket.remoteAddress))
-        return send(response, text('debug pages answer on the loopback address only\n', 403));
       const route = routes.get(path);
       if (route === undefined)
         return send(response, text(`no such page; try one of\n${[...routes.keys()].sort().join('\n')}\n`, 404));
-      inTurn(turns, path, () => route(query)).then(
+      const answered = async (): Promise<Answer> => {
+        const refusal = isGuarded(path) ? await refusalOf(request, admits) : undefined;
+        return refusal ?? inTurn(turns, path, () => route(query));
+      };
+      answered().then(
         answer => send(response, answer),
         (error: unknown) => {
           if (error instanceof Busy) return send(response, text(`${error.message}\n`, 503));
@@ -95,13 +103,29 @@ interface Turns {
 
 /** Readiness and the version answer at once, whatever else is asked for. */
 async function inTurn(turns: Turns, path: string, route: () => Answer | Promise<Answer>): Promise<Answer> {
-  if (isLocalOnly(path)) return turns.debug.run(route);
+  if (isGuarded(path)) return turns.debug.run(route);
   return path === '/metrics' ? turns.metrics.run(route) : route();
 }
 
 /** `/debug` and what is below it; istiod restricts the same pages (pilot/pkg/xds/debug.go, allowAuthenticatedOrLocalhost). */
-function isLocalOnly(path: string): boolean {
+function isGuarded(path: string): boolean {
   return path === '/debug' || path.startsWith('/debug/');
+}
+
+/** Undefined: the caller may see debug pages. */
+async function refusalOf(request: IncomingMessage, admits: Admits): Promise<Answer | undefined> {
+  const isHere = isLoopback(request.socket.remoteAddress);
+  if (isHere && namesThisMachine(request.headers.host)) return undefined;
+  if (await admits(request)) return undefined;
+  const why = isHere ? 'a Host that names this machine, such as localhost, only' : 'the loopback address only';
+  return text(`debug pages answer on ${why}\n`, 403);
+}
+
+/** `localhost`, 127.0.0.0/8 or ::1, with any port. A client that speaks HTTP/1.0 may say none; a browser always does. */
+export function namesThisMachine(host: string | undefined): boolean {
+  if (host === undefined) return true;
+  const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::[0-9]*)?$/.exec(host) ?? [];
+  return isLoopback(bracketed ?? plain) || /^localhost\.?$/i.test(plain);
 }
 
 /** 127.0.0.0/8 and ::1, also as a socket of both families writes them (`::ffff:127.0.0.1`). */

@@ -2,6 +2,9 @@
 // periplus: the command line. One file a command; program.ts puts them together.
 
 import { whyTooOld } from './node-version.ts';
+import { ignoreDebugSignal } from './signals.ts';
+
+ignoreDebugSignal();
 
 const tooOld = whyTooOld(process.versions.node);
 if (tooOld !== undefined) {

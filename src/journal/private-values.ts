@@ -1,9 +1,9 @@
 // Which values of a fact are private, and where they stand. One walk serves sealing, unsealing and redacting, so that
 // the three can never disagree about a place.
 //
-// Private are, in any object of kind Secret at any depth: the members of `data` and `stringData`, and annotations that
-// may quote the whole object (kubectl's last-applied-configuration and its many cousins); and whatever the caller
-// marks. A plain string that already looks sealed is treated as private too: so in stored form every string with the
+// Private are, in any object of kind Secret at any depth: the members of `data` and `stringData`, members that a Secret
+// does not have (`Data`, say), annotations that may quote the whole object (kubectl's last-applied-configuration and its
+// many cousins), and what managed fields quote; and whatever the caller marks. A plain string that already looks sealed is treated as private too: so in stored form every string with the
 // prefix is ours, and unsealing needs no guess.
 
 import type { Json, JsonObject } from '../core/base/json.ts';
@@ -14,6 +14,17 @@ export const SEALED_PREFIX = 'sealed:v1:';
 
 /** An annotation of a Secret up to this length and without a brace cannot quote an object worth hiding. */
 export const PLAIN_ANNOTATION_CHARS_MAX = 128;
+
+/** What a Secret is made of: whatever else stands in one may be a value under a wrong name. */
+const MEMBERS: ReadonlySet<string> = new Set([
+  'apiVersion',
+  'kind',
+  'metadata',
+  'type',
+  'immutable',
+  'data',
+  'stringData',
+]);
 
 /**
  * Members by which a Secret is recognised and its values are bound to it: sealing them would hide who they belong to.
@@ -54,17 +65,25 @@ export function mapPrivate(root: JsonObject, marked: readonly MarkedPath[], repl
   const secret = (value: JsonObject, spot: Spot): JsonObject =>
     mapMembers(value, (item, key) => {
       if (key === 'metadata' && isObject(item)) return metadata(item, step(spot, key));
-      if (key !== 'data' && key !== 'stringData') return member(item, spot, key, false);
+      if (key !== 'data' && key !== 'stringData') {
+        return member(item, spot, key, value.kind === 'Secret' && !MEMBERS.has(key) && item !== null);
+      }
       const below = step(spot, key);
       if (!isObject(item)) return item === null ? null : replace(item, below.place);
       return mapMembers(item, (inner, name) => member(inner, below, name, true));
     });
   const metadata = (value: JsonObject, spot: Spot): JsonObject =>
     mapMembers(value, (item, key) => {
-      if (key !== 'annotations' || !isObject(item)) return member(item, spot, key, false);
       const below = step(spot, key);
+      if (key === 'managedFields' && Array.isArray(item)) return item.map((entry, i) => managed(entry, below, `${i}`));
+      if (key !== 'annotations' || !isObject(item)) return member(item, spot, key, false);
       return mapMembers(item, (text, name) => member(text, below, name, !isPlainAnnotation(text)));
     });
+  const managed = (entry: Json, list: Spot, index: string): Json => {
+    const spot = step(list, index);
+    if (!isObject(entry)) return member(entry, list, index, false);
+    return mapMembers(entry, (item, key) => member(item, spot, key, key === 'fieldsV1'));
+  };
   return object(root, { path: '', place: '' });
 }
 

@@ -27,3 +27,16 @@ export function showOrigin(origin: Origin | undefined): string {
 export function showProblem(p: Problem): string {
   return p.path === '' ? p.message : `${p.path}: ${p.message}`;
 }
+
+const QUOTED = /"(?:[^"\\]|\\.)*"/g;
+const FOUND = /\bfound -?(?:[0-9][0-9.e+-]*|true|false|Infinity|NaN)/g;
+
+/** The problem without the values that its message quotes: paths and what was expected stay. */
+export function discreet({ path, message }: Problem): Problem {
+  return { path, message: unquoted(message).replace(FOUND, 'found a value') };
+}
+
+/** A message without what it quotes of the text that it is about. */
+export function unquoted(message: string): string {
+  return message.replace(QUOTED, '"…"');
+}

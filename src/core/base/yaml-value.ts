@@ -132,9 +132,8 @@ class ValueReader {
 
   #alias(node: Node, name: string, depth: number): Anchored {
     const found = this.#anchors.get(name);
-    if (found === undefined)
-      throw new Stop(node, `Unresolved alias (the anchor must be set before the alias): ${name}`);
-    if (found === 'open') throw new Stop(node, `The anchor ${name} contains itself`);
+    if (found === undefined) throw new Stop(node, 'Unresolved alias (the anchor must be set before the alias)');
+    if (found === 'open') throw new Stop(node, 'The anchor contains itself');
     this.#expand(found.size, node);
     if (depth + found.depth > YAML_DEPTH_MAX) throw new Stop(node, TOO_DEEP);
     return found;

@@ -7,6 +7,7 @@
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import { Composer, type Document, Lexer, type ParsedNode, Parser, type Tags } from 'yaml';
 import type { Json } from './json.ts';
+import { unquoted } from './problem.ts';
 import { TOO_DEEP, YAML_DEPTH_MAX, YAML_ERRORS_MAX, type YamlValue, yamlValue } from './yaml-value.ts';
 
 /** Tokens of one text: words, marks, blanks and line breaks. A manifest has two for every three characters. */
@@ -98,7 +99,10 @@ function countMistakes(composer: Composer<ParsedNode, true>): {
     add(offset: number, message: string): void {
       if (mistakes.count++ === 0) first = { offset, message };
       if (mistakes.count <= YAML_MISTAKES_MAX || first === undefined) return;
-      throw new YamlRefused(first.offset, `${first.message}; more than ${YAML_MISTAKES_MAX} mistakes follow`);
+      throw new YamlRefused(
+        first.offset,
+        `${withoutText(first.message)}; more than ${YAML_MISTAKES_MAX} mistakes follow`,
+      );
     },
   };
   const report: unknown = Reflect.get(composer, 'onError');
@@ -126,8 +130,16 @@ const TOO_MANY_TOKENS = `has more than ${YAML_TOKENS_MAX} words and marks`;
 export function documentValue(document: Document.Parsed): YamlValue {
   if (document.errors.length === 0) return yamlValue(document.contents);
   const errors = document.errors.slice(0, YAML_ERRORS_MAX);
-  return { value: null, errors: errors.map(({ pos, message }) => ({ offset: pos[0], reason: message })) };
+  return { value: null, errors: errors.map(({ pos, message }) => ({ offset: pos[0], reason: withoutText(message) })) };
 }
+
+/** What the parser quotes of a text may be a private value: the message keeps what is wrong, its place says where. */
+function withoutText(message: string): string {
+  return unquoted(message.replace(QUOTING, '$1'));
+}
+
+const QUOTING =
+  /^(Unresolved tag|Not a YAML token|Block scalar header includes extra characters|Invalid escape sequence|Ordered maps must not include duplicate keys)\b.*/s;
 
 /** The value of one document, or why the text is none. Total. */
 export function readYaml(text: string): Either<string, Json> {

@@ -5,7 +5,7 @@
 
 import { isLeft } from 'fp-ts/lib/Either.js';
 import { canonicalJson, isObject, jsonEqual } from '../base/json.ts';
-import { type Origin, type Problem, problem } from '../base/problem.ts';
+import { discreet, type Origin, type Problem, problem } from '../base/problem.ts';
 import type { ObjectRef, RawObject } from '../event.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { decodeMeta, namespaceOf, type ObjectMeta, soundName } from '../kinds/meta.ts';
@@ -65,8 +65,14 @@ export function decodeRecord(
   return { record: recordAfter(before, definition, version, judged), definition, before };
 }
 
-/** The verdict on a version of a kind. */
-export function judge(definition: KindDefinition, { source, object: raw }: Version): Judged {
+/** The verdict on a version of a kind. What it says of a Secret quotes no value of it. */
+export function judge(definition: KindDefinition, version: Version): Judged {
+  const judged = verdictOn(definition, version);
+  const isPrivate = definition.kind === 'Secret' && judged.outcome !== 'accepted';
+  return isPrivate ? { ...judged, problems: judged.problems.map(discreet) } : judged;
+}
+
+function verdictOn(definition: KindDefinition, { source, object: raw }: Version): Judged {
   const meta = decodeMeta(raw, definition);
   const cluster = clusterOf(source);
   if (isLeft(meta)) {

@@ -2,7 +2,16 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type HttpServer, isLoopback, largeJson, type Route, serveHttp, text } from '../../../src/admin/http.ts';
+import {
+  type Admits,
+  type HttpServer,
+  isLoopback,
+  largeJson,
+  namesThisMachine,
+  type Route,
+  serveHttp,
+  text,
+} from '../../../src/admin/http.ts';
 
 /** Several megabytes, more than a socket takes at once. */
 const large = Array.from({ length: 300 }, (_, i) => ({ i, text: 'é'.repeat(10_000) }));
@@ -19,6 +28,28 @@ const routes = new Map<string, Route>([
     },
   ],
 ]);
+
+async function statusFor(port: number, path: string, host: string, header = ''): Promise<number> {
+  const socket = createConnection(port, '127.0.0.1');
+  socket.end(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${header}Connection: close\r\n\r\n`);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return Number(String(answer).split(' ')[1]);
+}
+
+it.each<[string | undefined, boolean]>([
+  [undefined, true],
+  ['localhost', true],
+  ['LOCALHOST.:8080', true],
+  ['127.0.0.1:8080', true],
+  ['[::1]:8080', true],
+  ['', false],
+  ['[', false],
+  ['localhost.example', false],
+  ['127.0.0.1.example:8080', false],
+  ['10.0.0.1', false],
+])('the Host %s names this machine: %s', (host, expected) => {
+  expect(namesThisMachine(host)).toBe(expected);
+});
 
 describe('the HTTP side', () => {
   let server: HttpServer | undefined;
@@ -64,6 +95,21 @@ describe('the HTTP side', () => {
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(String(answer)).toMatch(/^HTTP\/1\.1 [24]0/);
     expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200);
+  });
+
+  it('answers debug pages only to a Host that names this machine, whatever name leads here', async () => {
+    const port = await start('127.0.0.1');
+    expect(await statusFor(port, '/debug/configz', `localhost:${port}`)).toBe(200);
+    expect(await statusFor(port, '/debug/configz', 'rebound.example')).toBe(403);
+    expect(await statusFor(port, '/debug', `rebound.example:${port}`)).toBe(403);
+    expect(await statusFor(port, '/ready', 'rebound.example')).toBe(200);
+  });
+
+  it('answers debug pages to a caller who is admitted', async () => {
+    const admits: Admits = async ({ headers }) => headers.authorization === 'Bearer known';
+    server = await serveHttp({ host: '127.0.0.1', port: 0 }, routes, message => errors.push(message), admits);
+    expect(await statusFor(server.port, '/debug', 'istiod.example')).toBe(403);
+    expect(await statusFor(server.port, '/debug', 'istiod.example', 'Authorization: Bearer known\r\n')).toBe(200);
   });
 
   it('serves debug pages to loopback peers only', async () => {

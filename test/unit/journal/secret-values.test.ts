@@ -1,0 +1,94 @@
+// No value of a Secret is stored in the clear, shown or quoted, wherever in the Secret it stands and however malformed that is.
+
+import { expect, it } from 'vitest';
+import { parseFile } from '../../../src/adapters/file/parse.ts';
+import { canonicalJson, type Json, type JsonObject } from '../../../src/core/base/json.ts';
+import type { Unrecorded } from '../../../src/core/event.ts';
+import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
+import { mapPrivate } from '../../../src/journal/private-values.ts';
+import { findingsOf } from '../../../src/offline/findings.ts';
+import { foldFacts } from '../../../src/offline/generate.ts';
+import { all } from './helpers.ts';
+
+const VALUE = 'hunter2';
+
+const secretWith = (members: JsonObject, metadata: JsonObject = {}): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'own', namespace: 'default', ...metadata },
+  ...members,
+});
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** A Secret for each position at which a value may stand, most of them wrong. */
+const positions: readonly (readonly [string, JsonObject])[] = [
+  ['data', secretWith({ data: { key: VALUE } })],
+  ['data, no base64', secretWith({ data: { key: `${VALUE}!"${VALUE}` } })],
+  ['data, a map too deep', secretWith({ data: { key: { inner: VALUE } } })],
+  ['data, a list', secretWith({ data: [VALUE] })],
+  ['data, a text', secretWith({ data: VALUE })],
+  ['stringData', secretWith({ stringData: { key: VALUE } })],
+  ['stringData, a list', secretWith({ stringData: { key: [VALUE] } })],
+  ['stringData, a text', secretWith({ stringData: VALUE })],
+  ['Data', secretWith({ Data: { key: VALUE } })],
+  ['a member that Secrets do not have', secretWith({ spec: { data: { key: [VALUE] } } })],
+  [
+    'metadata.annotations',
+    secretWith({}, { annotations: { [LAST_APPLIED]: canonicalJson(secretWith({ data: { a: VALUE } })) } }),
+  ],
+  ['metadata.managedFields', secretWith({}, { managedFields: [{ manager: 'x', fieldsV1: { 'f:data': VALUE } }] })],
+];
+
+const added = (object: JsonObject): Unrecorded => ({ source: 'file/Kubernetes', kind: 'Add', object });
+
+it.each(positions)('a value in %s is stored sealed, and read as it was', async (_, object) => {
+  const journal = await openMemoryJournal({ clock: () => 1 });
+  await journal.append([added(object)]);
+  const [stored] = await all(journal.records({ from: 1 }));
+  expect(stored?.body).not.toContain(VALUE);
+  const [redacted] = await all(journal.records({ from: 1, secrets: 'redacted' }));
+  expect(redacted?.body).not.toContain(VALUE);
+  expect(await all(journal.read({ from: 1 }))).toMatchObject([{ object }]);
+});
+
+it.each([
+  ...positions,
+  ['data, a number', secretWith({ data: { key: 7357 } })],
+  ['stringData, a number', secretWith({ stringData: { key: -7357.5 } })],
+  ['type', secretWith({ type: [VALUE] })],
+  ['a label', secretWith({}, { labels: { key: `${VALUE} ${VALUE}` } })],
+] as const)('a value in %s is quoted by no verdict and no finding', (_, object) => {
+  const { state, effects } = foldFacts([added(object)]);
+  const said = JSON.stringify([effects, findingsOf(state)]);
+  expect(said).not.toContain(VALUE);
+  expect(said).not.toContain('7357');
+});
+
+it.each([
+  `data: {key: *${VALUE}}`,
+  `data: {key: "\\q${VALUE}"}`,
+  `data: {key: ${VALUE}`,
+  `data:\n  key: |${VALUE}\n    x`,
+  `data:\n  key: "${VALUE}`,
+  `data:\n  key: @${VALUE}`,
+  `data:\n key: x\n${VALUE}`,
+  `data:\n  key: ${VALUE}: ${VALUE}`,
+  `data: ]${VALUE}`,
+])('a value is quoted by no mistake of YAML: %j', text => {
+  const { malformed } = parseFile(
+    'a.yaml',
+    Buffer.from(`apiVersion: v1\nkind: Secret\nmetadata: {name: own}\n${text}\n`),
+  );
+  expect(malformed.length).toBeGreaterThan(0);
+  expect(JSON.stringify(malformed)).not.toContain(VALUE);
+});
+
+it('the place of a sealed value is escaped as in RFC 6901, "~" first: older journals are opened by it', () => {
+  const places: string[] = [];
+  mapPrivate(secretWith({ data: { 'a~1/b': VALUE, 'c/~0': VALUE } }, { name: 'x/y~z' }), [], (value: Json, place) => {
+    places.push(place);
+    return value;
+  });
+  expect(places).toEqual(['Secret/default/x~1y~0z:/data/a~01~1b', 'Secret/default/x~1y~0z:/data/c~1~00']);
+});
