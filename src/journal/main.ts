@@ -39,6 +39,7 @@ export type {
   Follow,
   Head,
   Journal,
+  Lost,
   Range,
   ReadRange,
   RecordsRange,
