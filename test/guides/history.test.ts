@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(journal);
 });
 
-test('history guide: productpage lost a cluster, and the history tells why and since when', async () => {
+test('productpage lost a cluster, and the history tells why and since when', async () => {
   const during = await history.at(await resolvePosition(history.journal, '10:20'));
   const absence = await explainAbsence(history, during, proxyNamed(during, 'productpage'), clusterSubject(subset));
   expect(absence.goneSince?.object).toBe('DestinationRule/shop/reviews');
@@ -37,7 +37,7 @@ test('history guide: productpage lost a cluster, and the history tells why and s
   expect(lastChange?.seq).toBe(absence.goneSince?.seq);
 });
 
-test('history guide: bisect finds the same event by a custom condition', async () => {
+test('bisect finds the same event by a custom condition', async () => {
   const to = await resolvePosition(history.journal, '10:20');
   const lost = async (seq: number): Promise<boolean> => {
     const state = await history.at(seq);

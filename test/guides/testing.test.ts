@@ -73,7 +73,7 @@ const held = (state: State): readonly string[] => resourcesHeld(run(plain(proxy)
 const life = meshLife(4);
 const choices = fc.array(fc.nat(), { maxLength: 100, size: 'max' });
 
-test('testing guide: changes in other namespaces leave our proxy unchanged', () => {
+test('changes in other namespaces leave our proxy unchanged', () => {
   const alone = held(run(plain(existing)));
   expect(alone.some(line => line.startsWith('outbound|80|stable|catalog.shop.svc.cluster.local '))).toBe(true);
   fc.assert(
@@ -84,7 +84,7 @@ test('testing guide: changes in other namespaces leave our proxy unchanged', () 
   );
 });
 
-test('testing guide: a crash or a source that goes back in time leaves our proxy unchanged', () => {
+test('a crash or a source that goes back in time leaves our proxy unchanged', () => {
   const alone = held(run(plain(existing)));
   fc.assert(
     fc.property(life, fc.nat(), fc.nat(), (facts, at, back) => {

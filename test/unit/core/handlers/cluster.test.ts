@@ -9,7 +9,7 @@ import { deletes, entryKey, rows, says, serviceKey } from './rows.ts';
 
 const WEB = serviceKey('web');
 
-describe('namespaces', () => {
+describe('a namespace event pushes:', () => {
   const network = { labels: { 'topology.istio.io/network': 'n' } };
   const closer = { annotations: { 'networking.istio.io/traffic-distribution': 'PreferClose' } };
   const selective = { mesh: { discoverySelectors: [{ matchLabels: { mesh: 'on' } }] } };
@@ -97,7 +97,7 @@ describe('namespaces', () => {
   ]);
 });
 
-describe('Secrets and ConfigMaps', () => {
+describe('an event of a Secret or ConfigMap pushes:', () => {
   const of = (kind: string, rest: JsonObject): JsonObject => ({
     apiVersion: 'v1',
     kind,
@@ -127,7 +127,7 @@ describe('Secrets and ConfigMaps', () => {
   ]);
 });
 
-describe('kinds that nothing is made of', () => {
+describe('an event of a kind without effect pushes:', () => {
   const apps = (kind: string): JsonObject => ({
     apiVersion: 'apps/v1',
     kind,
