@@ -1,6 +1,6 @@
-// Facts about the mesh configuration. A refused value changes nothing but is remembered beside the one in force; a value that comes
-// to the same is no change; any other is a full push of everything, of which only the readers of the changed fields do any work.
-// Rules: spec-events-pushes-protocol §10.1-10.3.
+// Facts about the mesh configuration. A refused value is kept beside the one in force and changes nothing else. An
+// equal value is no change. Any other value requests a full push, in which only the queries that read a changed field
+// run again. Source: Istio pilot/pkg/bootstrap/mesh.go, pilot/pkg/bootstrap/server.go (initMeshHandlers).
 
 import { type Either, isLeft } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
@@ -72,7 +72,9 @@ function refiltered(before: State, after: State): State {
   return filtersDiffer(before, after) ? refilter(after) : after;
 }
 
-/** From a snapshot's `{value?, at, refused?: {raw, at, origin?}}`. Judged anew: what this release refuses is refused. */
+/**
+ * From a snapshot's `{value?, at, refused?: {raw, at, origin?}}`. Judged anew: what this release refuses is refused.
+ */
 export function restoreMesh(state: State, fact: JsonObject): State {
   return refiltered(state, { ...state, mesh: restoreValue(meshConfig, state.mesh, fact) });
 }
@@ -125,7 +127,10 @@ export function wordOf(applied: Applied<unknown>, layer: MeshLayer | undefined):
   return { raw, at, ...(refused === undefined ? {} : { refused }) };
 }
 
-/** The value in force with that word; it depends on what the sources say now and never on the order in which they said it. */
+/**
+ * The value in force with that word; it depends on what the sources say now and never on the order in which they said
+ * it.
+ */
 function withWord<T extends object>(
   reading: Reading<T>,
   applied: Applied<T>,

@@ -1,10 +1,10 @@
-// Which object is in force under a key, and where it is indexed. Of what several sources say, the accepted version of the source with
-// precedence; of those, only objects that pass the filters of the mesh. What is filtered out stays in `records` and is in no table, so
-// that no query has to ask: moving out of the filter is a delete, moving in an add.
+// Which object is in force under a key, and where it is indexed. Of what several sources say, the accepted version of
+// the source with precedence; of those, only objects that pass the filters of the mesh. What is filtered out stays in
+// `records` and is in no table, so that no query has to ask: moving out of the filter is a delete, moving in an add.
 //
-// Filters (Istio pilot/pkg/config/kube/crdclient/client.go, pkg/kube/namespace/filter.go; spec-events-pushes-protocol §2.1): the namespace
-// must be selected by discoverySelectors and be the only one watched, if one is (ISTIO_WATCH_NAMESPACE), for configuration the label
-// istio.io/rev must be absent or our revision.
+// Filters (Istio pilot/pkg/config/kube/crdclient/client.go, pkg/kube/namespace/filter.go): the namespace must be
+// selected by discoverySelectors and be the only one watched, if one is (ISTIO_WATCH_NAMESPACE), for configuration the
+// label istio.io/rev must be absent or our revision.
 
 import type { KindDefinition } from '../kinds/definition.ts';
 import { definitions, kindNames } from '../kinds/registry.ts';
@@ -36,7 +36,10 @@ export function inForce(state: State, definition: KindDefinition, key: string): 
   return { next: kind === 'Namespace' ? followNamespace(next, key, before, after) : next, before, after };
 }
 
-/** After a change of the mesh configuration or of the settings: everything is filtered anew. The same state when nothing comes of it. */
+/**
+ * After a change of the mesh configuration or of the settings: everything is filtered anew. The same state when nothing
+ * comes of it.
+ */
 export function refilter(state: State): State {
   let next = state;
   for (const kind of kindNames) next = refilterRange(next, kind, `${kind}|`);
@@ -78,8 +81,8 @@ function refilterRange(state: State, kind: KindName, prefix: string): State {
 }
 
 /**
- * Sources in fixed precedence: by name of the adapter, then of the cluster; the first with an accepted version that is ours wins. What acts for a
- * refused version comes after all of them.
+ * Sources in fixed precedence: by name of the adapter, then of the cluster; the first with an accepted version that is
+ * ours wins. What acts for a refused version comes after all of them.
  */
 function winner(state: State, kind: KindName, key: string): Obj | undefined {
   let first: ObjectRecord | undefined;
@@ -179,8 +182,8 @@ function noteEntries(
 }
 
 /**
- * Puts in force what has precedence now under many keys at once, which is what inForce would come to one by one. For whoever changed
- * `records` without looking at what is in force.
+ * Puts in force what has precedence now under many keys at once, which is what inForce would come to one by one. For
+ * whoever changed `records` without looking at what is in force.
  */
 export function settleAll(state: State, keys: ReadonlyMap<KindName, ReadonlySet<string>>): State {
   const namespacesFirst = [...keys.keys()].sort((a, b) => Number(b === 'Namespace') - Number(a === 'Namespace'));

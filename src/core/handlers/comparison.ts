@@ -1,6 +1,7 @@
-// The state before a change and the one after it, side by side: the derived model is asked of both, and only a difference in what comes out
-// is worth a push. Keys of services are `ServiceEntry/<namespace>/<hostname>`, whatever they were made from, as in Istio.
-// Rules: spec-events-pushes-protocol §2.6, §8.3; Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
+// The state before a change and the one after it, side by side: the derived model is asked of both, and only a
+// difference in what comes out is worth a push. Keys of services are `ServiceEntry/<namespace>/<hostname>`, whatever
+// they were made from, as in Istio.
+// Source: Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
 
 import { sameContent } from '../base/equal.ts';
 import type { EndpointShard } from '../model/service.ts';
@@ -28,7 +29,8 @@ export function endpointRequest(comparison: Comparison, hostname: string, namesp
   const arg = `${hostname}|${namespace}`;
   const old = before.get(endpointShards, arg);
   const now = after.get(endpointShards, arg);
-  // Istio keeps silent about endpoints that are unhealthy and new; here they count, for the mTLS mode of a cluster is guessed from all.
+  // Istio keeps silent about endpoints that are unhealthy and new; here they count, for the mTLS mode of a cluster is
+  // guessed from all.
   if (sameContent(old, now)) return noPush;
   const key = serviceKey(namespace, hostname);
   const accounts = !sameContent(before.get(serviceAccounts, arg), after.get(serviceAccounts, arg));
@@ -39,7 +41,10 @@ export function endpointRequest(comparison: Comparison, hostname: string, namesp
   return mergePushRequests(request, pushRequest(seq, 'headlessendpoint', [key], { full: true }));
 }
 
-/** Gateways of networks are services with an external address, or nodes: every endpoint behind them is reached through them. */
+/**
+ * Gateways of networks are services with an external address, or nodes: every endpoint behind them is reached through
+ * them.
+ */
 export function gatewayRequest({ seq, before, after }: Comparison): PushRequest {
   const same = [namedNetworkGateways, networkGateways].every(gateways =>
     sameContent(before.get(gateways, ''), after.get(gateways, '')),

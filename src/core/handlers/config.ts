@@ -1,6 +1,6 @@
 // configHandler: Istio's own kinds. A change that can matter (needsPush) is a full push with the object as its key.
 // Whether anything comes of it is the tracker's business: a query that reads nothing of what changed is not run again.
-// Rules: spec-events-pushes-protocol §2.3 (C1-C3, C6); Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers),
+// Source: Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers),
 // pilot/pkg/model/config_compare.go.
 
 import { sameContent } from '../base/equal.ts';
@@ -21,7 +21,8 @@ export function configHandler(change: Change): PushRequest | undefined {
 }
 
 /**
- * False for an update whose spec is the same, and whose labels and annotations are nobody's but the author's. Age counts, other than in
+ * False for an update whose spec is the same, and whose labels and annotations are nobody's but the author's. Age
+ * counts, other than in
  * Istio: of two objects that meet the older one wins.
  */
 function needsPush({ before, after }: Change): boolean {

@@ -1,6 +1,7 @@
-// What the endpoints of Kubernetes services are made of: slices, Endpoints objects, pods, nodes. The services concerned are found by index,
-// and their endpoints compared.
-// Rules: spec-events-pushes-protocol §2.4 (K3-K8, pod table); Istio pilot/pkg/serviceregistry/kube/controller/{endpointslice,pod}.go.
+// What the endpoints of Kubernetes services are made of: slices, Endpoints objects, pods, nodes. The services concerned
+// are found by index, and their endpoints compared.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go,
+// pilot/pkg/serviceregistry/kube/controller/pod.go.
 
 import type { Obj } from '../model/object.ts';
 import type { ProxyRecord } from '../model/proxy.ts';
@@ -50,7 +51,10 @@ export function podHandler(before: State, after: State, change: Change): PushReq
   );
 }
 
-/** A node gives its pods their locality, and may lead to the gateway of a network; what else changes on it concerns nobody. */
+/**
+ * A node gives its pods their locality, and may lead to the gateway of a network; what else changes on it concerns
+ * nobody.
+ */
 export function nodeHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const [node] = versionsOf(change);
   const comparison = compareStates(change.seq, before, after);

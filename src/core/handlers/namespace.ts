@@ -1,5 +1,7 @@
-// Namespaces: the network of a cluster (label of the system namespace) and the traffic distribution of services (annotation).
-// Rules: spec-events-pushes-protocol §2.4 (K12, K13).
+// Namespaces: the network of a cluster (label of the system namespace) and the traffic distribution of services
+// (annotation).
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (onSystemNamespaceEvent,
+// reprocessServicesInNamespace).
 
 import { sameContent } from '../base/equal.ts';
 import { NETWORK_LABEL } from '../base/labels.ts';

@@ -1,5 +1,5 @@
-// A proxy takes its labels, its locality and the services it serves from the registry: when its workload changes, it is looked at again.
-// Rules: spec-events-pushes-protocol §2.4 (ProxyUpdate).
+// A proxy takes its labels, its locality and the services it serves from the registry: a change of its workload
+// requests a push to it. Source: Istio pilot/pkg/xds/ads.go (ProxyUpdate).
 
 import type { ProxyRecord } from '../model/proxy.ts';
 import { noPush, type PushRequest, pushRequest } from '../push-request.ts';

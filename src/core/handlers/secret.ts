@@ -1,5 +1,6 @@
-// Secrets, and ConfigMaps that hold a CA: an incremental push, for only the secrets that proxies fetch are made of them.
-// Rules: spec-events-pushes-protocol §2.3 (C8, C9).
+// Secrets, and ConfigMaps that hold a CA: an incremental push, because only the secrets that proxies
+// fetch are made of them.
+// Source: Istio pilot/pkg/credentials/kube/multicluster.go (AddSecretHandler).
 
 import { type PushRequest, pushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';

@@ -1,6 +1,7 @@
-// serviceHandler: Kubernetes Services. The service of the changed cluster is compared before and after (proxies of that cluster serve by it,
-// the service of all clusters is made of it), so that a status or an annotation that nobody reads pushes nothing.
-// Rules: spec-events-pushes-protocol §2.4 (K1, K2, K13), §5 (alias rule); Istio pilot/pkg/serviceregistry/kube/controller/controller.go.
+// serviceHandler: Kubernetes Services. The service of the changed cluster is compared before and after (proxies of that
+// cluster serve by it, the service of all clusters is made of it), so that a status or an annotation that nobody reads
+// pushes nothing.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (onServiceEvent, serviceUpdateNeedsPush).
 
 import { sameContent } from '../base/equal.ts';
 import type { Service } from '../model/service.ts';

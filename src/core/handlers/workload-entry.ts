@@ -1,6 +1,7 @@
-// workloadEntryHandler: a machine outside Kubernetes. What differs are the endpoints of the ServiceEntries and of the Kubernetes services
-// that select it, and what a proxy on it is.
-// Rules: spec-events-pushes-protocol §2.5 (S2, S8, S9), §2.4 (K9).
+// workloadEntryHandler: a machine outside Kubernetes. It changes the endpoints of the ServiceEntries and of
+// the Kubernetes services that select it, and the workload of a proxy on it.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (pushWorkloadUpdates),
+// pilot/pkg/serviceregistry/kube/controller/controller.go (WorkloadInstanceHandler).
 
 import type { PushRequest } from '../push-request.ts';
 import { entryWorkload } from '../registry/workload-entry.ts';

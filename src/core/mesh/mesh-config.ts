@@ -1,7 +1,8 @@
-// Mesh configuration: MeshConfig and MeshNetworks, from what a source said to what is in force.
-// Merge rules: spec-events-pushes-protocol §10.2 (Istio pkg/config/mesh/mesh.go ApplyMeshConfig).
+// Mesh configuration: MeshConfig and MeshNetworks, from the text of a source to the value in force.
+// Merge rules: Istio pkg/config/mesh/mesh.go (ApplyMeshConfig).
 //
-// What is in force keeps the identity of every field that did not change: whoever read another field is not looked at again.
+// Invariant: the value in force keeps the identity of every unchanged field, so a query that read only other fields
+// does not run again.
 
 import { type Either, isLeft, isRight, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
@@ -37,8 +38,8 @@ export interface Applied<T> extends Word {
 }
 
 /**
- * What a value comes to. Warnings are said to its author and change nothing: unknown fields, which Istio drops without a word, and mistakes
- * in providers, which concern only who uses these.
+ * What a value comes to. Warnings are said to its author and change nothing: unknown fields, which Istio drops without
+ * a word, and mistakes in providers, which concern only who uses these.
  */
 export interface Accepted<T> {
   readonly value: T;
@@ -49,8 +50,8 @@ export interface Accepted<T> {
 export type Layers = Readonly<Partial<Record<MeshLayer | 'file', Json>>>;
 
 /**
- * Defaults < shared < base, where base is the file or, if there is none, the ConfigMap. Each layer is valid alone; should two together not
- * be, the base stands alone. (Istio pilot/pkg/bootstrap/mesh.go)
+ * Defaults < shared < base, where base is the file or, if there is none, the ConfigMap. Each layer is valid alone;
+ * should two together not be, the base stands alone. (Istio pilot/pkg/bootstrap/mesh.go)
  */
 export function combineMeshConfig({ file, configMap, shared }: Layers): MeshConfig {
   const below = acceptedOver(shared, defaultMeshConfig) ?? defaultMeshConfig;
@@ -70,7 +71,9 @@ export function combineMeshNetworks({ file, configMap, shared }: Layers): MeshNe
   return read === undefined || isLeft(read) ? defaultMeshNetworks : read.right.value;
 }
 
-/** The MeshConfig in force when a source says `raw`: merged over those before it, or everything that is wrong with it. */
+/**
+ * The MeshConfig in force when a source says `raw`: merged over those before it, or everything that is wrong with it.
+ */
 export function meshConfigOf(
   raw: Json,
   below = defaultMeshConfig,
@@ -119,7 +122,10 @@ export function mergeMeshConfig(base: MeshConfig, over: DecodedMeshConfig): Mesh
   return merged;
 }
 
-/** Field by field; of the messages inside only `proxyMetadata` and `proxyHeaders` are merged, every other one is replaced. */
+/**
+ * Field by field; of the messages inside only `proxyMetadata` and `proxyHeaders` are merged, every other one is
+ * replaced.
+ */
 export function mergeProxyConfig(base: ProxyConfig, over: ProxyConfig): ProxyConfig {
   const { serviceCluster, tracingServiceName, ...rest } = base;
   const clusterName =

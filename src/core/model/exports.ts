@@ -1,5 +1,6 @@
-// exportTo of VirtualServices and services: to whom an object is visible.
-// Rules: spec-routes-visibility §7.1 step 5, §14.2.
+// exportTo of VirtualServices and services: the namespaces that see an object.
+// Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry, initVirtualServices),
+// pkg/config/visibility/visibility.go.
 
 export interface Exports {
   /** Visible to every namespace. */
@@ -10,7 +11,9 @@ export interface Exports {
   readonly others: readonly string[];
 }
 
-/** `*` wins over `~` (nobody), which wins over names. An empty list, of the object or of the mesh, is the same as none. */
+/**
+ * `*` wins over `~` (nobody), which wins over names. An empty list, of the object or of the mesh, is the same as none.
+ */
 export function exportsOf(
   given: readonly string[] | undefined,
   meshDefault: readonly string[] | undefined,

@@ -1,5 +1,5 @@
 // Whom a proxy's certificate proves it to be. Without a verified identity a proxy gets no secrets.
-// Source: Istio pilot/pkg/xds/auth.go, pkg/spiffe; spec-events-pushes-protocol §7.4.
+// Source: Istio pilot/pkg/xds/auth.go, pkg/spiffe/spiffe.go.
 
 import { metadataText, type ProxyRecord } from './proxy.ts';
 

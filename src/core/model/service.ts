@@ -1,5 +1,6 @@
-// The service model: what Kubernetes Services and ServiceEntries come down to. Derived by src/core/registry, read by everything above.
-// Source of shapes and names: Istio pilot/pkg/model/service.go; rules: spec-routes-visibility §17, spec-clusters-endpoints §11-12.
+// The service model: what Kubernetes Services and ServiceEntries come down to. Derived by src/core/registry, read by
+// everything above.
+// Source of shapes and names: Istio pilot/pkg/model/service.go.
 
 /** Istio's protocol classes. `Unsupported` is detected from the traffic ("auto"). */
 export type Protocol =
@@ -48,7 +49,9 @@ export interface Service {
   readonly autoAllocatedV6?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly selector: Readonly<Record<string, string>>;
-  /** Resolved against the mesh default: `*` public, `.` never appears (it is the namespace's name), `~` nobody. Sorted. */
+  /**
+   * Resolved against the mesh default: `*` public, `.` never appears (it is the namespace's name), `~` nobody. Sorted.
+   */
   readonly exportTo: readonly string[];
   readonly creationTime: number;
   readonly serviceAccounts: readonly string[];

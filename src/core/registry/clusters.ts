@@ -1,5 +1,6 @@
-// Facts about clusters and networks: which network a workload is in, and what the registry of a cluster knows of its namespaces.
-// Rules: spec-clusters-endpoints §12 item 5; Istio pilot/pkg/serviceregistry/kube/controller/network.go.
+// Facts about clusters and networks: which network a workload is in, and what the registry of a cluster knows of its
+// namespaces.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/network.go.
 
 import ipaddr from 'ipaddr.js';
 import { type Labels, NETWORK_LABEL } from '../base/labels.ts';
@@ -14,7 +15,10 @@ export function inClusterOrder<O extends Obj>(reader: Reader, objects: readonly 
   return [...objects].sort((a, b) => rank(a) - rank(b) || compareText(a.cluster, b.cluster));
 }
 
-/** The network of a workload: its label, the label of the system namespace, meshNetworks by registry, then by address; else empty. */
+/**
+ * The network of a workload: its label, the label of the system namespace, meshNetworks by registry, then by address;
+ * else empty.
+ */
 export function networkOf(reader: Reader, cluster: string, labels: Labels, address: string): string {
   const own = labels[NETWORK_LABEL] || reader.get(clusterNetwork, cluster);
   if (own !== '') return own;

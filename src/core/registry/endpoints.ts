@@ -1,6 +1,6 @@
 // The endpoints of a service from all registries and clusters, and the identities behind them.
 // A ServiceEntry with the host of a Kubernetes service, in its namespace, adds its endpoints to that service.
-// Rules: spec-clusters-endpoints §11.4, §12, §7.1; Istio pilot/pkg/model/endpointshards.go.
+// Source: Istio pilot/pkg/model/endpointshards.go.
 
 import { compareText, type Obj } from '../model/object.ts';
 import type { Endpoint, EndpointShard, Service } from '../model/service.ts';
@@ -32,10 +32,12 @@ export const endpointShards: Query<string, readonly EndpointShard[]> = {
 };
 
 /**
- * The endpoints of a port where a cluster or a listener is made, as opposed to EDS, which goes by the port's name: ports of ServiceEntries
- * are one if their numbers are, however they are called, and so are those of a Kubernetes service with one number. Of several services
- * with the host in the namespace the youngest that has any of the endpoints decides.
- * Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry), endpointshards.go (CopyEndpoints).
+ * The endpoints of a port where a cluster or a listener is made, as opposed to EDS, which goes by the port's name:
+ * ports of ServiceEntries are one if their numbers are, however they are called, and so are those of a Kubernetes
+ * service with one number. Of several services with the host in the namespace the youngest that has any of the
+ * endpoints decides.
+ * Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry),
+ * pilot/pkg/model/endpointshards.go (CopyEndpoints).
  */
 export function endpointsOfPort(
   reader: Reader,
@@ -65,7 +67,10 @@ function clustersOf(reader: Reader, key: string): readonly string[] {
     .sort(compareText);
 }
 
-/** Argument `hostname|namespace`: the endpoints of all ServiceEntries with that host, the oldest first; several addresses repeat them. */
+/**
+ * Argument `hostname|namespace`: the endpoints of all ServiceEntries with that host, the oldest first; several
+ * addresses repeat them.
+ */
 const externalEndpoints: Query<string, readonly Endpoint[]> = {
   name: 'registry/externalEndpoints',
   run: (reader, arg) => {
@@ -88,8 +93,9 @@ function timesListed(entry: Obj<'ServiceEntry'> | undefined, hostname: string): 
 }
 
 /**
- * Argument `hostname|namespace`. SPIFFE ids of the endpoints and of the service itself, trust domain aliases included, sorted. Of several
- * services with the host the youngest says its own. Source: Istio pilot/pkg/model/push_context.go (addServiceAccounts).
+ * Argument `hostname|namespace`. SPIFFE ids of the endpoints and of the service itself, trust domain aliases included,
+ * sorted. Of several services with the host the youngest says its own. Source: Istio pilot/pkg/model/push_context.go
+ * (addServiceAccounts).
  */
 export const serviceAccounts: Query<string, readonly string[]> = {
   name: 'registry/serviceAccounts',

@@ -1,5 +1,5 @@
 // Endpoints of a ServiceEntry: its own, or the workloads that it selects, or the host itself.
-// Rules: spec-clusters-endpoints §11.2; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import { type Labels, selects } from '../base/labels.ts';
 import { compareText, type Obj } from '../model/object.ts';
@@ -20,7 +20,9 @@ interface Instance {
   readonly portOf: (port: ServicePort) => number | undefined;
 }
 
-/** Argument `namespace/name|host` of a ServiceEntry: the endpoints of one of its services, by port, of each by workload. */
+/**
+ * Argument `namespace/name|host` of a ServiceEntry: the endpoints of one of its services, by port, of each by workload.
+ */
 export const endpointsOfEntry: Query<string, readonly Endpoint[]> = {
   name: 'registry/endpointsOfEntry',
   run: (reader, arg) => {
@@ -106,7 +108,10 @@ const hostWorkload: Query<string, Workload> = {
   },
 };
 
-/** Pods of all clusters, then WorkloadEntries of the namespace, each by name. Addresses that are no IPs only where names are resolved. */
+/**
+ * Pods of all clusters, then WorkloadEntries of the namespace, each by name. Addresses that are no IPs only where names
+ * are resolved.
+ */
 function selectedInstances(reader: Reader, namespace: string, selector: Labels, isDns: boolean): readonly Instance[] {
   const pods: Instance[] = [];
   const candidates = reader.feature('PILOT_ENABLE_SERVICEENTRY_SELECT_PODS') ? podsOfNamespace(reader, namespace) : [];

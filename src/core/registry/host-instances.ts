@@ -1,6 +1,6 @@
-// What the ServiceEntries of one host in one namespace have behind them together: of a name that is resolved to one set of addresses
-// (DNS_ROUND_ROBIN) only the first endpoint of a port counts, whichever entry it is of.
-// Rules: spec-clusters-endpoints §11.4; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go (mergeServicesInstancesByNamespaceHost).
+// What the ServiceEntries of one host in one namespace have behind them together: of a name that is resolved to one set
+// of addresses (DNS_ROUND_ROBIN) only the first endpoint of a port counts, whichever entry it is of.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go (mergeServicesInstancesByNamespaceHost).
 
 import { byAge } from '../model/object.ts';
 import type { Endpoint } from '../model/service.ts';

@@ -1,5 +1,6 @@
 // Services of Kubernetes: one query a Service object, one a host over all clusters.
-// Rules: spec-routes-visibility §17.1, §17.2; Istio pilot/pkg/serviceregistry/kube/conversion.go, aggregate/controller.go (mergeService).
+// Source: Istio pilot/pkg/serviceregistry/kube/conversion.go,
+// pilot/pkg/serviceregistry/aggregate/controller.go (mergeService).
 
 import { exportNames } from '../model/exports.ts';
 import { kubernetesHost } from '../model/hosts.ts';
@@ -102,7 +103,10 @@ function accountsOf(reader: Reader, obj: Obj<'Service'>): readonly string[] {
   return [...canonical, ...names.map(name => spiffeId(trustDomain, obj.namespace, name))].sort();
 }
 
-/** Where a service is reached from outside of its cluster: addresses or host names of its balancers, and its external IPs. */
+/**
+ * Where a service is reached from outside of its cluster: addresses or host names of its balancers, and its external
+ * IPs.
+ */
 export function outsideAddresses({ spec }: Obj<'Service'>): readonly string[] {
   const { loadBalancerIngress, externalIPs, type } = spec;
   const balancers = type === 'LoadBalancer' ? loadBalancerIngress.map(({ ip, hostname }) => ip || hostname || '') : [];

@@ -1,5 +1,5 @@
 // What a Pod says about the workload that runs in it, with what its node and cluster add.
-// Rules: spec-clusters-endpoints §12 items 3-5; Istio pilot/pkg/serviceregistry/kube/controller/endpoint_builder.go, pkg/kube/util.go.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/endpoint_builder.go, pkg/kube/util.go.
 
 import {
   type Labels,
@@ -94,7 +94,10 @@ export function containerPort(pod: Obj<'Pod'>, name: string, transport?: string)
   )?.containerPort;
 }
 
-/** The name of what made the pod: of a ReplicaSet its Deployment, of a Job its CronJob; a pod on its own has its own name. */
+/**
+ * The name of what made the pod: of a ReplicaSet its Deployment, of a Job its CronJob; a pod on its own has its own
+ * name.
+ */
 function workloadNameOf(pod: Obj<'Pod'>): string {
   const label = pod.labels[WORKLOAD_NAME_LABEL];
   if (label) return label;

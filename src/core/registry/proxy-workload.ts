@@ -1,7 +1,7 @@
-// The workload that a proxy runs beside: its labels and its locality. All are derivations: others depend on the value they come to,
-// never on which proxy asked. Only the finding of the workload, by the proxy's name and addresses, is each proxy's own; what is then made of a
-// pod or of none is worked out once for all whose pods say the same.
-// Rules: spec-events-pushes-protocol §7.5, spec-clusters-endpoints §15.4; Istio pilot/pkg/xds/ads.go (computeProxyState, setTopologyLabels).
+// The workload that a proxy runs beside: its labels and its locality. All are derivations: others depend on the value
+// they come to, never on which proxy asked. Only the finding of the workload, by the proxy's name and addresses, is
+// each proxy's own; what is then made of a pod or of none is worked out once for all whose pods say the same.
+// Source: Istio pilot/pkg/xds/ads.go (computeProxyState, setTopologyLabels).
 
 import { canonicalJson, isObject, type Json } from '../base/json.ts';
 import {
@@ -25,7 +25,10 @@ import { entryWorkload } from './workload-entry.ts';
 
 const TEST_VM_LABEL = 'istio.io/test-vm';
 
-/** What the proxy's pod says, as far as it matters for what the proxy is; nothing of it tells apart the pods of one Deployment on one node. */
+/**
+ * What the proxy's pod says, as far as it matters for what the proxy is; nothing of it tells apart the pods of one
+ * Deployment on one node.
+ */
 export type OwnPod = {
   readonly cluster: string;
   readonly labels: Labels;
@@ -60,13 +63,19 @@ export const ownEntry: Derivation<string | null> = {
   },
 };
 
-/** Names of the ServiceEntries of the proxy's namespace among which are all that have an endpoint at one of its addresses. */
+/**
+ * Names of the ServiceEntries of the proxy's namespace among which are all that have an endpoint at one of its
+ * addresses.
+ */
 const entriesAtOwn: Derivation<readonly string[]> = {
   name: 'registry/entriesAtOwn',
   run: reader => entriesAt(reader, reader.facet('namespace'), reader.facet('ips')).map(({ name }) => name),
 };
 
-/** Labels of the proxy's workload, with the topology labels. What the registry said of the network is not replaced by what the proxy says. */
+/**
+ * Labels of the proxy's workload, with the topology labels. What the registry said of the network is not replaced by
+ * what the proxy says.
+ */
 export const proxyLabels: Derivation<Labels> = {
   name: 'registry/proxyLabels',
   run: reader => {
@@ -86,7 +95,10 @@ export const proxyLocality: Derivation<Locality & { readonly [part: string]: str
   run: reader => ({ ...localityOf(reader, ownLabels(reader)) }),
 };
 
-/** True if the proxy's labels have every pair of `selector`; an empty selector is true. Shared by all proxies with the same answer. */
+/**
+ * True if the proxy's labels have every pair of `selector`; an empty selector is true. Shared by all proxies with the
+ * same answer.
+ */
 export function proxySelectedBy(reader: ProxyReader, selector: Labels): boolean {
   if (Object.keys(selector).length === 0) return true;
   return reader.derived({
@@ -95,7 +107,10 @@ export function proxySelectedBy(reader: ProxyReader, selector: Labels): boolean 
   });
 }
 
-/** The pod of the proxy: `<name>.<namespace>` is the node's id. Without a cluster id every registry is asked, the config cluster's first. */
+/**
+ * The pod of the proxy: `<name>.<namespace>` is the node's id. Without a cluster id every registry is asked, the config
+ * cluster's first.
+ */
 export function podOfProxy(reader: ProxyReader): Obj<'Pod'> | undefined {
   const namespace = reader.facet('namespace');
   const id = reader.facet('id');
@@ -116,8 +131,9 @@ function podAtAddress(reader: ProxyReader, cluster: string, namespace: string): 
 }
 
 /**
- * The WorkloadEntry that has the proxy's first address. Of several the one with the proxy's name, else of its namespace, else the first
- * by name. Those without labels are left out: nothing could select them. Istio serviceregistry/util/workloadinstances (GetInstanceForProxy).
+ * The WorkloadEntry that has the proxy's first address. Of several the one with the proxy's name, else of its
+ * namespace, else the first by name. Those without labels are left out: nothing could select them. Istio
+ * serviceregistry/util/workloadinstances (GetInstanceForProxy).
  */
 function entryOfProxy(reader: ProxyReader): Obj<'WorkloadEntry'> | undefined {
   const address = reader.facet('ips')[0];

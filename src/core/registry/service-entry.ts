@@ -1,5 +1,5 @@
 // Services of ServiceEntries: one for each host and address.
-// Rules: spec-routes-visibility §17.5, spec-clusters-endpoints §11.1; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import ipaddr from 'ipaddr.js';
 import { exportNames } from '../model/exports.ts';
@@ -58,7 +58,10 @@ const serviceOfEntry: Query<string, Service | undefined> = {
   },
 };
 
-/** What can be used of the addresses given; if nothing can, there is no service, and without any there is one without an address. */
+/**
+ * What can be used of the addresses given; if nothing can, there is no service, and without any there is one without an
+ * address.
+ */
 export function addressesOf(given: readonly string[]): readonly string[] {
   if (given.length === 0) return [NO_ADDRESS];
   const usable: string[] = [];
@@ -128,7 +131,10 @@ function targetPorts(entry: Obj<'ServiceEntry'>): Service['passthroughTargetPort
   return overrides;
 }
 
-/** Addresses that the allocator wrote to the status for this host, of each family the last; without it, those that follow from the name. */
+/**
+ * Addresses that the allocator wrote to the status for this host, of each family the last; without it, those that
+ * follow from the name.
+ */
 function autoAllocated(
   reader: Reader,
   entry: Obj<'ServiceEntry'>,

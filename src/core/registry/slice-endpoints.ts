@@ -1,5 +1,5 @@
 // Endpoints of one EndpointSlice, or of one core/v1 Endpoints object where a service has no slice.
-// Rules: spec-events-pushes-protocol §8.2, spec-clusters-endpoints §12; Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go.
 
 import { withTopology } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
@@ -28,7 +28,9 @@ interface Conditions {
   readonly terminating?: boolean;
 }
 
-/** Argument `cluster/namespace/name` of an EndpointSlice: its endpoints, addresses in order, of each the ports in order. */
+/**
+ * Argument `cluster/namespace/name` of an EndpointSlice: its endpoints, addresses in order, of each the ports in order.
+ */
 export const endpointsOfSlice: Query<string, readonly Endpoint[]> = {
   name: 'registry/endpointsOfSlice',
   run: (reader, key) => {

@@ -1,5 +1,5 @@
 // WorkloadEntries: machines outside Kubernetes as workloads, by themselves or inline in a ServiceEntry.
-// Rules: spec-clusters-endpoints §11.2, spec-events-pushes-protocol §2.5; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import { goBoolean } from '../base/go-boolean.ts';
 import { type Labels, localityOfLabels, TLS_MODE_LABEL, WORKLOAD_NAME_LABEL, withTopology } from '../base/labels.ts';
@@ -32,8 +32,8 @@ export const entryWorkload: Query<string, EntryWorkload | undefined> = {
 };
 
 /**
- * An inline endpoint, or the spec of a WorkloadEntry; `labels` are all it has, `name` is that of the workload. Its network is the one it
- * names: that of the cluster or of its address does not hold for machines outside.
+ * An inline endpoint, or the spec of a WorkloadEntry; `labels` are all it has, `name` is that of the workload. Its
+ * network is the one it names: that of the cluster or of its address does not hold for machines outside.
  */
 export function workloadOfEntry(
   reader: Reader,

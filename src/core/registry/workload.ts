@@ -1,6 +1,6 @@
-// What the proxy's own workload serves: the service ports whose target it is. The names are derived for the proxy alone; the services they
-// stand for are shared, so proxies of one workload get the identical list.
-// Rules: spec-events-pushes-protocol §7.5; Istio pilot/pkg/serviceregistry/kube/controller/controller.go (GetProxyServiceTargets).
+// What the proxy's own workload serves: the service ports whose target it is. The names are derived for the proxy
+// alone; the services they stand for are shared, so proxies of one workload get the identical list.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (GetProxyServiceTargets).
 
 import { isObject, type Json } from '../base/json.ts';
 import { type Labels, selects } from '../base/labels.ts';
@@ -18,9 +18,10 @@ import { servicesOfHost } from './services.ts';
 export { proxyLabels, proxyLocality, proxySelectedBy } from './proxy-workload.ts';
 
 /**
- * The name of a target: its service, the name of the service's port (a number may be there twice, for TCP and for UDP), the port of the
- * workload. A Kubernetes service is that of the proxy's own cluster, `cluster/namespace/name`, as it is there and not as it is merged, or the
- * one of the set that the cluster imports; one of a ServiceEntry is `hostname|namespace|index`, by its place among those of one host.
+ * The name of a target: its service, the name of the service's port (a number may be there twice, for TCP and for UDP),
+ * the port of the workload. A Kubernetes service is that of the proxy's own cluster, `cluster/namespace/name`, as it is
+ * there and not as it is merged, or the one of the set that the cluster imports; one of a ServiceEntry is
+ * `hostname|namespace|index`, by its place among those of one host.
  */
 type TargetName = readonly [
   registry: 'kubernetes' | 'set' | 'entry',
@@ -87,7 +88,10 @@ function hasSelector(obj: Obj<'Service'>): boolean {
   return Object.keys(obj.spec.selector).length > 0;
 }
 
-/** Of a pod that is not known there is what the proxy says of it. One port of which it does not say where it is, and nothing is believed. */
+/**
+ * Of a pod that is not known there is what the proxy says of it. One port of which it does not say where it is, and
+ * nothing is believed.
+ */
 function targetsAsSaid(reader: ProxyReader, chosen: readonly Obj<'Service'>[]): readonly TargetName[] {
   const portOf = saidPorts(reader);
   if (chosen.some(obj => obj.spec.ports.some(port => portOf(port) === undefined))) return [];
@@ -100,7 +104,10 @@ function servicesIn(reader: ProxyReader, cluster: string, namespace: string): re
 
 type PortOf = (port: Obj<'Service'>['spec']['ports'][number]) => number | undefined;
 
-/** In port order, UDP ports too: what comes to them over TCP is forwarded as it is. Of several ports with one target and protocol the first. */
+/**
+ * In port order, UDP ports too: what comes to them over TCP is forwarded as it is. Of several ports with one target and
+ * protocol the first.
+ */
 function portTargets(reader: ProxyReader, obj: Obj<'Service'>, portOf: PortOf): readonly TargetName[] {
   const key = `${obj.cluster}/${obj.namespace}/${obj.name}`;
   const names: TargetName[] = [];
@@ -184,7 +191,9 @@ function portNamed(service: Service, name: string): Port | undefined {
   return service.ports.find(port => port.name === name);
 }
 
-/** ServiceEntries of the proxy's namespace with an endpoint at one of its addresses, whichever cluster the proxy is in. */
+/**
+ * ServiceEntries of the proxy's namespace with an endpoint at one of its addresses, whichever cluster the proxy is in.
+ */
 function entryTargets(reader: ProxyReader): readonly TargetName[] {
   const entries = ownServiceEntries(reader);
   if (entries.length === 0) return [];

@@ -1,6 +1,7 @@
-// ServiceExport and ServiceImport of the multi-cluster services API. They are looked at only with ENABLE_MCS_SERVICE_DISCOVERY and
-// ENABLE_MCS_HOST, off by default: that an export exists, and which addresses an import has
-// (Istio pilot/pkg/serviceregistry/kube/controller/service{export,import}cache.go).
+// ServiceExport and ServiceImport of the multi-cluster services API. They are looked at only with
+// ENABLE_MCS_SERVICE_DISCOVERY and ENABLE_MCS_HOST, off by default: that an export exists, and which addresses an
+// import has (Istio pilot/pkg/serviceregistry/kube/controller/serviceexportcache.go,
+// pilot/pkg/serviceregistry/kube/controller/serviceimportcache.go).
 
 import type { Obj } from '../../model/object.ts';
 import { isIp } from '../../model/proxy.ts';

@@ -1,8 +1,9 @@
 // The outbound clusters of one service for the current proxy: which ones exist, and the inputs of each.
-// Source: Istio pilot/pkg/networking/core/cluster.go (buildOutboundClusters), cluster_builder.go.
+// Source: Istio pilot/pkg/networking/core/cluster.go (buildOutboundClusters),
+// pilot/pkg/networking/core/cluster_builder.go.
 //
-// Every cluster has flat inputs of scalars and of references into the state, so that a changed DestinationRule, or a changed mesh
-// field, rebuilds only the clusters that it changes, and proxies that see the same share one cluster.
+// Every cluster has flat inputs of scalars and of references into the state, so that a changed DestinationRule, or a
+// changed mesh field, rebuilds only the clusters that it changes, and proxies that see the same share one cluster.
 
 import type { Problem } from '../../base/problem.ts';
 import type { Port, Protocol, Service } from '../../model/service.ts';
@@ -92,7 +93,10 @@ interface Target {
   readonly sniDnat: boolean;
 }
 
-/** The clusters of a service, ports and subsets in order. `rule`: the one in force for the proxy; `sniDnat`: those that a gateway routes to by SNI alone. */
+/**
+ * The clusters of a service, ports and subsets in order. `rule`: the one in force for the proxy; `sniDnat`: those that
+ * a gateway routes to by SNI alone.
+ */
 export function selectOutboundClusters<S, A>(
   reader: ProxyReader,
   parts: ClusterParts<S, A>,

@@ -1,5 +1,6 @@
-// Inputs of the clusters that belong to no service: where traffic is dropped, let through as addressed, or where credentials come from.
-// Source: Istio pilot/pkg/networking/core/cluster.go (BuildClusters) and cluster_builder.go.
+// Inputs of the clusters that belong to no service: they drop traffic, pass it
+// through as addressed, or lead to the source of credentials.
+// Source: Istio pilot/pkg/networking/core/cluster.go (BuildClusters), pilot/pkg/networking/core/cluster_builder.go.
 
 import type { ProxyReader } from '../../query/reader.ts';
 import type { Duration } from '../../schema/duration.ts';

@@ -1,6 +1,6 @@
-// How the traffic policies of a rule, of a port and of a subset compose to the one of a cluster.
-// A port-level entry inherits nothing, and replacement is by whole messages: both are Istio's, surprising as they are.
-// Source: Istio pilot/pkg/networking/util/util.go (MergeTrafficPolicy, GetPortLevelTrafficPolicy).
+// The traffic policy of a cluster, composed from those of a rule, of a port and of a subset.
+// As in Istio, a port-level entry inherits nothing, and a policy replaces whole messages.
+// Source: Istio pilot/pkg/networking/util/util.go (MergeSubsetTrafficPolicy, GetPortLevelTrafficPolicy).
 
 import type {
   ClientTLSSettings_TLSmode,

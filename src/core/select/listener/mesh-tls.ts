@@ -1,5 +1,7 @@
-// Settings of the server side of mesh mTLS: MeshConfig.meshMTLS, trust domains, and certificates in files that the proxy announced.
-// Source: Istio pilot/pkg/security/authn/utils/utils.go (BuildInboundTLS), pilot/pkg/model/context.go (NodeMetadata, TLSServerCertChain …).
+// Settings of the server side of mesh mTLS: MeshConfig.meshMTLS, trust domains, and the
+// certificate files that the proxy announces.
+// Source: Istio pilot/pkg/security/authn/utils/utils.go (BuildInboundTLS),
+// pkg/model/proxy.go (NodeMetadata, TLSServerCertChain).
 
 import { isObject } from '../../base/json.ts';
 import { interning } from '../../query/memo.ts';

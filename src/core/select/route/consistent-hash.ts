@@ -1,6 +1,6 @@
-// Which consistentHash block decides how requests to a destination are spread, if any. A query of its own: a DestinationRule that changes in
-// other respects (subsets' labels, connection pools, …) changes no route.
-// Source: Istio pilot/pkg/networking/core/route/route.go (getHashForHTTPDestination).
+// Which consistentHash block decides how requests to a destination are spread, if any. A query of its own: a
+// DestinationRule that changes in other respects (subsets' labels, connection pools, …) changes no route.
+// Source: Istio pilot/pkg/networking/core/route/route.go (HashForHTTPDestination).
 
 import { isWildcard, resolveShortName, subsetOf } from '../../model/hosts.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
@@ -16,7 +16,10 @@ type Hash = LoadBalancerSettings_ConsistentHashLB;
 
 /** For callers with many destinations: few rules hash, so most hosts need no look-up of the rule in force. */
 export interface HashLookup {
-  /** An empty subset or an undefined port means that the destination names none; without a port, settings of a port do not count. */
+  /**
+   * An empty subset or an undefined port means that the destination names none; without a port, settings of a port do
+   * not count.
+   */
   of(host: string, subset: string, port: number | undefined): Hash | undefined;
   /** No rule of the mesh hashes. */
   readonly nothing: boolean;
@@ -36,8 +39,9 @@ export function hashLookup(reader: ProxyReader): HashLookup {
 const nothingHashes: HashLookup = { of: () => undefined, nothing: true };
 
 /**
- * Argument `host|subset|port`; an empty port means that the destination names none, and then settings of a port do not count.
- * Precedence: the subset's port, the subset, the port, the rule. undefined for a host outside of the proxy's scope.
+ * Argument `host|subset|port`; an empty port means that the destination names none, and then settings of a port do not
+ * count. Precedence: the subset's port, the subset, the port, the rule. undefined for a host outside of the proxy's
+ * scope.
  */
 const hashInForce: Query<string, Hash | undefined> = {
   name: 'select/hashInForce',

@@ -1,8 +1,10 @@
-// Which virtual hosts a sidecar's route configuration has: for each, its hosts and services and what its routes are made of.
+// Which virtual hosts a sidecar's route configuration has: for each, its hosts and services and what its routes are
+// made of.
 //
-// VirtualServices come first, in their order, then the services that none of them took. Two of them may claim one host or one address; the
-// generator removes those in the order given here, so the order is part of the answer.
-// Source: Istio pilot/pkg/networking/core/httproute.go, route/route.go (BuildSidecarVirtualHostWrapper).
+// VirtualServices come first, in their order, then the services that none of them took. Two of them may claim one host
+// or one address; the generator removes those in the order given here, so the order is part of the answer.
+// Source: Istio pilot/pkg/networking/core/httproute.go, pilot/pkg/networking/core/route/route.go
+// (BuildSidecarVirtualHostWrapper).
 
 import { isWildcard, matches } from '../../model/hosts.ts';
 import { compareText } from '../../model/object.ts';
@@ -67,7 +69,9 @@ export const sidecarVirtualHosts: Query<string, SidecarVirtualHosts | undefined>
   },
 };
 
-/** Argument `index of the egress listener|port`: with sniffing there are hundreds of route configurations for one port. */
+/**
+ * Argument `index of the egress listener|port`: with sniffing there are hundreds of route configurations for one port.
+ */
 const hostsOfListener: Query<string, PortVirtualHosts> = {
   name: 'select/hostsOfListener',
   run: (reader, arg) => {
@@ -77,7 +81,10 @@ const hostsOfListener: Query<string, PortVirtualHosts> = {
   },
 };
 
-/** The first listener that is for every port, for this port, or, without a number, bound to what the route is named after. */
+/**
+ * The first listener that is for every port, for this port, or, without a number, bound to what the route is named
+ * after.
+ */
 function listenerFor(listeners: readonly EgressListener[], routeName: string, port: number): number {
   return listeners.findIndex(({ spec }) => {
     if (spec?.port === undefined) return true;
@@ -105,7 +112,8 @@ const portVirtualHosts: Selection<RouteScope, PortVirtualHosts> = {
     const wrappers = selectWrappers(reader, scope, services);
     const taken = new Set(wrappers.flatMap(wrapper => wrapper.services));
     const rest = [...services.values()].filter(service => !taken.has(service) && service.resolution !== 'Alias');
-    // Istio visits these in random order; by name, so that an address which two services share always goes to the same one.
+    // Istio visits these in random order; by name, so that an address which two services share always goes to the same
+    // one.
     rest.sort((a, b) => compareText(a.hostname, b.hostname));
     const defaults = reader.make(oneOfEqualDefaults, defaultHosts(rest, port));
     return reader.make(oneOfEqualHosts, { port, wrappers, defaults });

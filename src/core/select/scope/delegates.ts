@@ -1,6 +1,7 @@
-// Delegation of HTTP routes: the rules of a delegate take the place of the root's rule that names it, matches multiplied.
-// Pairs of matches that cannot both hold are left out. One level only: the delegate's own delegates are not followed.
-// Source: Istio pilot/pkg/model/virtualservice.go (mergeHTTPRoutes, mergeHTTPMatchRequests).
+// Delegation of HTTP routes: the rules of a delegate take the place of the root's rule that names it, matches
+// multiplied. Pairs of matches that cannot both hold are left out. One level only: the delegate's own delegates are not
+// followed.
+// Source: Istio pilot/pkg/model/virtualservice.go (MergeHTTPRoutes, mergeHTTPMatchRequests).
 
 import type { HTTPMatchRequest, HTTPRoute, StringMatch } from '../../schema/istio-types.gen.ts';
 
@@ -106,7 +107,10 @@ function conflict(root: HTTPMatchRequest, leaf: HTTPMatchRequest): boolean {
   );
 }
 
-/** Both must be able to hold: a prefix of the root can be narrowed, an exact value only repeated, a regular expression neither. */
+/**
+ * Both must be able to hold: a prefix of the root can be narrowed, an exact value only repeated, a regular expression
+ * neither.
+ */
 function stringsConflict(root: StringMatch | undefined, leaf: StringMatch | undefined): boolean {
   if (root === undefined || leaf === undefined) return false;
   if (root.regex !== undefined || leaf.regex !== undefined) return true;

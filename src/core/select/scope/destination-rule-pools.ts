@@ -1,6 +1,7 @@
-// The DestinationRules of a namespace by host, in three pools: for its own clients, for others, and private ones of the root namespace.
-// A merged rule keeps its identity as long as the objects it was made of do.
-// Source: Istio pilot/pkg/model/push_context.go (setDestinationRules), destination_rule.go (mergeDestinationRule).
+// The DestinationRules of a namespace by host, in three pools: for its own clients, for others, and private ones of the
+// root namespace. A merged rule keeps its identity as long as the objects it was made of do.
+// Source: Istio pilot/pkg/model/push_context.go (setDestinationRules),
+// pilot/pkg/model/destination_rule.go (mergeDestinationRule).
 
 import { sameLabels } from '../../base/labels.ts';
 import { isWildcard, mostSpecific, resolveShortName } from '../../model/hosts.ts';
@@ -93,7 +94,9 @@ function united(first: DestinationRule, rest: readonly Rule[]): Partial<Destinat
   return { subsets, trafficPolicy };
 }
 
-/** Joins the rule to the entries it may be merged with; whether it stands alone as well is decided by the last one met. */
+/**
+ * Joins the rule to the entries it may be merged with; whether it stands alone as well is decided by the last one met.
+ */
 function addRule(entries: Draft[], rule: Rule, exportTo: readonly string[], enhanced: boolean): void {
   let alone = true;
   for (const entry of entries) {

@@ -1,6 +1,7 @@
-// Which DestinationRule applies to a service for a proxy, rules of one host merged.
-// Two steps: the list for (client namespace, service), shared by all proxies of the namespace, and the choice by workload selector.
-// Source: Istio pilot/pkg/model/push_context.go, destination_rule.go, sidecar.go.
+// Which DestinationRule applies to a service for a proxy, rules of one host merged. Two steps: the list for (client
+// namespace, service), shared by all proxies of the namespace, and the choice by workload selector.
+// Source: Istio pilot/pkg/model/push_context.go, pilot/pkg/model/destination_rule.go,
+// pilot/pkg/model/sidecar.go.
 
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import { proxySelectedBy } from '../../registry/workload.ts';
@@ -10,8 +11,8 @@ import { scopedServices, scopeService, scopeSettings } from './sidecar-scope.ts'
 export type { MergedRule } from './destination-rule-pools.ts';
 
 /**
- * Argument `hostname|serviceNamespace|outbound` or `…|inbound`: the rule for the current proxy. Only services in its sidecar scope have
- * one, and it is looked up for the service that the scope chose for the hostname.
+ * Argument `hostname|serviceNamespace|outbound` or `…|inbound`: the rule for the current proxy. Only services in its
+ * sidecar scope have one, and it is looked up for the service that the scope chose for the hostname.
  */
 export const destinationRule: Query<string, MergedRule | undefined> = {
   name: 'select/destinationRule',
@@ -26,8 +27,9 @@ export const destinationRule: Query<string, MergedRule | undefined> = {
 };
 
 /**
- * The outbound rule of every service of the scope that has one, by hostname: the same as `destinationRule` says of each. For whoever needs
- * them all; a changed rule then is one look at all services of a scope, and none that is remembered for each.
+ * The outbound rule of every service of the scope that has one, by hostname: the same as `destinationRule` says of
+ * each. For whoever needs them all; a changed rule then is one look at all services of a scope, and none that is
+ * remembered for each.
  */
 export const scopeRules: Query<'', ReadonlyMap<string, MergedRule>> = {
   name: 'select/scopeRules',
@@ -63,7 +65,10 @@ function chosenRule(
   return last;
 }
 
-/** Argument `clientNamespace|serviceNamespace|hostname`: the candidates in order, those with a workload selector among them. */
+/**
+ * Argument `clientNamespace|serviceNamespace|hostname`: the candidates in order, those with a workload selector among
+ * them.
+ */
 const rulesForClient: Query<string, readonly MergedRule[]> = {
   name: 'select/rulesForClient',
   run: (reader, arg) => {

@@ -1,6 +1,6 @@
 // What a proxy may see and send to: the scope that a Sidecar (or none) gives it.
 // The scope itself is shared by all proxies of a namespace with the same Sidecar; only the choice asks about the proxy.
-// Source: Istio pilot/pkg/model/sidecar.go, push_context.go.
+// Source: Istio pilot/pkg/model/sidecar.go, pilot/pkg/model/push_context.go.
 
 import { byAge } from '../../model/object.ts';
 import type { Service } from '../../model/service.ts';
@@ -42,8 +42,8 @@ export const sidecarScope: Query<'', SidecarScope> = {
 };
 
 /**
- * Parts of the scope. Whoever needs one of them asks for it and not for the scope: it keeps its identity when another part changes, so a
- * changed VirtualService is no reason to look at clusters again.
+ * Parts of the scope. Whoever needs one of them asks for it and not for the scope: it keeps its identity when another
+ * part changes, so a changed VirtualService is no reason to look at clusters again.
  */
 export const scopedServices: Query<'', readonly Service[]> = {
   name: 'select/scopedServices',
@@ -99,7 +99,9 @@ const scopeOf: Query<string, SidecarScope> = {
   },
 };
 
-/** Argument: a namespace. All services that it sees, and the VirtualServices of the mesh without services of their own. */
+/**
+ * Argument: a namespace. All services that it sees, and the VirtualServices of the mesh without services of their own.
+ */
 const gatewayScope: Query<string, SidecarScope> = {
   name: 'select/gatewayScope',
   run: (reader, namespace) => {
@@ -122,7 +124,10 @@ const gatewayListener: Query<string, EgressListener> = {
   }),
 };
 
-/** Key of the Sidecar that applies: in the namespace one that selects the proxy or has no selector, else the root namespace's default. */
+/**
+ * Key of the Sidecar that applies: in the namespace one that selects the proxy or has no selector, else the root
+ * namespace's default.
+ */
 function chosenSidecar(reader: ProxyReader, namespace: string): string {
   for (const sidecar of reader.get(sidecarsOf, namespace)) {
     const selector = sidecar.spec.workloadSelector;
@@ -146,6 +151,7 @@ const sidecarsOf: Query<string, readonly ObjOf<'Sidecar'>[]> = {
 function outboundPolicy(reader: Reader, sidecar: ObjOf<'Sidecar'> | undefined): OutboundTrafficPolicy {
   const own = sidecar?.spec.outboundTrafficPolicy;
   if (own !== undefined) return { mode: own.mode ?? 'REGISTRY_ONLY', egressProxy: own.egressProxy };
-  // A policy that names no mode has the first one. ALLOW_ANY_DYNAMIC_DNS is of the API only: Istio 1.30 allows nothing by it.
+  // A policy that names no mode has the first one. ALLOW_ANY_DYNAMIC_DNS is of the API only: Istio 1.30 allows nothing
+  // by it.
   return { mode: reader.mesh('outboundTrafficPolicy').mode === 'ALLOW_ANY' ? 'ALLOW_ANY' : 'REGISTRY_ONLY' };
 }

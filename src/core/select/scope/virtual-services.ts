@@ -1,6 +1,6 @@
-// VirtualServices as they apply: names resolved, delegates merged, indexed by gateway and visibility.
-// Each object is resolved by a query of its own, so that a change of one leaves the others (and what was made of them) as they are.
-// Source: Istio pilot/pkg/model/virtualservice.go, push_context.go.
+// VirtualServices as they apply: names resolved, delegates merged, indexed by gateway and visibility. Each object is
+// resolved by a query of its own, so that a change of one leaves the others (and what was made of them) as they are.
+// Source: Istio pilot/pkg/model/virtualservice.go, pilot/pkg/model/push_context.go.
 
 import { type Exports, exportsOf } from '../../model/exports.ts';
 import { byAge } from '../../model/object.ts';
@@ -79,9 +79,10 @@ const virtualServicesByGateway: Query<'', ReadonlyMap<string, readonly ResolvedV
 };
 
 /**
- * Argument `namespace|gateway`: the VirtualServices of that gateway (`mesh` or `namespace/name`) that a proxy of the namespace sees:
- * private ones, then those exported to the namespace by name, then the public ones; each by creation time, name, namespace.
- * In the public list of a gateway, and everywhere for `mesh`, those with gateway semantics in the proxy's namespace come first.
+ * Argument `namespace|gateway`: the VirtualServices of that gateway (`mesh` or `namespace/name`) that a proxy of the
+ * namespace sees: private ones, then those exported to the namespace by name, then the public ones; each by creation
+ * time, name, namespace. In the public list of a gateway, and everywhere for `mesh`, those with gateway semantics in
+ * the proxy's namespace come first.
  */
 export const virtualServicesFor: Query<string, readonly ResolvedVirtualService[]> = {
   name: 'select/virtualServicesFor',

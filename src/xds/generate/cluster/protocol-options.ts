@@ -1,5 +1,5 @@
 // HTTP options of a cluster: which version it speaks, limits of its connections, SNI by the name asked for.
-// Source: Istio pilot/pkg/networking/core/cluster_builder.go, cluster_traffic_policy.go.
+// Source: Istio pilot/pkg/networking/core/cluster_builder.go, pilot/pkg/networking/core/cluster_traffic_policy.go.
 
 import type { ConnectionPoolSettings } from '../../../core/schema/istio-types.gen.ts';
 import type { UpstreamProtocol } from '../../../core/select/cluster/upstream-protocol.ts';

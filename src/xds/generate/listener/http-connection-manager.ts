@@ -1,5 +1,7 @@
-// HTTP connection managers: a base that all chains of a class of traffic share, made once, and the chain's routes, statistics prefix and filters.
-// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager), gateway.go (createGatewayHTTPFilterChainOpts),
+// HTTP connection managers: a base that all chains of a class of traffic share, made once, and the chain's routes,
+// statistics prefix and filters.
+// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager),
+// pilot/pkg/networking/core/gateway.go (createGatewayHTTPFilterChainOpts),
 // pilot/pkg/networking/util/proxy_headers.go.
 
 import { isObject, type JsonObject } from '../../../core/base/json.ts';

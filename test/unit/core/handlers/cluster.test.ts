@@ -1,5 +1,4 @@
 // Namespaces, Secrets and ConfigMaps, and the kinds that push nothing.
-// Rules: spec-events-pushes-protocol §2.3 (C8, C9), §2.4 (K12, K13).
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

@@ -1,4 +1,4 @@
-// configHandler. Rules: spec-events-pushes-protocol §2.3 (C1-C3, C6, C10).
+// configHandler. Source: Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers).
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

@@ -1,5 +1,7 @@
 // What the endpoints of Kubernetes services are made of: slices, Endpoints objects, pods, nodes.
-// Rules: spec-events-pushes-protocol §2.4 (K3-K8, K10, pod table), §8.3; where the order of arrival matters to istiod, it does not here (§13).
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go,
+// pilot/pkg/serviceregistry/kube/controller/pod.go. The order of arrival, which matters to istiod, does not matter
+// here.
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

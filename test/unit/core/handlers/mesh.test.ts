@@ -1,5 +1,5 @@
 // Facts about the mesh, its networks, the process's settings, and the proxies.
-// Rules: spec-events-pushes-protocol §2.3 (C11), §2.4 (K14), §10.
+// Source: Istio pilot/pkg/bootstrap/server.go (initMeshHandlers).
 
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/core/base/json.ts';

@@ -1,6 +1,6 @@
-// ServiceExports: with multi-cluster service discovery they decide what other clusters see of a service's endpoints. ServiceImports: with names
-// in the set of clusters they give services such a name.
-// Rules: spec-events-pushes-protocol §2.4 (K16).
+// ServiceExports: with multi-cluster service discovery they decide what other clusters see of a service's endpoints.
+// ServiceImports: with names in the set of clusters they give services such a name.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/serviceexportcache.go.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

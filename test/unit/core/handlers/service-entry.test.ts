@@ -1,5 +1,5 @@
 // serviceEntryHandler: which changes of a ServiceEntry need a full push, which one of endpoints, which none.
-// Rules: spec-events-pushes-protocol §2.5 (S1-S7), §2.6, §8.3.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (pushServiceUpdates).
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

@@ -1,4 +1,5 @@
-// serviceHandler. Rules: spec-events-pushes-protocol §2.4 (K1, K1a, K2), §4.3 (alias rule), §10.4 (gateways of networks).
+// serviceHandler. Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (onServiceEvent,
+// serviceUpdateNeedsPush).
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

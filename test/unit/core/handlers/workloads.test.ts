@@ -1,5 +1,6 @@
-// workloadEntryHandler, and the two workload instance handlers: pods that ServiceEntries select, WorkloadEntries that Kubernetes services select.
-// Rules: spec-events-pushes-protocol §2.5 (S2, S3, S8, S9), §2.4 (K9, pod table), §8.6.
+// workloadEntryHandler, and the two workload instance handlers: pods that ServiceEntries select, WorkloadEntries that
+// Kubernetes services select.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (pushWorkloadUpdates).
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

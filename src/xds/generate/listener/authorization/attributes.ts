@@ -1,7 +1,9 @@
-// The attributes that a rule speaks about: on which side of Envoy's policy each stands, whether a TCP proxy knows it, and its matcher.
+// The attributes that a rule speaks about: on which side of Envoy's policy each stands, whether a TCP proxy knows it,
+// and its matcher.
 //
-// One table for the fields of `from` and `to` and for the keys of `when`. A matcher of undefined is a value that cannot be rendered.
-// Source: Istio pilot/pkg/security/authz/model/{model.go,generator.go}.
+// One table for the fields of `from` and `to` and for the keys of `when`. A matcher of undefined is a value that cannot
+// be rendered.
+// Source: Istio pilot/pkg/security/authz/model/model.go, pilot/pkg/security/authz/model/generator.go.
 
 import type { Permission, Principal, StringMatcher } from '../../../proto/types.gen.ts';
 import {

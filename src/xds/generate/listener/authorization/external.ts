@@ -1,8 +1,9 @@
-// The filters of CUSTOM policies: an RBAC filter in shadow mode finds out whether a rule matches, and the external authorizer behind it is asked
-// only then. One pair for each provider.
+// The filters of CUSTOM policies: an RBAC filter in shadow mode finds out whether a rule matches, and the external
+// authorizer behind it is asked only then. One pair for each provider.
 //
-// A provider that cannot be used has no pair: what its rules match is refused. On TCP only gRPC authorizers can be asked.
-// Source: Istio pilot/pkg/security/authz/builder/{builder.go,extauthz.go}.
+// A provider that cannot be used has no pair: what its rules match is refused. On TCP only gRPC authorizers can be
+// asked.
+// Source: Istio pilot/pkg/security/authz/builder/builder.go, pilot/pkg/security/authz/builder/extauthz.go.
 
 import { compareText } from '../../../../core/model/object.ts';
 import type { ExternalPolicies } from '../../../../core/select/policy/authorization.ts';

@@ -1,5 +1,5 @@
 // Trust domain migration: a principal that names one domain of the mesh stands for the same principal in all of them.
-// Source: Istio pilot/pkg/security/trustdomain/bundle.go (ReplaceTrustDomainAliases, ReplaceTrustDomains).
+// Source: Istio pilot/pkg/security/trustdomain/bundle.go (ReplaceTrustDomainAliases, replaceTrustDomains).
 
 /** The domain that means "this mesh's own", whatever that is called. */
 const LOCAL_DOMAIN = 'cluster.local';
