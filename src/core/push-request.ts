@@ -1,5 +1,5 @@
-// PushRequest: why and for what configuration has to be looked at again. A monoid (law 5): merging is associative, has an
-// identity, and never loses a key, a reason or `full`. Causes are kept as a bounded list of seq ranges and a count.
+// PushRequest: why and for what configuration has to be looked at again. A monoid (law 5): merging is associative, has
+// an identity, and never loses a key, a reason or `full`. Causes are kept as a bounded list of seq ranges and a count.
 // Fields and reasons: Istio pilot/pkg/model/push_context.go (PushRequest, TriggerReason).
 
 import type { Monoid } from 'fp-ts/lib/Monoid.js';
@@ -21,9 +21,9 @@ export type Reason =
   | 'tag';
 
 /**
- * Which events are behind a request, in bounded space: the journal is cut into blocks of `blockSize` seqs, a power of two, the
- * smallest for which at most CAUSE_BLOCKS_MAX blocks are touched. So the value is a function of the *set* of causes alone, which
- * is what makes merging associative; joining "the nearest ranges" would not be.
+ * Which events are behind a request, in bounded space: the journal is cut into blocks of `blockSize` seqs, a power of
+ * two, the smallest for which at most CAUSE_BLOCKS_MAX blocks are touched. So the value is a function of the *set* of
+ * causes alone, which is what makes merging associative; joining "the nearest ranges" would not be.
  */
 export interface Causes {
   readonly first: number;

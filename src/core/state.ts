@@ -1,4 +1,5 @@
-// State: what the journal folds to. A small root of records above persistent tables; every version stays valid for ever.
+// State: what the journal folds to. A small root of records above persistent tables; every version stays valid for
+// ever.
 
 import type { Json } from './base/json.ts';
 import type { Origin } from './base/problem.ts';

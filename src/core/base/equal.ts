@@ -1,4 +1,5 @@
-// Equality of immutable plain data by content, for comparing what was derived before a change with what is derived after it.
+// Equality of immutable plain data by content, for comparing what was derived before a change with what is derived
+// after it.
 
 import { isObject } from './json.ts';
 

@@ -78,7 +78,10 @@ function sortedKeys(value: JsonObject): readonly string[] {
   return keys;
 }
 
-/** Text that JSON writes as it is: no quotes, backslashes, control characters or surrogates, of which the lone ones are escaped. */
+/**
+ * Text that JSON writes as it is: no quotes, backslashes, control characters or surrogates, of which the lone ones are
+ * escaped.
+ */
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
 function quoted(text: string): string {

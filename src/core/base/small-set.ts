@@ -1,5 +1,5 @@
-// A set that mostly has one element or none, for where there are a hundred thousand of them: a Set is made for the second element only. The elements
-// are no Sets themselves.
+// A set that mostly has one element or none, for where there are a hundred thousand of them: a Set is made for the
+// second element only. The elements are no Sets themselves.
 
 export type Few<T> = undefined | T | Set<T>;
 

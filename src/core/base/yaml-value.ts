@@ -1,7 +1,8 @@
 // The value of one composed YAML document as JSON: anchors, merge keys and keys of maps, in one pass over the nodes.
 //
-// Cost follows what is written: an alias shares the value of its anchor and only its size is added up, a merge costs the keys it copies, keys are
-// compared through a map. The parser's own conversion looks for the anchor of each alias among all nodes, and compares each key with every other.
+// Cost follows what is written: an alias shares the value of its anchor and only its size is added up, a merge costs
+// the keys it copies, keys are compared through a map. The parser's own conversion looks for the anchor of each alias
+// among all nodes, and compares each key with every other.
 
 import { isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
 import { isObject, type Json } from './json.ts';

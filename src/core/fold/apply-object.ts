@@ -1,8 +1,8 @@
-// What an object fact does: decode, validate, keep or refuse, put the object with precedence in force, index it, and ask the
-// handler of its kind what has to be pushed.
+// What an object fact does: decode, validate, keep or refuse, put the object with precedence in force, index it, and
+// ask the handler of its kind what has to be pushed.
 //
-// Per key there is one record for each source that knows it; a refused version stands beside the accepted one, which stays in force.
-// Between sources a fixed precedence decides (in-force.ts), never the order of arrival (law 3).
+// Per key there is one record for each source that knows it; a refused version stands beside the accepted one, which
+// stays in force. Between sources a fixed precedence decides (in-force.ts), never the order of arrival (law 3).
 
 import { type Origin, type Problem, problem } from '../base/problem.ts';
 import type { Effect } from '../effect.ts';

@@ -1,8 +1,9 @@
-// Names that subscriptions share: the sidecars of a namespace ask for the same six hundred clusters, 30 KB of names each time. They are recorded
-// once, and each subscription refers to them by their digest.
+// Names that subscriptions share: the sidecars of a namespace ask for the same six hundred clusters, 30 KB of names
+// each time. They are recorded once, and each subscription refers to them by their digest.
 //
-// Bounded: a list stays as long as a connected proxy's subscription is just that, and goes with the last. One that nobody has used yet stays:
-// it stands right before the first subscription to it, and a snapshot may be taken in between.
+// Bounded: a list stays as long as a connected proxy's subscription is just that, and goes with the last. One that
+// nobody has used yet stays: it stands right before the first subscription to it, and a snapshot may be taken in
+// between.
 
 import type { Table } from '../table.ts';
 

@@ -1,5 +1,6 @@
-// Is a fact news? What every adapter says passes here first, so that what changes nothing is neither journalled nor folded: equal values,
-// changes outside the projection of a kind, deletions of what is not there. Pure, so that any source can be replayed through it.
+// Is a fact news? What every adapter says passes here first, so that what changes nothing is neither journalled nor
+// folded: equal values, changes outside the projection of a kind, deletions of what is not there. Pure, so that any
+// source can be replayed through it.
 
 import { isObject, type Json, jsonEqual } from '../base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../event.ts';
@@ -17,8 +18,8 @@ export function newsOf(state: State, source: string, batch: readonly Fact[]): re
 }
 
 /**
- * As `newsOf`, piece by piece: whoever takes them may let others go on in between, as long as the state stays. Undefined: something was looked at,
- * and was no news.
+ * As `newsOf`, piece by piece: whoever takes them may let others go on in between, as long as the state stays.
+ * Undefined: something was looked at, and was no news.
  */
 export function* newsIn(state: State, source: string, batch: readonly Fact[]): Pieces {
   const ahead = new Map<string, RawObject | undefined>();
@@ -28,8 +29,8 @@ export function* newsIn(state: State, source: string, batch: readonly Fact[]): P
 type Pieces<R = void> = Generator<Fact | undefined, R>;
 
 /**
- * What a complete list of a source means: its news, and a Delete for every object that the state knows from this source and the list
- * has not, unless it came from a file, or from below a folder, in `unreadable`.
+ * What a complete list of a source means: its news, and a Delete for every object that the state knows from this source
+ * and the list has not, unless it came from a file, or from below a folder, in `unreadable`.
  */
 export function newsOfList(
   state: State,
@@ -54,7 +55,10 @@ export function* newsInList(state: State, source: string, all: readonly Fact[], 
   yield* gone;
 }
 
-/** As above for what a source has of some kinds: objects of other kinds and of `kept` stay, and nothing is said of files. */
+/**
+ * As above for what a source has of some kinds: objects of other kinds and of `kept` stay, and nothing is said of
+ * files.
+ */
 export function newsOfKinds(
   state: State,
   source: string,
@@ -112,7 +116,10 @@ export function holdsMesh(state: State, mesh: 'MeshConfig' | 'MeshNetworks'): bo
   return lastSaid(wordOf(mesh === 'MeshConfig' ? state.mesh : state.networks, undefined)) !== null;
 }
 
-/** True if the state has objects of the source from the file `path`, or from below the folder `path`. Linear in the records. */
+/**
+ * True if the state has objects of the source from the file `path`, or from below the folder `path`. Linear in the
+ * records.
+ */
 export function holdsFrom(state: State, source: string, path: string): boolean {
   const paths = new Set([path]);
   for (const record of state.records.values()) {

@@ -1,7 +1,8 @@
-// What a source's record of an object becomes by a version of it: accepted, refused beside the accepted one, or nothing, if it has no name under
-// which it could be kept.
+// What a source's record of an object becomes by a version of it: accepted, refused beside the accepted one, or
+// nothing, if it has no name under which it could be kept.
 //
-// A verdict follows from the version alone, never from what was before; the record keeps the old accepted object when the new one says the same.
+// A verdict follows from the version alone, never from what was before; the record keeps the old accepted object when
+// the new one says the same.
 
 import { isLeft } from 'fp-ts/lib/Either.js';
 import { canonicalJson, isObject, jsonEqual } from '../base/json.ts';
@@ -134,8 +135,8 @@ function standInOf(definition: KindDefinition, { source, object: raw }: Version)
 }
 
 /**
- * `namespace/name` of a version of a kind that has a name, without judging it; undefined if it cannot have one. What comes of judging is either
- * no name or this one.
+ * `namespace/name` of a version of a kind that has a name, without judging it; undefined if it cannot have one. What
+ * comes of judging is either no name or this one.
  */
 export function presumedName({ clusterScoped }: KindDefinition, { object }: Version): string | undefined {
   const { metadata } = object;

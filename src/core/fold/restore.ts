@@ -1,9 +1,9 @@
-// Many events folded at once, where only the state after the last is wanted: a start from the journal, a look at the past. The same state
-// as fold makes of them one by one (law 6), without making those in between.
+// Many events folded at once, where only the state after the last is wanted: a start from the journal, a look at the
+// past. The same state as fold makes of them one by one (law 6), without making those in between.
 //
-// What is in force follows from the records, the mesh and the settings alone (law 3), so events of objects only change records, and what is
-// in force and indexed is worked out once, at the end. Of an object that changed often only the last versions are decoded and judged
-// (versions.ts): what the others were can no longer be seen.
+// What is in force follows from the records, the mesh and the settings alone (law 3), so events of objects only change
+// records, and what is in force and indexed is worked out once, at the end. Of an object that changed often only the
+// last versions are decoded and judged (versions.ts): what the others were can no longer be seen.
 
 import { isObject, type JsonObject } from '../base/json.ts';
 import type { Event } from '../event.ts';
@@ -24,8 +24,8 @@ export const WAITING_VERSIONS_MAX = 16;
 /** Versions that may wait in all: so many, some tens of megabytes, or … */
 export const WAITING_MAX = 20_000;
 /**
- * … so many for each object. Most are text while they wait, a kilobyte each; an object that is kept weighs thrice that. A share of the objects, so
- * that as much is superseded in a large mesh as in a small one.
+ * … so many for each object. Most are text while they wait, a kilobyte each; an object that is kept weighs thrice that.
+ * A share of the objects, so that as much is superseded in a large mesh as in a small one.
  */
 export const WAITING_PER_OBJECT_MAX = 2;
 
@@ -64,8 +64,9 @@ export class Restoring {
   }
 
   /**
-   * Our bug, if folding this event failed although the journal does not say so; it counts for nothing then, as in fold. A bug in judging an
-   * object is thrown instead, here or by finish, for it need not be this event that is to blame: they have to be folded one by one then.
+   * Our bug, if folding this event failed although the journal does not say so; it counts for nothing then, as in fold.
+   * A bug in judging an object is thrown instead, here or by finish, for it need not be this event that is to blame:
+   * they have to be folded one by one then.
    */
   event(event: Event | UnreadVersion, rejected: ReadonlySet<number>): string | undefined {
     this.#seq = event.seq;
@@ -226,7 +227,10 @@ function keysOf(keys: Map<KindName, Set<string>>, kind: KindName): Set<string> {
   return set;
 }
 
-/** Folds the facts of a snapshot. An object that this release refuses is kept as refused, with the version before it gone. */
+/**
+ * Folds the facts of a snapshot. An object that this release refuses is kept as refused, with the version before it
+ * gone.
+ */
 export function restore(facts: Iterable<SourcedFact>): State {
   const restoring = new Restoring(emptyState);
   for (const { source, fact } of facts) restoring.fact(source, fact);

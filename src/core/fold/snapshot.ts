@@ -1,7 +1,9 @@
-// A state as canonical facts, and back: the accepted objects as received, refused newer versions beside them, interned values, positions.
+// A state as canonical facts, and back: the accepted objects as received, refused newer versions beside them, interned
+// values, positions.
 //
-// Not a dump of State: decoding is done again at restore, so a snapshot survives releases, and indexes and derived values never lie in
-// it. Two states are equal exactly when their snapshots are, line by line in canonical JSON; that is what a state hash covers.
+// Not a dump of State: decoding is done again at restore, so a snapshot survives releases, and indexes and derived
+// values never lie in it. Two states are equal exactly when their snapshots are, line by line in canonical JSON; that
+// is what a state hash covers.
 
 import { assert } from '../base/assert.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';

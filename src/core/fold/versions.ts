@@ -1,14 +1,18 @@
 // Many versions of one object at once, where only the record after the last is wanted.
 //
-// The record says of the past only since when the object is as it is, so judging goes backwards: from the last version to the last accepted
-// one, and on while versions say the same. What was superseded before that can no longer be seen, and is never decoded.
+// The record says of the past only since when the object is as it is, so judging goes backwards: from the last version
+// to the last accepted one, and on while versions say the same. What was superseded before that can no longer be seen,
+// and is never decoded.
 
 import { jsonEqual } from '../base/json.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { Obj, ObjectRecord } from '../model/object.ts';
 import { type JudgedNamed, judge, recordAfter, refusedAfter, sameObjects, type Version } from './record.ts';
 
-/** What recordAfter comes to for one version after the other; undefined: there is no record still. The oldest version first. */
+/**
+ * What recordAfter comes to for one version after the other; undefined: there is no record still. The oldest version
+ * first.
+ */
 export function recordAfterAll(
   before: ObjectRecord | undefined,
   definition: KindDefinition,
@@ -47,7 +51,10 @@ function acceptedAfter(
   return record!;
 }
 
-/** The versions at the end that say the same, the oldest first, leaving out what was not accepted; and whether nothing else was before them. */
+/**
+ * The versions at the end that say the same, the oldest first, leaving out what was not accepted; and whether nothing
+ * else was before them.
+ */
 function sayingTheSame(
   definition: KindDefinition,
   versions: readonly Version[],

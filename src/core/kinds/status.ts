@@ -12,7 +12,10 @@ export interface StatusList {
   readonly decode: (status: Json) => Either<NonEmptyArray<Problem>, JsonObject | undefined>;
 }
 
-/** `status.<list>`, of each element only the text members named, of the elements only those that `matters` (all when absent). */
+/**
+ * `status.<list>`, of each element only the text members named, of the elements only those that `matters` (all when
+ * absent).
+ */
 export function statusList(
   list: string,
   members: readonly string[],

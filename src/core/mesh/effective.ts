@@ -1,4 +1,5 @@
-// The mesh configuration in force, as types: what the sources said, merged over the defaults, so that fields with a default are always there.
+// The mesh configuration in force, as types: what the sources said, merged over the defaults, so that fields with a
+// default are always there.
 
 import type {
   MeshConfig as DecodedMeshConfig,

@@ -1,6 +1,6 @@
-// The rules of mesh configuration beyond its schema. Source: Istio pkg/config/validation/agent (ValidateMeshConfig, ValidateMeshNetworks).
-// A value that breaks one is refused whole; the last good one stays in force. A provider with a mistake refuses nothing: as in Istio it is
-// only said, for what does not use the provider is right all the same.
+// The rules of mesh configuration beyond its schema. Source: Istio pkg/config/validation/agent (ValidateMeshConfig,
+// ValidateMeshNetworks). A value that breaks one is refused whole; the last good one stays in force. A provider with a
+// mistake refuses nothing: as in Istio it is only said, for what does not use the provider is right all the same.
 //
 // Stricter than Istio where every proxy would refuse what comes of it: dnsRefreshRate, and two ports.
 

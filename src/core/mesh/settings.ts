@@ -1,6 +1,6 @@
-// What the process was started with, as far as it changes generated configuration. It is a fact of the journal (`Engine`), so
-// that a replay on another machine uses the recorded flags and never its own environment.
-// Names and defaults of flags and environment variables: istiod's (pilot/cmd/pilot-discovery, pilot/pkg/features).
+// What the process was started with, as far as it changes generated configuration. It is a fact of the journal
+// (`Engine`), so that a replay on another machine uses the recorded flags and never its own environment. Names and
+// defaults of flags and environment variables: istiod's (pilot/cmd/pilot-discovery, pilot/pkg/features).
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 

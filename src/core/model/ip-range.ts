@@ -1,4 +1,5 @@
-// Ranges of IP addresses from text: an address, or an address and a prefix length, strict as Go's netip. Host bits are kept.
+// Ranges of IP addresses from text: an address, or an address and a prefix length, strict as Go's netip. Host bits are
+// kept.
 
 import ipaddr from 'ipaddr.js';
 import { isIpv4, isIpv6 } from './proxy.ts';

@@ -1,8 +1,9 @@
 // One run of a query: the tracked reader that the query is given, and the record of what it read.
 //
-// The record is one flat object, and each list in it is made when its first element comes: a cold start makes hundreds of thousands of runs, and most
-// read one or two things. Reads and calls are noted once per run in the common case, by the id of the run left on the thing noted (`lastRun`); a
-// duplicate is possible when another run comes in between, and harmless.
+// The record is one flat object, and each list in it is made when its first element comes: a cold start makes hundreds
+// of thousands of runs, and most read one or two things. Reads and calls are noted once per run in the common case, by
+// the id of the run left on the thing noted (`lastRun`); a duplicate is possible when another run comes in between, and
+// harmless.
 
 import { assert } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';
@@ -238,7 +239,9 @@ export class Run implements ProxyReader {
     return call;
   }
 
-  /** Records the call. It is also a source of facets: the caller's value depends on every facet that the callee's does. */
+  /**
+   * Records the call. It is also a source of facets: the caller's value depends on every facet that the callee's does.
+   */
   #note(call: Call): void {
     call.entry.lastRun = this.#id;
     this.#calls ??= [];
@@ -276,8 +279,8 @@ export function binderOf<I extends object>(selection: Selection<I, unknown>): Ge
 }
 
 /**
- * Finds the earlier call for an item. Lists change little from run to run, so the next call is usually the one wanted; the first insertion or
- * removal builds an index.
+ * Finds the earlier call for an item. Lists change little from run to run, so the next call is usually the one wanted;
+ * the first insertion or removal builds an index.
  */
 function finderOf({ items, calls }: CallList): (item: object) => Call | undefined {
   let next = 0;

@@ -1,4 +1,5 @@
-// One endpoint, made of its parts; equal parts give the identical endpoint, so that one changed pod leaves the others of its slice.
+// One endpoint, made of its parts; equal parts give the identical endpoint, so that one changed pod leaves the others
+// of its slice.
 
 import type { Endpoint, EndpointHealth } from '../model/service.ts';
 import type { Generator } from '../query/memo.ts';

@@ -1,5 +1,6 @@
-// The CEL rules of Istio's CRDs that are more than a range, a length or an exclusion: one function a rule, with our words for what is wrong.
-// scripts/crd/constraints.mjs says which rule of a CRD is which function here. They see the object as received, before it is decoded.
+// The CEL rules of Istio's CRDs that are more than a range, a length or an exclusion: one function a rule, with our
+// words for what is wrong. scripts/crd/constraints.mjs says which rule of a CRD is which function here. They see the
+// object as received, before it is decoded.
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { isIp } from './cel.ts';

@@ -1,10 +1,13 @@
-// JSON to a typed object by a schema, or everything that is wrong with it, each with its path: an author mends a file in one go, not one field
-// at a time. Lenient where protojson is (both names of a field, numbers as text, enum numbers, null for absent), strict everywhere else.
+// JSON to a typed object by a schema, or everything that is wrong with it, each with its path: an author mends a file
+// in one go, not one field at a time. Lenient where protojson is (both names of a field, numbers as text, enum numbers,
+// null for absent), strict everywhere else.
 //
-// Only presence that the JSON has is in the result: no defaults are filled in. Map entries are sorted by key, so equal objects decode alike.
+// Only presence that the JSON has is in the result: no defaults are filled in. Map entries are sorted by key, so equal
+// objects decode alike.
 //
-// A schema is compiled once, a message when it is first met, into one function a field: every object of every event comes through here, so
-// nothing is looked up by name that can be known before, and a path is written only for a problem.
+// A schema is compiled once, a message when it is first met, into one function a field: every object of every event
+// comes through here, so nothing is looked up by name that can be known before, and a path is written only for a
+// problem.
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
@@ -15,7 +18,10 @@ import { decodeScalar, type Mismatch } from './scalars.ts';
 import type { FieldType, ScalarType, Schema, SchemaField } from './schema.ts';
 
 export interface DecodeOptions {
-  /** Skip fields that the schema does not have, as istiod does with objects from the API server. Unknown enum names stay problems. */
+  /**
+   * Skip fields that the schema does not have, as istiod does with objects from the API server. Unknown enum names stay
+   * problems.
+   */
   readonly ignoreUnknown?: boolean;
   /** A null in a list or map is skipped, as istiod's decoder has it, and not a problem. */
   readonly skipNull?: boolean;
@@ -46,7 +52,10 @@ interface Context {
   readonly problems: Problem[];
 }
 
-/** The decoded value; undefined if a problem was reported instead. `at` is the last segment of the path, which is not in the context yet. */
+/**
+ * The decoded value; undefined if a problem was reported instead. `at` is the last segment of the path, which is not in
+ * the context yet.
+ */
 type Read = (context: Context, json: Json, at: Segment) => unknown;
 
 interface Field {
@@ -66,7 +75,10 @@ interface Compiler {
   readonly schema: Schema;
 }
 
-/** `M` maps the full names of the schema's messages to the types of their decoded form. An absent object is an empty one. */
+/**
+ * `M` maps the full names of the schema's messages to the types of their decoded form. An absent object is an empty
+ * one.
+ */
 export function makeDecoder<M>(schema: Schema): Decode<M> {
   const messages = new Map(
     Object.entries(schema.messages).map(([name, fields]): [string, Message] => [
@@ -278,7 +290,10 @@ function enumReader(compiler: Compiler, type: string): Read {
   };
 }
 
-/** protojson's form of google.protobuf.Any. A well-known type is written as its own JSON under `value`, and nothing is known of it here. */
+/**
+ * protojson's form of google.protobuf.Any. A well-known type is written as its own JSON under `value`, and nothing is
+ * known of it here.
+ */
 function anyReader(compiler: Compiler): Read {
   return (context, json, at) => {
     if (!isObject(json)) return mismatch(context, 'an object with @type', json, at);

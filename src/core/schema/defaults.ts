@@ -1,6 +1,7 @@
-// A value as the API server stores it by a CRD's schema: defaults filled in, members that the schema does not name left out, nulls that may not
-// be there taken for absent. So an object in a file means what it means in a cluster, and one from a cluster, which has its defaults, stays
-// as it is. (Kubernetes, "Extend the API with CustomResourceDefinitions": defaulting, pruning and nullable)
+// A value as the API server stores it by a CRD's schema: defaults filled in, members that the schema does not name left
+// out, nulls that may not be there taken for absent. So an object in a file means what it means in a cluster, and one
+// from a cluster, which has its defaults, stays as it is. (Kubernetes, "Extend the API with CustomResourceDefinitions":
+// defaulting, pruning and nullable)
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Constraint } from './constraints.ts';

@@ -1,8 +1,10 @@
-// ConfigStore: the objects of a state, read and written as Istio's stores are (pilot/pkg/model/config.go), without a store: reading is
-// looking at a state, writing comes to facts that somebody has to record, and what they did is seen in the state after them.
+// ConfigStore: the objects of a state, read and written as Istio's stores are (pilot/pkg/model/config.go), without a
+// store: reading is looking at a state, writing comes to facts that somebody has to record, and what they did is seen
+// in the state after them.
 //
-// So a write is a fact like any other: journalled, validated by the same code, replayed. Two writers of one state are kept apart by
-// resourceVersion: that of the object as received, else the seq of the event that brought its accepted version.
+// So a write is a fact like any other: journalled, validated by the same code, replayed. Two writers of one state are
+// kept apart by resourceVersion: that of the object as received, else the seq of the event that brought its accepted
+// version.
 
 import type { Either } from 'fp-ts/lib/Either.js';
 import type { Json } from '../base/json.ts';

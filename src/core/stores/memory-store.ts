@@ -1,5 +1,5 @@
-// A store that keeps its own state and folds what is written to it at once: for tests, and for programs that embed Periplus without a
-// journal. Everything else is as in a store over the state of a running control plane.
+// A store that keeps its own state and folds what is written to it at once: for tests, and for programs that embed
+// Periplus without a journal. Everything else is as in a store over the state of a running control plane.
 
 import { isLeft, right } from 'fp-ts/lib/Either.js';
 import type { Json } from '../base/json.ts';

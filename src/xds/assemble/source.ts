@@ -17,8 +17,9 @@ export interface ResourceSource {
   /** One resource by name; undefined: there is none. Beside `all`: only to tell what a resource was made from. */
   readonly named?: Query<string, Resource<object> | undefined>;
   /**
-   * What `all` is put together from, so that long work can be stopped between two of them and gone on with (engine.ts); it says nothing about
-   * values then. Without `all`: `each` of what `list` gives for names is the resource of those that exist, in order, the same as `named` of each.
+   * What `all` is put together from, so that long work can be stopped between two of them and gone on with (engine.ts);
+   * it says nothing about values then. Without `all`: `each` of what `list` gives for names is the resource of those
+   * that exist, in order, the same as `named` of each.
    */
   readonly pieces?: Pieces<object>;
 }

@@ -1,4 +1,5 @@
-// The resource types that are generated, and the queries that make them. What the protocol does with a type is in session/types.ts.
+// The resource types that are generated, and the queries that make them. What the protocol does with a type is in
+// session/types.ts.
 
 import { clusterNamed, clusterPieces, clusters } from './cluster/resources.ts';
 import { endpointPieces, endpointsOf } from './endpoint/resources.ts';

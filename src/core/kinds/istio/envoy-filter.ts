@@ -1,7 +1,8 @@
-// EnvoyFilter: patches to generated configuration. Rules: Istio pkg/config/validation/envoyfilter (ValidateEnvoyFilter).
+// EnvoyFilter: patches to generated configuration. Rules: Istio pkg/config/validation/envoyfilter
+// (ValidateEnvoyFilter).
 //
-// A patch must be decodable as the message it is merged into. Fields that we do not know are let through, because proxies may be newer than
-// our schema; a wrong type or an unknown extension is not.
+// A patch must be decodable as the message it is merged into. Fields that we do not know are let through, because
+// proxies may be newer than our schema; a wrong type or an unknown extension is not.
 
 import { envoyProblems } from '../../schema/envoy.ts';
 import type {

@@ -1,5 +1,5 @@
-// WasmPlugin: a Wasm filter. Rules: Istio pkg/config/validation (ValidateWasmPlugin). Its resourceVersion counts, because it is part of what
-// a proxy is sent.
+// WasmPlugin: a Wasm filter. Rules: Istio pkg/config/validation (ValidateWasmPlugin). Its resourceVersion counts,
+// because it is part of what a proxy is sent.
 
 import type { Obj } from '../../model/object.ts';
 import type { WasmPlugin } from '../../schema/istio-types.gen.ts';

@@ -1,5 +1,5 @@
-// Pod: what the endpoints and workloads of the mesh are made of. Of the spec only what Istio reads, of the status phase, addresses and
-// readiness: a pod's status changes all the time in ways that mean nothing to a proxy.
+// Pod: what the endpoints and workloads of the mesh are made of. Of the spec only what Istio reads, of the status
+// phase, addresses and readiness: a pod's status changes all the time in ways that mean nothing to a proxy.
 
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { Obj } from '../../model/object.ts';

@@ -1,4 +1,5 @@
-// IP addresses and prefixes. Strict as Go's netip: no leading zeros, no shortened IPv4, no IPv4 prefix without four parts.
+// IP addresses and prefixes. Strict as Go's netip: no leading zeros, no shortened IPv4, no IPv4 prefix without four
+// parts.
 
 import ipaddr from 'ipaddr.js';
 import { quoted, type Report } from '../report.ts';

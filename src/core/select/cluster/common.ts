@@ -23,7 +23,9 @@ export function commonClusterInputs(reader: ProxyReader): CommonClusterInputs {
   };
 }
 
-/** What the clusters of all services ask the mesh, the flags and the proxy: asked once, as there are thousands of them. */
+/**
+ * What the clusters of all services ask the mesh, the flags and the proxy: asked once, as there are thousands of them.
+ */
 export interface OutboundDefaults extends CommonClusterInputs {
   readonly h2UpgradePolicy: MeshConfig['h2UpgradePolicy'];
   readonly localityLbSetting: MeshConfig['localityLbSetting'];
@@ -88,8 +90,8 @@ export function statName(
 }
 
 /**
- * The statistics prefix of inbound TCP traffic. `hostname` stands for it where there is no service: the Sidecar's, or none for traffic that
- * is passed through. Istio knows no target port here and leaves its placeholder standing.
+ * The statistics prefix of inbound TCP traffic. `hostname` stands for it where there is no service: the Sidecar's, or
+ * none for traffic that is passed through. Istio knows no target port here and leaves its placeholder standing.
  */
 export function inboundStatPrefix(
   pattern: string | undefined,

@@ -217,7 +217,9 @@ function originatedTls(
   return { inputs, autoSni, autoSanValidation, problems: [] };
 }
 
-/** A Secret would have to be readable by every sidecar that the rule reaches; Istio gives it only to selected workloads. */
+/**
+ * A Secret would have to be readable by every sidecar that the rule reaches; Istio gives it only to selected workloads.
+ */
 function withholdsCredential(reader: ProxyReader, question: UpstreamTlsQuestion, credentialName: string): boolean {
   if (question.ruleSelectsWorkloads || credentialName.startsWith('configmap://')) return false;
   return reader.facet('type') === 'sidecar';

@@ -1,8 +1,9 @@
 // The gateways through which other networks are reached. Source: Istio pilot/pkg/model/network.go,
 // pilot/pkg/serviceregistry/kube/controller/network.go.
 //
-// A gateway known by a host name stands for the addresses that DNS last said (objects of kind ResolvedName); while nothing is known of it, endpoints
-// behind it are left out. Where Envoy resolves names itself (clusters of DNS type) the name stays.
+// A gateway known by a host name stands for the addresses that DNS last said (objects of kind ResolvedName); while
+// nothing is known of it, endpoints behind it are left out. Where Envoy resolves names itself (clusters of DNS type)
+// the name stays.
 
 import { isObject } from '../../base/json.ts';
 import { NETWORK_LABEL, selects } from '../../base/labels.ts';

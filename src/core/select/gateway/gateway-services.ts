@@ -1,5 +1,5 @@
-// The services that a gateway gets clusters for. All that it sees, unless PILOT_FILTER_GATEWAY_CLUSTER_CONFIG says: only those that its
-// VirtualServices lead to, and those that extension providers of the mesh name.
+// The services that a gateway gets clusters for. All that it sees, unless PILOT_FILTER_GATEWAY_CLUSTER_CONFIG says:
+// only those that its VirtualServices lead to, and those that extension providers of the mesh name.
 // Source: Istio pilot/pkg/model/push_context.go (GatewayServices, extraServicesForProxy).
 
 import type { Service } from '../../model/service.ts';

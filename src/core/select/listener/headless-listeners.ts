@@ -1,5 +1,5 @@
-// Headless services with TCP ports: the client picks an endpoint itself, so there is a listener for each endpoint's address
-// of the service. A change of such endpoints therefore changes listeners.
+// Headless services with TCP ports: the client picks an endpoint itself, so there is a listener for each endpoint's
+// address of the service. A change of such endpoints therefore changes listeners.
 // Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners).
 
 import { compareText } from '../../model/object.ts';
@@ -10,7 +10,9 @@ import { endpointShards, endpointsOfPort } from '../../registry/endpoints.ts';
 import { NO_ADDRESS } from '../nametable/service-addresses.ts';
 import { listenerServices } from '../scope/sidecar-scope.ts';
 
-/** Argument `hostname|namespace|port number`: address lists of all endpoints, whatever their cluster, network or health. */
+/**
+ * Argument `hostname|namespace|port number`: address lists of all endpoints, whatever their cluster, network or health.
+ */
 const endpointBinds: Query<string, readonly (readonly string[])[]> = {
   name: 'select/headlessEndpoints',
   run: (reader, arg) => {
@@ -20,7 +22,10 @@ const endpointBinds: Query<string, readonly (readonly string[])[]> = {
   },
 };
 
-/** The proxy's own first address if it is an endpoint of a headless service in its scope, else ''. So most proxies are alike. */
+/**
+ * The proxy's own first address if it is an endpoint of a headless service in its scope, else ''. So most proxies are
+ * alike.
+ */
 const ownHeadlessAddress: Derivation<string> = {
   name: 'own address among headless endpoints',
   run: reader => {
@@ -47,8 +52,8 @@ const headlessServices: Query<'', readonly Service[]> = {
 };
 
 /**
- * The binds of each listener; empty if the service has none. Undefined: the service is not one of endpoints at all (a ServiceEntry with
- * resolution NONE), and gets one listener on the wildcard address.
+ * The binds of each listener; empty if the service has none. Undefined: the service is not one of endpoints at all (a
+ * ServiceEntry with resolution NONE), and gets one listener on the wildcard address.
  */
 export function headlessBinds(
   reader: ProxyReader,

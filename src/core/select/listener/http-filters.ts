@@ -1,4 +1,5 @@
-// What decides the HTTP filters of a connection manager: the class of traffic, traits of the chain, and what the proxy has and is told.
+// What decides the HTTP filters of a connection manager: the class of traffic, traits of the chain, and what the proxy
+// has and is told.
 // Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager).
 
 import type { ProxyReader } from '../../query/reader.ts';

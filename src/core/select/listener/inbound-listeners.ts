@@ -1,5 +1,5 @@
-// What a sidecar accepts for its workload: one configuration for each target port, from the services of the workload or from the
-// Sidecar's ingress list.
+// What a sidecar accepts for its workload: one configuration for each target port, from the services of the workload or
+// from the Sidecar's ingress list.
 // Source: Istio pilot/pkg/networking/core/listener_inbound.go.
 
 import { protocolOf } from '../../model/protocol.ts';
@@ -23,7 +23,9 @@ export interface InboundPort {
   readonly port: Port;
   /** Absent for an ingress entry of a Sidecar. */
   readonly service?: Service;
-  /** TLS that the ingress entry asks for; the protocol is then what is inside of it. Used where the port has no mTLS. */
+  /**
+   * TLS that the ingress entry asks for; the protocol is then what is inside of it. Used where the port has no mTLS.
+   */
   readonly tls?: ServerTLSSettings;
   /** Host in the operation names of traces. */
   readonly traceHost: string;
@@ -54,7 +56,10 @@ export const inboundPorts: Query<'', readonly InboundPort[]> = {
   },
 };
 
-/** In mode NONE the workload listens on these ports itself, so they are the proxy's only beside ingress entries that say otherwise. */
+/**
+ * In mode NONE the workload listens on these ports itself, so they are the proxy's only beside ingress entries that say
+ * otherwise.
+ */
 function servicePorts(reader: ProxyReader, besideIngress: boolean): readonly InboundPort[] {
   const bindToPort = interceptionMode(reader) === 'NONE';
   if (bindToPort && !besideIngress) return [];

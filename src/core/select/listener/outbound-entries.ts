@@ -24,7 +24,9 @@ export type EntryClass = 'HTTP' | 'TCP' | 'auto';
 export interface IncomingEntry {
   readonly plan: OutboundListenerPlan;
   readonly incoming: EntryClass;
-  /** The class that the entry has from then on: HTTP on the wildcard address is told from other traffic by inspection. */
+  /**
+   * The class that the entry has from then on: HTTP on the wildcard address is told from other traffic by inspection.
+   */
   readonly settled: EntryClass;
   /** An HTTP proxy port takes the place of whatever is there. */
   readonly replaces: boolean;
@@ -52,7 +54,9 @@ export class OutboundEntries {
   /** By the first address, then by port: asked for each port of each service, so no text is put together for it. */
   readonly #entries = new Map<string, Map<number, Entry>>();
 
-  /** From now on nothing is added to what is there: a catch-all listener only fills the gaps that the earlier ones left. */
+  /**
+   * From now on nothing is added to what is there: a catch-all listener only fills the gaps that the earlier ones left.
+   */
   lock(): void {
     for (const ports of this.#entries.values()) for (const entry of ports.values()) entry.locked = true;
   }

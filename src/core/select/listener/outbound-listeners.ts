@@ -1,8 +1,9 @@
-// Which outbound listeners a sidecar has and which chains each holds: services that share an address and port are merged in their order.
+// Which outbound listeners a sidecar has and which chains each holds: services that share an address and port are
+// merged in their order.
 // Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners).
 //
-// Plans only: nothing is generated here. The order of services decides conflicts, so the plan is computed as a whole; messages made of an
-// unchanged plan keep their identity.
+// Plans only: nothing is generated here. The order of services decides conflicts, so the plan is computed as a whole;
+// messages made of an unchanged plan keep their identity.
 
 import { isHttp, isTcp, protocolOf } from '../../model/protocol.ts';
 import type { Port, Service } from '../../model/service.ts';
@@ -30,7 +31,9 @@ export const outboundListenerPlans: Query<'', readonly OutboundListenerPlan[]> =
 
 type EgressServices = Pick<EgressListener, 'spec' | 'services'>;
 
-/** The egress listeners without their VirtualServices, most of which only concern HTTP: no listener depends on those. */
+/**
+ * The egress listeners without their VirtualServices, most of which only concern HTTP: no listener depends on those.
+ */
 const egressServices: Query<'', readonly EgressServices[]> = {
   name: 'select/egressServices',
   run: reader => reader.get(sidecarScope, '').egressListeners.map(({ spec, services }) => ({ spec, services })),

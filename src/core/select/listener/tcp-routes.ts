@@ -66,7 +66,10 @@ export function sniTcpRoute(
   return single(reader, settings, cluster, to.service, to.port, to.subset);
 }
 
-/** The route of a VirtualService's tcp or tls rule. `listener` is the port where it holds; `owner` names a split in the statistics. */
+/**
+ * The route of a VirtualService's tcp or tls rule. `listener` is the port where it holds; `owner` names a split in the
+ * statistics.
+ */
 export function ruleTcpRoute(
   reader: ProxyReader,
   routes: readonly RouteDestination[],
@@ -100,7 +103,10 @@ function ruleOf(reader: ProxyReader, service: Service): DestinationRule | undefi
   return reader.get(scopeRules, '').get(service.hostname)?.spec as DestinationRule | undefined;
 }
 
-/** The port as written, else the only port of the service, else that of the listener. An alias stands for the name it points to. */
+/**
+ * The port as written, else the only port of the service, else that of the listener. An alias stands for the name it
+ * points to.
+ */
 function clusterOf(route: RouteDestination, service: Service | undefined, listenerPort: number): string {
   const written = route.destination?.port?.number;
   const only = service?.ports.length === 1 ? service.ports[0]!.port : listenerPort;

@@ -1,4 +1,5 @@
-// Which names a sidecar's agent answers itself, with which addresses: the services of its egress listeners, and for headless ones their pods.
+// Which names a sidecar's agent answers itself, with which addresses: the services of its egress listeners, and for
+// headless ones their pods.
 // Source: Istio pkg/dns/server/name_table.go.
 
 import { isIp } from '../../model/proxy.ts';
@@ -54,8 +55,8 @@ function addService(
 }
 
 /**
- * Addresses of a headless service's pods. Pods with a name below the service get entries of their own on the way: pods of one name share it,
- * and those of the proxy's own cluster take it from those of others.
+ * Addresses of a headless service's pods. Pods with a name below the service get entries of their own on the way: pods
+ * of one name share it, and those of the proxy's own cluster take it from those of others.
  */
 function podAddresses(reader: ProxyReader, table: Map<string, NamedAddresses>, service: Service): readonly string[] {
   const [port] = service.ports;

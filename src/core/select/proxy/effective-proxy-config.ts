@@ -1,6 +1,6 @@
-// The ProxyConfig that a proxy would be injected with: mesh defaults < ProxyConfig of the root namespace < of its namespace < the annotation
-// proxy.istio.io/config of its pod < ProxyConfig of its workload. Generation does not read it (an injected proxy sends what it has as
-// metadata PROXY_CONFIG, see proxy-config.ts); injection does.
+// The ProxyConfig that a proxy would be injected with: mesh defaults < ProxyConfig of the root namespace < of its
+// namespace < the annotation proxy.istio.io/config of its pod < ProxyConfig of its workload. Generation does not read
+// it (an injected proxy sends what it has as metadata PROXY_CONFIG, see proxy-config.ts); injection does.
 // Source: Istio pilot/pkg/model/proxy_config.go (EffectiveProxyConfig).
 
 import { isLeft } from 'fp-ts/lib/Either.js';

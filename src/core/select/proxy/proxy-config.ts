@@ -1,6 +1,7 @@
-// The ProxyConfig in force for a proxy, part by part: metadata PROXY_CONFIG as the agent sent it, else the mesh's defaultConfig.
-// The two are never merged here: the injector has merged them already (Istio pilot/pkg/model/context.go, proxyConfigOrDefault).
-// Each part is a facet of its own, so that proxies which differ in, say, their concurrency still share listeners.
+// The ProxyConfig in force for a proxy, part by part: metadata PROXY_CONFIG as the agent sent it, else the mesh's
+// defaultConfig. The two are never merged here: the injector has merged them already (Istio pilot/pkg/model/context.go,
+// proxyConfigOrDefault). Each part is a facet of its own, so that proxies which differ in, say, their concurrency still
+// share listeners.
 
 import { isLeft } from 'fp-ts/lib/Either.js';
 import { goBoolean } from '../../base/go-boolean.ts';

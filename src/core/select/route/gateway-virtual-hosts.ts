@@ -1,7 +1,9 @@
-// Which virtual hosts the route configuration of a gateway's servers has, and the VirtualServices that each is made of, in order.
+// Which virtual hosts the route configuration of a gateway's servers has, and the VirtualServices that each is made of,
+// in order.
 //
-// Unlike on sidecars, VirtualServices on one host are joined, not shadowed. The routes of a VirtualService are made once per Gateway within a
-// route configuration, so what depends on the port is that of the first server (Istio does the same; tests of ours hold it).
+// Unlike on sidecars, VirtualServices on one host are joined, not shadowed. The routes of a VirtualService are made
+// once per Gateway within a route configuration, so what depends on the port is that of the first server (Istio does
+// the same; tests of ours hold it).
 // Source: Istio pilot/pkg/networking/core/gateway.go.
 
 import { bySpecificity, subsetOf } from '../../model/hosts.ts';
@@ -137,7 +139,10 @@ function declaredPort(merged: MergedServer): number {
   return merged.server.port?.number ?? 0;
 }
 
-/** Hosts of the server that are meant for the VirtualService's namespace, met with its own: of each pair the more specific one. */
+/**
+ * Hosts of the server that are meant for the VirtualService's namespace, met with its own: of each pair the more
+ * specific one.
+ */
 function sharedHosts(serverHosts: readonly string[], virtualService: ResolvedVirtualService): readonly string[] {
   // A list for a few, as almost always; looking through hundreds would be slow.
   const found: string[] | Set<string> =

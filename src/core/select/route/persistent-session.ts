@@ -4,7 +4,10 @@
 import type { Service } from '../../model/service.ts';
 import type { Reader } from '../../query/reader.ts';
 
-/** What names the endpoint: a cookie `name[:path]` (`cookie:…`), or a header (`header:…`); '' for none, or while the filter is off. */
+/**
+ * What names the endpoint: a cookie `name[:path]` (`cookie:…`), or a header (`header:…`); '' for none, or while the
+ * filter is off.
+ */
 export function sessionOf(reader: Reader, service: Service | undefined): string {
   if (service === undefined || !reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER')) return '';
   const cookie = service.labels[reader.feature('PILOT_PERSISTENT_SESSION_LABEL')] ?? '';

@@ -1,7 +1,8 @@
 // What the routes of one VirtualService are made of, for one kind of place (a port of sidecars, a server of gateways).
 //
-// Everything that differs between proxies is settled here and put in as values (which matches apply, which port a destination means), so that
-// proxies that differ in labels or scope without effect on this VirtualService share its routes.
+// Everything that differs between proxies is settled here and put in as values (which matches apply, which port a
+// destination means), so that proxies that differ in labels or scope without effect on this VirtualService share its
+// routes.
 // Source: Istio pilot/pkg/networking/core/route/route.go.
 
 import type { Service } from '../../model/service.ts';
@@ -31,7 +32,10 @@ export interface VirtualServiceRoutesInputs {
   readonly virtualService: ResolvedVirtualService;
   /** In order; never empty. */
   readonly selected: readonly SelectedMatch[];
-  /** The port being built: a service port of sidecars, the declared port of a gateway's server, 0 for proxy and unix routes. */
+  /**
+   * The port being built: a service port of sidecars, the declared port of a gateway's server, 0 for proxy and unix
+   * routes.
+   */
   readonly port: number;
   /** Scheme that a redirect without one is taken to keep. */
   readonly https: boolean;

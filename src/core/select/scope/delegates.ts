@@ -6,8 +6,9 @@
 import type { HTTPMatchRequest, HTTPRoute, StringMatch } from '../../schema/istio-types.gen.ts';
 
 /**
- * Pairs of a root's match and a delegate's match that are looked at for one VirtualService. Every rule of a root may name the same delegate, and
- * matches multiply: two objects that an API server stores could come to billions. Rules that are past the limit are left out.
+ * Pairs of a root's match and a delegate's match that are looked at for one VirtualService. Every rule of a root may
+ * name the same delegate, and matches multiply: two objects that an API server stores could come to billions. Rules
+ * that are past the limit are left out.
  */
 export const DELEGATED_PAIRS_MAX = 50_000;
 

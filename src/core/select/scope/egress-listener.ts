@@ -18,7 +18,10 @@ export interface EgressListener {
   readonly virtualServices: readonly ResolvedVirtualService[];
 }
 
-/** Argument `namespace|Sidecar key|index`: a listener of the Sidecar, seen from the namespace; without a key the implicit `*\/*`. */
+/**
+ * Argument `namespace|Sidecar key|index`: a listener of the Sidecar, seen from the namespace; without a key the
+ * implicit `*\/*`.
+ */
 export const egressListener: Query<string, EgressListener> = {
   name: 'select/egressListener',
   run: (reader, arg) => {
@@ -80,7 +83,10 @@ function withImportedAliases(reader: Reader, service: Service, set: HostSet): Se
   return aliases.length === service.aliases.length ? service : reader.make(serviceWithAliases, { service, aliases });
 }
 
-/** Of the namespaces that have a hostname: the proxy's own, else the first Kubernetes one (if `kubernetesFirst`), else the first. */
+/**
+ * Of the namespaces that have a hostname: the proxy's own, else the first Kubernetes one (if `kubernetesFirst`), else
+ * the first.
+ */
 function oneNamespaceEach(
   services: readonly Service[],
   namespace: string,

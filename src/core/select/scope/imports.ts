@@ -1,4 +1,5 @@
-// What an egress listener imports: `namespace/host` entries, and what of the services and VirtualServices they let through.
+// What an egress listener imports: `namespace/host` entries, and what of the services and VirtualServices they let
+// through.
 // Source: Istio pilot/pkg/model/sidecar.go (hostClassification, selectServices).
 
 import { isWildcard, matches, subsetOf } from '../../model/hosts.ts';

@@ -1,7 +1,9 @@
-// References that lead nowhere: valid objects whose effect is not what their author meant. For the debug pages and for analysis.
+// References that lead nowhere: valid objects whose effect is not what their author meant. For the debug pages and for
+// analysis.
 //
-// A host is there if any service of the mesh has it, visible or not; a wildcard host is not looked for. Of kinds that not every source gives
-// (nodes, accounts, workloads) nothing is missing as long as there is none at all: then the source does not speak of them.
+// A host is there if any service of the mesh has it, visible or not; a wildcard host is not looked for. Of kinds that
+// not every source gives (nodes, accounts, workloads) nothing is missing as long as there is none at all: then the
+// source does not speak of them.
 
 import { type Labels, selects } from '../../base/labels.ts';
 import type { KindDefinition } from '../../kinds/definition.ts';

@@ -1,4 +1,5 @@
-// The services of a scope, those that get clusters: of each listener its services, then the destinations of its VirtualServices; one a hostname.
+// The services of a scope, those that get clusters: of each listener its services, then the destinations of its
+// VirtualServices; one a hostname.
 // Source: Istio pilot/pkg/model/sidecar.go (appendSidecarServices, convertToSidecarScope).
 
 import { sameLabels } from '../../base/labels.ts';
@@ -12,7 +13,9 @@ import { cutToPorts, type EgressListener, listenerPort } from './egress-listener
 import type { ResolvedVirtualService } from './virtual-services.ts';
 import { isVisible } from './visibility.ts';
 
-/** The services of the listeners and of the destinations of their VirtualServices, in the order in which they are met. */
+/**
+ * The services of the listeners and of the destinations of their VirtualServices, in the order in which they are met.
+ */
 export function scopeServices(
   reader: Reader,
   listeners: readonly EgressListener[],
@@ -67,8 +70,8 @@ function alike(a: Service, b: Service): boolean {
 }
 
 /**
- * Host → ports that are named; undefined when some destination names none, and so means all. Rules that are for clients of other namespaces
- * only do not count; without `namespace` all do.
+ * Host → ports that are named; undefined when some destination names none, and so means all. Rules that are for clients
+ * of other namespaces only do not count; without `namespace` all do.
  */
 export function destinationsOf(
   vs: ResolvedVirtualService,
@@ -101,7 +104,10 @@ function appliesIn(route: HTTPRoute, namespace: string): boolean {
   return matches.length === 0 || matches.some(match => !match.sourceNamespace || match.sourceNamespace === namespace);
 }
 
-/** The service that a destination means for a client namespace: its own, else of the visible ones Kubernetes', else the oldest. */
+/**
+ * The service that a destination means for a client namespace: its own, else of the visible ones Kubernetes', else the
+ * oldest.
+ */
 function serviceFor(reader: Reader, hostname: string, namespace: string): Service | undefined {
   const candidates = reader.get(servicesByNamespace, hostname);
   const own = candidates.find(service => service.namespace === namespace);

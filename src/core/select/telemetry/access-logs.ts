@@ -1,8 +1,9 @@
 // Which access logs a proxy writes, for each class of traffic.
 // Source: Istio pilot/pkg/networking/core/accesslog.go, pilot/pkg/model/telemetry_logging.go.
 //
-// Telemetry decides, and where it leaves no provider the mesh's own settings (`accessLogFile`, `enableEnvoyAccessLogService`) do. A provider
-// that is switched off still counts as a decision; a Telemetry whose entries all speak of the other mode does not. Both are Istio's.
+// Telemetry decides, and where it leaves no provider the mesh's own settings (`accessLogFile`,
+// `enableEnvoyAccessLogService`) do. A provider that is switched off still counts as a decision; a Telemetry whose
+// entries all speak of the other mode does not. Both are Istio's.
 
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { compareText } from '../../model/object.ts';

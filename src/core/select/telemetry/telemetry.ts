@@ -1,5 +1,6 @@
 // The Telemetry objects that apply to a proxy, and which providers they leave in force for each class of traffic.
-// Source: Istio pilot/pkg/model/telemetry.go (applicableTelemetries). Access logs, tracing and metrics read the same short list.
+// Source: Istio pilot/pkg/model/telemetry.go (applicableTelemetries). Access logs, tracing and metrics read the same
+// short list.
 //
 // A level is one object; levels are least specific first: mesh, namespace, then the workload's own.
 
@@ -74,7 +75,8 @@ export function modeMatches(mode: string | undefined, traffic: TrafficClass): bo
 }
 
 /**
- * The providers in scope: the defaults, replaced level by level by what the entries of a level that match name together.
+ * The providers in scope: the defaults, replaced level by level by what the entries of a level that match name
+ * together.
  */
 export function providersInScope(
   defaults: readonly string[],

@@ -1,4 +1,5 @@
-// Outbound listeners of a sidecar: makes the filter chains of each plan, then the listener around them; and the listener of the HTTP proxy port.
+// Outbound listeners of a sidecar: makes the filter chains of each plan, then the listener around them; and the
+// listener of the HTTP proxy port.
 // Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners, buildHTTPProxy).
 
 import { compareText } from '../../../core/model/object.ts';

@@ -1,5 +1,6 @@
-// The hosts of one part of a route configuration (core/select/route/sidecar-virtual-hosts.ts) with their routes, before duplicate domains are removed.
-// Nothing here depends on the proxy's namespace, so all namespaces share it, and a changed VirtualService is one part of hundreds.
+// The hosts of one part of a route configuration (core/select/route/sidecar-virtual-hosts.ts) with their routes, before
+// duplicate domains are removed. Nothing here depends on the proxy's namespace, so all namespaces share it, and a
+// changed VirtualService is one part of hundreds.
 
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Service } from '../../../core/model/service.ts';
@@ -41,7 +42,10 @@ export const routedHosts: Selection<VirtualHostWrapper, RoutedHosts> = {
   },
 };
 
-/** Looked up by the identity of `inputs`: equal inputs of sidecars are one object (core/select/route/sidecar-virtual-hosts.ts). */
+/**
+ * Looked up by the identity of `inputs`: equal inputs of sidecars are one object
+ * (core/select/route/sidecar-virtual-hosts.ts).
+ */
 const routesOf: Generator<{ readonly inputs: VirtualServiceRoutesInputs }, GeneratedRoutes> = {
   name: 'route/routesOf',
   run: ({ inputs }) => virtualServiceRoutes.run(inputs),

@@ -1,8 +1,10 @@
-// The virtual hosts of a sidecar's outbound route configuration, sorted by name, without duplicate domains, the catch-all last.
+// The virtual hosts of a sidecar's outbound route configuration, sorted by name, without duplicate domains, the
+// catch-all last.
 // Source: Istio pilot/pkg/networking/core/httproute.go (buildSidecarOutboundHTTPRouteConfig).
 //
-// Every step keeps one value a host, made from the same host's value of the step before. A change of one host is therefore one change at every step
-// (Selection.lineage), and steps that do not depend on the proxy are shared by all namespaces.
+// Every step keeps one value a host, made from the same host's value of the step before. A change of one host is
+// therefore one change at every step (Selection.lineage), and steps that do not depend on the proxy are shared by all
+// namespaces.
 
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Service } from '../../../core/model/service.ts';
@@ -128,7 +130,10 @@ interface Shown {
   readonly lasts: (MadeHost | undefined)[];
 }
 
-/** The last virtual host of each place: after a change usually all but one of hundreds have identical parts, which this finds without a memo. */
+/**
+ * The last virtual host of each place: after a change usually all but one of hundreds have identical parts, which this
+ * finds without a memo.
+ */
 const lastHosts = new WeakMap<readonly Kept[], (MadeHost | undefined)[]>();
 
 function lastsOf(kept: readonly Kept[]): (MadeHost | undefined)[] {

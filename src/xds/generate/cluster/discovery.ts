@@ -1,4 +1,5 @@
-// How Envoy finds the endpoints of an outbound cluster: EDS, DNS, the connection's original destination, or the name asked for.
+// How Envoy finds the endpoints of an outbound cluster: EDS, DNS, the connection's original destination, or the name
+// asked for.
 // Source: Istio pilot/pkg/networking/core/cluster_builder.go.
 
 import type { Duration } from '../../../core/schema/duration.ts';
@@ -39,7 +40,10 @@ export type DiscoveryFields = Pick<
   | 'typedDnsResolverConfig'
 >;
 
-/** The fields that belong to the discovery type. `assignment`: the endpoints of a DNS type cluster; `tls`: the cluster speaks TLS. */
+/**
+ * The fields that belong to the discovery type. `assignment`: the endpoints of a DNS type cluster; `tls`: the cluster
+ * speaks TLS.
+ */
 export function discovery(
   inputs: OutboundClusterInputs,
   assignment: ClusterLoadAssignment | undefined,

@@ -1,4 +1,5 @@
-// Endpoints by locality, on their way to a ClusterLoadAssignment: what the network filter and the locality rules work on.
+// Endpoints by locality, on their way to a ClusterLoadAssignment: what the network filter and the locality rules work
+// on.
 
 import type { LbEndpoint, Locality, LocalityLbEndpoints } from '../../proto/types.gen.ts';
 

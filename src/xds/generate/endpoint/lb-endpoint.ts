@@ -81,7 +81,10 @@ function metadataOf(tlsMode: string, description: string | undefined): Metadata 
   return Object.keys(filterMetadata).length === 0 ? {} : { filterMetadata };
 }
 
-/** `<workload>;<namespace>;<canonical name>;<canonical revision>;<cluster>`, for telemetry of peers that cannot introduce themselves. */
+/**
+ * `<workload>;<namespace>;<canonical name>;<canonical revision>;<cluster>`, for telemetry of peers that cannot
+ * introduce themselves.
+ */
 function workload(endpoint: Endpoint, service: DescribedAs | undefined): string {
   const labels = { ...endpoint.labels, ...service?.labels };
   const { name, revision } = canonicalService(labels, endpoint.workloadName);

@@ -1,5 +1,5 @@
-// Istio's own filters: how proxies tell each other who they are, which protocol a client speaks inside mesh mTLS, and the standard metrics.
-// A proxy without them (stock Envoy) gets none of these.
+// Istio's own filters: how proxies tell each other who they are, which protocol a client speaks inside mesh mTLS, and
+// the standard metrics. A proxy without them (stock Envoy) gets none of these.
 // Source: Istio pilot/pkg/xds/filters/filters.go, pilot/pkg/model/telemetry.go.
 
 import type { Generator } from '../../../core/query/memo.ts';

@@ -1,7 +1,9 @@
-// The `jwt_authn` filter: one provider for each token rule. A request without a token passes, one with a bad token is refused; that a token is
-// needed is said by AuthorizationPolicies, which read what the filter leaves in dynamic metadata.
+// The `jwt_authn` filter: one provider for each token rule. A request without a token passes, one with a bad token is
+// refused; that a token is needed is said by AuthorizationPolicies, which read what the filter leaves in dynamic
+// metadata.
 //
-// A rule whose keys are not known yet has a key that no token matches, so its tokens are refused until the answer is there.
+// A rule whose keys are not known yet has a key that no token matches, so its tokens are refused until the answer is
+// there.
 // Source: Istio pilot/pkg/security/authn/policy_applier.go (convertToEnvoyJwtConfig).
 
 import type { Generator } from '../../../core/query/memo.ts';
@@ -18,7 +20,10 @@ const REMOTE_CACHE = { seconds: 300, nanos: 0 };
 /** Claims that are split at spaces whatever a rule says (RFC 8693, RFC 6749). */
 const SPACE_DELIMITED = ['permission', 'scope'];
 
-/** An RSA public key whose private half has never been kept: no token is signed with it (Istio pilot/pkg/model/jwks_resolver.go, FakeJwks). */
+/**
+ * An RSA public key whose private half has never been kept: no token is signed with it (Istio
+ * pilot/pkg/model/jwks_resolver.go, FakeJwks).
+ */
 const NO_TOKEN_MATCHES = `{
   "keys": [
     {

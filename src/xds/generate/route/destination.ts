@@ -1,5 +1,6 @@
-// The cluster that a destination of a VirtualService leads to. Destinations are not checked: an unknown host or subset is named all the same,
-// and the proxy answers with an error until it exists. Source: Istio pilot/pkg/networking/core/route/route.go (GetDestinationCluster).
+// The cluster that a destination of a VirtualService leads to. Destinations are not checked: an unknown host or subset
+// is named all the same, and the proxy answers with an error until it exists. Source: Istio
+// pilot/pkg/networking/core/route/route.go (GetDestinationCluster).
 
 import type { Destination, LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
 import { outboundClusterName } from '../../../core/select/cluster/cluster-names.ts';

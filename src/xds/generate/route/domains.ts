@@ -1,5 +1,5 @@
-// The domains under which a sidecar's clients name a service: its hostname and aliases, the short forms that DNS search paths allow from where
-// the proxy is, and its addresses.
+// The domains under which a sidecar's clients name a service: its hostname and aliases, the short forms that DNS search
+// paths allow from where the proxy is, and its addresses.
 // Source: Istio pilot/pkg/networking/core/httproute.go (generateVirtualHostDomains, GenerateAltVirtualHosts).
 
 import { isIp, isIpv6 } from '../../../core/model/proxy.ts';

@@ -1,6 +1,7 @@
 // What a route adds to, sets in and removes from the headers of requests and responses.
 //
-// Pseudo headers and `host` cannot be mutated as headers; setting `:authority` or `host` of a request is a rewrite of the authority instead.
+// Pseudo headers and `host` cannot be mutated as headers; setting `:authority` or `host` of a request is a rewrite of
+// the authority instead.
 // Source: Istio pilot/pkg/networking/core/route/route.go (TranslateHeadersOperations).
 
 import { compareText } from '../../../core/model/object.ts';

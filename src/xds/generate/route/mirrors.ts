@@ -5,7 +5,10 @@ import type { HTTPRoute, Percent } from '../../../core/schema/istio-types.gen.ts
 import type { FractionalPercent, RouteAction_RequestMirrorPolicy } from '../../proto/types.gen.ts';
 import { perHundred, perMillion } from './percent.ts';
 
-/** `shadowSuffix`: hosts of copies end in `-shadow`. The one `mirror` first, then `mirrors`; what mirrors no request at all is left out. */
+/**
+ * `shadowSuffix`: hosts of copies end in `-shadow`. The one `mirror` first, then `mirrors`; what mirrors no request at
+ * all is left out.
+ */
 export function mirrorPolicies(
   rule: HTTPRoute,
   shadowSuffix: boolean,

@@ -20,7 +20,8 @@ const previousHosts: RetryPolicy_RetryHostPredicate = {
 };
 
 /**
- * `hashed`: the destination is chosen by a hash, so that retrying on other hosts would defeat it. undefined: no retries.
+ * `hashed`: the destination is chosen by a hash, so that retrying on other hosts would defeat it. undefined: no
+ * retries.
  */
 export const retryPolicy = lastOf((retries: HTTPRetry | undefined, hashed: boolean): RetryPolicy | undefined => {
   if (retries === undefined) return defaultPolicy(hashed);

@@ -127,7 +127,10 @@ function routeName(rule: HTTPRoute, match: HTTPMatchRequest | undefined): string
   return (rule.name ?? '') + (matchName === '' ? '' : `.${matchName}`);
 }
 
-/** A redirect beats a direct response, which beats destinations. A redirect with a code that Envoy does not know leaves the route empty. */
+/**
+ * A redirect beats a direct response, which beats destinations. A redirect with a code that Envoy does not know leaves
+ * the route empty.
+ */
 function actionOf(
   inputs: VirtualServiceRoutesInputs,
   { rule, route, operations, semantics }: RuleParts,

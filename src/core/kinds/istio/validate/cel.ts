@@ -1,5 +1,5 @@
-// The syntax of CEL expressions (the language's specification, doc/langdef.md), as cel-go parses them: the grammar, the reserved words, and what
-// the standard macros take. Nothing is evaluated and no types are checked: Envoy does that.
+// The syntax of CEL expressions (the language's specification, doc/langdef.md), as cel-go parses them: the grammar, the
+// reserved words, and what the standard macros take. Nothing is evaluated and no types are checked: Envoy does that.
 
 import { quoted } from '../../report.ts';
 

@@ -1,4 +1,5 @@
-// Names of HTTP headers in matches and in operations. Source: Istio pkg/config/validation (ValidateHTTPHeaderName and its relatives).
+// Names of HTTP headers in matches and in operations. Source: Istio pkg/config/validation (ValidateHTTPHeaderName and
+// its relatives).
 
 import type { Headers } from '../../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../../report.ts';

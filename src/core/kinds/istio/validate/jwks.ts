@@ -1,10 +1,12 @@
-// Inline key sets (RFC 7517): readable, and each key with the members of its type. Whether the numbers are good keys is Envoy's to say.
-// A single key may stand for a set, as the library of Istio (github.com/lestrrat-go/jwx) has it.
+// Inline key sets (RFC 7517): readable, and each key with the members of its type. Whether the numbers are good keys is
+// Envoy's to say. A single key may stand for a set, as the library of Istio (github.com/lestrrat-go/jwx) has it.
 
 import { isObject, type Json, type JsonObject } from '../../../base/json.ts';
 import { quoted } from '../../report.ts';
 
-/** What a key of the type must have, and which of its members are bytes in base64. Whatever has `d` is a private key. */
+/**
+ * What a key of the type must have, and which of its members are bytes in base64. Whatever has `d` is a private key.
+ */
 interface Members {
   readonly needed: readonly string[];
   readonly bytes: readonly string[];

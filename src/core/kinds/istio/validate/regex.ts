@@ -1,7 +1,8 @@
-// Regular expressions that Envoy will run: RE2's syntax, so that what is accepted here compiles there, and of bounded size.
+// Regular expressions that Envoy will run: RE2's syntax, so that what is accepted here compiles there, and of bounded
+// size.
 //
-// `x{1000}` is seven characters and a thousand instructions; so what is bounded is the length *and* the size with all repetitions
-// written out, before anything is compiled: a file full of such expressions must not stall the fold.
+// `x{1000}` is seven characters and a thousand instructions; so what is bounded is the length *and* the size with all
+// repetitions written out, before anything is compiled: a file full of such expressions must not stall the fold.
 
 import { RE2JS } from 're2js';
 import { quoted, type Report } from '../../report.ts';

@@ -1,8 +1,9 @@
-// One rule of an AuthorizationPolicy as one policy of Envoy's RBAC: permissions from `to`, principals from `from`, and each condition of
-// `when` on the side that its attribute belongs to.
+// One rule of an AuthorizationPolicy as one policy of Envoy's RBAC: permissions from `to`, principals from `from`, and
+// each condition of `when` on the side that its attribute belongs to.
 //
-// What cannot be rendered closes: an ALLOW rule goes as a whole (it allows nothing), a rule of another action loses the value and so
-// refuses more. An unknown key takes the whole rule with it in every action, as in Istio; validation refuses such an object.
+// What cannot be rendered closes: an ALLOW rule goes as a whole (it allows nothing), a rule of another action loses the
+// value and so refuses more. An unknown key takes the whole rule with it in every action, as in Istio; validation
+// refuses such an object.
 // Source: Istio pilot/pkg/security/authz/model/model.go (New, Generate).
 
 import type { Condition, Operation, Rule, Source } from '../../../../core/schema/istio-types.gen.ts';
