@@ -37,7 +37,7 @@ export interface DnsInputs {
   readonly dnsUdpMaxQueries: number;
 }
 
-/** `S` and `A`: what the caller makes of the inputs of TLS and of the endpoints inside the cluster. */
+/** `S` and `A`: the caller's types for the TLS inputs and for the endpoints inside the cluster. */
 export interface OutboundClusterInputs<S = unknown, A = unknown> extends CommonClusterInputs, DnsInputs {
   readonly sockets: S | undefined;
   /** DNS types only. */
@@ -61,7 +61,7 @@ export interface OutboundClusterInputs<S = unknown, A = unknown> extends CommonC
   readonly keepsSessions: boolean;
   /** Redis with the Redis filter hashes keys itself. */
   readonly hashesKeys: boolean;
-  /** ORIGINAL_DST: the port to connect to instead of the one asked for; 0 for none. */
+  /** ORIGINAL_DST: the port that replaces the one of the original destination; 0 for none. */
   readonly portOverride: number;
   readonly exchangeMetadata: boolean;
   readonly exchangeLabels: string;
@@ -178,7 +178,7 @@ function selectCluster<S, A>(
   const choice = localityChoice(policy, service.trafficDistribution, defaults.localityLbSetting);
   const telemetry = discovery !== 'FORWARD_PROXY' && defaults.telemetry;
   const resolving = dnsInputs(reader, service, dns);
-  // Written out member by member: objects put together by spreading so many cost many times as much.
+  // Written out member by member: spreading objects of this size costs several times as much.
   return {
     sockets: sniDnat || tls.inputs === undefined ? undefined : parts.sockets(tls.inputs),
     assignment: assignment !== undefined && resolvesNames(discovery) ? parts.assignment(assignment) : undefined,

@@ -45,8 +45,8 @@ export function policyOfSubset(
 }
 
 /**
- * The TLS mode that a rule sets for the endpoints of a port, or of a subset at a port; undefined when it says nothing.
- * A subset does not inherit from its rule here. Source: Istio pilot/pkg/xds/endpoints/mtls_checker.go.
+ * The TLS mode that a rule sets for the endpoints of a port, or of a subset at a port; undefined when the rule sets
+ * none. A subset does not inherit from its rule here. Source: Istio pilot/pkg/xds/endpoints/mtls_checker.go.
  */
 export function endpointTlsModeOfRule(
   rule: DestinationRule | undefined,

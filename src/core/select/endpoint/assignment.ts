@@ -47,7 +47,7 @@ export interface NetworkInputs {
   readonly router: boolean;
 }
 
-/** What a service says of all its endpoints instead of themselves. */
+/** Settings of the service that replace those of each endpoint. */
 export interface DescribedAs {
   readonly namespace: string;
   /** Canonical name and revision, if it has them. */
@@ -143,8 +143,8 @@ function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): re
 }
 
 /**
- * With multi-cluster services: what a cluster does not export is for its own proxies; by the name in the set neither is
- * what it does not import.
+ * With multi-cluster services, endpoints that a cluster does not export are for its own proxies only. Under the
+ * clusterset name, endpoints also need an import in the proxy's cluster.
  */
 function isDiscoverable(reader: ProxyReader, { hostname, namespace, name }: Service, cluster: string): boolean {
   if (!reader.feature('ENABLE_MCS_SERVICE_DISCOVERY')) return true;
@@ -177,7 +177,7 @@ function visibility(reader: ProxyReader, service: Service): Visibility {
   const draining = reader.feature('PILOT_DRAINING_LABEL');
   const keepsDraining = (service.labels[reader.feature('PILOT_PERSISTENT_SESSION_LABEL')] ?? '') !== '';
   const manyNetworks = reader.get(networkGateways, '').length > 0;
-  // Of the merged service: what the service says in another cluster does not count.
+  // Of the merged service: settings of the service in another cluster do not count.
   const sendsUnhealthy = reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS') || service.trafficDistribution !== 'Any';
   return {
     cluster: cluster => ownCluster === undefined || cluster === ownCluster,

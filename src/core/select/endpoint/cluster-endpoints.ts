@@ -1,5 +1,5 @@
-// Which clusters of a subscription have endpoints to send, and the inputs of the assignment of each. An assignment
-// follows from the cluster's name, its service and the rule in force for it, so proxies that see the same share it.
+// The clusters of a subscription that have endpoints, and the inputs of their assignments. An assignment follows from
+// the cluster's name, its service and the rule in force for it, so proxies that see the same share it.
 // Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go (NewEndpointBuilder, BuildClusterLoadAssignment).
 
 import { portNumbered, type Service } from '../../model/service.ts';

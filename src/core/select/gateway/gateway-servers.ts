@@ -47,8 +47,8 @@ export function gatewayRouteName(server: Server, port: number, namespace: string
 }
 
 /**
- * Hosts in normal form: `./h` names the Gateway's own namespace, any namespace is said by leaving it out, `*` with any
- * namespace is all there is.
+ * Hosts in normal form: `./h` means the Gateway's own namespace, `h` alone means any namespace, and `*` with any
+ * namespace means every host.
  */
 export function normalHosts(hosts: readonly string[], namespace: string): readonly string[] {
   if (hosts.includes('*/*')) return ['*'];

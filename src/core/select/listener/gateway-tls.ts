@@ -1,5 +1,5 @@
-// Inputs of TLS that users configure on a server: what it asks for, the mesh's defaults, where its certificates come
-// from.
+// Inputs of the TLS that users configure on a server: its settings, the mesh's defaults, the source of its
+// certificates.
 //
 // Mesh certificates and certificates in files come from the agent. A stock Envoy has none: it reads files itself, and a
 // server that needs the mesh is not served there.
@@ -38,8 +38,7 @@ export function selectGatewayTls(reader: ProxyReader, server: Server, quic: bool
 }
 
 /**
- * `http`: what is inside of the TLS is HTTP, which matters for mesh certificates only. Undefined: the proxy cannot
- * serve it.
+ * `http`: TLS carries HTTP; matters for mesh certificates only. Undefined: the proxy cannot serve it.
  */
 export function selectServerTls(
   reader: ProxyReader,

@@ -11,7 +11,7 @@ import { NO_ADDRESS } from '../nametable/service-addresses.ts';
 import { listenerServices } from '../scope/sidecar-scope.ts';
 
 /**
- * Argument `hostname|namespace|port number`: address lists of all endpoints, whatever their cluster, network or health.
+ * Argument `hostname|namespace|port number`: address lists of all endpoints of every cluster, network and health.
  */
 const endpointBinds: Query<string, readonly (readonly string[])[]> = {
   name: 'select/headlessEndpoints',

@@ -52,7 +52,8 @@ export function isPrivilegedPort(reader: ProxyReader, port: number): boolean {
 }
 
 /**
- * True if the port belongs to the proxy itself: its status and metrics ports and, if asked, the two virtual listeners.
+ * True if the port belongs to the proxy itself: its status and metrics ports and, on request, the two virtual
+ * listeners.
  */
 export function isReservedPort(reader: ProxyReader, port: number, withVirtual: boolean): boolean {
   if (port === 0) return false;

@@ -19,7 +19,7 @@ const defaultCiphers: readonly string[] = [
   'AES128-GCM-SHA256',
 ];
 
-/** What all chains share, whatever they carry. */
+/** Settings that all chains share. */
 export interface MeshTlsSettings extends FileCertificates {
   readonly tls13: boolean;
   readonly ciphers: readonly string[];

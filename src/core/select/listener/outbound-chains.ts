@@ -29,7 +29,7 @@ export interface TcpChainPlan {
   readonly serverNames: readonly string[];
   /** `address/length` or plain addresses. */
   readonly cidrs: readonly string[];
-  /** The VirtualService that the chain comes of. */
+  /** The VirtualService that the chain is made from. */
   readonly config?: { readonly namespace: string; readonly name: string };
   readonly route: TcpRoute;
   /** Of the port that brought the chain: listeners are shared. */
@@ -49,7 +49,7 @@ export interface BoundPort {
   readonly cidrs: readonly string[];
   readonly address: string;
   /**
-   * The listener takes connections to any address, or the service's own are a range: the address says nothing of the
+   * The listener takes connections to any address, or the service's own are a range: the address does not identify the
    * service.
    */
   readonly wildcardBind: boolean;
@@ -111,12 +111,12 @@ function tlsChains(
   return chains.length > 0 ? chains : [defaultTlsChain(reader, bound)];
 }
 
-/** The wildcard host of a service that is resolved when it is asked for, else ''. */
+/** The wildcard host of a service that Envoy resolves on demand, else ''. */
 export function dynamicHostOf(service: Service): string {
   return service.resolution === 'DynamicDNS' && isWildcard(service.hostname) ? service.hostname : '';
 }
 
-/** Services that share an address are told apart by SNI. */
+/** SNI distinguishes services that share an address. */
 function defaultTlsChain(reader: ProxyReader, bound: BoundPort): TcpChainPlan {
   const { service } = bound;
   const shared = bound.wildcardBind || dynamicHostOf(service) !== '';

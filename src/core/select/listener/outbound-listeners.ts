@@ -46,7 +46,7 @@ const egressTcpRules: Query<string, readonly ResolvedVirtualService[]> = {
     tcpVirtualServices(reader.get(sidecarScope, '').egressListeners[Number(place)]?.virtualServices ?? []),
 };
 
-/** What an egress listener says about every port in it. */
+/** Settings of an egress listener for all of its ports. */
 interface EgressView {
   readonly spec: IstioEgressListener;
   readonly bindToPort: boolean;
@@ -54,7 +54,7 @@ interface EgressView {
   readonly binds: readonly string[];
   /** The wildcard addresses of the proxy. */
   readonly wildcards: readonly [string, ...string[]];
-  /** Looked for when the first port comes that is not plain HTTP. */
+  /** Computed for the first port that is not plain HTTP. */
   readonly tcpRules: () => readonly ResolvedVirtualService[];
 }
 
@@ -161,7 +161,7 @@ interface Binding {
 }
 
 function bindOf(reader: ProxyReader, view: EgressView, service: Service, address: string): Binding {
-  // What comes to an address that was chosen is for all services there: where it was going before is not known.
+  // Traffic to a chosen address is for all services there: its original destination is unknown.
   const given = nonEmpty(view.binds);
   if (given !== undefined) return { binds: given, cidrs: [] };
   const others = allAddresses(service, reader.derived(addressView)).slice(1);

@@ -167,7 +167,7 @@ function subsetOf(rule: DestinationRule | undefined, name: string): Subset | und
   return name === '' ? undefined : rule?.subsets?.find(subset => subset.name === name);
 }
 
-/** A subset's load balancer replaces that of the rule, whatever it is. */
+/** A subset's load balancer always replaces that of the rule. */
 function hashesSourceIp(rule: DestinationRule | undefined, subset: Subset | undefined): boolean {
   const balancer = subset?.trafficPolicy?.loadBalancer ?? rule?.trafficPolicy?.loadBalancer;
   return balancer?.consistentHash?.useSourceIp === true;

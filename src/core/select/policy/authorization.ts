@@ -1,5 +1,5 @@
-// What of AuthorizationPolicies a proxy is given: the policies attached to it, the trust domains that principals are
-// expanded over, and the external authorizers that its CUSTOM policies name.
+// Authorization inputs of a proxy: its attached AuthorizationPolicies, the trust domains for the expansion of
+// principals, and the external authorizers that its CUSTOM policies name.
 //
 // Policies of the root namespace come before those of the proxy's own. The dry-run annotation is the one annotation
 // that counts.

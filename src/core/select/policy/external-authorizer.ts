@@ -1,5 +1,5 @@
-// The external authorizer that a provider of MeshConfig stands for: where it is and how it is asked, or why it cannot
-// be used.
+// The external authorizer that a provider of MeshConfig stands for: its address and protocol, or the reason why it is
+// unusable.
 //
 // A provider that cannot be used closes: the rules that name it refuse what they match. MeshConfig does not check all
 // of this, so a provider with a dot in its name is accepted there and refuses here.

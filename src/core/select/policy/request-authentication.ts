@@ -82,7 +82,7 @@ function fetchedKeys(reader: Reader, issuer: string, uri: string): TokenKeys {
   return { kind: 'fetched', text: document?.spec.keys };
 }
 
-/** Port 0: neither the URI nor its scheme says one. */
+/** Port 0: neither the URI nor its scheme gives one. */
 function hostOf(uri: string): { readonly hostname: string; readonly port: number } {
   const { scheme = '', hostname = '', port = '' } = parseUrl(uri) ?? {};
   if (port !== '') return { hostname, port: Number(port) };

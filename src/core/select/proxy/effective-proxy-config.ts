@@ -51,7 +51,7 @@ function ofObject(obj: Obj<'ProxyConfig'> | undefined): ProxyConfig {
   };
 }
 
-/** Of the pod, or as the proxy itself says. What cannot be read is no configuration. */
+/** From the pod, or from the proxy's own metadata. What cannot be read is no configuration. */
 function ofAnnotation(reader: ProxyReader): ProxyConfig {
   const said = reader.metadata('ANNOTATIONS');
   const text = podOfProxy(reader)?.annotations[ANNOTATION] ?? (isObject(said) ? said[ANNOTATION] : undefined);

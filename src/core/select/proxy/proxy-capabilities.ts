@@ -1,4 +1,4 @@
-// What a proxy can run, and whether it has an agent beside it.
+// Capabilities of a proxy, and whether an agent runs beside it.
 //
 // istio-proxy has Istio's own filters compiled in, and an agent that serves workload certificates through the bootstrap
 // cluster `sds-grpc`. A proxy that lists its extensions without Istio's filters is a stock Envoy: it rejects those

@@ -10,7 +10,7 @@ import type { Derivation, ProxyReader } from '../../query/reader.ts';
 import { decodeIstio } from '../../schema/istio.ts';
 import type { IstioTypeMap, ProxyConfig } from '../../schema/istio-types.gen.ts';
 
-/** What cannot be read counts as not said. (Istio refuses the proxy.) */
+/** An unreadable value counts as absent. (Istio refuses the proxy.) */
 function part(name: keyof ProxyConfig & string, type: keyof IstioTypeMap & string): Derivation<JsonObject> {
   return {
     name: `proxy config ${name}`,

@@ -1,5 +1,5 @@
-// Which consistentHash block decides how requests to a destination are spread, if any. A query of its own: a
-// DestinationRule that changes in other respects (subsets' labels, connection pools, …) changes no route.
+// The consistentHash block that spreads the requests of a destination, if any. A query of its own: a DestinationRule
+// that changes in other respects (subsets' labels, connection pools, …) changes no route.
 // Source: Istio pilot/pkg/networking/core/route/route.go (HashForHTTPDestination).
 
 import { isWildcard, resolveShortName, subsetOf } from '../../model/hosts.ts';
@@ -68,7 +68,7 @@ interface HashedHosts {
   readonly wildcards: readonly string[];
 }
 
-/** The hosts of all rules that hash anywhere, whether they apply to somebody or not. */
+/** The hosts of all rules with a consistent hash, whether or not they apply to any proxy. */
 const hashedHosts: Query<'', HashedHosts> = {
   name: 'select/hashedHosts',
   run: reader => {
@@ -77,7 +77,7 @@ const hashedHosts: Query<'', HashedHosts> = {
   },
 };
 
-/** A list of its own, so that a rule which changes without changing it changes nothing above. */
+/** A query of its own: a changed rule with the same hosts leaves the queries above as they are. */
 const hashedHostNames: Query<'', readonly string[]> = {
   name: 'select/hashedHostNames',
   run: reader => {

@@ -144,7 +144,7 @@ function declaredPort(merged: MergedServer): number {
  * specific one.
  */
 function sharedHosts(serverHosts: readonly string[], virtualService: ResolvedVirtualService): readonly string[] {
-  // A list for a few, as almost always; looking through hundreds would be slow.
+  // A list while there are few, the usual case; a search of hundreds would be slow.
   const found: string[] | Set<string> =
     serverHosts.length * virtualService.hosts.length > LIST_MAX ? new Set<string>() : [];
   const add = (host: string): void => {
@@ -190,7 +190,7 @@ function destinationService(reader: ProxyReader, host: string, namespace: string
   return beside ?? reader.get(scopeService, host);
 }
 
-/** Hosts whose routes come of the same VirtualServices through the same Gateways become domains of one virtual host. */
+/** Hosts with routes from the same VirtualServices through the same Gateways become domains of one virtual host. */
 function collapsed(hosts: readonly OpenHost[]): readonly GatewayVirtualHost[] {
   const kept: OpenHost[] = [];
   /** By their first routes: there can be thousands of hosts, and few begin alike. */

@@ -23,7 +23,7 @@ import {
 } from './virtual-service-routes.ts';
 import { mostSpecificVirtualService } from './wildcard-hosts.ts';
 
-/** Equal ones are one object: what follows from one is not asked for again because another changed. */
+/** Equal values are one object: queries that depend on one do not run again when another changes. */
 export interface VirtualHostWrapper {
   /** Names the virtual hosts, together with host or service. */
   readonly port: number;
@@ -82,8 +82,7 @@ const hostsOfListener: Query<string, PortVirtualHosts> = {
 };
 
 /**
- * The first listener that is for every port, for this port, or, without a number, bound to what the route is named
- * after.
+ * The first listener for every port, for this port, or, without a number, bound to the address in the route's name.
  */
 function listenerFor(listeners: readonly EgressListener[], routeName: string, port: number): number {
   return listeners.findIndex(({ spec }) => {
@@ -97,7 +96,7 @@ function listenerFor(listeners: readonly EgressListener[], routeName: string, po
 /** Services by host; of several with one host the last counts. */
 type ServicesByHost = ReadonlyMap<string, Service>;
 
-/** What a route configuration is seen from; namespaces that see the same there share what they find. */
+/** The viewpoint of a route configuration; namespaces with equal viewpoints share the result. */
 interface RouteScope {
   readonly services: readonly Service[];
   readonly virtualServices: readonly ResolvedVirtualService[];

@@ -1,4 +1,4 @@
-// What the routes of one VirtualService are made of, for one kind of place (a port of sidecars, a server of gateways).
+// Inputs of the routes of one VirtualService at one place (a port of sidecars, a server of gateways).
 //
 // Everything that differs between proxies is settled here and put in as values (which matches apply, which port a
 // destination means), so that proxies that differ in labels or scope without effect on this VirtualService share its
@@ -135,13 +135,13 @@ function selectMatches(reader: ProxyReader, spec: VirtualService, place: RoutePl
   const routes = spec.http ?? [];
   const first = routes[0]?.match ?? [];
   if (routes.length > 0 && first.length === 0) return everything;
-  // Exactly as long as it has to be: these are kept by the thousand.
+  // Allocated at its exact length, because thousands of these are kept.
   if (routes.length === 1 && first.every(match => applies(reader, match, place))) return first.map((_, i) => [0, i]);
   const selected: SelectedMatch[] = [];
   for (let rule = 0; rule < routes.length; rule++) {
     const matches = routes[rule]!.match ?? [];
     if (matches.length === 0) {
-      // What comes after a rule that matches everything is never reached.
+      // Rules after one that matches everything are unreachable.
       selected.push([rule, -1]);
       return selected;
     }

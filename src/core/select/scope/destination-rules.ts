@@ -27,9 +27,9 @@ export const destinationRule: Query<string, MergedRule | undefined> = {
 };
 
 /**
- * The outbound rule of every service of the scope that has one, by hostname: the same as `destinationRule` says of
- * each. For whoever needs them all; a changed rule then is one look at all services of a scope, and none that is
- * remembered for each.
+ * The outbound rule of every service of the scope that has one, by hostname: the same result as `destinationRule` for
+ * each. For callers that need all of them: a changed rule costs one pass over the services of a scope instead of one
+ * memoised query for each.
  */
 export const scopeRules: Query<'', ReadonlyMap<string, MergedRule>> = {
   name: 'select/scopeRules',

@@ -1,5 +1,5 @@
-// The services of a scope, those that get clusters: of each listener its services, then the destinations of its
-// VirtualServices; one a hostname.
+// The services of a scope, which get clusters: for each listener its services, then the destinations of its
+// VirtualServices. One service for each hostname.
 // Source: Istio pilot/pkg/model/sidecar.go (appendSidecarServices, convertToSidecarScope).
 
 import { sameLabels } from '../../base/labels.ts';
@@ -37,7 +37,10 @@ export function scopeServices(
   return [...found.values()];
 }
 
-/** One service a hostname: the first, but Kubernetes replaces others; the ports of a like service join. */
+/**
+ * One service for each hostname: the first, but a Kubernetes service replaces others; the ports of otherwise equal
+ * services are merged.
+ */
 export function addService(reader: Reader, found: Map<string, Service>, service: Service | undefined): void {
   if (service === undefined) return;
   const seen = found.get(service.hostname);
@@ -70,8 +73,8 @@ function alike(a: Service, b: Service): boolean {
 }
 
 /**
- * Host → ports that are named; undefined when some destination names none, and so means all. Rules that are for clients
- * of other namespaces only do not count; without `namespace` all do.
+ * Host → named ports; undefined when a destination names no port and so means all. Rules only for clients of other
+ * namespaces do not count; without `namespace` all rules count.
  */
 export function destinationsOf(
   vs: ResolvedVirtualService,
@@ -119,7 +122,10 @@ function serviceFor(reader: Reader, hostname: string, namespace: string): Servic
   return visible.find(service => service.registry === 'Kubernetes') ?? visible[0];
 }
 
-/** Argument: a hostname. One service a namespace, the oldest, but Kubernetes beats others; by age. */
+/**
+ * Argument: a hostname. One service for each namespace: the oldest, but a Kubernetes service replaces others. Sorted
+ * by age.
+ */
 const servicesByNamespace: Query<string, readonly Service[]> = {
   name: 'select/servicesByNamespace',
   run: (reader, hostname) => {

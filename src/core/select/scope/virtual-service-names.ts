@@ -1,5 +1,4 @@
-// Resolves the names in a VirtualService: hosts, destinations and gateways, relative to the namespace of the object
-// that says them.
+// Resolves the names in a VirtualService: hosts, destinations and gateways, relative to the namespace of the object.
 // Source: Istio pilot/pkg/model/virtualservice.go (ResolveVirtualServiceShortnames).
 
 import { resolveGatewayName, resolveShortName } from '../../model/hosts.ts';

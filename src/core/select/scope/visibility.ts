@@ -1,5 +1,5 @@
 // Which services a namespace may see. ExternalName aliases are among them (resolution `Alias`): routes look them up,
-// but nothing is generated for them.
+// but they have no resources.
 // Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry, servicesExportedToNamespace).
 
 import type { Service } from '../../model/service.ts';

@@ -3,7 +3,8 @@
 //   kubernetes://[namespace/]name          a Secret of the proxy's own namespace
 //   kubernetes-gateway://namespace/name    a Secret that a Gateway of the proxy refers to
 //   configmap://namespace/name             the roots in a ConfigMap; public, so from any namespace
-// The ending `-cacert` asks for the roots only. What a proxy may not read is absent, exactly as if it did not exist.
+// The ending `-cacert` asks for the roots only. A secret that the proxy may not read is absent, exactly like one that
+// does not exist.
 // Source: Istio pilot/pkg/xds/sds.go, pilot/pkg/model/credentials, pilot/pkg/credentials/kube.
 
 import { base64OfText } from '../../base/base64.ts';

@@ -41,7 +41,7 @@ export interface TracingChoice {
   readonly useRequestIdForTraceSampling: boolean;
 }
 
-/** What a Telemetry says of request ids counts only where it leads to a tracer. */
+/** A Telemetry's request id settings count only if it leads to a tracer. */
 const NO_TRACING: TracingChoice = { useRequestIdForTraceSampling: true };
 
 const FULL_SAMPLING = 100;
