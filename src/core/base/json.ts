@@ -90,7 +90,7 @@ function quoted(text: string): string {
 
 function membersEqual(a: JsonObject, b: JsonObject): boolean {
   let members = 0;
-  // Enumerating the objects themselves makes no list of their keys; what is inherited is not one of the value.
+  // Enumeration with `in` allocates no list of keys; inherited members are skipped.
   for (const key in a) {
     const member = a[key];
     if (member === undefined || !Object.hasOwn(a, key)) continue;

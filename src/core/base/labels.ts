@@ -42,7 +42,7 @@ export function localityOfNode(labels: Labels): string {
   return region === '' && zone === '' && subzone === '' ? '' : `${region}/${zone}/${subzone}`;
 }
 
-/** `region/zone/subzone` in its parts; what is missing is empty, what is too much is left out. */
+/** The parts of `region/zone/subzone`: missing parts are empty, extra parts are dropped. */
 export function splitLocality(locality: string): {
   readonly region: string;
   readonly zone: string;

@@ -11,10 +11,10 @@ import { isObject, type Json } from './json.ts';
 export const YAML_DEPTH_MAX = 64;
 /** Characters of a document once its anchors are expanded. */
 export const YAML_EXPANDED_MAX = 4 * 1024 * 1024;
-/** Mistakes that are told of one document. */
+/** Problems reported for one document. */
 export const YAML_ERRORS_MAX = 20;
 
-/** What is wrong, and the offset in the text where it stands. */
+/** A problem and its offset in the text. */
 export interface YamlError {
   readonly offset: number;
   readonly reason: string;
@@ -159,7 +159,7 @@ class ValueReader {
 
 export const TOO_DEEP = `is nested more than ${YAML_DEPTH_MAX} levels deep`;
 const EXPANDED = `anchors are expanded to more than ${YAML_EXPANDED_MAX / 1024 / 1024} MiB`;
-/** What a value is counted with beside its text. */
+/** Fixed cost of a value, added to the length of its text. */
 const SCALAR_SIZE = 4;
 
 function scalar({ value }: Scalar): Anchored {

@@ -129,7 +129,7 @@ function countMistakes(composer: Composer<ParsedNode, true>): {
   return mistakes;
 }
 
-/** What the composer gives as a place: an offset, a range, or a token. */
+/** A place as the composer reports it: an offset, a range, or a token. */
 function offsetIn(source: unknown): number {
   if (typeof source === 'number') return source;
   if (Array.isArray(source)) return Number(source[0]);
@@ -141,7 +141,7 @@ const SCALAR_NEXT = '\u001f';
 const BLANKS = /^[ \t]+$/;
 const TOO_MANY_TOKENS = `has more than ${YAML_TOKENS_MAX} words and marks`;
 
-/** What is wrong with a document and what it comes to. */
+/** The problems of a document and its value. */
 export function documentValue(document: Document.Parsed): YamlValue {
   if (document.errors.length === 0) return yamlValue(document.contents);
   const errors = document.errors.slice(0, YAML_ERRORS_MAX);

@@ -1,6 +1,5 @@
-// The state before a change and the one after it, side by side: the derived model is asked of both, and only a
-// difference in what comes out is worth a push. Keys of services are `ServiceEntry/<namespace>/<hostname>`, whatever
-// they were made from, as in Istio.
+// Compares the derived model before and after a change; only a difference requests a push. As in Istio, the key of a
+// service of any registry is `ServiceEntry/<namespace>/<hostname>`.
 // Source: Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
 
 import { sameContent } from '../base/equal.ts';
@@ -23,14 +22,14 @@ export function compareStates(seq: number, before: State, after: State): Compari
   return { seq, ...readersOf(before, after) };
 }
 
-/** What has to be looked at because the endpoints of a service differ; `noPush` when they do not. */
+/** The push request for changed endpoints of a service; `noPush` when they do not. */
 export function endpointRequest(comparison: Comparison, hostname: string, namespace: string): PushRequest {
   const { seq, before, after } = comparison;
   const arg = `${hostname}|${namespace}`;
   const old = before.get(endpointShards, arg);
   const now = after.get(endpointShards, arg);
-  // Istio keeps silent about endpoints that are unhealthy and new; here they count, for the mTLS mode of a cluster is
-  // guessed from all.
+  // Istio pushes nothing for new endpoints that are unhealthy; here they count, because auto mTLS reads all endpoints
+  // of a cluster.
   if (sameContent(old, now)) return noPush;
   const key = serviceKey(namespace, hostname);
   const accounts = !sameContent(before.get(serviceAccounts, arg), after.get(serviceAccounts, arg));
@@ -81,7 +80,7 @@ function isServedByPods({ endpoints }: EndpointShard): boolean {
   return endpoints.some(({ workloadName }) => workloadName !== '');
 }
 
-/** What a pod serves of such a service is known by the service's endpoints alone. */
+/** Only the service's endpoints show which pods serve such a service. */
 function isWithoutSelector(reader: Reader, hostname: string, namespace: string): boolean {
   return reader
     .get(servicesOfHost, hostname)

@@ -1,5 +1,5 @@
-// configHandler: Istio's own kinds. A change that can matter (needsPush) is a full push with the object as its key.
-// Whether anything comes of it is the tracker's business: a query that reads nothing of what changed is not run again.
+// configHandler: Istio's own kinds. A change that can matter (needsPush) is a full push with the object as its key. The
+// tracker decides the effect: a query runs again only if it read the changed part.
 // Source: Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers),
 // pilot/pkg/model/config_compare.go.
 
@@ -21,7 +21,7 @@ export function configHandler(change: Change): PushRequest | undefined {
 }
 
 /**
- * False for an update whose spec is the same, and whose labels and annotations are nobody's but the author's. Age
+ * False for an update with an equal spec and with changes only in labels and annotations of the author's own. Age
  * counts, other than in
  * Istio: of two objects that meet the older one wins.
  */

@@ -1,5 +1,5 @@
-// What the endpoints of Kubernetes services are made of: slices, Endpoints objects, pods, nodes. The services concerned
-// are found by index, and their endpoints compared.
+// Sources of the endpoints of Kubernetes services: slices, Endpoints objects, pods, nodes. Indexes find the affected
+// services, and the handler compares their endpoints.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go,
 // pilot/pkg/serviceregistry/kube/controller/pod.go.
 
@@ -52,8 +52,7 @@ export function podHandler(before: State, after: State, change: Change): PushReq
 }
 
 /**
- * A node gives its pods their locality, and may lead to the gateway of a network; what else changes on it concerns
- * nobody.
+ * A node gives its pods their locality and may be the gateway of a network; other changes of a node push nothing.
  */
 export function nodeHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const [node] = versionsOf(change);

@@ -1,4 +1,4 @@
-// What a change of one object asks to be pushed. Its kind declares how (`push` in KindTypes): as configuration, by a
+// The push request of a change of one object. Its kind declares how (`push` in KindTypes): as configuration, by a
 // handler of its own under Istio's name for it, or not at all. A handler compares before and after. A handler may ask
 // for too much (the tracker finds that nothing differs), never for too little: law 2 rests on it.
 

@@ -1,4 +1,4 @@
-// resolvedNameHandler: DNS says something else of a name. Only gateways of networks are known by names that are
+// resolvedNameHandler: The DNS answer for a name changed. Only gateways of networks are known by names that are
 // resolved here.
 // Rules: Istio pilot/pkg/model/network.go (reloadGateways).
 

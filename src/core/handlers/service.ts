@@ -1,6 +1,6 @@
-// serviceHandler: Kubernetes Services. The service of the changed cluster is compared before and after (proxies of that
-// cluster serve by it, the service of all clusters is made of it), so that a status or an annotation that nobody reads
-// pushes nothing.
+// serviceHandler: Kubernetes Services. The handler compares the service of the changed cluster before and after:
+// proxies of that cluster read it, and the merged service derives from it. A change of a status or of an unread
+// annotation pushes nothing.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (onServiceEvent, serviceUpdateNeedsPush).
 
 import { sameContent } from '../base/equal.ts';
@@ -30,7 +30,7 @@ export function serviceHandler(before: State, after: State, change: Change): Pus
   return orNothing(mergeAll([serviceRequest(comparison, change.key), gatewayRequest(comparison), tag ?? noPush]));
 }
 
-/** What has to be looked at because a Kubernetes service (`cluster/namespace/name`) differs, or its endpoints do. */
+/** The push request for a Kubernetes service (`cluster/namespace/name`) that differs, or whose endpoints differ. */
 export function serviceRequest(comparison: Comparison, key: string): PushRequest {
   const inSet = clusterSetRequest(comparison, key.slice(key.indexOf('/') + 1));
   return mergeAll([differenceRequest(comparison, kubernetesService, key), inSet]);

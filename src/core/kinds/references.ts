@@ -50,7 +50,7 @@ export function workloads(
 }
 
 /**
- * A Secret beside the object; what is not the name of a Secret (a file, another provider, another namespace) is none.
+ * A Secret in the object's namespace; any other form (a file, another provider, another namespace) is not a reference.
  */
 export function secret(path: string, namespace: string, name: string | undefined): readonly Reference[] {
   if (name === undefined || name === '' || name.includes(':') || name.includes('/')) return [];

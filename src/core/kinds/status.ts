@@ -39,7 +39,7 @@ export function statusList(
   };
 }
 
-/** What is of another type is kept, for decoding to complain of. */
+/** A value of another type is kept; decoding reports it. */
 function projectStatus(
   status: Json,
   list: string,

@@ -19,7 +19,7 @@ export function hasClusterSet(reader: Reader): boolean {
   return reader.feature('ENABLE_MCS_SERVICE_DISCOVERY') && reader.feature('ENABLE_MCS_HOST');
 }
 
-/** True if `cluster.local` names stay within the cluster; those of the set are for what others have. */
+/** True if `cluster.local` names stay within the cluster; clusterset names reach other clusters. */
 export function confinesClusterLocal(reader: Reader): boolean {
   return hasClusterSet(reader) && reader.feature('ENABLE_MCS_CLUSTER_LOCAL');
 }
@@ -88,7 +88,7 @@ export function isImported(reader: Reader, key: string): boolean {
 
 /**
  * Argument as for `importedService`. With ENABLE_MCS_AUTO_EXPORT every Service that is not local to its cluster counts
- * as exported: istiod writes the exports, here nothing is ever written.
+ * as exported: istiod writes the exports; Periplus writes none.
  */
 export function isExported(reader: Reader, key: string): boolean {
   if (reader.object('ServiceExport', key) !== undefined) return true;

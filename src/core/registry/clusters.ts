@@ -1,5 +1,4 @@
-// Facts about clusters and networks: which network a workload is in, and what the registry of a cluster knows of its
-// namespaces.
+// Clusters and networks: the network of a workload, and the namespaces in the registry of a cluster.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/network.go.
 
 import ipaddr from 'ipaddr.js';

@@ -33,9 +33,8 @@ export const endpointShards: Query<string, readonly EndpointShard[]> = {
 
 /**
  * The endpoints of a port where a cluster or a listener is made, as opposed to EDS, which goes by the port's name:
- * ports of ServiceEntries are one if their numbers are, however they are called, and so are those of a Kubernetes
- * service with one number. Of several services with the host in the namespace the youngest that has any of the
- * endpoints decides.
+ * ports with one number are one port, regardless of their names. Of several services with the host in the namespace,
+ * the youngest with any endpoint decides.
  * Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry),
  * pilot/pkg/model/endpointshards.go (CopyEndpoints).
  */
@@ -94,7 +93,7 @@ function timesListed(entry: Obj<'ServiceEntry'> | undefined, hostname: string): 
 
 /**
  * Argument `hostname|namespace`. SPIFFE ids of the endpoints and of the service itself, trust domain aliases included,
- * sorted. Of several services with the host the youngest says its own. Source: Istio pilot/pkg/model/push_context.go
+ * sorted. Of several services with the host, the youngest adds its own. Source: Istio pilot/pkg/model/push_context.go
  * (addServiceAccounts).
  */
 export const serviceAccounts: Query<string, readonly string[]> = {

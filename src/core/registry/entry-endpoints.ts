@@ -11,11 +11,11 @@ import { containerPort, isEligible, isReady, podWorkload, type Workload } from '
 import { candidateEntries } from './selecting.ts';
 import { type EntryWorkload, entryWorkload, hasIp, workloadOfEntry } from './workload-entry.ts';
 
-/** A workload that may stand behind a ServiceEntry; `portOf` is what it says of a port of the entry. */
+/** A workload that may stand behind a ServiceEntry; `portOf` is its number for a port of the entry. */
 interface Instance {
   readonly workload: Workload;
   readonly weight: number;
-  /** Nobody vouches for the health of a WorkloadEntry or of a host; a Pod that is selected is ready. */
+  /** The health of a WorkloadEntry or of a host is unknown; a selected Pod counts as ready. */
   readonly health: EndpointHealth;
   readonly portOf: (port: ServicePort) => number | undefined;
 }

@@ -1,5 +1,5 @@
-// What the ServiceEntries of one host in one namespace have behind them together: of a name that is resolved to one set
-// of addresses (DNS_ROUND_ROBIN) only the first endpoint of a port counts, whichever entry it is of.
+// The endpoints of all ServiceEntries of one host in one namespace. With DNS_ROUND_ROBIN, which resolves a name to one
+// set of addresses, only the first endpoint of a port counts, from any entry.
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go (mergeServicesInstancesByNamespaceHost).
 
 import { byAge } from '../model/object.ts';

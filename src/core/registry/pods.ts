@@ -1,4 +1,4 @@
-// What a Pod says about the workload that runs in it, with what its node and cluster add.
+// The workload of a Pod, with the attributes that its node and cluster add.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/endpoint_builder.go, pkg/kube/util.go.
 
 import {
@@ -56,7 +56,7 @@ export const podWorkload: Query<string, Workload | undefined> = {
   },
 };
 
-/** `region/zone/subzone` by the pod's label, else by its node; empty when neither says. */
+/** `region/zone/subzone` by the pod's label, else by its node; empty when neither has it. */
 export function podLocality(reader: Reader, pod: Obj<'Pod'>): string {
   const labelled = localityOfLabels(pod.labels);
   if (labelled !== '' || pod.spec.nodeName === '') return labelled;

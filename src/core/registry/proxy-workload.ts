@@ -1,6 +1,6 @@
-// The workload that a proxy runs beside: its labels and its locality. All are derivations: others depend on the value
-// they come to, never on which proxy asked. Only the finding of the workload, by the proxy's name and addresses, is
-// each proxy's own; what is then made of a pod or of none is worked out once for all whose pods say the same.
+// The workload that a proxy runs beside: its labels and its locality. All are derivations: dependants depend on the
+// value, never on the proxy. Each proxy has its own search for the workload, by name and addresses; the values derived
+// from the workload are computed once for all proxies with equal pods.
 // Source: Istio pilot/pkg/xds/ads.go (computeProxyState, setTopologyLabels).
 
 import { canonicalJson, isObject, type Json } from '../base/json.ts';
@@ -26,15 +26,14 @@ import { entryWorkload } from './workload-entry.ts';
 const TEST_VM_LABEL = 'istio.io/test-vm';
 
 /**
- * What the proxy's pod says, as far as it matters for what the proxy is; nothing of it tells apart the pods of one
- * Deployment on one node.
+ * The attributes of the proxy's pod that queries read; equal for all pods of one Deployment on one node.
  */
 export type OwnPod = {
   readonly cluster: string;
   readonly labels: Labels;
   readonly locality: string;
   readonly network: string;
-  /** In the order in which a name is looked for. */
+  /** In the order of the search. */
   readonly ports: readonly { readonly name: string; readonly protocol: string; readonly number: number }[];
 };
 
@@ -73,8 +72,7 @@ const entriesAtOwn: Derivation<readonly string[]> = {
 };
 
 /**
- * Labels of the proxy's workload, with the topology labels. What the registry said of the network is not replaced by
- * what the proxy says.
+ * Labels of the proxy's workload, with the topology labels. The registry's network takes precedence over the proxy's.
  */
 export const proxyLabels: Derivation<Labels> = {
   name: 'registry/proxyLabels',
@@ -108,8 +106,8 @@ export function proxySelectedBy(reader: ProxyReader, selector: Labels): boolean 
 }
 
 /**
- * The pod of the proxy: `<name>.<namespace>` is the node's id. Without a cluster id every registry is asked, the config
- * cluster's first.
+ * The pod of the proxy: `<name>.<namespace>` is the node's id. Without a cluster id, all registries are searched, the
+ * config cluster's first.
  */
 export function podOfProxy(reader: ProxyReader): Obj<'Pod'> | undefined {
   const namespace = reader.facet('namespace');
@@ -158,7 +156,7 @@ function isOfConfigCluster(reader: ProxyReader): boolean {
   return cluster === '' || cluster === reader.setting('clusterId');
 }
 
-/** Labels by the registry over the proxy's static ones; of an unknown workload those that it says itself. */
+/** The registry's labels over the proxy's static ones; for an unknown workload the proxy's own labels. */
 function ownLabels(reader: ProxyReader): Labels {
   const said = labelsOf(reader.metadata('LABELS'));
   if (said[TEST_VM_LABEL] !== undefined) return said;
@@ -201,7 +199,7 @@ export function ownServiceEntries(reader: ProxyReader): readonly Obj<'ServiceEnt
     .filter(entry => entry !== undefined);
 }
 
-/** The topology labels of the workload, else its locality label, else what the node says. */
+/** The topology labels of the workload, else its locality label, else the locality of the node. */
 function localityOf(reader: ProxyReader, labels: Labels): Locality {
   const { [REGION_LABEL]: region, [ZONE_LABEL]: zone, [SUBZONE_LABEL]: subzone } = labels;
   if (region !== undefined || zone !== undefined || subzone !== undefined) {

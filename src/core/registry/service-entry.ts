@@ -48,7 +48,10 @@ export const servicesOfEntry: Query<string, readonly Service[]> = {
   },
 };
 
-/** Argument `namespace/name|host|address`. A query of its own, so that a change of one host leaves the others. */
+/**
+ * Argument `namespace/name|host|address`. A query of its own, so that a change of one host leaves the others as they
+ * are.
+ */
 const serviceOfEntry: Query<string, Service | undefined> = {
   name: 'registry/serviceOfEntry',
   run: (reader, arg) => {
@@ -106,7 +109,7 @@ function convert(reader: Reader, entry: Obj<'ServiceEntry'>, host: string, addre
   };
 }
 
-/** With the flag, what is outside of the mesh is told apart in telemetry as if it were a canonical service. */
+/** With the flag, telemetry reports a destination outside of the mesh as a canonical service. */
 function labelsOf(reader: Reader, entry: Obj<'ServiceEntry'>): Service['labels'] {
   const { labels } = entry;
   const external = (entry.spec.location ?? 'MESH_EXTERNAL') === 'MESH_EXTERNAL';

@@ -14,7 +14,7 @@ import { podsAtAddress, podWorkload, type Workload } from './pods.ts';
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 const IMPORTED_SERVICE_LABEL = 'multicluster.kubernetes.io/service-name';
 
-/** What a service decides about its endpoints. */
+/** The service's settings for its endpoints. */
 interface Traits {
   /** Sessions stick, so a terminating endpoint drains. */
   readonly persistent: boolean;
@@ -108,7 +108,7 @@ interface Where {
   readonly targetRef?: { readonly kind: string; readonly name: string; readonly namespace: string };
 }
 
-/** None while the pod that is named is unknown: what its workload is, nobody can say. */
+/** None until the named pod is known, because its workload is unknown. */
 function endpointsOfAddress(
   reader: Reader,
   where: Where,
@@ -145,7 +145,7 @@ function workloadAt(reader: Reader, { cluster, namespace, address, targetRef }: 
   return reader.get(bareWorkload, `${cluster}|${address}`);
 }
 
-/** Argument `cluster|address`: an address that nothing is known of but where it is. */
+/** Argument `cluster|address`: an address of an unknown workload. */
 const bareWorkload: Query<string, Workload> = {
   name: 'registry/bareWorkload',
   run: (reader, arg) => {

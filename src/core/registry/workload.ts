@@ -1,5 +1,5 @@
-// What the proxy's own workload serves: the service ports whose target it is. The names are derived for the proxy
-// alone; the services they stand for are shared, so proxies of one workload get the identical list.
+// The service ports that the proxy's own workload serves. The names are derived for the proxy alone; the services they
+// stand for are shared, so proxies of one workload get the identical list.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (GetProxyServiceTargets).
 
 import { isObject, type Json } from '../base/json.ts';
@@ -35,7 +35,7 @@ function registriesOf(reader: ProxyReader): readonly ('kubernetes' | 'set')[] {
   return hasClusterSet(reader) ? ['kubernetes', 'set'] : ['kubernetes'];
 }
 
-/** What the proxy's own workload serves, by creation time of the service, then hostname. */
+/** The targets of the proxy's own workload, by creation time of the service, then hostname. */
 export const serviceTargets: Query<'', readonly ServiceTarget[]> = {
   name: 'registry/serviceTargets',
   run: reader => {
@@ -80,7 +80,7 @@ function kubernetesTargets(reader: ProxyReader): readonly TargetName[] {
   const chosen = services.filter(obj => hasSelector(obj) && selects(obj.spec.selector, labels));
   if (pod === null) return targetsAsSaid(reader, chosen);
   if (chosen.length > 0) return chosen.flatMap(obj => portTargets(reader, obj, podPorts(pod)));
-  // Endpoints of services that nobody else fills in. A slice that is not in step with its selector is not looked for.
+  // Endpoints of services that have no other source. Slices that lag behind their selector are not considered.
   return services.filter(obj => !hasSelector(obj)).flatMap(obj => endpointTargets(reader, obj, cluster));
 }
 
@@ -89,8 +89,7 @@ function hasSelector(obj: Obj<'Service'>): boolean {
 }
 
 /**
- * Of a pod that is not known there is what the proxy says of it. One port of which it does not say where it is, and
- * nothing is believed.
+ * For an unknown pod, the proxy's own metadata. One port without a target voids the whole list.
  */
 function targetsAsSaid(reader: ProxyReader, chosen: readonly Obj<'Service'>[]): readonly TargetName[] {
   const portOf = saidPorts(reader);
@@ -105,8 +104,8 @@ function servicesIn(reader: ProxyReader, cluster: string, namespace: string): re
 type PortOf = (port: Obj<'Service'>['spec']['ports'][number]) => number | undefined;
 
 /**
- * In port order, UDP ports too: what comes to them over TCP is forwarded as it is. Of several ports with one target and
- * protocol the first.
+ * In port order, UDP ports included: TCP connections to them are forwarded unchanged. Of several ports with one target
+ * and protocol the first.
  */
 function portTargets(reader: ProxyReader, obj: Obj<'Service'>, portOf: PortOf): readonly TargetName[] {
   const key = `${obj.cluster}/${obj.namespace}/${obj.name}`;

@@ -5,9 +5,8 @@
 // Only presence that the JSON has is in the result: no defaults are filled in. Map entries are sorted by key, so equal
 // objects decode alike.
 //
-// A schema is compiled once, a message when it is first met, into one function a field: every object of every event
-// comes through here, so nothing is looked up by name that can be known before, and a path is written only for a
-// problem.
+// A schema is compiled once, each message on first use, into one function for each field. Every object of every event
+// passes here, so lookups by name are done at compile time, and a path is formatted only for a problem.
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
@@ -25,7 +24,7 @@ export interface DecodeOptions {
   readonly ignoreUnknown?: boolean;
   /** A null in a list or map is skipped, as istiod's decoder has it, and not a problem. */
   readonly skipNull?: boolean;
-  /** Messages that an Any may hold though the schema does not have them; their fields are not looked at. */
+  /** Messages that an Any may hold although the schema lacks them; their fields are not checked. */
   readonly opaque?: (message: string) => boolean;
 }
 export type Decode<M> = <K extends keyof M & string>(
@@ -140,7 +139,7 @@ function readMessage(
   const out: Record<string, unknown> = {};
   let groups = 0;
   context.path.push(at);
-  // No list of the members is made: nothing is inherited by what was parsed.
+  // No list of the members is allocated: parsed values inherit no members.
   for (const key in json) {
     const value = json[key];
     const field = fields.get(key);
@@ -271,7 +270,7 @@ function scalarReader(type: Exclude<ScalarType, 'any'>): Read {
 const INTEGERS: ReadonlySet<ScalarType> = new Set(['int32', 'uint32', 'int64', 'uint64']);
 const FLOATS: ReadonlySet<ScalarType> = new Set(['float', 'double']);
 
-/** Of what `read` takes, only what is a number in JSON. */
+/** Narrower than `read`: accepts JSON numbers only. */
 function numberReader(expected: string, read: Read): Read {
   return (context, json, at) =>
     typeof json === 'string' ? mismatch(context, expected, json, at) : read(context, json, at);
@@ -291,8 +290,8 @@ function enumReader(compiler: Compiler, type: string): Read {
 }
 
 /**
- * protojson's form of google.protobuf.Any. A well-known type is written as its own JSON under `value`, and nothing is
- * known of it here.
+ * protojson's form of google.protobuf.Any. A well-known type is written as its own JSON under `value`; it is not
+ * checked here.
  */
 function anyReader(compiler: Compiler): Read {
   return (context, json, at) => {

@@ -78,7 +78,7 @@ function unknownMembers(raw: RawObject): NonEmptyArray<Problem> | undefined {
   return problems.length === 0 ? undefined : (problems as unknown as NonEmptyArray<Problem>);
 }
 
-/** What the API server would refuse by the CRD. */
+/** Problems for which the API server refuses the object by its CRD. */
 function constraintProblems(kind: KindName, spec: Json | undefined): readonly Problem[] {
   const constraint = istioConstraints[kind];
   assert(constraint !== undefined, `no constraints of ${kind}`);
@@ -91,8 +91,8 @@ function constraintProblems(kind: KindName, spec: Json | undefined): readonly Pr
 }
 
 /**
- * Of two that say the same the first is enough: it is by what knows more, and often about a member of what the other is
- * about.
+ * Of two equal problems the first is kept: its check is the more specific one, often about a member of the value in the
+ * other.
  */
 function withMore<T>(
   decoded: Either<NonEmptyArray<Problem>, T>,

@@ -27,7 +27,7 @@ export type KubernetesKind<K extends KindName, D> = Declaration<K> & {
   readonly rules?: (decoded: D, report: Report) => void;
   /** From the decoded shape to the flat one, with defaults. */
   readonly flatten: (decoded: D) => KindSpecs[K];
-  /** Narrows what the schema projects, e.g. to the conditions that matter. */
+  /** Narrows the projection of the schema, e.g. to the conditions that matter. */
   readonly narrow?: (projection: JsonObject) => JsonObject;
   readonly trim?: true;
 };
@@ -70,8 +70,7 @@ function projectObject<K extends KindName, D>(from: KubernetesKind<K, D>, raw: R
 }
 
 /**
- * The members that the schema names. The recursion is as deep as the schema; whatever is of another type is kept as it
- * is.
+ * The members that the schema names. The recursion is as deep as the schema; a value of another type is kept unchanged.
  */
 function pruneObject(
   messages: Readonly<Record<string, SchemaMessage>>,

@@ -1,4 +1,4 @@
-// Service: what the mesh calls by name. Defaults are the API server's: type ClusterIP, protocol TCP, targetPort the
+// Service: a named destination of the mesh. Defaults are the API server's: type ClusterIP, protocol TCP, targetPort the
 // port itself.
 // Rules: Kubernetes pkg/apis/core/validation (ValidateService), as far as a wrong value would reach a proxy.
 

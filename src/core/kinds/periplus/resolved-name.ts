@@ -1,6 +1,6 @@
-// ResolvedName: what DNS said of a host name. Nobody writes one; the DNS adapter tells what it heard in this form, so
-// that an answer is recorded, compared, kept over a restart, indexed and explained like everything else that resources
-// are made of, and a replay asks no server.
+// ResolvedName: the DNS answer for a host name. No user writes one; the DNS adapter records answers in this form, so an
+// answer is recorded, compared, kept over a restart, indexed and explained like any other object, and a replay needs no
+// DNS server.
 //
 //     {apiVersion: periplus.internal/v1, kind: ResolvedName, metadata: {name: gate.example.com}, spec: {addresses:
 //     [192.0.2.1]}}

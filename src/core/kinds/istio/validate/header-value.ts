@@ -14,7 +14,7 @@ const LIST = String.raw`\[ *${STRING} *(?:, *${STRING} *)*\]`;
 const TEXT = String.raw`[^[ ](?:\\[\s\S]|[^"\\)])*(?:" *(?:, *${STRING} *)*\])?`;
 const VARIABLE = new RegExp(String.raw`%(?:%|[^%(]+%|[^%(]*\( *(?:${LIST} *|${TEXT})\) *%)|[^%]+`, 'y');
 
-/** What is wrong with a value, if anything. */
+/** The problem of a value, if any. */
 export function headerValueProblem(value: string): string | undefined {
   if (CONTROL.test(value)) return 'the value has control characters';
   VARIABLE.lastIndex = 0;

@@ -1,7 +1,7 @@
 // Questions about a whole list of hosts, which may be as long as an object can be: which of them overlap, and which
 // names they cover.
 //
-// Nothing is compared pair by pair. Exact names are looked up; a wildcard is found by the tail of a name, of which
+// No two hosts are compared directly. Exact names are looked up; a wildcard is found by the tail of a name, of which
 // there are as many as wildcards have different lengths, at most the length of a name.
 
 import { isWildcard, subsetOf } from '../../../model/hosts.ts';

@@ -20,7 +20,7 @@ export function isLabel(text: string): boolean {
   return text.length <= LABEL_LENGTH_MAX && LABEL.test(text);
 }
 
-/** What is wrong with a full name, if anything. A final dot is allowed. */
+/** The problem of a full name, if any. A final dot is allowed. */
 export function fqdnProblem(host: string): string | undefined {
   return lengthProblem(host) ?? labelsProblem(host);
 }
