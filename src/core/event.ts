@@ -12,11 +12,11 @@ export interface EventHead {
   readonly seq: number;
   /** Milliseconds since the epoch, recorded by the runtime, never decreasing. */
   readonly time: number;
-  /** Who said it: `<adapter>/<cluster>`, e.g. `file/Kubernetes`; `runtime` and `xds` for our own facts. */
+  /** The reporter: `<adapter>/<cluster>`, e.g. `file/Kubernetes`; `runtime` and `xds` for our own facts. */
   readonly source: string;
 }
 
-/** A Kubernetes-style object as received: apiVersion, kind, metadata and whatever else it has. */
+/** A Kubernetes-style object as received: apiVersion, kind, metadata and all other members. */
 export type RawObject = JsonObject;
 
 export interface ObjectRef {
@@ -41,18 +41,18 @@ export interface ObjectDeleted {
   readonly kind: 'Delete';
   readonly ref: ObjectRef;
 }
-/** The source has said all it had at the start (or after a relist). */
+/** The source has delivered its initial list (or a relist). */
 export interface SourceSynced {
   readonly kind: 'Synced';
 }
 /**
- * Documents that are no object of ours. The next `Malformed` of the same place replaces it; one that says nothing
- * clears it.
+ * Documents that are no object of ours. The next `Malformed` of the same place replaces it; one without reasons clears
+ * it.
  */
 export interface InputMalformed {
   readonly kind: 'Malformed';
   readonly origin: Origin;
-  /** `line:column: what is wrong`. */
+  /** `line:column: problem`. */
   readonly reasons: readonly string[];
   /** As `reasons`, of objects of other projects' kinds, with which nothing is wrong; absent: none. */
   readonly ignored?: readonly string[];

@@ -1,6 +1,6 @@
-// PushRequest: why and for what configuration has to be looked at again. A monoid (law 5): merging is associative, has
-// an identity, and never loses a key, a reason or `full`. Causes are kept as a bounded list of seq ranges and a count.
-// Fields and reasons: Istio pilot/pkg/model/push_context.go (PushRequest, TriggerReason).
+// PushRequest: the reasons and the keys for which configuration is evaluated again. A monoid (law 5): merging is
+// associative, has an identity, and never loses a key, a reason or `full`. Causes are kept as a bounded list of seq
+// ranges and a count. Fields and reasons: Istio pilot/pkg/model/push_context.go (PushRequest, TriggerReason).
 
 import type { Monoid } from 'fp-ts/lib/Monoid.js';
 
@@ -39,7 +39,7 @@ export const CAUSE_BLOCKS_MAX = 32;
 export interface PushRequest {
   /** False: only endpoints (or secrets) changed. */
   readonly full: boolean;
-  /** Everything has to be looked at, whatever `configsUpdated` says. */
+  /** Everything is evaluated again, regardless of `configsUpdated`. */
   readonly forced: boolean;
   /** `Kind/namespace/name`, sorted, no repeats. A service counts as `ServiceEntry/<namespace>/<hostname>`. */
   readonly configsUpdated: readonly string[];

@@ -1,5 +1,5 @@
 // Table: a persistent sorted map. Writing makes a new version in O(log n) and leaves the old one intact; iteration is
-// by key (UTF-16 code units), so that whatever is built from a table depends on its contents and never on its history.
+// by key (UTF-16 code units), so a value built from a table depends on its contents and never on its history.
 //
 // Why not immer: drafting a container of thousands copies it (docs/adr/0001). immer is used for the small root above
 // the tables.
@@ -37,8 +37,8 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a === b ? 0 : 1)
 export class Table<V> {
   readonly #tree: Tree<V>;
   /**
-   * What was asked for last: whoever writes has mostly just read, and finding a place in a large table costs more than
-   * all else here.
+   * The last place found: most writes follow a read of the same key, and the search in a large table is the largest
+   * cost here.
    */
   #asked: string | undefined;
   #answer: V | undefined;
@@ -100,7 +100,7 @@ export class Table<V> {
     return new Table(next);
   }
 
-  /** Merges both: walking through a table costs less than finding the places of so many keys in it. */
+  /** Merges both: a walk through a table costs less than a search for each of many keys. */
   #rebuilt(deletions: ReadonlySet<string>, entries: readonly (readonly [string, V])[]): Table<V> {
     const keys: string[] = [];
     const values: V[] = [];

@@ -37,7 +37,7 @@ interface Reading<T extends object> {
   readonly reason: Reason;
   readonly combine: (layers: Layers) => T;
   readonly read: (raw: Json) => Either<NonEmptyArray<Problem>, Accepted<T>>;
-  /** Takes over from the old value whatever says the same. */
+  /** Keeps the parts of the old value that are equal. */
   readonly keep: (old: T, now: T) => T;
 }
 
@@ -67,7 +67,7 @@ export function meshNetworksHandler(state: State, event: Event & { readonly kind
   return [{ ...state, networks }, effects];
 }
 
-/** Whatever the filters of the mesh let in now. */
+/** Applies the current filters of the mesh to all objects. */
 function refiltered(before: State, after: State): State {
   return filtersDiffer(before, after) ? refilter(after) : after;
 }
@@ -120,7 +120,7 @@ function applyValue<T extends object>(
   return [next, effects];
 }
 
-/** What a source said so far. */
+/** The last value of a source. */
 export function wordOf(applied: Applied<unknown>, layer: MeshLayer | undefined): Word {
   if (layer !== undefined) return applied.others?.[layer] ?? { raw: undefined, at: 0 };
   const { raw, at, refused } = applied;
@@ -128,8 +128,8 @@ export function wordOf(applied: Applied<unknown>, layer: MeshLayer | undefined):
 }
 
 /**
- * The value in force with that word; it depends on what the sources say now and never on the order in which they said
- * it.
+ * The value in force with this source's value; it depends on the sources' current values, never on their order of
+ * arrival.
  */
 function withWord<T extends object>(
   reading: Reading<T>,

@@ -1,6 +1,6 @@
-// Which object is in force under a key, and where it is indexed. Of what several sources say, the accepted version of
-// the source with precedence; of those, only objects that pass the filters of the mesh. What is filtered out stays in
-// `records` and is in no table, so that no query has to ask: moving out of the filter is a delete, moving in an add.
+// Which object is in force under a key, and where it is indexed. Of the versions of several sources, the accepted one
+// of the source with precedence, if it passes the filters of the mesh. A filtered object stays in `records` but is in
+// no table, so queries need no filter: an object that leaves the filter is a delete, one that enters it an add.
 //
 // Filters (Istio pilot/pkg/config/kube/crdclient/client.go, pkg/kube/namespace/filter.go): the namespace must be
 // selected by discoverySelectors and be the only one watched, if one is (ISTIO_WATCH_NAMESPACE), for configuration the
@@ -38,7 +38,7 @@ export function inForce(state: State, definition: KindDefinition, key: string): 
 
 /**
  * After a change of the mesh configuration or of the settings: everything is filtered anew. The same state when nothing
- * comes of it.
+ * changes.
  */
 export function refilter(state: State): State {
   let next = state;
@@ -105,7 +105,7 @@ function isOurs(state: State, obj: Obj): boolean {
 }
 
 function isOfRevision(state: State, obj: Obj): boolean {
-  // A Gateway of the Gateway API is told by its revision's tags whose it is, when something is made of it.
+  // Revision tags decide the owner of a Gateway of the Gateway API at translation.
   if (definitions[obj.kind].store !== 'config' || obj.kind === 'KubernetesGateway') return true;
   const label = obj.labels[REVISION_LABEL];
   const { revision } = state.settings;
@@ -124,7 +124,7 @@ function isDiscovered(state: State, obj: Obj): boolean {
   return discovers(selectors, state.objects.Namespace.get(`${obj.cluster}/${obj.namespace}`)?.labels ?? {});
 }
 
-/** What an object's change does to an index. Entries are in the order of the definition. */
+/** Applies an object's change to an index. Entries are in the order of the definition. */
 interface Reindexing {
   readonly gone: string[];
   readonly put: [string, Obj][];
@@ -149,7 +149,7 @@ function withEntries(indexes: State['indexes'], changes: ReadonlyMap<IndexName, 
   return next;
 }
 
-/** So many are looked through faster than a set of them is made. */
+/** Up to this length, a linear search is faster than a set. */
 const FEW_ENTRIES = 8;
 const NO_ENTRIES: IndexEntries = {};
 const NONE: readonly string[] = [];
@@ -183,7 +183,7 @@ function noteEntries(
 
 /**
  * Puts in force what has precedence now under many keys at once, which is what inForce would come to one by one. For
- * whoever changed `records` without looking at what is in force.
+ * callers that changed `records` without updating the objects in force.
  */
 export function settleAll(state: State, keys: ReadonlyMap<KindName, ReadonlySet<string>>): State {
   const namespacesFirst = [...keys.keys()].sort((a, b) => Number(b === 'Namespace') - Number(a === 'Namespace'));

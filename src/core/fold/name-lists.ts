@@ -1,9 +1,8 @@
 // Names that subscriptions share: the sidecars of a namespace ask for the same six hundred clusters, 30 KB of names
 // each time. They are recorded once, and each subscription refers to them by their digest.
 //
-// Bounded: a list stays as long as a connected proxy's subscription is just that, and goes with the last. One that
-// nobody has used yet stays: it stands right before the first subscription to it, and a snapshot may be taken in
-// between.
+// Bounded: a list stays as long as a connected proxy's subscription is just that, and goes with the last. An unused
+// list stays: its event precedes the first subscription to it, and a snapshot may fall in between.
 
 import type { Table } from '../table.ts';
 
@@ -17,7 +16,7 @@ export interface NameList {
 /** By digest. */
 export type NameLists = Table<NameList>;
 
-/** What is listed already stays as it is. */
+/** Listed names stay as they are. */
 export function withList(lists: NameLists, digest: string, names: readonly string[]): NameLists {
   if (lists.has(digest)) return lists;
   return lists.with(digest, { names: isSorted(names) ? names : [...new Set(names)].sort(), uses: 0 });

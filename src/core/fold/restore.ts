@@ -3,7 +3,7 @@
 //
 // What is in force follows from the records, the mesh and the settings alone (law 3), so events of objects only change
 // records, and what is in force and indexed is worked out once, at the end. Of an object that changed often only the
-// last versions are decoded and judged (versions.ts): what the others were can no longer be seen.
+// last versions are decoded and judged (versions.ts): the others leave no trace in the state.
 
 import { isObject, type JsonObject } from '../base/json.ts';
 import type { Event } from '../event.ts';
@@ -21,20 +21,20 @@ import { recordAfterAll } from './versions.ts';
 
 /** Versions of an object that wait to be judged together. */
 export const WAITING_VERSIONS_MAX = 16;
-/** Versions that may wait in all: so many, some tens of megabytes, or … */
+/** Limit of waiting versions in total, some tens of megabytes. */
 export const WAITING_MAX = 20_000;
 /**
- * … so many for each object. Most are text while they wait, a kilobyte each; an object that is kept weighs thrice that.
- * A share of the objects, so that as much is superseded in a large mesh as in a small one.
+ * Limit of waiting versions for each object. Most are text while they wait, a kilobyte each; an object that is kept
+ * weighs thrice that. A share of the objects, so that as much is superseded in a large mesh as in a small one.
  */
 export const WAITING_PER_OBJECT_MAX = 2;
 
-/** What is known of an object of a source: a record, and versions after it that nobody has looked at. */
+/** An object of a source: its record, and later versions not yet examined. */
 interface Waiting {
   readonly definition: KindDefinition;
   /** As in `State.records`. */
   readonly recordKey: string;
-  /** Undefined: there is none, or it is gone. Null: nobody has looked yet what the state before all of this says. */
+  /** Undefined: there is none, or it is gone. Null: the state before the restore has not been read yet. */
   record: ObjectRecord | undefined | null;
   versions: Version[];
 }
@@ -42,7 +42,7 @@ interface Waiting {
 type ByName = Map<string, Waiting>;
 
 export class Restoring {
-  /** Without what the records below say, and without seq and time. */
+  /** Without the records below, and without seq and time. */
   #state: State;
   #seq: number;
   #time: number;
@@ -50,7 +50,7 @@ export class Restoring {
   readonly #waiting = new Map<string, Map<KindDefinition, ByName>>();
   /** Versions that wait. */
   #versions = 0;
-  /** Objects that something was said of. */
+  /** Objects with any version. */
   #touched = 0;
 
   constructor(from: State) {
@@ -163,7 +163,7 @@ export class Restoring {
   /** The record after all versions, which wait no longer. */
   #judged(waiting: Waiting): ObjectRecord | undefined {
     const { definition, versions } = waiting;
-    // Not sooner: most are looked at by finish alone, in the order of the table, which is several times as fast.
+    // Not sooner: `finish` examines most of them in the order of the table, which is several times as fast.
     if (waiting.record === null) waiting.record = this.#state.records.get(waiting.recordKey);
     if (versions.length === 0) return waiting.record;
     waiting.record = recordAfterAll(waiting.record, definition, versions);
@@ -186,7 +186,7 @@ export class Restoring {
     return waiting;
   }
 
-  /** At least so many objects there are, or were. */
+  /** Lower limit of the number of objects, past ones included. */
   #objects(): number {
     return Math.max(this.#state.records.size, this.#touched);
   }

@@ -1,8 +1,8 @@
 // Many versions of one object at once, where only the record after the last is wanted.
 //
-// The record says of the past only since when the object is as it is, so judging goes backwards: from the last version
-// to the last accepted one, and on while versions say the same. What was superseded before that can no longer be seen,
-// and is never decoded.
+// Of the past, the record keeps only the start of the current content, so versions are judged backwards: from the last
+// one to the last accepted one, and further while versions are equal. What was superseded before that can no longer be
+// seen, and is never decoded.
 
 import { jsonEqual } from '../base/json.ts';
 import type { KindDefinition } from '../kinds/definition.ts';

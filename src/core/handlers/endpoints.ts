@@ -51,9 +51,7 @@ export function podHandler(before: State, after: State, change: Change): PushReq
   );
 }
 
-/**
- * A node gives its pods their locality and may be the gateway of a network; other changes of a node push nothing.
- */
+/** A node gives its pods their locality and may be the gateway of a network; other changes of a node push nothing. */
 export function nodeHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const [node] = versionsOf(change);
   const comparison = compareStates(change.seq, before, after);

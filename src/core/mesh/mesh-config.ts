@@ -71,9 +71,7 @@ export function combineMeshNetworks({ file, configMap, shared }: Layers): MeshNe
   return read === undefined || isLeft(read) ? defaultMeshNetworks : read.right.value;
 }
 
-/**
- * The MeshConfig in force with a source's `raw` merged over those before it, or all of its problems.
- */
+/** The MeshConfig in force with a source's `raw` merged over those before it, or all of its problems. */
 export function meshConfigOf(
   raw: Json,
   below = defaultMeshConfig,

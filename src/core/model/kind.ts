@@ -8,8 +8,8 @@
 //     }
 //
 // So the model knows every kind by name and imports none: objects name their kinds, kinds name objects, and no file
-// imports in a circle. The compiler checks that what is declared here is defined (kinds/registry.ts) and that what
-// pushes in its own way has a handler (handlers/).
+// imports in a circle. The compiler checks that each kind declared here is defined (kinds/registry.ts), and that each
+// kind with its own push rule has a handler (handlers/).
 
 /** One member a kind, each of the shape KindType. */
 // biome-ignore lint/suspicious/noEmptyInterface: the kinds add the members
@@ -28,7 +28,7 @@ export interface KindType {
 }
 
 /**
- * What a change of an object asks to be pushed. `config`: a full push that names the object, as Istio's config handler
+ * The push request of a change of an object. `config`: a full push that names the object, as Istio's config handler
  * does; `own`: a handler of its own (handlers/handlers.ts); `none`: nothing that a proxy is sent is made of the kind.
  */
 export type Push = 'config' | 'own' | 'none';
@@ -41,7 +41,7 @@ export type KindPushes = { readonly [K in KindName]: KindTypes[K]['push'] };
 export type IndexesOf<K extends KindName> = KindTypes[K] extends { readonly indexes: infer I extends string }
   ? I
   : never;
-/** Secondary indexes: name → kind that is found by it. The kind's file says what the keys are. */
+/** Secondary indexes: name → kind that is found by it. The kind's file defines the keys. */
 export type Indexes = { readonly [K in KindName as IndexesOf<K>]: K };
 export type IndexName = keyof Indexes;
 /** Index name → keys under which one object is found. */

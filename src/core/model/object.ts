@@ -19,11 +19,11 @@ export interface Obj<K extends KindName = KindName> {
   readonly creationTime: number;
   readonly resourceVersion: string;
   readonly uid: string;
-  /** The decoded content: for Istio kinds the `spec`, for Kubernetes kinds what kinds/kubernetes.ts says. */
+  /** The decoded content: for Istio kinds the `spec`, for Kubernetes kinds the projection of their schema. */
   readonly spec: KindSpecs[K];
 }
 
-/** What one source says of one object: the accepted version and, beside it, a newer one that was refused. */
+/** One source's record of one object: the accepted version and, beside it, a newer one that was refused. */
 export interface ObjectRecord {
   readonly source: string;
   readonly kind: KindName;

@@ -63,7 +63,7 @@ export interface ProxyRecord {
 const newest: readonly [number, number, number] = [65535, 65535, 65535];
 const proxyTypes: readonly string[] = ['sidecar', 'router', 'waypoint', 'ztunnel', 'agentgateway'];
 
-/** The facets of a node, or what is wrong with it (gRPC INVALID_ARGUMENT). */
+/** The facets of a node, or its problem (gRPC INVALID_ARGUMENT). */
 export function parseNode(node: JsonObject): NodeFacets | { readonly error: string } {
   if (typeof node.id !== 'string' || node.id === '') return { error: 'missing node information' };
   const parts = node.id.split('~');

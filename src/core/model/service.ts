@@ -50,7 +50,7 @@ export interface Service {
   readonly labels: Readonly<Record<string, string>>;
   readonly selector: Readonly<Record<string, string>>;
   /**
-   * Resolved against the mesh default: `*` public, `.` never appears (it is the namespace's name), `~` nobody. Sorted.
+   * Resolved against the mesh default: `*` public, `.` never appears (it is the namespace's name), `~` none. Sorted.
    */
   readonly exportTo: readonly string[];
   readonly creationTime: number;
@@ -96,7 +96,7 @@ export interface Endpoint {
   readonly hostname: string;
   readonly subdomain: string;
   readonly weight: number;
-  /** `istio` or `disabled` (or what the label says). */
+  /** `istio` or `disabled` (or the label's value). */
   readonly tlsMode: string;
   readonly health: EndpointHealth;
 }

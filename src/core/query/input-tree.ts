@@ -42,7 +42,7 @@ export class InputTree<L extends Leaf> {
   #root: Node<L> | undefined;
   /** Newest first: most generators get their inputs from one place in the code, so the first shape matches. */
   readonly #shapes: Shape[] = [];
-  /** One object for each set of names, whatever their order; it is the first atom. */
+  /** One object for each set of names in any order; it is the first atom. */
   readonly #nameSets = new Map<string, object>();
   #size = 0;
 

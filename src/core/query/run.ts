@@ -1,4 +1,4 @@
-// One run of a query: the tracked reader that the query is given, and the record of what it read.
+// One run of a query: the tracked reader that the query is given, and the record of its reads.
 //
 // The record is one flat object, and each list in it is made when its first element comes: a cold start makes hundreds
 // of thousands of runs, and most read one or two things. Reads and calls are noted once per run in the common case, by
@@ -61,7 +61,7 @@ export class Run implements ProxyReader {
   /** The previous entry is unlinked: its Call objects have no other owner and are reused without a copy. */
   readonly #ownsPreviousCalls: boolean;
   readonly #id = ++runs;
-  /** Facets that this query itself asked for. */
+  /** Facets that this query itself read. */
   #ownFacets: FacetKey[number][] | undefined;
   /** Made at the first own facet; until then the calls are all there is. */
   #facetSources: FacetSource[] | undefined;
@@ -79,7 +79,7 @@ export class Run implements ProxyReader {
     this.#ownsPreviousCalls = previous?.unlinked === true;
   }
 
-  /** What adds to the facet key, in the order in which it was asked for. */
+  /** The sources of the facet key, in the order of the reads. */
   get facetSources(): readonly FacetSource[] {
     return this.#facetSources ?? this.calls;
   }

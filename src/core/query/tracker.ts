@@ -1,5 +1,5 @@
-// The tracker: memoises every query, knows what each memoised value depends on, and runs again only what a change of
-// state can affect. Incrementality, sharing between proxies, push scope and provenance all follow from it; no second
+// The tracker: memoises every query, knows what each memoised value depends on, and runs again only the queries that a
+// change affects. Incrementality, sharing between proxies, push scope and provenance all follow from it; no second
 // bookkeeping exists.
 //
 // A *query* reads the state through a tracked reader (run.ts). The run records two things about the value:
@@ -10,9 +10,9 @@
 // A *generator* is a pure function of its inputs, memoised by the identity of their elements (memo.ts).
 //
 // How a change travels. The read index finds the reads whose value changed. Entries that made such a read become
-// `invalid`; their callers, however far up, become `suspect`. A suspect entry is verified when it is asked for: its
-// calls are evaluated in order, and if all give the value they gave before, it is valid again without a run. A run that
-// gives an equal value keeps the old object, so nothing above it runs.
+// `invalid`; their callers, however far up, become `suspect`. A suspect entry is verified on its next use: its calls
+// are evaluated in order, and if all values are unchanged, it is valid again without a run. A run that gives an equal
+// value keeps the old object, so nothing above it runs.
 //
 // Invariant: a `valid` entry has the value that running its query now would give. It holds because a query may look at
 // nothing but its reader and its argument, and a generator at nothing but its inputs.
@@ -42,10 +42,7 @@ import { WorkBudget } from './work-budget.ts';
  */
 export const VARIANTS_MAX = 65_536;
 
-/**
- * This many recorded calls and generated values of a run cost one unit of the work budget. A call that is verified
- * costs a quarter of that.
- */
+/** Recorded calls and generated values for one unit of the work budget. A verified call costs a quarter. */
 export const CALLS_PER_WORK_UNIT = 8;
 
 /** Sentinel for "no proxy"; never equal to a real facet value. */
@@ -75,10 +72,7 @@ export class Tracker {
   readonly #predecessors = new Predecessors();
   readonly #generatorMemo = new InputMemo();
   readonly #bindings = new InputMemo();
-  /**
-   * Runs that the work budget cut off: the entry each was to replace, so that the next attempt reuses that entry's
-   * calls.
-   */
+  /** The stale entries that interrupted runs were replacing; the next attempt reuses their calls. */
   readonly #pausedRuns = new WeakMap<
     Variants<Entry>,
     { readonly proxy: ProxyRecord | undefined; readonly previous: Entry }
@@ -125,10 +119,7 @@ export class Tracker {
     return this.#budget.within(runs, work);
   }
 
-  /**
-   * Call before work outside queries that takes about as long as one query: it spends one run of `within`, or
-   * interrupts it.
-   */
+  /** Call before work as long as one query: spends one run of `within`, or interrupts it. */
   spend(): void {
     this.#budget.spend();
   }
@@ -152,10 +143,7 @@ export class Tracker {
     return { value: entry.value as R, entry, facetKey: entry.facetKey, proxyFacets };
   }
 
-  /**
-   * True: `get` would return the identical value. One comparison in most cases. False: unknown, ask with `handle`
-   * again.
-   */
+  /** True: `get` would return the identical value. False: unknown, call `handle` again. */
   isCurrent(state: State, proxy: ProxyRecord, { entry, facetKey, proxyFacets }: Handle<unknown>): boolean {
     this.#index.moveTo(state, this.#invalidate);
     if (entry.validity !== 'valid' || entry.facetKey !== facetKey) return false;
@@ -195,18 +183,13 @@ export class Tracker {
     return provenanceOf(this.#ensure(state, proxy, query, arg), derivedEntry, includes);
   }
 
-  /**
-   * Drops memoised values that were used neither in this epoch nor in the previous one. Call it periodically; it
-   * changes no value.
-   */
+  /** Drops memoised values used neither in this nor in the previous epoch. Call it periodically. */
   sweep(): void {
     const steps = this.sweeping();
     while (steps.next().done !== true);
   }
 
-  /**
-   * As `sweep`, in steps of about a microsecond. The caller may use the tracker and change the state between two steps.
-   */
+  /** As `sweep`, in steps of about a microsecond; the caller may use the tracker between two steps. */
   *sweeping(): IterableIterator<undefined, void> {
     yield* sweeping(this.#memory, this.#epoch, () => {
       this.stats.swept++;
@@ -334,10 +317,7 @@ export class Tracker {
     return true;
   }
 
-  /**
-   * Checks a call without a look-up: the caller's facet key contains the callee's, so an entry valid for one is the one
-   * the other would find.
-   */
+  /** Checks a call without a look-up: the caller's facet key contains the callee's. */
   #callIsCurrent(state: State, proxy: ProxyRecord | undefined, { entry, facetKey }: Call): boolean {
     if (entry.facetKey !== facetKey || entry.validity === 'invalid') return false;
     return entry.validity === 'valid' || (this.#revalidate(state, proxy, entry) && entry.facetKey === facetKey);

@@ -1,4 +1,4 @@
-// The memoised values of one (query, argument), told apart by facet key. A look-up asks the proxy for the facets that
+// The memoised values of one (query, argument), one for each facet key. A look-up asks the proxy for the facets that
 // the query asked for.
 //
 // The values form a decision tree: each node branches on one facet. A run that has seen the same facet values asks for

@@ -25,9 +25,7 @@ import { entryWorkload } from './workload-entry.ts';
 
 const TEST_VM_LABEL = 'istio.io/test-vm';
 
-/**
- * The attributes of the proxy's pod that queries read; equal for all pods of one Deployment on one node.
- */
+/** The attributes of the proxy's pod that queries read; equal for all pods of one Deployment on one node. */
 export type OwnPod = {
   readonly cluster: string;
   readonly labels: Labels;

@@ -80,7 +80,8 @@ function kubernetesTargets(reader: ProxyReader): readonly TargetName[] {
   const chosen = services.filter(obj => hasSelector(obj) && selects(obj.spec.selector, labels));
   if (pod === null) return targetsAsSaid(reader, chosen);
   if (chosen.length > 0) return chosen.flatMap(obj => portTargets(reader, obj, podPorts(pod)));
-  // Endpoints of services that have no other source. Slices that lag behind their selector are not considered.
+  // Services without a selector: their endpoints are written by hand. Slices of other services may lag behind the
+  // selector.
   return services.filter(obj => !hasSelector(obj)).flatMap(obj => endpointTargets(reader, obj, cluster));
 }
 
@@ -88,9 +89,7 @@ function hasSelector(obj: Obj<'Service'>): boolean {
   return Object.keys(obj.spec.selector).length > 0;
 }
 
-/**
- * For an unknown pod, the proxy's own metadata. One port without a target voids the whole list.
- */
+/** For an unknown pod, the proxy's own metadata. One port without a target voids the whole list. */
 function targetsAsSaid(reader: ProxyReader, chosen: readonly Obj<'Service'>[]): readonly TargetName[] {
   const portOf = saidPorts(reader);
   if (chosen.some(obj => obj.spec.ports.some(port => portOf(port) === undefined))) return [];

@@ -40,9 +40,7 @@ export interface Constraint {
   readonly minProperties?: number;
   readonly maxProperties?: number;
   readonly rules?: readonly CrdRule[];
-  /**
-   * Rules as expressions, each with what a broken one says. They run only on a value without any other problem.
-   */
+  /** Rules as expressions, each with what a broken one says. They run only on a value without any other problem. */
   readonly cel?: readonly { readonly rule: Cel; readonly message: string }[];
   /** The value of an absent member (defaults.ts). */
   readonly default?: Json;

@@ -37,9 +37,7 @@ export function selectGatewayTls(reader: ProxyReader, server: Server, quic: bool
   return selectServerTls(reader, tls, http);
 }
 
-/**
- * `http`: TLS carries HTTP; matters for mesh certificates only. Undefined: the proxy cannot serve it.
- */
+/** `http`: TLS carries HTTP; matters for mesh certificates only. Undefined: the proxy cannot serve it. */
 export function selectServerTls(
   reader: ProxyReader,
   tls: ServerTLSSettings,

@@ -10,9 +10,7 @@ import { endpointShards, endpointsOfPort } from '../../registry/endpoints.ts';
 import { NO_ADDRESS } from '../nametable/service-addresses.ts';
 import { listenerServices } from '../scope/sidecar-scope.ts';
 
-/**
- * Argument `hostname|namespace|port number`: address lists of all endpoints of every cluster, network and health.
- */
+/** Argument `hostname|namespace|port number`: address lists of all endpoints of every cluster, network and health. */
 const endpointBinds: Query<string, readonly (readonly string[])[]> = {
   name: 'select/headlessEndpoints',
   run: (reader, arg) => {

@@ -23,9 +23,7 @@ export interface InboundPort {
   readonly port: Port;
   /** Absent for an ingress entry of a Sidecar. */
   readonly service?: Service;
-  /**
-   * TLS settings of the ingress entry; the protocol is then the one inside of TLS. Used where the port has no mTLS.
-   */
+  /** TLS settings of the ingress entry; the protocol is then the one inside of TLS. Used where the port has no mTLS. */
   readonly tls?: ServerTLSSettings;
   /** Host in the operation names of traces. */
   readonly traceHost: string;

@@ -81,9 +81,7 @@ const hostsOfListener: Query<string, PortVirtualHosts> = {
   },
 };
 
-/**
- * The first listener for every port, for this port, or, without a number, bound to the address in the route's name.
- */
+/** The first listener for every port, for this port, or, without a number, bound to the address in the route's name. */
 function listenerFor(listeners: readonly EgressListener[], routeName: string, port: number): number {
   return listeners.findIndex(({ spec }) => {
     if (spec?.port === undefined) return true;

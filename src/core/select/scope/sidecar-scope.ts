@@ -99,9 +99,7 @@ const scopeOf: Query<string, SidecarScope> = {
   },
 };
 
-/**
- * Argument: a namespace. Its visible services, and the VirtualServices of the mesh without their services.
- */
+/** Argument: a namespace. Its visible services, and the VirtualServices of the mesh without their services. */
 const gatewayScope: Query<string, SidecarScope> = {
   name: 'select/gatewayScope',
   run: (reader, namespace) => {

@@ -4,9 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../../../base/json.ts';
 import { quoted } from '../../report.ts';
 
-/**
- * The required members of a key of the type, and those that are bytes in base64. A key with `d` is a private key.
- */
+/** The required members of a key of the type, and those that are bytes in base64. A key with `d` is a private key. */
 interface Members {
   readonly needed: readonly string[];
   readonly bytes: readonly string[];
