@@ -36,7 +36,7 @@ export const outboundListeners: Query<'', readonly Resource<Listener>[]> = {
   },
 };
 
-/** What all outbound listeners of the proxy share, asked once: there can be thousands of them. */
+/** Inputs that all outbound listeners of the proxy share, read once because there can be thousands of listeners. */
 interface SharedParts {
   readonly networkFilters: readonly Filter[];
   readonly fallthrough: readonly Filter[];

@@ -15,7 +15,7 @@ import { type Claim, hostClaim } from '../../generate/route/domains.ts';
 import { type GeneratedRoutes, virtualServiceRoutes } from '../../generate/route/virtual-service-routes.ts';
 
 export interface RoutedHost {
-  /** A service, whose domains depend on the proxy, or the claim of a host that is none. */
+  /** A service, whose domains depend on the proxy, or the claim of a host without a service. */
   readonly of: Service | Claim;
   readonly port: number;
   readonly routes: GeneratedRoutes;
@@ -51,7 +51,7 @@ const routesOf: Generator<{ readonly inputs: VirtualServiceRoutesInputs }, Gener
   run: ({ inputs }) => virtualServiceRoutes.run(inputs),
 };
 
-/** Services that no VirtualService takes, all in one run: each costs little and reads hardly anything of its own. */
+/** Services that no VirtualService takes, all in one run: each costs little and has few reads of its own. */
 export const defaultlyRouted: Selection<DefaultHosts, readonly RoutedHost[]> = {
   name: 'route/defaultlyRouted',
   run: (reader, { services, ports }) => {

@@ -145,7 +145,7 @@ function lastsOf(kept: readonly Kept[]): (MadeHost | undefined)[] {
   return lasts;
 }
 
-/** undefined: nothing is left of its domains on this port. */
+/** undefined: none of its domains remains on this port. */
 function hostAt(
   reader: ProxyReader,
   { found, port, attemptCount, lasts }: Shown,
@@ -169,7 +169,10 @@ function hostAt(
   return host;
 }
 
-/** A sniffed port belongs to one service, whatever host a request names: its virtual host takes every domain. */
+/**
+ * A sniffed port belongs to one service: its virtual host takes every domain, so the host of a request does not
+ * matter.
+ */
 function sniffed(reader: ProxyReader, found: readonly VirtualHost[]): readonly VirtualHost[] {
   const [only] = found;
   if (only === undefined || found.length > 1) return found;

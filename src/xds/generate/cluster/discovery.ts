@@ -1,5 +1,5 @@
-// How Envoy finds the endpoints of an outbound cluster: EDS, DNS, the connection's original destination, or the name
-// asked for.
+// How Envoy finds the endpoints of an outbound cluster: EDS, DNS, the connection's original destination, or the
+// requested name.
 // Source: Istio pilot/pkg/networking/core/cluster_builder.go.
 
 import type { Duration } from '../../../core/schema/duration.ts';
@@ -42,7 +42,7 @@ export type DiscoveryFields = Pick<
 
 /**
  * The fields that belong to the discovery type. `assignment`: the endpoints of a DNS type cluster; `tls`: the cluster
- * speaks TLS.
+ * uses TLS.
  */
 export function discovery(
   inputs: OutboundClusterInputs,
@@ -87,7 +87,7 @@ function dns(inputs: DnsInputs): DiscoveryFields {
   };
 }
 
-/** A host is resolved when it is asked for. IPv4 only, whatever the proxy has: as Istio sends it. */
+/** A host is resolved on demand. As in Istio, IPv4 only, for proxies of every address family. */
 function forwardProxy(inputs: OutboundClusterInputs, tls: boolean): Cluster['clusterType'] {
   const insecure = tls && !(inputs.autoSni && inputs.autoSanValidation);
   return {

@@ -38,7 +38,7 @@ export function lbEndpoint(endpoint: Endpoint, mtls: boolean, facts: LbEndpointF
   };
 }
 
-/** A gateway that stands for the endpoints of another network behind it; always spoken to by mesh mTLS. */
+/** A gateway that stands for the endpoints of another network behind it; always reached by mesh mTLS. */
 export function gatewayEndpoint(gateway: NetworkGateway, weight: number, describesWorkloads: boolean): LbEndpoint {
   const metadata = metadataOf('istio', describesWorkloads ? `;;;;${gateway.cluster}` : undefined);
   return {

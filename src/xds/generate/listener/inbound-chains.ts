@@ -35,7 +35,7 @@ export const inboundChain: Generator<InboundChainInputs, FilterChain> = {
   }),
 };
 
-/** One route to the workload: whatever the host of a request, it is for this port. */
+/** One route to the workload: requests for any host are for this port. */
 export const inboundRoutes: Generator<InboundRouteInputs, RouteConfiguration> = {
   name: 'listener/inboundRoutes',
   run: ({ cluster, port, operation, retries }) => ({

@@ -1,5 +1,5 @@
-// Listener filters: the ones that find out where a connection was meant to go and what it speaks, before a filter chain
-// is chosen.
+// Listener filters: they determine the original destination and the protocol of a connection before a filter chain is
+// chosen.
 // Source: Istio pilot/pkg/networking/core/listener_inbound.go.
 //
 // Inspecting costs time and can wait for bytes that a server-first protocol never sends. On inbound listeners the

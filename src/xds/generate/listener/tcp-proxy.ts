@@ -78,7 +78,7 @@ function mysqlFilter(statPrefix: string): Filter {
   };
 }
 
-/** Speaks to the upstream itself: there is no tcp_proxy behind it. */
+/** Connects to the upstream itself: there is no tcp_proxy behind it. */
 function redisFilter(inputs: TerminalInputs): Filter {
   return {
     name: 'envoy.filters.network.redis_proxy',

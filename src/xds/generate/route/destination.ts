@@ -6,7 +6,7 @@ import type { Destination, LoadBalancerSettings_ConsistentHashLB } from '../../.
 import { outboundClusterName } from '../../../core/select/cluster/cluster-names.ts';
 import { destinationKey, type VirtualServiceRoutesInputs } from '../../../core/select/route/virtual-service-routes.ts';
 
-/** A destination without a host comes of Gateway API only, for a backend that may not be used. */
+/** A destination without a host comes only from the Gateway API, for a backend that is not permitted. */
 const UNKNOWN_SERVICE = 'UnknownService';
 
 export function destinationCluster(inputs: VirtualServiceRoutesInputs, destination: Destination | undefined): string {

@@ -15,7 +15,7 @@ export interface Domains {
   readonly derived: readonly string[];
 }
 
-/** Domains that a virtual host would have if nobody before it had them. */
+/** Candidate domains of a virtual host; earlier virtual hosts keep theirs. */
 export interface Claim extends Domains {
   /** `<host>:<port>` */
   readonly name: string;

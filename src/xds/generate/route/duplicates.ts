@@ -44,7 +44,7 @@ export const withoutDuplicates: Generator<{ readonly claims: readonly Claim[] },
   },
 };
 
-/** Those that nobody has yet, which are taken from then on; the claim's own list if that is all of them. */
+/** The domains of the claim that are still free, now taken; the claim's own list if all are free. */
 function domainsLeft({ domains, derived }: Claim, known: ReadonlySet<string>, taken: Set<string>): readonly string[] {
   let left: string[] | undefined;
   for (let i = 0; i < domains.length; i++) {

@@ -9,7 +9,7 @@ import { lastOf } from '../common/last.ts';
 const ATTEMPTS_DEFAULT = 2;
 const RETRY_ON_DEFAULT = 'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes';
 const RETRIABLE_STATUS_CODES = 'retriable-status-codes';
-/** So often is another host looked for that was not tried before. */
+/** Attempts to select a host that was not tried before. */
 const HOST_SELECTION_ATTEMPTS = 5;
 /** Priorities are chosen anew after this many attempts. */
 const PRIORITY_UPDATE_FREQUENCY = 2;

@@ -57,7 +57,7 @@ export const virtualServiceRoutes: Generator<VirtualServiceRoutesInputs, Generat
 
 const noProblems: readonly Problem[] = [];
 
-/** What the routes of a rule have in common: one for each match. */
+/** The parts that the routes of a rule, one for each match, share. */
 interface RuleParts {
   readonly rule: HTTPRoute;
   readonly operations: HeaderOperations;
@@ -169,7 +169,7 @@ function routeSession(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): stri
   return sessionAmong(used.map(({ destination }) => sessions.get(destination?.host ?? '') ?? ''));
 }
 
-/** Tells whoever reads the proxy's configuration which object made the route. */
+/** Names the route's source object to readers of the proxy's configuration. */
 const configMetadata = lastOf((namespace: string, name: string): Metadata => {
   const config = `/apis/networking.istio.io/v1/namespaces/${namespace}/virtual-service/${name}`;
   return { filterMetadata: { istio: { config } } };

@@ -25,14 +25,14 @@ import {
   trustDomains,
 } from './attributes.ts';
 
-/** What a rule says about one attribute. */
+/** The values of one attribute in a rule. */
 interface Clause {
   readonly attribute: Attribute;
   readonly values: readonly string[];
   readonly notValues: readonly string[];
 }
 
-/** Matches nothing: what a policy without rules is made of. */
+/** Matches nothing: the content of a policy without rules. */
 export const neverPolicy: Policy = {
   permissions: [{ notRule: { any: true } }],
   principals: [{ notId: { any: true } }],
@@ -64,7 +64,7 @@ export function rulePolicy(rule: Rule, context: RuleContext, allows: boolean): P
   return { permissions, principals: ids };
 }
 
-/** Without an entry there is one that says nothing. */
+/** Without an entry, one empty entry. */
 function orOne<T extends object>(entries: readonly T[] | undefined): readonly Partial<T>[] {
   return entries === undefined || entries.length === 0 ? [{}] : entries;
 }
