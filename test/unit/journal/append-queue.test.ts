@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { AppendQueue } from '../../../src/journal/append-queue.ts';
 import type { Encoded } from '../../../src/journal/codec.ts';
 import { JournalFault } from '../../../src/journal/fault.ts';
-import { QUEUE_CHARS_MAX, QUEUE_EVENTS_MAX } from '../../../src/journal/journal.ts';
+import { GROUP_EVENTS_MAX, QUEUE_CHARS_MAX, QUEUE_EVENTS_MAX } from '../../../src/journal/journal.ts';
 import { MemoryStore } from '../../../src/journal/memory-store.ts';
 import type { Group, StoredHead } from '../../../src/journal/store.ts';
 
@@ -24,7 +24,7 @@ const batch = (events: number, chars = 2): readonly Encoded[] => {
 
 it.each([
   ['events', batch(QUEUE_EVENTS_MAX / 2)],
-  ['characters', batch(1, QUEUE_CHARS_MAX / 2)],
+  ['characters', batch(GROUP_EVENTS_MAX, Math.floor(QUEUE_CHARS_MAX / 2 / GROUP_EVENTS_MAX))],
 ])('a burst that failed counts no more towards the limit of %s', async (_, half) => {
   const store = new FailingStore();
   const queue = new AppendQueue(
