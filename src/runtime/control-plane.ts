@@ -3,7 +3,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
 import type { Adapter } from '../adapters/adapter.ts';
@@ -152,7 +151,7 @@ function limitsOf({
   keepaliveTimeoutMs,
   maxConnectionAgeMs: connectionAgeMsMax,
 }: ServeOptions): XdsLimits {
-  const limits = xdsLimits(process.env, availableParallelism());
+  const limits = xdsLimits(process.env);
   return {
     ...limits,
     keepaliveMs: keepaliveMs ?? limits.keepaliveMs,

@@ -268,8 +268,9 @@ class Simulation {
       this.#options.canary === 'written-too-early',
     );
     client.connect(wire);
+    if (!plane.hub.accept(wire)) return;
     void plane.hub
-      .open(client.protocol, wire, [], () => wire.cut)
+      .open(client.protocol, wire, { identities: [], peer: '10.0.0.1', gone: () => wire.cut })
       .then(stream => {
         wire.stream = stream;
         if (wire.cut) stream?.closed('cancelled');
