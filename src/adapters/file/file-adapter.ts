@@ -72,7 +72,7 @@ export class FileAdapter implements Adapter {
   readonly #folderWatch: FolderWatch;
   readonly #singleWatch: FolderWatch;
   #folders: ReadonlySet<string> = new Set();
-  /** Files to look at; `moved`: nobody has written to it since it appeared. */
+  /** Files to look at; `moved`: not written to since it appeared. */
   readonly #touched = new Map<string, 'moved' | 'written'>();
   /** Not known which: look at everything. */
   #anything = false;
@@ -227,7 +227,7 @@ export class FileAdapter implements Adapter {
       if (how !== 'moved') continue;
       const file = await findFile(path, false, this.#disk);
       const read = file === undefined || isHidden(file) || file.size === 0 ? undefined : await this.#read(file);
-      // Whoever wrote to it before we read has been reported by now.
+      // A write before we read has been reported by now.
       await nextTurn();
       if (this.#touched.get(path) !== 'moved') continue;
       if (read === undefined || (file as FoundFile).target !== undefined) {
@@ -251,7 +251,7 @@ export class FileAdapter implements Adapter {
     for (const key of [...keys.values()].flat()) winners.set(key, this.#holdings.winner(key));
     for (const path of paths) this.#holdings.put(path, changed.get(path));
     const told = new Set<string>();
-    let submitting: Promise<void>[] = [];
+    const submitting: Promise<void>[] = [];
     for (const path of paths) {
       const batch: Fact[] = [...malformedFacts(path, before.get(path), changed.get(path))];
       for (const key of keys.get(path)!) {
@@ -261,14 +261,12 @@ export class FileAdapter implements Adapter {
         if (fact !== undefined) batch.push(fact);
       }
       if (batch.length > 0) submitting.push(this.#submit(path, batch, before.get(path)));
-      if (submitting.length < SUBMITTED_AT_ONCE_MAX) continue;
-      await Promise.all(submitting);
-      submitting = [];
+      if (submitting.length >= SUBMITTED_AT_ONCE_MAX) await Promise.all(submitting.splice(0));
     }
     await Promise.all(submitting);
   }
 
-  /** What cannot be recorded holds up nobody else: the file counts as not yet read and is tried again at the next look. */
+  /** What cannot be recorded holds up nothing else: the file counts as not yet read and is tried again at the next look. */
   async #submit(path: string, batch: readonly Fact[], before: KnownFile | undefined): Promise<void> {
     try {
       await this.#sink?.submit(batch);

@@ -28,7 +28,7 @@ export class TimedDisk implements Disk {
     return [...this.#hanging.values()];
   }
 
-  /** Whoever waits for an answer, and whoever asks later, gets an error. */
+  /** Every operation that is awaited or asked for later fails. */
   close(): void {
     this.#closing.abort(new Error('the program is stopping'));
   }
