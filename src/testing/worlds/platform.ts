@@ -106,7 +106,35 @@ const jwksDocument: Shape = clusterWide(
   ),
 );
 
+const leadership: Shape = clusterWide(
+  object(
+    'periplus.internal/v1',
+    'Leadership',
+    all({
+      spec: all({
+        election: fc.constant('istio-namespace-controller-election') as fc.Arbitrary<Json>,
+        holder: fc.constantFrom('pod-1', 'pod-2') as fc.Arbitrary<Json>,
+      }),
+    }),
+    { name: fc.constant('istio-namespace-controller-election') },
+  ),
+);
+const writeRefusal: Shape = clusterWide(
+  object(
+    'periplus.internal/v1',
+    'WriteRefusal',
+    all({
+      spec: all({
+        target: fc.constant('ConfigMap default/istio-ca-root-cert') as fc.Arbitrary<Json>,
+        status: fc.constantFrom(403, 422) as fc.Arbitrary<Json>,
+      }),
+    }),
+  ),
+);
+
 export const platformObject: Shape = fc.oneof(
+  { weight: 1, arbitrary: leadership },
+  { weight: 1, arbitrary: writeRefusal },
   { weight: 3, arbitrary: configMap },
   { weight: 1, arbitrary: deployment },
   { weight: 1, arbitrary: daemonSet },

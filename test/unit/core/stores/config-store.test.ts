@@ -3,12 +3,12 @@
 import { isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { mergePatch } from '../../../../src/core/base/merge-patch.ts';
 import { restore } from '../../../../src/core/fold/restore.ts';
 import { snapshotOf } from '../../../../src/core/fold/snapshot.ts';
 import type { State } from '../../../../src/core/state.ts';
 import type { Written } from '../../../../src/core/stores/config-store.ts';
 import { MemoryStore } from '../../../../src/core/stores/memory-store.ts';
-import { mergePatch } from '../../../../src/core/stores/merge-patch.ts';
 import { aggregateStore, readOnly, sourceStore, storeSchemas } from '../../../../src/core/stores/state-store.ts';
 import { step, world } from '../../world.ts';
 import { destinationRule, service, serviceEntry } from '../registry/fixtures.ts';
