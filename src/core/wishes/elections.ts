@@ -5,7 +5,7 @@ import type { Reader } from '../query/reader.ts';
 
 export interface ElectionRules {
   readonly object: 'ConfigMap' | 'Lease';
-  /** One lock for each revision, named after it; nobody takes it from its holder before it expires. */
+  /** One lock for each revision, named after it; it cannot be taken from its holder before it expires. */
   readonly perRevision: boolean;
 }
 

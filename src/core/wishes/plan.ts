@@ -41,7 +41,7 @@ export function planOf(wish: Wish, live: JsonObject | undefined, apiVersion: str
     return isThere && isPruned ? none('fulfilled') : { kind: 'apply', object: named(wish, head, fields) };
   }
   if (isThere) return none('fulfilled');
-  // Whoever wrote since this version was observed may have changed what the patch rests on: the server then answers with a conflict.
+  // If another client wrote after this version was observed, the server answers with a conflict.
   const patch = mergePatch(fields, { metadata: { resourceVersion: textOf(metadata.resourceVersion) } });
   return { kind: 'merge', patch: patch as JsonObject };
 }

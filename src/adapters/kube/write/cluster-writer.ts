@@ -261,7 +261,7 @@ export class ClusterWriter implements Adapter {
     if (this.#abort.signal.aborted || this.#entries.get(entry.key) !== entry) return;
     const failure = failureOf(error);
     const again = (): void => this.#lookAt([entry]);
-    // Somebody else wrote: what they wrote is on its way to us.
+    // Another client wrote: the watch is about to show what.
     if (failure.status === CONFLICT) entry.times.written(again);
     else entry.times.failed(again, failure.retryAfterMs);
     if (this.#refusals.note(entry.key, wish, failure)) {

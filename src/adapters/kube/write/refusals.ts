@@ -28,7 +28,7 @@ export class Refusals {
   /** True if this is news. */
   note(key: string, target: Target, failure: Failure): boolean {
     const { status, message } = failure;
-    // The namespace and all that it holds are going: there is nothing that anybody could do about it.
+    // The namespace is being deleted with all its objects, so there is nothing to repair.
     if (status === CONFLICT || (status === FORBIDDEN && TERMINATING.test(message))) return false;
     const reason = message.slice(0, REASON_LENGTH_MAX);
     const text = `${showTarget(target)}: ${reason}`;
