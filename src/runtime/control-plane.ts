@@ -12,6 +12,7 @@ import { type HttpServer, serveHttp } from '../admin/http.ts';
 import { Metrics } from '../admin/metrics.ts';
 import { VERSION } from '../admin/version.ts';
 import type { Effect } from '../core/effect.ts';
+import type { Unrecorded } from '../core/event.ts';
 import type { PushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
 import { History } from '../history/history.ts';
@@ -36,6 +37,7 @@ import { Reporter } from './reporter.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
 import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
 import { type Readiness, Sources } from './sources.ts';
+import { recordSpill, writeSpill } from './spill.ts';
 import { type Started, sinkOf, startWorld } from './start.ts';
 import { StartFault } from './start-fault.ts';
 import { runInSlices, SWEEP_MS, Sweeper } from './sweeper.ts';
@@ -230,7 +232,7 @@ export async function startSources(
 /** The options that a journal is opened with. */
 export type JournalOptions = Pick<
   ServeOptions,
-  'settings' | 'journal' | 'journalKey' | 'journalDurability' | 'journalStrict' | 'journalKeepMs'
+  'settings' | 'journal' | 'journalKey' | 'journalDurability' | 'journalStrict' | 'journalSpill' | 'journalKeepMs'
 >;
 
 export interface SourceParts {
@@ -252,8 +254,11 @@ export async function openWorld(
     keyFile: options.journalKey,
   });
   try {
-    const { settings, journalStrict: strict } = options;
-    return { journal, ...(await startWorld(journal, { settings, strict, clock, log })) };
+    const { settings, journalStrict: strict, journalSpill: folder } = options;
+    if (folder === undefined) return { journal, ...(await startWorld(journal, { settings, strict, clock, log })) };
+    await recordSpill(folder, journal, log);
+    const spill = (facts: readonly Unrecorded[]): Promise<string> => writeSpill(folder, journal, facts);
+    return { journal, ...(await startWorld(journal, { settings, strict, spill, clock, log })) };
   } catch (error) {
     await journal.close();
     throw error;
