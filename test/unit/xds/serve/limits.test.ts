@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { scheduleSettings } from '../../../../src/xds/push/settings.ts';
 import { defaultXdsLimits, xdsLimits } from '../../../../src/xds/serve/limits.ts';
 
-describe('limits', () => {
+describe('limits of the server', () => {
   it("have istiod's defaults", () => {
     const limits = xdsLimits({});
     expect(limits).toEqual(defaultXdsLimits);

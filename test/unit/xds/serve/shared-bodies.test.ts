@@ -22,7 +22,7 @@ describe('response bodies', () => {
   const names = ['a', 'b'];
   const removed = ['gone', ''];
 
-  it.each(['sotw', 'delta'] as const)('mean what a response encoded alone means: %s', protocol => {
+  it.each(['sotw', 'delta'] as const)('decode like a response encoded alone: %s', protocol => {
     const content: ResponseContent = { protocol, set, names, removed: protocol === 'delta' ? removed : none };
     const version = set.digest.slice(0, 16);
     const made = names.map(name => set.resources.get(name)!);

@@ -7,15 +7,15 @@ import { to, virtualService } from '../../registry/fixtures.ts';
 
 const names = (state: Parameters<typeof ask>[0], arg: string) => ask(state, virtualServicesFor, arg).map(vs => vs.name);
 
-test('exportTo: `*` wins over `~`, which wins over names; an empty list is none', () => {
+test('exportTo of a VirtualService: `*` wins over `~`, which wins over names; an empty list is private', () => {
   expect(exportsOf(['~', '*'], undefined, 'a').open).toBe(true);
   expect(exportsOf(['~', 'b'], undefined, 'a')).toEqual({ open: false, own: false, others: [] });
   expect(exportsOf([], ['.'], 'a')).toEqual({ open: false, own: true, others: [] });
   expect(exportsOf(['c', 'a', 'b'], undefined, 'a')).toEqual({ open: false, own: true, others: ['b', 'c'] });
 });
 
-describe('order and visibility', () => {
-  test('private before exported before public, each by age; others see the public ones', () => {
+describe('the VirtualServices of a namespace', () => {
+  test('are ordered private, exported, public, each by age; other namespaces see the public ones', () => {
     const vs = (name: string, day: number, exportTo?: string[], namespace = 'default') =>
       virtualService(name, { hosts: ['a.com'], http: [to('a')], ...(exportTo && { exportTo }) }, { day, namespace });
     const state = world([
@@ -28,7 +28,7 @@ describe('order and visibility', () => {
     expect(names(state, 'other|mesh')).toEqual(['open-old', 'open-new']);
   });
 
-  test('ties of age: by name, then namespace', () => {
+  test('break ties of age by name, then namespace', () => {
     const vs = (name: string, namespace: string) =>
       virtualService(name, { hosts: ['a.com'], http: [to('a')] }, { namespace });
     const state = world([vs('b', 'x'), vs('a', 'z'), vs('a', 'y')]);
@@ -36,7 +36,7 @@ describe('order and visibility', () => {
     expect(found.map(({ name, namespace }) => `${namespace}/${name}`)).toEqual(['y/a', 'z/a', 'x/b']);
   });
 
-  test('by gateway, names resolved in the namespace of the object', () => {
+  test('are selected by gateway, with names resolved in the namespace of the object', () => {
     const spec = { hosts: ['web'], gateways: ['gw', 'mesh'], http: [to('web', { match: [{ gateways: ['gw'] }] })] };
     const state = world([virtualService('vs', spec, { namespace: 'prod' })]);
     const [vs] = ask(state, virtualServicesFor, 'default|prod/gw');
@@ -66,7 +66,7 @@ describe('delegates', () => {
       },
     );
 
-  test('the rules of the delegate take the place of the rule, resolved in its namespace', () => {
+  test('replace the rule that names them, resolved in their own namespace', () => {
     const [vs] = ask(world([root({ name: 'root' }), leaf()]), virtualServicesFor, 'default|mesh');
     expect(vs?.spec.http?.map(route => [route.name, route.route?.[0]?.destination?.host])).toEqual([
       ['root-v1', 'inner.team.svc.cluster.local'],
@@ -75,7 +75,7 @@ describe('delegates', () => {
     expect(vs?.spec.http?.[0]?.match).toEqual([expect.objectContaining({ uri: { prefix: '/api/v1' } })]);
   });
 
-  test('a delegate that is missing, or not exported to the root, takes its rule away; alone it never applies', () => {
+  test('remove the rule if they are missing or not exported to the root, and never apply alone', () => {
     expect(ask(world([root()]), virtualServicesFor, 'default|mesh')[0]?.spec.http).toHaveLength(1);
     const hidden = world([root(), leaf({ exportTo: ['.'] })]);
     expect(ask(hidden, virtualServicesFor, 'default|mesh')[0]?.spec.http).toHaveLength(1);
@@ -96,11 +96,11 @@ describe('delegates', () => {
     [{ sourceLabels: { a: '1' } }, { sourceLabels: { a: '2' } }, 0],
     [{ gateways: ['a'] }, { gateways: ['a', 'b'] }, 0],
     [{ gateways: ['a', 'b'] }, { gateways: ['a'] }, 1],
-  ])('root match %j and leaf match %j give %d rules', (rootMatch, leafMatch, count) => {
+  ])('merge root match %j and leaf match %j into %d rules', (rootMatch, leafMatch, count) => {
     expect(mergeDelegate({ match: [rootMatch] }, [{ match: [leafMatch] }])).toHaveLength(count);
   });
 
-  test('fields: the delegate first, then the root; redirect and route are never inherited', () => {
+  test('prefer fields of the delegate to those of the root, and never inherit redirect and route', () => {
     const [merged] = mergeDelegate(
       { timeout: { seconds: 1, nanos: 0 }, headers: { request: { set: { a: '1' } } }, redirect: { uri: '/' } },
       [{ timeout: { seconds: 2, nanos: 0 } }],
