@@ -42,7 +42,7 @@ const ours = [
   weighed(2, fc.constant({ kind: 'push' as const })),
 ];
 const histories = fc.array(fc.oneof<Weighed[]>(...ours, ...theirs), { maxLength: 60, size: 'max' });
-/** After the last push nobody helps any more. */
+/** The time after the last push, without further events. */
 const tails = fc.array(fc.oneof<Weighed[]>(...theirs), { maxLength: 15, size: 'max' });
 
 type Look = (clients: readonly [TestClient, TestClient]) => void;

@@ -141,7 +141,7 @@ class Simulation {
 
   #change(): void {
     const { batch, what } = this.#folder.change();
-    // A change that nobody notices: the next relist finds it.
+    // A change without an event: the next relist finds it.
     if (this.#random.chance(0.1)) this.#note(`unnoticed: ${what}`);
     else this.#say(what, () => this.#plane!.submit(batch, this.#options.canary));
   }
@@ -155,7 +155,7 @@ class Simulation {
       .catch(error => this.#heard(error));
   }
 
-  /** What the control plane says to whoever speaks to it while it stops. */
+  /** The answer of a stopping control plane to any caller. */
   #heard(error: unknown): void {
     if (this.#plane?.alive) this.#broken ??= `a source was told ${String(error)}`;
   }
