@@ -117,7 +117,7 @@ describe('wait', () => {
   });
 });
 
-describe('--at, of a running control plane', () => {
+describe('--at with a running control plane', () => {
   test('answers from the past of its own journal', async () => {
     const before = await ask('proxy-config', 'route', 'productpage', '--name', '9080', '--at', 'head');
     expect(before.code).toBe(0);
