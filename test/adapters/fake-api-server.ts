@@ -185,7 +185,7 @@ export class FakeApiServer implements Api, WriteApi {
     for (const stream of this.#streams) stream.finish(how);
   }
 
-  /** Everything said on open watches is said again. */
+  /** Every event of the open watches is sent again. */
   repeat(): void {
     for (const stream of this.#streams) for (const line of [...stream.seen]) stream.say(line);
   }

@@ -100,7 +100,7 @@ describe('history', () => {
     expect((await visitAll(new History(forgetful), hashes)).length).toBeGreaterThan(0);
   });
 
-  test('refuses a long fold in a serving process, and says where to ask', async () => {
+  test('refuses a long fold in a serving process, and names the command for it', async () => {
     const journal = await journalOf(timers(60));
     const history = new History(journal, { foldMax: 10 });
     expect((await history.at(10)).seq).toBe(10);

@@ -86,7 +86,7 @@ describe('wait', () => {
     expect((await ask('wait', '--for', 'Gateway/shop/front-door', '--timeout', '30s')).code).toBe(0);
   });
 
-  test('ends at once for a refused object, and goes on for an unknown one', async () => {
+  test('ends at once for a refused object, and waits on for an unknown one', async () => {
     write('bad.yaml', {
       ...virtualService('bad', { v1: 1 }, 'test'),
       spec: { hosts: ['x'], http: [{ timeout: '5' }] },

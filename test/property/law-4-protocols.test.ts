@@ -59,7 +59,7 @@ function live(
     run(act, config, clients);
     look?.(clients);
   }
-  // Quiescence: nothing bad is left, everybody has been pushed to, has said what it wants, has read, and has answered.
+  // Quiescence: no rejected resource is left, and every client has been pushed to, has subscribed, read and answered.
   for (const [typeUrl, all] of config) {
     for (const [name, held] of all) if (held === BAD) config.get(typeUrl)!.set(name, 'mended');
   }

@@ -83,7 +83,7 @@ describe('limits on the wire', () => {
     expect((await second.next()).resources.map(({ name }) => name)).toEqual(['a', 'c']);
   });
 
-  test('ends only the stream of a request that is too large, and says why', async () => {
+  test('ends only the stream of a request that is too large, and reports why', async () => {
     const { host, port } = await rig({ requestBytesMax: 10_000 });
     await host.set('cds', { a: '1' });
     const other = client(port, 'delta');

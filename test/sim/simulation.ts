@@ -1,6 +1,6 @@
 // A run: a control plane, a folder of objects, a handful of Envoys, a network and a disk, and one seed that decides what happens next. Time
 // passes only when the run says so, so a seed gives the same run on every machine. After every step the network's laws hold, at rest
-// (every message delivered, every timer fired, the disk in order) everybody holds what fresh generation gives, and at the end the journal
+// (every message delivered, every timer fired, the disk in order) every client holds what fresh generation gives, and at the end the journal
 // explains all of it.
 
 import { CONNECTIONS, NODES } from '../../src/testing/facts.ts';
@@ -192,7 +192,7 @@ class Simulation {
     }
     plane.kill();
     this.#clock.clear();
-    // A write that had reached the disk is done, whoever asked for it: committed, and acknowledged to nobody.
+    // A write that had reached the disk is done for any caller: committed, but acknowledged to none.
     await settle();
     for (const client of this.#clients) {
       client.wire?.cutOff('the control plane is gone');
@@ -221,7 +221,7 @@ class Simulation {
   // --- network and clients -----------------------------------------------------------------------------------------
 
   #deliver(): void {
-    // Whoever has something on its way; else nobody.
+    // A client with a message on its way, else none.
     const busy = this.#clients.filter(
       ({ wire }) => wire?.canReachServer || (wire?.slow === false && wire.toClient.length > 0),
     );

@@ -212,7 +212,7 @@ describe('proxy-status', () => {
     expect(JSON.parse((await ask('-o', 'json')).out)).toEqual(body);
     expect((await ask('other')).out).toBe('no connected proxy matches other\n');
   });
-  test('says that no proxy is connected', async () => {
+  test('reports that no proxy is connected', async () => {
     body = [];
     expect((await ask()).out).toBe('no proxy is connected\n');
   });

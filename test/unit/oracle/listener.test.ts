@@ -23,7 +23,7 @@ const listeners: readonly Listener[] = [
   { name: 'six', address: at('::', 81), bindToPort: off, filterChains: to('six') },
 ];
 
-describe('captured outbound connections go to', () => {
+describe('captured outbound connections reach', () => {
   const rows: readonly (readonly [what: string, address: string, port: number, expected: string])[] = [
     ['the listener of the exact address', '10.0.0.1', 80, 'exact'],
     ['the wildcard of the port', '10.0.0.2', 80, 'wildcard'],

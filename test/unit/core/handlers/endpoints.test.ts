@@ -1,4 +1,4 @@
-// What the endpoints of Kubernetes services are made of: slices, Endpoints objects, pods, nodes.
+// The sources of the endpoints of Kubernetes services: slices, Endpoints objects, pods, nodes.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go,
 // pilot/pkg/serviceregistry/kube/controller/pod.go. The order of arrival, which matters to istiod, does not matter
 // here.

@@ -112,7 +112,7 @@ describe('the workload of a pod', () => {
     [owned('Job', 'nightly-28000000'), 'nightly'],
     [owned('StatefulSet', 'db'), 'db'],
     [pod('web-1', '10.0.0.1'), 'web-1'],
-  ])('is derived from its owner (case %#): %s', (object, expected) => {
+  ])('is derived from its owner, case %#: %s', (object, expected) => {
     const state = world([service('web'), object as never, slice('web', [{ ip: '10.0.0.1', pod: 'web-1' }])]);
     expect(endpoints(state)[0]?.workloadName).toBe(expected);
   });

@@ -39,7 +39,7 @@ describe('response bodies', () => {
     expect(decoded(protocol, new SharedBodies().pieces(content, 'n'))).toEqual(decoded(protocol, [alone]));
   });
 
-  it('are one buffer for all streams with the same content, whatever their nonces', () => {
+  it('are one buffer for all streams with the same content, for any nonces', () => {
     const bodies = new SharedBodies();
     const content: ResponseContent = { protocol: 'delta', set, names, removed: none };
     const [first, nonce] = bodies.pieces(content, 'one');

@@ -188,7 +188,7 @@ describe('blamed names', () => {
     expect(blamedNames(message, sent)).toEqual(blamed);
   });
 
-  test('are the one resource of a response, whatever the message', () => {
+  test('are the one resource of a response, for any message', () => {
     expect(blamedNames('no', ['a'])).toEqual(['a']);
     expect(blamedNames('no', [])).toEqual([]);
   });
