@@ -175,7 +175,7 @@ describe('bisect', () => {
     ['cluster-missing', 'subset-outage', ['-p', 'productpage', '--cluster-missing']],
     ['resource-changed', 'subset-outage', ['-p', 'productpage', '--resource-changed', 'route/9080', '--from', '60']],
     ['nack', 'bookinfo-day', ['--nack']],
-  ] as const)('%s', async (name, sample, args) => {
+  ] as const)('finds the event by its condition: %s', async (name, sample, args) => {
     const { code, out, err } = await periplus('bisect', ...args, '-j', samples.path(sample));
     expect([code, err]).toEqual([0, '']);
     await expect(out).toMatchFileSnapshot(`golden/bisect-${name}.txt`);

@@ -28,7 +28,7 @@ describe('explain, on the samples', () => {
     ['listener', 0, ['listener', '0.0.0.0_9080', '-p', 'ratings']],
     ['endpoint', 0, ['endpoint', '10.1.3.3', '-p', 'productpage', '--at', '10:00', '--cluster', V3]],
     ['unknown-host', 1, ['virtual-host', 'review', '-p', 'productpage']],
-  ] as const)('%s', async (name, exit, args) => {
+  ] as const)('answers the question %s', async (name, exit, args) => {
     const { code, out, err } = await periplus('explain', ...args, '-j', samples.path('subset-outage'));
     expect([code, err]).toEqual([exit, '']);
     await expect(out).toMatchFileSnapshot(`golden/explain-${name}.txt`);

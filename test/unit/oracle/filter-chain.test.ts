@@ -121,7 +121,7 @@ describe('the order of criteria', () => {
     ['source type before source address', { first: external, second: from('192.0.2.0/24') }, {}],
     ['source address before source port', { first: from('192.0.2.0/24'), second: { sourcePorts: [1234] } }, {}],
   ];
-  it.each(rows)('%s', (_, chains, given) => {
+  it.each(rows)('decides by %s', (_, chains, given) => {
     expect(chosen(chains, given)).toBe('first');
   });
 

@@ -176,7 +176,7 @@ describe('hosts of a cluster', () => {
     ).toEqual({ a: 0.7, b: 0.3 });
   });
 
-  describe('of a subset', () => {
+  describe('of a subset are', () => {
     const lb = (labels: Record<string, string>): Metadata => ({ filterMetadata: { 'envoy.lb': labels } });
     const all = [
       of(undefined, [endpoint('a', { metadata: lb({ v: '1' }) }), endpoint('b', { metadata: lb({ v: '2' }) })]),

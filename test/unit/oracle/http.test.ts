@@ -184,7 +184,7 @@ describe('injected faults', () => {
   });
 });
 
-describe('TCP proxies', () => {
+describe('a TCP proxy leads to', () => {
   const connection: Connection = { arrives: 'direct', destination: { address: '10.0.0.1', port: 80 } };
   const proxying = (...filters: Parameters<typeof tcp>) =>
     oracle({

@@ -86,7 +86,7 @@ describe('connections that are not captured', () => {
   });
 });
 
-describe('listener filters', () => {
+describe('listener filters that inspect data', () => {
   const inspectors: readonly ListenerFilter[] = [
     { name: 'envoy.filters.listener.tls_inspector' },
     { name: 'envoy.filters.listener.http_inspector' },

@@ -27,7 +27,7 @@ describe('virtual hosts', () => {
     ['a domain with its port', 'a.com:80', ['a.com:80', 'a.com'], 'a.com:80'],
     ['an empty authority matches nothing', '', ['*'], undefined],
   ];
-  it.each(rows)('%s', (_, authority, domains, expected) => {
+  it.each(rows)('match %s', (_, authority, domains, expected) => {
     const headers = headersOf({ authority }, 'http');
     expect(chooseVirtualHost({ virtualHosts: hosts(...domains) }, headers)?.host.name).toBe(expected);
     expect(chooseVirtualHost({ virtualHosts: hosts(...[...domains].reverse()) }, headers)?.host.name).toBe(expected);

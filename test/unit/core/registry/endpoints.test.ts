@@ -180,7 +180,7 @@ describe('endpoints of ServiceEntries', () => {
     ]);
   });
 
-  test('without endpoints a DNS entry is its own endpoint; a static one has none', () => {
+  test('are the entry itself for DNS without endpoints, and absent for a static entry', () => {
     const dns = world([serviceEntry('ext', { hosts: ['ext.example.com'], resolution: 'DNS' })]);
     expect(endpoints(dns, EXT).map(e => e.addresses[0])).toEqual(['ext.example.com']);
     expect(endpoints(world([serviceEntry('ext', { hosts: ['ext.example.com'] })]), EXT)).toEqual([]);

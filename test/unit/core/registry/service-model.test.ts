@@ -80,7 +80,7 @@ describe('the health of an endpoint', () => {
       'Terminating',
     ],
     ['not terminating', { ready: false, terminating: false }, session('istio.io/persistent-session'), 'UnHealthy'],
-  ])('%s', (_, conditions, meta, health) => {
+  ])('is derived from conditions: %s', (_, conditions, meta, health) => {
     expect(one(conditions, meta).health).toBe(health);
   });
   test('of an Endpoints object is unhealthy if it is not ready', () => {
@@ -143,7 +143,7 @@ describe('the location of an endpoint', () => {
       { 'istio-locality': 'a', 'topology.istio.io/locality': 'x.y' },
       'x/y',
     ],
-  ])('%s', (_, nodeLabels, podLabels, locality) => {
+  ])('comes from its node or pod: %s', (_, nodeLabels, podLabels, locality) => {
     expect(at(nodeLabels, podLabels).locality).toBe(locality);
   });
   test('is added to its labels, for subsets and failover', () => {

@@ -184,7 +184,7 @@ describe('blamed names', () => {
     ['Only unique values for domains are permitted', []],
     ["resource 'x' is bad.", ['x']],
     ['about x.', ['x']],
-  ])('%s', (message, blamed) => {
+  ])('are parsed from %s', (message, blamed) => {
     expect(blamedNames(message, sent)).toEqual(blamed);
   });
 

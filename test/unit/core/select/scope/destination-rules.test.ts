@@ -42,7 +42,7 @@ describe('the lookup of a DestinationRule', () => {
       'istio-system/istio-system-rule',
     ],
     ['a short name is of its own namespace', [rule('short', 'web', {}, { namespace: 'prod' })], 'prod/short'],
-  ])('%s', (_, rules, expected) => {
+  ])('prefers: %s', (_, rules, expected) => {
     expect(nameFor(world([web, ...rules]))).toBe(expected);
   });
 

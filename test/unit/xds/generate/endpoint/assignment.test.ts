@@ -155,7 +155,7 @@ describe('localities of an assignment', () => {
     expect(shown(run(zones, inputs))).toEqual(['r1/z1 p0 w1: z1(2)', 'r1/z2 p0 w1: z2(2)', 'r1/z3 p0 w1: z3(2)']);
   });
 
-  it('are split by labels: the more keys agree, the better', () => {
+  it('are split by labels: the more keys match, the higher the priority', () => {
     const labelled = (address: string, labels: Endpoint['labels']) =>
       endpoint(address, { labels, locality: 'r1/z1/s1' });
     const all = [

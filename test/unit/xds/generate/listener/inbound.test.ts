@@ -83,7 +83,7 @@ describe('inbound chains', () => {
     expect(policy?.retryOn).toBe(retries ? 'reset-before-request' : undefined);
   });
 
-  it('give the first of two services its say on a shared target port', () => {
+  it('follow the first of two services on a shared target port', () => {
     const ports = [
       { name: 'http', port: 80, targetPort: 8080 },
       { name: 'tcp', port: 81, targetPort: 8080 },
