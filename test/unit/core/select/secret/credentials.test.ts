@@ -105,7 +105,7 @@ describe('secrets over ADS', () => {
     expect(served(state, 'kubernetes://bad-cacert')).toBeUndefined();
   });
 
-  it('come from the own namespace, in both forms that Istio reads; the generic one wins', () => {
+  it('are served by kubernetes-gateway:// only if a Gateway of the same namespace refers to them', () => {
     const named = 'kubernetes-gateway://edge/a';
     const objects = [secret('edge', 'a', { ...tls, 'ca.crt': 'roots' })];
     expect(served(world(objects), named)).toBeUndefined();
