@@ -78,7 +78,7 @@ describe('the parser thread', () => {
   });
 });
 
-describe('the parser thread', () => {
+describe('parsing in place', () => {
   const lists = (count: number, head: string): string => `${head}${'- a:\n  -\n'.repeat(count)}`;
   const texts: readonly (readonly [string, string])[] = [
     ['a full text', lists(INLINE_BYTES_MAX / 10, '"a":\n')],
