@@ -176,7 +176,7 @@ function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): v
 /** With `at`, a position as `--at` takes it: what had been sent by then, of the journal. */
 function synczPage(parts: DebugParts, at: string | null): Answer | Promise<Answer> {
   if (at === null) return largeJson(mapped(parts.xds.connections(), status => syncz(parts, status)));
-  return asked(async () => {
+  return answered(async () => {
     const { history } = parts;
     const state = await history.at(await resolvePosition(history.journal, at));
     return (await proxyStatusAt(history, state)) as unknown as LazyJson;
@@ -287,7 +287,7 @@ async function configDump(parts: DebugParts, query: URLSearchParams): Promise<An
   if (proxyId === null || proxyId === '')
     return text('proxyID is missing: /debug/config_dump?proxyID=<pod>.<namespace>\n', 400);
   const at = query.get('at');
-  if (at !== null) return asked(() => configDumpAt(parts.history, proxyId, at));
+  if (at !== null) return answered(() => configDumpAt(parts.history, proxyId, at));
   const { state } = parts.world;
   const proxy = [...state.proxies.values()].find(candidate => candidate.connection.includes(proxyId));
   if (proxy === undefined) return text(`no connected proxy matches ${canonicalJson(proxyId)}\n`, 404);
@@ -320,7 +320,7 @@ async function configDumpAt(history: History, proxyId: string, at: string): Prom
 }
 
 /** What a history cannot answer is the asker's to mend. */
-async function asked(answer: () => Promise<LazyJson>): Promise<Answer> {
+async function answered(answer: () => Promise<LazyJson>): Promise<Answer> {
   try {
     return largeJson(await answer());
   } catch (error) {

@@ -83,13 +83,13 @@ function proxyLiveness(state: State, engine: Engine, status: ConnectionStatus, s
     if (why !== undefined) behind.push({ type: type.short, why });
     if (type.sync === 'SYNCED' && type.stateSeq !== undefined) acked[type.short] = type.stateSeq;
   }
-  behind.push(...notAsked(state, engine, status.connection));
+  behind.push(...notRequested(state, engine, status.connection));
   const { facets, connection } = status;
   return { proxy: facets.id, connection, live: behind.length === 0, behind, acked };
 }
 
 /** A proxy with new clusters or listeners that has not requested the resources in them is still pending. */
-function notAsked(state: State, engine: Engine, connection: string): readonly Behind[] {
+function notRequested(state: State, engine: Engine, connection: string): readonly Behind[] {
   const proxy = state.proxies.get(connection);
   if (proxy === undefined) return [];
   const { subscriptions } = proxy;
@@ -100,7 +100,7 @@ function notAsked(state: State, engine: Engine, connection: string): readonly Be
       subscriptions[typeUrl]?.names ?? [],
     );
     const missing = unasked.find(name => namedOf(engine.tracker, state, proxy, typeUrl, name) !== undefined);
-    return missing === undefined ? [] : [{ type: rulesOf(typeUrl).short, why: `has not asked for ${missing} yet` }];
+    return missing === undefined ? [] : [{ type: rulesOf(typeUrl).short, why: `has not requested ${missing} yet` }];
   });
 }
 
@@ -122,11 +122,11 @@ function wantedBy(made: Made, kind: 'endpoints' | 'routes'): readonly string[] {
 }
 
 /** Of two lists in name order. */
-function absentFrom(names: readonly string[], asked: readonly string[]): readonly string[] {
+function absentFrom(names: readonly string[], requested: readonly string[]): readonly string[] {
   let at = 0;
   return names.filter(name => {
-    while (at < asked.length && asked[at]! < name) at++;
-    return asked[at] !== name;
+    while (at < requested.length && requested[at]! < name) at++;
+    return requested[at] !== name;
   });
 }
 

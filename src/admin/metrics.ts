@@ -164,8 +164,8 @@ export class Metrics {
   /** A fact was recorded and folded. */
   recorded(event: Event): void {
     if (event.kind !== 'Add' && event.kind !== 'Update' && event.kind !== 'Delete') return;
-    const said = event.kind === 'Delete' ? event.ref.kind : event.object.kind;
-    const kind = typeof said === 'string' ? said : 'unknown';
+    const kindName = event.kind === 'Delete' ? event.ref.kind : event.object.kind;
+    const kind = typeof kindName === 'string' ? kindName : 'unknown';
     const verb = event.kind.toLowerCase();
     if (REGISTRY.has(kind)) this.#registryEvents.inc({ type: kind, event: verb });
     else this.#configEvents.inc({ type: kind, event: verb });

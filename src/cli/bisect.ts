@@ -93,7 +93,7 @@ Examples:
         const { holds, what, done } = await conditionOf(history, range, test, flags);
         const line = progress('looking');
         const steps = Math.ceil(Math.log2(range.to - range.from)) + 2;
-        const found = await bisect(range, holds, asked => line.show(asked, steps)).finally(done);
+        const found = await bisect(range, holds, evaluated => line.show(evaluated, steps)).finally(done);
         line.end();
         if (found === undefined) {
           throw new CliError(
@@ -189,7 +189,7 @@ function runTest(
 async function showFound(
   history: History,
   what: string,
-  found: { readonly seq: number; readonly asked: number },
+  found: { readonly seq: number; readonly evaluated: number },
   flags: Flags,
   format: ReturnType<typeof parseFormat>,
 ): Promise<void> {
@@ -207,7 +207,7 @@ async function showFound(
     const shown = await recordedAs(history, found.seq);
     return printData({ what, ...found, event: shown, difference } as unknown as Json, format);
   }
-  print(`${what} since event ${found.seq} (${found.asked} positions looked at)`);
+  print(`${what} since event ${found.seq} (${found.evaluated} positions looked at)`);
   print(`  ${eventText(event)}`);
   return showDifference(difference);
 }

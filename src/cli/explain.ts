@@ -93,9 +93,9 @@ function about(
       await withHistory(flags.journal, async history => {
         const state = await history.at(await positionOf(history, flags.at));
         const proxy = proxyNamed(state, flags.proxy);
-        const asked = subjectOf(given, flags);
-        const explanation = await explain(history, state, proxy, asked);
-        const found = explanation ?? (await explainAbsence(history, state, proxy, asked));
+        const subject = subjectOf(given, flags);
+        const explanation = await explain(history, state, proxy, subject);
+        const found = explanation ?? (await explainAbsence(history, state, proxy, subject));
         if (format !== 'table') printData(found as unknown as Json, format);
         else if (explanation !== undefined) showExplanation(explanation, flags.reads);
         else showAbsence(found as Absence, flags.reads);

@@ -62,10 +62,10 @@ export function reduce(before: State, event: Event, ask = true): Step {
 function recordMalformed(state: State, event: Event & { readonly kind: 'Malformed' }): State {
   const { source, origin, reasons, ignored = [], seq } = event;
   const key = `${source}|${origin.file}`;
-  const said = { origin, reasons, at: seq, ...(ignored.length === 0 ? {} : { ignored }) };
+  const record = { origin, reasons, at: seq, ...(ignored.length === 0 ? {} : { ignored }) };
   return produce(state, draft => {
     draft.malformed = (
-      reasons.length + ignored.length === 0 ? state.malformed.without(key) : state.malformed.with(key, said)
+      reasons.length + ignored.length === 0 ? state.malformed.without(key) : state.malformed.with(key, record)
     ) as typeof draft.malformed;
   });
 }

@@ -40,8 +40,8 @@ export class Table<V> {
    * The last place found: most writes follow a read of the same key, and the search in a large table is the largest
    * cost here.
    */
-  #asked: string | undefined;
-  #answer: V | undefined;
+  #lastKey: string | undefined;
+  #lastValue: V | undefined;
 
   private constructor(tree: Tree<V>) {
     this.#tree = tree;
@@ -60,11 +60,11 @@ export class Table<V> {
   }
 
   get(key: string): V | undefined {
-    if (key !== this.#asked) {
-      this.#answer = this.#tree.get(key);
-      this.#asked = key;
+    if (key !== this.#lastKey) {
+      this.#lastValue = this.#tree.get(key);
+      this.#lastKey = key;
     }
-    return this.#answer;
+    return this.#lastValue;
   }
 
   has(key: string): boolean {

@@ -25,18 +25,18 @@ export interface BisectResult {
   /** It holds there, too: the position that was searched back from. */
   readonly held: number;
   /** Evaluated positions. */
-  readonly asked: number;
+  readonly evaluated: number;
 }
 
 /** Undefined: it holds at no position examined. Rejects with a HistoryFault if it holds at `from` already. */
 export async function bisect(
   range: { readonly from: number; readonly to: number },
   holds: BisectCondition,
-  onProgress: (asked: number) => void = () => undefined,
+  onProgress: (evaluated: number) => void = () => undefined,
 ): Promise<BisectResult | undefined> {
-  let asked = 0;
+  let evaluated = 0;
   const ask = async (seq: number): Promise<boolean | undefined> => {
-    onProgress(++asked);
+    onProgress(++evaluated);
     return holds(seq);
   };
   if ((await ask(range.from)) === true) {
@@ -52,7 +52,7 @@ export async function bisect(
     if (answer.holds) high = answer.seq;
     else low = answer.seq;
   }
-  return { seq: high, held, asked };
+  return { seq: high, held, evaluated };
 }
 
 /** The end, or the last of a few positions, evenly spread, where it holds. */

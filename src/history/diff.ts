@@ -146,11 +146,11 @@ const keys = new WeakMap<object, WeakMap<object, string>>();
 function classOf({ proxies, changed, warnings, before, after }: Class): ChangeClass {
   const resources = changed.map(resourceOf);
   // Endpoints of a cluster that comes or goes are no news of their own.
-  const told = resources.filter(({ typeUrl, name, change }) => {
+  const shown = resources.filter(({ typeUrl, name, change }) => {
     if (typeUrl !== EDS || change === 'changed') return true;
     return before.get(CDS)?.has(name) === true && after.get(CDS)?.has(name) === true;
   });
-  return { proxies, summary: summaryOf(told), warnings: [...warnings, ...reorderings(resources)], resources };
+  return { proxies, summary: summaryOf(shown), warnings: [...warnings, ...reorderings(resources)], resources };
 }
 
 function resourceOf({ typeUrl, name, before, after }: Versions): ChangedResource {

@@ -24,11 +24,11 @@ export function summaryOf(resources: readonly ChangedResource[]): readonly strin
   const clusters = new Map<string, string[]>();
   for (const resource of resources) {
     if (resource.typeUrl !== CDS) continue;
-    const said = `${plain(resource.change)}${detail(resource)}`;
-    clusters.set(said, [...(clusters.get(said) ?? []), resource.name]);
+    const text = `${plain(resource.change)}${detail(resource)}`;
+    clusters.set(text, [...(clusters.get(text) ?? []), resource.name]);
   }
-  const lines = [...clusters].map(([said, [first = '', ...others]]) =>
-    others.length === 0 ? `cluster ${first}: ${said}` : `cluster ${first} and ${others.length} more: ${said}`,
+  const lines = [...clusters].map(([text, [first = '', ...others]]) =>
+    others.length === 0 ? `cluster ${first}: ${text}` : `cluster ${first} and ${others.length} more: ${text}`,
   );
   return [...lines, ...resources.filter(({ typeUrl }) => typeUrl !== CDS).flatMap(sentences)];
 }

@@ -1,4 +1,4 @@
-// How long a certificate lives that a workload asks for: as long as asked, as long as allowed, and never longer than the one that signs it.
+// How long a certificate lives that a workload asks for: as long as requested, as long as allowed, and never longer than the one that signs it.
 //
 // A request above the maximum is an error and not cut down; agents would not notice.
 // Source: Istio security/pkg/pki/ca/ca.go (minTTL, sign).
@@ -10,16 +10,16 @@ export interface LifetimeSettings {
 
 export class LifetimeError extends Error {}
 
-/** Milliseconds; `seconds`: as asked for, 0 or less: no wish. Throws a LifetimeError. */
+/** Milliseconds; `seconds`: as requested for, 0 or less: no wish. Throws a LifetimeError. */
 export function lifetimeOf({ defaultTtlMs, maxTtlMs }: LifetimeSettings, seconds: number): number {
   if (!(seconds > 0)) return defaultTtlMs;
-  const asked = seconds * 1_000;
-  if (asked > maxTtlMs) {
+  const requested = seconds * 1_000;
+  if (requested > maxTtlMs) {
     throw new LifetimeError(
-      `requested TTL ${goDuration(asked)} is greater than the max allowed TTL ${goDuration(maxTtlMs)}`,
+      `requested TTL ${goDuration(requested)} is greater than the max allowed TTL ${goDuration(maxTtlMs)}`,
     );
   }
-  return asked;
+  return requested;
 }
 
 /** The default of a plugged-in authority ends with the first certificate of its chain. Undefined: that has expired. */

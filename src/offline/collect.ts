@@ -28,10 +28,10 @@ export interface Client {
   readonly failed: (what: string, error: unknown) => void;
 }
 
-export function collect(client: Client, asked: SubscriptionProfile): Collected {
-  if (asked.delta)
+export function collect(client: Client, profile: SubscriptionProfile): Collected {
+  if (profile.delta)
     return { wds: everything(client, WORKLOAD_ADDRESS), wads: everything(client, WORKLOAD_AUTHORIZATION) };
-  if (asked.watchLds !== undefined) return proxyless(client, asked.watchLds);
+  if (profile.watchLds !== undefined) return proxyless(client, profile.watchLds);
   const cds = everything(client, CDS);
   const lds = everything(client, LDS);
   const secrets = new Set<string>();

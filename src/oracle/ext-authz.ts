@@ -8,8 +8,8 @@ import { matchesMetadata } from './value-matcher.ts';
 
 const FORBIDDEN = 403;
 
-export type Asked =
-  | { readonly kind: 'not asked' }
+export type AuthorizerDecision =
+  | { readonly kind: 'not called' }
   | { readonly kind: 'passes'; readonly why: string }
   | { readonly kind: 'unknown'; readonly why: string }
   | { readonly kind: 'refused'; readonly status: number; readonly why: string };
@@ -18,9 +18,9 @@ export function askAuthorizer(
   config: HttpExtAuthz | NetworkExtAuthz,
   subject: Subject,
   answer: AuthorizerAnswer | undefined,
-): Asked {
+): AuthorizerDecision {
   const condition = config.filterEnabledMetadata;
-  if (condition !== undefined && !matchesMetadata(condition, subject.metadata)) return { kind: 'not asked' };
+  if (condition !== undefined && !matchesMetadata(condition, subject.metadata)) return { kind: 'not called' };
   const name = authorizerOf(config);
   switch (answer) {
     case 'allows':

@@ -88,14 +88,14 @@ function pass(
   }
   const external = messageOf('envoy.extensions.filters.http.ext_authz.v3.ExtAuthz', typedConfig);
   if (external !== undefined) {
-    const asked = askAuthorizer(external, subject, authorizer);
-    if (asked.kind === 'not asked') return passing;
-    const { why } = asked;
+    const decision = askAuthorizer(external, subject, authorizer);
+    if (decision.kind === 'not called') return passing;
+    const { why } = decision;
     const verdict = { filter: name, kind: 'authorizer', policy: '', shadow: false, why } as const;
-    const on = judged(trail, 'http filter', { ...verdict, passes: asked.kind === 'passes' });
-    if (asked.kind === 'passes') return { ...passing, trail: on };
-    if (asked.kind === 'unknown') return { ...passing, trail: on, outcome: { kind: 'unknown', why } };
-    return { ...passing, trail: on, outcome: { kind: 'answered', status: asked.status, why } };
+    const on = judged(trail, 'http filter', { ...verdict, passes: decision.kind === 'passes' });
+    if (decision.kind === 'passes') return { ...passing, trail: on };
+    if (decision.kind === 'unknown') return { ...passing, trail: on, outcome: { kind: 'unknown', why } };
+    return { ...passing, trail: on, outcome: { kind: 'answered', status: decision.status, why } };
   }
   return BYSTANDERS.test(name) ? passing : { ...passing, trail: unmodelled(trail, name) };
 }

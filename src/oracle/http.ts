@@ -88,8 +88,9 @@ function clean(
 function schemeOf(hcm: HttpConnectionManager, request: HttpRequest, tls: TlsHello | undefined): 'http' | 'https' {
   const own = tls === undefined ? 'http' : 'https';
   if (hcm.useRemoteAddress?.value === true) return own;
-  const [, said] = Object.entries(request.headers ?? {}).find(([n]) => n.toLowerCase() === 'x-forwarded-proto') ?? [];
-  return said === 'https' || said === 'http' ? said : own;
+  const [, forwarded] =
+    Object.entries(request.headers ?? {}).find(([n]) => n.toLowerCase() === 'x-forwarded-proto') ?? [];
+  return forwarded === 'https' || forwarded === 'http' ? forwarded : own;
 }
 
 function routed(trail: Trail, exchange: Exchange): readonly Branch[] {

@@ -95,9 +95,9 @@ function checkPolicies(
   }
   const external = messageOf('envoy.extensions.filters.network.ext_authz.v3.ExtAuthz', typedConfig);
   if (external === undefined) return undefined;
-  const asked = askAuthorizer(external, subject, authorizer);
-  if (asked.kind === 'not asked') return { trail, subject, outcome: undefined };
-  const { kind, why } = asked;
+  const decision = askAuthorizer(external, subject, authorizer);
+  if (decision.kind === 'not called') return { trail, subject, outcome: undefined };
+  const { kind, why } = decision;
   const passes = kind === 'passes';
   const verdict = { filter: name, kind: 'authorizer', passes, policy: '', shadow: false, why } as const;
   const outcome = passes ? undefined : ({ kind: kind === 'unknown' ? 'unknown' : 'closed', why } as const);

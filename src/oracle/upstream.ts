@@ -66,10 +66,10 @@ export function reach(
     case Discovery.ORIGINAL_DST:
       return originalDestination(step(trail, 'cluster', name, 'is of type ORIGINAL_DST'), cluster, hints, arrivals);
     case Discovery.EDS: {
-      const asked = cluster.edsClusterConfig?.serviceName || name;
-      const found = upstreams.endpoints.get(asked);
-      const on = step(trail, 'cluster', name, `has the endpoints of ${asked}`);
-      if (found === undefined) return end(on, { kind: 'unknown', why: `endpoints of ${asked} were not given` });
+      const service = cluster.edsClusterConfig?.serviceName || name;
+      const found = upstreams.endpoints.get(service);
+      const on = step(trail, 'cluster', name, `has the endpoints of ${service}`);
+      if (found === undefined) return end(on, { kind: 'unknown', why: `endpoints of ${service} were not given` });
       return assigned(on, cluster, found, hints, arrivals);
     }
     default:

@@ -14,18 +14,18 @@ import {
   combineMeshConfig,
   combineMeshNetworks,
   keepIdentity,
+  type LayerRecord,
   type Layers,
   meshConfigOf,
   meshNetworksOf,
-  type Word,
 } from '../mesh/mesh-config.ts';
 import { pushRequest, type Reason } from '../push-request.ts';
 import type { State } from '../state.ts';
 import { filtersDiffer, refilter } from './in-force.ts';
 import type { Step } from './step.ts';
 
-/** One source's word: `null` when the source is gone. */
-interface Said {
+/** A source's value; `null` when the source is gone. */
+interface LayerValue {
   readonly seq: number;
   readonly value: Json;
   readonly layer?: MeshLayer;
@@ -85,7 +85,7 @@ export function restoreNetworks(state: State, fact: JsonObject): State {
 
 function restoreValue<T extends object>(reading: Reading<T>, applied: Applied<T>, fact: JsonObject): Applied<T> {
   const layer = fact.layer === 'configMap' || fact.layer === 'shared' ? fact.layer : undefined;
-  let next = withWord(reading, applied, layer, { ...wordOf(applied, layer), at: Number(fact.at) });
+  let next = withLayerRecord(reading, applied, layer, { ...layerRecordOf(applied, layer), at: Number(fact.at) });
   const { value, refused } = fact;
   if (value !== undefined) [next] = applyValue(reading, next, { seq: Number(fact.at), value, layer });
   if (isObject(refused) && refused.raw !== undefined) {
@@ -98,17 +98,17 @@ function restoreValue<T extends object>(reading: Reading<T>, applied: Applied<T>
 function applyValue<T extends object>(
   reading: Reading<T>,
   applied: Applied<T>,
-  said: Said,
+  received: LayerValue,
 ): readonly [Applied<T>, readonly Effect[]] {
-  const { seq, value, layer, origin } = said;
-  const before = wordOf(applied, layer);
+  const { seq, value, layer, origin } = received;
+  const before = layerRecordOf(applied, layer);
   const read = value === null ? undefined : reading.read(value);
   if (read !== undefined && isLeft(read)) {
     const refused = { at: seq, raw: value, problems: read.left, ...(origin === undefined ? {} : { origin }) };
-    const next = withWord(reading, applied, layer, { ...before, refused });
+    const next = withLayerRecord(reading, applied, layer, { ...before, refused });
     return [next, [verdict(reading.object, origin, false, read.left)]];
   }
-  const next = withWord(reading, applied, layer, { raw: value === null ? undefined : value, at: seq });
+  const next = withLayerRecord(reading, applied, layer, { raw: value === null ? undefined : value, at: seq });
   const warnings = read?.right.warnings ?? [];
   const effects: Effect[] = [];
   if (before.refused !== undefined || warnings.length > 0) {
@@ -121,7 +121,7 @@ function applyValue<T extends object>(
 }
 
 /** The last value of a source. */
-export function wordOf(applied: Applied<unknown>, layer: MeshLayer | undefined): Word {
+export function layerRecordOf(applied: Applied<unknown>, layer: MeshLayer | undefined): LayerRecord {
   if (layer !== undefined) return applied.others?.[layer] ?? { raw: undefined, at: 0 };
   const { raw, at, refused } = applied;
   return { raw, at, ...(refused === undefined ? {} : { refused }) };
@@ -131,14 +131,14 @@ export function wordOf(applied: Applied<unknown>, layer: MeshLayer | undefined):
  * The value in force with this source's value; it depends on the sources' current values, never on their order of
  * arrival.
  */
-function withWord<T extends object>(
+function withLayerRecord<T extends object>(
   reading: Reading<T>,
   applied: Applied<T>,
   layer: MeshLayer | undefined,
-  word: Word,
+  record: LayerRecord,
 ): Applied<T> {
-  const file = layer === undefined ? word : wordOf(applied, undefined);
-  const others = layer === undefined ? applied.others : { ...applied.others, [layer]: word };
+  const file = layer === undefined ? record : layerRecordOf(applied, undefined);
+  const others = layer === undefined ? applied.others : { ...applied.others, [layer]: record };
   const layers = { file: file.raw, configMap: others?.configMap?.raw, shared: others?.shared?.raw };
   const effective = reading.keep(applied.effective, reading.combine(layers));
   return { effective, ...file, ...(others === undefined ? {} : { others }) };

@@ -41,8 +41,8 @@ export function applyObject(state: State, event: AddEvent, ask: boolean): Step {
       : [next, effects];
   }
   const notYet = record.accepted === before?.accepted ? [] : notYetProblems(definition);
-  const said = before?.refused !== undefined || notYet.length > 0;
-  const effects = said ? [verdict(event.origin, shown, notYet, true)] : [];
+  const hasNews = before?.refused !== undefined || notYet.length > 0;
+  const effects = hasNews ? [verdict(event.origin, shown, notYet, true)] : [];
   return settle(next, definition, record.key, event.seq, effects, ask);
 }
 

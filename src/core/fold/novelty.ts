@@ -5,16 +5,16 @@
 import { isObject, type Json, jsonEqual } from '../base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../event.ts';
 import { definitionOf } from '../kinds/registry.ts';
-import type { Word } from '../mesh/mesh-config.ts';
+import type { LayerRecord } from '../mesh/mesh-config.ts';
 import type { KindName } from '../model/kind.ts';
 import type { ObjectRecord } from '../model/object.ts';
 import type { State } from '../state.ts';
-import { wordOf } from './apply-mesh.ts';
+import { layerRecordOf } from './apply-mesh.ts';
 import { clusterOf, keyFor } from './record.ts';
 
 /** The facts of a batch that change something, given the state and the earlier facts of the batch. */
 export function newsOf(state: State, source: string, batch: readonly Fact[]): readonly Fact[] {
-  return said(newsIn(state, source, batch));
+  return factsOf(newsIn(state, source, batch));
 }
 
 /**
@@ -38,7 +38,7 @@ export function newsOfList(
   all: readonly Fact[],
   unreadable: readonly string[],
 ): readonly Fact[] {
-  return said(newsInList(state, source, all, unreadable));
+  return factsOf(newsInList(state, source, all, unreadable));
 }
 
 /** As `newsOfList`, in pieces as those of `newsIn`. */
@@ -63,7 +63,7 @@ export function newsOfKinds(
   all: readonly Fact[],
   kept: readonly ObjectRef[] = [],
 ): readonly Fact[] {
-  return said(newsInKinds(state, source, kinds, all, kept));
+  return factsOf(newsInKinds(state, source, kinds, all, kept));
 }
 
 /** As `newsOfKinds`, in pieces as those of `newsIn`. */
@@ -82,7 +82,7 @@ export function* newsInKinds(
   yield* gone;
 }
 
-function said(pieces: Pieces): readonly Fact[] {
+function factsOf(pieces: Pieces): readonly Fact[] {
   return [...pieces].filter(fact => fact !== undefined);
 }
 
@@ -110,7 +110,7 @@ export function isBelow(file: string, paths: ReadonlySet<string>): boolean {
 
 /** True if the file of the mesh configuration or of the networks has content. */
 export function holdsMesh(state: State, mesh: 'MeshConfig' | 'MeshNetworks'): boolean {
-  return lastSaid(wordOf(mesh === 'MeshConfig' ? state.mesh : state.networks, undefined)) !== null;
+  return lastValue(layerRecordOf(mesh === 'MeshConfig' ? state.mesh : state.networks, undefined)) !== null;
 }
 
 /**
@@ -167,9 +167,9 @@ function isNews(state: State, source: string, fact: Fact, ahead: Map<string, Raw
       return !jsonEqual([known?.reasons ?? [], known?.ignored ?? []], [fact.reasons, fact.ignored ?? []]);
     }
     case 'MeshConfig':
-      return !jsonEqual(lastSaid(wordOf(state.mesh, fact.layer)), fact.value);
+      return !jsonEqual(lastValue(layerRecordOf(state.mesh, fact.layer)), fact.value);
     case 'MeshNetworks':
-      return !jsonEqual(lastSaid(wordOf(state.networks, fact.layer)), fact.value);
+      return !jsonEqual(lastValue(layerRecordOf(state.networks, fact.layer)), fact.value);
     default:
       return true;
   }
@@ -182,8 +182,8 @@ function trimmed(fact: Fact): Fact {
   return definition?.trim === undefined ? fact : { ...fact, object: definition.project(fact.object) };
 }
 
-function lastSaid(word: Word): Json {
-  return word.refused?.raw ?? word.raw ?? null;
+function lastValue(layer: LayerRecord): Json {
+  return layer.refused?.raw ?? layer.raw ?? null;
 }
 
 function knownRaw(state: State, key: string): RawObject | undefined {

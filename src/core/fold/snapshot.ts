@@ -149,8 +149,8 @@ function restoreProxy(state: State, fact: JsonObject): State {
   if (proxy === undefined) return next;
   let { nameLists } = next;
   const subscriptions: Record<string, Subscription> = {};
-  for (const [typeUrl, said] of Object.entries(objectOf(fact.subscriptions))) {
-    const { wildcard, names, list } = objectOf(said) as unknown as Subscription;
+  for (const [typeUrl, subscription] of Object.entries(objectOf(fact.subscriptions))) {
+    const { wildcard, names, list } = objectOf(subscription) as unknown as Subscription;
     const listed = list === undefined ? undefined : nameLists.get(list)?.names;
     subscriptions[typeUrl] = listed === undefined ? { wildcard, names } : { wildcard, names: listed, list };
     nameLists = withUse(nameLists, list);

@@ -19,7 +19,7 @@ import { checkMeshConfig, checkMeshNetworks, checkProviders } from './mesh-check
 import { defaultMeshConfig, defaultMeshNetworks } from './mesh-defaults.ts';
 
 /** The last accepted value of one source, and a newer one that was refused, if any. */
-export interface Word {
+export interface LayerRecord {
   /** As received; undefined until the source delivers a value. */
   readonly raw: Json | undefined;
   readonly at: number;
@@ -31,10 +31,10 @@ export interface Word {
   };
 }
 
-/** The value in force; the word of the file, and those of the sources beside it. */
-export interface Applied<T> extends Word {
+/** The value in force; the record of the file, and those of the other sources. */
+export interface Applied<T> extends LayerRecord {
   readonly effective: T;
-  readonly others?: Readonly<Partial<Record<MeshLayer, Word>>>;
+  readonly others?: Readonly<Partial<Record<MeshLayer, LayerRecord>>>;
 }
 
 /**

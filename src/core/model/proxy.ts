@@ -91,22 +91,23 @@ export function parseNode(node: JsonObject): NodeFacets | { readonly error: stri
     namespace: configNamespace(metadata, dnsDomain),
     clusterId: metadataText(metadata, 'CLUSTER_ID'),
     network: metadataText(metadata, 'NETWORK'),
-    nodeCluster: textOf(node.cluster),
+    nodeCluster: scalarText(node.cluster),
     nodeLocality: {
-      region: textOf(locality.region),
-      zone: textOf(locality.zone),
-      subzone: textOf(locality.subZone ?? locality.sub_zone),
+      region: scalarText(locality.region),
+      zone: scalarText(locality.zone),
+      subzone: scalarText(locality.subZone ?? locality.sub_zone),
     },
     version: parseVersion(metadataText(metadata, 'ISTIO_VERSION')),
   };
 }
 
-/** A metadata value as text: Istio stringifies booleans and numbers. */
+/** A metadata value as text; empty if it is absent or not a scalar. */
 export function metadataText(metadata: JsonObject, key: string): string {
-  return textOf(metadata[key]);
+  return scalarText(metadata[key]);
 }
 
-function textOf(value: Json | undefined): string {
+/** A scalar as text, as Istio stringifies booleans and numbers; empty for anything else. */
+export function scalarText(value: Json | undefined): string {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }

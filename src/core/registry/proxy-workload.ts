@@ -156,10 +156,10 @@ function isOfConfigCluster(reader: ProxyReader): boolean {
 
 /** The registry's labels over the proxy's static ones; for an unknown workload the proxy's own labels. */
 function ownLabels(reader: ProxyReader): Labels {
-  const said = labelsOf(reader.metadata('LABELS'));
-  if (said[TEST_VM_LABEL] !== undefined) return said;
+  const nodeLabels = labelsOf(reader.metadata('LABELS'));
+  if (nodeLabels[TEST_VM_LABEL] !== undefined) return nodeLabels;
   const registered = podLabels(reader) ?? instanceLabels(reader);
-  return registered === undefined ? said : { ...labelsOf(reader.metadata('STATIC_LABELS')), ...registered };
+  return registered === undefined ? nodeLabels : { ...labelsOf(reader.metadata('STATIC_LABELS')), ...registered };
 }
 
 function podLabels(reader: ProxyReader): Labels | undefined {

@@ -78,7 +78,7 @@ function kubernetesTargets(reader: ProxyReader): readonly TargetName[] {
   const labels = pod === null ? labelsOf(reader.metadata('LABELS')) : pod.labels;
   const services = servicesIn(reader, cluster, reader.facet('namespace'));
   const chosen = services.filter(obj => hasSelector(obj) && selects(obj.spec.selector, labels));
-  if (pod === null) return targetsAsSaid(reader, chosen);
+  if (pod === null) return targetsOfMetadata(reader, chosen);
   if (chosen.length > 0) return chosen.flatMap(obj => portTargets(reader, obj, podPorts(pod)));
   // Services without a selector: their endpoints are written by hand. Slices of other services may lag behind the
   // selector.
@@ -90,8 +90,8 @@ function hasSelector(obj: Obj<'Service'>): boolean {
 }
 
 /** For an unknown pod, the proxy's own metadata. One port without a target voids the whole list. */
-function targetsAsSaid(reader: ProxyReader, chosen: readonly Obj<'Service'>[]): readonly TargetName[] {
-  const portOf = saidPorts(reader);
+function targetsOfMetadata(reader: ProxyReader, chosen: readonly Obj<'Service'>[]): readonly TargetName[] {
+  const portOf = metadataPorts(reader);
   if (chosen.some(obj => obj.spec.ports.some(port => portOf(port) === undefined))) return [];
   return chosen.flatMap(obj => portTargets(reader, obj, portOf));
 }
@@ -133,9 +133,9 @@ function podPorts({ ports }: OwnPod): PortOf {
 }
 
 /** By POD_PORTS, a list in JSON or as text; without any, a port with a name is on none. */
-function saidPorts(reader: ProxyReader): PortOf {
-  const said = reader.metadata('POD_PORTS');
-  const listed = typeof said === 'string' ? parsePorts(said) : said;
+function metadataPorts(reader: ProxyReader): PortOf {
+  const announced = reader.metadata('POD_PORTS');
+  const listed = typeof announced === 'string' ? parsePorts(announced) : announced;
   if (!Array.isArray(listed) || listed.length === 0) {
     return port => (typeof port.targetPort === 'number' ? port.targetPort : 0);
   }

@@ -104,13 +104,13 @@ function take(schedule: Schedule, input: ScheduleInput, effects: ScheduleEffect[
   }
 }
 
-function request(schedule: Schedule, asked: PushRequest, time: number, effects: ScheduleEffect[]): Schedule {
-  if (isNoPush(asked)) return schedule;
+function request(schedule: Schedule, push: PushRequest, time: number, effects: ScheduleEffect[]): Schedule {
+  if (isNoPush(push)) return schedule;
   const { settings } = schedule;
   const quiet = isNoPush(schedule.gathering) && time - schedule.releasedAt >= settings.debounceAfterMs;
-  if (!asked.full && (quiet || !settings.endpointDebounce)) return release(schedule, asked, 0, time, effects);
+  if (!push.full && (quiet || !settings.endpointDebounce)) return release(schedule, push, 0, time, effects);
   const firstAt = isNoPush(schedule.gathering) ? time : schedule.firstAt;
-  return { ...schedule, gathering: mergePushRequests(schedule.gathering, asked), firstAt, lastAt: time };
+  return { ...schedule, gathering: mergePushRequests(schedule.gathering, push), firstAt, lastAt: time };
 }
 
 function releaseIfDue(schedule: Schedule, time: number, effects: ScheduleEffect[]): Schedule {
@@ -127,16 +127,16 @@ function releaseAt(schedule: Schedule): number {
 /** Makes every open connection due. One that connects later gets the newest state anyway. */
 function release(
   schedule: Schedule,
-  asked: PushRequest,
+  push: PushRequest,
   waitedMs: number,
   time: number,
   effects: ScheduleEffect[],
 ): Schedule {
-  effects.push({ kind: 'Released', request: asked, waitedMs });
+  effects.push({ kind: 'Released', request: push, waitedMs });
   // Most connections wait for the same request or for none, so each distinct request is merged once.
   const merged = new Map<PushRequest, PushRequest>();
   const withThis = (waiting: PushRequest): PushRequest => {
-    const known = merged.get(waiting) ?? mergePushRequests(waiting, asked);
+    const known = merged.get(waiting) ?? mergePushRequests(waiting, push);
     merged.set(waiting, known);
     return known;
   };
@@ -147,7 +147,7 @@ function release(
   return {
     ...schedule,
     releasedAt: time,
-    waves: connections.length === 0 ? waves : [...waves, { connections, at: 0, request: asked }],
+    waves: connections.length === 0 ? waves : [...waves, { connections, at: 0, request: push }],
     next: next.length === 0 ? schedule.next : schedule.next.withAll(next),
   };
 }

@@ -72,14 +72,14 @@ function planSotw(
   leaving: readonly string[],
 ): PlannedResponse | undefined {
   const rules = rulesOf(typeUrl);
-  const asked = due.answer || due.everything || due.names.size > 0;
+  const requested = due.answer || due.everything || due.names.size > 0;
   // A non-wildcard type cannot express a removal: the client drops the resource with the cluster or listener that names
   // it. A removal matters only if the resource was NACKed: without it the client may accept the rest of that response.
   const gone = rules.wildcard ? leaving : leaving.filter(name => watch.nackedNames.has(name));
-  if (!asked && changed.length === 0 && gone.length === 0) return undefined;
+  if (!requested && changed.length === 0 && gone.length === 0) return undefined;
   const full = rules.wildcard || due.everything;
   const names = full ? namesOf(set) : pick(set, changed, due.names, watch.nackedNames);
-  if (names.length === 0 && (rules.absence !== 'removed' || (!asked && !full))) return undefined;
+  if (names.length === 0 && (rules.absence !== 'removed' || (!requested && !full))) return undefined;
   return { names, removed: noList, full, changed: due.everything ? names : changed };
 }
 
@@ -97,8 +97,8 @@ function planDelta(
   const missing = due.answer && watch.syncedToSeq === 0 ? absent(watch.names, set) : noList;
   const unknown = absent(due.names, set);
   const unsure = absent(watch.nackedNames, set);
-  const asked = due.answer || due.everything || due.names.size > 0;
-  if (!asked && changed.length === 0 && leaving.length === 0) return undefined;
+  const requested = due.answer || due.everything || due.names.size > 0;
+  if (!requested && changed.length === 0 && leaving.length === 0) return undefined;
   // A held removal is sent only once it is releasable, even if a request names the cluster.
   const absentees = sortedUnion(leaving, missing, unknown, unsure);
   const removed = rules.absence === 'never' ? noList : notHeld(onHold, absentees);

@@ -116,7 +116,7 @@ function nextDelta(watch: Watch, request: DeltaRequest): WatchChange {
   if (request.subscribe.length === 0 && request.unsubscribe.length === 0) return { watch, asks: false };
   const names = new Set(watch.names);
   let wildcard = watch.wildcard;
-  const asked = new Set<string>();
+  const requested = new Set<string>();
   for (const name of request.subscribe) {
     if (name === WILDCARD) {
       wildcard = rules.wildcard;
@@ -124,20 +124,20 @@ function nextDelta(watch: Watch, request: DeltaRequest): WatchChange {
       names.add(name);
       // A repeated subscription is answered (xDS protocol: the client may have dropped the resource); Istio sees no
       // change.
-      asked.add(name);
+      requested.add(name);
     }
   }
   for (const name of request.unsubscribe) {
     if (name === WILDCARD) wildcard = false;
-    else if (names.delete(name)) asked.delete(name);
+    else if (names.delete(name)) requested.delete(name);
     // The wildcard still covers the name, so the client has to be sent its state (xDS protocol, "Unsubscribing from
     // Resources").
-    if (wildcard && name !== WILDCARD) asked.add(name);
+    if (wildcard && name !== WILDCARD) requested.add(name);
   }
   const changed = dropUnwatched({ ...watch, names, wildcard, explicit: true });
-  const asks = asked.size > 0 || (wildcard && !watch.wildcard);
+  const asks = requested.size > 0 || (wildcard && !watch.wildcard);
   return asks
-    ? { watch: withDue(changed, { answer: true, names: asked }), asks }
+    ? { watch: withDue(changed, { answer: true, names: requested }), asks }
     : { watch: changed, asks: isDue(changed) };
 }
 

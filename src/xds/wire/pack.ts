@@ -178,14 +178,14 @@ function elementWriter(field: Field): WriteElement | undefined {
  */
 function copyingRepeats(write: WriteElement): WriteElement {
   const known = new WeakMap<object, Buffer>();
-  const lately = new RecentMessages();
+  const recent = new RecentMessages();
   return (_, value, ofMany) => {
     const bytes = known.get(value as object);
     if (bytes !== undefined) {
       sink.raw(bytes);
       return;
     }
-    const met = lately.find(value);
+    const met = recent.find(value);
     if (met?.round === sink.pass) {
       sink.copySpan(met);
       return;
@@ -193,7 +193,7 @@ function copyingRepeats(write: WriteElement): WriteElement {
     const start = sink.at;
     write(sink, value, false);
     if (ofMany || met !== undefined) known.set(value as object, sink.copy(start));
-    else lately.add(sink.markSpan(value, start));
+    else recent.add(sink.markSpan(value, start));
   };
 }
 

@@ -22,20 +22,6 @@ declare module '../../model/kind.ts' {
   }
 }
 
-declare module '../../model/kind.ts' {
-  interface KindTypes {
-    readonly CertificateSigningRequest: { readonly spec: MetadataOnly; readonly push: 'none' };
-    readonly CustomResourceDefinition: { readonly spec: MetadataOnly; readonly push: 'none' };
-    readonly DaemonSet: { readonly spec: MetadataOnly; readonly push: 'none' };
-    readonly Deployment: { readonly spec: MetadataOnly; readonly push: 'none' };
-    readonly HorizontalPodAutoscaler: { readonly spec: MetadataOnly; readonly push: 'none' };
-    readonly Lease: { readonly spec: MetadataOnly; readonly push: 'none' };
-    readonly PodDisruptionBudget: { readonly spec: MetadataOnly; readonly push: 'none' };
-    readonly ServiceAccount: { readonly spec: MetadataOnly; readonly push: 'none' };
-    readonly StatefulSet: { readonly spec: MetadataOnly; readonly push: 'none' };
-  }
-}
-
 const metadataOnly = { push: 'none', trim: true, messages: { Object: [] }, flatten: () => ({}) } as const;
 
 export const certificateSigningRequest = kubernetesKind<'CertificateSigningRequest', object>({

@@ -11,7 +11,7 @@ import type {
   IstioIngressListener,
   TrafficPolicy_RetryBudget,
 } from '../../schema/istio-types.gen.ts';
-import { metadataString, preservesHeaderCase } from '../proxy/proxy-metadata.ts';
+import { metadataText, preservesHeaderCase } from '../proxy/proxy-metadata.ts';
 import { destinationRule } from '../scope/destination-rules.ts';
 import { scopeSettings } from '../scope/sidecar-scope.ts';
 import { inboundClusterName } from './cluster-names.ts';
@@ -61,7 +61,7 @@ export function selectInboundClusters(reader: ProxyReader): readonly InboundClus
   const targets = reader.get(serviceTargets, '');
   const ingress = reader.get(scopeSettings, '').sidecar?.spec.ingress ?? [];
   if (ingress.length === 0) {
-    if (metadataString(reader, 'INTERCEPTION_MODE') === 'NONE') return [];
+    if (metadataText(reader, 'INTERCEPTION_MODE') === 'NONE') return [];
     return clustersOfTargets(reader, targets);
   }
   const declared = ingress.flatMap(listener => clusterOfListener(reader, listener, targets) ?? []);

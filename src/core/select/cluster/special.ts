@@ -5,7 +5,7 @@
 import type { ProxyReader } from '../../query/reader.ts';
 import type { Duration } from '../../schema/duration.ts';
 import { metadataExchange } from '../proxy/proxy-capabilities.ts';
-import { preservesHeaderCase, saysTrue } from '../proxy/proxy-metadata.ts';
+import { isTrueText, preservesHeaderCase } from '../proxy/proxy-metadata.ts';
 import { type CommonClusterInputs, commonClusterInputs } from './common.ts';
 import { type BindInputs, bindInputs } from './inbound.ts';
 
@@ -35,7 +35,7 @@ export interface SpecialClusters {
 export function selectSpecialClusters(reader: ProxyReader): SpecialClusters {
   const common = commonClusterInputs(reader);
   const timeout = { connectTimeout: common.connectTimeout };
-  const credential = saysTrue(reader, 'credential') ? timeout : undefined;
+  const credential = isTrueText(reader, 'credential') ? timeout : undefined;
   if (reader.facet('type') !== 'sidecar') {
     return { blackHole: timeout, passthrough: undefined, inboundPassthrough: undefined, credential };
   }

@@ -12,7 +12,7 @@ import { endpointsOfPort, serviceAccounts } from '../../registry/endpoints.ts';
 import type { ClientTLSSettings } from '../../schema/istio-types.gen.ts';
 import { namespaceMtlsMode } from '../policy/peer-authentication.ts';
 import { istioFilters, meshMtls } from '../proxy/proxy-capabilities.ts';
-import { metadataString, saysTrue } from '../proxy/proxy-metadata.ts';
+import { isTrueText, metadataText } from '../proxy/proxy-metadata.ts';
 import type { ClusterPolicy } from './traffic-policy.ts';
 
 /** How file-based certificates reach Envoy: through an SDS cluster of the agent, or read by Envoy itself (no agent). */
@@ -209,7 +209,7 @@ function originatedTls(
     credentialName,
     skipVerify,
     fileCertificates: fileCertificates(reader),
-    credentialSocket: saysTrue(reader, 'credential'),
+    credentialSocket: isTrueText(reader, 'credential'),
     ecdhCurves: defaults?.ecdhCurves ?? [],
     cipherSuites: defaults?.cipherSuites ?? [],
     compliance: reader.feature('COMPLIANCE_POLICY'),
@@ -227,17 +227,17 @@ function withholdsCredential(reader: ProxyReader, question: UpstreamTlsQuestion,
 
 function fileCertificates(reader: ProxyReader): FileCertificates {
   if (!meshMtls(reader)) return 'direct';
-  return saysTrue(reader, 'file-credential') ? 'sds-files-grpc' : 'sds-grpc';
+  return isTrueText(reader, 'file-credential') ? 'sds-files-grpc' : 'sds-grpc';
 }
 
 /** Certificate files that the node announces as mounted into the proxy, as in meshes older than SDS. */
 function metadataFiles(reader: ProxyReader): ClientTLSSettings | undefined {
-  const clientCertificate = metadataString(reader, 'TLS_CLIENT_CERT_CHAIN');
+  const clientCertificate = metadataText(reader, 'TLS_CLIENT_CERT_CHAIN');
   if (clientCertificate === '') return undefined;
   return {
     clientCertificate,
-    privateKey: metadataString(reader, 'TLS_CLIENT_KEY'),
-    caCertificates: metadataString(reader, 'TLS_CLIENT_ROOT_CERT'),
+    privateKey: metadataText(reader, 'TLS_CLIENT_KEY'),
+    caCertificates: metadataText(reader, 'TLS_CLIENT_ROOT_CERT'),
   };
 }
 

@@ -17,7 +17,7 @@ import { proxyLabels, proxyLocality } from '../../registry/workload.ts';
 import type { LocalityLoadBalancerSetting, Subset } from '../../schema/istio-types.gen.ts';
 import { type ClusterPolicy, endpointTlsModeOfRule } from '../cluster/traffic-policy.ts';
 import { endpointMtlsMode } from '../policy/peer-authentication.ts';
-import { metadataString } from '../proxy/proxy-metadata.ts';
+import { metadataText } from '../proxy/proxy-metadata.ts';
 import type { MergedRule } from '../scope/destination-rules.ts';
 import { localityChoice } from './locality.ts';
 import { type NetworkGateway, namedNetworkGateways, networkGateways } from './network.ts';
@@ -172,7 +172,7 @@ interface Visibility {
 function visibility(reader: ProxyReader, service: Service): Visibility {
   const clusterLocal = reader.get(isClusterLocal, service.hostname);
   const ownCluster = clusterLocal || service.nodeLocal ? reader.facet('clusterId') : undefined;
-  const ownNode = service.nodeLocal ? metadataString(reader, 'NODE_NAME') : undefined;
+  const ownNode = service.nodeLocal ? metadataText(reader, 'NODE_NAME') : undefined;
   const networks = requestedNetworks(reader);
   const draining = reader.feature('PILOT_DRAINING_LABEL');
   const keepsDraining = (service.labels[reader.feature('PILOT_PERSISTENT_SESSION_LABEL')] ?? '') !== '';
@@ -196,7 +196,7 @@ function visibility(reader: ProxyReader, service: Service): Visibility {
 
 /** Undefined: the proxy sees every network. */
 function requestedNetworks(reader: ProxyReader): readonly string[] | undefined {
-  const view = metadataString(reader, 'REQUESTED_NETWORK_VIEW');
+  const view = metadataText(reader, 'REQUESTED_NETWORK_VIEW');
   return view === '' ? undefined : view.split(',');
 }
 

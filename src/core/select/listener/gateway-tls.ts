@@ -10,7 +10,7 @@ import type { ProxyReader } from '../../query/reader.ts';
 import type { Server, ServerTLSSettings } from '../../schema/istio-types.gen.ts';
 import { CREDENTIAL_SDS_CLUSTER } from '../cluster/cluster-names.ts';
 import { meshMtls } from '../proxy/proxy-capabilities.ts';
-import { saysTrue } from '../proxy/proxy-metadata.ts';
+import { isTrueText } from '../proxy/proxy-metadata.ts';
 import { providerCluster } from '../telemetry/provider-cluster.ts';
 import { SERVER_HTTP, SERVER_HTTP3, serverTcp } from './alpn.ts';
 import { type FileCertificates, fileCertificates } from './mesh-tls.ts';
@@ -69,7 +69,7 @@ function selectTls(
 
 /** A socket in the proxy comes first, then the first provider of MeshConfig that is an SDS server. */
 function externalSds(reader: ProxyReader): string | undefined {
-  if (saysTrue(reader, 'credential')) return CREDENTIAL_SDS_CLUSTER;
+  if (isTrueText(reader, 'credential')) return CREDENTIAL_SDS_CLUSTER;
   const provider = reader.mesh('extensionProviders').find(({ sds }) => sds !== undefined)?.sds;
   return provider === undefined ? '' : providerCluster(reader, provider.service ?? '', provider.port ?? 0)?.cluster;
 }

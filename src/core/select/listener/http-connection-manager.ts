@@ -6,7 +6,8 @@
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { compareText } from '../../model/object.ts';
 import type { ProxyReader } from '../../query/reader.ts';
-import { gatewayTopology, metadataText, proxyHeaders } from '../proxy/proxy-config.ts';
+import { gatewayTopology, proxyHeaders } from '../proxy/proxy-config.ts';
+import { metadataText } from '../proxy/proxy-metadata.ts';
 import { tracing } from '../telemetry/tracing.ts';
 import type { TrafficClass } from '../telemetry/traffic-class.ts';
 

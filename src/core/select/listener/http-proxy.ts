@@ -3,7 +3,7 @@
 // Source: Istio pilot/pkg/networking/core/listener.go (buildHTTPProxy).
 
 import type { ProxyReader } from '../../query/reader.ts';
-import { metadataText } from '../proxy/proxy-config.ts';
+import { metadataText } from '../proxy/proxy-metadata.ts';
 import { meshPort } from './listener-addresses.ts';
 
 /** 0: no such listener. */

@@ -10,7 +10,8 @@ import { serviceTargets } from '../../registry/workload.ts';
 import type { IstioIngressListener, ServerTLSSettings, Sidecar } from '../../schema/istio-types.gen.ts';
 import { inboundMtlsMode, type MtlsMode, portLevelMtlsPorts } from '../policy/peer-authentication.ts';
 import { meshMtls } from '../proxy/proxy-capabilities.ts';
-import { interceptionMode, metadataText } from '../proxy/proxy-config.ts';
+import { interceptionMode } from '../proxy/proxy-config.ts';
+import { metadataText } from '../proxy/proxy-metadata.ts';
 import { scopeSettings } from '../scope/sidecar-scope.ts';
 import { isPrivilegedPort, isReservedPort, wildcards } from './listener-addresses.ts';
 

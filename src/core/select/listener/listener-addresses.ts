@@ -3,7 +3,7 @@
 
 import type { IpMode } from '../../model/proxy.ts';
 import type { ProxyReader } from '../../query/reader.ts';
-import { metadataFlag, metadataText } from '../proxy/proxy-config.ts';
+import { metadataFlag, metadataText } from '../proxy/proxy-metadata.ts';
 
 const wildcardsOf: Readonly<Record<IpMode, readonly [string, ...string[]]>> = {
   ipv4: ['0.0.0.0'],

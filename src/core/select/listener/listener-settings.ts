@@ -5,7 +5,7 @@
 
 import type { ProxyReader } from '../../query/reader.ts';
 import type { Duration } from '../../schema/duration.ts';
-import { metadataFlag } from '../proxy/proxy-config.ts';
+import { metadataFlag } from '../proxy/proxy-metadata.ts';
 
 export interface SocketSettings {
   /** 0: no limit. */

@@ -7,8 +7,7 @@ import { isObject } from '../../base/json.ts';
 import { interning } from '../../query/memo.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import { trustDomains } from '../policy/trust-domains.ts';
-import { metadataText } from '../proxy/proxy-config.ts';
-import { saysTrue } from '../proxy/proxy-metadata.ts';
+import { isTrueText, metadataText } from '../proxy/proxy-metadata.ts';
 
 const defaultCiphers: readonly string[] = [
   'ECDHE-ECDSA-AES256-GCM-SHA384',
@@ -59,6 +58,6 @@ export function fileCertificates(reader: ProxyReader): FileCertificates {
   return {
     certificate: chain === '' || key === '' ? '' : `file-cert:${chain}~${key}`,
     root: root === '' ? '' : `file-root:${root}`,
-    fileSource: saysTrue(reader, 'file-credential'),
+    fileSource: isTrueText(reader, 'file-credential'),
   };
 }

@@ -9,7 +9,7 @@ import type { Port, Protocol, Service } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { proxySelectedBy } from '../../registry/workload.ts';
 import type { L4MatchAttributes, VirtualService } from '../../schema/istio-types.gen.ts';
-import { metadataText } from '../proxy/proxy-config.ts';
+import { metadataText } from '../proxy/proxy-metadata.ts';
 import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
 import { ruleTcpRoute, serviceTcpRoute, type TcpRoute } from './tcp-routes.ts';
 

@@ -6,7 +6,7 @@ import type { ProxyReader } from '../../query/reader.ts';
 import type { DestinationRule, RouteDestination, Subset } from '../../schema/istio-types.gen.ts';
 import { BLACK_HOLE_CLUSTER, outboundClusterName, PASSTHROUGH_CLUSTER } from '../cluster/cluster-names.ts';
 import { statName } from '../cluster/common.ts';
-import { metadataText } from '../proxy/proxy-config.ts';
+import { metadataText } from '../proxy/proxy-metadata.ts';
 import { scopeRules } from '../scope/destination-rules.ts';
 import { scopeService, scopeSettings } from '../scope/sidecar-scope.ts';
 

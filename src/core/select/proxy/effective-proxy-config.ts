@@ -53,8 +53,9 @@ function ofObject(obj: Obj<'ProxyConfig'> | undefined): ProxyConfig {
 
 /** From the pod, or from the proxy's own metadata. What cannot be read is no configuration. */
 function ofAnnotation(reader: ProxyReader): ProxyConfig {
-  const said = reader.metadata('ANNOTATIONS');
-  const text = podOfProxy(reader)?.annotations[ANNOTATION] ?? (isObject(said) ? said[ANNOTATION] : undefined);
+  const annotations = reader.metadata('ANNOTATIONS');
+  const text =
+    podOfProxy(reader)?.annotations[ANNOTATION] ?? (isObject(annotations) ? annotations[ANNOTATION] : undefined);
   const value = typeof text === 'string' ? readYaml(text) : undefined;
   if (value === undefined || isLeft(value)) return {};
   const decoded = decodeIstio('istio.mesh.v1alpha1.ProxyConfig', value.right, ANNOTATION, { ignoreUnknown: true });

@@ -4,8 +4,8 @@
 // share listeners.
 
 import { isLeft } from 'fp-ts/lib/Either.js';
-import { goBoolean } from '../../base/go-boolean.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
+import { scalarText } from '../../model/proxy.ts';
 import type { Derivation, ProxyReader } from '../../query/reader.ts';
 import { decodeIstio } from '../../schema/istio.ts';
 import type { IstioTypeMap, ProxyConfig } from '../../schema/istio-types.gen.ts';
@@ -33,22 +33,10 @@ export const proxyTracing = part('tracing', 'istio.mesh.v1alpha1.Tracing');
 /** `privateKeyProvider`, decoded; empty if unset. */
 export const privateKeyProvider = part('privateKeyProvider', 'istio.mesh.v1alpha1.PrivateKeyProvider');
 
-/** A metadata value as text; Istio turns booleans and numbers into text. */
-export function metadataText(reader: ProxyReader, key: string): string {
-  const value = reader.metadata(key);
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
-}
-
-/** A metadata value that Go's strconv.ParseBool or JSON takes for true. */
-export function metadataFlag(reader: ProxyReader, key: string): boolean {
-  return goBoolean(metadataText(reader, key)) === true;
-}
-
 export type InterceptionMode = 'REDIRECT' | 'TPROXY' | 'NONE';
 
 /** Metadata INTERCEPTION_MODE; anything else counts as REDIRECT. */
 export function interceptionMode(reader: ProxyReader): InterceptionMode {
-  const mode = metadataText(reader, 'INTERCEPTION_MODE');
+  const mode = scalarText(reader.metadata('INTERCEPTION_MODE'));
   return mode === 'TPROXY' || mode === 'NONE' ? mode : 'REDIRECT';
 }

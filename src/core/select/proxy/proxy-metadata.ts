@@ -1,17 +1,22 @@
 // Node metadata as Istio reads it: booleans and numbers count as their text.
 
+import { goBoolean } from '../../base/go-boolean.ts';
+import { scalarText } from '../../model/proxy.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { proxyHeaders } from './proxy-config.ts';
 
 /** The value as text; empty if it is absent or not a scalar. */
-export function metadataString(reader: ProxyReader, key: string): string {
-  const value = reader.metadata(key);
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+export function metadataText(reader: ProxyReader, key: string): string {
+  return scalarText(reader.metadata(key));
 }
 
-/** Of keys that Istio does not know the type of: only the text `true` counts, no boolean. */
-export function saysTrue(reader: ProxyReader, key: 'credential' | 'file-credential'): boolean {
+/** A metadata value that Go's strconv.ParseBool or JSON takes for true. */
+export function metadataFlag(reader: ProxyReader, key: string): boolean {
+  return goBoolean(metadataText(reader, key)) === true;
+}
+
+/** For keys without a type in Istio: only the text `true` counts, no boolean. */
+export function isTrueText(reader: ProxyReader, key: 'credential' | 'file-credential'): boolean {
   return reader.metadata(key) === 'true';
 }
 

@@ -10,7 +10,7 @@ import type {
   MeshConfig_ExtensionProvider_HttpService,
   MeshConfig_ExtensionProvider_OpenTelemetryTracingProvider,
 } from '../../schema/istio-types.gen.ts';
-import { metadataText } from '../proxy/proxy-config.ts';
+import { metadataText } from '../proxy/proxy-metadata.ts';
 import { atLeast } from '../proxy/proxy-version.ts';
 import { type ProviderCluster, providerCluster } from './provider-cluster.ts';
 
