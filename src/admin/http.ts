@@ -1,8 +1,8 @@
-// The HTTP side of the control plane: readiness, metrics, version and debug pages, as routes of plain functions. Answers to GET and HEAD
-// only; a handler that fails gives 500 and a line in the log, never a crash. Debug pages show the whole configuration of
-// the mesh: they answer peers on this machine (`kubectl port-forward` and `kubectl exec` are such peers), else callers
-// whom `admits` knows. A browser on this machine is such a peer too, and a page from anywhere may make it ask: so the
-// Host that it names has to be this machine (DNS rebinding).
+// The HTTP side of the control plane: readiness, metrics, version and debug pages, as routes of plain functions.
+// Answers to GET and HEAD only; a handler that fails gives 500 and a line in the log, never a crash. Debug pages show
+// the whole configuration of the mesh: they answer peers on this machine (`kubectl port-forward` and `kubectl exec` are
+// such peers), else callers whom `admits` knows. A browser on this machine is such a peer too, and a page from anywhere
+// may make it ask: so the Host that it names has to be this machine (DNS rebinding).
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Json } from '../core/base/json.ts';
@@ -107,7 +107,10 @@ async function inTurn(turns: Turns, path: string, route: () => Answer | Promise<
   return path === '/metrics' ? turns.metrics.run(route) : route();
 }
 
-/** `/debug` and what is below it; istiod restricts the same pages (pilot/pkg/xds/debug.go, allowAuthenticatedOrLocalhost). */
+/**
+ * `/debug` and what is below it; istiod restricts the same pages (pilot/pkg/xds/debug.go,
+ * allowAuthenticatedOrLocalhost).
+ */
 function isGuarded(path: string): boolean {
   return path === '/debug' || path.startsWith('/debug/');
 }
@@ -121,7 +124,9 @@ async function refusalOf(request: IncomingMessage, admits: Admits): Promise<Answ
   return text(`debug pages answer on ${why}\n`, 403);
 }
 
-/** `localhost`, 127.0.0.0/8 or ::1, with any port. A client that speaks HTTP/1.0 may say none; a browser always does. */
+/**
+ * `localhost`, 127.0.0.0/8 or ::1, with any port. A client that speaks HTTP/1.0 may say none; a browser always does.
+ */
 export function namesThisMachine(host: string | undefined): boolean {
   if (host === undefined) return true;
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::[0-9]*)?$/.exec(host) ?? [];

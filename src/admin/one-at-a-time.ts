@@ -1,5 +1,5 @@
-// Pages that take work are made one after another, and after each the event loop rests as long as the page took: a client that asks for them in a
-// loop, from any number of connections, leaves half of the time to everything else.
+// Pages that take work are made one after another, and after each the event loop rests as long as the page took: a
+// client that asks for them in a loop, from any number of connections, leaves half of the time to everything else.
 
 /** Requests that wait for their turn; more are refused. */
 export const PAGES_WAITING_MAX = 32;

@@ -1,5 +1,6 @@
-// Keeps a place free for the next caller, such as a probe of the kubelet: at the limit the connection that has gone longest without asking for
-// anything makes room for the new one. Slow or idle clients, however many, hold up only one another.
+// Keeps a place free for the next caller, such as a probe of the kubelet: at the limit the connection that has gone
+// longest without asking for anything makes room for the new one. Slow or idle clients, however many, hold up only one
+// another.
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';

@@ -207,7 +207,7 @@ async function showFound(
     const shown = await recordedAs(history, found.seq);
     return printData({ what, ...found, event: shown, difference } as unknown as Json, format);
   }
-  print(`${what} since event ${found.seq} (${found.evaluated} positions looked at)`);
+  print(`${what} since event ${found.seq} (${found.evaluated} positions evaluated)`);
   print(`  ${eventText(event)}`);
   return showDifference(difference);
 }

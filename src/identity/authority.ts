@@ -1,6 +1,8 @@
-// The certificate authority at work: one bundle at a time, leaves signed with it, and those told who care when it is exchanged.
+// The certificate authority at work: one bundle at a time, leaves signed with it, and those told who care when it is
+// exchanged.
 //
-// Invariant: chain and roots of an answer belong to the certificate that signed it: the bundle is taken once, before anything is awaited.
+// Invariant: chain and roots of an answer belong to the certificate that signed it: the bundle is taken once, before
+// anything is awaited.
 // Source: Istio security/pkg/pki/ca/ca.go, security/pkg/server/ca/server.go (CreateCertificate).
 
 import type { SigningBundle } from './bundle.ts';
@@ -60,7 +62,10 @@ export class Authority {
     this.#listeners.push(listener);
   }
 
-  /** Answers a request of whoever has been proven to be `identities`. Rejects with a SigningError. `ttlSeconds` 0: the default. */
+  /**
+   * Signs the request of a caller with the proven `identities`. Rejects with a SigningError. `ttlSeconds` 0: the
+   * default.
+   */
   async sign(csr: string, identities: readonly string[], ttlSeconds: number): Promise<Issued> {
     const bundle = this.#bundle;
     const ttlMs = this.#lifetime(bundle, ttlSeconds);
@@ -80,7 +85,7 @@ export class Authority {
     const { now, defaultTtlMs, maxTtlMs } = this.#options;
     const fallback = defaultLifetime(defaultTtlMs, bundle.chainNotAfter, now());
     try {
-      // An expired chain is found out by whoever verifies the leaf; until then the leaf lives as long as any.
+      // The verifier of a leaf detects an expired chain; the lifetime of the leaf does not depend on it.
       return lifetimeOf({ defaultTtlMs: fallback ?? defaultTtlMs, maxTtlMs }, seconds);
     } catch (error) {
       throw new SigningError('TTL_ERROR', messageOf(error));

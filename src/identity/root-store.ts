@@ -1,8 +1,7 @@
 // Where a self-signed root is kept, and how several replicas come to have one: read, create, and when somebody was
 // faster read again.
 //
-// Invariant: a root that was stored is never replaced by one with another key; whoever loses the race takes the
-// winner's.
+// Invariant: a root that was stored is never replaced by one with another key; the loser of a race takes the winner's.
 // Source: Istio security/pkg/pki/ca/ca.go (NewSelfSignedIstioCAOptions),
 // security/pkg/pki/ca/selfsignedcarootcertrotator.go.
 

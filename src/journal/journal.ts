@@ -211,7 +211,7 @@ export interface Journal {
   read(range: ReadRange): AsyncIterable<readonly Event[]>;
   /**
    * As `read`, but objects are not parsed until somebody looks into them, where they can be told from others without:
-   * for whoever needs few of many versions. The chain is checked all the same.
+   * for readers that need few of many versions. The chain is checked all the same.
    */
   readUnparsed(range: Range): AsyncIterable<readonly (Event | UnreadVersion)[]>;
   /** As `read`, but as stored: for listing, exporting and looking into. The chain is not checked. */

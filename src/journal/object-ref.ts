@@ -21,7 +21,7 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 const NOWHERE = -1;
-/** Behind the text, so that nobody reads on in what was here before. */
+/** Behind the text, so that no reader continues into the previous content. */
 const END = 0;
 /** A byte for each character: text that needs more is not looked through. */
 const bytes = Buffer.allocUnsafeSlow(3 * SCANNED_CHARS_MAX + 1);

@@ -10,7 +10,11 @@ const RECORD = join(import.meta.dirname, 'words.json');
 const PATTERNS = {
   citations: /spec-[a-z-]+ §|\bRow \d+ of\b|\btrap T\d/g,
   words: /\b(nobody|whoever|so many|is said|are said)\b/gi,
+  phrases:
+    /\b(what comes of|what came of|as it were|come to the same|says? nothing|is told so|goes without saying|what is wrong with)\b/gi,
 } as const;
+/** Comments of src: lines of prose that a screen holds. */
+const COLUMNS_MAX = 120;
 type Counts = Readonly<Record<string, number>>;
 
 /** `src/core/select`: as deep as a newcomer looks for the owner of a text. */
@@ -48,6 +52,19 @@ function counted(): Counts {
   return counts;
 }
 
+/** Citations that name a Go file without its folder, or several files in braces. */
+function looseCitations(text: string): readonly string[] {
+  return text.match(/(?<![\w/.-])[\w-]+\.go \([A-Za-z]|\.go\},?|\{[\w,.]+\}\.go/g) ?? [];
+}
+
+/** The prose lines of a source file that are too long, as `line: text`. */
+function longComments(text: string): readonly string[] {
+  return text.split('\n').flatMap((line, i) => {
+    const isProse = /^\s*(\/\/ (?!biome-ignore)|\/?\*)/.test(line);
+    return isProse && line.length > COLUMNS_MAX ? [`${i + 1}: ${line.trim().slice(0, 60)}…`] : [];
+  });
+}
+
 describe('words that are hard to read, and citations that no clone can follow', () => {
   it('become fewer in every folder, never more', () => {
     const now = counted();
@@ -60,5 +77,25 @@ describe('words that are hard to read, and citations that no clone can follow', 
   it('are found (canary)', () => {
     expect(countsOf('// spec-clusters §3.2, Row 4 of §6.1, trap T3')).toEqual({ citations: 3 });
     expect(countsOf('Nobody knows whoever is said to have so many.')).toEqual({ words: 4 });
+  });
+
+  it('leave no citation of a private chapter', () => {
+    expect(Object.keys(counted()).filter(key => key.endsWith(' citations'))).toEqual([]);
+  });
+
+  it('leave citations that name the path of a Go file in full', () => {
+    const loose = texts()
+      .filter(file => file.startsWith('src/'))
+      .flatMap(file => looseCitations(readFileSync(join(root, file), 'utf8')).map(found => `${file}: ${found}`));
+    expect(loose).toEqual([]);
+    expect(looseCitations('Istio gateway.go (mergeGateways), model/{model,generator}.go')).toHaveLength(2);
+  });
+
+  it(`leave comments of the core within ${COLUMNS_MAX} columns`, () => {
+    const long = texts()
+      .filter(file => /^src\/(core|xds|oracle|history|admin|demo|testing)\//.test(file))
+      .flatMap(file => longComments(readFileSync(join(root, file), 'utf8')).map(line => `${file}:${line}`));
+    expect(long).toEqual([]);
+    expect(longComments(`// ${'word '.repeat(30)}`)).toHaveLength(1);
   });
 });

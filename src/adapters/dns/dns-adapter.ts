@@ -1,6 +1,6 @@
-// Host names that the state refers to, resolved, as objects of kind ResolvedName: the source `dns/<cluster>`. What has to be resolved is asked of the
-// state after each fold; an answer that says nothing new is recorded by nobody; one that failed changes nothing, so the last good one stays, over
-// a restart too. A name that nothing refers to any more is deleted.
+// Host names that the state refers to, resolved, as objects of kind ResolvedName: the source `dns/<cluster>`. What has
+// to be resolved is asked of the state after each fold; an unchanged answer is not recorded; a failed one changes
+// nothing, so the last good one stays, over a restart too. A name that nothing refers to any more is deleted.
 //
 // Every name has at most one question under way or one timer; at most ASKED_AT_ONCE_MAX names are asked for at a time.
 
@@ -59,7 +59,10 @@ export class DnsAdapter implements Adapter {
     if (this.#sink !== undefined) this.#follow();
   }
 
-  /** Every name is asked for once, and what the journal has of others is deleted. Nothing is said when there has never been a name. */
+  /**
+   * Every name is asked for once, and what the journal has of others is deleted. Nothing is said when there has never
+   * been a name.
+   */
   async start(sink: Sink): Promise<void> {
     if (this.#stopped) throw new Error('stopped before names could be resolved');
     const names = this.#names();
@@ -88,7 +91,7 @@ export class DnsAdapter implements Adapter {
       why === undefined ? [] : [{ what, why, since }],
     );
     const troubles = unreadable.map(({ what, why }) => told(what, why));
-    // Where nothing has to be asked nobody need wait for the start.
+    // Without names to resolve, the start does not wait.
     const synced = this.#started || this.#wanted.length === 0;
     return { synced, waiting: synced ? [] : ['ResolvedName'], troubles, unreadable };
   }
@@ -116,7 +119,7 @@ export class DnsAdapter implements Adapter {
     if (fact !== undefined) this.#say(fact);
   }
 
-  /** Undefined: nobody could say, or nobody wants to know any more. */
+  /** Undefined: no server answered, or the name is no longer wanted. */
   async #ask(name: string): Promise<Fact | undefined> {
     const before: Watched = { ...this.#watched.get(name), timer: undefined };
     this.#watched.set(name, before);

@@ -1,9 +1,11 @@
-// Configuration from files: a folder of Istio and Kubernetes objects, a MeshConfig file and a MeshNetworks file, all of them hot.
+// Configuration from files: a folder of Istio and Kubernetes objects, a MeshConfig file and a MeshNetworks file, all of
+// them hot.
 //
-// Watching only wakes us and says which file to look at; what changed is found by looking (path, inode, size, times), so rename-over, symlink
-// swaps and lost events come to the same. A file that was moved into place is whole and is read at once; one that is being written to is left
-// alone until it has been quiet for a while. One file's changes are one batch. Nothing is lost to a bad edit: while a file has a document that
-// cannot be read, objects that were in it and are not any more are kept. The same object in two files: the first file by path has it.
+// Watching only wakes us and says which file to look at; what changed is found by looking (path, inode, size, times),
+// so rename-over, symlink swaps and lost events come to the same. A file that was moved into place is whole and is read
+// at once; one that is being written to is left alone until it has been quiet for a while. One file's changes are one
+// batch. Nothing is lost to a bad edit: while a file has a document that cannot be read, objects that were in it and
+// are not any more are kept. The same object in two files: the first file by path has it.
 
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -66,7 +68,9 @@ export class FileAdapter implements Adapter {
   readonly #mesh: MeshFiles;
   readonly #hiddenMesh: UnreadableParts;
   readonly #hidden: UnreadableParts;
-  /** What could not be read at the last list: when it can, the journal may know of objects there that have gone since. */
+  /**
+   * What could not be read at the last list: when it can, the journal may know of objects there that have gone since.
+   */
   #unlisted: readonly string[] = [];
   readonly #root: Root;
   readonly #folderWatch: FolderWatch;
@@ -353,7 +357,10 @@ export class FileAdapter implements Adapter {
     this.#wakeUp();
   }
 
-  /** Undefined: it is gone, or was written to meanwhile and will be looked at again. What cannot be read stays as it was. */
+  /**
+   * Undefined: it is gone, or was written to meanwhile and will be looked at again. What cannot be read stays as it
+   * was.
+   */
   async #read(file: FoundFile): Promise<KnownFile | undefined> {
     const known = this.#holdings.get(file.path);
     const unread = (stamp: string, reason: string): KnownFile => {

@@ -1,8 +1,9 @@
 // Wakes the file adapter: a watch on each folder, none on files. A thousand files cost one watch, and an event names the one that changed, so
 // that the others need not be looked at.
 //
-// Node's own `fs.watch`: its two event types are all that is needed. On Linux they come from inotify, where `rename` is a name that appeared
-// or went and `change` a file that was written to. So a name that appeared with content and without a `change` was moved there whole.
+// Node's own `fs.watch`: its two event types are all that is needed. On Linux they come from inotify, where `rename` is
+// a name that appeared or went and `change` a file that was written to. So a name that appeared with content and
+// without a `change` was moved there whole.
 
 import { type FSWatcher, watch } from 'node:fs';
 import type { AdapterLog } from '../adapter.ts';
@@ -12,7 +13,10 @@ export interface FolderEvent {
   readonly folder: string;
   /** As in the folder; undefined: something in it. */
   readonly name: string | undefined;
-  /** The name appeared or went; nothing is said of its content having been written. Never on systems that mix the two up. */
+  /**
+   * The name appeared or went; nothing is said of its content having been written. Never on systems that mix the two
+   * up.
+   */
   readonly moved: boolean;
 }
 

@@ -1,8 +1,9 @@
-// Addresses that no key set is fetched from. The URI of a key set is written by whoever may write a RequestAuthentication, and the control plane
-// would fetch it from inside the cluster (GHSA-fgw5-hp8f-xfhc), so the check is made on the address that is connected to, redirects included.
+// Addresses that no key set is fetched from. The URI of a key set is chosen by any author of a RequestAuthentication,
+// and the control plane would fetch it from inside the cluster (GHSA-fgw5-hp8f-xfhc), so the check is made on the
+// address that is connected to, redirects included.
 //
-// Refused are loopback and link-local addresses (cloud metadata services live there) and the ranges of BLOCKED_CIDRS_IN_JWKS_URIS. Private
-// ranges are not: issuers inside the cluster have such addresses.
+// Refused are loopback and link-local addresses (cloud metadata services live there) and the ranges of
+// BLOCKED_CIDRS_IN_JWKS_URIS. Private ranges are not: issuers inside the cluster have such addresses.
 
 import ipaddr from 'ipaddr.js';
 

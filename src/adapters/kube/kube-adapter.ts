@@ -1,7 +1,9 @@
-// Configuration from a Kubernetes API server: every kind the core knows that the cluster has, one list and one watch each.
+// Configuration from a Kubernetes API server: every kind the core knows that the cluster has, one list and one watch
+// each.
 //
-// Nothing here decides what an object means: facts go to the sink as they come, and filters (namespaces, revision) are the fold's. A kind
-// whose definition appears is watched from then on; one whose definition has gone has no objects. Only GET is ever sent.
+// Nothing here decides what an object means: facts go to the sink as they come, and filters (namespaces, revision) are
+// the fold's. A kind whose definition appears is watched from then on; one whose definition has gone has no objects.
+// Only GET is ever sent.
 
 import { setMaxListeners } from 'node:events';
 import type { Json } from '../../core/base/json.ts';
@@ -64,7 +66,10 @@ export class KubeAdapter implements Adapter {
     this.source = `kube/${options.cluster}`;
   }
 
-  /** Resolves when everything has been listed once, which takes as long as the server is not there; rejects if stopped before. */
+  /**
+   * Resolves when everything has been listed once, which takes as long as the server is not there; rejects if stopped
+   * before.
+   */
   async start(sink: Sink): Promise<void> {
     const synced = new Promise<void>(resolve => {
       this.#synced = resolve;
@@ -161,7 +166,8 @@ export class KubeAdapter implements Adapter {
         this.#options.live?.forget(kind);
         this.#options.log('info', `${resource.path} is not watched any more`);
       }
-      // Objects go with their definition; also those that the journal remembers of a definition that went while nobody looked.
+      // Objects go with their definition; also those in the journal whose definition was removed while the process was
+      // down.
       if (absent.length > 0) await sink.relistKinds(absent, []);
       if (this.#abort.signal.aborted) return;
       for (const [kind, resource] of wanted) if (!this.#watched.has(kind)) this.#watch(sink, resource);
