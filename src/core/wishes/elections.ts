@@ -1,5 +1,6 @@
-// The elections of istiod: names of the locks, what they are kept in, and who may take one from its holder. Periplus uses the same, so that of two
-// control planes in one cluster one writes (Istio pilot/pkg/leaderelection/leaderelection.go).
+// The elections of istiod: names of the locks, what they are kept in, and who may take one from its holder. Periplus
+// uses the same, so that of two control planes in one cluster one writes (Istio
+// pilot/pkg/leaderelection/leaderelection.go).
 
 import type { Reader } from '../query/reader.ts';
 

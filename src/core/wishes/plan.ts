@@ -1,6 +1,8 @@
-// What has to be written so that an object fulfils a wish: nothing, if every field that the wish owns is there already. Pure; the writer performs it.
+// What has to be written so that an object fulfils a wish: nothing, if every field that the wish owns is there already.
+// Pure; the writer performs it.
 //
-// Fixed point: the plan for an object that a plan was applied to is `none`. Foreign fields are neither compared nor written.
+// Fixed point: the plan for an object that a plan was applied to is `none`. Foreign fields are neither compared nor
+// written.
 
 import { isObject, type Json, type JsonObject, jsonEqual } from '../base/json.ts';
 import { mergePatch } from '../base/merge-patch.ts';
@@ -13,10 +15,15 @@ export type Plan =
   | { readonly kind: 'apply'; readonly object: JsonObject }
   | { readonly kind: 'delete'; readonly uid: string; readonly resourceVersion: string };
 
-/** `fulfilled`, or what keeps the wish from being written: no object to have that status, another uid or generation, an object that is going away. */
+/**
+ * `fulfilled`, or what keeps the wish from being written: no object to have that status, another uid or generation, an
+ * object that is going away.
+ */
 export type Satisfied = 'fulfilled' | 'no object' | 'outdated' | 'terminating';
 
-/** `live`: the object as observed, at least its metadata and the parts that are wished for; undefined: there is none. */
+/**
+ * `live`: the object as observed, at least its metadata and the parts that are wished for; undefined: there is none.
+ */
 export function planOf(wish: Wish, live: JsonObject | undefined, apiVersion: string, objectKind: string): Plan {
   const { fields, subresource, verb } = wish;
   const head = { apiVersion, kind: objectKind };

@@ -1,4 +1,5 @@
-// The roots that workloads are to trust, as far as the state knows them: undefined until an authority has said which they are.
+// The roots that workloads are to trust, as far as the state knows them: undefined until an authority has said which
+// they are.
 
 import type { Reader } from '../query/reader.ts';
 

@@ -1,7 +1,8 @@
-// The roots of the mesh where workloads find them: a ConfigMap in every namespace, which sidecars mount, and one with the revocation list; or with
-// ENABLE_CLUSTER_TRUST_BUNDLE_API one ClusterTrustBundle in their place.
+// The roots of the mesh where workloads find them: a ConfigMap in every namespace, which sidecars mount, and one with
+// the revocation list; or with ENABLE_CLUSTER_TRUST_BUNDLE_API one ClusterTrustBundle in their place.
 //
-// Only the data key is owned: other keys, labels and annotations of the object stay. Nothing is deleted when a namespace leaves the mesh.
+// Only the data key is owned: other keys, labels and annotations of the object stay. Nothing is deleted when a
+// namespace leaves the mesh.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/namespacecontroller.go, security/pkg/k8s/configutil.go,
 // pilot/pkg/config/kube/clustertrustbundle/controller.go.
 
@@ -10,7 +11,10 @@ import type { Reader } from '../query/reader.ts';
 import { type PublishedRoots, publishedRoots } from './published-roots.ts';
 import { MANAGER, type Wish } from './wish.ts';
 
-/** Namespaces that have no workloads of a mesh (Istio pkg/config/analysis, namespacecontroller.go); kube-system is filled. */
+/**
+ * Namespaces that have no workloads of a mesh (Istio pkg/config/analysis, namespacecontroller.go); kube-system is
+ * filled.
+ */
 const SKIPPED: readonly string[] = ['kube-node-lease', 'kube-public', 'local-path-storage'];
 const ELECTION = 'istio-namespace-controller-election';
 const ROOTS_KEY = 'root-cert.pem';

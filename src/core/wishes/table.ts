@@ -1,7 +1,8 @@
-// The table of wishes: what every feature wants to be written, in one order, each target once. A feature is one entry of `wishFeatures`.
+// The table of wishes: what every feature wants to be written, in one order, each target once. A feature is one entry
+// of `wishFeatures`.
 //
-// Of two features that wish for the same target the first in the list has it, and the clash is reported: two writers of one field would never come
-// to rest.
+// Of two features that wish for the same target the first in the list has it, and the clash is reported: two writers of
+// one field would never come to rest.
 
 import { featureOf } from '../mesh/features.ts';
 import type { Settings } from '../mesh/settings.ts';

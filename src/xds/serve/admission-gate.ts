@@ -1,14 +1,18 @@
-// When a new stream is served. Streams stand in a queue for each peer, and peers take turns: one that opens thousands delays itself. A stream
-// that ends while it waits is passed over and costs no turn.
+// When a new stream is served. Streams stand in a queue for each peer, and peers take turns: one that opens thousands
+// delays itself. A stream that ends while it waits is passed over and costs no turn.
 //
-// Without a rate admission follows the machine: as many streams are in hand at once as IN_HAND_MAX says, from their turn until they were sent
-// something, and fewer are let in while the event loop is late. With PILOT_MAX_REQUESTS_PER_SECOND the rate counts: over any longer time no
-// more than that many a second, after a quiet time one batch at once. Unlike istiod, which refuses, it makes a stream wait for up to `waitMsMax`:
-// a refused proxy reconnects at once, which costs more.
+// Without a rate admission follows the machine: as many streams are in hand at once as IN_HAND_MAX says, from their
+// turn until they were sent something, and fewer are let in while the event loop is late. With
+// PILOT_MAX_REQUESTS_PER_SECOND the rate counts: over any longer time no more than that many a second, after a quiet
+// time one batch at once. Unlike istiod, which refuses, it makes a stream wait for up to `waitMsMax`: a refused proxy
+// reconnects at once, which costs more.
 
 import type { HostClock, HostTimer } from './host.ts';
 
-/** With a rate, streams that wait are admitted in batches this far apart, so that their generation, facts and commits are shared. */
+/**
+ * With a rate, streams that wait are admitted in batches this far apart, so that their generation, facts and commits
+ * are shared.
+ */
 export const GATE_BATCH_MS = 500;
 /** Without one, as far apart at least while streams wait. */
 export const GATE_PAUSE_MS = 20;
@@ -56,7 +60,9 @@ export class AdmissionGate {
     return this.#waiting > 0 || (this.#options.perSecond !== undefined && this.#nextAt > this.#options.clock.now());
   }
 
-  /** Resolves when the stream has its turn; with undefined if it is gone by then, or would wait longer than `waitMsMax`. */
+  /**
+   * Resolves when the stream has its turn; with undefined if it is gone by then, or would wait longer than `waitMsMax`.
+   */
   enter(peer: string, gone: () => boolean): Promise<Release | undefined> {
     return new Promise(settle => {
       const now = this.#options.clock.now();
@@ -109,7 +115,10 @@ export class AdmissionGate {
     });
   }
 
-  /** Admits the next stream of the peer whose turn it is; undefined: none may be. Those that are gone or have waited too long cost nothing. */
+  /**
+   * Admits the next stream of the peer whose turn it is; undefined: none may be. Those that are gone or have waited too
+   * long cost nothing.
+   */
   #next(now: number): (() => void) | undefined {
     for (const [peer, queue] of this.#queues) {
       // With a rate nothing is counted.

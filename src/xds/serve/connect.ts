@@ -85,7 +85,10 @@ function inOrder(value: Json | undefined): readonly Json[] | undefined {
   return texts.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, item]) => item);
 }
 
-/** A node too large to be recorded, or one more than the client's budget has. Extensions are recorded once for all proxies of a build. */
+/**
+ * A node too large to be recorded, or one more than the client's budget has. Extensions are recorded once for all
+ * proxies of a build.
+ */
 function overBudget({ extensions, ...rest }: JsonObject, charge: Charge): string | undefined {
   const chars = JSON.stringify(rest).length;
   const list = extensions === undefined ? 0 : JSON.stringify(extensions).length;

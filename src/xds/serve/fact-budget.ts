@@ -1,6 +1,6 @@
-// What clients may make the journal grow by: characters of facts a minute, for each stream and for each address. Everything that a client sends and
-// that is recorded (its node, its subscriptions, its refusals) is charged before it is recorded; a client past its budget is ended, and what
-// it had stays recorded as it is.
+// What clients may make the journal grow by: characters of facts a minute, for each stream and for each address.
+// Everything that a client sends and that is recorded (its node, its subscriptions, its refusals) is charged before it
+// is recorded; a client past its budget is ended, and what it had stays recorded as it is.
 
 import type { HostClock } from './host.ts';
 

@@ -109,8 +109,8 @@ export class Hub {
   }
 
   /**
-   * Admits an accepted stream in its turn, which its peer takes with all its other streams. Undefined: refused (the transport was ended), or
-   * the client left while it waited (`gone`).
+   * Admits an accepted stream in its turn, which its peer takes with all its other streams. Undefined: refused (the
+   * transport was ended), or the client left while it waited (`gone`).
    */
   async open(
     protocol: 'sotw' | 'delta',

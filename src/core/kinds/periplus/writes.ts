@@ -1,5 +1,5 @@
-// Results of writing to a cluster, as objects of the source that writes (docs/adr/0009, 0021): a replay knows who led and which writes were refused
-// without asking a server. A write that succeeds is no fact: the watch shows the object.
+// Results of writing to a cluster, as objects of the source that writes (docs/adr/0009, 0021): a replay knows who led
+// and which writes were refused without asking a server. A write that succeeds is no fact: the watch shows the object.
 //
 //     Leadership    this process holds an election: the object is there as long     name: that of the lock
 //     WriteRefusal  the API server refused a wish: as long as the wish is refused   name: digest of the wish's key
