@@ -25,13 +25,13 @@ export function compareStates(seq: number, before: State, after: State): Compari
 /** What has to be looked at because the endpoints of a service differ; `noPush` when they do not. */
 export function endpointRequest(comparison: Comparison, hostname: string, namespace: string): PushRequest {
   const { seq, before, after } = comparison;
-  const arg = `${hostname}|${namespace}`;
-  const old = before.get(endpointShards, arg);
-  const now = after.get(endpointShards, arg);
+  const service = { hostname, namespace };
+  const old = before.get(endpointShards, service);
+  const now = after.get(endpointShards, service);
   // Istio keeps silent about endpoints that are unhealthy and new; here they count, for the mTLS mode of a cluster is guessed from all.
   if (sameContent(old, now)) return noPush;
   const key = serviceKey(namespace, hostname);
-  const accounts = !sameContent(before.get(serviceAccounts, arg), after.get(serviceAccounts, arg));
+  const accounts = !sameContent(before.get(serviceAccounts, service), after.get(serviceAccounts, service));
   const served = [...old, ...now].some(isServedByPods) && isWithoutSelector(after, hostname, namespace);
   const full = old.length === 0 || accounts || served || isResolvedByProxy(after, hostname, namespace);
   const request = pushRequest(seq, 'endpoint', [key], { full });

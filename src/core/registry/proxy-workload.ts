@@ -166,7 +166,7 @@ function instanceLabels(reader: ProxyReader): Labels | undefined {
     for (const entry of entries) {
       for (const host of [...new Set(entry.spec.hosts ?? [])]) {
         const found = reader
-          .get(hostInstances, `${host}|${entry.namespace}`)
+          .get(hostInstances, { hostname: host, namespace: entry.namespace })
           .filter(instances => instances.entry === entry.name)
           .flatMap(instances => instances.endpoints)
           .find(endpoint => endpoint.addresses.includes(address));

@@ -129,7 +129,9 @@ function inboundInputs(reader: ProxyReader, inbound: InboundPort): InboundCluste
   const { port, service, servicePort, services, endpoint } = inbound;
   const name = inboundClusterName(port);
   const rule =
-    service === undefined ? undefined : reader.get(destinationRule, `${service.hostname}|${service.namespace}|inbound`);
+    service === undefined
+      ? undefined
+      : reader.get(destinationRule, { hostname: service.hostname, direction: 'inbound' });
   const policy = policyOfPort(rule?.spec.trafficPolicy, servicePort.port);
   const sidecar = reader.get(scopeSettings, '').sidecar;
   const connectionPool = inbound.ownPool ?? sidecar?.spec.inboundConnectionPool ?? policy?.connectionPool;

@@ -8,6 +8,7 @@
 import type { IpMode } from '../../model/proxy.ts';
 import { isIp } from '../../model/proxy.ts';
 import type { Endpoint, Port, Service } from '../../model/service.ts';
+import { refOf } from '../../model/service-ref.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { CANONICAL_NAME, CANONICAL_REVISION } from '../../registry/canonical-service.ts';
 import { isClusterLocal } from '../../registry/cluster-local.ts';
@@ -125,7 +126,7 @@ function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): re
   const labels = Object.entries(subset?.labels ?? {});
   const found: Endpoint[] = [];
   const behind = question.dns ? new Set(endpointsOfPort(reader, service, port.port)) : undefined;
-  for (const shard of reader.get(endpointShards, `${service.hostname}|${service.namespace}`)) {
+  for (const shard of reader.get(endpointShards, refOf(service))) {
     if (!keep.cluster(shard.cluster)) continue;
     if (shard.provider === 'Kubernetes' && !isDiscoverable(reader, service, shard.cluster)) continue;
     for (const endpoint of shard.endpoints) {
