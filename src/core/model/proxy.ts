@@ -135,7 +135,13 @@ export function isIpv4(text: string): boolean {
   return parts.length === 4 && parts.every(part => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) <= 255);
 }
 
+/** A zone (`fe80::1%eth0`) is part of an IPv6 address, as for Go's netip.ParseAddr. */
 export function isIpv6(text: string): boolean {
+  const percent = text.indexOf('%');
+  return isPlainIpv6(percent > 0 && percent < text.length - 1 ? text.slice(0, percent) : text);
+}
+
+function isPlainIpv6(text: string): boolean {
   if (!text.includes(':') || !/^[0-9a-fA-F:.]+$/.test(text)) return false;
   const halves = text.split('::');
   if (halves.length > 2) return false;

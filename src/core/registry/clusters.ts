@@ -56,7 +56,8 @@ function sortedNetworks(reader: Reader) {
 }
 
 function networkOfAddress(ranges: readonly NetworkRange[], address: string): string {
-  if (!isIp(address)) return '';
+  // No prefix contains an address with a zone (netip.Prefix.Contains).
+  if (!isIp(address) || address.includes('%')) return '';
   const ip = ipaddr.parse(address);
   for (const { cidr, network } of ranges) {
     const [base, bits] = ipaddr.parseCIDR(cidr);

@@ -55,7 +55,8 @@ export function alternativeNamesValue(names: readonly string[]): Buffer {
 }
 
 function generalName(name: string): Buffer {
-  if (isIp(name)) return write(IP, addressBytes(name));
+  // A certificate holds no zone (RFC 5280, section 4.2.1.6).
+  if (isIp(name) && !name.includes('%')) return write(IP, addressBytes(name));
   return write(name.startsWith('spiffe://') ? URI : DNS, Buffer.from(name));
 }
 
