@@ -39,12 +39,14 @@ export function localityOfNode(labels: Labels): string {
   return region === '' && zone === '' && subzone === '' ? '' : `${region}/${zone}/${subzone}`;
 }
 
-/** `region/zone/subzone` in its parts; what is missing is empty, what is too much is left out. */
-export function splitLocality(locality: string): {
+export interface LocalityParts {
   readonly region: string;
   readonly zone: string;
   readonly subzone: string;
-} {
+}
+
+/** The parts of `region/zone/subzone`; missing parts are empty, further parts ignored. */
+export function splitLocality(locality: string): LocalityParts {
   const [region = '', zone = '', subzone = ''] = locality.split('/');
   return { region, zone, subzone };
 }

@@ -2,8 +2,8 @@
 // A wildcard is a name whose first character is `*`; label boundaries do not count (`*foo.com` covers `xfoo.com`).
 // Source: Istio pkg/config/host/name.go, pilot/pkg/model/config.go; spec-routes-visibility §9, §14.1.
 
+import { isIp } from '../base/ip.ts';
 import { compareText } from './object.ts';
-import { isIp } from './proxy.ts';
 
 export function isWildcard(host: string): boolean {
   return host.startsWith('*');

@@ -1,7 +1,7 @@
 // Ranges of IP addresses from text: an address, or an address and a prefix length, strict as Go's netip. Host bits are kept.
 
 import ipaddr from 'ipaddr.js';
-import { isIpv4, isIpv6 } from './proxy.ts';
+import { isIpv4, isIpv6 } from '../base/ip.ts';
 
 export interface IpRange {
   /** In canonical form (RFC 5952), without a zone. */

@@ -2,9 +2,9 @@
 // Rules: spec-clusters-endpoints §12 item 5; Istio pilot/pkg/serviceregistry/kube/controller/network.go.
 
 import ipaddr from 'ipaddr.js';
+import { isCidr, isIp } from '../base/ip.ts';
 import { type Labels, NETWORK_LABEL } from '../base/labels.ts';
 import { compareText, type Obj } from '../model/object.ts';
-import { isIp } from '../model/proxy.ts';
 import type { Query, Reader } from '../query/reader.ts';
 
 /** Objects of several clusters in the order of precedence: the config cluster first, then by name. */
@@ -46,7 +46,7 @@ const networkRanges: Query<'', readonly NetworkRange[]> = {
   run: reader =>
     sortedNetworks(reader).flatMap(([network, { endpoints = [] }]) =>
       endpoints.flatMap(({ fromCidr }) =>
-        fromCidr !== undefined && ipaddr.isValidCIDR(fromCidr) ? [{ cidr: fromCidr, network }] : [],
+        fromCidr !== undefined && isCidr(fromCidr) ? [{ cidr: fromCidr, network }] : [],
       ),
     ),
 };

@@ -2,10 +2,10 @@
 // Rules: spec-routes-visibility §17.5, spec-clusters-endpoints §11.1; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import ipaddr from 'ipaddr.js';
+import { isCidr, isIp, isIpv4 } from '../base/ip.ts';
 import { exportNames } from '../model/exports.ts';
 import type { Obj } from '../model/object.ts';
 import { protocolOf } from '../model/protocol.ts';
-import { isIp, isIpv4 } from '../model/proxy.ts';
 import type { Port, Resolution, Service } from '../model/service.ts';
 import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
 import type { ServiceEntry_Resolution } from '../schema/istio-types.gen.ts';
@@ -72,7 +72,7 @@ export function addressesOf(given: readonly string[]): readonly string[] {
   const usable: string[] = [];
   for (const address of given) {
     if (isIp(address)) usable.push(address);
-    else if (ipaddr.isValidCIDR(address)) {
+    else if (isCidr(address)) {
       const [base, bits] = ipaddr.parseCIDR(address);
       const full = base.kind() === 'ipv4' ? 32 : 128;
       usable.push(bits === full ? address.slice(0, address.indexOf('/')) : address);

@@ -1,9 +1,9 @@
 // Endpoints of one EndpointSlice, or of one core/v1 Endpoints object where a service has no slice.
 // Rules: spec-events-pushes-protocol §8.2, spec-clusters-endpoints §12; Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go.
 
+import { isIpv6 } from '../base/ip.ts';
 import { withTopology } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
-import { isIpv6 } from '../model/proxy.ts';
 import type { Endpoint, EndpointHealth } from '../model/service.ts';
 import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
 import { networkOf } from './clusters.ts';

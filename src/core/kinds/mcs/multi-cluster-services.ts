@@ -2,8 +2,8 @@
 // ENABLE_MCS_HOST, off by default: that an export exists, and which addresses an import has
 // (Istio pilot/pkg/serviceregistry/kube/controller/service{export,import}cache.go).
 
+import { isIp } from '../../base/ip.ts';
 import type { Obj } from '../../model/object.ts';
-import { isIp } from '../../model/proxy.ts';
 import { kubernetesKind } from '../kubernetes/kubernetes-kind.ts';
 import type { MetadataOnly } from '../kubernetes/metadata-only.ts';
 import { serviceReference } from '../kubernetes/references.ts';

@@ -5,8 +5,9 @@
 // All filtering and comparing with the proxy happens here, so that proxies with equal results share one
 // assignment: a locality or label of the proxy is an input only where a policy makes use of it.
 
+import { isIp } from '../../base/ip.ts';
+import { type LocalityParts, splitLocality } from '../../base/labels.ts';
 import type { IpMode } from '../../model/proxy.ts';
-import { isIp } from '../../model/proxy.ts';
 import type { Endpoint, Port, Service } from '../../model/service.ts';
 import { refOf } from '../../model/service-ref.ts';
 import type { ProxyReader } from '../../query/reader.ts';
@@ -225,7 +226,7 @@ function localityInputs(
   const distribute = choice.distribute ?? [];
   if (distribute.length > 0) {
     const { region, zone, subzone } = reader.derived(proxyLocality);
-    const entry = distribute.find(candidate => localityMatches(candidate.from ?? '', region, zone, subzone));
+    const entry = distribute.find(candidate => localityMatches(candidate.from ?? '', { region, zone, subzone }));
     if (entry === undefined) return noLocality;
     return { ...noLocality, localityMode: 'distribute', distributeTo: entry.to ?? {} };
   }
@@ -257,11 +258,11 @@ function distanceInputs(reader: ProxyReader): Pick<LocalityInputs, 'region' | 'z
 }
 
 /** `*` for a part matches all; so do parts that are missing, except the region. Istio pilot/pkg/networking/util (LocalityMatch). */
-export function localityMatches(pattern: string, region: string, zone: string, subzone: string): boolean {
-  const [wantedRegion = '', wantedZone = '', wantedSubzone = ''] = pattern.split('/');
+export function localityMatches(pattern: string, { region, zone, subzone }: LocalityParts): boolean {
+  const wanted = splitLocality(pattern);
   return (
-    (wantedRegion === '*' || wantedRegion === region) &&
-    (wantedZone === '*' || wantedZone === '' || wantedZone === zone) &&
-    (wantedSubzone === '*' || wantedSubzone === '' || wantedSubzone === subzone)
+    (wanted.region === '*' || wanted.region === region) &&
+    (wanted.zone === '*' || wanted.zone === '' || wanted.zone === zone) &&
+    (wanted.subzone === '*' || wanted.subzone === '' || wanted.subzone === subzone)
   );
 }

@@ -2,8 +2,8 @@
 // of the service. A change of such endpoints therefore changes listeners.
 // Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners).
 
+import { isIp } from '../../base/ip.ts';
 import { compareText } from '../../model/object.ts';
-import { isIp } from '../../model/proxy.ts';
 import type { Port, Service } from '../../model/service.ts';
 import { refKey, refOf, type ServiceRef } from '../../model/service-ref.ts';
 import type { Derivation, ProxyReader, Query } from '../../query/reader.ts';

@@ -1,7 +1,7 @@
 // Which names a sidecar's agent answers itself, with which addresses: the services of its egress listeners, and for headless ones their pods.
 // Source: Istio pkg/dns/server/name_table.go.
 
-import { isIp } from '../../model/proxy.ts';
+import { isIp } from '../../base/ip.ts';
 import type { Endpoint, Service } from '../../model/service.ts';
 import { refOf } from '../../model/service-ref.ts';
 import type { ProxyReader } from '../../query/reader.ts';
