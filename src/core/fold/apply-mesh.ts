@@ -1,6 +1,6 @@
-// Facts about the mesh configuration. A refused value changes nothing but is remembered beside the one in force; a value that comes
-// to the same is no change; any other is a full push of everything, of which only the readers of the changed fields do any work.
-// Rules: spec-events-pushes-protocol §10.1-10.3.
+// Facts about the mesh configuration. A refused value is kept beside the effective one and changes nothing else. A value with an equal effect is no
+// change. Any other is a forced full push, in which only queries that read a changed field run.
+// Source: Istio pkg/config/mesh/mesh.go (ApplyMeshConfig), pilot/pkg/bootstrap/configcontroller.go (mesh handlers push with forced=true).
 
 import { type Either, isLeft } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';

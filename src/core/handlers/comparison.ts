@@ -1,6 +1,6 @@
-// The state before a change and the one after it, side by side: the derived model is asked of both, and only a difference in what comes out
-// is worth a push. Keys of services are `ServiceEntry/<namespace>/<hostname>`, whatever they were made from, as in Istio.
-// Rules: spec-events-pushes-protocol §2.6, §8.3; Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
+// Compares the service model derived from the states before and after a change; only a difference requests a push. A service has the key
+// `ServiceEntry/<namespace>/<hostname>`, whatever it derives from, as in Istio.
+// Source: Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
 
 import { sameContent } from '../base/equal.ts';
 import type { EndpointShard } from '../model/service.ts';
@@ -22,13 +22,13 @@ export function compareStates(seq: number, before: State, after: State): Compari
   return { seq, ...readersOf(before, after) };
 }
 
-/** What has to be looked at because the endpoints of a service differ; `noPush` when they do not. */
+/** The push that a change of a service's endpoints requests; `noPush` if they are equal. */
 export function endpointRequest(comparison: Comparison, hostname: string, namespace: string): PushRequest {
   const { seq, before, after } = comparison;
   const service = { hostname, namespace };
   const old = before.get(endpointShards, service);
   const now = after.get(endpointShards, service);
-  // Istio keeps silent about endpoints that are unhealthy and new; here they count, for the mTLS mode of a cluster is guessed from all.
+  // Istio requests no push for new endpoints that are unhealthy. Here they count: auto mTLS of a cluster looks at all endpoints.
   if (sameContent(old, now)) return noPush;
   const key = serviceKey(namespace, hostname);
   const accounts = !sameContent(before.get(serviceAccounts, service), after.get(serviceAccounts, service));
@@ -39,7 +39,7 @@ export function endpointRequest(comparison: Comparison, hostname: string, namesp
   return mergePushRequests(request, pushRequest(seq, 'headlessendpoint', [key], { full: true }));
 }
 
-/** Gateways of networks are services with an external address, or nodes: every endpoint behind them is reached through them. */
+/** Network gateways are services with an external address, or nodes. All endpoints of the network are reached through them. */
 export function gatewayRequest({ seq, before, after }: Comparison): PushRequest {
   const same = [namedNetworkGateways, networkGateways].every(gateways =>
     sameContent(before.get(gateways, ''), after.get(gateways, '')),

@@ -1,6 +1,6 @@
-// configHandler: Istio's own kinds. A change that can matter (needsPush) is a full push with the object as its key.
-// Whether anything comes of it is the tracker's business: a query that reads nothing of what changed is not run again.
-// Rules: spec-events-pushes-protocol §2.3 (C1-C3, C6); Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers),
+// configHandler: Istio's own kinds. A change that can matter (needsPush) is a full push with the object as its key. Whether a proxy gets anything
+// new is decided by the tracker: a query that reads nothing of what changed does not run.
+// Source: Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers),
 // pilot/pkg/model/config_compare.go.
 
 import { sameContent } from '../base/equal.ts';

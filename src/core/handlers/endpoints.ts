@@ -1,6 +1,6 @@
-// What the endpoints of Kubernetes services are made of: slices, Endpoints objects, pods, nodes. The services concerned are found by index,
-// and their endpoints compared.
-// Rules: spec-events-pushes-protocol §2.4 (K3-K8, pod table); Istio pilot/pkg/serviceregistry/kube/controller/{endpointslice,pod}.go.
+// Objects that endpoints of Kubernetes services derive from: EndpointSlices, Endpoints, Pods and Nodes. The services they affect are found by index
+// and their endpoints compared before and after.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/{endpointslice,pod}.go.
 
 import type { Obj } from '../model/object.ts';
 import type { ProxyRecord } from '../model/proxy.ts';

@@ -1,6 +1,6 @@
 // serviceExportHandler and serviceImportHandler: an export of the multi-cluster services API comes or goes, and with it what other clusters see
 // of a service's endpoints; an import says with which addresses a service has a name in the set of clusters.
-// Rules: spec-events-pushes-protocol §2.4 (K16); Istio pilot/pkg/serviceregistry/kube/controller/service{export,import}cache.go.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/service{export,import}cache.go.
 
 import { featureOf } from '../mesh/features.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';

@@ -1,5 +1,5 @@
 // Revision tags: webhook configurations, and services of the control plane's namespace, say by their labels which revision a tag means.
-// Rules: spec-events-pushes-protocol §2.3 (C10); Istio pkg/revisions/tag_watcher.go.
+// Source: Istio pkg/revisions/tag_watcher.go.
 
 import { speaksOfTags } from '../kinds/kubernetes/webhook-configuration.ts';
 import type { Obj } from '../model/object.ts';

@@ -1,6 +1,6 @@
 // serviceHandler: Kubernetes Services. The service of the changed cluster is compared before and after (proxies of that cluster serve by it,
-// the service of all clusters is made of it), so that a status or an annotation that nobody reads pushes nothing.
-// Rules: spec-events-pushes-protocol §2.4 (K1, K2, K13), §5 (alias rule); Istio pilot/pkg/serviceregistry/kube/controller/controller.go.
+// the service of all clusters is made of it), so a status or an annotation that is not read pushes nothing.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (onServiceEvent, addOrUpdateService).
 
 import { sameContent } from '../base/equal.ts';
 import type { Service } from '../model/service.ts';

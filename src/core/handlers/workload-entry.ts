@@ -1,6 +1,6 @@
-// workloadEntryHandler: a machine outside Kubernetes. What differs are the endpoints of the ServiceEntries and of the Kubernetes services
-// that select it, and what a proxy on it is.
-// Rules: spec-events-pushes-protocol §2.5 (S2, S8, S9), §2.4 (K9).
+// workloadEntryHandler: a machine outside Kubernetes. A change affects the endpoints of the ServiceEntries and Kubernetes services that select it, and
+// the proxy on it.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (workloadEntryHandler).
 
 import type { PushRequest } from '../push-request.ts';
 import { entryWorkload } from '../registry/workload-entry.ts';

@@ -1,6 +1,6 @@
 // The two workload instance handlers: which services a changed workload concerns because they select it by label. A pod or a machine may
 // stand behind a ServiceEntry; a machine (WorkloadEntry) may stand behind a Kubernetes service. Pods behind Kubernetes services come by slices.
-// Rules: spec-events-pushes-protocol §2.4 (K9), §2.5 (S2, S8); Istio WorkloadInstanceHandler in pilot/pkg/serviceregistry/serviceentry/controller.go
+// Source: Istio WorkloadInstanceHandler in pilot/pkg/serviceregistry/serviceentry/controller.go
 // and pilot/pkg/serviceregistry/kube/controller/controller.go.
 
 import { type Labels, selects } from '../base/labels.ts';

@@ -1,5 +1,5 @@
-// discoverySelectors of the mesh: objects of namespaces that none of them selects are as good as absent.
-// Rules: spec-events-pushes-protocol §2.1 item 4; Istio pkg/kube/namespace/filter.go.
+// discoverySelectors of the mesh: objects in namespaces that no selector matches count as absent.
+// Source: Istio pkg/kube/namespace/filter.go.
 
 import { type Labels, selects } from '../base/labels.ts';
 import { isLabelKey, isLabelValue } from '../kinds/validate/labels.ts';

@@ -1,7 +1,7 @@
-// Mesh configuration: MeshConfig and MeshNetworks, from what a source said to what is in force.
-// Merge rules: spec-events-pushes-protocol §10.2 (Istio pkg/config/mesh/mesh.go ApplyMeshConfig).
+// MeshConfig and MeshNetworks: from the values that sources give to the effective value.
+// Merge rules: Istio pkg/config/mesh/mesh.go (ApplyMeshConfig).
 //
-// What is in force keeps the identity of every field that did not change: whoever read another field is not looked at again.
+// Invariant: the effective value keeps the identity of every field that did not change, so queries that read other fields stay valid.
 
 import { type Either, isLeft, isRight, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';

@@ -1,5 +1,5 @@
-// exportTo of VirtualServices and services: to whom an object is visible.
-// Rules: spec-routes-visibility §7.1 step 5, §14.2.
+// exportTo of VirtualServices and services: the namespaces that an object is visible to.
+// Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry, initVirtualServices), pkg/config/visibility.
 
 export interface Exports {
   /** Visible to every namespace. */

@@ -1,6 +1,6 @@
 // A connected proxy as the core sees it: the node of its first request, parsed once into facets, its subscriptions and NACKs.
-// Generation never reads the node: it asks for one facet at a time (core/query/tracker.ts), so that proxies which differ only in what nobody
-// asked for share everything. Rules: spec-events-pushes-protocol §7.2; Istio pilot/pkg/model/context.go, pkg/model/proxy.go.
+// Generation never reads the node: it asks for one facet at a time (core/query/facets.ts), so proxies that agree in the facets asked for share
+// every value. Source: Istio pilot/pkg/model/context.go, pkg/model/proxy.go (ParseMetadata, ParseServiceNodeWithMetadata).
 
 import { isIp, isIpv4, isIpv6 } from '../base/ip.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';

@@ -1,4 +1,4 @@
-// Hosts whose endpoints stay within their cluster. Source: Istio pilot/pkg/model/cluster_local.go; spec-clusters §13.4.
+// Hosts whose endpoints stay within their cluster. Source: Istio pilot/pkg/model/cluster_local.go.
 
 import { mostSpecific } from '../model/hosts.ts';
 import type { Query } from '../query/reader.ts';

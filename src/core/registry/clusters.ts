@@ -1,5 +1,5 @@
 // Facts about clusters and networks: which network a workload is in, and what the registry of a cluster knows of its namespaces.
-// Rules: spec-clusters-endpoints §12 item 5; Istio pilot/pkg/serviceregistry/kube/controller/network.go.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/network.go.
 
 import ipaddr from 'ipaddr.js';
 import { isCidr, isIp } from '../base/ip.ts';

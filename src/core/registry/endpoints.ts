@@ -1,6 +1,6 @@
 // The endpoints of a service from all registries and clusters, and the identities behind them.
 // A ServiceEntry with the host of a Kubernetes service, in its namespace, adds its endpoints to that service.
-// Rules: spec-clusters-endpoints §11.4, §12, §7.1; Istio pilot/pkg/model/endpointshards.go.
+// Source: Istio pilot/pkg/model/endpointshards.go.
 
 import { compareText, type Obj } from '../model/object.ts';
 import type { Endpoint, EndpointShard } from '../model/service.ts';

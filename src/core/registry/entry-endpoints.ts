@@ -1,5 +1,5 @@
-// Endpoints of a ServiceEntry: its own, or the workloads that it selects, or the host itself.
-// Rules: spec-clusters-endpoints §11.2; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
+// Endpoints of a ServiceEntry: those it lists, or the workloads it selects, or the host itself for a name that the proxy resolves.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import { type Labels, selects } from '../base/labels.ts';
 import { compareText, type Obj } from '../model/object.ts';

@@ -1,6 +1,6 @@
-// What the ServiceEntries of one host in one namespace have behind them together: of a name that is resolved to one set of addresses
-// (DNS_ROUND_ROBIN) only the first endpoint of a port counts, whichever entry it is of.
-// Rules: spec-clusters-endpoints §11.4; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go (mergeServicesInstancesByNamespaceHost).
+// The endpoints of all ServiceEntries with one host in one namespace. A DNS_ROUND_ROBIN name resolves to one set of addresses, so only the first
+// endpoint of each port counts, in whichever entry it is.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go (mergeServicesInstancesByNamespaceHost).
 
 import { byAge } from '../model/object.ts';
 import type { Endpoint } from '../model/service.ts';

@@ -1,5 +1,5 @@
 // Services of Kubernetes: one query a Service object, one a host over all clusters.
-// Rules: spec-routes-visibility §17.1, §17.2; Istio pilot/pkg/serviceregistry/kube/conversion.go, aggregate/controller.go (mergeService).
+// Source: Istio pilot/pkg/serviceregistry/kube/conversion.go, aggregate/controller.go (mergeService).
 
 import { exportNames } from '../model/exports.ts';
 import { kubernetesHost } from '../model/hosts.ts';

@@ -1,5 +1,5 @@
-// What a Pod says about the workload that runs in it, with what its node and cluster add.
-// Rules: spec-clusters-endpoints §12 items 3-5; Istio pilot/pkg/serviceregistry/kube/controller/endpoint_builder.go, pkg/kube/util.go.
+// The workload of a Pod: labels, locality and network, from the Pod, its node and its cluster.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/endpoint_builder.go, pkg/kube/util.go.
 
 import {
   type Labels,

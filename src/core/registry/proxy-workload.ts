@@ -1,7 +1,6 @@
-// The workload that a proxy runs beside: its labels and its locality. All are derivations: others depend on the value they come to,
-// never on which proxy asked. Only the finding of the workload, by the proxy's name and addresses, is each proxy's own; what is then made of a
-// pod or of none is worked out once for all whose pods say the same.
-// Rules: spec-events-pushes-protocol §7.5, spec-clusters-endpoints §15.4; Istio pilot/pkg/xds/ads.go (computeProxyState, setTopologyLabels).
+// The workload of a proxy: its labels and its locality. All are derivations, so callers depend on the value and not on the proxy. Only finding the
+// workload, by the proxy's name and addresses, runs for each proxy; what follows from it runs once for all proxies with equal pods.
+// Source: Istio pilot/pkg/xds/ads.go (computeProxyState, setTopologyLabels).
 
 import { canonicalJson, isObject, type Json } from '../base/json.ts';
 import {

@@ -1,5 +1,5 @@
 // Services of ServiceEntries: one for each host and address.
-// Rules: spec-routes-visibility §17.5, spec-clusters-endpoints §11.1; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import ipaddr from 'ipaddr.js';
 import { isCidr, isIp, isIpv4 } from '../base/ip.ts';
@@ -66,7 +66,7 @@ const serviceOfEntry: Query<EntryAddress, Service | undefined> = {
   },
 };
 
-/** What can be used of the addresses given; if nothing can, there is no service, and without any there is one without an address. */
+/** The usable addresses. None given: one service without an address. None usable: no service. */
 export function addressesOf(given: readonly string[]): readonly string[] {
   if (given.length === 0) return [NO_ADDRESS];
   const usable: string[] = [];

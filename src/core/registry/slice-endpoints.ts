@@ -1,5 +1,5 @@
 // Endpoints of one EndpointSlice, or of one core/v1 Endpoints object where a service has no slice.
-// Rules: spec-events-pushes-protocol §8.2, spec-clusters-endpoints §12; Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go.
 
 import { isIpv6 } from '../base/ip.ts';
 import { withTopology } from '../base/labels.ts';

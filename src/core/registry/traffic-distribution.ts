@@ -1,5 +1,5 @@
 // Traffic distribution of a service: the field, else its annotation, else that of its namespace.
-// Rules: spec-routes-visibility §17.1, spec-clusters-endpoints §12.1; Istio pilot/pkg/model/service.go (GetTrafficDistribution).
+// Source: Istio pilot/pkg/model/service.go (GetTrafficDistribution).
 
 import type { Obj } from '../model/object.ts';
 import type { TrafficDistribution } from '../model/service.ts';

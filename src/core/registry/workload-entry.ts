@@ -1,5 +1,5 @@
 // WorkloadEntries: machines outside Kubernetes as workloads, by themselves or inline in a ServiceEntry.
-// Rules: spec-clusters-endpoints §11.2, spec-events-pushes-protocol §2.5; Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import { goBoolean } from '../base/go-boolean.ts';
 import { isIp } from '../base/ip.ts';

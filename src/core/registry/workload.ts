@@ -1,6 +1,6 @@
 // What the proxy's own workload serves: the service ports whose target it is. The names are derived for the proxy alone; the services they
 // stand for are shared, so proxies of one workload get the identical list.
-// Rules: spec-events-pushes-protocol §7.5; Istio pilot/pkg/serviceregistry/kube/controller/controller.go (GetProxyServiceTargets).
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (GetProxyServiceTargets).
 
 import { isObject, type Json } from '../base/json.ts';
 import { type Labels, selects } from '../base/labels.ts';
