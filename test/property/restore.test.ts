@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/core/base/json.ts';
 import type { Event, RawObject } from '../../src/core/event.ts';
 import { fold } from '../../src/core/fold/fold-event.ts';
 import { decodeRecord, type Version } from '../../src/core/fold/record.ts';
-import { Restoring, PENDING_MAX, PENDING_VERSIONS_MAX } from '../../src/core/fold/restore.ts';
+import { PENDING_MAX, PENDING_VERSIONS_MAX, Restoring } from '../../src/core/fold/restore.ts';
 import { recordAfterAll } from '../../src/core/fold/versions.ts';
 import { definitions } from '../../src/core/kinds/registry.ts';
 import type { ObjectRecord } from '../../src/core/model/object.ts';
