@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { emptyState, fold, type RawObject, type State, Tracker } from '../../src/index.ts';
+import type { RawObject } from '../../src/core/event.ts';
+import { fold } from '../../src/core/fold/fold-event.ts';
+import { Tracker } from '../../src/core/query/tracker.ts';
+import { emptyState, type State } from '../../src/core/state.ts';
 
 const policy = (namespace: string, name: string, mode: string): RawObject => ({
   apiVersion: 'security.istio.io/v1',
