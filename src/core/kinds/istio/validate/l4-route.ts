@@ -1,7 +1,6 @@
 // TLS and TCP routes of a VirtualService. Source: Istio pkg/config/validation (validateTLSRoute, validateTCPRoute).
 
 import { isIp } from '../../../base/ip.ts';
-import { subsetOf } from '../../../model/hosts.ts';
 import type {
   L4MatchAttributes,
   RouteDestination,

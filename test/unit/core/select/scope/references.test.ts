@@ -40,6 +40,7 @@ spec:
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: { name: kgw, namespace: prod }
+spec: { gatewayClassName: istio, listeners: [{ name: http, port: 80, protocol: HTTP }] }
 ---
 apiVersion: v1
 kind: Service
