@@ -71,6 +71,7 @@ test('given some of it, then only the rest is named', () => {
   const found = ask(withObjects(world([referring]), referred), danglingReferences, '');
   expect(found.map(({ path, missing }) => `${path}: ${missing}`)).toEqual([
     'spec.servers[0].tls.credentialName: Secret/prod/cert',
+    'spec.gatewayClassName: GatewayClass/istio',
     'spec.gateways[2]: Gateway/other/gw',
     'spec.http[0].mirror: host gone.com',
     'spec.http[1].delegate: VirtualService/prod/part',
