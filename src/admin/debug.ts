@@ -268,7 +268,10 @@ function livez({ world, engine, xds }: DebugParts, object: string | null): Answe
   return largeJson(livenessOf(world.state, engine, xds.connections(), object) as unknown as LazyJson);
 }
 
-/** With `at`, a position as `--at` takes it: what the proxy held then, of the journal; else what its subscriptions hold now. */
+/**
+ * With `at`, a position as `--at` takes it: what the proxy held then, of the journal; else what its subscriptions hold
+ * now.
+ */
 async function configDump(parts: DebugParts, query: URLSearchParams): Promise<Answer> {
   const proxyId = query.get('proxyID');
   if (proxyId === null || proxyId === '')

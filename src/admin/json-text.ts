@@ -1,5 +1,5 @@
-// JSON of pages that may be large, as text in pieces: what is listed may be worked out one by one while it is written, and other work goes on in
-// between. The text is that of JSON.stringify with two spaces.
+// JSON of pages that may be large, as text in pieces: what is listed may be worked out one by one while it is written,
+// and other work goes on in between. The text is that of JSON.stringify with two spaces.
 
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../core/base/json.ts';
@@ -19,7 +19,9 @@ export const SLICE_REST_MS_MAX = 20;
 /** Stands behind an element of a lazy list. */
 const WORKED_OUT = '';
 
-/** The text in parts of about SLICE_CHARS, made in slices and encoded already: a page of megabytes is never one string. */
+/**
+ * The text in parts of about SLICE_CHARS, made in slices and encoded already: a page of megabytes is never one string.
+ */
 export async function jsonParts(value: LazyJson): Promise<readonly Buffer[]> {
   const parts: Buffer[] = [];
   let text = '';

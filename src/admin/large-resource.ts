@@ -1,7 +1,9 @@
-// Resources as JSON that may be large: a route configuration of 500 hosts took 76 ms in one piece. What is repeated in a large message is
-// decoded and shown element by element while the page is written, so that other work goes on in between.
+// Resources as JSON that may be large: a route configuration of 500 hosts took 76 ms in one piece. What is repeated in
+// a large message is decoded and shown element by element while the page is written, so that other work goes on in
+// between.
 //
-// Invariant: written out, it is the JSON of the whole message in one piece, keys in the same order, nothing private in it.
+// Invariant: written out, it is the JSON of the whole message in one piece, keys in the same order, nothing private in
+// it.
 
 import protobuf from 'protobufjs/light.js';
 import type { Json, JsonObject } from '../core/base/json.ts';
@@ -41,7 +43,9 @@ interface List {
   bytes: number;
 }
 
-/** Every list of messages is left with one empty element in its place, which keeps the key, and is put there afterwards. */
+/**
+ * Every list of messages is left with one empty element in its place, which keeps the key, and is put there afterwards.
+ */
 function messageInPieces(type: Type, bytes: Uint8Array): { readonly [name: string]: LazyJson } {
   const lists = listsOf(type, bytes);
   const rest = protobuf.Writer.create();

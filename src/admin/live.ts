@@ -1,5 +1,6 @@
-// Is an object live everywhere? A proxy has it when, for every type it subscribes to, it has accepted either a response made from a state with
-// the object in it, or just what the present state would give it. A refusal never counts, nor does what was sent and not answered.
+// Is an object live everywhere? A proxy has it when, for every type it subscribes to, it has accepted either a response
+// made from a state with the object in it, or just what the present state would give it. A refusal never counts, nor
+// does what was sent and not answered.
 
 import { showProblem } from '../core/base/problem.ts';
 import type { Resource } from '../core/model/resource.ts';

@@ -1,4 +1,5 @@
-// Prometheus metrics by istiod's names (pilot/pkg/xds/monitoring.go, pilot/pkg/model/push_context.go), and our own counters beside them.
+// Prometheus metrics by istiod's names (pilot/pkg/xds/monitoring.go, pilot/pkg/model/push_context.go), and our own
+// counters beside them.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';

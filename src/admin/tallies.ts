@@ -1,7 +1,9 @@
-// Counters and histograms that are told of every response of every proxy. prom-client checks and hashes the labels of each single observation,
-// which was a tenth of what an endpoint change cost a proxy; here labels are given once (`of`), and an observation is an addition.
+// Counters and histograms that are told of every response of every proxy. prom-client checks and hashes the labels of
+// each single observation, which was a tenth of what an endpoint change cost a proxy; here labels are given once
+// (`of`), and an observation is an addition.
 //
-// The registry asks every metric for its values by `get`, which is all that these have in common with prom-client's own.
+// The registry asks every metric for its values by `get`, which is all that these have in common with prom-client's
+// own.
 
 import type { Metric, Registry } from 'prom-client';
 

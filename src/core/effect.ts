@@ -1,4 +1,4 @@
-// What the fold asks the outside to do. Effects are data; the runtime carries them out.
+// Requests of the fold to the runtime. Effects are data; the runtime carries them out.
 
 import type { Origin, Problem } from './base/problem.ts';
 import type { PushRequest } from './push-request.ts';

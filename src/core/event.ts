@@ -1,4 +1,5 @@
-// The envelope of the journal: every fact that Periplus acts on, in the past tense, carrying the new value only, as received.
+// The envelope of the journal: every fact that Periplus acts on, in the past tense, carrying the new value only, as
+// received.
 //
 // Decoding and validation are not done here: a verdict is derived state, which a newer release may judge anew.
 // The journal gives `seq` (dense, from 1) and `time`; `time` is the only clock the core ever sees and never decreases.
@@ -11,11 +12,11 @@ export interface EventHead {
   readonly seq: number;
   /** Milliseconds since the epoch, recorded by the runtime, never decreasing. */
   readonly time: number;
-  /** Who said it: `<adapter>/<cluster>`, e.g. `file/Kubernetes`; `runtime` and `xds` for our own facts. */
+  /** The reporter: `<adapter>/<cluster>`, e.g. `file/Kubernetes`; `runtime` and `xds` for our own facts. */
   readonly source: string;
 }
 
-/** A Kubernetes-style object as received: apiVersion, kind, metadata and whatever else it has. */
+/** A Kubernetes-style object as received: apiVersion, kind, metadata and all other members. */
 export type RawObject = JsonObject;
 
 export interface ObjectRef {
@@ -40,15 +41,18 @@ export interface ObjectDeleted {
   readonly kind: 'Delete';
   readonly ref: ObjectRef;
 }
-/** The source has said all it had at the start (or after a relist). */
+/** The source has delivered its initial list (or a relist). */
 export interface SourceSynced {
   readonly kind: 'Synced';
 }
-/** Documents that are no object of ours. The next `Malformed` of the same place replaces it; one that says nothing clears it. */
+/**
+ * Documents that are no object of ours. The next `Malformed` of the same place replaces it; one without reasons clears
+ * it.
+ */
 export interface InputMalformed {
   readonly kind: 'Malformed';
   readonly origin: Origin;
-  /** `line:column: what is wrong`. */
+  /** `line:column: problem`. */
   readonly reasons: readonly string[];
   /** As `reasons`, of objects of other projects' kinds, with which nothing is wrong; absent: none. */
   readonly ignored?: readonly string[];
@@ -87,7 +91,10 @@ export interface EventRejected {
   readonly rejected: number;
   readonly reason: string;
 }
-/** The journal could not be written for a while: what follows, up to a time of recording, was acted on before it was recorded. */
+/**
+ * The journal could not be written for a while: what follows, up to a time of recording, was acted on before it was
+ * recorded.
+ */
 export interface GapRecorded {
   readonly kind: 'Gap';
   readonly reason: string;
@@ -98,7 +105,10 @@ export interface GapRecorded {
 
 // --- proxies -------------------------------------------------------------------------------------------------------
 
-/** A large value that many facts share (node.extensions of a stock Envoy is 100 KB), by the sha256 of its canonical text. */
+/**
+ * A large value that many facts share (node.extensions of a stock Envoy is 100 KB), by the sha256 of its canonical
+ * text.
+ */
 export interface ValueInterned {
   readonly kind: 'Interned';
   readonly digest: string;
@@ -115,7 +125,10 @@ export interface ProxyConnected {
   /** Verified SPIFFE identities, if the stream was authenticated. */
   readonly identities?: readonly string[];
 }
-/** Names that many subscriptions ask for, by the sha256 of their canonical text; stands before the first that refers to it. */
+/**
+ * Names that many subscriptions ask for, by the sha256 of their canonical text; stands before the first that refers to
+ * it.
+ */
 export interface NamesListed {
   readonly kind: 'Names';
   readonly digest: string;
@@ -146,8 +159,8 @@ export interface ProxyDisconnected {
   readonly reason: string;
 }
 /**
- * What was sent, to whom, from which state; committed before the bytes leave. `digest` covers everything the client holds
- * of the type after this response (sorted `name@version`), so that replay can reproduce it from the state alone.
+ * What was sent, to whom, from which state; committed before the bytes leave. `digest` covers everything the client
+ * holds of the type after this response (sorted `name@version`), so that replay can reproduce it from the state alone.
  */
 export interface PushReceipt {
   readonly kind: 'Receipt';

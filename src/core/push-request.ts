@@ -1,8 +1,8 @@
-// PushRequest: why a push happens and which configurations changed, for the schedule, metrics, the log and `explain`. Which proxies are affected is not
-// in it: the tracker finds that.
+// PushRequest: why a push happens and which configurations changed, for the schedule, metrics, the log and `explain`.
+// Which proxies are affected is not in it: the tracker finds that.
 //
-// Invariant: a monoid (law 5). Merging is associative, has an identity, and never loses a key, a reason or `full`. Causes are kept as a bounded list
-// of seq ranges and a count.
+// Invariant: a monoid (law 5). Merging is associative, has an identity, and never loses a key, a reason or `full`.
+// Causes are kept as a bounded list of seq ranges and a count.
 // Fields and reasons: Istio pilot/pkg/model/push_context.go (PushRequest, TriggerReason).
 
 import type { Monoid } from 'fp-ts/lib/Monoid.js';
@@ -24,9 +24,9 @@ export type Reason =
   | 'tag';
 
 /**
- * Which events are behind a request, in bounded space: the journal is cut into blocks of `blockSize` seqs, a power of two, the
- * smallest for which at most CAUSE_BLOCKS_MAX blocks are touched. So the value is a function of the *set* of causes alone, which
- * is what makes merging associative; joining "the nearest ranges" would not be.
+ * Which events are behind a request, in bounded space: the journal is cut into blocks of `blockSize` seqs, a power of
+ * two, the smallest for which at most CAUSE_BLOCKS_MAX blocks are touched. So the value is a function of the *set* of
+ * causes alone, which is what makes merging associative; joining "the nearest ranges" would not be.
  */
 export interface Causes {
   readonly first: number;

@@ -1,5 +1,5 @@
-// reduce: the fold of the journal. Total and pure: (state, event) → [state, effects]. It decides nothing about xDS; it keeps what is
-// true and says what has to be looked at again.
+// reduce: the fold of the journal. Total and pure: (state, event) → [state, effects]. It decides nothing about xDS; it
+// keeps the facts and requests pushes.
 
 import { produce } from 'immer';
 import { unreachable } from './base/assert.ts';
@@ -14,7 +14,7 @@ import { settingsFromJson } from './mesh/settings.ts';
 import { pushRequest } from './push-request.ts';
 import type { State } from './state.ts';
 
-/** With `ask` false no handler is asked what objects' changes push: for states of the past, where nobody is to be served. */
+/** With `ask` false no handler is called: for states of the past, which serve no proxy. */
 export function reduce(before: State, event: Event, ask = true): Step {
   const state: State = { ...before, seq: event.seq, time: event.time };
   switch (event.kind) {

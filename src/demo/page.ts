@@ -1,4 +1,5 @@
-// The product page: what the book is, and the reviews with the version that answered, so that a shift of traffic can be seen.
+// The product page: what the book is, and the reviews with the version that answered, so that a shift of traffic can be
+// seen.
 
 export interface Review {
   readonly reviewer: string;

@@ -1,4 +1,5 @@
-// The sample's ports are those in its files. One that is taken on this machine is replaced by a free one, in the copy that is served.
+// The sample's ports are those in its files. One that is taken on this machine is replaced by a free one, in the copy
+// that is served.
 
 import { createServer } from 'node:net';
 

@@ -1,5 +1,6 @@
-// The first event after which something holds, found by halving: O(log n) positions are looked at. As with any bisection, what holds must hold
-// from there to the end of the range; if it comes and goes, one of the events after which it came is found.
+// The first event after which something holds, found by halving: O(log n) positions are looked at. As with any
+// bisection, what holds must hold from there to the end of the range; if it comes and goes, one of the events after
+// which it came is found.
 
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
@@ -84,7 +85,10 @@ async function nearest(
 
 type ProxyCondition = (state: State, proxy: ProxyRecord) => boolean | undefined;
 
-/** A condition on what a proxy holds. Where it is not connected, what it would hold counts: as the node that it is at `to`. */
+/**
+ * A condition on what a proxy holds. Where it is not connected, what it would hold counts: as the node that it is at
+ * `to`.
+ */
 export async function conditionOfProxy(
   history: History,
   name: string,
@@ -117,7 +121,10 @@ export function endpointsLost(history: History, cluster: string): ProxyCondition
 
 const TYPES: Readonly<Record<string, string>> = { cluster: CDS, endpoint: EDS, listener: LDS, route: RDS };
 
-/** `resource`: `cluster/NAME`, `endpoint/NAME`, `listener/NAME` or `route/NAME`; changed, come or gone since position `from`. */
+/**
+ * `resource`: `cluster/NAME`, `endpoint/NAME`, `listener/NAME` or `route/NAME`; changed, come or gone since position
+ * `from`.
+ */
 export async function resourceChanged(
   history: History,
   proxy: string,

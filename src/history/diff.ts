@@ -1,5 +1,6 @@
-// What differs for proxies between two states: two positions of a journal, a position and a what-if, two folders of YAML. Proxies for which
-// exactly the same changes are one class; each class has sentences, warnings of what would go wrong, and the differences field by field.
+// What differs for proxies between two states: two positions of a journal, a position and a what-if, two folders of
+// YAML. Proxies for which exactly the same changes are one class; each class has sentences, warnings of what would go
+// wrong, and the differences field by field.
 
 import { canonicalJson, type Json } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
@@ -118,7 +119,10 @@ function versionOf(typeUrl: string, resource: Resource<object> | undefined): str
   return resource === undefined ? '' : encodeResource(typeUrl, resource.name, resource.message).version;
 }
 
-/** Equal for equal changes: of a resource that both have what differs, whatever else is in it for proxies of one namespace or another. */
+/**
+ * Equal for equal changes: of a resource that both have what differs, whatever else is in it for proxies of one
+ * namespace or another.
+ */
 function keyOf({ typeUrl, name, before, after }: Versions): string {
   if (before === undefined || after === undefined) {
     return `${typeUrl} ${name} ${versionOf(typeUrl, before)} ${versionOf(typeUrl, after)}`;

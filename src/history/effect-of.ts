@@ -1,5 +1,6 @@
-// What an object does for a proxy: what would be otherwise without it. And if nothing would: what stands in its way, found by trying, as in
-// absence.ts: an older object with the same host, an exportTo, a Sidecar; or the object was refused, or is about nothing that the proxy has.
+// What an object does for a proxy: what would be otherwise without it. And if nothing would: what stands in its way,
+// found by trying, as in absence.ts: an older object with the same host, an exportTo, a Sidecar; or the object was
+// refused, or is about nothing that the proxy has.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { showProblem } from '../core/base/problem.ts';
@@ -110,7 +111,10 @@ function rivals(state: State, record: ObjectRecord): readonly ObjectRecord[] {
   return all.slice(0, HIDING_TRIED_MAX);
 }
 
-/** Of VirtualServices, ServiceEntries and DestinationRules, by the first label: short and long names of one service meet. */
+/**
+ * Of VirtualServices, ServiceEntries and DestinationRules, by the first label: short and long names of one service
+ * meet.
+ */
 function hostsOf(raw: JsonObject | undefined): readonly string[] {
   const spec = isObject(raw?.spec) ? raw.spec : {};
   const listed: readonly Json[] = Array.isArray(spec.hosts) ? (spec.hosts as readonly Json[]) : [];

@@ -1,6 +1,6 @@
-// Why something of a proxy is as it is: which objects made it, which of their fields, which events brought them. The read set says what could
-// have mattered; what did is found by trying: without the object, or the field, would the answer be another? So nothing is guessed from
-// names, and whatever the generators come to do, this stays true.
+// Why something of a proxy is as it is: which objects made it, which of their fields, which events brought them. The
+// read set says what could have mattered; what did is found by trying: without the object, or the field, would the
+// answer be another? So nothing is guessed from names, and whatever the generators come to do, this stays true.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';

@@ -1,8 +1,8 @@
 // A journal opened for reading: the state at any position, in a warm process in well under a second.
 //
-// The state at a position is the fold of the journal up to there, and nothing else: from the nearest of what is at hand (a state kept in
-// memory, a snapshot in the journal, the beginning) and the tail. Reads only; works beside the process that writes.
-// Basis of explain, diff, bisect, --at and the explorer's pages; the CLI formats their results.
+// The state at a position is the fold of the journal up to there, and nothing else: from the nearest of what is at hand
+// (a state kept in memory, a snapshot in the journal, the beginning) and the tail. Reads only; works beside the process
+// that writes. Basis of explain, diff, bisect, --at and the explorer's pages; the CLI formats their results.
 
 import type { Event } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
@@ -53,13 +53,18 @@ export class History {
     return this.journal.head();
   }
 
-  /** The first position that a state can be had of: 0, or that of the snapshot which a compacted journal begins with. */
+  /**
+   * The first position that a state can be had of: 0, or that of the snapshot which a compacted journal begins with.
+   */
   first(): number {
     const { seq } = this.journal.base();
     return seq === 0 ? 0 : seq + 1;
   }
 
-  /** Everything up to and including event `seq`. Rejects with a HistoryFault if there is no such position, with a JournalFault if it cannot be read. */
+  /**
+   * Everything up to and including event `seq`. Rejects with a HistoryFault if there is no such position, with a
+   * JournalFault if it cannot be read.
+   */
   async at(seq: number): Promise<State> {
     this.#check(seq);
     const known = this.#recent.get(seq);

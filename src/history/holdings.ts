@@ -1,5 +1,6 @@
-// What a proxy holds once it has settled at a state: clusters and listeners, and whatever these name (endpoints, routes, secrets), found as
-// Envoy finds it. Not the recorded subscriptions: those lag behind a change, and a what-if has none at all.
+// What a proxy holds once it has settled at a state: clusters and listeners, and whatever these name (endpoints,
+// routes, secrets), found as Envoy finds it. Not the recorded subscriptions: those lag behind a change, and a what-if
+// has none at all.
 
 import { isObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
@@ -19,8 +20,8 @@ export type Holdings = ReadonlyMap<string, HeldOfType>;
 export const HELD_TYPES: readonly string[] = [CDS, EDS, LDS, RDS, SDS, NDS];
 
 /**
- * Equal holdings share their resources by identity: comparing two positions of one tracker costs what differs. `types`: only of these, and
- * only what they need is made.
+ * Equal holdings share their resources by identity: comparing two positions of one tracker costs what differs. `types`:
+ * only of these, and only what they need is made.
  */
 export function holdingsOf(
   tracker: Tracker,

@@ -1,5 +1,6 @@
-// What differs between two JSON values, field by field, as people look at it: lists of named things are compared by name, not by place, so
-// that one virtual host more does not make all that follow look changed. A list whose elements only changed places is reported as reordered.
+// What differs between two JSON values, field by field, as people look at it: lists of named things are compared by
+// name, not by place, so that one virtual host more does not make all that follow look changed. A list whose elements
+// only changed places is reported as reordered.
 
 import { canonicalJson, isObject, type Json, type JsonObject, jsonEqual } from '../core/base/json.ts';
 

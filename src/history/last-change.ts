@@ -1,4 +1,5 @@
-// How an object came to be as it is: the event that brought it, when, from which source and file, and who changed it last.
+// How an object came to be as it is: the event that brought it, when, from which source and file, and who changed it
+// last.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { showOrigin, showProblem } from '../core/base/problem.ts';

@@ -1,5 +1,6 @@
-// Positions as people write them: a number of an event, a time, or a distance from the end. Every one comes to a seq: the state right after
-// that event. A time means the last event that was recorded by then; times without a zone are UTC, as all times that are printed.
+// Positions as people write them: a number of an event, a time, or a distance from the end. Every one comes to a seq:
+// the state right after that event. A time means the last event that was recorded by then; times without a zone are
+// UTC, as all times that are printed.
 
 import type { Journal } from '../journal/journal.ts';
 import { HistoryFault } from './history-fault.ts';

@@ -1,10 +1,13 @@
-// Private keys never leave in the clear: generated resources hold those of gateways, and whatever shows a resource hides them first.
+// Private keys never leave in the clear: generated resources hold those of gateways, and whatever shows a resource
+// hides them first.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 
 /** base64 of `[redacted]`, as istiod shows a key. */
 const REDACTED: JsonObject = { inlineBytes: 'W3JlZGFjdGVkXQ==' };
-/** Fields that hold, or refer inline to, something secret: of TlsCertificate, GenericSecret and TlsSessionTicketKeys. */
+/**
+ * Fields that hold, or refer inline to, something secret: of TlsCertificate, GenericSecret and TlsSessionTicketKeys.
+ */
 export const PRIVATE_FIELDS: ReadonlySet<string> = new Set([
   'privateKey',
   'password',

@@ -17,7 +17,10 @@ export function proxiesAt(state: State): readonly ProxyRecord[] {
   return [...newest.values()].sort((a, b) => (a.facets.id < b.facets.id ? -1 : 1));
 }
 
-/** Exactly one proxy: by connection, by id, by `pod`, or by a part of the id that only one has. Throws a HistoryFault that says which there are. */
+/**
+ * Exactly one proxy: by connection, by id, by `pod`, or by a part of the id that only one has. Throws a HistoryFault
+ * that says which there are.
+ */
 export function proxyNamed(state: State, name: string): ProxyRecord {
   const connected = state.proxies.get(name);
   if (connected !== undefined) return connected;

@@ -1,5 +1,5 @@
-// What was sent and what was refused, explained: a receipt names the state that a response was made from, so what was new in it is what differs
-// from the receipt before, and why is in the events between the two states.
+// What was sent and what was refused, explained: a receipt names the state that a response was made from, so what was
+// new in it is what differs from the receipt before, and why is in the events between the two states.
 
 import type { JsonObject } from '../core/base/json.ts';
 import type { Event, PushReceipt } from '../core/event.ts';

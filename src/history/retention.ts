@@ -1,5 +1,5 @@
-// How much of a journal is kept: by age, by number of events, by size. What goes is replaced by a snapshot of the state right after the first
-// event that stays, so that everything from there on can be asked as before.
+// How much of a journal is kept: by age, by number of events, by size. What goes is replaced by a snapshot of the state
+// right after the first event that stays, so that everything from there on can be asked as before.
 
 import { SNAPSHOT_FORMAT, snapshotOf } from '../core/fold/snapshot.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -36,7 +36,10 @@ export async function cutOf(journal: Journal, retention: Retention): Promise<Cut
   return first <= base + 1 ? undefined : { first, removed: first - base - 1 };
 }
 
-/** The journal must be open for writing. Wherever it ends, by a crash or a fault, the journal is whole. Rejects with a JournalFault. */
+/**
+ * The journal must be open for writing. Wherever it ends, by a crash or a fault, the journal is whole. Rejects with a
+ * JournalFault.
+ */
 export async function compactTo(
   journal: Journal,
   { first }: Cut,
@@ -48,8 +51,8 @@ export async function compactTo(
 }
 
 /**
- * As compactTo, for a process that serves: at the last snapshot that there is before the cut, and without stopping to give back what is freed.
- * Undefined: nothing went.
+ * As compactTo, for a process that serves: at the last snapshot that there is before the cut, and without stopping to
+ * give back what is freed. Undefined: nothing went.
  */
 export async function compactBeside(journal: Journal, retention: Retention): Promise<Cut | undefined> {
   const cut = await cutOf(journal, retention);

@@ -1,5 +1,6 @@
-// The one-line views of what a proxy holds, with istioctl's columns (istio istioctl/pkg/writer/envoy/configdump: cluster.go, listener.go,
-// route.go, and the endpoint writer). Made from the JSON of a config dump, so a journal and a running control plane give the same tables.
+// One-line views of a proxy's resources, with istioctl's columns. Made from the JSON of a config dump, so a journal and
+// a running control plane give the same tables. Source: Istio istioctl/pkg/writer/envoy/configdump/cluster.go,
+// istioctl/pkg/writer/envoy/configdump/listener.go, istioctl/pkg/writer/envoy/configdump/route.go.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
@@ -200,7 +201,9 @@ function addressOf(address: Json | undefined): string {
   return typeof inner === 'string' ? `envoy://${inner}` : '-';
 }
 
-/** `name.namespace` of the object of that kind that istiod's metadata convention names: filter_metadata.istio.config. */
+/**
+ * `name.namespace` of the object of that kind that istiod's metadata convention names: filter_metadata.istio.config.
+ */
 function configOf(resource: JsonObject, kind: string): string {
   const config = at(resource, 'metadata', 'filterMetadata', 'istio', 'config');
   const found = typeof config === 'string' ? /\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(config) : null;

@@ -1,5 +1,6 @@
-// Who writes to a mesh, how much, and what it costs: events and bytes by kind, source and manager; and of each object how often it was written,
-// how often that asked for a push, for Istio's which reasons, and how many responses went out after it.
+// Who writes to a mesh, how much, and what it costs: events and bytes by kind, source and manager; and of each object
+// how often it was written, how often that asked for a push, for Istio's which reasons, and how many responses went out
+// after it.
 
 import type { Event } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
@@ -27,7 +28,10 @@ export interface ObjectCost {
   readonly pushes: number;
   /** Istio's reason → events that gave it. */
   readonly reasons: Readonly<Record<string, number>>;
-  /** Responses to proxies whose state was the first of their type with a change of the object in it; others may have changed, too. */
+  /**
+   * Responses to proxies whose state was the first of their type with a change of the object in it; others may have
+   * changed, too.
+   */
   readonly responses: number;
 }
 

@@ -1,5 +1,5 @@
-// What a change of a proxy's configuration means, in a sentence each: where traffic goes, which listeners drain, which endpoints come and go.
-// The JSON differences are the whole truth; these are what one reads first.
+// What a change of a proxy's configuration means, in a sentence each: where traffic goes, which listeners drain, which
+// endpoints come and go. The JSON differences are the whole truth; these are what one reads first.
 
 import { isObject, type Json, type JsonObject, jsonEqual } from '../core/base/json.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
@@ -76,7 +76,10 @@ function shown(value: Json | undefined): string {
   return value === undefined ? 'unset' : String(value);
 }
 
-/** Envoy drains a listener that goes, and one that is replaced; when only filter chains differ, the connections of those. */
+/**
+ * Envoy drains a listener that goes, and one that is replaced; when only filter chains differ, the connections of
+ * those.
+ */
 function listenerSummary(resource: ChangedResource): string {
   const { name, change, changes } = resource;
   if (change === 'added') return `listener ${name}: new`;

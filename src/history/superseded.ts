@@ -1,8 +1,10 @@
-// Which events of a stretch of the journal need not be folded to get the state at its end: of an object that changed ten times only the last
-// version is in it, and receipts never were. Learned while the stretch is folded for the first time; five bytes an event.
+// Which events of a stretch of the journal need not be folded to get the state at its end: of an object that changed
+// ten times only the last version is in it, and receipts never were. Learned while the stretch is folded for the first
+// time; five bytes an event.
 //
-// Invariant: an event may be left out on the way to `to` exactly if what took its place stands at or before `to`. An event that was refused
-// replaces nothing (the accepted version stays), nor does an equal version (the record keeps the event of the first).
+// Invariant: an event may be left out on the way to `to` exactly if what took its place stands at or before `to`. An
+// event that was refused replaces nothing (the accepted version stays), nor does an equal version (the record keeps the
+// event of the first).
 
 import type { Event } from '../core/event.ts';
 import { rawRef, recordKeyOf } from '../core/fold/novelty.ts';
@@ -27,7 +29,10 @@ export class Superseded {
     if (this.#to === 0) this.#to = seq;
   }
 
-  /** To be told of events in order; what comes again, or after a gap, is ignored. `after`: the state that the whole fold gives. */
+  /**
+   * To be told of events in order; what comes again, or after a gap, is ignored. `after`: the state that the whole fold
+   * gives.
+   */
   learn(event: Event, after: State): void {
     const { seq } = event;
     if (seq !== this.#to + 1) return;
@@ -53,8 +58,8 @@ export class Superseded {
   }
 
   /**
-   * The state to fold an event on when others may have been left out: without the record that it replaces. Left there, one of long ago
-   * could be taken for the one just before, and equal content for no change.
+   * The state to fold an event on when others may have been left out: without the record that it replaces. Left there,
+   * one of long ago could be taken for the one just before, and equal content for no change.
    */
   ready(state: State, event: Event): State {
     if (this.#whole[event.seq] !== 1 || event.kind === 'Delete') return state;

@@ -1,5 +1,5 @@
-// States that never were: without an object, with another version of one. Folded by the reducer as if a source had reported it, and nowhere
-// recorded. A state is persistent, so what is tried costs what it changes.
+// States that never were: without an object, with another version of one. Folded by the reducer as if a source had
+// reported it, and nowhere recorded. A state is persistent, so what is tried costs what it changes.
 
 import type { Fact, ObjectRef, RawObject } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';

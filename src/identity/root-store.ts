@@ -1,7 +1,10 @@
-// Where a self-signed root is kept, and how several replicas come to have one: read, create, and when somebody was faster read again.
+// Where a self-signed root is kept, and how several replicas come to have one: read, create, and when somebody was
+// faster read again.
 //
-// Invariant: a root that was stored is never replaced by one with another key; whoever loses the race takes the winner's.
-// Source: Istio security/pkg/pki/ca/ca.go (NewSelfSignedIstioCAOptions), selfsignedcarootcertrotator.go.
+// Invariant: a root that was stored is never replaced by one with another key; whoever loses the race takes the
+// winner's.
+// Source: Istio security/pkg/pki/ca/ca.go (NewSelfSignedIstioCAOptions),
+// security/pkg/pki/ca/selfsignedcarootcertrotator.go.
 
 import type { X509Certificate } from 'node:crypto';
 import { generateKeys, privateKeyOf, privateKeyPem } from './x509/keys.ts';
@@ -66,7 +69,10 @@ export function isRenewalDue(certificate: X509Certificate, percent: number, now:
   return to - now <= ((to - from) * percent) / 100;
 }
 
-/** The roots that are handed out: that of the authority, and those that an operator put beside it. Equal ones stand once. */
+/**
+ * The roots that are handed out: that of the authority, and those that an operator put beside it. Equal ones stand
+ * once.
+ */
 export function combinedRoots(root: string, more: string): string {
   const blocks = [...certificateBlocks(root), ...certificateBlocks(more)];
   const seen = new Set<string>();

@@ -31,7 +31,10 @@ export function isLoopback(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'loopback';
 }
 
-/** The length of the longest of `ranges` that holds `address`; no ranges at all hold every address. Undefined: none holds it. */
+/**
+ * The length of the longest of `ranges` that holds `address`; no ranges at all hold every address. Undefined: none
+ * holds it.
+ */
 export function longestPrefix(ranges: readonly CidrRange[] | undefined, address: string): number | undefined {
   if (ranges === undefined || ranges.length === 0) return 0;
   let longest: number | undefined;

@@ -1,4 +1,5 @@
-// Reads what stands in a google.protobuf.Any. Generated resources hold such messages unpacked (src/xds/proto/any.ts), with their type beside the fields.
+// Reads what stands in a google.protobuf.Any. Generated resources hold such messages unpacked (src/xds/proto/any.ts),
+// with their type beside the fields.
 
 import type { AnyMessage, TypeMap } from '../xds/proto/types.gen.ts';
 

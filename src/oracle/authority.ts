@@ -9,7 +9,10 @@ export function splitAuthority(authority: string): { readonly host: string; read
   return { host: authority.slice(0, colon), port: authority.slice(colon + 1) };
 }
 
-/** As `strip_trailing_host_dot`, `strip_any_host_port` and `strip_matching_host_port` leave it. `port`: where the connection goes to. */
+/**
+ * As `strip_trailing_host_dot`, `strip_any_host_port` and `strip_matching_host_port` leave it. `port`: where the
+ * connection goes to.
+ */
 export function cleanAuthority(hcm: HttpConnectionManager, authority: string, port: number): string {
   const split = splitAuthority(authority);
   const host = hcm.stripTrailingHostDot === true ? split.host.replace(/\.$/, '') : split.host;

@@ -1,5 +1,5 @@
-// Faults that the fault filter injects, as the most specific configuration says: the route's, the virtual host's, the route configuration's, the
-// filter's own. An abort answers a share of the requests; a delay holds them up.
+// Faults that the fault filter injects, as the most specific configuration says: the route's, the virtual host's, the
+// route configuration's, the filter's own. An abort answers a share of the requests; a delay holds them up.
 
 import type { Duration, HTTPFault, Route, RouteConfiguration, VirtualHost } from '../xds/proto/types.gen.ts';
 import { messageOf } from './any.ts';

@@ -1,6 +1,7 @@
-// Which filter chain of a listener serves a connection. Envoy asks nine questions in a fixed order; each keeps the chains with the most specific
-// answer, and there is no way back: a chain that would match as a whole is not found if an earlier question preferred another
-// (FilterChainManagerImpl::findFilterChain; the order is documented at envoy.config.listener.v3.FilterChainMatch).
+// Which filter chain of a listener serves a connection. Envoy asks nine questions in a fixed order; each keeps the
+// chains with the most specific answer, and there is no way back: a chain that would match as a whole is not found if
+// an earlier question preferred another (FilterChainManagerImpl::findFilterChain; the order is documented at
+// envoy.config.listener.v3.FilterChainMatch).
 
 import { type FilterChain, FilterChainMatch_ConnectionSourceType, type Listener } from '../xds/proto/types.gen.ts';
 import { isLoopback, longestPrefix, type Socket, sameAddress, showSocket } from './address.ts';
@@ -23,8 +24,8 @@ export interface ChosenChain {
 }
 
 /**
- * A question: how specifically a chain answers it, from 0 (it does not care) upwards; undefined, if it does not match at all.
- * Chains with equal rank listed the same value.
+ * A question: how specifically a chain answers it, from 0 (it does not care) upwards; undefined, if it does not match
+ * at all. Chains with equal rank listed the same value.
  */
 interface Question {
   readonly about: string;

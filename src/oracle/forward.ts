@@ -1,4 +1,5 @@
-// Route actions that forward: to a cluster, to one of several by weight, to the one that a header names; with mirrors, rewrites, timeout, retries.
+// Route actions that forward: to a cluster, to one of several by weight, to the one that a header names; with mirrors,
+// rewrites, timeout, retries.
 
 import {
   type Duration,

@@ -1,5 +1,5 @@
-// envoy.config.route.v3.HeaderMatcher (Envoy's HeaderUtility::matchHeaders). A header that is missing matches neither a value nor, inverted, the
-// absence of it, unless it is to be treated as empty; only `present` asks for presence itself.
+// envoy.config.route.v3.HeaderMatcher (Envoy's HeaderUtility::matchHeaders). A header that is missing matches neither a
+// value nor, inverted, the absence of it, unless it is to be treated as empty; only `present` asks for presence itself.
 
 import type { HeaderMatcher } from '../xds/proto/types.gen.ts';
 import type { HttpRequest } from './question.ts';
@@ -30,7 +30,9 @@ export function matchesHeader(matcher: HeaderMatcher, headers: Headers): boolean
   return matchesValue(matcher, given ?? '') !== invert;
 }
 
-/** What the matcher asks of presence; undefined if it asks for a value. A matcher without a specifier asks for presence. */
+/**
+ * What the matcher asks of presence; undefined if it asks for a value. A matcher without a specifier asks for presence.
+ */
 function presence(matcher: HeaderMatcher): boolean | undefined {
   if (matcher.presentMatch !== undefined) return matcher.presentMatch;
   return asksForValue(matcher) ? undefined : true;

@@ -1,5 +1,5 @@
-// The hosts of a cluster that has a load assignment, and the share of traffic of each: by priority and health, by locality weight where the
-// cluster weighs localities, by the weight of the host.
+// The hosts of a cluster that has a load assignment, and the share of traffic of each: by priority and health, by
+// locality weight where the cluster weighs localities, by the weight of the host.
 
 import {
   type Cluster,

@@ -1,5 +1,5 @@
-// The HTTP filters that a request passes before it is routed: those of policies are modelled, some are bystanders, the others are named as
-// not modelled. They run in their order, also for requests that no route will take.
+// The HTTP filters that a request passes before it is routed: those of policies are modelled, some are bystanders, the
+// others are named as not modelled. They run in their order, also for requests that no route will take.
 
 import type { HttpConnectionManager, HttpFilter } from '../xds/proto/types.gen.ts';
 import { messageOf } from './any.ts';

@@ -1,5 +1,6 @@
-// What an HTTP connection manager does with a request: it cleans path and authority, runs its filters, looks up the route configuration and the virtual host, takes
-// the first route that matches, and does what it says. A fault that the route injects may answer first.
+// What an HTTP connection manager does with a request: it cleans path and authority, runs its filters, looks up the
+// route configuration and the virtual host, takes the first route that matches, and does what it says. A fault that the
+// route injects may answer first.
 
 import {
   type HttpConnectionManager,

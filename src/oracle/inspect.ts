@@ -1,5 +1,6 @@
-// What listener filters find out before a filter chain is chosen: TLS, its server name and protocols, and whether plaintext is HTTP. They wait
-// for the client's first bytes: one that waits for the server is stuck unless a timeout lets it go on undetected.
+// What listener filters find out before a filter chain is chosen: TLS, its server name and protocols, and whether
+// plaintext is HTTP. They wait for the client's first bytes: one that waits for the server is stuck unless a timeout
+// lets it go on undetected.
 
 import type { Listener, ListenerFilter, ListenerFilterChainMatchPredicate } from '../xds/proto/types.gen.ts';
 import type { Connection } from './question.ts';

@@ -1,5 +1,6 @@
-// Where tokens stand in a request: headers behind a prefix, query parameters, cookies. A provider that names no place looks for
-// `Authorization: Bearer` and the parameter access_token (Envoy's source/extensions/filters/http/jwt_authn/extractor.cc).
+// Where tokens stand in a request: headers behind a prefix, query parameters, cookies. A provider that names no place
+// looks for `Authorization: Bearer` and the parameter access_token (Envoy's
+// source/extensions/filters/http/jwt_authn/extractor.cc).
 
 import type { JwtProvider } from '../xds/proto/types.gen.ts';
 import type { Headers } from './header-matcher.ts';

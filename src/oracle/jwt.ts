@@ -1,8 +1,8 @@
-// The jwt_authn filter: which requirement a request has, which tokens satisfy it, and what is left of the request: claims in dynamic metadata and
-// headers, the token itself removed unless it is forwarded.
+// The jwt_authn filter: which requirement a request has, which tokens satisfy it, and what is left of the request:
+// claims in dynamic metadata and headers, the token itself removed unless it is forwarded.
 //
-// The payloads count only if the requirement as a whole is satisfied; headers that would carry claims are taken out before
-// (Envoy's source/extensions/filters/http/jwt_authn: verifier.cc, authenticator.cc).
+// The payloads count only if the requirement as a whole is satisfied; headers that would carry claims are taken out
+// before (Envoy's source/extensions/filters/http/jwt_authn: verifier.cc, authenticator.cc).
 
 import type { JwtAuthentication, JwtProvider, JwtRequirement } from '../xds/proto/types.gen.ts';
 import type { Headers } from './header-matcher.ts';

@@ -1,6 +1,7 @@
-// Which listener takes a connection. Interception delivers it to the port of virtualOutbound or virtualInbound; a listener with
-// use_original_dst then hands it to the one of its original destination, found by exact address, else by the wildcard of its family and port
-// (Envoy's ConnectionHandlerImpl::getBalancedHandlerByAddress and ActiveTcpSocket::newConnection). Handing on happens once.
+// Which listener takes a connection. Interception delivers it to the port of virtualOutbound or virtualInbound; a
+// listener with use_original_dst then hands it to the one of its original destination, found by exact address, else by
+// the wildcard of its family and port (Envoy's ConnectionHandlerImpl::getBalancedHandlerByAddress and
+// ActiveTcpSocket::newConnection). Handing on happens once.
 
 import type { Address, Listener } from '../xds/proto/types.gen.ts';
 import { canonical, isIpv6, type Socket, showSocket, socketOf } from './address.ts';
@@ -23,7 +24,10 @@ export interface Taken {
   readonly local: Socket;
 }
 
-/** The listeners by the addresses that they serve; of two with the same address the first counts, as Envoy refuses the second. */
+/**
+ * The listeners by the addresses that they serve; of two with the same address the first counts, as Envoy refuses the
+ * second.
+ */
 export class Listeners {
   readonly #bound = new Map<string, Listener>();
   readonly #all = new Map<string, Listener>();
@@ -99,7 +103,10 @@ function nameOf(listener: Listener): string {
 
 const anyAddress = ({ address, port }: Socket): Socket => ({ address: isIpv6(address) ? '::' : '0.0.0.0', port });
 
-/** Whether the connection's original destination is known to the listener, rather than the port that it was redirected to. */
+/**
+ * Whether the connection's original destination is known to the listener, rather than the port that it was redirected
+ * to.
+ */
 function restores(listener: Listener): boolean {
   if (listener.useOriginalDst?.value === true || listener.transparent?.value === true) return true;
   return (listener.listenerFilters ?? []).some(filter => filter.name === ORIGINAL_DST);

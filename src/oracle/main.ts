@@ -1,4 +1,5 @@
-// The entry `periplus/oracle`: what would Envoy do with this connection? For invariants of your own mesh: docs/guides/oracle.md.
+// The entry `periplus/oracle`: what would Envoy do with this connection? For invariants of your own mesh:
+// docs/guides/oracle.md.
 
 export type { Socket } from './address.ts';
 export { explain, showOutcome } from './explain.ts';

@@ -1,5 +1,5 @@
-// What a filter chain does with the bytes of a connection: ends TLS or finds that it cannot, asks policies, and hands them to its terminal filter, an HTTP
-// connection manager or a TCP proxy.
+// What a filter chain does with the bytes of a connection: ends TLS or finds that it cannot, asks policies, and hands
+// them to its terminal filter, an HTTP connection manager or a TCP proxy.
 
 import type { Filter, FilterChain, HttpConnectionManager, TcpProxy } from '../xds/proto/types.gen.ts';
 import type { Socket } from './address.ts';

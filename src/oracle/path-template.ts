@@ -1,5 +1,6 @@
-// envoy.extensions.path.match.uri_template.v3: `*` stands for one segment, `**` for any number of characters with slashes, `{name}` and
-// `{name=pattern}` for the same with a name. Everything else stands for itself (Envoy's source/extensions/path/uri_template_lib).
+// envoy.extensions.path.match.uri_template.v3: `*` stands for one segment, `**` for any number of characters with
+// slashes, `{name}` and `{name=pattern}` for the same with a name. Everything else stands for itself (Envoy's
+// source/extensions/path/uri_template_lib).
 
 import { matchesRegex } from './regex.ts';
 

@@ -50,7 +50,10 @@ export function cleanPath(hcm: HttpConnectionManager, full: string): string | { 
   return `${path}${query}`;
 }
 
-/** RFC 3986: unreserved characters are not escaped, dot segments are resolved, a backslash is a slash. Undefined: no absolute path. */
+/**
+ * RFC 3986: unreserved characters are not escaped, dot segments are resolved, a backslash is a slash. Undefined: no
+ * absolute path.
+ */
 function normalize(path: string): string | undefined {
   if (!path.startsWith('/')) return undefined;
   const plain = path

@@ -1,5 +1,5 @@
-// What the oracle answers: for every way that chance can take, the steps that led there, each with its reason, and what came of it. A value,
-// made to be compared in tests and read in a failure (explain.ts makes text of it).
+// What the oracle answers: for every way that chance can take, the steps that led there, each with its reason, and what
+// came of it. A value, made to be compared in tests and read in a failure (explain.ts makes text of it).
 
 import type { Duration, Locality, RetryPolicy, RouteAction_HashPolicy } from '../xds/proto/types.gen.ts';
 import type { HttpRequest } from './question.ts';
@@ -61,7 +61,10 @@ export interface Forwarded {
   readonly cluster: string;
   readonly endpoint: ChosenEndpoint;
   readonly protocol: 'http' | 'tcp';
-  /** The request as the upstream gets it (path and authority rewritten); of headers, what token rules add and remove is modelled. */
+  /**
+   * The request as the upstream gets it (path and authority rewritten); of headers, what token rules add and remove is
+   * modelled.
+   */
   readonly request?: HttpRequest;
   readonly mirrors: readonly Mirror[];
   /** The route's, absent for Envoy's default of 15 s. Zero: none. */

@@ -1,5 +1,6 @@
-// How load spreads over the priorities of a cluster by their health, and when a priority is in panic and uses sick hosts too (Envoy's
-// LoadBalancerBase::recalculatePerPriorityState; documented under "priority levels" and "panic threshold").
+// How load spreads over the priorities of a cluster by their health, and when a priority is in panic and uses sick
+// hosts too (Envoy's LoadBalancerBase::recalculatePerPriorityState; documented under "priority levels" and "panic
+// threshold").
 
 /** Counts of the hosts of one priority. */
 export interface HostCounts {

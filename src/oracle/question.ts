@@ -12,8 +12,8 @@ export interface ProxyConfig {
 }
 
 /**
- * How a connection comes to the proxy: taken by interception on its way out of the workload, or on its way in, or addressed to the proxy
- * itself (a gateway, or a sidecar without interception).
+ * How a connection comes to the proxy: taken by interception on its way out of the workload, or on its way in, or
+ * addressed to the proxy itself (a gateway, or a sidecar without interception).
  */
 export type Arrival = 'outbound' | 'inbound' | 'direct';
 
@@ -29,7 +29,10 @@ export interface Connection {
   readonly http?: HttpRequest;
   /** The client waits for the server to speak first, as MySQL's does. Not with `tls` or `http`. */
   readonly serverFirst?: boolean;
-  /** What external authorizers say when they are asked. Default: the question leaves it open, and the outcome is unknown. */
+  /**
+   * What external authorizers say when they are asked. Default: the question leaves it open, and the outcome is
+   * unknown.
+   */
   readonly authorizer?: AuthorizerAnswer;
 }
 
@@ -57,8 +60,8 @@ export interface HttpRequest {
   /** Default HTTP/1.1. */
   readonly version?: '1.0' | '1.1' | '2';
   /**
-   * The JSON Web Tokens that stand in headers, query parameters or cookies, by the text that stands there (letters, digits, `-`, `_`, `.`).
-   * Any other text where a token is expected is one that cannot be decoded.
+   * The JSON Web Tokens that stand in headers, query parameters or cookies, by the text that stands there (letters,
+   * digits, `-`, `_`, `.`). Any other text where a token is expected is one that cannot be decoded.
    */
   readonly tokens?: Readonly<Record<string, Token>>;
 }

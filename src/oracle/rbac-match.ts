@@ -1,5 +1,5 @@
-// Permissions and principals of Envoy's RBAC (source/extensions/filters/common/rbac/matchers.cc): whether one holds for a connection or request.
-// A matcher about HTTP holds for no plain connection, and its negation for every one.
+// Permissions and principals of Envoy's RBAC (source/extensions/filters/common/rbac/matchers.cc): whether one holds for
+// a connection or request. A matcher about HTTP holds for no plain connection, and its negation for every one.
 
 import type { Permission, Policy, Principal, TypedExtensionConfig } from '../xds/proto/types.gen.ts';
 import { longestPrefix } from './address.ts';

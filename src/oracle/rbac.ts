@@ -1,4 +1,5 @@
-// The RBAC filters of Envoy, for HTTP and for connections: rules that decide, and shadow rules that leave their verdict in dynamic metadata.
+// The RBAC filters of Envoy, for HTTP and for connections: rules that decide, and shadow rules that leave their verdict
+// in dynamic metadata.
 //
 // Policies are asked in the byte order of their names, and the first that matches is the one reported
 // (RoleBasedAccessControlEngineImpl::handleAction).

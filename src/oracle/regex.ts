@@ -1,4 +1,5 @@
-// Regular expressions as Envoy's RE2 takes them. A pattern that RE2 refuses matches nothing here: Envoy would refuse the configuration.
+// Regular expressions as Envoy's RE2 takes them. A pattern that RE2 refuses matches nothing here: Envoy would refuse
+// the configuration.
 
 import { RE2JS } from 're2js';
 import type { RegexMatchAndSubstitute, RegexMatcher } from '../xds/proto/types.gen.ts';

@@ -1,5 +1,5 @@
-// Whether a route matches a request (Envoy's RouteEntryImplBase::matchRoute and the classes for each way to match a path). Everything that a
-// match says must hold; a runtime fraction makes it hold for a share of the requests.
+// Whether a route matches a request (Envoy's RouteEntryImplBase::matchRoute and the classes for each way to match a
+// path). Everything that a match says must hold; a runtime fraction makes it hold for a share of the requests.
 
 import {
   type CookieMatcher,

@@ -1,7 +1,9 @@
-// What policies look at: who the peer is, where it comes from, where it goes, what it asks, and what filters before have found out.
+// What policies look at: who the peer is, where it comes from, where it goes, what it asks, and what filters before
+// have found out.
 //
-// The peer's names are those of the certificate that a chain with a validation context asks for. The address behind proxies is taken from
-// x-forwarded-for as the connection manager is told to believe it (Envoy's Http::ConnectionManagerUtility::mutateRequestHeaders).
+// The peer's names are those of the certificate that a chain with a validation context asks for. The address behind
+// proxies is taken from x-forwarded-for as the connection manager is told to believe it (Envoy's
+// Http::ConnectionManagerUtility::mutateRequestHeaders).
 
 import type { FilterChain, HttpConnectionManager } from '../xds/proto/types.gen.ts';
 import { canonical, type Socket } from './address.ts';

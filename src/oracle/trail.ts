@@ -34,7 +34,10 @@ export function end(trail: Trail, outcome: Outcome): readonly Branch[] {
   return trail.probability > 0 ? [{ ...trail, outcome }] : [];
 }
 
-/** As `end`, for a way that goes to one of several with these weights. Weights that add up to 0 lead nowhere: `none` says what then. */
+/**
+ * As `end`, for a way that goes to one of several with these weights. Weights that add up to 0 lead nowhere: `none`
+ * says what then.
+ */
 export function weigh<T>(
   trail: Trail,
   options: readonly (readonly [weight: number, option: T])[],

@@ -1,4 +1,5 @@
-// How the proxy speaks to a host: the transport socket that the host's metadata picks among those of the cluster, or the cluster's own.
+// How the proxy speaks to a host: the transport socket that the host's metadata picks among those of the cluster, or
+// the cluster's own.
 
 import type { Cluster, Metadata, TransportSocket } from '../xds/proto/types.gen.ts';
 import { messageOf, typeIn } from './any.ts';

@@ -1,5 +1,5 @@
-// From a cluster's name to the hosts that traffic goes to: those of its load assignment, the original destination, or the host that the request
-// itself names.
+// From a cluster's name to the hosts that traffic goes to: those of its load assignment, the original destination, or
+// the host that the request itself names.
 
 import {
   type Cluster,

@@ -1,6 +1,6 @@
-// Which virtual host of a route configuration serves an authority: exact domains, then the longest suffix wildcard (`*.foo.com`, `*-bar.foo.com`),
-// then the longest prefix wildcard (`foo.*`), then `*`. Case does not matter; a wildcard stands for one character at least
-// (Envoy's RouteMatcher::findVirtualHost).
+// Which virtual host of a route configuration serves an authority: exact domains, then the longest suffix wildcard
+// (`*.foo.com`, `*-bar.foo.com`), then the longest prefix wildcard (`foo.*`), then `*`. Case does not matter; a
+// wildcard stands for one character at least (Envoy's RouteMatcher::findVirtualHost).
 
 import type { RouteConfiguration, VirtualHost } from '../xds/proto/types.gen.ts';
 import { splitAuthority } from './authority.ts';

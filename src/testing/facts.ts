@@ -11,8 +11,8 @@ export const CONNECTIONS = ['sidecar-1', 'sidecar-2', 'sidecar-3', 'gateway-1', 
 const SOURCES = ['file/Kubernetes', 'kube/Kubernetes', 'file/remote'] as const;
 
 /**
- * Nodes of the connections: three sidecars of different namespaces, one of them on a plain Envoy that captures nothing, one with two
- * addresses and in another cluster and network; two gateways, one of them on a plain Envoy.
+ * Nodes of the connections: three sidecars of different namespaces, one of them on a plain Envoy that captures nothing,
+ * one with two addresses and in another cluster and network; two gateways, one of them on a plain Envoy.
  */
 export const NODES: Readonly<Record<(typeof CONNECTIONS)[number], JsonObject>> = {
   'sidecar-1': {

@@ -1,6 +1,7 @@
-// The life of a mesh: what controllers and people do to it, as facts. Rollouts whose pods get the addresses of others, pods that flap, labels
-// that flip, services that are deleted and made anew, one host in several namespaces, two sources that disagree. Each story is short; a life
-// is several at once, on few names and addresses, so that they get in each other's way.
+// The life of a mesh: what controllers and people do to it, as facts. Rollouts whose pods get the addresses of others,
+// pods that flap, labels that flip, services that are deleted and made anew, one host in several namespaces, two
+// sources that disagree. Each story is short; a life is several at once, on few names and addresses, so that they get
+// in each other's way.
 
 import fc from 'fast-check';
 import type { JsonObject } from '../core/base/json.ts';

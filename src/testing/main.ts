@@ -1,5 +1,5 @@
-// The entry `periplus/testing`: arbitrary meshes and histories for fast-check, and the perturbations that no controller may mind. For tests
-// of Periplus and for those of your own mesh. Needs fast-check, an optional peer dependency.
+// The entry `periplus/testing`: arbitrary meshes and histories for fast-check, and the perturbations that no controller
+// may mind. For tests of Periplus and for those of your own mesh. Needs fast-check, an optional peer dependency.
 
 export { anyFact, anyHistory, CONNECTIONS, NODES, numbered } from './facts.ts';
 export { meshLife, type Story } from './life.ts';

@@ -1,6 +1,7 @@
-// What happens to controllers and must not matter: a crash in the middle, a source that goes back in time, states that were never seen.
-// Each operator makes another run of a history; after `settle`, when every source has listed its objects once more, the result equals that
-// of a state which was told nothing else (laws 2, 3 and 6 at once). The three perturbations find most bugs of controllers.
+// What happens to controllers and must not matter: a crash in the middle, a source that goes back in time, states that
+// were never seen. Each operator makes another run of a history; after `settle`, when every source has listed its
+// objects once more, the result equals that of a state which was told nothing else (laws 2, 3 and 6 at once). The three
+// perturbations find most bugs of controllers.
 
 import type { JsonObject } from '../core/base/json.ts';
 import type { Fact, Unrecorded } from '../core/event.ts';
@@ -10,7 +11,10 @@ import { restore } from '../core/fold/restore.ts';
 import { snapshotOf } from '../core/fold/snapshot.ts';
 import { emptyState, type State } from '../core/state.ts';
 
-/** A run: facts as they come, a restart from a snapshot, or a complete list by a source, of which only the differences become facts. */
+/**
+ * A run: facts as they come, a restart from a snapshot, or a complete list by a source, of which only the differences
+ * become facts.
+ */
 export type RunStep =
   | { readonly kind: 'fact'; readonly fact: Unrecorded }
   | { readonly kind: 'restart' }
@@ -30,7 +34,10 @@ export function crashed(facts: readonly Unrecorded[], at: number): readonly RunS
   return [...plain(facts.slice(0, at)), { kind: 'restart' }, ...plain(facts.slice(at))];
 }
 
-/** After `at` facts the source lists what it had after `back` of them (a stale replica, a restored backup), and then goes on. */
+/**
+ * After `at` facts the source lists what it had after `back` of them (a stale replica, a restored backup), and then
+ * goes on.
+ */
 export function backInTime(facts: readonly Unrecorded[], source: string, at: number, back: number): readonly RunStep[] {
   const objects = [
     ...(contentsBySource(facts.slice(0, Math.min(at, back)))
@@ -40,7 +47,10 @@ export function backInTime(facts: readonly Unrecorded[], source: string, at: num
   return [...plain(facts.slice(0, at)), { kind: 'relist', source, objects }, ...plain(facts.slice(at))];
 }
 
-/** A watcher that was away: of the facts about one object by one source only the last is seen, and those that `seen` lets through. */
+/**
+ * A watcher that was away: of the facts about one object by one source only the last is seen, and those that `seen`
+ * lets through.
+ */
 export function missed(facts: readonly Unrecorded[], seen: (index: number) => boolean): readonly RunStep[] {
   const last = new Map<string, number>();
   facts.forEach((fact, index) => {
@@ -56,8 +66,8 @@ export function missed(facts: readonly Unrecorded[], seen: (index: number) => bo
 }
 
 /**
- * The same facts as other watches would have brought them: those about one object by one source in their order, everything else in any.
- * `choices` say, one after the other, which object is next.
+ * The same facts as other watches would have brought them: those about one object by one source in their order,
+ * everything else in any. `choices` say, one after the other, which object is next.
  */
 export function reordered(facts: readonly Unrecorded[], choices: Iterable<number>): readonly Unrecorded[] {
   const queues = new Map<string, Unrecorded[]>();

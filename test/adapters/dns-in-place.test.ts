@@ -46,7 +46,7 @@ function start(resolve: Resolve, asked: string[]): Promise<ControlPlane> {
   return startControlPlane(options, systemClock, () => undefined);
 }
 
-describe('names of gateways', () => {
+describe('addresses of gateways given by name', () => {
   test('are resolved before the first /ready', async () => {
     const asked: string[] = [];
     const plane = await start(async () => ({ addresses: ['192.0.2.1'], ttlMs: 60_000 }), asked);
@@ -56,7 +56,7 @@ describe('names of gateways', () => {
     await plane.stop();
   });
 
-  test('have their last addresses after a restart without DNS', async () => {
+  test('survive a restart without DNS', async () => {
     const asked: string[] = [];
     const plane = await start(async () => ({ failed: 'ECONNREFUSED' }), asked);
     expect(plane.sources.ready).toBe(true);
@@ -67,7 +67,7 @@ describe('names of gateways', () => {
     expect(addressesIn(plane.world.state)).toEqual(['192.0.2.1']);
   });
 
-  test('have them in a replay', async () => {
+  test('are the same in a replay', async () => {
     const opened = await openJournal(journal(), { clock: () => 0, durability: 'off' });
     const { state } = await foldHistory(opened, { fromSnapshot: false, onFailure: () => undefined });
     await opened.close();

@@ -69,26 +69,26 @@ function replyTo(query: Buffer): Buffer {
   return Buffer.concat([head, query.subarray(12, at + 5), ...records]);
 }
 
-describe('a name', () => {
+describe('a name that DNS resolves', () => {
   it.each([
     [
       'has addresses of both families, sorted',
       'two',
       { addresses: ['192.0.2.1', '192.0.2.2', '2001:db8::1'], ttlMs: 300_000 },
     ],
-    ['is relied upon for a while, however brief its life', 'brief', { addresses: ['192.0.2.1'], ttlMs: TTL_MS_MIN }],
+    ['has a minimum lifetime, however short its TTL', 'brief', { addresses: ['192.0.2.1'], ttlMs: TTL_MS_MIN }],
     ['may have no address', 'empty', { addresses: [], ttlMs: TTL_MS_MIN }],
-    ['may not be there', 'nowhere', { addresses: [], ttlMs: TTL_MS_MIN }],
+    ['may not exist', 'nowhere', { addresses: [], ttlMs: TTL_MS_MIN }],
     ['whose server fails is unknown', 'broken', { failed: 'ESERVFAIL' }],
-    ['of which one family is known has that', 'half', { addresses: ['192.0.2.1'], ttlMs: TTL_MS_MIN }],
-    ['is not empty because one family is', 'halfempty', { failed: 'ESERVFAIL' }],
+    ['keeps the known addresses if one family fails', 'half', { addresses: ['192.0.2.1'], ttlMs: TTL_MS_MIN }],
+    ['is unknown if one family is empty and the other fails', 'halfempty', { failed: 'ESERVFAIL' }],
   ])('%s', async (_, name, answer) => {
     expect(await resolve(`${name}.example.com`)).toEqual(answer);
   });
-  it('that is none fails', async () => {
+  it('fails if it does not exist', async () => {
     expect(await resolve('a..b')).toHaveProperty('failed');
   });
-  it('is not relied upon for ever', () => {
+  it('has a lifetime within bounds', () => {
     expect(answerOf([[{ address: '192.0.2.1', ttl: 999_999 }], []])).toHaveProperty('ttlMs', TTL_MS_MAX);
   });
 });

@@ -97,17 +97,17 @@ async function started(state: State, zone: Readonly<Record<string, readonly stri
 
 const one = world([], { networks: gateways('gate.example.com') });
 
-describe('at the start', () => {
-  it('nothing is asked and nothing said while nothing is known by name', async () => {
+describe('the DNS adapter at its start', () => {
+  it('resolves and records nothing while no gateway has a name', async () => {
     const scene = await started(world([], { networks: gateways('192.0.2.1') }));
     expect([scene.asked, scene.said, scene.adapter.status().synced]).toEqual([[], [], true]);
   });
-  it('every name is asked for once, and the gateways have addresses', async () => {
+  it('resolves every name once, so that the gateways have addresses', async () => {
     const scene = await started(one, { 'gate.example.com': ['192.0.2.1', '2001:db8::1'] });
     expect(scene.said).toEqual(['gate.example.com 192.0.2.1 2001:db8::1', 'Synced']);
     expect(scene.addresses).toEqual(['192.0.2.1', '2001:db8::1']);
   });
-  it('what the journal has stays while nobody answers, and a name that is not wanted any more goes', async () => {
+  it('keeps the recorded addresses while no server answers, and deletes those of unused names', async () => {
     const known = await started(world([], { networks: gateways('a.example.com', 'b.example.com') }), {
       'a.example.com': ['192.0.2.1'],
       'b.example.com': ['192.0.2.2'],
@@ -119,15 +119,15 @@ describe('at the start', () => {
       'a.example.com could not be resolved (ETIMEOUT); what was last said of it stays',
     ]);
   });
-  it('is refused when it was stopped before', async () => {
+  it('refuses to start once it is stopped', async () => {
     const scene = new Scene(one);
     await scene.adapter.stop();
     await expect(scene.adapter.start(scene.sink)).rejects.toThrow(/stopped/);
   });
 });
 
-describe('later', () => {
-  it('an answer is asked for again when it is too old, and says only what is new', async () => {
+describe('the running DNS adapter', () => {
+  it('resolves a name again after its lifetime, and records only differences', async () => {
     const scene = await started(one, { 'gate.example.com': ['192.0.2.1'] });
     await scene.pass(3 * MINUTE);
     expect(scene.asked).toHaveLength(4);
@@ -140,7 +140,7 @@ describe('later', () => {
     expect(scene.addresses).toEqual([]);
     expect(scene.said.slice(2)).toEqual(['gate.example.com 192.0.2.2', 'gate.example.com']);
   });
-  it('a failure changes nothing, is said once, and tried again soon', async () => {
+  it('keeps the addresses after a failure, reports it once, and retries soon', async () => {
     const scene = await started(one, { 'gate.example.com': ['192.0.2.1'] });
     scene.zone.clear();
     await scene.pass(MINUTE + 3 * TTL_MS_MIN);
@@ -154,7 +154,7 @@ describe('later', () => {
     ]);
     expect(scene.adapter.status().troubles).toEqual([]);
   });
-  it('a resolver that throws has failed', async () => {
+  it('treats a resolver that throws as a failure', async () => {
     const scene = await started(one, { 'gate.example.com': ['192.0.2.1'] });
     scene.zone.set('gate.example.com', { failed: 'thrown' });
     await scene.pass(2 * MINUTE);
@@ -163,7 +163,7 @@ describe('later', () => {
       'warn gate.example.com could not be resolved (no resolver); what was last said of it stays',
     ]);
   });
-  it('names come and go with the state', async () => {
+  it('follows the names in the state', async () => {
     const scene = await started(world([]));
     scene.says('a.example.com', '192.0.2.1');
     scene.now('A.Example.com', '192.0.2.9');
@@ -174,7 +174,7 @@ describe('later', () => {
     expect(scene.said).toEqual(['a.example.com 192.0.2.1', 'Delete a.example.com']);
     expect(scene.asked).toEqual(['a.example.com']);
   });
-  it('an answer that comes after the name has gone counts for nothing', async () => {
+  it('drops an answer for a name that is no longer used', async () => {
     const scene = await started(world([]));
     scene.says('a.example.com', '192.0.2.1');
     scene.now('a.example.com');
@@ -182,12 +182,12 @@ describe('later', () => {
     await scene.pass(10 * MINUTE);
     expect(scene.said).toEqual([]);
   });
-  it('the flag ends it', async () => {
+  it('stops when its flag is switched off', async () => {
     const env = { RESOLVE_HOSTNAME_GATEWAYS: 'false' };
     const scene = await started(world([], { networks: gateways('gate.example.com'), settings: { env } }));
     expect([scene.asked, scene.addresses]).toEqual([[], []]);
   });
-  it('after the end nothing is asked', async () => {
+  it('resolves nothing once it is stopped', async () => {
     const scene = await started(one, { 'gate.example.com': ['192.0.2.1'] });
     await scene.adapter.stop();
     await scene.pass(10 * MINUTE);
@@ -195,8 +195,8 @@ describe('later', () => {
   });
 });
 
-describe('limits', () => {
-  it('so many names at once, so many in all', async () => {
+describe('limits of the DNS adapter', () => {
+  it('bound the names, and the lookups at one time', async () => {
     const names = Array.from({ length: NAMES_MAX + 1 }, (_, i) => `n${String(i).padStart(4, '0')}.example.com`);
     const scene = await started(world([], { networks: gateways(...names) }));
     expect(scene.asked).toEqual(names.slice(0, NAMES_MAX));
@@ -205,8 +205,8 @@ describe('limits', () => {
   });
 });
 
-describe('an answer may stand in a file', () => {
-  it('and needs no DNS then', () => {
+describe('an answer in a file', () => {
+  it('needs no DNS', () => {
     const answer = {
       apiVersion: RESOLVED_NAME_API,
       kind: 'ResolvedName',

@@ -81,32 +81,35 @@ const failure = (code: string, path: string): Error =>
   Object.assign(new Error(`${code}: refused, scandir '${path}'`), { code });
 
 describe('law 9: the file adapter passes the rig', () => {
-  it.each([false, true])('add, update, delete while it looks (everything said twice: %s)', async twice => {
-    expect(await liveChanges(await folderSource('east'), EAST, twice)).toEqual([]);
-  });
+  it.each([false, true])(
+    'records adds, updates and deletes while it watches (each event sent twice: %s)',
+    async twice => {
+      expect(await liveChanges(await folderSource('east'), EAST, twice)).toEqual([]);
+    },
+  );
 
-  it('a list after a gap says the differences', async () => {
+  it('records the differences when it lists after a gap', async () => {
     expect(await relistAfterGap(await folderSource('east'), EAST)).toEqual([]);
   });
 
-  it('a list without a difference says nothing', async () => {
+  it('records nothing for a list without differences', async () => {
     expect(await resync(await folderSource('east'), EAST)).toEqual([]);
   });
 
   it.each(['EACCES', 'EIO', 'ESTALE', 'ELOOP', 'ENOTDIR', 'ENOTCONN'])(
-    'what cannot be read (%s) is never empty',
+    'takes a source that cannot be read (%s) for unknown, never for empty',
     async code => {
       expect(await unreadablePart(await hidingSource(code), EAST)).toEqual([]);
     },
   );
 
-  it('order between sources does not count', async () => {
+  it('gives the same result in any order of sources', async () => {
     const [east, west] = [await folderSource('east'), await folderSource('west')];
     expect(await reorderedSources(east, west, [EAST, 'file/west'])).toEqual([]);
   });
 });
 
-describe('canary: the rig finds an adapter that', () => {
+describe('canary: the rig detects an adapter that', () => {
   const changing = (change: (facts: readonly Fact[]) => readonly Fact[]) => (sink: Sink) => ({
     submit: (batch: readonly Fact[]) => sink.submit(change(batch)),
     relist: (all: readonly Fact[], unreadable: readonly string[]) => sink.relist(change(all), unreadable),
@@ -125,7 +128,7 @@ describe('canary: the rig finds an adapter that', () => {
     expect(wrong.some(text => text.startsWith('missing'))).toBe(true);
   });
 
-  it('takes what cannot be read for empty', async () => {
+  it('takes an unreadable source for an empty one', async () => {
     const source = await hidingSource('EACCES');
     const blind = {
       ...source,
@@ -148,7 +151,7 @@ describe('canary: the rig finds an adapter that', () => {
     expect(await relistAfterGap(half, EAST, CANARY_MS)).not.toEqual([]);
   });
 
-  it('changes what it says of an object with each list', async () => {
+  it('changes an object with each list', async () => {
     let lists = 0;
     const marked = (facts: readonly Fact[]): readonly Fact[] => {
       lists += 1;
@@ -157,7 +160,7 @@ describe('canary: the rig finds an adapter that', () => {
     expect(await resync(await folderSource('east', changing(marked)), EAST)).not.toEqual([]);
   });
 
-  it('speaks under the name of another source', async () => {
+  it('records facts under another source’s name', async () => {
     const [east, west] = [await folderSource('east'), await folderSource('west')];
     expect(await reorderedSources(east, west, [EAST, EAST])).not.toEqual([]);
   });

@@ -34,46 +34,46 @@ afterAll(() => {
 });
 
 describe('a key set is fetched', () => {
-  it.each(['/keys', '/moved'])('from %s', async path => {
+  it.each(['/keys', '/moved'])('from the address %s', async path => {
     expect(await fetch(base + path, TIME_MS)).toEqual({ body: '{"keys":[]}' });
   });
   it.each([
     ['/round', 'more than 10 redirects'],
     ['/gone', 'status 404'],
     ['/large', `the answer is larger than ${BODY_BYTES_MAX} bytes`],
-  ])('not from %s', async (path, failed) => {
+  ])('not from the address %s', async (path, failed) => {
     expect(await fetch(base + path, TIME_MS)).toEqual({ failed });
   });
-  it('not from a server that says nothing', async () => {
+  it('not from a server that does not answer', async () => {
     expect(await fetch(`${base}/silent`, 100)).toEqual({ failed: 'no answer within 100 ms' });
   });
-  it.each(['ftp://a/b', 'keys', ''])('not from %j', async uri => {
+  it.each(['ftp://a/b', 'keys', ''])('not from the response %j', async uri => {
     expect(await fetch(uri, TIME_MS)).toEqual({ failed: 'not an http(s) URL' });
   });
 });
 
 describe('an address that is blocked is never connected to', () => {
   const strict = httpFetch({ addresses: { blocked: [], allowLocal: false }, insecure: false });
-  it('by its number', async () => {
+  it('given as a number', async () => {
     expect(await strict(`${base}/keys`, TIME_MS)).toEqual({ failed: '127.0.0.1 is a local address' });
   });
-  it('by a name that resolves to it', async () => {
+  it('given as a name that resolves to it', async () => {
     const { failed } = (await strict(base.replace('127.0.0.1', 'localhost'), TIME_MS)) as { readonly failed: string };
     expect(failed).toContain('is a local address');
   });
-  it('by a redirect', async () => {
+  it('reached by a redirect', async () => {
     const noMetadata = httpFetch({ addresses: { blocked: ['169.254.0.0/16'], allowLocal: true }, insecure: false });
     expect(await noMetadata(`${base}/away`, TIME_MS)).toEqual({
       failed: '169.254.169.254 is in 169.254.0.0/16, which BLOCKED_CIDRS_IN_JWKS_URIS names',
     });
   });
-  it.each(['127.0.0.1', '::1', '169.254.169.254', 'fe80::1', '::ffff:127.0.0.1', '0.0.0.0'])('%s is local', address => {
+  it.each(['127.0.0.1', '::1', '169.254.169.254', 'fe80::1', '::ffff:127.0.0.1', '0.0.0.0'])('such as %s', address => {
     expect(whyBlocked(address, { blocked: [], allowLocal: false })).toBeDefined();
   });
-  it.each(['10.0.0.1', '192.0.2.1', '2001:db8::1'])('%s is not', address => {
+  it.each(['10.0.0.1', '192.0.2.1', '2001:db8::1'])('unlike %s, which is public', address => {
     expect(whyBlocked(address, { blocked: [], allowLocal: false })).toBeUndefined();
   });
-  it('ranges that cannot be read are named', () => {
+  it('unless its range cannot be parsed, which is an error', () => {
     expect(rangesOf('10.0.0.0/8, x,::/0,')).toEqual({ ranges: ['10.0.0.0/8', '::/0'], bad: ['x'] });
   });
 });

@@ -85,14 +85,14 @@ class Scene {
 }
 
 describe('the JWKS adapter', () => {
-  it('asks for nothing where no rule needs it, and is ready at once', async () => {
+  it('requests nothing where no rule needs a key set, and is ready at once', async () => {
     const scene = new Scene(world([policy({ issuer: ISSUER, jwks: KEYS })]));
     expect(scene.adapter.status()).toMatchObject({ synced: true });
     await scene.start();
     expect(scene.asked).toEqual([]);
   });
 
-  it('is ready when the first attempts have ended, whatever came of them', async () => {
+  it('is ready after the first attempts, successful or not', async () => {
     const scene = new Scene(world([policy(byUri)]));
     expect(scene.adapter.status()).toMatchObject({ synced: false, waiting: ['JwksDocument'] });
     await scene.start();

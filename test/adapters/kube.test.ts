@@ -66,19 +66,25 @@ function kubeSource(cluster: string, status = 403): Source {
 }
 
 describe('law 9: the Kubernetes adapter passes the rig', () => {
-  it.each([false, true])('add, update, delete while it looks (everything said twice: %s)', async twice => {
-    expect(await liveChanges(kubeSource('east'), SOURCE, twice)).toEqual([]);
-  });
-  it('a list after a gap says the differences', async () => {
+  it.each([false, true])(
+    'records adds, updates and deletes while it watches (each event sent twice: %s)',
+    async twice => {
+      expect(await liveChanges(kubeSource('east'), SOURCE, twice)).toEqual([]);
+    },
+  );
+  it('records the differences when it lists after a gap', async () => {
     expect(await relistAfterGap(kubeSource('east'), SOURCE)).toEqual([]);
   });
-  it('a list without a difference says nothing', async () => {
+  it('records nothing for a list without differences', async () => {
     expect(await resync(kubeSource('east'), SOURCE)).toEqual([]);
   });
-  it.each([403, 404, 500, 503])('what cannot be read (status %s) is never empty', async status => {
-    expect(await unreadablePart(kubeSource('east', status), SOURCE)).toEqual([]);
-  });
-  it('order between sources does not count', async () => {
+  it.each([403, 404, 500, 503])(
+    'takes a source that cannot be read (status %s) for unknown, never for empty',
+    async status => {
+      expect(await unreadablePart(kubeSource('east', status), SOURCE)).toEqual([]);
+    },
+  );
+  it('gives the same result in any order of sources', async () => {
     expect(await reorderedSources(kubeSource('east'), kubeSource('west'), [SOURCE, 'kube/west'])).toEqual([]);
   });
 });
@@ -130,7 +136,7 @@ function shown(raw: RawObject): string {
 const kinds = (facts: readonly Fact[]): readonly string[] => facts.map(({ kind }) => kind);
 
 describe('the Kubernetes adapter', () => {
-  it('says that it is synced once, after everything', async () => {
+  it('reports that it is synced once, after everything else', async () => {
     const { sink, settles } = await watching({ before: [service('a', 80), route('r', 'a')] });
     expect(await settles([service('a', 80), route('r', 'a')])).toBe(true);
     expect(kinds(sink.facts)).toEqual(['Add', 'Add', 'Synced']);
@@ -142,7 +148,7 @@ describe('the Kubernetes adapter', () => {
     expect(new Set(watches).size).toBe(watches.length);
   });
 
-  it('goes on from the last version after a broken connection: nothing is listed again, nothing is missed', async () => {
+  it('resumes from the last version after a broken connection, without a list and without a gap', async () => {
     const { server, settles, sink } = await watching({ before: [service('a', 80)] });
     server.drop('broken');
     server.set(service('b', 81));
@@ -152,7 +158,7 @@ describe('the Kubernetes adapter', () => {
     expect(kinds(sink.facts)).toEqual(['Add', 'Synced', 'Add']);
   });
 
-  it('finds deletions that nobody told it of, and says nothing but the differences, when its version is too old', async () => {
+  it('finds missed deletions and records only differences when its version is too old', async () => {
     const { server, settles, sink } = await watching({
       before: [service('a', 80), service('b', 81), service('c', 82)],
     });
@@ -166,7 +172,7 @@ describe('the Kubernetes adapter', () => {
     );
   });
 
-  it('a dead watch is noticed, then a server that has nothing to say', async () => {
+  it('notices a dead watch, then a server without changes', async () => {
     const { server, settles, logged } = await watching({ before: [service('a', 80)] });
     server.silent = true;
     server.set(service('b', 81));
@@ -174,7 +180,7 @@ describe('the Kubernetes adapter', () => {
     expect(logged.some(text => text.includes('nothing new was heard'))).toBe(true);
   });
 
-  it('a store that was set back is noticed', async () => {
+  it('notices a store that was restored to an earlier version', async () => {
     const { server, settles } = await watching({ before: [service('a', 80)] });
     server.set(service('a', 90));
     expect(await settles([service('a', 90)])).toBe(true);
@@ -183,7 +189,7 @@ describe('the Kubernetes adapter', () => {
     expect(await settles([service('a', 90), service('b', 81)])).toBe(true);
   });
 
-  it('what is heard twice is said once, and what comes late does not bring the past back', async () => {
+  it('records a repeated event once, and ignores a late one', async () => {
     const { server, settles, sink, time } = await watching();
     server.set(service('a', 80));
     server.set(service('a', 81));
@@ -204,7 +210,7 @@ describe('the Kubernetes adapter', () => {
     expect(pages.length).toBe(3);
   });
 
-  it('waits when the server is not there, and when it says that it is busy', async () => {
+  it('waits while the server is unreachable or overloaded', async () => {
     const time = new VirtualTime();
     const server = new FakeApiServer(time);
     server.down = true;
@@ -222,26 +228,29 @@ describe('the Kubernetes adapter', () => {
     expect(sink.facts.filter(({ kind }) => kind === 'Delete')).toEqual([]);
   });
 
-  it.each(['before it is found', 'before it is listed'])('can be stopped while the server is away: %s', async when => {
-    const time = new VirtualTime();
-    const server = new FakeApiServer(time);
-    server.down = when === 'before it is found';
-    const adapter = new KubeAdapter({ cluster: 'east', api: server, chance: time, log: quiet });
-    const started = adapter.start(new FoldingSink(SOURCE)).then(
-      () => 'started',
-      (error: unknown) => String(error),
-    );
-    await time.until(() => server.requests.length > 20, HOUR);
-    server.down = true;
-    const stopped = adapter.stop();
-    await time.pass(HOUR);
-    await stopped;
-    expect(await started).toMatch(
-      when === 'before it is found' ? /stopped before everything was listed/ : /started|stopped/,
-    );
-  });
+  it.each(['before it is found', 'before it is listed'])(
+    'can be stopped while the server is unreachable: %s',
+    async when => {
+      const time = new VirtualTime();
+      const server = new FakeApiServer(time);
+      server.down = when === 'before it is found';
+      const adapter = new KubeAdapter({ cluster: 'east', api: server, chance: time, log: quiet });
+      const started = adapter.start(new FoldingSink(SOURCE)).then(
+        () => 'started',
+        (error: unknown) => String(error),
+      );
+      await time.until(() => server.requests.length > 20, HOUR);
+      server.down = true;
+      const stopped = adapter.stop();
+      await time.pass(HOUR);
+      await stopped;
+      expect(await started).toMatch(
+        when === 'before it is found' ? /stopped before everything was listed/ : /started|stopped/,
+      );
+    },
+  );
 
-  it('a refusal deletes nothing', async () => {
+  it('deletes nothing if the server denies access', async () => {
     const { server, sink, time } = await watching({ before: [service('a', 80)] });
     server.drop('broken');
     server.compact();
@@ -251,10 +260,10 @@ describe('the Kubernetes adapter', () => {
   });
 });
 
-describe('definitions of kinds', () => {
+describe('a kind defined by a CRD', () => {
   const virtualService = customKinds.find(({ kind }) => kind === 'VirtualService')!;
 
-  it('a kind that is not there is no error, and is watched when it comes', async () => {
+  it('is no error while it is absent, and is watched once it is defined', async () => {
     const time = new VirtualTime();
     const server = new FakeApiServer(time, []);
     const adapter = new KubeAdapter({ cluster: 'east', api: server, chance: time, log: quiet });
@@ -267,7 +276,7 @@ describe('definitions of kinds', () => {
     expect(await time.until(() => sink.state.objects.VirtualService.size === 1, HOUR)).toBe(true);
   });
 
-  it('objects go with the definition of their kind, also if it went while nobody looked', async () => {
+  it('loses its objects with its definition, also if that was deleted unobserved', async () => {
     const { server, sink, time, adapter } = await watching({ before: [route('r', 'a'), service('a', 80)] });
     await adapter.stop();
     server.undefine(virtualService);
@@ -278,7 +287,7 @@ describe('definitions of kinds', () => {
     expect(sink.state.objects.Service.size).toBe(1);
   });
 
-  it('a version that is not served any more is followed by another', async () => {
+  it('is watched in another version when one is no longer served', async () => {
     const { server, settles } = await watching({ before: [route('r', 'a')] });
     server.define(virtualService, ['v1beta1']);
     await settles([], 60_000);
@@ -325,8 +334,8 @@ async function live(seed: number, steps: number) {
   return { ...watch, now, kept };
 }
 
-describe('whatever servers and networks do', () => {
-  it('in the end what is held is what the server has, and what was there all the time was never deleted', async () => {
+describe('the adapter under faults of server and network', () => {
+  it('ends with the objects of the server, and deletes none that always existed', async () => {
     await fc.assert(
       fc.asyncProperty(seeds, async seed => {
         const { now, kept, settles, sink, time, adapter } = await live(seed, 40);
@@ -344,7 +353,7 @@ describe('whatever servers and networks do', () => {
     );
   });
 
-  it('canary: a server that loses an event without a trace is found out', async () => {
+  it('canary: is noticed to differ if the server loses an event silently', async () => {
     const { now, server, settles } = await live(7, 20);
     expect(await settles([...now.values()])).toBe(true);
     server.setUnseen(service('lost', 1));

@@ -43,23 +43,26 @@ function memorySource(cluster: string): Source {
 }
 
 describe('law 9: the memory adapter passes the rig', () => {
-  it.each([false, true])('add, update, delete while it looks (everything said twice: %s)', async twice => {
-    expect(await liveChanges(memorySource('east'), 'memory/east', twice)).toEqual([]);
-  });
-  it('a list after a gap says the differences', async () => {
+  it.each([false, true])(
+    'records adds, updates and deletes while it watches (each event sent twice: %s)',
+    async twice => {
+      expect(await liveChanges(memorySource('east'), 'memory/east', twice)).toEqual([]);
+    },
+  );
+  it('records the differences when it lists after a gap', async () => {
     expect(await relistAfterGap(memorySource('east'), 'memory/east')).toEqual([]);
   });
-  it('a list without a difference says nothing', async () => {
+  it('records nothing for a list without differences', async () => {
     expect(await resync(memorySource('east'), 'memory/east')).toEqual([]);
   });
-  it('what cannot be read is never empty', async () => {
+  it('takes a source that cannot be read for unknown, never for empty', async () => {
     expect(await unreadablePart(memorySource('east'), 'memory/east')).toEqual([]);
   });
-  it('order between sources does not count', async () => {
+  it('gives the same result in any order of sources', async () => {
     const wrong = await reorderedSources(memorySource('east'), memorySource('west'), ['memory/east', 'memory/west']);
     expect(wrong).toEqual([]);
   });
-  it('an object without a name is refused', async () => {
+  it('refuses an object without a name', async () => {
     await expect(new MemoryAdapter('east').set({ apiVersion: 'v1', kind: 'Service' })).rejects.toThrow(TypeError);
   });
 });

@@ -72,7 +72,7 @@ function expectedOf(chain: Chain, file: string): Json {
 
 if (missing) {
   describe("Istio's golden files of authorization", () => {
-    it('are beside the project, or these cases do not run', () => {
+    it('exist beside the project if these cases are to run', () => {
       if (process.env.PERIPLUS_REQUIRE_ALL === '1') throw new Error('no ../shared/conformance/goldens/authz');
       process.stderr.write(
         "Istio's golden files of authorization did NOT run: no conformance vectors beside the project\n",
@@ -81,7 +81,7 @@ if (missing) {
   });
 } else {
   const cases = JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8')) as GoldenCases;
-  describe.each(['http', 'tcp'] as const)("Istio's golden files of authorization over %s", chain => {
+  describe.each(['http', 'tcp'] as const)('Istio’s golden files of authorization over %s are reproduced', chain => {
     it.each(cases[chain].map(one => [one.name, one] as const))('%s', (_, one) => {
       expect(filtersOf(chain, one, cases)).toEqual(one.want.map(file => expectedOf(chain, file)));
     });

@@ -14,7 +14,7 @@ const row = (group: string, passing: number): GroupScore => ({
 const record: ConformanceRecord = { skipKinds: ['Telemetry'], passing: { dns: 5, sidecar: 3 } };
 
 describe('the record of conformance', () => {
-  it('sees a group that has fallen, and no other', () => {
+  it('notices a group that has fallen, and no other', () => {
     expect(fallen([row('dns', 4), row('sidecar', 3), row('new', 0)], record)).toEqual([
       'dns: 4 cases pass; 5 are recorded',
     ]);
@@ -26,7 +26,7 @@ describe('the record of conformance', () => {
     expect(Object.keys(after.passing)).toEqual(['authz', 'dns', 'sidecar']);
   });
 
-  it('is readable', () => {
+  it('is formatted for readers', () => {
     const { skipKinds, passing } = readRecord();
     expect(skipKinds.length).toBeGreaterThan(0);
     for (const count of Object.values(passing)) expect(count).toBeGreaterThan(0);

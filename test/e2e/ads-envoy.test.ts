@@ -180,7 +180,7 @@ async function eventually(what: () => Promise<unknown>, wanted: unknown): Promis
 
 describe.runIf(runs)('a real Envoy', () => {
   for (const protocol of ['sotw', 'delta'] as const) {
-    test(`${protocol}: traffic, warming, refusal, exchange under load, reconnect`, async () => {
+    test(`passes traffic over ${protocol} with warming, NACKs, changes under load and a reconnect`, async () => {
       const [a, b] = [await backend('a'), await backend('b')];
       const { host, server, ask, stat } = await rig(protocol, a);
       await eventually(ask, 'a');

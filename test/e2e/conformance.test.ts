@@ -17,7 +17,7 @@ describe.runIf(runs)('conformance with istiod', () => {
     result = await score(vectors, { groups: [], skipKinds: record.skipKinds, show: 1_000 });
   });
 
-  it.each(Object.keys(record.passing))('%s: no fewer cases pass than recorded', group => {
+  it.each(Object.keys(record.passing))('passes no fewer cases of %s than recorded', group => {
     const row = result.groups.find(one => one.group === group);
     const differences = result.differences.filter(line => line.startsWith(`${group}/`));
     expect(row?.cases, `the vectors have no ${group}`).toBeGreaterThan(0);

@@ -75,7 +75,7 @@ describe.runIf(binary !== undefined)(`law 7: kill -9 at random moments (PERIPLUS
     await mesh?.stop();
   });
 
-  it('loses nothing, and nothing was sent that the journal cannot explain', async () => {
+  it('loses no acknowledged event, and the journal explains every response that was sent', async () => {
     const next = random(seed);
     for (let kill = 0; kill < KILLS; kill++) {
       const until = Date.now() + 200 + Math.floor(next() * 600);
@@ -100,7 +100,7 @@ describe.runIf(binary !== undefined)(`law 7: kill -9 at random moments (PERIPLUS
     expect(replayed).toMatchObject({ code: 0, stdout: expect.stringMatching(/every one is reproduced/) });
   });
 
-  it('bites: what was never sent has no receipt', async () => {
+  it('canary: a response that was never sent has no receipt', async () => {
     const receipts = await receiptDigests(mesh.journal);
     const [held] = await heldBy(mesh.envoys[0]!.adminPort);
     const [typeUrl, versions] = held!;

@@ -30,7 +30,7 @@ describe.runIf(runs)('generated files', () => {
     ['scripts/crd/constraints.mjs', ['istio-constraints.gen.ts']],
     ['scripts/crd/gateway-api.mjs', ['gateway-api-constraints.gen.ts', 'gateway-api-types.gen.ts']],
     ['scripts/proto/envoy-schema.mjs', ['envoy-schema.gen.ts']],
-  ])('of %s are committed as it makes them', (script, files) => {
+  ])('of %s equal what their generator writes', (script, files) => {
     execFileSync('node', [join(root, script), folder], { cwd: root });
     for (const file of files) {
       expect(readFileSync(join(folder, file), 'utf8'), file).toBe(readFileSync(join(schema, file), 'utf8'));
@@ -43,12 +43,12 @@ describe.runIf(runs)('the examples of the Gateway API', () => {
     const answer = execFileSync('go', ['mod', 'download', '-json', GATEWAY_API], { encoding: 'utf8' });
     return (JSON.parse(answer) as { readonly Dir: string }).Dir;
   };
-  it('that are sound are accepted', () => {
+  it('are accepted if they are valid', () => {
     const verdicts = verdictsOf(join(module(), 'examples'));
     expect(verdicts.length).toBeGreaterThan(50);
     expect(verdicts.filter(({ refused }) => refused)).toEqual([]);
   });
-  it('that are unsound are refused', () => {
+  it('are refused if they are invalid', () => {
     const verdicts = verdictsOf(join(module(), 'hack/invalid-examples'));
     expect(verdicts.length).toBeGreaterThan(20);
     expect(verdicts.filter(({ refused }) => !refused)).toEqual([]);

@@ -157,7 +157,7 @@ describe.runIf(runs)('interception', () => {
     ]);
   };
 
-  it('HTTP to a service goes out and in by its clusters', async () => {
+  it('takes HTTP to a service through its outbound and inbound clusters', async () => {
     const clusters = [[client, HTTP_OUT] as const, [reviews, 'inbound|8080||'] as const];
     const seen = await uses(clusters, async () => {
       for (let i = 0; i < 5; i++) {
@@ -171,7 +171,7 @@ describe.runIf(runs)('interception', () => {
     expect(seen.map(([, requests]) => requests)).toEqual([5, 5]);
   });
 
-  it('plain TCP to a service goes out and in by its clusters', async () => {
+  it('takes plain TCP to a service through its outbound and inbound clusters', async () => {
     const clusters = [[client, TCP_OUT] as const, [reviews, 'inbound|9001||'] as const];
     const seen = await uses(clusters, async () => {
       expect(await say(client, SERVICE, 9000, 'hello')).toBe('reviews got hello');
@@ -180,7 +180,7 @@ describe.runIf(runs)('interception', () => {
     expect(seen.map(([connections]) => connections)).toEqual([2, 2]);
   });
 
-  it('an unknown address is passed through: TCP, HTTP on its port, HTTP on a port that the mesh knows', async () => {
+  it('passes traffic to unknown addresses through: TCP, HTTP on its own port, HTTP on a port known to the mesh', async () => {
     const seen = await uses([[client, PASSTHROUGH] as const], async () => {
       expect(await say(client, outside.address, 7000, 'hello')).toBe('outside got hello');
       expect((await ask(client, `http://${outside.address}:8888/a`)).seen).toMatchObject({
@@ -192,7 +192,7 @@ describe.runIf(runs)('interception', () => {
     expect(seen[0]?.[0]).toBe(3);
   });
 
-  it('a port of a pod that no service has is passed through on both sides', async () => {
+  it('passes traffic to a pod port without a service through on both sides', async () => {
     const clusters = [[client, PASSTHROUGH] as const, [reviews, PASSTHROUGH] as const];
     const seen = await uses(clusters, async () => {
       expect(await say(client, reviews.address, 7000, 'hello')).toBe('reviews got hello');
@@ -203,7 +203,7 @@ describe.runIf(runs)('interception', () => {
     );
   });
 
-  it('one from outside the mesh is served by the inbound cluster', async () => {
+  it('serves clients outside the mesh by the inbound cluster', async () => {
     const seen = await uses([[reviews, 'inbound|8080||'] as const], async () => {
       const answer = await ask(outside, `http://${reviews.address}:8080/c`);
       expect(answer.seen).toMatchObject({ name: 'reviews', path: '/c', from: '127.0.0.6' });
@@ -211,7 +211,7 @@ describe.runIf(runs)('interception', () => {
     expect(seen[0]?.[1]).toBe(1);
   });
 
-  it('an application reaches itself by its service, through its own sidecar both ways', async () => {
+  it('lets an application reach itself by its service, through its own sidecar in both directions', async () => {
     const clusters = [[reviews, HTTP_OUT] as const, [reviews, 'inbound|8080||'] as const];
     const seen = await uses(clusters, async () => {
       expect((await ask(reviews, `http://${SERVICE}/d`, 'reviews')).seen).toMatchObject({
@@ -222,7 +222,7 @@ describe.runIf(runs)('interception', () => {
     expect(seen.map(([, requests]) => requests)).toEqual([1, 1]);
   });
 
-  it('bites: what the rules do not take to the Envoy is in no statistics', async () => {
+  it('canary: traffic that the rules do not redirect appears in no statistics', async () => {
     await client.run(
       'sh',
       '-ec',

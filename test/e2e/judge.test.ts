@@ -103,7 +103,7 @@ async function complaintsOf(folder: string, index: number): Promise<string> {
   return complaints.join('\n');
 }
 
-describe.runIf(runs)('a stock Envoy accepts what it is sent', () => {
+describe.runIf(runs)('a stock Envoy accepts the generated resources of', () => {
   const cases = runs ? listCases(root, GROUPS) : [];
 
   it.concurrent.each(cases.map((name, index) => [name, index] as const))('%s', async (name, index) => {
@@ -114,13 +114,13 @@ describe.runIf(runs)('a stock Envoy accepts what it is sent', () => {
     expect(await complaintsOf(join(ownRoot, name), index)).toBe('');
   });
 
-  it('judges all of them', () => {
+  it('more than 300 cases, some of every group', () => {
     for (const group of GROUPS) expect(readdirSync(join(root, group)).length, group).toBeGreaterThan(0);
     expect(cases.length).toBeGreaterThan(300);
   });
 });
 
-describe.runIf(runs)('the judge bites', () => {
+describe.runIf(runs)('canary: the judge rejects', () => {
   const folder = join(root, 'sidecar-basic');
   const [first = ''] = runs ? readdirSync(folder).sort() : [];
   const given = runs ? readCase(join(folder, first)) : { facts: [], proxies: [] };
@@ -137,7 +137,7 @@ describe.runIf(runs)('the judge bites', () => {
   const judged = (protocol: 'delta' | 'sotw', sources: readonly ResourceSource[]): Promise<readonly string[]> =>
     judge({ binary, facts: given.facts, node: proxy?.node ?? {}, protocol, liveMsMax: CANARY_MS_MAX, sources });
 
-  it.each(['delta', 'sotw'] as const)('on a cluster that Envoy refuses (%s)', async protocol => {
+  it.each(['delta', 'sotw'] as const)('a cluster that Envoy refuses (%s)', async protocol => {
     const nowhere = { address: { socketAddress: { address: 'nowhere', portValue: 1 } } };
     const loadAssignment = { clusterName: 'bad', endpoints: [{ lbEndpoints: [{ endpoint: nowhere }] }] };
     const cluster = { name: 'bad', connectTimeout: { seconds: 1, nanos: 0 }, loadAssignment };
@@ -145,13 +145,13 @@ describe.runIf(runs)('the judge bites', () => {
     expect(complaints.join('\n')).toMatch(/refuses .*Cluster bad: .*malformed IP address: nowhere/s);
   });
 
-  it('on two listeners that want one port', async () => {
+  it('two listeners on one port', async () => {
     const address = { socketAddress: { address: '0.0.0.0', portValue: 15_001 } };
     const complaints = await judged('delta', with1(LDS, 'second', { name: 'second', address, filterChains: [{}] }));
     expect(complaints.join('\n')).toMatch(/refuses .*Listener .*has duplicate address/s);
   });
 
-  it('on clusters whose endpoints never come', async () => {
+  it('clusters whose endpoints never arrive', async () => {
     const sources = resourceSources.map(source =>
       source.url === EDS ? { url: EDS, named: { name: 'e2e/silence', run: () => undefined } } : source,
     );

@@ -83,7 +83,7 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
     await cluster?.stop();
   });
 
-  it('what is heard twice, and again later, is said once', async () => {
+  it('records repeated and late events once', async () => {
     const sink = new FoldingSink(SOURCE);
     await start(sink);
     const before = sink.facts.length;
@@ -93,7 +93,7 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
     expect(changesSaid(sink, before)).toBe(WRITES + WRITES / 40);
   });
 
-  it('a slow network loses nothing', async () => {
+  it('loses nothing on a slow network', async () => {
     const sink = new FoldingSink(SOURCE);
     proxy.delayMs = 300;
     await start(sink);
@@ -101,7 +101,7 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
     await same(sink);
   });
 
-  it('connections that break lose nothing, and nothing is listed again for it', async () => {
+  it('loses nothing when connections break, and lists nothing again', async () => {
     const sink = new FoldingSink(SOURCE);
     await start(sink);
     const { lists } = proxy;
@@ -110,7 +110,7 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
     expect(proxy.lists).toBe(lists);
   });
 
-  it('connections that go dead without a word are noticed', async () => {
+  it('notices connections that go dead silently', async () => {
     const sink = new FoldingSink(SOURCE);
     await start(sink);
     proxy.frozen = true;
@@ -120,7 +120,7 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
     await same(sink);
   });
 
-  it('a version that is too old: listed again, and only differences are said', async () => {
+  it('lists again when its version is too old, and records only differences', async () => {
     const sink = new FoldingSink(SOURCE);
     await start(sink);
     await same(sink);
@@ -134,7 +134,7 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
     expect(changesSaid(sink, before)).toBe(1);
   });
 
-  it('etcd and the API server die, history is compacted: differences only', async () => {
+  it('records only differences after etcd and the API server die and history is compacted', async () => {
     const sink = new FoldingSink(SOURCE);
     await start(sink);
     await same(sink);
@@ -150,7 +150,7 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
     expect(sink.facts.slice(before).filter(isOfOurs).length).toBe(1);
   });
 
-  it('only GET was ever sent', () => {
+  it('receives nothing but GET requests', () => {
     expect([...proxy.methods]).toEqual(['GET']);
   });
 
@@ -198,17 +198,20 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
       await until('nothing', async () => (await source.held?.())?.length === 0);
     };
 
-    it.each([false, true])('add, update, delete while it looks (everything said twice: %s)', async twice => {
-      const source = real();
-      await clear(source);
-      expect(await liveChanges(source, SOURCE, twice)).toEqual([]);
-    });
-    it('a list after a gap says the differences', async () => {
+    it.each([false, true])(
+      'records adds, updates and deletes while it watches (each event sent twice: %s)',
+      async twice => {
+        const source = real();
+        await clear(source);
+        expect(await liveChanges(source, SOURCE, twice)).toEqual([]);
+      },
+    );
+    it('records the differences when it lists after a gap', async () => {
       const source = real();
       await clear(source);
       expect(await relistAfterGap(source, SOURCE)).toEqual([]);
     });
-    it('a list without a difference says nothing', async () => {
+    it('records nothing for a list without differences', async () => {
       const source = real();
       await clear(source);
       expect(await resync(source, SOURCE)).toEqual([]);

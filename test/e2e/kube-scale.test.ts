@@ -56,7 +56,7 @@ describe.runIf(binaries !== undefined)(`${SERVICES} services and ${PROXIES} prox
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
-  it('everybody gets everything', async () => {
+  it('are all served completely', async () => {
     const began = Date.now();
     proxies = Array.from(
       { length: PROXIES },
@@ -90,14 +90,14 @@ describe.runIf(binaries !== undefined)(`${SERVICES} services and ${PROXIES} prox
     expect(at(1)).toBeLessThan(REACHED_MS_MAX);
   };
 
-  it('a changed VirtualService reaches everybody, once', async () => {
+  it('get a changed VirtualService on every proxy, once', async () => {
     await reach(
       round => route('ns-0', 'svc-0', `round-${round}-header`),
       round => `round-${round}-header`,
     );
   });
 
-  it('a changed endpoint reaches everybody, once', async () => {
+  it('get a changed endpoint on every proxy, once', async () => {
     await reach(
       round => slice('ns-0', 'svc-0', `172.31.${round}.77`),
       round => `172.31.${round}.77`,

@@ -31,7 +31,7 @@ function manifests(file: string): readonly JsonObject[] {
   return [file].flatMap(name => parseAllDocuments(name).map(document => document.toJS() as JsonObject));
 }
 
-describe.runIf(binaries !== undefined)('a cluster', () => {
+describe.runIf(binaries !== undefined)('a control plane of a cluster', () => {
   let cluster: Cluster;
   let admin: KubeClient;
   let folder: string;
@@ -93,7 +93,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
-  it('the account of the manifests may not write, nor read what is not watched', async () => {
+  it('has an account that may neither write nor read unwatched kinds', async () => {
     const account = cluster.client(token);
     await expect(account.put(service('shop', 'mine'))).rejects.toThrow(/403/);
     await expect(account.get('/apis/coordination.k8s.io/v1/leases')).rejects.toThrow(/403/);
@@ -106,7 +106,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     ]);
   });
 
-  it('changed routes, endpoints and services reach a proxy', async () => {
+  it('sends changed routes, endpoints and services to a proxy', async () => {
     await admin.put(route('shop', 'web', 'second'));
     await until('the route', () => proxy.has(RDS, 'second') && !proxy.has(RDS, 'first'));
     await admin.put(slice('shop', 'web', '172.16.0.7', '172.16.0.8'));
@@ -117,7 +117,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     await until('no cluster', () => !proxy.names(CDS).includes('outbound|80||extra.shop.svc.cluster.local'));
   });
 
-  it('the mesh configuration of a ConfigMap counts, and labels of namespaces by it', async () => {
+  it('applies the mesh configuration of a ConfigMap, and namespace labels by it', async () => {
     const selectors =
       'discoverySelectors: [{ matchLabels: { team: shop } }]\noutboundTrafficPolicy: { mode: REGISTRY_ONLY }\n';
     await admin.put(configMap('istio', { mesh: selectors }));
@@ -129,7 +129,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     await until('the default policy', async () => !(await plane.page('/debug/mesh')).text.includes('REGISTRY_ONLY'));
   });
 
-  it('what means nothing to proxies sends nothing', async () => {
+  it('sends nothing for changes that affect no proxy', async () => {
     await quiet();
     const { responses } = proxy;
     await admin.patch(service('shop', 'web'), { metadata: { annotations: { 'example.com/touched': '1' } } });
@@ -138,7 +138,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     expect(proxy.responses).toBe(responses);
   });
 
-  it('the same state from files gives the same bytes', async () => {
+  it('generates the same bytes from files with the same state', async () => {
     await quiet();
     const files = join(folder, 'files');
     await mkdir(files);
@@ -176,7 +176,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     }
   });
 
-  it('files and a cluster at once: both are served, and where both have an object the file counts', async () => {
+  it('serves files and a cluster together, and the file wins where both have an object', async () => {
     const files = join(folder, 'beside');
     await mkdir(files);
     await writeFile(join(files, 'route.yaml'), JSON.stringify(route('shop', 'web', 'from-a-file')));
@@ -194,7 +194,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     }
   });
 
-  it('secrets lie sealed in the journal', async () => {
+  it('seals secrets in the journal', async () => {
     const needles = [SECRET_TEXT, Buffer.from(SECRET_TEXT).toString('base64')];
     for (const name of (await readdir(folder)).filter(one => one.startsWith('main.db'))) {
       const bytes = await readFile(join(folder, name));
@@ -202,7 +202,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     }
   });
 
-  it('a kind that appears is watched, one that disappears has no objects', async () => {
+  it('watches a kind once it is defined, and deletes its objects once it is removed', async () => {
     const definition = definitions.VirtualService;
     await admin.remove(definitionFor(definition));
     await until('no routes of ours', () => !proxy.has(RDS, 'second'));
@@ -224,7 +224,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     return sources.flatMap(source => source.troubles);
   };
 
-  it('the death of the API server is nothing to proxies, and what happened meanwhile comes afterwards', async () => {
+  it('keeps serving while the API server is down, and catches up afterwards', async () => {
     await quiet();
     const { responses } = proxy;
     await cluster.killApiserver();
@@ -238,7 +238,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     await until('the endpoint', () => proxy.has(EDS, '172.16.0.9'));
   });
 
-  it('changes and deletions while nobody looked, and a history that was compacted, are found', async () => {
+  it('finds changes and deletions made while it was stopped, and survives a compacted history', async () => {
     await plane.end();
     await admin.put(slice('shop', 'web', '172.16.0.10'));
     await admin.remove(service('other', 'api'));
@@ -256,7 +256,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     await until('the present', () => proxy.has(EDS, '172.16.0.10') && !proxy.has(EDS, '172.16.0.2'));
   });
 
-  it('record journals the cluster with the same rights, serving nobody', async () => {
+  it('with record: journals the cluster with the same rights and serves no proxy', async () => {
     const journal = join(folder, 'record.db');
     const recorder = Plane.record('--kubeconfig', kubeconfig, '--journal', journal);
     await until('listed', () => recorder.log.includes('kube/Kubernetes: everything has been listed'));
@@ -276,7 +276,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     expect(said.at(-1)).toContain('172.16.0.11');
   });
 
-  it('objects of another revision do not count, and the ConfigMap of the revision does', async () => {
+  it('ignores objects of another revision, and uses the ConfigMap of its own', async () => {
     const other = { ...route('shop', 'web', 'of-another-revision') };
     const labelled = {
       ...other,
@@ -301,7 +301,7 @@ describe.runIf(binaries !== undefined)('a cluster', () => {
     }
   });
 
-  it('the journal of it all replays to the very bytes that were sent', async () => {
+  it('replays its whole journal to the bytes that were sent', async () => {
     expect(await plane.end()).toBe(0);
     const { code, said } = await Plane.run('replay', '--verify', '--journal', join(folder, 'main.db'));
     expect(said).toContain('reproduced byte for byte');

@@ -37,7 +37,7 @@ describe.runIf(binary !== undefined)('a mesh served to real Envoys', () => {
     second?.close();
   });
 
-  it('gateway → productpage → sidecar → reviews answers', async () => {
+  it('answers requests through gateway, productpage, sidecar and reviews', async () => {
     await mesh.until('a page', async () => (await mesh.ask()).status === 200);
     const answers = await many(mesh, 20);
     expect(failed(answers)).toEqual([]);
@@ -45,7 +45,7 @@ describe.runIf(binary !== undefined)('a mesh served to real Envoys', () => {
     expect((await mesh.ask('/')).body).toContain('served by reviews-v1');
   });
 
-  it('every proxy has accepted what it was sent', async () => {
+  it('gets an ACK from every proxy', async () => {
     await mesh.until('SYNCED', async () => {
       const { stdout } = await mesh.run('proxy-status', '--address', `127.0.0.1:${mesh.port(25014)}`);
       return /ingressgateway/.test(stdout) && /productpage/.test(stdout) && !/ERROR|STALE/.test(stdout);
@@ -58,7 +58,7 @@ describe.runIf(binary !== undefined)('a mesh served to real Envoys', () => {
       for (const type of ['CDS', 'LDS', 'RDS']) expect(types[type]?.status).toBe('SYNCED');
   });
 
-  it('changed weights shift all of the traffic, and no request fails meanwhile', async () => {
+  it('shifts all traffic by changed weights without a failed request', async () => {
     const during = await mesh.askWhile(async () => {
       await mesh.edit('reviews.yaml', text =>
         text
@@ -72,7 +72,7 @@ describe.runIf(binary !== undefined)('a mesh served to real Envoys', () => {
     expect(versions(await many(mesh, 30))).toEqual(['v3']);
   });
 
-  it('a new endpoint is used, a removed one no longer', async () => {
+  it('sends traffic to a new endpoint, and none to a removed one', async () => {
     second = createServer((_, response) => response.end(JSON.stringify({ title: 'the second details' })));
     await new Promise<void>(resolve => second?.listen(mesh.port(29082), '127.0.0.4', resolve));
     const pod = `---
@@ -95,7 +95,7 @@ endpoints: [{addresses: [127.0.0.4], conditions: {ready: true}}]
     expect((await many(mesh, 30)).filter(answer => answer.body.includes('the second details'))).toEqual([]);
   });
 
-  it('an invalid VirtualService is refused with its place, and the route before it still serves', async () => {
+  it('refuses an invalid VirtualService with its place, and keeps serving the route before it', async () => {
     await mesh.edit('reviews.yaml', text => text.replace(/weight: 100/, 'weight: -100'));
     await mesh.until('the refusal is logged', async () =>
       /reviews\.yaml:[0-9]+:[0-9]+: VirtualService\/default\/reviews is refused: spec\.http\[0\]/.test(mesh.log),
@@ -107,7 +107,7 @@ endpoints: [{addresses: [127.0.0.4], conditions: {ready: true}}]
     await mesh.until('it is accepted again', async () => /reviews is accepted again/.test(mesh.log));
   });
 
-  it('kill -9 and restart drop no request; the Envoys come back and are sent next to nothing', async () => {
+  it('drops no request over kill -9 and restart, and sends reconnecting Envoys almost nothing', async () => {
     const first = await bytesSent(mesh);
     const during = await mesh.askWhile(async () => {
       await mesh.endPlane('SIGKILL');
@@ -125,12 +125,12 @@ endpoints: [{addresses: [127.0.0.4], conditions: {ready: true}}]
     expect(await bytesSent(mesh)).toBeLessThan(first / 10);
   });
 
-  it('after the restart changes arrive as before', async () => {
+  it('sends changes after the restart as before', async () => {
     await mesh.weights(100, 0);
     await mesh.until('v1', async () => versions(await many(mesh, 10)).join() === 'v1');
   });
 
-  it('SIGTERM stops it gracefully, and the journal reproduces every response byte for byte', async () => {
+  it('stops gracefully on SIGTERM, and the journal reproduces every response byte for byte', async () => {
     expect(await mesh.endPlane('SIGTERM')).toBe(0);
     const verified = await mesh.run('journal', 'verify', '--journal', mesh.journal);
     expect(verified).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok: /) });

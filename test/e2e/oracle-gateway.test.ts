@@ -65,7 +65,7 @@ describe.runIf(binary !== undefined)(`the oracle and a real Envoy as a gateway (
     expect(different).toEqual([]);
   });
 
-  it('everything that can happen has happened, to most of the questions', () => {
+  it('census: cover every kind of answer, and agree on most questions', () => {
     expect([...kinds].sort()).toEqual(['answered', 'closed', 'forwarded']);
     expect(count).toBeGreaterThan((worlds.length * QUESTIONS) / 3);
   });
@@ -80,7 +80,7 @@ describe.runIf(binary !== undefined)(`the oracle and a real Envoy as a gateway (
       })),
     }),
   };
-  it.each(Object.keys(mutations))('an oracle that is told %s is caught (canary)', async name => {
+  it.each(Object.keys(mutations))('canary: differ if the oracle is given %s', async name => {
     expect(await isCaught(inquiry, CANARY_WORLDS, one => tried(one, mutations[name]!))).toBe(true);
   });
 });

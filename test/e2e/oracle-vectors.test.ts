@@ -117,7 +117,7 @@ function proxies(): readonly { readonly name: string; readonly folder: string }[
 }
 
 describe.runIf(runs)('the oracle', () => {
-  it('answers every question about what istiod sends, or says what it does not model', () => {
+  it('answers every question about istiod’s responses, or names what it does not model', () => {
     const odd: string[] = [];
     const kinds = new Map<string, number>();
     let asked = 0;
@@ -137,7 +137,7 @@ describe.runIf(runs)('the oracle', () => {
     expect(kinds.get('unknown') ?? 0).toBeLessThan(asked / 20);
   });
 
-  it('says of what it cannot read that it cannot (canary)', () => {
+  it('canary: reports configuration that it cannot read', () => {
     const twice: FilterChain = { filters: [] };
     const listener: Listener = {
       address: { socketAddress: { address: '0.0.0.0', portValue: 80 } },

@@ -49,11 +49,11 @@ describe.runIf(binary !== undefined)(`the oracle and a real Envoy (PERIPLUS_SEED
     expect(count).toBeGreaterThan(QUESTIONS / 3);
   });
 
-  it('everything that can happen has happened', () => {
+  it('census: cover every kind of answer', () => {
     expect([...kinds].sort()).toEqual(['answered', 'closed', 'forwarded']);
   });
 
-  it('an oracle that is told of routes in another order is caught (canary)', async () => {
+  it('canary: differ if the oracle is given routes in another order', async () => {
     expect(await isCaught(inquiry, CANARY_WORLDS, one => tried(one, routesReversed))).toBe(true);
   });
 });

@@ -8,7 +8,7 @@ const FIRST = 10_001;
 const RUNS = 300;
 const STEPS = 40;
 
-test(`every law holds for ${RUNS} seeds`, { timeout: 900_000 }, async () => {
+test(`the simulation keeps every law for ${RUNS} seeds`, { timeout: 900_000 }, async () => {
   let responses = 0;
   for (let seed = FIRST; seed < FIRST + RUNS; seed++) {
     const { broken, trace, counts } = await simulate({ seed, steps: STEPS });

@@ -51,7 +51,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('handlers are called for what is there, and then for every change', async () => {
+test('handlers are called for existing objects, then for every change', async () => {
   const seen: string[] = [];
   plane.config.registerEventHandler('Service', (old, now, event) => seen.push(`${event} ${(now ?? old)?.name}`));
   plane.config.run();
@@ -61,7 +61,7 @@ test('handlers are called for what is there, and then for every change', async (
   expect(plane.config.hasSynced('memory/Kubernetes')).toBe(true);
 });
 
-test('of two who write at once, the second is told', async () => {
+test('the second of two concurrent writers gets a conflict', async () => {
   await plane.written.write(store => store.create(rule(10)));
   const found = plane.written.store.get(name)!;
   const [first, second] = await Promise.all([
@@ -75,7 +75,7 @@ test('of two who write at once, the second is told', async () => {
   });
 });
 
-test('what is wrong is refused, with the place', async () => {
+test('an invalid object is refused with the path of the problem', async () => {
   const wrong = await plane.written.write(store => store.patch(name, { spec: { trafficPolicy: { nonsense: 1 } } }));
   expect(wrong).toMatchObject({ left: { kind: 'Invalid', problems: [{ path: 'spec.trafficPolicy.nonsense' }] } });
 });

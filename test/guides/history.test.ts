@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(journal);
 });
 
-test('productpage lost a cluster, and the history says why and since when', async () => {
+test('productpage lost a cluster, and the history tells why and since when', async () => {
   const during = await history.at(await resolvePosition(history.journal, '10:20'));
   const absence = await explainAbsence(history, during, proxyNamed(during, 'productpage'), clusterSubject(subset));
   expect(absence.goneSince?.object).toBe('DestinationRule/shop/reviews');
@@ -37,7 +37,7 @@ test('productpage lost a cluster, and the history says why and since when', asyn
   expect(lastChange?.seq).toBe(absence.goneSince?.seq);
 });
 
-test('bisect finds the same event by a condition of your own', async () => {
+test('bisect finds the same event by a custom condition', async () => {
   const to = await resolvePosition(history.journal, '10:20');
   const lost = async (seq: number): Promise<boolean> => {
     const state = await history.at(seq);

@@ -3,7 +3,7 @@ import { type Event, exportJournal, openMemoryJournal } from '../../src/journal/
 
 const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
-test('what was appended is read back, in order and chained', async () => {
+test('appended facts are read back in order and chained', async () => {
   const journal = openMemoryJournal();
   const source = 'file/Kubernetes';
   await journal.append([

@@ -80,12 +80,12 @@ function share(connection: Connection, address: string): number {
     .reduce((sum, { probability }) => sum + probability, 0);
 }
 
-test('staff see the next version, and 5% of the others do', () => {
+test('staff and 5% of all others reach the next version', () => {
   expect(share(ask('/', { 'x-staff': 'yes' }), '10.20.0.2')).toBe(1);
   expect(share(ask('/'), '10.20.0.2')).toBeCloseTo(0.05);
 });
 
-test('whatever is asked of the catalog, a host of it answers', () => {
+test('every request to the catalog is answered by a catalog host', () => {
   const headers = fc.dictionary(fc.constantFrom('x-staff', 'cookie', 'accept'), fc.string());
   fc.assert(
     fc.property(fc.webPath(), headers, (path, given) => {
@@ -96,12 +96,12 @@ test('whatever is asked of the catalog, a host of it answers', () => {
   );
 });
 
-test('nothing leaves for hosts that the mesh does not know', () => {
+test('no request leaves for hosts unknown to the mesh', () => {
   const elsewhere: Connection = { arrives: 'outbound', destination: { address: '198.51.100.1', port: 443 }, tls: {} };
   expect(basket.predict(elsewhere).branches.map(({ outcome }) => outcome.kind)).toEqual(['closed']);
 });
 
-test('the catalog takes no plaintext', () => {
+test('the catalog accepts no plaintext', () => {
   const plaintext: Connection = {
     arrives: 'inbound',
     destination: { address: '10.20.0.2', port: 8080 },

@@ -73,7 +73,7 @@ const held = (state: State): readonly string[] => resourcesHeld(run(plain(proxy)
 const life = meshLife(4);
 const choices = fc.array(fc.nat(), { maxLength: 100, size: 'max' });
 
-test('what others do in their namespaces changes nothing for our proxy', () => {
+test('changes in other namespaces leave our proxy unchanged', () => {
   const alone = held(run(plain(existing)));
   expect(alone.some(line => line.startsWith('outbound|80|stable|catalog.shop.svc.cluster.local '))).toBe(true);
   fc.assert(
@@ -84,7 +84,7 @@ test('what others do in their namespaces changes nothing for our proxy', () => {
   );
 });
 
-test('nor does a crash in the middle, or a source that goes back in time', () => {
+test('a crash or a source that goes back in time leaves our proxy unchanged', () => {
   const alone = held(run(plain(existing)));
   fc.assert(
     fc.property(life, fc.nat(), fc.nat(), (facts, at, back) => {

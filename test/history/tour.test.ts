@@ -31,7 +31,7 @@ async function printed(command: string): Promise<string> {
   return out.replaceAll(`${samples.folder}/`, '').replaceAll(`${ROOT}/`, '');
 }
 
-test('every command of the tour prints what the guide says', async () => {
+test('tour: every command prints what the guide shows', async () => {
   const guide = readFileSync(GUIDE, 'utf8');
   const blocks = [...guide.matchAll(BLOCK)].map(([, body = '']) => body);
   expect(blocks.length).toBeGreaterThan(8);

@@ -19,11 +19,11 @@ async function violations(baseDir: string): Promise<readonly string[]> {
 }
 
 describe('import rules', () => {
-  it('hold for the whole of src', async () => {
+  it('hold for all of src', async () => {
     expect(await violations(root)).toEqual([]);
   });
 
-  it('bite: every deliberately wrong import of the canary tree is found', async () => {
+  it('canary: every deliberately wrong import of the canary tree is found', async () => {
     const names = (await violations(join(import.meta.dirname, 'canary'))).map(text => text.split(' → ')[0]);
     expect(names).toContain('core-is-pure: src/core/reads-files.ts');
     expect(names).toContain('adapters-are-thin: src/adapters/file/knows-journal.ts');

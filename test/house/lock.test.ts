@@ -27,7 +27,7 @@ const missingIn = (packages: Packages): readonly string[] =>
       .map(name => `${place} → ${name}`),
   );
 
-it('package-lock.json is whole', () => {
+it('package-lock.json is complete', () => {
   const file = join(import.meta.dirname, '../../package-lock.json');
   const { packages } = JSON.parse(readFileSync(file, 'utf8')) as { readonly packages: Packages };
   expect(missingIn(packages)).toEqual([]);

@@ -72,7 +72,7 @@ function offences(file: string, text: string, bans: readonly Ban[]): readonly st
 
 const isPure = (file: string): boolean => PURE.some(folder => file.startsWith(folder));
 
-describe('tidiness', () => {
+describe('the tidy rules:', () => {
   const files = ['src', 'test', 'bench', 'scripts'].flatMap(folder => {
     try {
       return sources(folder);
@@ -81,30 +81,30 @@ describe('tidiness', () => {
     }
   });
 
-  it('pure folders are pure', () => {
+  it('keep pure folders pure', () => {
     const found = files
       .filter(isPure)
       .flatMap(file => offences(file, readFileSync(join(root, file), 'utf8'), bannedWhenPure));
     expect(found).toEqual([]);
   });
 
-  it('assemble asks named queries and reads no state by itself', () => {
+  it('let assemble read the state through named queries only', () => {
     const found = files
       .filter(file => file.startsWith('src/xds/assemble/'))
       .flatMap(file => offences(file, readFileSync(join(root, file), 'utf8'), bannedInAssemble));
     expect(found).toEqual([]);
   });
 
-  it('nothing is left unfinished', () => {
+  it('refuse unfinished work', () => {
     expect(files.flatMap(file => offences(file, readFileSync(join(root, file), 'utf8'), bannedEverywhere))).toEqual([]);
   });
 
-  it(`no file has more than ${LINES_MAX} lines`, () => {
+  it(`limit every file to ${LINES_MAX} lines`, () => {
     const long = files.filter(file => readFileSync(join(root, file), 'utf8').split('\n').length > LINES_MAX + 1);
     expect(long).toEqual([]);
   });
 
-  it('every folder of src stands in the map of ARCHITECTURE.md', () => {
+  it('require every folder of src in the map of ARCHITECTURE.md', () => {
     const map = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
     const folders = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
       .filter(entry => entry.isDirectory())
@@ -112,14 +112,14 @@ describe('tidiness', () => {
     expect(folders.filter(folder => !map.includes(`\`${folder}/\``))).toEqual([]);
   });
 
-  it('every test that ARCHITECTURE.md names is there', () => {
+  it('require every test that ARCHITECTURE.md names', () => {
     const map = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
     const named = [...map.matchAll(/`(test\/[^`]+\.ts)`/g)].map(match => match[1]!);
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter(path => !existsSync(join(root, path)))).toEqual([]);
   });
 
-  it('bites', () => {
+  it('detect a file that breaks them (canary)', () => {
     const bad = ['const t = Date.now();', 'async function f() {}', 'xs.sort((a, b) => a.localeCompare(b));'];
     expect(offences('src/core/x.ts', bad.join('\n'), bannedWhenPure)).toHaveLength(3);
     expect(offences('src/x.ts', 'const a: any = 1; // fine\nit.skip("x");', bannedEverywhere)).toHaveLength(2);

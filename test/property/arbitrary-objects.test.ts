@@ -29,12 +29,12 @@ function census(arbitrary: fc.Arbitrary<JsonObject>): ReadonlyMap<string, readon
 }
 
 describe('arbitrary objects', () => {
-  it('sound ones are of every kind and version, and nearly all are accepted', () => {
+  it('include sound ones of every kind and version, nearly all of which are accepted', () => {
     const found = census(soundObject);
     expect(everything.filter(one => !found.has(one))).toEqual([]);
     expect([...found].filter(([, [there, accepted]]) => accepted < there * SOUND_MIN)).toEqual([]);
   });
-  it('others are of every kind and version too, and some are refused', () => {
+  it('include broken ones of every kind and version, some of which are refused', () => {
     const found = census(anyObject);
     expect(everything.filter(one => !found.has(one))).toEqual([]);
     expect([...found.values()].some(([there, accepted]) => accepted < there)).toBe(true);

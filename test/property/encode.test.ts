@@ -38,11 +38,11 @@ function reversed(value: unknown): unknown {
   );
 }
 
-describe.each(SERVED)('%s', name => {
+describe.each(SERVED)('encoding of %s', name => {
   const type = typeOf(name);
   const encode = (message: Plain): Uint8Array => encodeMessage(name, message as never);
 
-  test('random messages are sound', () => {
+  test('generates valid random messages', () => {
     fc.assert(
       fc.property(arbitraryMessage(name, 3, { unknownTypes: true }), message => {
         expect(verifyMessage(name, message)).toEqual([]);
@@ -51,7 +51,7 @@ describe.each(SERVED)('%s', name => {
     );
   });
 
-  test('what was encoded is decoded, Any and Struct included', () => {
+  test('decodes to the encoded message, Any and Struct included', () => {
     fc.assert(
       fc.property(arbitraryMessage(name, 4, { unknownTypes: true }), message => {
         expect(decodeBytes(type, encode(message))).toEqual(message);
@@ -60,7 +60,7 @@ describe.each(SERVED)('%s', name => {
     );
   });
 
-  test('the order of members and map entries does not matter', () => {
+  test('ignores the order of members and map entries', () => {
     fc.assert(
       fc.property(arbitraryMessage(name, 4, { unknownTypes: true }), message => {
         expect(Buffer.from(encode(reversed(message) as Plain))).toEqual(Buffer.from(encode(message)));
@@ -69,7 +69,7 @@ describe.each(SERVED)('%s', name => {
     );
   });
 
-  test('protojson holds all of it, and protobufjs packs it to the same bytes', () => {
+  test('is lossless through protojson, and protobufjs packs it to the same bytes', () => {
     fc.assert(
       fc.property(arbitraryMessage(name, 3), message => {
         const bytes = encode(message);
@@ -82,7 +82,7 @@ describe.each(SERVED)('%s', name => {
     );
   });
 
-  test('composed of parts, the bytes are those of the whole', () => {
+  test('gives the bytes of the whole if composed of parts', () => {
     fc.assert(
       fc.property(arbitraryMessage(name, 4), message => {
         const whole = Buffer.from(encodeUnpacked(type, message));
@@ -96,14 +96,14 @@ describe.each(SERVED)('%s', name => {
   });
 });
 
-test('without sorting, the order of map entries would show (so the law above can fail)', () => {
+test('canary: without sorting, the order of map entries shows in the encoding', () => {
   const type = typeOf('istio.networking.nds.v1.NameTable');
   const table = (...names: readonly string[]): Buffer =>
     Buffer.from(type.encode({ table: Object.fromEntries(names.map(n => [n, {}])) }).finish());
   expect(table('a', 'b')).not.toEqual(table('b', 'a'));
 });
 
-test('responses put together from frames are those that protobufjs encodes', () => {
+test('responses composed from frames have the bytes that protobufjs encodes', () => {
   const resource = arbitraryMessage('envoy.config.cluster.v3.Cluster', 2);
   const text = fc.string({ maxLength: 300, size: 'max' });
   fc.assert(

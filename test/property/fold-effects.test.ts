@@ -9,7 +9,7 @@ import { anyHistory } from '../../src/testing/facts.ts';
 import { foldAll } from './folding.ts';
 import { parameters } from './seed.ts';
 
-it('folding without effects comes to the same state', () => {
+it('folding without effects gives the same state', () => {
   fc.assert(
     fc.property(anyHistory(60), events => {
       const silent = events.reduce((state, event) => fold(state, event, new Set(), false).state, emptyState);

@@ -46,7 +46,7 @@ const secretFact: fc.Arbitrary<Unrecorded> = fc.record({
   }),
 });
 
-test('what is read is what append gave, and it verifies, over any batches with reopening in between', async () => {
+test('a journal returns what was appended and verifies, for any batches and any reopening between', async () => {
   await fc.assert(
     fc.asyncProperty(batches, fc.nat({ max: 7 }), (all, reopenAfter) =>
       inDirectory(async path => {
@@ -97,7 +97,7 @@ const takenPosition: [readonly Unrecorded[], readonly Change[]] = [
   [{ column: 'seq', row: 0, at: 0, mask: 3 }],
 ];
 
-test('any changed byte of any column of any event is found and named', async () => {
+test('a journal names the event in which any byte of any column changes', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fact, { minLength: 1, maxLength: 12 }),
@@ -130,7 +130,7 @@ const SNAPSHOT_COLUMNS = {
   snapshot_segment: ['seq', 'number', 'body', 'hash'],
 } as const;
 
-test('any changed byte of a snapshot is found and named', async () => {
+test('a journal names the snapshot in which any byte changes', async () => {
   const places = Object.entries(SNAPSHOT_COLUMNS).flatMap(([table, columns]) =>
     columns.map(column => ({ table, column })),
   );
@@ -164,7 +164,7 @@ test('any changed byte of a snapshot is found and named', async () => {
   });
 });
 
-test('an import of an export verifies and is equal; of a redacted one it verifies and holds nothing private', async () => {
+test('an import of an export verifies and is equal; of a redacted one it verifies and has no private value', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(fact, secretFact), { minLength: 1, maxLength: 10 }), facts =>
       inDirectory(async path => {
@@ -190,7 +190,7 @@ test('an import of an export verifies and is equal; of a redacted one it verifie
   );
 });
 
-test('canary: the check for private values finds them in an export that seals nothing', async () => {
+test('canary: private values are found in an export that seals nothing', async () => {
   const facts: readonly Unrecorded[] = [
     { source: 'x', kind: 'Add', object: { kind: 'Secret', stringData: { k: 'plain-as-can-be' } } },
   ];

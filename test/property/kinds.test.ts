@@ -49,7 +49,7 @@ describe('kinds', () => {
   it('decode and project any JSON', () => {
     fc.assert(totality(kind), parameters(500));
   });
-  it('canary: a definition that trusts its input is found out', () => {
+  it('canary: a definition that trusts its input is detected', () => {
     const trusting: KindDefinition = {
       ...definitions.Service,
       decode: object => definitions.Service.decode((object.spec as JsonObject).ports as JsonObject),
@@ -62,7 +62,7 @@ describe('kinds', () => {
       parameters(300),
     );
   });
-  it('canary: a projection that leaves out something that is decoded is found', () => {
+  it('canary: a projection that omits a decoded field is detected', () => {
     const forgetful = (definition: KindDefinition): KindDefinition =>
       ({
         ...definition,

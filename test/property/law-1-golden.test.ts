@@ -46,7 +46,7 @@ function hashesOf(events: readonly Event[]): Hashes {
 }
 
 describe('law 1: replay on another machine', () => {
-  it('the committed history comes to the committed hashes', () => {
+  it('gives the committed hashes for the committed history', () => {
     const hashes = hashesOf(history());
     if (process.env.PERIPLUS_UPDATE_GOLDENS === '1') writeFileSync(HASHES, `${JSON.stringify(hashes, undefined, 2)}\n`);
     expect(hashes, 'if the change is meant: PERIPLUS_UPDATE_GOLDENS=1, see the head of this file').toEqual(
@@ -54,14 +54,14 @@ describe('law 1: replay on another machine', () => {
     );
   });
 
-  it('and holds enough to say something: every proxy is there, with clusters, endpoints, listeners and routes', () => {
+  it('covers every proxy, with clusters, endpoints, listeners and routes', () => {
     const { state } = foldAll(history());
     const all = allHoldings(state);
     expect(all.size).toBe(5);
     for (const holdings of all.values()) for (const set of holdings.values()) expect(set.size).toBeGreaterThan(0);
   });
 
-  it('bites: without any one of some events the hashes are others', () => {
+  it('canary: gives other hashes without any one of some events', () => {
     const events = history();
     const whole = canonicalJson(hashesOf(events) as unknown as Json);
     for (let i = 0; i < events.length; i += 20) {

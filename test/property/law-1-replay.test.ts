@@ -82,7 +82,7 @@ async function recordReceipts(journal: Journal, spoil: (digest: string) => strin
 }
 
 describe('law 1: replay', () => {
-  it('two folds of a journal are equal: state, effects, bytes', async () => {
+  it('gives equal state, effects and bytes in two folds of a journal', async () => {
     await fc.assert(
       fc.asyncProperty(anyFacts, async facts => {
         const journal = await journalOf(facts);
@@ -93,7 +93,7 @@ describe('law 1: replay', () => {
     );
   });
 
-  it('every receipt is reproduced, whatever came before and after it', async () => {
+  it('reproduces every receipt, independent of what is folded before and after', async () => {
     await fc.assert(
       fc.asyncProperty(anyFacts, fc.array(anyFact, { maxLength: 10 }), async (facts, later) => {
         const journal = await journalOf(facts);
@@ -107,7 +107,7 @@ describe('law 1: replay', () => {
     );
   });
 
-  it('bites: a digest that nothing gives is found and named', async () => {
+  it('canary: names a digest that no state gives', async () => {
     const [facts] = fc.sample(anyFacts, { numRuns: 1, seed: 1 });
     const journal = await journalOf(facts!);
     const sent = await recordReceipts(journal, digest => [...digest].reverse().join(''));
@@ -117,7 +117,7 @@ describe('law 1: replay', () => {
     await journal.close();
   });
 
-  it('bites: a history with one fact less does not come to the same', async () => {
+  it('canary: gives another result for a history with one fact less', async () => {
     const [facts] = fc.sample(anyFacts, { numRuns: 1, seed: 2 });
     const [whole, less] = [await journalOf(facts!), await journalOf(facts!.slice(1))];
     expect(shown(await foldOnce(whole))).not.toEqual(shown(await foldOnce(less)));

@@ -130,21 +130,21 @@ const anyEvents = (maxLength: number): fc.Arbitrary<readonly Event[]> =>
   anyMoments(maxLength).map(moments => moments.map(({ event }) => event));
 
 describe('law 2: incremental = from scratch', () => {
-  it('whatever the batches, whoever asks, whatever is swept in between', () => {
+  it('holds for any batches, any reading proxies and any sweeps in between', () => {
     fc.assert(
       fc.property(anyMoments(60), moments => checked(moments)),
       parameters(50),
     );
   });
 
-  it('whatever nobody is told of changes nothing', () => {
+  it('holds for changes that notify no proxy: they change no response', () => {
     fc.assert(
       fc.property(anyEvents(60), events => checkedSilence(events)),
       parameters(50),
     );
   });
 
-  it('bites: a push that is not asked for, and a cluster that depends on more than was read, are found', () => {
+  it('canary: a missing push, and a cluster that depends on untracked state, are detected', () => {
     const found = (property: fc.IProperty<unknown>): boolean =>
       fc.check(property, { numRuns: 50, seed: 1, endOnFailure: true }).failed;
     const deaf = (effect: Effect): boolean => effect.kind === 'Push' && effect.request.reasons.endpoint === undefined;

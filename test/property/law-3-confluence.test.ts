@@ -174,7 +174,7 @@ const inOrder = [...finalWorld.keys()].map((index): Move => ['final', index]);
 describe('law 3: confluence', () => {
   const settled = derived(fold(inOrder));
 
-  test('any order of arrival comes to the same model', () => {
+  test('gives the same model for any order of arrival', () => {
     fc.assert(
       fc.property(arrival, moves => {
         expect(derived(fold(moves))).toBe(settled);
@@ -183,7 +183,7 @@ describe('law 3: confluence', () => {
     );
   });
 
-  test('a tracker that followed the whole way agrees with one that only saw the end (law 2 for the model)', () => {
+  test('gives the same through a tracker that followed every step and one that saw only the end (law 2)', () => {
     fc.assert(
       fc.property(arrival, fc.nat(5), (moves, stride) => {
         const tracker = new Tracker();
@@ -198,7 +198,7 @@ describe('law 3: confluence', () => {
     );
   });
 
-  test('whatever changes the model asks for a push', () => {
+  test('requests a push for every change of the model', () => {
     fc.assert(
       fc.property(arrival, moves => {
         const tracker = new Tracker();
@@ -216,13 +216,13 @@ describe('law 3: confluence', () => {
     );
   });
 
-  test('the model is not empty where it matters', () => {
+  test('covers a model that is not empty where it matters', () => {
     expect(settled).toContain('ext.example.com');
     expect(settled).toContain('"v2"');
     expect(settled).toContain('192.168.0.1');
   });
 
-  test('canary: a registry that goes by arrival is caught', () => {
+  test('canary: a registry that depends on arrival is detected', () => {
     const byArrival = (moves: readonly Move[]): string =>
       fold(moves)
         .records.range('')

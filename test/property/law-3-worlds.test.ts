@@ -56,14 +56,14 @@ describe.each([
   ['worlds of every kind', world, 150, 12],
   ['lives of a mesh', meshLife(6), 150, 20],
 ] as const)('law 3: %s', (_, facts, tableRuns, xdsRuns) => {
-  it('what is in force does not depend on the order', () => {
+  it('gives the same objects in force for any order', () => {
     fc.assert(
       fc.property(shuffled(facts), both => confluent(both, tables)),
       parameters(tableRuns),
     );
   });
 
-  it('what proxies hold does not depend on the order', () => {
+  it('gives the same resources for any order', () => {
     fc.assert(
       fc.property(shuffled(facts), both => {
         expect(held(folded(reordered(...both))).map(withoutBody)).toEqual(held(folded(both[0])).map(withoutBody));
@@ -73,26 +73,26 @@ describe.each([
   });
 });
 
-describe('bites', () => {
+describe('canary: law 3 detects', () => {
   const found = (see: (state: State) => unknown, fold: (facts: Facts) => State): boolean =>
     fc.check(
       fc.property(shuffled(meshLife(6)), both => confluent(both, see, fold)),
       { numRuns: 60, seed: 1, endOnFailure: true },
     ).failed;
 
-  it('a missing age that is taken for the time of arrival', () => {
+  it('a missing age that is replaced by the time of arrival', () => {
     const arriving = (facts: Facts): State =>
       folded(facts.map((fact, seq) => (fact.kind === 'Add' ? { ...fact, object: agedAt(fact.object, seq) } : fact)));
     expect(found(tables, arriving)).toBe(true);
     expect(found(held, arriving)).toBe(true);
   });
 
-  it('the last source to speak of an object, instead of the first in precedence', () => {
+  it('a registry that prefers the last source instead of the first in precedence', () => {
     const loudest = (facts: Facts): State => folded(facts.map(fact => ({ ...fact, source: 'file/Kubernetes' })));
     expect(found(tables, loudest)).toBe(true);
   });
 
-  it('endpoints that are made once, when their slice comes, and not again when their pod does', () => {
+  it('endpoints built when their slice arrives, and not again when their pod does', () => {
     const once = (facts: Facts): State => {
       const pods = new Set<string>();
       const kept = facts.filter(fact => {
@@ -109,7 +109,7 @@ describe('bites', () => {
   });
 });
 
-it('lives are lively: every story is met, and proxies hold endpoints of them', () => {
+it('census: the generated histories cover every story, and proxies have endpoints of each', () => {
   const kinds = new Set<string>();
   let holding = 0;
   for (const facts of fc.sample(meshLife(6), { numRuns: 40, seed: 1 })) {

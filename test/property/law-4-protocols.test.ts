@@ -198,7 +198,7 @@ const FOUND: readonly (readonly [history: Action[], tail?: Action[]])[] = [
 ];
 
 describe('law 4: delta client = state-of-the-world client after quiescence', () => {
-  test('under arbitrary interleavings of changes, answers, refusals, reconnects, subscriptions and slow reading', () => {
+  test('holds under arbitrary interleavings of changes, ACKs, NACKs, reconnects, subscriptions and slow reads', () => {
     fc.assert(
       fc.property(histories, tails, (actions, tail) => check(live(actions, tail))),
       parameters<[Action[], Action[]]>(
@@ -208,13 +208,13 @@ describe('law 4: delta client = state-of-the-world client after quiescence', () 
     );
   });
 
-  test('canary: a client that loses one response is caught', () => {
+  test('canary: a client that loses one response is detected', () => {
     const [sotw, delta] = live([{ kind: 'set', typeUrl: CDS, set: new Map([['a', '1']]), push: true }], []);
     delta.holds.get(CDS)?.delete('a');
     expect(() => check([sotw, delta])).toThrow();
   });
 
-  test('the histories are lively: refusals, removals on hold, types that wait for a slow reader, for clusters, for an answer (census)', () => {
+  test('census: the histories contain NACKs, held removals, and types that wait for slow readers, clusters or ACKs', () => {
     const met = { refused: 0, onHold: 0, unread: 0, waiting: 0, unanswered: 0 };
     for (const actions of fc.sample(histories, { numRuns: CENSUS, seed: 1 })) {
       const now = { onHold: false, unread: false, waiting: false, unanswered: false };

@@ -101,7 +101,7 @@ function losesAny(requests: readonly PushRequest[], merge: typeof mergePushReque
 }
 
 describe('law 5: PushRequest is a monoid', () => {
-  test('identity', () => {
+  test('has an identity', () => {
     fc.assert(
       fc.property(singles, all => {
         const request = merged(all);
@@ -112,7 +112,7 @@ describe('law 5: PushRequest is a monoid', () => {
     );
   });
 
-  test('associativity', () => {
+  test('merges associatively', () => {
     fc.assert(
       fc.property(singles, singles, singles, (a, b, c) => {
         const [x, y, z] = [merged(a), merged(b), merged(c)];
@@ -122,7 +122,7 @@ describe('law 5: PushRequest is a monoid', () => {
     );
   });
 
-  test('nothing is lost, and it stays bounded', () => {
+  test('loses nothing and stays bounded when merged', () => {
     fc.assert(
       fc.property(singles, all => {
         expect(loses(all, mergePushRequests)).toBeUndefined();
@@ -137,7 +137,7 @@ describe('law 5: PushRequest is a monoid', () => {
     );
   });
 
-  test('so it is for what the fold asks, whatever changes and in whatever batches it is merged', () => {
+  test('holds for the requests of the fold, for any change and any batches', () => {
     fc.assert(
       fc.property(
         anyHistory(60),
@@ -152,7 +152,7 @@ describe('law 5: PushRequest is a monoid', () => {
     );
   });
 
-  test('and the histories ask for much: keys of many kinds, and nearly every reason', () => {
+  test('census: the histories request keys of many kinds, and nearly every reason', () => {
     const requests = requestsOf(numbered(fc.sample(anyFact, { numRuns: 3_000, seed: 1 })));
     const kinds = new Set(requests.flatMap(({ configsUpdated }) => configsUpdated.map(key => key.split('/')[0])));
     expect(kinds.size).toBeGreaterThan(12);
@@ -166,7 +166,7 @@ describe('law 5: PushRequest is a monoid', () => {
     expect(losesAny(requests, forgetful)).toBe('a reason');
   });
 
-  test('canary: a merge that keeps the newer keys alone, or forgets the older full, is caught', () => {
+  test('canary: a merge that keeps only the newer keys, or forgets the older full push, is detected', () => {
     const forgetsKeys = (a: PushRequest, b: PushRequest): PushRequest => ({
       ...mergePushRequests(a, b),
       configsUpdated: b.configsUpdated,
@@ -181,7 +181,7 @@ describe('law 5: PushRequest is a monoid', () => {
     expect(loses(two, forgetsFull)).toBe('full');
   });
 
-  test('canary: joining the nearest ranges, instead of aligned blocks, is not associative, and that is found', () => {
+  test('canary: joining the nearest ranges, instead of aligned blocks, is not associative', () => {
     type Ranges = readonly (readonly [number, number])[];
     const join = (a: Ranges, b: Ranges): Ranges => {
       const ranges = [...a, ...b].sort(([x], [y]) => x - y).map(range => [...range] as [number, number]);

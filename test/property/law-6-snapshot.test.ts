@@ -59,7 +59,7 @@ describe('law 6: snapshot + tail = full fold', () => {
     );
   });
 
-  it('to the last field, also of what is not in the snapshot, or what it would not say', () => {
+  it('holds to the last field, also for fields that the snapshot omits', () => {
     fc.assert(
       fc.property(anyHistory(60), events => {
         const { state } = foldAll(events);
@@ -70,7 +70,7 @@ describe('law 6: snapshot + tail = full fold', () => {
     );
   });
 
-  it('bites: a snapshot that forgets refused versions is found', () => {
+  it('canary: a snapshot without refused versions is detected', () => {
     const forgetful = (state: State): State =>
       restore([...snapshotOf(state)].map(({ source, fact }) => ({ source, fact: { ...fact, refused: undefined } })));
     const holds = fc.check(

@@ -51,7 +51,7 @@ describe(`law 7: crash anywhere (PERIPLUS_SEED=${seed})`, () => {
     }
   });
 
-  test('killed while it starts, the journal opens or was not there yet', async () => {
+  test('opens a journal, or finds none yet, after a kill during the start', async () => {
     const delays = fc.sample(fc.integer({ min: 100, max: 900 }), { seed, numRuns: ROUNDS_AT_START });
     for (const [round, afterMs] of delays.entries()) {
       const fresh = join(directory, `start-${round}.db`);
@@ -74,7 +74,7 @@ describe(`law 7: crash anywhere (PERIPLUS_SEED=${seed})`, () => {
        DELETE FROM snapshot WHERE seq > 1`,
     ],
     ['a snapshot is broken', 'UPDATE snapshot SET facts = facts + 1'],
-  ])('canary: the check bites when %s', async (what, damage) => {
+  ])('canary: detects that %s', async (what, damage) => {
     const copy = join(directory, `${what}.db`);
     // The last round left the journal closed, so it is one file.
     new Sqlite(path).exec(`VACUUM INTO '${copy}'`).close();

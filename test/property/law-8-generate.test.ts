@@ -43,8 +43,8 @@ function mistakesIn({ typeUrl, name, message }: Message): readonly string[] {
   return verifyMessage(typeNameOf(typeUrl), message).map(mistake => `${typeNameOf(typeUrl)} ${name}: ${mistake}`);
 }
 
-describe('law 8: whatever is accepted can be generated', () => {
-  it('for every proxy, as sound messages that can be encoded, with no name twice', () => {
+describe('law 8: accepted objects can be generated', () => {
+  it('for every proxy, as valid messages that can be encoded, with unique names', () => {
     fc.assert(
       fc.property(anyWorld, facts => {
         const state = stateOf(facts);
@@ -61,7 +61,7 @@ describe('law 8: whatever is accepted can be generated', () => {
     );
   });
 
-  it('and the worlds that say so are not empty: nearly all objects are accepted, every kind and every type is met', () => {
+  it('census: from worlds of every kind and type, nearly all of which are accepted', () => {
     const objects = fc.sample(soundObject, { numRuns: 4_000, seed: 1 });
     const accepted = objects.filter(
       object => definitionOf(object.apiVersion, object.kind)!.decode(object)._tag === 'Right',
@@ -83,7 +83,7 @@ describe('law 8: whatever is accepted can be generated', () => {
     }
   });
 
-  it('bites: a message with a wrong member is found, at any depth', () => {
+  it('canary: a message with a wrong member is found at any depth', () => {
     const [facts] = fc.sample(anyWorld, { numRuns: 1, seed: 1 });
     const cluster = messagesFor(stateOf(facts!)).find(({ typeUrl }) => typeUrl === CDS)!;
     const broken = (change: object): Message => ({ ...cluster, message: { ...cluster.message, ...change } });

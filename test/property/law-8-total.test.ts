@@ -86,7 +86,7 @@ function staysInForce(folding: typeof foldOne, met: { refused: number }): fc.IPr
 }
 
 describe('law 8: no event is fatal', () => {
-  it('folding never fails, whatever the objects hold', () => {
+  it('lets the fold finish for any content of objects', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(junkFact, anyFact), { maxLength: 30, size: 'max' }), facts => {
         expect(foldAll(numbered(facts)).failures).toEqual([]);
@@ -95,7 +95,7 @@ describe('law 8: no event is fatal', () => {
     );
   });
 
-  it('a start from such a history never fails either, and comes to the same', () => {
+  it('lets a start from such a history finish with the same state', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(junkFact, anyFact), { maxLength: 30, size: 'max' }), facts => {
         const restoring = new Restoring(emptyState);
@@ -107,14 +107,14 @@ describe('law 8: no event is fatal', () => {
     );
   });
 
-  it('a refused version leaves the accepted one in force', () => {
+  it('keeps the accepted version in force after a refused one', () => {
     const met = { refused: 0 };
     fc.assert(staysInForce(foldOne, met), parameters(300));
     // In nearly all histories something is in force, and three of four such mistakes are refused.
     expect(met.refused).toBeGreaterThan(100);
   });
 
-  it('bites: a refusal that takes the object out of force is found', () => {
+  it('canary: a refusal that takes the object out of force is detected', () => {
     const hasty = (before: State, event: Event): Folded => {
       const folded = foldOne(before, event);
       if (event.kind !== 'Update' || !isRefused(folded)) return folded;
@@ -129,7 +129,7 @@ describe('law 8: no event is fatal', () => {
     expect(fc.check(staysInForce(hasty, { refused: 0 }), { numRuns: 300, seed: 1 }).failed).toBe(true);
   });
 
-  it('a failing assertion of our own skips the event and keeps the state', () => {
+  it('skips the event and keeps the state if an assertion of our own fails', () => {
     const poison = {
       get kind(): string {
         throw new Error('poison');

@@ -72,8 +72,8 @@ function live(actions: readonly Action[], look: (client: TestClient) => void): T
   return client;
 }
 
-describe('no dangling route', () => {
-  test('at no time, and in the end no cluster is left over', () => {
+describe('routes to clusters', () => {
+  test('never dangle, and no unused cluster remains at the end', () => {
     const met = { refused: 0, onHold: 0, runs: 0 };
     fc.assert(
       fc.property(fc.array(action, { maxLength: 60, size: 'max' }), actions => {
@@ -96,7 +96,7 @@ describe('no dangling route', () => {
     );
   });
 
-  test('canary: without the wait for routes there would be one', () => {
+  test('canary: would dangle without the wait for routes', () => {
     const caught: string[] = [];
     const moved: readonly Action[] = [
       { kind: 'answer' },

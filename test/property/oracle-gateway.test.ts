@@ -63,7 +63,7 @@ const FOUND: [Given][] = ['gateway-redirect-port.json'].map(file => [
 ]);
 
 describe('connections to a gateway', () => {
-  it('go where the API says', () => {
+  it('reach the destination that the API defines', () => {
     fc.assert(
       fc.property(inquiry, ({ world, questions }) => {
         expect(judge({ ...setUp(world), questions }).different).toEqual([]);
@@ -72,7 +72,7 @@ describe('connections to a gateway', () => {
     );
   });
 
-  it('the model has an opinion on most of them, and every kind of answer occurs (census)', () => {
+  it('census: are mostly predicted by the model, and every kind of answer occurs', () => {
     const { asked, silent, different, kinds } = censusOf(fixedCases(), judge);
     expect(different).toEqual([]);
     expect(silent).toBeLessThan(asked / 2);
@@ -96,7 +96,7 @@ function* fixedCases(): Generator<Case & Given> {
   }
 }
 
-describe('a generator that errs is caught (canaries)', () => {
+describe('canary: a generator is caught with', () => {
   const withRoutes =
     (change: (route: RouteConfiguration) => RouteConfiguration) =>
     (config: ProxyConfig): ProxyConfig => ({ ...config, routes: config.routes.map(change) });
@@ -132,12 +132,12 @@ describe('a generator that errs is caught (canaries)', () => {
       return judge({ mesh, config, questions }).different.length > 0;
     });
   }
-  it('selectors ignored', () => {
+  it('ignored selectors', () => {
     const selecting = (one: JsonObject): JsonObject =>
       one.kind === 'Gateway' ? { ...one, spec: { ...specOf(one), selector: undefined } } : one;
     expect(isMissed(one => JSON.parse(JSON.stringify(selecting(one))) as JsonObject)).toBe(true);
   });
-  it('namespaces in hosts of servers ignored', () => {
+  it('ignored namespaces in hosts of servers', () => {
     expect(
       isMissed(one => {
         if (one.kind !== 'Gateway') return one;

@@ -32,7 +32,7 @@ function kindOf(line: string): string {
 }
 
 describe('HTTP requests that leave a workload', () => {
-  it('go where the API says', () => {
+  it('reach the destination that the API defines', () => {
     fc.assert(
       fc.property(inquiry, given => {
         expect(judge(setUp(given)).different).toEqual([]);
@@ -41,7 +41,7 @@ describe('HTTP requests that leave a workload', () => {
     );
   });
 
-  it('the model has an opinion on most of them, and every kind of answer occurs (census)', () => {
+  it('census: are mostly predicted by the model, and every kind of answer occurs', () => {
     const { asked, silent, different, kinds } = censusOf(fixedCases(), judge);
     expect(different).toEqual([]);
     expect(silent).toBeLessThan(asked / 2);
@@ -60,7 +60,7 @@ function withRoutes(config: ProxyConfig, change: (routes: readonly Route[]) => r
   return { ...config, routes };
 }
 
-describe('a generator that errs is caught (canaries)', () => {
+describe('canary: a generator is caught with', () => {
   const forwarding = (change: (route: Route) => Route) => (config: ProxyConfig) =>
     withRoutes(config, routes => routes.map(route => (route.route === undefined ? route : change(route))));
   const mutations: Readonly<Record<string, (config: ProxyConfig) => ProxyConfig>> = {
@@ -116,10 +116,10 @@ describe('a generator that errs is caught (canaries)', () => {
       return judge({ mesh, config, questions }).different.length > 0;
     });
   }
-  it('Sidecars ignored', () => {
+  it('ignored Sidecars', () => {
     expect(isMissed(({ kind }) => kind === 'Sidecar')).toBe(true);
   });
-  it('delegates ignored', () => {
+  it('ignored delegates', () => {
     expect(isMissed(one => one.kind === 'VirtualService' && textsIn(specOf(one).hosts).length === 0)).toBe(true);
   });
 });

@@ -125,7 +125,7 @@ const fixed = fc.sample(inquiry, { numRuns: 60, seed: FIXED_SEED });
 const configs = fixed.map(configOf);
 
 describe('connections that reach a workload', () => {
-  it('are served as PeerAuthentication says', () => {
+  it('are served as PeerAuthentication defines', () => {
     fc.assert(
       fc.property(inquiry, given => {
         expect(differences(given, configOf(given))).toEqual([]);
@@ -134,7 +134,7 @@ describe('connections that reach a workload', () => {
     );
   });
 
-  it('are of every kind (census)', () => {
+  it('census: are of every kind', () => {
     const kinds: string[] = [];
     fixed.forEach((given, i) => {
       expect(differences(given, configs[i]!, kinds)).toEqual([]);
@@ -156,7 +156,7 @@ function withChains(
   return { ...config, listeners };
 }
 
-describe('a generator that errs is caught (canaries)', () => {
+describe('canary: a generator is caught with', () => {
   const mutations: Readonly<Record<string, (config: ProxyConfig) => ProxyConfig>> = {
     'no certificate demanded': config =>
       withChains(config, chains =>

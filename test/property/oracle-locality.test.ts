@@ -158,8 +158,8 @@ const FIXED_SEED = 7;
 const FIXED_CASES = 200;
 const fixed = fc.sample(anyWorld, { numRuns: FIXED_CASES, seed: FIXED_SEED });
 
-describe('the places of endpoints', () => {
-  it('decide as the API says', () => {
+describe('load balancing by the locality of endpoints', () => {
+  it('follows the API', () => {
     fc.assert(
       fc.property(anyWorld, given => {
         const { world, config } = configured(given, CLIENT);
@@ -170,7 +170,7 @@ describe('the places of endpoints', () => {
     );
   });
 
-  it('all, one, or some of the endpoints are used, evenly or not (census)', () => {
+  it('census: selects all, one or some of the endpoints, evenly or not', () => {
     const census = { all: 0, some: 0, uneven: 0 };
     for (const world of fixed) {
       const shares = [...expectedShares(world, CLIENT_ADDRESS).values()];
@@ -183,7 +183,7 @@ describe('the places of endpoints', () => {
   });
 });
 
-describe('a generator that errs is caught (canaries)', () => {
+describe('canary: a generator is caught with', () => {
   const changed = (change: (group: Group, i: number) => Group) => (config: ProxyConfig) => ({
     ...config,
     endpoints: config.endpoints.map(one => ({ ...one, endpoints: (one.endpoints ?? []).map(change) })),

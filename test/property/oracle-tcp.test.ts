@@ -28,7 +28,7 @@ const judge = judgeBy<TcpQuestion>({
 });
 
 describe('connections that are not HTTP', () => {
-  it('go where the API says', () => {
+  it('reach the destination that the API defines', () => {
     fc.assert(
       fc.property(inquiry, given => {
         expect(judge(setUp(given)).different).toEqual([]);
@@ -37,7 +37,7 @@ describe('connections that are not HTTP', () => {
     );
   });
 
-  it('the model has an opinion on most of them, and every kind of answer occurs (census)', () => {
+  it('census: are mostly predicted by the model, and every kind of answer occurs', () => {
     const { asked, silent, different, kinds } = censusOf(fixedCases(), judge);
     expect(different).toEqual([]);
     expect(silent).toBeLessThan(asked / 2);
@@ -69,7 +69,7 @@ function changed(
   return { ...config, listeners };
 }
 
-describe('a generator that errs is caught (canaries)', () => {
+describe('canary: a generator is caught with', () => {
   const same = <T>(value: T): T => value;
   const mutations: Readonly<Record<string, (config: ProxyConfig) => ProxyConfig>> = {
     'server names forgotten': config =>

@@ -54,7 +54,7 @@ const perturbation = fc
 describe.each([
   ['the tables', false, 150],
   ['xDS', true, 8],
-] as const)('settled result = from scratch: %s', (_, withXds, runs) => {
+] as const)('the settled result equals one from scratch: %s', (_, withXds, runs) => {
   it('after a crash in the middle', () => {
     fc.assert(
       fc.property(perturbation, ({ all, at }) => comesOut(all, crashed(all, at), withXds)),
@@ -71,7 +71,7 @@ describe.each([
     );
   });
 
-  it('when states between were missed', () => {
+  it('after missed intermediate states', () => {
     fc.assert(
       fc.property(perturbation, ({ all, seen }) => comesOut(all, missed(all, seen), withXds)),
       parameters(runs),
@@ -79,7 +79,7 @@ describe.each([
   });
 });
 
-it('bites: a run that forgets deletions is found', () => {
+it('canary: a run that forgets deletions is detected', () => {
   const forgetful = fc.check(
     fc.property(perturbation, ({ all }) => {
       const state = run(plain(all.filter(({ kind }) => kind !== 'Delete')));

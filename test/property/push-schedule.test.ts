@@ -163,8 +163,8 @@ function lost(bench: Bench, asked: readonly Asked[]): string | undefined {
   return undefined;
 }
 
-describe('push schedule', () => {
-  test('no request is lost, at most one push a connection and a window of pushes are under way', () => {
+describe('the push schedule', () => {
+  test('loses no request, and runs at most one push for each connection and a window of pushes in total', () => {
     fc.assert(
       fc.property(actions, all => {
         const bench = new Bench(settings);
@@ -176,7 +176,7 @@ describe('push schedule', () => {
     );
   });
 
-  test('latency: released within debounceMax, and within debounceAfter of the last request', () => {
+  test('releases a push within debounceMax, and within debounceAfter of the last request', () => {
     fc.assert(
       fc.property(actions, all => {
         const bench = new Bench(settings);
@@ -200,7 +200,7 @@ describe('push schedule', () => {
     expect(calm.released.map(({ waitedMs }) => waitedMs)).toEqual([160]);
   });
 
-  test('endpoint changes leave at once when it is quiet, join what is gathering otherwise', () => {
+  test('releases endpoint changes at once when idle, and merges them into a gathering push otherwise', () => {
     const quiet = new Bench(settings);
     quiet.ask(false);
     expect(quiet.started.map(({ at, connection }) => [at, connection])).toEqual([
@@ -226,7 +226,7 @@ describe('push schedule', () => {
     expect(undebounced.released.map(({ request }) => request.full)).toEqual([false]);
   });
 
-  test('order: by connection, the window first come first served, a slow one steps aside', () => {
+  test('serves connections in order of arrival, and lets a slow one wait aside', () => {
     const bench = new Bench(settings);
     bench.ask(false);
     bench.pass(499);
@@ -242,7 +242,7 @@ describe('push schedule', () => {
     expect(bench.started.slice(5).map(({ connection }) => connection)).toEqual(['p1']);
   });
 
-  test('a connection that goes takes its push along; one that comes later is not pushed to', () => {
+  test('drops the push of a closed connection, and pushes nothing old to a new one', () => {
     const bench = new Bench(settings);
     bench.ask(true);
     bench.input({ kind: 'Disconnected', time: 0, connection: 'p1' });
@@ -253,7 +253,7 @@ describe('push schedule', () => {
     expect(bench.schedule.connections.size).toBe(4);
   });
 
-  test('settings come from the environment by istiod names', () => {
+  test('reads its settings from istiod’s environment variables', () => {
     expect(scheduleSettings({})).toEqual(defaultScheduleSettings);
     expect(
       scheduleSettings({
@@ -268,7 +268,7 @@ describe('push schedule', () => {
     );
   });
 
-  test('canaries: a schedule that forgets what came during a push, or starts a second one, is caught', () => {
+  test('canary: a schedule that loses requests during a push, or starts a second push, is detected', () => {
     const forgets: Step = (schedule, input) => {
       const [next, effects] = stepSchedule(schedule, input);
       return [{ ...next, next: openSchedule(settings).next }, effects];

@@ -72,7 +72,7 @@ function agrees(settled: (restoring: Restoring) => State): fc.IProperty<[readonl
 }
 
 describe('a history folded at once', () => {
-  it('comes to it from a journal too, which leaves unparsed what nobody looks into', async () => {
+  it('gives the same state from a journal, without parsing objects that no step reads', async () => {
     await fc.assert(
       fc.asyncProperty(anyHistory(60), async events => {
         const journal = openMemoryJournal();
@@ -84,20 +84,20 @@ describe('a history folded at once', () => {
       parameters<[readonly Event[]]>(100),
     );
   });
-  it('comes to the state that it comes to one by one, from every position', () => {
+  it('gives the state of the fold event by event, from every position', () => {
     fc.assert(
       agrees(restoring => restoring.finish()),
       parameters<[readonly Event[], number]>(150, FILTERED),
     );
   });
-  it('canary: what is never put in force is found', () => {
+  it('canary: an object that is never put in force is detected', () => {
     const unsettled = (restoring: Restoring): State => {
       const { records, seq } = restoring.finish();
       return { ...foldAll([]).state, records, seq };
     };
     expect(fc.check(agrees(unsettled), { numRuns: 100, seed: 1 }).failed).toBe(true);
   });
-  it('skips what the journal says was rejected, and says what cannot be folded', () => {
+  it('skips events recorded as rejected, and reports those that cannot be folded', () => {
     const [event] = numbered([{ source, kind: 'Add', object: service }]);
     const restoring = new Restoring(foldAll([]).state);
     expect(restoring.event(event!, new Set([event!.seq]))).toBeUndefined();
@@ -149,12 +149,12 @@ function sameRecord(allAtOnce: AllAtOnce): fc.IProperty<[readonly RawObject[], n
   });
 }
 
-describe('versions of one object at once', () => {
+describe('versions of one object folded at once', () => {
   const service: AllAtOnce = (before, versions) => recordAfterAll(before, definitions.Service, versions);
-  it('come to the record that they come to one by one', () => {
+  it('give the record of the fold one by one', () => {
     fc.assert(sameRecord(service), parameters<[readonly RawObject[], number]>(500));
   });
-  it('canary: forgetting since when an object is as it is is found', () => {
+  it('canary: a lost time of last change is detected', () => {
     const lastOnly: AllAtOnce = (before, versions) => service(before, versions.slice(-1));
     expect(fc.check(sameRecord(lastOnly), { numRuns: 300, seed: 1 }).failed).toBe(true);
   });

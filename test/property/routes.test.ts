@@ -86,7 +86,7 @@ const shown = (routes: ReadonlyMap<string, RouteConfiguration>): readonly string
   [...routes].map(([where, config]) => `${where} ${text(config)}`);
 
 describe('route configurations', () => {
-  it('have every domain and every virtual host once, each host with a domain', () => {
+  it('have every domain and virtual host once, and a domain for each host', () => {
     fc.assert(
       fc.property(histories, events => {
         for (const [where, config] of routesOf(new Tracker(), foldAll(events).state)) {
@@ -98,7 +98,7 @@ describe('route configurations', () => {
     );
   });
 
-  it('are the same made step by step as made from scratch, and so are name tables', () => {
+  it('are equal whether generated step by step or from scratch, as are name tables', () => {
     fc.assert(
       fc.property(histories, events => {
         const kept = new Tracker();
@@ -119,7 +119,7 @@ describe('route configurations', () => {
     );
   });
 
-  it('are found at fault when they are (canary)', () => {
+  it('canary: are reported if they are broken', () => {
     const route = { match: { prefix: '/' }, directResponse: { status: 404 } };
     const host = (name: string, domains: readonly string[], routes = [route]): object => ({ name, domains, routes });
     expect(faults({ virtualHosts: [host('a:80', ['a', 'A'])] })).toEqual(['twice: domain a']);

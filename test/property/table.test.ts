@@ -44,13 +44,13 @@ function likeAMap(change: Change): fc.IProperty<[Written]> {
 }
 
 describe('a table', () => {
-  it('holds what was written to it, however much at once', () => {
+  it('contains what was written to it, in batches of any size', () => {
     fc.assert(
       likeAMap((table, deletions, put) => table.changed(deletions, put)),
       parameters<[Written]>(150),
     );
   });
-  it('canary: an entry that is lost is found', () => {
+  it('canary: a lost entry is detected', () => {
     const lossy: Change = (table, deletions, put) => table.changed(deletions, put.slice(1));
     expect(fc.check(likeAMap(lossy), { numRuns: 50, seed: 1 }).failed).toBe(true);
   });

@@ -70,14 +70,14 @@ function checked(queries: readonly Query<string, unknown>[], moves: readonly Mov
 }
 
 describe('tracked queries', () => {
-  it('give what a run from scratch gives, after any changes, by any proxies, with any sweeps', () => {
+  it('equal a run from scratch, after any changes, reads by any proxies, and sweeps', () => {
     fc.assert(
       fc.property(anyProgram, anyMoves, (program, moves) => checked(queriesOf(program), moves)),
       parameters(2_500, FOUND),
     );
   });
 
-  it('come to the same in slices of any size, whatever happens between two of them', () => {
+  it('give the same values in slices of any size, with any events between two slices', () => {
     fc.assert(
       fc.property(anyProgram, anyMoves, fc.integer({ min: 8, max: 12 }), (program, moves, allowance) => {
         const tracker = new Tracker();
@@ -95,7 +95,7 @@ describe('tracked queries', () => {
     );
   });
 
-  it('are the same whatever is asked, and whatever changes, between two pieces of a sweep', () => {
+  it('give the same values for any reads and changes between two slices of a sweep', () => {
     let between = 0;
     fc.assert(
       fc.property(anyProgram, anyMoves, fc.integer({ min: 1, max: 60 }), (program, moves, pieces) => {
@@ -120,7 +120,7 @@ describe('tracked queries', () => {
     expect(between).toBeGreaterThan(2_000);
   });
 
-  it('stand only while asking again would give the identical value', () => {
+  it('stay valid only while evaluating again would give the identical value', () => {
     let stood = 0;
     fc.assert(
       fc.property(anyProgram, anyMoves, (program, moves) => {
@@ -144,7 +144,7 @@ describe('tracked queries', () => {
     expect(stood).toBeGreaterThan(1_000);
   });
 
-  it('say by provenance what a run from scratch says', () => {
+  it('have the provenance of a run from scratch', () => {
     fc.assert(
       fc.property(anyProgram, anyMoves, (program, moves) => {
         const tracker = new Tracker();
@@ -158,7 +158,7 @@ describe('tracked queries', () => {
     );
   });
 
-  it('are shared: proxies with equal nodes get the identical value, whenever they ask', () => {
+  it('are shared: proxies with equal nodes get the identical value at any time', () => {
     fc.assert(
       fc.property(anyProgram, anyMoves, (program, moves) => {
         const tracker = new Tracker();
@@ -172,7 +172,7 @@ describe('tracked queries', () => {
     );
   });
 
-  it('bites: a query that reads the state behind the reader, and one that reads the proxy, are found', () => {
+  it('canary: a query that bypasses the reader, and one that reads the proxy, are detected', () => {
     const found = (broken: (state: () => State, proxy: () => ProxyRecord) => unknown): boolean => {
       let now = emptyState;
       let asking = proxyAt(0, 0);

@@ -23,7 +23,7 @@ function stateOf(facts: readonly Unrecorded[]): State {
 }
 
 describe('a warm-up', () => {
-  it('changes nothing of what proxies hold, also when the mesh changes before they come', async () => {
+  it('changes no resource of later proxies, also when the mesh changes before they connect', async () => {
     let made = 0;
     await fc.assert(
       fc.asyncProperty(objects, someConnected, fc.array(anyFact, { maxLength: 10 }), async (before, proxies, later) => {

@@ -49,7 +49,7 @@ describe('protocol scenarios', () => {
     expect([...covered].sort()).toEqual([...rules].sort());
   });
 
-  test('canary: a wrong expectation is noticed', () => {
+  test('canary: a wrong expectation is detected', () => {
     const text = 'protocol sotw\nset CDS a=1\n> CDS names\n< subscribed CDS wildcard\n< CDS a=2\n';
     expect(runScenario(text)).toHaveLength(1);
   });

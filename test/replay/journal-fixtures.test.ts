@@ -22,12 +22,12 @@ const heads = JSON.parse(readFileSync(join(FIXTURES, 'heads.json'), 'utf8')) as 
 >;
 const names = readdirSync(FIXTURES).flatMap(file => (file.endsWith('.jsonl') ? [file.slice(0, -'.jsonl'.length)] : []));
 
-test('every fixture has its head recorded, and the other way round', () => {
+test('every fixture has its head recorded, and every recorded head its fixture', () => {
   expect(names.length).toBeGreaterThan(0);
   expect(Object.keys(heads).sort()).toEqual([...names].sort());
 });
 
-test.each(names)('%s', async name => {
+test.each(names)('fixture %s folds to its recorded head', async name => {
   const directory = mkdtempSync(join(tmpdir(), 'periplus-fixture-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, 'j.db');
@@ -60,7 +60,7 @@ test.each(names)('%s', async name => {
   expect(again.join('')).toBe(readFileSync(text, 'utf8'));
 });
 
-test('what is subscribed to by a list has the names of the list', async () => {
+test('a subscription by a list has the names of the list', async () => {
   const [, ...lines] = readFileSync(join(FIXTURES, '0002-listed-names.jsonl'), 'utf8').trim().split('\n');
   const events = lines.slice(0, -1).map(line => JSON.parse(line) as Event & { readonly body: object });
   const state = events.reduce((at, { body, ...head }) => reduce(at, { ...head, ...body } as Event)[0], emptyState);

@@ -23,7 +23,7 @@ function shown({ seed, step, broken, trace }: Outcome): string {
 }
 
 describe('simulation', () => {
-  test('every law holds under whatever the seeds think of', { timeout: 300_000 + 2_000 * COUNT }, async () => {
+  test('keeps every law for all seeds', { timeout: 300_000 + 2_000 * COUNT }, async () => {
     const totals: Record<string, number> = {};
     const runs = [...FOUND, ...Array.from({ length: COUNT }, (_, i) => ({ seed: FIRST + i, steps: STEPS }))];
     for (const run of runs) {
@@ -38,7 +38,7 @@ describe('simulation', () => {
     }
   });
 
-  test('a seed gives the same run every time', async () => {
+  test('gives the same run for the same seed', async () => {
     const [first, second] = [await simulate({ seed: 7, steps: 60 }), await simulate({ seed: 7, steps: 60 })];
     expect(first.trace.length).toBeGreaterThan(10);
     expect(second).toEqual(first);
@@ -58,8 +58,8 @@ const canaries: readonly (readonly [Canary, RegExp])[] = [
 /** Found by a check that others often come before. */
 const LATE: ReadonlySet<Canary> = new Set(['routes-not-taken']);
 
-describe.each(canaries)('canary: %s', (canary, message) => {
-  test('is found', async () => {
+describe.each(canaries)('canary: the simulation with %s', (canary, message) => {
+  test('is caught', async () => {
     for (let seed = 1; seed <= 60; seed++) {
       const { broken } = await simulate({ seed, steps: 60, canary });
       // Some mistakes break other laws as well, and some runs meet those first.

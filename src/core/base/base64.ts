@@ -1,4 +1,5 @@
-// Text to its UTF-8 bytes and their base64, and back to bytes, with nothing but the language: the pure core has neither Buffer nor TextEncoder.
+// Text to its UTF-8 bytes and their base64, and back to bytes, with nothing but the language: the pure core has neither
+// Buffer nor TextEncoder.
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const REPLACEMENT = 0xfffd;

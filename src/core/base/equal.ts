@@ -1,4 +1,4 @@
-// Equality of immutable plain data by content, for comparing what was derived before a change with what is derived after it.
+// Equality of immutable plain data by content, to compare derived values before and after a change.
 
 import { isObject } from './json.ts';
 

@@ -15,7 +15,7 @@ const RANGES: readonly (readonly [number, number])[] = [
   [510, 511],
 ];
 
-/** True for the decimal text of a code that Envoy knows; `0`, which says nothing, is none. */
+/** True for the decimal text of a code that Envoy knows; `0` means no status and is not one. */
 export function isEnvoyStatus(text: string): boolean {
   if (!/^\d{1,3}$/.test(text)) return false;
   return RANGES.some(([from, to]) => Number(text) >= from && Number(text) <= to);

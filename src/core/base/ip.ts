@@ -1,7 +1,9 @@
-// IP addresses as text, with the verdicts of Go's net/netip (ParseAddr, ParsePrefix), which Istio uses wherever it asks whether a text is an address:
-// pkg/util/net/ip.go (IsValidIPAddress, IsIPv6Address), pkg/config/validation/agent (ValidateIPAddress, ValidateIPSubnet).
+// IP addresses as text, with the verdicts of Go's net/netip (ParseAddr, ParsePrefix), which Istio uses wherever it asks
+// whether a text is an address: pkg/util/net/ip.go (IsValidIPAddress, IsIPv6Address), pkg/config/validation/agent
+// (ValidateIPAddress, ValidateIPSubnet).
 //
-// No leading zeros, no shortened IPv4, "::" stands for at least one group. The one vocabulary of the project: nothing else decides what an address is.
+// No leading zeros, no shortened IPv4, "::" stands for at least one group. The one vocabulary of the project: nothing
+// else decides what an address is.
 
 const ADDRESS_V4_MAX = 15;
 const DOT = 0x2e;

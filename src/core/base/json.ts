@@ -78,7 +78,10 @@ function sortedKeys(value: JsonObject): readonly string[] {
   return keys;
 }
 
-/** Text that JSON writes as it is: no quotes, backslashes, control characters or surrogates, of which the lone ones are escaped. */
+/**
+ * Text that JSON writes as it is: no quotes, backslashes, control characters or surrogates, of which the lone ones are
+ * escaped.
+ */
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
 function quoted(text: string): string {
@@ -87,7 +90,7 @@ function quoted(text: string): string {
 
 function membersEqual(a: JsonObject, b: JsonObject): boolean {
   let members = 0;
-  // Enumerating the objects themselves makes no list of their keys; what is inherited is not one of the value.
+  // Enumeration with `in` allocates no list of keys; inherited members are skipped.
   for (const key in a) {
     const member = a[key];
     if (member === undefined || !Object.hasOwn(a, key)) continue;

@@ -25,7 +25,10 @@ export function sameLabels(a: Labels, b: Labels): boolean {
   return Object.keys(a).length === Object.keys(b).length && selects(a, b);
 }
 
-/** The locality that a workload's label gives, as `region/zone/subzone`; empty when there is none. Without a slash, dots separate. */
+/**
+ * The locality that a workload's label gives, as `region/zone/subzone`; empty when there is none. Without a slash, dots
+ * separate.
+ */
 export function localityOfLabels(labels: Labels): string {
   const text = labels[LOCALITY_LABEL] || labels[LEGACY_LOCALITY_LABEL] || '';
   return text.includes('/') ? text : text.replaceAll('.', '/');
@@ -58,7 +61,10 @@ export interface Topology {
   readonly network: string;
 }
 
-/** Labels with those of the topology, which everything that selects workloads by label may use. A network label is never replaced. */
+/**
+ * Labels with those of the topology, which everything that selects workloads by label may use. A network label is never
+ * replaced.
+ */
 export function withTopology(labels: Labels, { cluster, locality, node, network }: Topology): Labels {
   const { region, zone, subzone } = splitLocality(locality);
   const all: Record<string, string> = { ...labels };

@@ -1,4 +1,4 @@
-// What is wrong with an input, said so that its author can mend it: where, what was found, what was expected.
+// A mistake in an input, with what its author needs to correct it: the place, the value found, the value expected.
 // Problems are data (they are accumulated, stored beside the object and shown as status), never exceptions.
 
 /** Where a document stands in a file. Lines and columns count from 1. */

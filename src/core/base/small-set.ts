@@ -1,5 +1,5 @@
-// A set that mostly has one element or none, for where there are a hundred thousand of them: a Set is made for the second element only. The elements
-// are no Sets themselves.
+// A set for the case of a hundred thousand sets with zero or one element each: it allocates a Set only for the second
+// element. The elements are no Sets themselves.
 
 export type Few<T> = undefined | T | Set<T>;
 

@@ -1,4 +1,5 @@
-// RFC 3339 text to milliseconds, without the platform's clock or calendar (the core has neither). Gregorian, as Go's time.Parse reads it.
+// RFC 3339 text to milliseconds, without the platform's clock or calendar (the core has neither). Gregorian, as Go's
+// time.Parse reads it.
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

@@ -1,7 +1,8 @@
 // The value of one composed YAML document as JSON: anchors, merge keys and keys of maps, in one pass over the nodes.
 //
-// Cost follows what is written: an alias shares the value of its anchor and only its size is added up, a merge costs the keys it copies, keys are
-// compared through a map. The parser's own conversion looks for the anchor of each alias among all nodes, and compares each key with every other.
+// Cost follows what is written: an alias shares the value of its anchor and only its size is added up, a merge costs
+// the keys it copies, keys are compared through a map. The parser's own conversion looks for the anchor of each alias
+// among all nodes, and compares each key with every other.
 
 import { isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
 import { isObject, type Json } from './json.ts';
@@ -10,10 +11,10 @@ import { isObject, type Json } from './json.ts';
 export const YAML_DEPTH_MAX = 64;
 /** Characters of a document once its anchors are expanded. */
 export const YAML_EXPANDED_MAX = 4 * 1024 * 1024;
-/** Mistakes that are told of one document. */
+/** Problems reported for one document. */
 export const YAML_ERRORS_MAX = 20;
 
-/** What is wrong, and the offset in the text where it stands. */
+/** A problem and its offset in the text. */
 export interface YamlError {
   readonly offset: number;
   readonly reason: string;
@@ -158,7 +159,7 @@ class ValueReader {
 
 export const TOO_DEEP = `is nested more than ${YAML_DEPTH_MAX} levels deep`;
 const EXPANDED = `anchors are expanded to more than ${YAML_EXPANDED_MAX / 1024 / 1024} MiB`;
-/** What a value is counted with beside its text. */
+/** Fixed cost of a value, added to the length of its text. */
 const SCALAR_SIZE = 4;
 
 function scalar({ value }: Scalar): Anchored {

@@ -1,8 +1,10 @@
-// YAML as Kubernetes reads it: version 1.1 booleans, no base-60 numbers, no timestamps, duplicate keys refused. Pure: equal text, equal value.
+// YAML as Kubernetes reads it: version 1.1 booleans, no base-60 numbers, no timestamps, duplicate keys refused. Pure:
+// equal text, equal value.
 //
-// The text may be hostile. The composer of the parser is recursive, and V8 ends the process when a regular expression is compiled near the end of
-// the stack, so depth is limited while tokens come in, before anything is composed. Full-line comments never reach the parser: it
-// looks at all of a run of them for each. Keys and anchors are resolved by yaml-value.ts.
+// The text may be hostile. The composer of the parser is recursive, and V8 ends the process when a regular expression
+// is compiled near the end of the stack, so depth is limited while tokens come in, before anything is composed.
+// Full-line comments never reach the parser: it looks at all of a run of them for each. Keys and anchors are resolved
+// by yaml-value.ts.
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import { Composer, type Document, Lexer, type ParsedNode, Parser, type Tags } from 'yaml';
@@ -13,10 +15,16 @@ import { TOO_DEEP, YAML_DEPTH_MAX, YAML_ERRORS_MAX, type YamlValue, yamlValue } 
 /** Tokens of one text: words, marks, blanks and line breaks. A manifest has two for every three characters. */
 export const YAML_TOKENS_MAX = 4_000_000;
 
-/** Mistakes of one document after which it is not composed any further: each of them costs as much as a hundred characters. */
+/**
+ * Mistakes of one document after which it is not composed any further: each of them costs as much as a hundred
+ * characters.
+ */
 export const YAML_MISTAKES_MAX = 200;
 
-/** For the `customTags` of the parser, with `version: '1.1'`. Types that JSON does not have are read as what they are written as. */
+/**
+ * For the `customTags` of the parser, with `version: '1.1'`. Types that JSON does not have are read as what they are
+ * written as.
+ */
 export const kubernetesTags = (tags: Tags): Tags =>
   tags
     .filter(tag => typeof tag !== 'string' && !NO_JSON.test(tag.tag) && !('format' in tag && tag.format === 'TIME'))
@@ -28,7 +36,10 @@ export const kubernetesTags = (tags: Tags): Tags =>
     });
 
 const NO_JSON = /^tag:yaml\.org,2002:(timestamp|binary|omap|pairs|set)$/;
-/** The parser's own rule takes a lone dot for a number (not a number, even); for Kubernetes it is text, as in `exportTo: [.]`. */
+/**
+ * The parser's own rule takes a lone dot for a number (not a number, even); for Kubernetes it is text, as in `exportTo:
+ * [.]`.
+ */
 const FLOAT = /^[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)$/;
 /** Likewise it takes `e0` for a number without digits: an ordinary name. */
 const EXPONENT = /^[-+]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)[eE][-+]?[0-9]+$/;
@@ -54,8 +65,9 @@ export class YamlRefused extends Error {
 }
 
 /**
- * Every document in turn; `onNewLine` is given the offset at which each line begins. Throws YamlRefused at a place that is nested too deeply,
- * past YAML_TOKENS_MAX, and at the first mistake of a document that has more than YAML_MISTAKES_MAX.
+ * Every document in turn; `onNewLine` is given the offset at which each line begins. Throws YamlRefused at a place that
+ * is nested too deeply, past YAML_TOKENS_MAX, and at the first mistake of a document that has more than
+ * YAML_MISTAKES_MAX.
  */
 export function* composedDocuments(
   text: string,
@@ -88,7 +100,10 @@ export function* composedDocuments(
   yield* composer.end();
 }
 
-/** Counts what the composer reports. It reports through a member of its own; nothing else could stop it within a document. */
+/**
+ * Counts what the composer reports. It reports through a member of its own; nothing else could stop it within a
+ * document.
+ */
 function countMistakes(composer: Composer<ParsedNode, true>): {
   count: number;
   add(offset: number, message: string): void;
@@ -114,7 +129,7 @@ function countMistakes(composer: Composer<ParsedNode, true>): {
   return mistakes;
 }
 
-/** What the composer gives as a place: an offset, a range, or a token. */
+/** A place as the composer reports it: an offset, a range, or a token. */
 function offsetIn(source: unknown): number {
   if (typeof source === 'number') return source;
   if (Array.isArray(source)) return Number(source[0]);
@@ -126,7 +141,7 @@ const SCALAR_NEXT = '\u001f';
 const BLANKS = /^[ \t]+$/;
 const TOO_MANY_TOKENS = `has more than ${YAML_TOKENS_MAX} words and marks`;
 
-/** What is wrong with a document and what it comes to. */
+/** The problems of a document and its value. */
 export function documentValue(document: Document.Parsed): YamlValue {
   if (document.errors.length === 0) return yamlValue(document.contents);
   const errors = document.errors.slice(0, YAML_ERRORS_MAX);

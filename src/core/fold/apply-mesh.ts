@@ -1,6 +1,7 @@
-// Facts about the mesh configuration. A refused value is kept beside the effective one and changes nothing else. A value with an equal effect is no
-// change. Any other is a forced full push, in which only queries that read a changed field run.
-// Source: Istio pkg/config/mesh/mesh.go (ApplyMeshConfig), pilot/pkg/bootstrap/configcontroller.go (mesh handlers push with forced=true).
+// Facts about the mesh configuration. A refused value is kept beside the effective one and changes nothing else. A
+// value with an equal effect is no change. Any other is a forced full push, in which only queries that read a changed
+// field run. Source: Istio pkg/config/mesh/mesh.go (ApplyMeshConfig), pilot/pkg/bootstrap/configcontroller.go (mesh
+// handlers push with forced=true).
 
 import { type Either, isLeft } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
@@ -37,7 +38,7 @@ interface Reading<T extends object> {
   readonly reason: Reason;
   readonly combine: (layers: Layers) => T;
   readonly read: (raw: Json) => Either<NonEmptyArray<Problem>, Accepted<T>>;
-  /** Takes over from the old value whatever says the same. */
+  /** Keeps the parts of the old value that are equal. */
   readonly keep: (old: T, now: T) => T;
 }
 
@@ -67,12 +68,14 @@ export function meshNetworksHandler(state: State, event: Event & { readonly kind
   return [{ ...state, networks }, effects];
 }
 
-/** Whatever the filters of the mesh let in now. */
+/** Applies the current filters of the mesh to all objects. */
 function refiltered(before: State, after: State): State {
   return filtersDiffer(before, after) ? refilter(after) : after;
 }
 
-/** From a snapshot's `{value?, at, refused?: {raw, at, origin?}}`. Judged anew: what this release refuses is refused. */
+/**
+ * From a snapshot's `{value?, at, refused?: {raw, at, origin?}}`. Judged anew: what this release refuses is refused.
+ */
 export function restoreMesh(state: State, fact: JsonObject): State {
   return refiltered(state, { ...state, mesh: restoreValue(meshConfig, state.mesh, fact) });
 }
@@ -118,14 +121,17 @@ function applyValue<T extends object>(
   return [next, effects];
 }
 
-/** What a source said so far. */
+/** The last value of a source. */
 export function wordOf(applied: Applied<unknown>, layer: MeshLayer | undefined): Word {
   if (layer !== undefined) return applied.others?.[layer] ?? { raw: undefined, at: 0 };
   const { raw, at, refused } = applied;
   return { raw, at, ...(refused === undefined ? {} : { refused }) };
 }
 
-/** The value in force with that word; it depends on what the sources say now and never on the order in which they said it. */
+/**
+ * The value in force with this source's value; it depends on the sources' current values, never on their order of
+ * arrival.
+ */
 function withWord<T extends object>(
   reading: Reading<T>,
   applied: Applied<T>,

@@ -1,8 +1,8 @@
-// What an object fact does: decode, validate, keep or refuse, put the object with precedence in force, index it, and ask the
-// handler of its kind what has to be pushed.
+// Applies an object fact: decode, validate, accept or refuse, put the object with precedence in force, index it, and
+// call the handler of its kind for the push request.
 //
-// Per key there is one record for each source that knows it; a refused version stands beside the accepted one, which stays in force.
-// Between sources a fixed precedence decides (in-force.ts), never the order of arrival (law 3).
+// Per key there is one record for each source that knows it; a refused version stands beside the accepted one, which
+// stays in force. Between sources a fixed precedence decides (in-force.ts), never the order of arrival (law 3).
 
 import { type Origin, type Problem, problem } from '../base/problem.ts';
 import type { Effect } from '../effect.ts';
@@ -18,13 +18,13 @@ import { inForce } from './in-force.ts';
 import { clusterOf, decodeRecord, keyFor, recordKey } from './record.ts';
 import type { Step } from './step.ts';
 
-/** Said wherever a refused policy is spoken of. */
+/** Added to every message about a refused policy. */
 export const STAND_IN = 'until a version is accepted, what the policy selects is refused as far as it can be read';
 
 type AddEvent = Event & { readonly kind: 'Add' | 'Update' };
 type DeleteEvent = Event & { readonly kind: 'Delete' };
 
-/** `ask`: whether the handler of the kind is asked what to push; the state is the same either way. */
+/** `ask`: call the handler of the kind for a push request; the state is the same either way. */
 export function applyObject(state: State, event: AddEvent, ask: boolean): Step {
   const outcome = decodeRecord(key => state.records.get(key), event);
   if ('problems' in outcome) return [state, [verdict(event.origin, outcome.object, outcome.problems)]];
@@ -77,12 +77,12 @@ function settle(
   return [next, request === undefined ? effects : [...effects, { kind: 'Push', request }]];
 }
 
-/** What the author of a refused policy should know: it acts, and closes. */
+/** Warning to the author of a refused policy: it is in force, and denies. */
 function standInProblems({ standIn }: ObjectRecord): readonly Problem[] {
   return standIn === undefined ? [] : [problem('', STAND_IN)];
 }
 
-/** What the author of an accepted object should know. */
+/** Warnings to the author of an accepted object. */
 function notYetProblems({ kind, objectKind = kind, notYet }: KindDefinition): readonly Problem[] {
   if (notYet === undefined) return [];
   return [problem('', `accepted, but Periplus does not act on ${objectKind} yet: ${notYet}`)];

@@ -71,7 +71,10 @@ function subscriptionAfter(
 
 const nothing: readonly string[] = [];
 
-/** Sorted. A first subscription that is so already is kept as it is: journals from before names were listed have them in full each time. */
+/**
+ * Sorted. A first subscription that is so already is kept as it is: journals from before names were listed have them in
+ * full each time.
+ */
 function namesAfter(
   before: readonly string[],
   subscribe: readonly string[],
@@ -86,8 +89,8 @@ function namesAfter(
 }
 
 /**
- * A value is named by its digest, so the first one stays. Proxies that named it before it was there, as in a journal whose facts came in
- * another order, have their extensions from now on.
+ * A value is named by its digest, so the first one stays. Proxies that named it before it was there, as in a journal
+ * whose facts came in another order, have their extensions from now on.
  */
 export function internValue(state: State, event: Event & { readonly kind: 'Interned' }): Step {
   if (state.interned.has(event.digest)) return [state, []];

@@ -1,4 +1,4 @@
-// The settings of the process, which may differ at each start: what of the state follows from them is made anew.
+// The settings of the process, which may differ at each start: the dependent parts of the state are computed again.
 
 import { canonicalJson } from '../base/json.ts';
 import { type Settings, settingsToJson } from '../mesh/settings.ts';
@@ -7,7 +7,7 @@ import type { State } from '../state.ts';
 import { facetsOf } from './apply-proxy.ts';
 import { refilter } from './in-force.ts';
 
-/** The same settings object when they say the same, so that nobody who read them is looked at again. */
+/** The old settings object when the content is equal, so that no query runs again. */
 export function withSettings(before: State, given: Settings): State {
   const same = canonicalJson(settingsToJson(given)) === canonicalJson(settingsToJson(before.settings));
   if (same) return before;

@@ -1,5 +1,5 @@
-// Folding with law 8 on: should one of our own assertions fail, the state before stays and the event is skipped; the runtime then
-// records `Rejected` for it, and replay skips it too, whatever the release.
+// Folding with law 8 on: if one of our assertions fails, the state before stays and the event is skipped; the runtime
+// then records `Rejected` for it, and every release skips it in a replay.
 
 import type { Effect } from '../effect.ts';
 import type { Event } from '../event.ts';
@@ -13,7 +13,10 @@ export interface Folded {
   readonly failure?: string;
 }
 
-/** `rejected`: seqs that the journal says were rejected. `ask`: whether effects are wanted (reduce.ts); when the states in between are not either, see restore.ts. */
+/**
+ * `rejected`: seqs that the journal records as rejected. `ask`: whether effects are wanted (reduce.ts); when the states
+ * in between are not either, see restore.ts.
+ */
 export function fold(state: State, event: Event, rejected: ReadonlySet<number>, ask = true): Folded {
   const skipped: State = { ...state, seq: event.seq, time: event.time };
   if (rejected.has(event.seq)) return { state: skipped, effects: [] };

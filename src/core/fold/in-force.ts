@@ -1,12 +1,14 @@
-// The object in force under each key, and its index entries. Several sources may have an object with one key: the accepted version of the source
-// with the highest precedence is in force, provided that it passes the filters of the mesh. A filtered object stays in `State.records` and is in no
-// table, so queries need not filter: leaving the filter is a delete, entering it an add.
+// The object in force under each key, and its index entries. Several sources may have an object with one key: the
+// accepted version of the source with the highest precedence is in force, provided that it passes the filters of the
+// mesh. A filtered object stays in `State.records` and is in no table, so queries need not filter: leaving the filter
+// is a delete, entering it an add.
 //
-// Invariant: `State.objects` and `State.indexes` are a function of records, mesh and settings (law 3); the order of events leaves no trace.
+// Invariant: `State.objects` and `State.indexes` are a function of records, mesh and settings (law 3); the order of
+// events leaves no trace.
 //
-// Filters (Istio pilot/pkg/config/kube/crdclient/client.go, pkg/kube/namespace/filter.go): the namespace
-// must be selected by discoverySelectors and be the only one watched, if one is (ISTIO_WATCH_NAMESPACE), for configuration the label
-// istio.io/rev must be absent or our revision.
+// Filters (Istio pilot/pkg/config/kube/crdclient/client.go, pkg/kube/namespace/filter.go): the namespace must be
+// selected by discoverySelectors and be the only one watched, if one is (ISTIO_WATCH_NAMESPACE), for configuration the
+// label istio.io/rev must be absent or our revision.
 
 import type { KindDefinition } from '../kinds/definition.ts';
 import { definitions, kindNames } from '../kinds/registry.ts';
@@ -38,7 +40,10 @@ export function inForce(state: State, definition: KindDefinition, key: string): 
   return { next: kind === 'Namespace' ? followNamespace(next, key, before, after) : next, before, after };
 }
 
-/** Filters all objects again, after a change of the mesh configuration or the settings. Returns the same state if no verdict changes. */
+/**
+ * Filters all objects again, after a change of the mesh configuration or the settings. Returns the same state if no
+ * verdict changes.
+ */
 export function refilter(state: State): State {
   let next = state;
   for (const kind of kindNames) next = refilterRange(next, kind, `${kind}|`);
@@ -80,8 +85,8 @@ function refilterRange(state: State, kind: KindName, prefix: string): State {
 }
 
 /**
- * The first accepted version that passes the filters, with sources in order of adapter name, then cluster name; else the stand-in of a refused
- * version (KindDefinition.standIn), in the same order.
+ * The first accepted version that passes the filters, with sources in order of adapter name, then cluster name; else
+ * the stand-in of a refused version (KindDefinition.standIn), in the same order.
  */
 function winner(state: State, kind: KindName, key: string): Obj | undefined {
   let first: ObjectRecord | undefined;
@@ -181,8 +186,8 @@ function noteEntries(
 }
 
 /**
- * Puts the objects with precedence in force under many keys at once: the same state as `inForce` for each key gives. Used after `records` were
- * changed in bulk.
+ * Puts the objects with precedence in force under many keys at once: the same state as `inForce` for each key gives.
+ * Used after `records` were changed in bulk.
  */
 export function settleAll(state: State, keys: ReadonlyMap<KindName, ReadonlySet<string>>): State {
   const namespacesFirst = [...keys.keys()].sort((a, b) => Number(b === 'Namespace') - Number(a === 'Namespace'));

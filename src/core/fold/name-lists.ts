@@ -1,8 +1,8 @@
-// Lists of resource names that subscriptions share: the sidecars of a namespace subscribe to the same six hundred clusters, 30 KB of names each.
-// A list is recorded once; subscriptions refer to it by digest.
+// Lists of resource names that subscriptions share: the sidecars of a namespace subscribe to the same six hundred
+// clusters, 30 KB of names each. A list is recorded once; subscriptions refer to it by digest.
 //
-// Invariant: a list is kept while a connected proxy's subscription refers to it, and dropped with the last. A list with no use yet is kept: it is
-// recorded right before the first subscription to it, and a snapshot may be taken in between.
+// Invariant: a list is kept while a connected proxy's subscription refers to it, and dropped with the last. A list with
+// no use yet is kept: it is recorded right before the first subscription to it, and a snapshot may be taken in between.
 
 import type { Table } from '../table.ts';
 

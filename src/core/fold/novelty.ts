@@ -1,5 +1,6 @@
-// Is a fact news? What every adapter says passes here first, so that what changes nothing is neither journalled nor folded: equal values,
-// changes outside the projection of a kind, deletions of what is not there. Pure, so that any source can be replayed through it.
+// Drops facts that change nothing: equal values, changes outside the projection of a kind, deletions of absent objects.
+// The facts of every adapter pass here first, so the dropped ones are neither journalled nor folded. Pure, so that any
+// source can be replayed through it.
 
 import { isObject, type Json, jsonEqual } from '../base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../event.ts';
@@ -11,14 +12,14 @@ import type { State } from '../state.ts';
 import { wordOf } from './apply-mesh.ts';
 import { clusterOf, keyFor } from './record.ts';
 
-/** The facts of a batch that say something new, given what the state knows and what stands before them in the batch. */
+/** The facts of a batch that change something, given the state and the earlier facts of the batch. */
 export function newsOf(state: State, source: string, batch: readonly Fact[]): readonly Fact[] {
   return said(newsIn(state, source, batch));
 }
 
 /**
- * As `newsOf`, piece by piece: whoever takes them may let others go on in between, as long as the state stays. Undefined: something was looked at,
- * and was no news.
+ * As `newsOf`, piece by piece: the caller may yield between pieces if the state does not change. Undefined: a fact was
+ * checked and changes nothing.
  */
 export function* newsIn(state: State, source: string, batch: readonly Fact[]): Pieces {
   const ahead = new Map<string, RawObject | undefined>();
@@ -28,8 +29,8 @@ export function* newsIn(state: State, source: string, batch: readonly Fact[]): P
 type Pieces<R = void> = Generator<Fact | undefined, R>;
 
 /**
- * What a complete list of a source means: its news, and a Delete for every object that the state knows from this source and the list
- * has not, unless it came from a file, or from below a folder, in `unreadable`.
+ * The facts of a complete list of a source: its news, and a Delete for every object of this source in the state that is
+ * not in the list, unless it came from a file, or from below a folder, in `unreadable`.
  */
 export function newsOfList(
   state: State,
@@ -54,7 +55,7 @@ export function* newsInList(state: State, source: string, all: readonly Fact[], 
   yield* gone;
 }
 
-/** As above for what a source has of some kinds: objects of other kinds and of `kept` stay, and nothing is said of files. */
+/** As above for some kinds of a source: objects of other kinds and of `kept` stay, and files are not affected. */
 export function newsOfKinds(
   state: State,
   source: string,
@@ -107,12 +108,15 @@ export function isBelow(file: string, paths: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** True if the file of the mesh configuration or of the networks says something. */
+/** True if the file of the mesh configuration or of the networks has content. */
 export function holdsMesh(state: State, mesh: 'MeshConfig' | 'MeshNetworks'): boolean {
   return lastSaid(wordOf(mesh === 'MeshConfig' ? state.mesh : state.networks, undefined)) !== null;
 }
 
-/** True if the state has objects of the source from the file `path`, or from below the folder `path`. Linear in the records. */
+/**
+ * True if the state has objects of the source from the file `path`, or from below the folder `path`. Linear in the
+ * records.
+ */
 export function holdsFrom(state: State, source: string, path: string): boolean {
   const paths = new Set([path]);
   for (const record of state.records.values()) {
@@ -201,7 +205,7 @@ export function recordKeyOf(source: string, ref: ObjectRef | undefined): string 
   return `${definition.kind}|${keyFor(definition, clusterOf(source), namespace, ref.name)}|${source}`;
 }
 
-/** What an object calls itself; undefined if it does not say. */
+/** The identity in an object's own text; undefined if incomplete. */
 export function rawRef(raw: RawObject): ObjectRef | undefined {
   const meta = raw.metadata;
   if (typeof raw.apiVersion !== 'string' || typeof raw.kind !== 'string' || !isObject(meta)) return undefined;

@@ -1,7 +1,8 @@
-// What a source's record of an object becomes by a version of it: accepted, refused beside the accepted one, or nothing, if it has no name under
-// which it could be kept.
+// Adds a version to a source's record of an object: accepted, refused beside the accepted one, or dropped if it has no
+// valid name.
 //
-// A verdict follows from the version alone, never from what was before; the record keeps the old accepted object when the new one says the same.
+// A verdict depends on the version alone, never on earlier ones; the record keeps the old accepted object when the new
+// one is equal.
 
 import { isLeft } from 'fp-ts/lib/Either.js';
 import { canonicalJson, isObject, jsonEqual } from '../base/json.ts';
@@ -12,7 +13,7 @@ import { decodeMeta, namespaceOf, type ObjectMeta, soundName } from '../kinds/me
 import { definitionOf } from '../kinds/registry.ts';
 import { configKey, kubernetesKey, type Obj, type ObjectRecord } from '../model/object.ts';
 
-/** An object as a source gave it, at a seq: what its event says, so that the event itself will do. */
+/** An object as a source gave it, at a seq. Its event has the same members, so an event fits here. */
 export interface Version {
   readonly source: string;
   readonly object: RawObject;
@@ -20,11 +21,11 @@ export interface Version {
   readonly seq: number;
 }
 
-/** A version that nobody has looked into: `object` and `origin` are parsed when they are first asked for. */
+/** A version not yet examined: `object` and `origin` are parsed on first use. */
 export interface UnreadVersion extends Version {
   readonly kind: 'Unread';
   readonly time: number;
-  /** What `object` says of itself; the namespace is empty where it names none. */
+  /** The identity in `object` itself; the namespace is empty if absent. */
   readonly ref: ObjectRef;
 }
 
@@ -107,7 +108,7 @@ export function recordAfter(
   return writtenAt === undefined ? same : { ...same, writtenAt };
 }
 
-/** A refused version stands beside the accepted one; without one, what the kind lets act in its place. */
+/** A refused version beside the accepted one; without an accepted one, the substitute of the kind. */
 export function refusedAfter(
   before: ObjectRecord | undefined,
   definition: KindDefinition,
@@ -134,8 +135,8 @@ function standInOf(definition: KindDefinition, { source, object: raw }: Version)
 }
 
 /**
- * `namespace/name` of a version of a kind that has a name, without judging it; undefined if it cannot have one. What comes of judging is either
- * no name or this one.
+ * `namespace/name` of a version of a kind that has a name, without judging it; undefined if it cannot have one. The
+ * verdict has either no name or this one.
  */
 export function presumedName({ clusterScoped }: KindDefinition, { object }: Version): string | undefined {
   const { metadata } = object;
@@ -166,7 +167,7 @@ function makeObject(definition: KindDefinition, cluster: string, meta: ObjectMet
   return { kind: definition.kind, cluster, ...meta, spec };
 }
 
-/** Identity is version: the old record when the new one says the same. */
+/** Identity is version: the old record when the new one is equal. */
 function sameObject(old: Obj | undefined, now: Obj): Obj {
   return old !== undefined && sameObjects(old, now) ? old : now;
 }

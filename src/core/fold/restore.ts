@@ -1,8 +1,10 @@
-// Folds many events at once, when only the state after the last is wanted: at a start from the journal, and for a state of the past.
+// Folds many events at once, when only the state after the last is wanted: at a start from the journal, and for a state
+// of the past.
 //
-// Invariant: `finish` returns the state that folding the same events one by one gives (law 6). It is faster for two reasons. The objects in force follow
-// from records, mesh and settings alone (law 3), so object events only change records, and tables and indexes are made once, by `finish`. And a
-// version that a later accepted version supersedes leaves no trace, so versions wait undecoded and only the last ones are judged (versions.ts).
+// Invariant: `finish` returns the state that folding the same events one by one gives (law 6). It is faster for two
+// reasons. The objects in force follow from records, mesh and settings alone (law 3), so object events only change
+// records, and tables and indexes are made once, by `finish`. And a version that a later accepted version supersedes
+// leaves no trace, so versions wait undecoded and only the last ones are judged (versions.ts).
 
 import { isObject, type JsonObject } from '../base/json.ts';
 import type { Event } from '../event.ts';
@@ -23,8 +25,8 @@ export const PENDING_VERSIONS_MAX = 16;
 /** Pending versions of all objects, whichever is more: this many (some tens of megabytes) … */
 export const PENDING_MAX = 20_000;
 /**
- * … or this many for each object. A pending version is about a kilobyte of text; a kept object is three times that. The limit grows with the mesh so
- * that the share of superseded versions does not shrink.
+ * … or this many for each object. A pending version is about a kilobyte of text; a kept object is three times that. The
+ * limit grows with the mesh so that the share of superseded versions does not shrink.
  */
 export const PENDING_PER_OBJECT_MAX = 2;
 
@@ -63,8 +65,9 @@ export class Restoring {
   }
 
   /**
-   * Adds an event. Returns the message of an assertion that failed while folding it; the event then has no effect, as in `fold`. An assertion that
-   * fails while judging an object is thrown, here or by `finish`: another event may be the cause, so the caller folds one by one instead.
+   * Adds an event. Returns the message of an assertion that failed while folding it; the event then has no effect, as
+   * in `fold`. An assertion that fails while judging an object is thrown, here or by `finish`: another event may be the
+   * cause, so the caller folds one by one instead.
    */
   event(event: Event | UnreadVersion, rejected: ReadonlySet<number>): string | undefined {
     this.#seq = event.seq;
@@ -225,7 +228,9 @@ function keysOf(keys: Map<KindName, Set<string>>, kind: KindName): Set<string> {
   return set;
 }
 
-/** The state of a snapshot. An object that this release refuses becomes a refused record without an accepted version. */
+/**
+ * The state of a snapshot. An object that this release refuses becomes a refused record without an accepted version.
+ */
 export function restore(facts: Iterable<SourcedFact>): State {
   const restoring = new Restoring(emptyState);
   for (const { source, fact } of facts) restoring.fact(source, fact);

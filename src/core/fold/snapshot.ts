@@ -1,7 +1,9 @@
-// A state as canonical facts, and back: accepted objects as received, refused newer versions beside them, interned values, positions.
+// A state as canonical facts, and back: accepted objects as received, refused newer versions beside them, interned
+// values, positions.
 //
-// Not a dump of State: restoring decodes and validates again, so a snapshot survives releases, and it contains no index and no derived value.
-// Invariant: two states are equal if and only if their snapshots are equal, line by line in canonical JSON. A state hash covers those lines.
+// Not a dump of State: restoring decodes and validates again, so a snapshot survives releases, and it contains no index
+// and no derived value. Invariant: two states are equal if and only if their snapshots are equal, line by line in
+// canonical JSON. A state hash covers those lines.
 
 import { assert } from '../base/assert.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';

@@ -1,4 +1,4 @@
-// The result of folding one event: the next state, and what the runtime has to do about it.
+// The result of folding one event: the next state, and the effects for the runtime.
 
 import type { Effect } from '../effect.ts';
 import type { State } from '../state.ts';

@@ -1,8 +1,8 @@
 // The record of an object after many versions, when the records in between are not wanted.
 //
-// All that a record keeps of the past is since when the object has its value. So versions are judged backwards: from the last to the last accepted
-// one, and on while versions are equal to it. Versions superseded before that leave no trace and are never decoded.
-// Invariant: the result equals `recordAfter` applied to one version after the other.
+// All that a record keeps of the past is since when the object has its value. So versions are judged backwards: from
+// the last to the last accepted one, and on while versions are equal to it. Versions superseded before that leave no
+// trace and are never decoded. Invariant: the result equals `recordAfter` applied to one version after the other.
 
 import { jsonEqual } from '../base/json.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
@@ -48,7 +48,10 @@ function acceptedAfter(
   return record!;
 }
 
-/** The trailing accepted versions with an equal value, the oldest first, and whether they reach back to the first version. */
+/**
+ * The trailing accepted versions with an equal value, the oldest first, and whether they reach back to the first
+ * version.
+ */
 function trailingEqual(
   definition: KindDefinition,
   versions: readonly Version[],

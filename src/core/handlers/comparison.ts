@@ -1,5 +1,5 @@
-// Compares the service model derived from the states before and after a change; only a difference requests a push. A service has the key
-// `ServiceEntry/<namespace>/<hostname>`, whatever it derives from, as in Istio.
+// Compares the service model derived from the states before and after a change; only a difference requests a push. A
+// service has the key `ServiceEntry/<namespace>/<hostname>`, whatever it derives from, as in Istio.
 // Source: Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
 
 import { sameContent } from '../base/equal.ts';
@@ -28,7 +28,8 @@ export function endpointRequest(comparison: Comparison, hostname: string, namesp
   const service = { hostname, namespace };
   const old = before.get(endpointShards, service);
   const now = after.get(endpointShards, service);
-  // Istio requests no push for new endpoints that are unhealthy. Here they count: auto mTLS of a cluster looks at all endpoints.
+  // Istio requests no push for new endpoints that are unhealthy. Here they count: auto mTLS of a cluster looks at all
+  // endpoints.
   if (sameContent(old, now)) return noPush;
   const key = serviceKey(namespace, hostname);
   const accounts = !sameContent(before.get(serviceAccounts, service), after.get(serviceAccounts, service));
@@ -39,7 +40,10 @@ export function endpointRequest(comparison: Comparison, hostname: string, namesp
   return mergePushRequests(request, pushRequest(seq, 'headlessendpoint', [key], { full: true }));
 }
 
-/** Network gateways are services with an external address, or nodes. All endpoints of the network are reached through them. */
+/**
+ * Network gateways are services with an external address, or nodes. All endpoints of the network are reached through
+ * them.
+ */
 export function gatewayRequest({ seq, before, after }: Comparison): PushRequest {
   const same = [namedNetworkGateways, networkGateways].every(gateways =>
     sameContent(before.get(gateways, ''), after.get(gateways, '')),
@@ -76,7 +80,7 @@ function isServedByPods({ endpoints }: EndpointShard): boolean {
   return endpoints.some(({ workloadName }) => workloadName !== '');
 }
 
-/** What a pod serves of such a service is known by the service's endpoints alone. */
+/** Only the service's endpoints show which pods serve such a service. */
 function isWithoutSelector(reader: Reader, hostname: string, namespace: string): boolean {
   return reader
     .get(servicesOfHost, hostname)

@@ -1,7 +1,6 @@
-// configHandler: Istio's own kinds. A change that can matter (needsPush) is a full push with the object as its key. Whether a proxy gets anything
-// new is decided by the tracker: a query that reads nothing of what changed does not run.
-// Source: Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers),
-// pilot/pkg/model/config_compare.go.
+// configHandler: Istio's own kinds. A change that can matter (needsPush) is a full push with the object as its key.
+// Whether a proxy gets anything new is decided by the tracker: a query that reads nothing of what changed does not run.
+// Source: Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers), pilot/pkg/model/config_compare.go.
 
 import { sameContent } from '../base/equal.ts';
 import type { Obj } from '../model/object.ts';
@@ -21,7 +20,8 @@ export function configHandler(change: Change): PushRequest | undefined {
 }
 
 /**
- * False for an update whose spec is the same, and whose labels and annotations are nobody's but the author's. Age counts, other than in
+ * False for an update with an equal spec and with changes only in labels and annotations of the author's own. Age
+ * counts, other than in
  * Istio: of two objects that meet the older one wins.
  */
 function needsPush({ before, after }: Change): boolean {

@@ -1,5 +1,5 @@
-// Objects that endpoints of Kubernetes services derive from: EndpointSlices, Endpoints, Pods and Nodes. The services they affect are found by index
-// and their endpoints compared before and after.
+// Objects that endpoints of Kubernetes services derive from: EndpointSlices, Endpoints, Pods and Nodes. The services
+// they affect are found by index and their endpoints compared before and after.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/{endpointslice,pod}.go.
 
 import type { Obj } from '../model/object.ts';
@@ -50,7 +50,7 @@ export function podHandler(before: State, after: State, change: Change): PushReq
   );
 }
 
-/** A node gives its pods their locality, and may lead to the gateway of a network; what else changes on it concerns nobody. */
+/** A node gives its pods their locality and may be the gateway of a network; other changes of a node push nothing. */
 export function nodeHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const [node] = versionsOf(change);
   const comparison = compareStates(change.seq, before, after);

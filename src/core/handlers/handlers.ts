@@ -1,8 +1,9 @@
-// The push that a change of one object requests. Its kind declares how (`push` in KindTypes): as configuration, by a handler of its own under Istio's
-// name for it, or not at all. A handler compares the states before and after.
+// The push that a change of one object requests. Its kind declares how (`push` in KindTypes): as configuration, by a
+// handler of its own under Istio's name for it, or not at all. A handler compares the states before and after.
 //
-// Handlers decide whether a push happens, how it is debounced (`full`) and how it is reported (`configsUpdated`, reasons). They do not decide which
-// proxies are affected; the tracker does. So a handler may request too much, which costs a check, and never too little: law 2 depends on it.
+// Handlers decide whether a push happens, how it is debounced (`full`) and how it is reported (`configsUpdated`,
+// reasons). They do not decide which proxies are affected; the tracker does. So a handler may request too much, which
+// costs a check, and never too little: law 2 depends on it.
 
 import { definitions } from '../kinds/registry.ts';
 import type { KindName, KindPushes } from '../model/kind.ts';

@@ -1,5 +1,5 @@
-// jwksDocumentHandler: an issuer answered with other keys. Istio pushes everything, without a key (pilot/pkg/model/jwks_resolver.go, pushFunc);
-// only proxies whose listeners carry the keys are sent anything.
+// jwksDocumentHandler: an issuer answered with other keys. Istio pushes everything, without a key
+// (pilot/pkg/model/jwks_resolver.go, pushFunc); only proxies whose listeners carry the keys are sent anything.
 
 import { type PushRequest, pushRequest } from '../push-request.ts';
 import type { Change } from './change.ts';

@@ -1,6 +1,6 @@
-// serviceExportHandler and serviceImportHandler: an export of the multi-cluster services API comes or goes, and with it what other clusters see
-// of a service's endpoints; an import says with which addresses a service has a name in the set of clusters.
-// Source: Istio pilot/pkg/serviceregistry/kube/controller/service{export,import}cache.go.
+// serviceExportHandler and serviceImportHandler: an export of the multi-cluster services API comes or goes, and with it
+// what other clusters see of a service's endpoints; an import says with which addresses a service has a name in the set
+// of clusters. Source: Istio pilot/pkg/serviceregistry/kube/controller/service{export,import}cache.go.
 
 import { featureOf } from '../mesh/features.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';
@@ -11,7 +11,7 @@ import { type Change, versionsOf } from './change.ts';
 import { compareStates, orNothing, serviceKey } from './comparison.ts';
 import { clusterSetRequest } from './service.ts';
 
-/** What an export says is not read, only that it is there. */
+/** Only the existence of an export counts, not its content. */
 export function serviceExportHandler(after: State, change: Change): PushRequest | undefined {
   if (change.before !== undefined && change.after !== undefined) return undefined;
   if (!featureOf(after.settings, 'ENABLE_MCS_SERVICE_DISCOVERY')) return undefined;

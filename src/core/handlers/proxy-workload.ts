@@ -1,5 +1,6 @@
-// A change of a proxy's own workload: the proxy takes its labels, its locality and the services it serves from the registry.
-// Source: Istio pilot/pkg/xds/discovery.go (ProxyUpdate), called by the registries on pod and WorkloadEntry events.
+// A change of a proxy's own workload: the proxy takes its labels, its locality and the services it serves from the
+// registry. Source: Istio pilot/pkg/xds/discovery.go (ProxyUpdate), called by the registries on pod and WorkloadEntry
+// events.
 
 import type { ProxyRecord } from '../model/proxy.ts';
 import { noPush, type PushRequest, pushRequest } from '../push-request.ts';

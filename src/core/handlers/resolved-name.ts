@@ -1,4 +1,5 @@
-// resolvedNameHandler: DNS says something else of a name. Only gateways of networks are known by names that are resolved here.
+// resolvedNameHandler: The DNS answer for a name changed. Only gateways of networks are known by names that are
+// resolved here.
 // Rules: Istio pilot/pkg/model/network.go (reloadGateways).
 
 import type { PushRequest } from '../push-request.ts';

@@ -1,5 +1,5 @@
-// Revision tags: webhook configurations, and services of the control plane's namespace, say by their labels which revision a tag means.
-// Source: Istio pkg/revisions/tag_watcher.go.
+// Revision tags: webhook configurations, and services of the control plane's namespace, say by their labels which
+// revision a tag means. Source: Istio pkg/revisions/tag_watcher.go.
 
 import { speaksOfTags } from '../kinds/kubernetes/webhook-configuration.ts';
 import type { Obj } from '../model/object.ts';
@@ -12,7 +12,7 @@ export function revisionTagHandler(change: Change): PushRequest | undefined {
   return pushRequest(change.seq, 'tag', [], { full: true, forced: true });
 }
 
-/** What an object says of tags, as a text; empty if it has no say. */
+/** The revision tags that an object declares, as a text; empty if it declares none. */
 function meaningOf(obj: Obj | undefined): string {
   if (obj === undefined || !speaksOfTags(obj)) return '';
   return `${obj.labels['istio.io/tag'] ?? ''} ${obj.labels['istio.io/rev'] ?? ''} ${obj.name}`;

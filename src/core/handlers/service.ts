@@ -1,6 +1,6 @@
-// serviceHandler: Kubernetes Services. The service of the changed cluster is compared before and after (proxies of that cluster serve by it,
-// the service of all clusters is made of it), so a status or an annotation that is not read pushes nothing.
-// Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (onServiceEvent, addOrUpdateService).
+// serviceHandler: Kubernetes Services. The service of the changed cluster is compared before and after (proxies of that
+// cluster serve by it, the service of all clusters is made of it), so a status or an annotation that is not read pushes
+// nothing. Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (onServiceEvent, addOrUpdateService).
 
 import { sameContent } from '../base/equal.ts';
 import type { Service } from '../model/service.ts';
@@ -29,7 +29,7 @@ export function serviceHandler(before: State, after: State, change: Change): Pus
   return orNothing(mergeAll([serviceRequest(comparison, change.key), gatewayRequest(comparison), tag ?? noPush]));
 }
 
-/** What has to be looked at because a Kubernetes service (`cluster/namespace/name`) differs, or its endpoints do. */
+/** The push request for a Kubernetes service (`cluster/namespace/name`) that differs, or whose endpoints differ. */
 export function serviceRequest(comparison: Comparison, key: string): PushRequest {
   const inSet = clusterSetRequest(comparison, key.slice(key.indexOf('/') + 1));
   return mergeAll([differenceRequest(comparison, kubernetesService, key), inSet]);

@@ -1,5 +1,5 @@
-// workloadEntryHandler: a machine outside Kubernetes. A change affects the endpoints of the ServiceEntries and Kubernetes services that select it, and
-// the proxy on it.
+// workloadEntryHandler: a machine outside Kubernetes. A change affects the endpoints of the ServiceEntries and
+// Kubernetes services that select it, and the proxy on it.
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (workloadEntryHandler).
 
 import type { PushRequest } from '../push-request.ts';

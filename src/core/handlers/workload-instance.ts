@@ -1,7 +1,7 @@
-// The two workload instance handlers: which services a changed workload concerns because they select it by label. A pod or a machine may
-// stand behind a ServiceEntry; a machine (WorkloadEntry) may stand behind a Kubernetes service. Pods behind Kubernetes services come by slices.
-// Source: Istio WorkloadInstanceHandler in pilot/pkg/serviceregistry/serviceentry/controller.go
-// and pilot/pkg/serviceregistry/kube/controller/controller.go.
+// The two workload instance handlers: which services a changed workload concerns because they select it by label. A pod
+// or a machine may stand behind a ServiceEntry; a machine (WorkloadEntry) may stand behind a Kubernetes service. Pods
+// behind Kubernetes services come by slices. Source: Istio WorkloadInstanceHandler in
+// pilot/pkg/serviceregistry/serviceentry/controller.go and pilot/pkg/serviceregistry/kube/controller/controller.go.
 
 import { type Labels, selects } from '../base/labels.ts';
 import type { PushRequest } from '../push-request.ts';
@@ -10,7 +10,10 @@ import { selectingEntries } from '../registry/selecting.ts';
 import { hostsOf } from '../registry/service-entry.ts';
 import { type Comparison, endpointRequest, mergeAll } from './comparison.ts';
 
-/** The hosts of the ServiceEntries of the namespace that select a workload with one of these sets of labels: as it was, as it is. */
+/**
+ * The hosts of the ServiceEntries of the namespace that select a workload with one of these sets of labels: as it was,
+ * as it is.
+ */
 export function serviceEntryInstanceHandler(
   comparison: Comparison,
   namespace: string,
@@ -23,7 +26,10 @@ export function serviceEntryInstanceHandler(
   return mergeAll([...hosts].sort().map(host => endpointRequest(comparison, host, namespace)));
 }
 
-/** The Kubernetes services of the namespace, in the config cluster, that select one. A selector without labels selects nothing. */
+/**
+ * The Kubernetes services of the namespace, in the config cluster, that select one. A selector without labels selects
+ * nothing.
+ */
 export function kubernetesInstanceHandler(
   comparison: Comparison,
   namespace: string,

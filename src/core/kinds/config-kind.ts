@@ -1,6 +1,6 @@
-// What the kinds of configuration that are not Istio's have in common (Ingress): a hand-written schema of what Periplus reads
-// of the spec. Fields it does not name are let through and kept in the projection, because what reads them may come later and must find
-// them in old journals; wrong types of fields that it names are problems.
+// What the kinds of configuration that are not Istio's have in common (Ingress): a hand-written schema of what Periplus
+// reads of the spec. Unknown fields are accepted and kept in the projection, because a later release may read them from
+// old journals; wrong types of known fields are problems.
 
 import { type Either, isLeft, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';

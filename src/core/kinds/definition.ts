@@ -1,5 +1,6 @@
-// What a kind is to the rest of the program: how it is called, keyed, decoded, validated, projected, found and pushed. One definition a kind, in
-// the kind's own file, made by istioKind, configKind or kubernetesKind; registry.ts lists them all.
+// The interface of a kind to the rest of the program: names, keys, decoding, validation, projection, indexes and push
+// handler. One definition a kind, in the kind's own file, made by istioKind, configKind or kubernetesKind; registry.ts
+// lists them all.
 //
 // The decoded content is what everything downstream reads; nothing downstream looks at the raw object again.
 
@@ -27,32 +28,38 @@ export interface KindDefinition<K extends KindName = KindName> {
   readonly store: 'config' | 'kubernetes';
   /** Members of metadata that its projection keeps for this kind alone. */
   readonly keepMeta?: readonly string[];
-  /** Decode and validate; every problem found, with its path. Total for any JSON of a sound shape, which decodeMeta sees to (limits.ts). */
+  /**
+   * Decode and validate; every problem found, with its path. Total for any JSON of a sound shape, which decodeMeta sees
+   * to (limits.ts).
+   */
   readonly decode: (object: RawObject) => Either<NonEmptyArray<Problem>, KindSpecs[K]>;
   /**
-   * The part of the raw object whose change matters; what is outside is not journalled and pushes nothing. Total, and idempotent:
-   * the projection of a projection is itself. Decoding the object or its projection gives the same.
+   * The part of the raw object whose change matters; changes outside of it are not journalled and push nothing. Total,
+   * and idempotent: the projection of a projection is itself. Decoding the object or its projection gives the same.
    */
   readonly project: (object: RawObject) => JsonObject;
   /** Only the projection is journalled: the rest is large, or changes all the time, and no release will read it. */
   readonly trim?: true;
   /** Only metadata is read: a source that can do so need not fetch the rest. */
   readonly metadataOnly?: true;
-  /** What a change of an object asks to be pushed. */
+  /** The push request of a change of an object. */
   readonly push: KindPushes[K];
   readonly indexNames: readonly IndexName[];
-  /** Secondary index entries of an object, one member for each of `indexNames`. (A method: it is called with its own kind only.) */
+  /**
+   * Secondary index entries of an object, one member for each of `indexNames`. (A method: it is called with its own
+   * kind only.)
+   */
   indexes(obj: Obj<K>): IndexEntries;
   /**
-   * What acts in place of an object whose first version is refused, so that a policy that cannot be read closes instead of opening; undefined:
-   * nothing has to. Absent for kinds that decide nothing.
+   * What acts in place of an object whose first version is refused, so that a policy that cannot be read closes instead
+   * of opening; undefined: nothing has to. Absent for kinds that decide nothing.
    */
   standIn?(object: RawObject): KindSpecs[K] | undefined;
-  /** What the object refers to, as written; absent for kinds that refer to nothing. */
+  /** The object's references, as written; absent for kinds without references. */
   references?(obj: Obj<K>): readonly Reference[];
 }
 
-/** What a kind's file says of its kind whatever the family, beside decoding. */
+/** The declarations in a kind's file that do not depend on its family, besides decoding. */
 export type Declaration<K extends KindName> = Pick<
   KindDefinition<K>,
   'kind' | 'group' | 'versions' | 'push' | 'notYet'

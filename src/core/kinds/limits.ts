@@ -1,5 +1,5 @@
-// What an object may look like at all, before any schema: a hostile or broken one is refused here, so that nothing further in can be
-// made to recurse or to work without bound. Sizes of documents and files are the adapters' limits.
+// Limits on the shape of any object, checked before any schema: a hostile or broken object is refused here, so later
+// code neither recurses nor works without bound. Sizes of documents and files are the adapters' limits.
 
 import type { Json, JsonObject } from '../base/json.ts';
 import { type Problem, problem } from '../base/problem.ts';
@@ -7,12 +7,12 @@ import { type Problem, problem } from '../base/problem.ts';
 /** Deeper than any CRD; far from the depth at which recursion over JSON overflows the stack. */
 export const DEPTH_MAX = 100;
 /**
- * Characters of one object, about as its JSON has them. etcd refuses a request of more than 1.5 MiB (`--max-request-bytes`), so an API server
- * stores nothing larger, and istiod never sees it.
+ * Characters of one object, about as its JSON has them. etcd refuses a request of more than 1.5 MiB
+ * (`--max-request-bytes`), so an API server stores nothing larger, and istiod never sees it.
  */
 export const OBJECT_CHARS_MAX = 1.5 * 1024 * 1024;
 
-/** What is wrong with an object's shape, if anything. Total for any JSON. */
+/** The problem of an object's shape, if any. Total for any JSON. */
 export function shapeProblem(json: Json): Problem | undefined {
   const counter = { chars: 0 };
   const found = measure(json, 0, counter);

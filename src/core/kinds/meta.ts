@@ -1,4 +1,4 @@
-// Metadata: what is kept of it, and what an object must have to have a place in a table at all.
+// Metadata: the part that is kept, and the part that an object needs for a place in a table.
 //
 // Names and namespaces become parts of keys and of resource names, so they are held to Kubernetes' syntax here, once.
 
@@ -58,8 +58,8 @@ const decodeObjectMeta = makeDecoder<{ readonly ObjectMeta: DecodedMeta }>(schem
 export const DEFAULT_NAMESPACE = 'default';
 
 /**
- * The metadata of an object, or all that is wrong with it. Total for any JSON. Only what the projection of its kind keeps is looked at,
- * so that two versions which differ elsewhere have equal metadata.
+ * The metadata of an object, or all that is wrong with it. Total for any JSON. Reads only the projection of the kind,
+ * so two versions that differ elsewhere have equal metadata.
  */
 export function decodeMeta(raw: RawObject, kind: MetaRules): Either<NonEmptyArray<Problem>, ObjectMeta> {
   const shape = shapeProblem(raw);
@@ -69,8 +69,8 @@ export function decodeMeta(raw: RawObject, kind: MetaRules): Either<NonEmptyArra
 }
 
 /**
- * The name of an object whose metadata is wrong elsewhere, say in a label; undefined if the name is wrong too, or the object as a whole is not fit to
- * be looked at.
+ * The name of an object whose metadata is wrong elsewhere, say in a label; undefined if the name is wrong too, or the
+ * object exceeds the limits.
  */
 export function soundName(
   raw: RawObject,
@@ -88,7 +88,10 @@ type MetaRules = Pick<KindDefinition, 'clusterScoped' | 'keepMeta'>;
 
 const NOTHING: Readonly<Record<string, string>> = {};
 
-/** The metadata of a sound object, straight away; undefined when there is more to say. Whatever it returns examineMeta would return too. */
+/**
+ * The metadata of a sound object, straight away; undefined when there is more to say. Its results are a subset of
+ * examineMeta's.
+ */
 function soundMeta(metadata: Json | undefined, { clusterScoped, keepMeta }: MetaRules): ObjectMeta | undefined {
   if (!isObject(metadata)) return undefined;
   const { name, namespace, creationTimestamp, resourceVersion, uid } = metadata;
@@ -174,8 +177,8 @@ function checkMeta(meta: ObjectMeta, report: Report): void {
 }
 
 /**
- * The metadata that counts as a change: identity, labels, age, and of the annotations those of Istio and the Gateway API.
- * `keep` names further members that matter for the kind.
+ * The metadata that counts as a change: identity, labels, age, and of the annotations those of Istio and the Gateway
+ * API. `keep` names further members that matter for the kind.
  */
 export function projectMeta(metadata: Json | undefined, keep: readonly string[] = []): Json | undefined {
   if (!isObject(metadata)) return metadata;

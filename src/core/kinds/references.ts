@@ -1,5 +1,6 @@
-// What objects refer to: other objects by name, hosts with their subsets, workloads by label, providers of the mesh configuration. Only as
-// written: whether there is such a thing is a question to the state (select/references.ts). For saying that something refers to nothing.
+// What objects refer to: other objects by name, hosts with their subsets, workloads by label, providers of the mesh
+// configuration. Only as written: whether there is such a thing is a question to the state (select/references.ts). For
+// saying that something refers to nothing.
 
 import type { Labels } from '../base/labels.ts';
 import type { KindName } from '../model/kind.ts';
@@ -48,7 +49,9 @@ export function workloads(
   return labels === undefined || Object.keys(labels).length === 0 ? [] : [{ path, labels, scope }];
 }
 
-/** A Secret beside the object; what is not the name of a Secret (a file, another provider, another namespace) is none. */
+/**
+ * A Secret in the object's namespace; any other form (a file, another provider, another namespace) is not a reference.
+ */
 export function secret(path: string, namespace: string, name: string | undefined): readonly Reference[] {
   if (name === undefined || name === '' || name.includes(':') || name.includes('/')) return [];
   return [{ path, kind: 'Secret', namespace, name }];

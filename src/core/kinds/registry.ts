@@ -1,4 +1,5 @@
-// Every kind, found by what an object calls itself. One line a kind: the compiler refuses a kind of KindTypes that is missing here.
+// Every kind, found by an object's apiVersion and kind. One line a kind: the compiler refuses a kind of KindTypes that
+// is missing here.
 
 import type { Json } from '../base/json.ts';
 import type { IndexName, KindName } from '../model/kind.ts';
@@ -138,12 +139,15 @@ const istioGroups: ReadonlySet<string> = new Set(
   kindNames.map(name => definitions[name].group).filter(group => group.endsWith('.istio.io')),
 );
 
-/** The kind is another project's: its objects are passed over, and nothing is wrong with them. */
+/** The kind is another project's: its objects are skipped without a problem. */
 export function isForeign(apiVersion: string, kind: string): boolean {
   return definitionOf(apiVersion, kind) === undefined && !istioGroups.has(apiVersion.split('/')[0]!);
 }
 
-/** The definition of `apiVersion` and `kind`, e.g. `networking.istio.io/v1` and `Gateway`; undefined for kinds unknown to Periplus. */
+/**
+ * The definition of `apiVersion` and `kind`, e.g. `networking.istio.io/v1` and `Gateway`; undefined for kinds unknown
+ * to Periplus.
+ */
 export function definitionOf(apiVersion: Json | undefined, kind: Json | undefined): KindDefinition | undefined {
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
   return byKind.get(kind)?.get(apiVersion);

@@ -1,4 +1,5 @@
-// How the rules of a kind say what is wrong: they report, and go on, so that an author sees every problem of an object at once.
+// The reporter that the rules of a kind use: a rule reports a problem and continues, so an author sees every problem of
+// an object at once.
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';

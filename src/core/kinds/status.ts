@@ -12,7 +12,10 @@ export interface StatusList {
   readonly decode: (status: Json) => Either<NonEmptyArray<Problem>, JsonObject | undefined>;
 }
 
-/** `status.<list>`, of each element only the text members named, of the elements only those that `matters` (all when absent). */
+/**
+ * `status.<list>`, of each element only the text members named, of the elements only those that `matters` (all when
+ * absent).
+ */
 export function statusList(
   list: string,
   members: readonly string[],
@@ -36,7 +39,7 @@ export function statusList(
   };
 }
 
-/** What is of another type is kept, for decoding to complain of. */
+/** A value of another type is kept; decoding reports it. */
 function projectStatus(
   status: Json,
   list: string,

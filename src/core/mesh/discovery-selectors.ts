@@ -5,7 +5,10 @@ import { type Labels, selects } from '../base/labels.ts';
 import { isLabelKey, isLabelValue } from '../kinds/validate/labels.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../schema/istio-types.gen.ts';
 
-/** One selector that matches is enough. With one that cannot be read all is discovered, as by an istiod that starts with it. */
+/**
+ * One selector that matches is enough. With one that cannot be read all is discovered, as by an istiod that starts with
+ * it.
+ */
 export function discovers(selectors: readonly LabelSelector[], labels: Labels): boolean {
   if (!selectors.every(isReadable)) return true;
   return selectors.some(

@@ -1,4 +1,5 @@
-// The mesh configuration in force, as types: what the sources said, merged over the defaults, so that fields with a default are always there.
+// Types of the mesh configuration in force: the sources' values merged over the defaults, so fields with a default are
+// always present.
 
 import type {
   MeshConfig as DecodedMeshConfig,
@@ -39,5 +40,5 @@ type Defaulted =
 export type MeshConfig = DecodedMeshConfig & {
   readonly [F in Defaulted]-?: NonNullable<DecodedMeshConfig[F]>;
 };
-/** The effective MeshNetworks: name of the network → what is in it and how to reach it. */
+/** The effective MeshNetworks: name of the network → its endpoints and gateways. */
 export type MeshNetworks = { readonly networks: NonNullable<DecodedMeshNetworks['networks']> };

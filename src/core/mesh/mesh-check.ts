@@ -1,8 +1,8 @@
-// The rules of mesh configuration beyond its schema. Source: Istio pkg/config/validation/agent (ValidateMeshConfig, ValidateMeshNetworks).
-// A value that breaks one is refused whole; the last good one stays in force. A provider with a mistake refuses nothing: as in Istio it is
-// only said, for what does not use the provider is right all the same.
+// The rules of mesh configuration beyond its schema. Source: Istio pkg/config/validation/agent (ValidateMeshConfig,
+// ValidateMeshNetworks). A value that breaks one is refused whole; the last good one stays in force. As in Istio, a
+// mistake in a provider is only a warning, because configuration that does not use the provider is valid.
 //
-// Stricter than Istio where every proxy would refuse what comes of it: dnsRefreshRate, and two ports.
+// Stricter than Istio for dnsRefreshRate and two ports: every proxy would refuse the resources made from a wrong value.
 
 import { isIp } from '../base/ip.ts';
 import { checkClientTls } from '../kinds/istio/validate/client-tls.ts';

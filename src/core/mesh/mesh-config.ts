@@ -1,7 +1,8 @@
-// MeshConfig and MeshNetworks: from the values that sources give to the effective value.
-// Merge rules: Istio pkg/config/mesh/mesh.go (ApplyMeshConfig).
+// MeshConfig and MeshNetworks: from the values that sources give to the effective value. Merge rules: Istio
+// pkg/config/mesh/mesh.go (ApplyMeshConfig).
 //
-// Invariant: the effective value keeps the identity of every field that did not change, so queries that read other fields stay valid.
+// Invariant: the effective value keeps the identity of every field that did not change, so queries that read other
+// fields stay valid.
 
 import { type Either, isLeft, isRight, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
@@ -17,9 +18,9 @@ import type { MeshConfig, MeshNetworks } from './effective.ts';
 import { checkMeshConfig, checkMeshNetworks, checkProviders } from './mesh-check.ts';
 import { defaultMeshConfig, defaultMeshNetworks } from './mesh-defaults.ts';
 
-/** What one source said last that was accepted, and beside it a newer value that was refused. */
+/** The last accepted value of one source, and a newer one that was refused, if any. */
 export interface Word {
-  /** As received; undefined while the source said nothing. */
+  /** As received; undefined until the source delivers a value. */
   readonly raw: Json | undefined;
   readonly at: number;
   readonly refused?: {
@@ -37,20 +38,20 @@ export interface Applied<T> extends Word {
 }
 
 /**
- * What a value comes to. Warnings are said to its author and change nothing: unknown fields, which Istio drops without a word, and mistakes
- * in providers, which concern only who uses these.
+ * The result of checking a value. Warnings go to its author and change nothing: unknown fields, which Istio drops
+ * silently, and mistakes in providers, which affect only configuration that uses them.
  */
 export interface Accepted<T> {
   readonly value: T;
   readonly warnings: readonly Problem[];
 }
 
-/** What each source says, as far as it was accepted. */
+/** The accepted value of each source. */
 export type Layers = Readonly<Partial<Record<MeshLayer | 'file', Json>>>;
 
 /**
- * Defaults < shared < base, where base is the file or, if there is none, the ConfigMap. Each layer is valid alone; should two together not
- * be, the base stands alone. (Istio pilot/pkg/bootstrap/mesh.go)
+ * Defaults < shared < base, where base is the file or, if there is none, the ConfigMap. Each layer is valid alone;
+ * should two together not be, the base stands alone. (Istio pilot/pkg/bootstrap/mesh.go)
  */
 export function combineMeshConfig({ file, configMap, shared }: Layers): MeshConfig {
   const below = acceptedOver(shared, defaultMeshConfig) ?? defaultMeshConfig;
@@ -63,14 +64,14 @@ function acceptedOver(raw: Json | undefined, below: MeshConfig): MeshConfig | un
   return read === undefined || isLeft(read) ? undefined : read.right.value;
 }
 
-/** Networks are never merged: the first source that says any is used alone. */
+/** Networks are never merged: the first source with any networks is used alone. */
 export function combineMeshNetworks({ file, configMap, shared }: Layers): MeshNetworks {
   const first = shared ?? file ?? configMap;
   const read = first === undefined ? undefined : meshNetworksOf(first);
   return read === undefined || isLeft(read) ? defaultMeshNetworks : read.right.value;
 }
 
-/** The MeshConfig in force when a source says `raw`: merged over those before it, or everything that is wrong with it. */
+/** The MeshConfig in force with a source's `raw` merged over those before it, or all of its problems. */
 export function meshConfigOf(
   raw: Json,
   below = defaultMeshConfig,
@@ -84,7 +85,7 @@ export function meshConfigOf(
   return right({ value: merged.right, warnings: [...decoded.right.warnings, ...doubts] });
 }
 
-/** The networks in force when a source says `raw`; they replace all earlier ones. */
+/** The networks in force with a source's `raw`; they replace all earlier ones. */
 export function meshNetworksOf(raw: Json): Either<NonEmptyArray<Problem>, Accepted<MeshNetworks>> {
   const decoded = decodeLeniently('istio.mesh.v1alpha1.MeshNetworks', raw);
   if (isLeft(decoded)) return decoded;
@@ -119,7 +120,10 @@ export function mergeMeshConfig(base: MeshConfig, over: DecodedMeshConfig): Mesh
   return merged;
 }
 
-/** Field by field; of the messages inside only `proxyMetadata` and `proxyHeaders` are merged, every other one is replaced. */
+/**
+ * Field by field; of the messages inside only `proxyMetadata` and `proxyHeaders` are merged, every other one is
+ * replaced.
+ */
 export function mergeProxyConfig(base: ProxyConfig, over: ProxyConfig): ProxyConfig {
   const { serviceCluster, tracingServiceName, ...rest } = base;
   const clusterName =

@@ -1,6 +1,6 @@
-// What the process was started with, as far as it changes generated configuration. It is a fact of the journal (`Engine`), so
-// that a replay on another machine uses the recorded flags and never its own environment.
-// Names and defaults of flags and environment variables: istiod's (pilot/cmd/pilot-discovery, pilot/pkg/features).
+// The start settings of the process that affect generated configuration. It is a fact of the journal (`Engine`), so
+// that a replay on another machine uses the recorded flags and never its own environment. Names and defaults of flags
+// and environment variables: istiod's (pilot/cmd/pilot-discovery, pilot/pkg/features).
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 
@@ -13,7 +13,7 @@ export interface Settings {
   readonly systemNamespace: string;
   /** `REVISION`: objects labelled `istio.io/rev` with another value are not ours. */
   readonly revision: string;
-  /** `--clusterAliases`: alias → cluster; a proxy that says it is in an alias is in the cluster. */
+  /** `--clusterAliases`: alias → cluster; a proxy whose metadata names the alias is in the cluster. */
   readonly clusterAliases: Readonly<Record<string, string>>;
   /** Environment variables that are feature flags, as given. Defaults are in features.ts. */
   readonly env: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export function settingsToJson(settings: Settings): JsonObject {
   return Object.keys(clusterAliases).length === 0 ? rest : { ...rest, clusterAliases };
 }
 
-/** Total: what is absent or of another type keeps its default, so that journals of older releases still fold. */
+/** Total: a value that is absent or of another type keeps its default, so journals of older releases still fold. */
 export function settingsFromJson(json: JsonObject): Settings {
   const text = (value: Json | undefined, fallback: string): string => (typeof value === 'string' ? value : fallback);
   return {

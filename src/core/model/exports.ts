@@ -10,7 +10,10 @@ export interface Exports {
   readonly others: readonly string[];
 }
 
-/** `*` wins over `~` (nobody), which wins over names. An empty list, of the object or of the mesh, is the same as none. */
+/**
+ * `*` takes precedence over `~` (none), and `~` over names. An empty list, of the object or of the mesh, is the same as
+ * none.
+ */
 export function exportsOf(
   given: readonly string[] | undefined,
   meshDefault: readonly string[] | undefined,

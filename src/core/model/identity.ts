@@ -10,7 +10,7 @@ export interface VerifiedIdentity {
 
 type Claims = Pick<ProxyRecord, 'facets' | 'metadata' | 'identities'>;
 
-/** The first proven identity that agrees with what the node says of itself; the trust domain is not compared. */
+/** The first proven identity that agrees with the node's metadata; the trust domain is not compared. */
 export function verifiedIdentity({ facets, metadata, identities }: Claims): VerifiedIdentity | undefined {
   const account = metadataText(metadata, 'SERVICE_ACCOUNT');
   for (const text of identities) {

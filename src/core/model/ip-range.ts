@@ -1,4 +1,5 @@
-// Ranges of IP addresses from text: an address, or an address and a prefix length, strict as Go's netip. Host bits are kept.
+// Ranges of IP addresses from text: an address, or an address and a prefix length, strict as Go's netip. Host bits are
+// kept.
 
 import ipaddr from 'ipaddr.js';
 import { isIpv4, isIpv6 } from '../base/ip.ts';
@@ -11,7 +12,7 @@ export interface IpRange {
 
 const LENGTH = /^(0|[1-9]\d{0,2})$/;
 
-/** undefined for what is neither an address nor a prefix; a prefix has no zone. */
+/** undefined for a text that is neither an address nor a prefix; a prefix has no zone. */
 export function ipRange(text: string): IpRange | undefined {
   const slash = text.indexOf('/');
   if (slash < 0) return rangeOf(text.includes('%') ? text.slice(0, text.indexOf('%')) : text, undefined);

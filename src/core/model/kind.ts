@@ -1,4 +1,5 @@
-// The kinds as types. Each kind adds its own member to KindTypes, in the file that declares it (src/core/kinds), by declaration merging:
+// The kinds as types. Each kind adds its own member to KindTypes, in the file that declares it (src/core/kinds), by
+// declaration merging:
 //
 //     declare module '../../model/kind.ts' {
 //       interface KindTypes {
@@ -6,8 +7,9 @@
 //       }
 //     }
 //
-// So the model knows every kind by name and imports none: objects name their kinds, kinds name objects, and no file imports in a circle.
-// The compiler checks that what is declared here is defined (kinds/registry.ts) and that what pushes in its own way has a handler (handlers/).
+// So the model knows every kind by name and imports none: objects name their kinds, kinds name objects, and no file
+// imports in a circle. The compiler checks that each kind declared here is defined (kinds/registry.ts), and that each
+// kind with its own push rule has a handler (handlers/).
 
 /** One member a kind, each of the shape KindType. */
 // biome-ignore lint/suspicious/noEmptyInterface: the kinds add the members
@@ -15,8 +17,9 @@ export interface KindTypes {}
 
 export interface KindType {
   /**
-   * Decoded content. Istio kinds: the spec as istio-types.gen.ts has it (presence kept: an absent field is undefined), for two of them with the
-   * part of the status that generation reads. Kubernetes kinds: what Periplus uses of the whole object, flattened.
+   * Decoded content. Istio kinds: the spec as istio-types.gen.ts has it (presence kept: an absent field is undefined),
+   * for two of them with the part of the status that generation reads. Kubernetes kinds: what Periplus uses of the
+   * whole object, flattened.
    */
   readonly spec: unknown;
   /** Names of its secondary indexes; absent for kinds that are found by key alone. */
@@ -25,8 +28,8 @@ export interface KindType {
 }
 
 /**
- * What a change of an object asks to be pushed. `config`: a full push that names the object, as Istio's config handler does; `own`: a handler of
- * its own (handlers/handlers.ts); `none`: nothing that a proxy is sent is made of the kind.
+ * The push request of a change of an object. `config`: a full push that names the object, as Istio's config handler
+ * does; `own`: a handler of its own (handlers/handlers.ts); `none`: nothing that a proxy is sent is made of the kind.
  */
 export type Push = 'config' | 'own' | 'none';
 
@@ -38,7 +41,7 @@ export type KindPushes = { readonly [K in KindName]: KindTypes[K]['push'] };
 export type IndexesOf<K extends KindName> = KindTypes[K] extends { readonly indexes: infer I extends string }
   ? I
   : never;
-/** Secondary indexes: name → kind that is found by it. The kind's file says what the keys are. */
+/** Secondary indexes: name → kind that is found by it. The kind's file defines the keys. */
 export type Indexes = { readonly [K in KindName as IndexesOf<K>]: K };
 export type IndexName = keyof Indexes;
 /** Index name → keys under which one object is found. */

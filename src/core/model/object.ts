@@ -1,5 +1,6 @@
-// An accepted object: metadata as far as it matters to anybody, and the decoded content. Immutable; its identity is its version:
-// the reducer keeps the old record when nothing in the projection of its kind changed, so `===` means "did not change".
+// An accepted object: metadata as far as it matters to anybody, and the decoded content. Immutable; its identity is its
+// version: the reducer keeps the old record when nothing in the projection of its kind changed, so `===` means "did not
+// change".
 
 import type { Origin, Problem } from '../base/problem.ts';
 import type { RawObject } from '../event.ts';
@@ -18,11 +19,11 @@ export interface Obj<K extends KindName = KindName> {
   readonly creationTime: number;
   readonly resourceVersion: string;
   readonly uid: string;
-  /** The decoded content: for Istio kinds the `spec`, for Kubernetes kinds what kinds/kubernetes.ts says. */
+  /** The decoded content: for Istio kinds the `spec`, for Kubernetes kinds the projection of their schema. */
   readonly spec: KindSpecs[K];
 }
 
-/** What one source says of one object: the accepted version and, beside it, a newer one that was refused. */
+/** One source's record of one object: the accepted version and, beside it, a newer one that was refused. */
 export interface ObjectRecord {
   readonly source: string;
   readonly kind: KindName;
@@ -32,7 +33,10 @@ export interface ObjectRecord {
   readonly raw?: RawObject;
   /** seq of the event that brought the accepted version. */
   readonly acceptedAt: number;
-  /** seq of a later event that changed what was received in a way that does not count, e.g. its status: for those who write objects. */
+  /**
+   * seq of a later event that changed what was received in a way that does not count, e.g. its status: for those who
+   * write objects.
+   */
   readonly writtenAt?: number;
   readonly origin?: Origin;
   readonly refused?: Refusal;
@@ -49,7 +53,8 @@ export interface Refusal {
 
 /**
  * The key in the table of the kind. Istio kinds and Gateway API live in the config cluster only and are keyed
- * `namespace/name`; Kubernetes kinds of every cluster are kept: `cluster/namespace/name`, cluster-scoped `cluster/name`.
+ * `namespace/name`; Kubernetes kinds of every cluster are kept: `cluster/namespace/name`, cluster-scoped
+ * `cluster/name`.
  */
 export function kubernetesKey(cluster: string, namespace: string, name: string): string {
   return namespace === '' ? `${cluster}/${name}` : `${cluster}/${namespace}/${name}`;

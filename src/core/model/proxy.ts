@@ -1,6 +1,7 @@
-// A connected proxy as the core sees it: the node of its first request, parsed once into facets, its subscriptions and NACKs.
-// Generation never reads the node: it asks for one facet at a time (core/query/facets.ts), so proxies that agree in the facets asked for share
-// every value. Source: Istio pilot/pkg/model/context.go, pkg/model/proxy.go (ParseMetadata, ParseServiceNodeWithMetadata).
+// A connected proxy as the core sees it: the node of its first request, parsed once into facets, its subscriptions and
+// NACKs. Generation never reads the node: it asks for one facet at a time (core/query/facets.ts), so proxies that agree
+// in the facets asked for share every value. Source: Istio pilot/pkg/model/context.go, pkg/model/proxy.go
+// (ParseMetadata, ParseServiceNodeWithMetadata).
 
 import { isIp, isIpv4, isIpv6 } from '../base/ip.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
@@ -64,7 +65,7 @@ export interface ProxyRecord {
 const newest: readonly [number, number, number] = [65535, 65535, 65535];
 const proxyTypes: readonly string[] = ['sidecar', 'router', 'waypoint', 'ztunnel', 'agentgateway'];
 
-/** The facets of a node, or what is wrong with it (gRPC INVALID_ARGUMENT). */
+/** The facets of a node, or its problem (gRPC INVALID_ARGUMENT). */
 export function parseNode(node: JsonObject): NodeFacets | { readonly error: string } {
   if (typeof node.id !== 'string' || node.id === '') return { error: 'missing node information' };
   const parts = node.id.split('~');

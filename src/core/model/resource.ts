@@ -1,5 +1,5 @@
-// A generated xDS resource: the message with every `Any` still unpacked. Its identity is its version: equal inputs give the identical
-// resource, which is what encoding, comparison and sharing go by.
+// A generated xDS resource: the message with every `Any` still unpacked. Its identity is its version: equal inputs give
+// the identical resource, which is what encoding, comparison and sharing go by.
 
 import type { Problem } from '../base/problem.ts';
 

@@ -1,7 +1,8 @@
-// Finding what selects, and what is selected, by index instead of by trying everything: a selector is filed under one of its labels, a workload
-// under each of its own, so only those are compared that have that label in common.
+// Finds selectors and selected workloads by index instead of by comparing all pairs: a selector is indexed by one of
+// its labels, a workload by each of its labels, so only pairs with that label in common are compared.
 //
-// Labels of the topology are never that one: a workload has them from its node, its cluster and the mesh (withTopology), not by itself.
+// Labels of the topology are never that one: a workload has them from its node, its cluster and the mesh
+// (withTopology), not by itself.
 
 import {
   CLUSTER_LABEL,
@@ -23,8 +24,9 @@ const OF_TOPOLOGY: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Labels that say of what sort a workload is, not which one: many have the same. The last part of a name, behind its prefix. A guess, which costs
- * time where it is wrong and nothing else; what is really rare in a mesh changes with every object, and an index entry follows from its object alone.
+ * Labels that say of what sort a workload is, not which one: many have the same. The last part of a name, behind its
+ * prefix. A guess; a wrong one costs only time. The labels that are really rare change with every object, but an index
+ * entry must depend on its object alone.
  */
 const OF_SORTS: ReadonlySet<string> = new Set([
   'class',
@@ -46,8 +48,8 @@ const OF_SORTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * `label=value` of one label of a selector; empty for one that has none but those of the topology. The first by name of those that tell workloads
- * apart, if there is one.
+ * `label=value` of one label of a selector; empty for one that has none but those of the topology. The first by name of
+ * those that tell workloads apart, if there is one.
  */
 export function selectorKey(selector: Labels): string {
   let first: string | undefined;

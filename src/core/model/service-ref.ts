@@ -1,5 +1,5 @@
-// A service by hostname and namespace: the argument of the queries about its endpoints and accounts. The key is the text that such a query is memoised
-// by, made here once.
+// A service by hostname and namespace: the argument of the queries about its endpoints and accounts. The key is the
+// text that such a query is memoised by, made here once.
 
 import type { Service } from './service.ts';
 

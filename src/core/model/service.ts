@@ -1,5 +1,5 @@
-// The service model: what Kubernetes Services and ServiceEntries come down to. Derived by src/core/registry, read by everything above.
-// Source of shapes and names: Istio pilot/pkg/model/service.go (Service, IstioEndpoint).
+// The service model: what Kubernetes Services and ServiceEntries come down to. Derived by src/core/registry, read by
+// everything above. Source of shapes and names: Istio pilot/pkg/model/service.go (Service, IstioEndpoint).
 
 /** Istio's protocol classes. `Unsupported` is detected from the traffic ("auto"). */
 export type Protocol =
@@ -48,7 +48,9 @@ export interface Service {
   readonly autoAllocatedV6?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly selector: Readonly<Record<string, string>>;
-  /** Resolved against the mesh default: `*` public, `.` never appears (it is the namespace's name), `~` nobody. Sorted. */
+  /**
+   * Resolved against the mesh default: `*` public, `.` never appears (it is the namespace's name), `~` none. Sorted.
+   */
   readonly exportTo: readonly string[];
   readonly creationTime: number;
   readonly serviceAccounts: readonly string[];
@@ -93,7 +95,7 @@ export interface Endpoint {
   readonly hostname: string;
   readonly subdomain: string;
   readonly weight: number;
-  /** `istio` or `disabled` (or what the label says). */
+  /** `istio` or `disabled` (or the label's value). */
   readonly tlsMode: string;
   readonly health: EndpointHealth;
 }

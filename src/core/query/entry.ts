@@ -1,7 +1,7 @@
 // One memoised value of a query, linked both ways: down to the reads and calls it depends on, up to its callers.
 //
-// Invariant: every caller of an entry that is not `valid` is not `valid` either. So invalidation stops at the first caller that already is not, and a
-// `valid` entry needs no look at what lies below it.
+// Invariant: every caller of an entry that is not `valid` is not `valid` either. So invalidation stops at the first
+// caller that already is not, and a `valid` entry needs no look at what lies below it.
 
 import { type Few, forEachOf, withOne, without } from '../base/small-set.ts';
 import type { FacetKey, FacetSource } from './facet-key.ts';
@@ -22,7 +22,9 @@ export interface Call {
   facetKey: FacetKey;
 }
 
-/** A selection bound to one item: the query that runs it for the item, and the values it gave. Equal items share one. */
+/**
+ * A selection bound to one item: the query that runs it for the item, and the values it gave. Equal items share one.
+ */
 export interface BoundSelection {
   readonly query: AnyQuery;
   readonly variants: Variants<Entry>;
@@ -36,8 +38,8 @@ export interface CallList {
 }
 
 /**
- * `valid`: running the query again would give this value. `suspect`: a callee, at any depth, is invalid; the value may still be right.
- * `invalid`: a read changed, or a call gave another value; the query must run again.
+ * `valid`: running the query again would give this value. `suspect`: a callee, at any depth, is invalid; the value may
+ * still be right. `invalid`: a read changed, or a call gave another value; the query must run again.
  */
 export type Validity = 'valid' | 'suspect' | 'invalid';
 
@@ -89,7 +91,10 @@ export function invalidate(entry: Entry): void {
   }
 }
 
-/** Detaches a dropped entry from its reads and calls. Its callers keep their link and find it invalid; by the invariant none of them is valid. */
+/**
+ * Detaches a dropped entry from its reads and calls. Its callers keep their link and find it invalid; by the invariant
+ * none of them is valid.
+ */
 export function unlink(entry: Entry): void {
   entry.unlinked = true;
   entry.validity = 'invalid';

@@ -1,15 +1,18 @@
-// The facet key of a memoised value: which facets of the proxy its run asked for, itself or through calls, and with what result.
-// A proxy may use the value if and only if it has the same value for each of these facets.
+// The facet key of a memoised value: the facets of the proxy that its run read, itself or through calls, and their
+// values. A proxy may use the value if and only if it has the same value for each of these facets.
 //
-// Facet values are interned, so keys are compared by identity, pair by pair. Keys are shared where possible (a caller that adds nothing takes the
-// key of its callee), because identical keys let `Tracker` skip even that.
+// Facet values are interned, so keys are compared by identity, pair by pair. Keys are shared where possible (a caller
+// that adds nothing takes the key of its callee), because identical keys let `Tracker` skip even that.
 
 import type { Facet, FacetValue } from './facets.ts';
 
-/** In the order in which a run first asked for each facet. */
+/** In the order of the run's first reads. */
 export type FacetKey = readonly (readonly [Facet, FacetValue])[];
 
-/** What adds pairs to the key of a run: a facet it asked for itself, or a call, which adds the key of the called entry. */
+/**
+ * A source of pairs in the key of a run: a facet that it read itself, or a call, which adds the key of the called
+ * entry.
+ */
 export type FacetSource = FacetKey[number] | { readonly facetKey: FacetKey };
 
 const NO_FACETS: FacetKey = [];

@@ -1,6 +1,8 @@
-// Facets: the attributes of a proxy that a query may read, one at a time, so that a value depends on the attributes it used and not on the whole node.
+// Facets: the attributes of a proxy that a query may read, one at a time, so that a value depends on the attributes it
+// used and not on the whole node.
 //
-// Invariant: facet values are interned by canonical JSON, so equal values are the identical object. Facet keys are therefore compared by `===`.
+// Invariant: facet values are interned by canonical JSON, so equal values are the identical object. Facet keys are
+// therefore compared by `===`.
 
 import { canonicalJson, type Json } from '../base/json.ts';
 import { verifiedIdentity } from '../model/identity.ts';
@@ -100,7 +102,10 @@ export class FacetRegistry {
     if (one !== undefined) one.usedInEpoch = this.#epoch;
   }
 
-  /** Drops derived facets and representatives used neither in this epoch nor in the previous one. No kept entry has them in its key. */
+  /**
+   * Drops derived facets and representatives used neither in this epoch nor in the previous one. No kept entry has them
+   * in its key.
+   */
   sweep(): void {
     const oldest = this.#epoch - 1;
     for (const [text, { usedInEpoch }] of this.#byText) if (usedInEpoch < oldest) this.#byText.delete(text);

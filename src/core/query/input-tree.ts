@@ -1,8 +1,9 @@
 // Finds the output of one generator by its inputs, without making a text of the inputs as a key.
 //
-// Inputs are flattened into atoms: their member names, then each member, arrays as their length and elements. Inputs are equal if their atoms are. The
-// tree tells known inputs apart by as few atoms as it takes: each branch looks at one position where the inputs below it differ, and the leaf that
-// remains is compared in full. So a look-up costs a few steps and one comparison.
+// Inputs are flattened into atoms: their member names, then each member, arrays as their length and elements. Inputs
+// are equal if their atoms are. The tree tells known inputs apart by as few atoms as it takes: each branch looks at one
+// position where the inputs below it differ, and the leaf that remains is compared in full. So a look-up costs a few
+// steps and one comparison.
 //
 // Invariant: the tree holds at most one leaf for each list of atoms.
 
@@ -41,7 +42,7 @@ export class InputTree<L extends Leaf> {
   #root: Node<L> | undefined;
   /** Newest first: most generators get their inputs from one place in the code, so the first shape matches. */
   readonly #shapes: Shape[] = [];
-  /** One object for each set of names, whatever their order; it is the first atom. */
+  /** One object for each set of names in any order; it is the first atom. */
   readonly #nameSets = new Map<string, object>();
   #size = 0;
 
@@ -153,7 +154,10 @@ function listAtoms(list: readonly unknown[]): Atoms {
   return taken();
 }
 
-/** Atoms are gathered here and copied at their final length: lists that grow keep spare room, and there are hundreds of thousands of them. */
+/**
+ * Atoms are gathered here and copied at their final length: lists that grow keep spare room, and there are hundreds of
+ * thousands of them.
+ */
 const scratch: unknown[] = [];
 let gathered = 0;
 

@@ -1,7 +1,8 @@
 // Generators and their memo: equal inputs give the identical output, for whichever proxy the inputs were selected.
 //
-// Inputs are plain records of immutable references, scalars, or arrays of these. Scalars and arrays are compared by content, all other objects by
-// identity: they come from the state, a query or another memo, each of which keeps identity while content is equal.
+// Inputs are plain records of immutable references, scalars, or arrays of these. Scalars and arrays are compared by
+// content, all other objects by identity: they come from the state, a query or another memo, each of which keeps
+// identity while content is equal.
 
 import { InputTree, type Leaf } from './input-tree.ts';
 
@@ -10,7 +11,10 @@ export interface Generator<I extends object, O> {
   readonly run: (inputs: I) => O;
 }
 
-/** A generator that returns one object for all equal records, so that values memoised by identity are shared by the callers that make them. */
+/**
+ * A generator that returns one object for all equal records, so that values memoised by identity are shared by the
+ * callers that make them.
+ */
 export function interning<T extends object>(name: string): Generator<T, T> {
   return { name, run: one => one };
 }
@@ -25,7 +29,10 @@ export interface MemoCell extends Leaf {
 const CONTENT_DEPTH = 3;
 
 export class InputMemo {
-  /** By generator name. Bounded by the generators in the program, so trees stay when their cells are swept, with the shapes they have learnt. */
+  /**
+   * By generator name. Bounded by the generators in the program, so trees stay when their cells are swept, with the
+   * shapes they have learnt.
+   */
   readonly #trees = new Map<string, InputTree<MemoCell>>();
 
   /** `beforeRun` is called before the generator is. */
@@ -74,8 +81,9 @@ function sameValue(a: unknown, b: unknown): boolean {
 }
 
 /**
- * The new value with the equal parts of the old one in place of its own: the whole value if equal, otherwise the equal elements of an array, at its
- * beginning and end (and in between, if the length is the same). Callers of the unchanged elements then see identical objects.
+ * The new value with the equal parts of the old one in place of its own: the whole value if equal, otherwise the equal
+ * elements of an array, at its beginning and end (and in between, if the length is the same). Callers of the unchanged
+ * elements then see identical objects.
  */
 export function keepSame(before: unknown, now: unknown): unknown {
   if (sameValue(before, now)) return before;

@@ -1,7 +1,9 @@
-// The newest entry of each lineage (Selection.lineage in reader.ts), one for each facet key. When a long list changes, its selection is bound to a
-// new item that has no entry yet; the predecessor then lends its call lists, so that only the elements that differ are evaluated.
+// The newest entry of each lineage (Selection.lineage in reader.ts), one for each facet key. When a long list changes,
+// its selection is bound to a new item that has no entry yet; the predecessor then lends its call lists, so that only
+// the elements that differ are evaluated.
 //
-// A hint only: every call taken from a predecessor is checked, so a wrong or missing predecessor costs time and changes no value.
+// A hint only: every call taken from a predecessor is checked, so a wrong or missing predecessor costs time and changes
+// no value.
 
 import type { Entry } from './entry.ts';
 import type { Facet, FacetValue } from './facets.ts';

@@ -1,8 +1,9 @@
-// The facet values of one proxy, kept over states. A plain facet depends on the proxy's record alone and never changes. A derived facet is the value
-// of a query, and is evaluated again only when its entry is no longer valid. So a change unrelated to a proxy costs nothing for it.
+// The facet values of one proxy, kept over states. A plain facet depends on the proxy's record alone and never changes.
+// A derived facet is the value of a query, and is evaluated again only when its entry is no longer valid. So a change
+// unrelated to a proxy costs nothing for it.
 //
-// Invariant: while `areCurrent` is true, each value here is what evaluating its facet again would give. A `Handle` therefore compares the identity of
-// this object instead of facet values.
+// Invariant: while `areCurrent` is true, each value here is what evaluating its facet again would give. A `Handle`
+// therefore compares the identity of this object instead of facet values.
 
 import type { ProxyRecord } from '../model/proxy.ts';
 import type { Entry } from './entry.ts';
@@ -17,7 +18,9 @@ export interface Handle<R> {
   readonly proxyFacets: ProxyFacets;
 }
 
-/** A sweep keeps what was used in its epoch or the one before: entries not used for more epochs may have been dropped. */
+/**
+ * A sweep keeps what was used in its epoch or the one before: entries not used for more epochs may have been dropped.
+ */
 const EPOCHS_KEPT = 2;
 
 /** A derived facet with the entry its value came from, and that entry's facet key at the time. */
@@ -63,7 +66,10 @@ export class ProxyFacets {
     this.#derived.push({ facet, entry, facetKey: entry.facetKey });
   }
 
-  /** False once an entry is no longer valid or has another facet key. The caller then replaces this object (`withoutDerived`). */
+  /**
+   * False once an entry is no longer valid or has another facet key. The caller then replaces this object
+   * (`withoutDerived`).
+   */
   areCurrent(invalidations: number): boolean {
     if (this.#invalidations === invalidations) return true;
     for (const { entry, facetKey } of this.#derived) {
@@ -73,7 +79,10 @@ export class ProxyFacets {
     return true;
   }
 
-  /** Marks all values as used in this epoch. False if that is too late: entries may be swept, or equal values interned as other objects. */
+  /**
+   * Marks all values as used in this epoch. False if that is too late: entries may be swept, or equal values interned
+   * as other objects.
+   */
   renew(epoch: number, facets: FacetRegistry): boolean {
     if (this.#epoch === epoch) return true;
     if (epoch - this.#epoch > EPOCHS_KEPT) return false;

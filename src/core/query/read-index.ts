@@ -1,7 +1,8 @@
 // The read index: each read that memoised entries made of the state, once, with its current value and its dependents.
 //
-// `moveTo` another state compares the states table by table, skipping tables they share; finds the reads that the differing keys affect; evaluates those,
-// and reports the dependents of each read whose value changed. So a change costs what it affects, not the size of the state.
+// `moveTo` another state compares the states table by table, skipping tables they share; finds the reads that the
+// differing keys affect; evaluates those, and reports the dependents of each read whose value changed. So a change
+// costs what it affects, not the size of the state.
 //
 // Invariant: the value of each read here is its value at the state that the index was last moved to.
 
@@ -15,7 +16,10 @@ import type { Obj } from '../model/object.ts';
 import type { State } from '../state.ts';
 import type { Table } from '../table.ts';
 
-/** One read of the state (an object, a range, a field …) with its current value. Equal reads are one object. `D` is what depends on it: an Entry. */
+/**
+ * One read of the state (an object, a range, a field …) with its current value. Equal reads are one object. `D` is what
+ * depends on it: an Entry.
+ */
 export abstract class Read<D> {
   abstract value: unknown;
   #dependents: Few<D>;

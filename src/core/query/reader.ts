@@ -1,6 +1,8 @@
-// The tracked reader: the only way for a query to look at the state and at a proxy. Everything read through it becomes a dependency of the value.
+// The tracked reader: the only way for a query to look at the state and at a proxy. Everything read through it becomes
+// a dependency of the value.
 //
-// Queries are keyed by their argument (a text, or a record with a `key`), selections by the content of an item, derivations by nothing but the proxy.
+// Queries are keyed by their argument (a text, or a record with a `key`), selections by the content of an item,
+// derivations by nothing but the proxy.
 
 import type { Json } from '../base/json.ts';
 import type { MeshConfig, MeshNetworks } from '../mesh/effective.ts';
@@ -12,7 +14,10 @@ import type { Obj } from '../model/object.ts';
 import type { NodeFacets } from '../model/proxy.ts';
 import type { Generator } from './memo.ts';
 
-/** A named, memoised, pure read of the state. Names are unique in the program. An argument that is not a text has a `key`. */
+/**
+ * A named, memoised, pure read of the state. Names are unique in the program. An argument that is not a text has a
+ * `key`.
+ */
 export type Query<A, R> = QueryBody<A, R> & QueryKey<A>;
 
 interface QueryBody<A, R> {
@@ -42,20 +47,25 @@ export function keyOf(query: AnyQuery, arg: unknown): string {
 }
 
 /**
- * A query whose argument is a record that the caller composed (an item), memoised by its content as the inputs of a generator are. So callers that
- * composed equal items, each in its own way, share one value although it reads the state.
+ * A query whose argument is a record that the caller composed (an item), memoised by its content as the inputs of a
+ * generator are. So callers that composed equal items, each in its own way, share one value although it reads the
+ * state.
  */
 export interface Selection<I extends object, R> {
   readonly name: string;
   readonly run: (reader: ProxyReader, item: I) => R;
   /**
-   * For items that hold a long list and change a little at a time: items with equal text are successive versions of one list. A run for a new version
-   * reuses the calls of the version before (`selectEach`), and equal parts of both results are identical. Affects cost, never a value.
+   * For items that hold a long list and change a little at a time: items with equal text are successive versions of one
+   * list. A run for a new version reuses the calls of the version before (`selectEach`), and equal parts of both
+   * results are identical. Affects cost, never a value.
    */
   readonly lineage?: (item: I) => string;
 }
 
-/** A facet of the proxy that depends on the state too: its labels, its Sidecar. Values that use it depend on its value, not on how it came about. */
+/**
+ * A facet of the proxy that depends on the state too: its labels, its Sidecar. Values that use it depend on its value,
+ * not on how it came about.
+ */
 export interface Derivation<T extends Json> {
   readonly name: string;
   readonly run: (reader: ProxyReader) => T;
@@ -77,8 +87,8 @@ export interface Reader {
   /** The value of a selection for an item. */
   select<I extends object, R>(selection: Selection<I, R>, item: I): R;
   /**
-   * `select` for each item, in order. Meant for long lists of which a later run has a version with few differences: calls for identical items that are
-   * still current are reused without a look-up.
+   * `select` for each item, in order. Meant for long lists of which a later run has a version with few differences:
+   * calls for identical items that are still current are reused without a look-up.
    */
   selectEach<I extends object, R>(selection: Selection<I, R>, items: readonly I[]): readonly R[];
   /** Runs a generator, or returns the identical output if inputs with equal elements were seen before. */

@@ -1,8 +1,9 @@
-// One run of a query: the tracked reader that the query is given, and the record of what it read.
+// One run of a query: the tracked reader that the query is given, and the record of its reads.
 //
-// The record is one flat object, and each list in it is made when its first element comes: a cold start makes hundreds of thousands of runs, and most
-// read one or two things. Reads and calls are noted once per run in the common case, by the id of the run left on the thing noted (`lastRun`); a
-// duplicate is possible when another run comes in between, and harmless.
+// The record is one flat object, and each list in it is made when its first element comes: a cold start makes hundreds
+// of thousands of runs, and most read one or two things. Reads and calls are noted once per run in the common case, by
+// the id of the run left on the thing noted (`lastRun`); a duplicate is possible when another run comes in between, and
+// harmless.
 
 import { assert } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';
@@ -60,7 +61,7 @@ export class Run implements ProxyReader {
   /** The previous entry is unlinked: its Call objects have no other owner and are reused without a copy. */
   readonly #ownsPreviousCalls: boolean;
   readonly #id = ++runs;
-  /** Facets that this query itself asked for. */
+  /** Facets that this query itself read. */
   #ownFacets: FacetKey[number][] | undefined;
   /** Made at the first own facet; until then the calls are all there is. */
   #facetSources: FacetSource[] | undefined;
@@ -78,7 +79,7 @@ export class Run implements ProxyReader {
     this.#ownsPreviousCalls = previous?.unlinked === true;
   }
 
-  /** What adds to the facet key, in the order in which it was asked for. */
+  /** The sources of the facet key, in the order of the reads. */
   get facetSources(): readonly FacetSource[] {
     return this.#facetSources ?? this.calls;
   }
@@ -238,7 +239,9 @@ export class Run implements ProxyReader {
     return call;
   }
 
-  /** Records the call. It is also a source of facets: the caller's value depends on every facet that the callee's does. */
+  /**
+   * Records the call. It is also a source of facets: the caller's value depends on every facet that the callee's does.
+   */
   #note(call: Call): void {
     call.entry.lastRun = this.#id;
     this.#calls ??= [];
@@ -276,8 +279,8 @@ export function binderOf<I extends object>(selection: Selection<I, unknown>): Ge
 }
 
 /**
- * Finds the earlier call for an item. Lists change little from run to run, so the next call is usually the one wanted; the first insertion or
- * removal builds an index.
+ * Finds the earlier call for an item. Lists change little from run to run, so the next call is usually the one wanted;
+ * the first insertion or removal builds an index.
  */
 function finderOf({ items, calls }: CallList): (item: object) => Call | undefined {
   let next = 0;

@@ -1,8 +1,10 @@
-// The garbage collection of the tracker, in small steps. An entry is dropped if it has no caller and was used neither in this epoch nor in the previous
-// one; its callees follow once they meet the same condition. Between two steps the tracker may be used and the state may change.
+// The garbage collection of the tracker, in small steps. An entry is dropped if it has no caller and was used neither
+// in this epoch nor in the previous one; its callees follow once they meet the same condition. Between two steps the
+// tracker may be used and the state may change.
 //
-// Invariant: after each step, every entry that a look-up can find is linked to its reads and calls, as are the entries it calls. Liveness is decided
-// when an entry is reached, by its callers and its epoch; no set of marks exists that could be outdated, so an unfinished sweep does no harm.
+// Invariant: after each step, every entry that a look-up can find is linked to its reads and calls, as are the entries
+// it calls. Liveness is decided when an entry is reached, by its callers and its epoch; no set of marks exists that
+// could be outdated, so an unfinished sweep does no harm.
 
 import { isEmpty } from '../base/small-set.ts';
 import { type Entry, unlink } from './entry.ts';

@@ -1,17 +1,21 @@
-// The tracker: memoises every query, knows what each memoised value depends on, and runs again only what a change of state can affect.
-// Incrementality, sharing between proxies, push scope and provenance all follow from it; no second bookkeeping exists.
+// The tracker: memoises every query, knows what each memoised value depends on, and runs again only the queries that a
+// change affects. Incrementality, sharing between proxies, push scope and provenance all follow from it; no second
+// bookkeeping exists.
 //
 // A *query* reads the state through a tracked reader (run.ts). The run records two things about the value:
-//   - its read set: objects, ranges, mesh fields, flags and other queries it read, misses included (read-index.ts, entry.ts);
-//   - its facet key: the facets of the proxy it asked for, with their values (facets.ts). All proxies with equal facets share the value.
+//   - its read set: objects, ranges, mesh fields, flags and other queries it read, misses included (read-index.ts,
+//     entry.ts);
+//   - its facet key: the facets of the proxy it asked for, with their values (facets.ts). All proxies with equal facets
+//     share the value.
 // A *generator* is a pure function of its inputs, memoised by the identity of their elements (memo.ts).
 //
-// How a change travels. The read index finds the reads whose value changed. Entries that made such a read become `invalid`; their callers, however far
-// up, become `suspect`. A suspect entry is verified when it is asked for: its calls are evaluated in order, and if all give the value they gave
-// before, it is valid again without a run. A run that gives an equal value keeps the old object, so nothing above it runs.
+// How a change travels. The read index finds the reads whose value changed. Entries that made such a read become
+// `invalid`; their callers, however far up, become `suspect`. A suspect entry is verified on its next use: its calls
+// are evaluated in order, and if all values are unchanged, it is valid again without a run. A run that gives an equal
+// value keeps the old object, so nothing above it runs.
 //
-// Invariant: a `valid` entry has the value that running its query now would give. It holds because a query may look at nothing but its reader and
-// its argument, and a generator at nothing but its inputs.
+// Invariant: a `valid` entry has the value that running its query now would give. It holds because a query may look at
+// nothing but its reader and its argument, and a generator at nothing but its inputs.
 
 import { AssertionFailed } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';
@@ -33,12 +37,12 @@ import type { Variants } from './variants.ts';
 import { WorkBudget } from './work-budget.ts';
 
 /**
- * Memoised values of one (query, argument); past that the oldest is dropped. The limit exceeds the proxies of one instance: with one value per proxy
- * and a lower limit, each value would be dropped before it is asked for again.
+ * Memoised values of one (query, argument); past that the oldest is dropped. The limit exceeds the proxies of one
+ * instance: with one value per proxy and a lower limit, each value would be dropped before it is asked for again.
  */
 export const VARIANTS_MAX = 65_536;
 
-/** This many recorded calls and generated values of a run cost one unit of the work budget. A call that is verified costs a quarter of that. */
+/** Recorded calls and generated values for one unit of the work budget. A verified call costs a quarter. */
 export const CALLS_PER_WORK_UNIT = 8;
 
 /** Sentinel for "no proxy"; never equal to a real facet value. */
@@ -68,7 +72,7 @@ export class Tracker {
   readonly #predecessors = new Predecessors();
   readonly #generatorMemo = new InputMemo();
   readonly #bindings = new InputMemo();
-  /** Runs that the work budget cut off: the entry each was to replace, so that the next attempt reuses that entry's calls. */
+  /** The stale entries that interrupted runs were replacing; the next attempt reuses their calls. */
   readonly #pausedRuns = new WeakMap<
     Variants<Entry>,
     { readonly proxy: ProxyRecord | undefined; readonly previous: Entry }
@@ -107,14 +111,15 @@ export class Tracker {
   readonly #residentRun: { run: Run | undefined } = { run: undefined };
 
   /**
-   * Does `work` with at most `runs` runs of queries and generators; `value` is undefined if that did not suffice. Finished runs are memoised, so
-   * calling it again continues where it stopped, and the result does not depend on where the work was cut.
+   * Does `work` with at most `runs` runs of queries and generators; `value` is undefined if that did not suffice.
+   * Finished runs are memoised, so calling it again continues where it stopped, and the result does not depend on where
+   * the work was cut.
    */
   within<T extends object>(runs: number, work: () => T): { readonly value: T | undefined; readonly left: number } {
     return this.#budget.within(runs, work);
   }
 
-  /** Call before work outside queries that takes about as long as one query: it spends one run of `within`, or interrupts it. */
+  /** Call before work as long as one query: spends one run of `within`, or interrupts it. */
   spend(): void {
     this.#budget.spend();
   }
@@ -138,7 +143,7 @@ export class Tracker {
     return { value: entry.value as R, entry, facetKey: entry.facetKey, proxyFacets };
   }
 
-  /** True: `get` would return the identical value. One comparison in most cases. False: unknown, ask with `handle` again. */
+  /** True: `get` would return the identical value. False: unknown, call `handle` again. */
   isCurrent(state: State, proxy: ProxyRecord, { entry, facetKey, proxyFacets }: Handle<unknown>): boolean {
     this.#index.moveTo(state, this.#invalidate);
     if (entry.validity !== 'valid' || entry.facetKey !== facetKey) return false;
@@ -161,8 +166,9 @@ export class Tracker {
   }
 
   /**
-   * Every object key that the value depends on, found or missed, as sorted `Kind/key`. If `includes` is given, the walk follows only calls whose value
-   * it accepts, where there is one: this narrows a query composed of others to those that produced one part.
+   * Every object key that the value depends on, found or missed, as sorted `Kind/key`. If `includes` is given, the walk
+   * follows only calls whose value it accepts, where there is one: this narrows a query composed of others to those
+   * that produced one part.
    */
   provenance<A, R>(
     state: State,
@@ -177,13 +183,13 @@ export class Tracker {
     return provenanceOf(this.#ensure(state, proxy, query as AnyQuery, arg), derivedEntry, includes);
   }
 
-  /** Drops memoised values that were used neither in this epoch nor in the previous one. Call it periodically; it changes no value. */
+  /** Drops memoised values used neither in this nor in the previous epoch. Call it periodically. */
   sweep(): void {
     const steps = this.sweeping();
     while (steps.next().done !== true);
   }
 
-  /** As `sweep`, in steps of about a microsecond. The caller may use the tracker and change the state between two steps. */
+  /** As `sweep`, in steps of about a microsecond; the caller may use the tracker between two steps. */
   *sweeping(): IterableIterator<undefined, void> {
     yield* sweeping(this.#memory, this.#epoch, () => {
       this.stats.swept++;
@@ -205,8 +211,8 @@ export class Tracker {
     const known = proxy === undefined ? undefined : this.#proxyFacetsOf(proxy).values;
     const facetValue = (facet: Facet): FacetValue =>
       proxy === undefined ? NO_PROXY_VALUE : (known?.get(facet) ?? this.#facetValue(state, proxy, facet));
-    // Several entries can match the proxy if the query asks for other facets than it did in an earlier state. Validity does not
-    // depend on which of the matching proxies asks, so an invalid entry is dropped for all of them.
+    // Several entries can match the proxy if the query asks for other facets than it did in an earlier state. Validity
+    // does not depend on which of the matching proxies asks, so an invalid entry is dropped for all of them.
     let previous = this.#resumePausedRun(proxy, variants, facetValue);
     for (let entry = variants.find(facetValue); entry !== undefined; entry = variants.find(facetValue)) {
       if (this.#revalidate(state, proxy, entry)) return entry;
@@ -273,9 +279,9 @@ export class Tracker {
   }
 
   /**
-   * True if every call of a suspect entry still gives the value it gave. A callee may have reached the same value through other facets; then the
-   * entry's facet key is updated. Reads are known to be unchanged and calls are evaluated in their order, so verifying evaluates only what a run
-   * would evaluate.
+   * True if every call of a suspect entry still gives the value it gave. A callee may have reached the same value
+   * through other facets; then the entry's facet key is updated. Reads are known to be unchanged and calls are
+   * evaluated in their order, so verifying evaluates only what a run would evaluate.
    */
   #verify(state: State, proxy: ProxyRecord | undefined, entry: Entry): boolean {
     if (entry.validity === 'invalid') return false;
@@ -289,7 +295,8 @@ export class Tracker {
       if (now.value !== call.value) return false;
       replaced.push([call, now]);
     }
-    // Calls are updated only now that all are known to hold: a failed verification leaves them for the run that follows to reuse.
+    // Calls are updated only now that all are known to hold: a failed verification leaves them for the run that follows
+    // to reuse.
     let facetsChanged = false;
     for (const [call, now] of replaced) {
       if (now !== call.entry) {
@@ -307,7 +314,7 @@ export class Tracker {
     return true;
   }
 
-  /** Checks a call without a look-up: the caller's facet key contains the callee's, so an entry valid for one is the one the other would find. */
+  /** Checks a call without a look-up: the caller's facet key contains the callee's. */
   #callIsCurrent(state: State, proxy: ProxyRecord | undefined, { entry, facetKey }: Call): boolean {
     if (entry.facetKey !== facetKey || entry.validity === 'invalid') return false;
     return entry.validity === 'valid' || (this.#revalidate(state, proxy, entry) && entry.facetKey === facetKey);

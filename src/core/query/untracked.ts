@@ -1,8 +1,9 @@
-// Readers without dependency tracking. Push handlers use them to run the registry's queries on the state before and after a change. They read for no
-// proxy; a query that asks for a facet is a programming error here.
+// Readers without dependency tracking. Push handlers use them to run the registry's queries on the state before and
+// after a change. They read for no proxy; a query that asks for a facet is a programming error here.
 //
-// Most tables of two successive states are the same object. A value read only from those is computed once and shared by both readers, so a comparison
-// costs what the change affects, and an unaffected value is the identical object on both sides.
+// Most tables of two successive states are the same object. A value read only from those is computed once and shared by
+// both readers, so a comparison costs what the change affects, and an unaffected value is the identical object on both
+// sides.
 
 import { AssertionFailed } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';

@@ -1,4 +1,5 @@
-// Finds the memoised values of a query: by its name, then by its argument. `Variants` then tells the values for different proxies apart.
+// Finds the memoised values of a query: by its name, then by its argument. `Variants` then tells the values for
+// different proxies apart.
 //
 // The empty argument has a field of its own: many queries take no other, and need no map for it.
 

@@ -1,15 +1,21 @@
-// A budget for slicing long work without a clock. Work is counted in runs of queries and generators; when the budget of a slice is spent, the
-// next run throws a sentinel that `within` catches. Everything finished before is memoised, so repeating the work continues where it was cut.
+// A budget for slicing long work without a clock. Work is counted in runs of queries and generators; when the budget of
+// a slice is spent, the next run throws a sentinel that `within` catches. Everything finished before is memoised, so
+// repeating the work continues where it was cut.
 //
 // Invariant: the budget decides only when work pauses, never what it computes.
 
-/** Thrown when the budget is spent. Not an Error: it is control flow, and capturing a stack costs more than the work it interrupts. */
+/**
+ * Thrown when the budget is spent. Not an Error: it is control flow, and capturing a stack costs more than the work it
+ * interrupts.
+ */
 const BUDGET_SPENT = { budgetSpent: true } as const;
 
 export class WorkBudget {
   #left = Number.POSITIVE_INFINITY;
 
-  /** Does `work` with at most `runs` runs of queries and generators. `value` is undefined if the budget did not suffice. */
+  /**
+   * Does `work` with at most `runs` runs of queries and generators. `value` is undefined if the budget did not suffice.
+   */
   within<T extends object>(runs: number, work: () => T): { readonly value: T | undefined; readonly left: number } {
     this.#left = runs;
     try {

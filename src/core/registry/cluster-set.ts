@@ -1,8 +1,9 @@
-// Names of services in the set of clusters, `<name>.<namespace>.svc.clusterset.local`: a copy of the Service with the addresses that the
-// ServiceImports give it, there for as long as one cluster imports it and one, perhaps another, has it. A cluster that does not import a service
-// knows nothing of its exports either.
-// Rules: Istio pilot/pkg/serviceregistry/kube/controller/service{import,export}cache.go. Which cluster's Service is copied depends there on which
-// event was last; here it is that of the importing cluster, else the merged one.
+// Names of services in the set of clusters, `<name>.<namespace>.svc.clusterset.local`: a copy of the Service with the
+// addresses that the ServiceImports give it, there for as long as one cluster imports it and one, perhaps another, has
+// it. A cluster that does not import a service knows nothing of its exports either.
+// Rules: Istio pilot/pkg/serviceregistry/kube/controller/serviceexportcache.go,
+// pilot/pkg/serviceregistry/kube/controller/serviceimportcache.go. Which cluster's Service is copied depends there on
+// which event was last; here it is that of the importing cluster, else the merged one.
 
 import { kubernetesHost, kubernetesServiceOf } from '../model/hosts.ts';
 import type { Service } from '../model/service.ts';
@@ -18,7 +19,7 @@ export function hasClusterSet(reader: Reader): boolean {
   return reader.feature('ENABLE_MCS_SERVICE_DISCOVERY') && reader.feature('ENABLE_MCS_HOST');
 }
 
-/** True if `cluster.local` names stay within the cluster; those of the set are for what others have. */
+/** True if `cluster.local` names stay within the cluster; clusterset names reach other clusters. */
 export function confinesClusterLocal(reader: Reader): boolean {
   return hasClusterSet(reader) && reader.feature('ENABLE_MCS_CLUSTER_LOCAL');
 }
@@ -45,7 +46,10 @@ export function serviceNamed(
   return named && { ...named, ofSet: true };
 }
 
-/** Argument `namespace/name`: the service of the set as all clusters import it, the settings those of the first; without aliases. */
+/**
+ * Argument `namespace/name`: the service of the set as all clusters import it, the settings those of the first; without
+ * aliases.
+ */
 export const clusterSetService: Query<string, Service | undefined> = {
   name: 'registry/clusterSetService',
   run: (reader, key) => {
@@ -83,8 +87,8 @@ export function isImported(reader: Reader, key: string): boolean {
 }
 
 /**
- * Argument as for `importedService`. With ENABLE_MCS_AUTO_EXPORT every Service that is not local to its cluster counts as exported: istiod
- * writes the exports, here nothing is ever written.
+ * Argument as for `importedService`. With ENABLE_MCS_AUTO_EXPORT every Service that is not local to its cluster counts
+ * as exported: istiod writes the exports; Periplus writes none.
  */
 export function isExported(reader: Reader, key: string): boolean {
   if (reader.object('ServiceExport', key) !== undefined) return true;

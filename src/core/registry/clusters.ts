@@ -1,5 +1,5 @@
-// Facts about clusters and networks: which network a workload is in, and what the registry of a cluster knows of its namespaces.
-// Source: Istio pilot/pkg/serviceregistry/kube/controller/network.go.
+// Facts about clusters and networks: which network a workload is in, and what the registry of a cluster knows of its
+// namespaces. Source: Istio pilot/pkg/serviceregistry/kube/controller/network.go.
 
 import ipaddr from 'ipaddr.js';
 import { isCidr, isIp } from '../base/ip.ts';
@@ -14,7 +14,10 @@ export function inClusterOrder<O extends Obj>(reader: Reader, objects: readonly 
   return [...objects].sort((a, b) => rank(a) - rank(b) || compareText(a.cluster, b.cluster));
 }
 
-/** The network of a workload: its label, the label of the system namespace, meshNetworks by registry, then by address; else empty. */
+/**
+ * The network of a workload: its label, the label of the system namespace, meshNetworks by registry, then by address;
+ * else empty.
+ */
 export function networkOf(reader: Reader, cluster: string, labels: Labels, address: string): string {
   const own = labels[NETWORK_LABEL] || reader.get(clusterNetwork, cluster);
   if (own !== '') return own;

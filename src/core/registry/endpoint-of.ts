@@ -1,4 +1,5 @@
-// One endpoint, made of its parts; equal parts give the identical endpoint, so that one changed pod leaves the others of its slice.
+// One endpoint, made from its parts. Equal parts give the identical endpoint, so one changed pod leaves the other
+// endpoints of its slice as they are.
 
 import type { Endpoint, EndpointHealth } from '../model/service.ts';
 import type { Generator } from '../query/memo.ts';

@@ -34,10 +34,11 @@ export const endpointShards: Query<ServiceRef, readonly EndpointShard[]> = {
 };
 
 /**
- * The endpoints of a port where a cluster or a listener is made, as opposed to EDS, which goes by the port's name: ports of ServiceEntries
- * are one if their numbers are, however they are called, and so are those of a Kubernetes service with one number. Of several services
- * with the host in the namespace the youngest that has any of the endpoints decides.
- * Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry), endpointshards.go (CopyEndpoints).
+ * The endpoints of a port where a cluster or a listener is made, as opposed to EDS, which goes by the port's name:
+ * ports with one number are one port, regardless of their names. Of several services with the host in the namespace,
+ * the youngest with any endpoint decides.
+ * Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry),
+ * pilot/pkg/model/endpointshards.go (CopyEndpoints).
  */
 export function endpointsOfPort(
   reader: Reader,
@@ -65,7 +66,9 @@ function clustersOf(reader: Reader, key: string): readonly string[] {
     .sort(compareText);
 }
 
-/** The endpoints of all ServiceEntries with the host, the oldest first; an entry with several addresses repeats them. */
+/**
+ * The endpoints of all ServiceEntries with the host, the oldest first; an entry with several addresses repeats them.
+ */
 const externalEndpoints: Query<ServiceRef, readonly Endpoint[]> = {
   name: 'registry/externalEndpoints',
   key: refKey,

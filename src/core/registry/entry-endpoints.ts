@@ -1,5 +1,5 @@
-// Endpoints of a ServiceEntry: those it lists, or the workloads it selects, or the host itself for a name that the proxy resolves.
-// Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
+// Endpoints of a ServiceEntry: those it lists, or the workloads it selects, or the host itself for a name that the
+// proxy resolves. Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import { type Labels, selects } from '../base/labels.ts';
 import { compareText, type Obj } from '../model/object.ts';
@@ -11,11 +11,11 @@ import { containerPort, isEligible, isReady, podWorkload, type Workload } from '
 import { candidateEntries } from './selecting.ts';
 import { type EntryWorkload, entryWorkload, hasIp, workloadOfEntry } from './workload-entry.ts';
 
-/** A workload that may stand behind a ServiceEntry; `portOf` is what it says of a port of the entry. */
+/** A workload that may stand behind a ServiceEntry; `portOf` is its number for a port of the entry. */
 interface Instance {
   readonly workload: Workload;
   readonly weight: number;
-  /** Nobody vouches for the health of a WorkloadEntry or of a host; a Pod that is selected is ready. */
+  /** The health of a WorkloadEntry or of a host is unknown; a selected Pod counts as ready. */
   readonly health: EndpointHealth;
   readonly portOf: (port: ServicePort) => number | undefined;
 }
@@ -116,7 +116,10 @@ const hostWorkload: Query<{ readonly namespace: string; readonly name: string; r
   },
 };
 
-/** Pods of all clusters, then WorkloadEntries of the namespace, each by name. Addresses that are no IPs only where names are resolved. */
+/**
+ * Pods of all clusters, then WorkloadEntries of the namespace, each by name. Addresses that are no IPs only where names
+ * are resolved.
+ */
 function selectedInstances(reader: Reader, namespace: string, selector: Labels, isDns: boolean): readonly Instance[] {
   const pods: Instance[] = [];
   const candidates = reader.feature('PILOT_ENABLE_SERVICEENTRY_SELECT_PODS') ? podsOfNamespace(reader, namespace) : [];

@@ -1,6 +1,7 @@
-// Addresses for ServiceEntries without any, where they are not allocated by a controller (PILOT_ENABLE_IP_AUTOALLOCATE=false): each host gets a
-// place by a hash of its name, and the places in use are numbered. So an address depends on the other hosts only where places collide, or
-// where an address that ends in 255 is passed over.
+// Addresses for ServiceEntries without any, where they are not allocated by a controller
+// (PILOT_ENABLE_IP_AUTOALLOCATE=false): each host gets a place by a hash of its name, and the places in use are
+// numbered. So an address depends on the other hosts only where places collide, or where an address that ends in 255 is
+// passed over.
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/auto_allocation.go.
 
 import { compareText } from '../model/object.ts';
@@ -17,7 +18,9 @@ export interface HashedAddresses {
   readonly v6: string;
 }
 
-/** Argument `namespace/host`; undefined for what gets no address: wildcards, resolution NONE, entries with addresses. */
+/**
+ * Argument `namespace/host`; undefined for what gets no address: wildcards, resolution NONE, entries with addresses.
+ */
 export const hashedAddresses: Query<string, HashedAddresses | undefined> = {
   name: 'registry/hashedAddresses',
   run: (reader, key) => reader.get(allocation, '').get(key),

@@ -1,5 +1,5 @@
-// The endpoints of all ServiceEntries with one host in one namespace. A DNS_ROUND_ROBIN name resolves to one set of addresses, so only the first
-// endpoint of each port counts, in whichever entry it is.
+// The endpoints of all ServiceEntries with one host in one namespace. A DNS_ROUND_ROBIN name resolves to one set of
+// addresses, so only the first endpoint of each port counts, in whichever entry it is.
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go (mergeServicesInstancesByNamespaceHost).
 
 import { byAge } from '../model/object.ts';

@@ -10,7 +10,10 @@ import { candidateEntries } from './selecting.ts';
 import { endpointsOfObject, endpointsOfSlice, isUsable } from './slice-endpoints.ts';
 import { entryWorkload, hasIp } from './workload-entry.ts';
 
-/** Argument `cluster/namespace/service`. Slices by name, no address and port name twice; then the WorkloadEntries by name. */
+/**
+ * Argument `cluster/namespace/service`. Slices by name, no address and port name twice; then the WorkloadEntries by
+ * name.
+ */
 export const kubernetesEndpoints: Query<string, readonly Endpoint[]> = {
   name: 'registry/kubernetesEndpoints',
   run: (reader, key) => {
@@ -67,8 +70,8 @@ function selectedEntries(reader: Reader, key: string): readonly Endpoint[] {
 }
 
 /**
- * Of a target port with a name the workload's port of that name, undefined when it has none; of one with a number the workload's port that
- * has the name of the service's port, else the number.
+ * Of a target port with a name the workload's port of that name, undefined when it has none; of one with a number the
+ * workload's port that has the name of the service's port, else the number.
  */
 export function targetPort(
   port: Service['ports'][number],

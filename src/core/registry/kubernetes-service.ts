@@ -102,7 +102,10 @@ function accountsOf(reader: Reader, obj: Obj<'Service'>): readonly string[] {
   return [...canonical, ...names.map(name => spiffeId(trustDomain, obj.namespace, name))].sort();
 }
 
-/** Where a service is reached from outside of its cluster: addresses or host names of its balancers, and its external IPs. */
+/**
+ * Where a service is reached from outside of its cluster: addresses or host names of its balancers, and its external
+ * IPs.
+ */
 export function outsideAddresses({ spec }: Obj<'Service'>): readonly string[] {
   const { loadBalancerIngress, externalIPs, type } = spec;
   const balancers = type === 'LoadBalancer' ? loadBalancerIngress.map(({ ip, hostname }) => ip || hostname || '') : [];

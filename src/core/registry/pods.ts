@@ -56,7 +56,7 @@ export const podWorkload: Query<string, Workload | undefined> = {
   },
 };
 
-/** `region/zone/subzone` by the pod's label, else by its node; empty when neither says. */
+/** `region/zone/subzone` by the pod's label, else by its node; empty when neither has it. */
 export function podLocality(reader: Reader, pod: Obj<'Pod'>): string {
   const labelled = localityOfLabels(pod.labels);
   if (labelled !== '' || pod.spec.nodeName === '') return labelled;
@@ -94,7 +94,10 @@ export function containerPort(pod: Obj<'Pod'>, name: string, transport?: string)
   )?.containerPort;
 }
 
-/** The name of what made the pod: of a ReplicaSet its Deployment, of a Job its CronJob; a pod on its own has its own name. */
+/**
+ * The name of what made the pod: of a ReplicaSet its Deployment, of a Job its CronJob; a pod on its own has its own
+ * name.
+ */
 function workloadNameOf(pod: Obj<'Pod'>): string {
   const label = pod.labels[WORKLOAD_NAME_LABEL];
   if (label) return label;

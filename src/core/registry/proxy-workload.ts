@@ -1,6 +1,6 @@
-// The workload of a proxy: its labels and its locality. All are derivations, so callers depend on the value and not on the proxy. Only finding the
-// workload, by the proxy's name and addresses, runs for each proxy; what follows from it runs once for all proxies with equal pods.
-// Source: Istio pilot/pkg/xds/ads.go (computeProxyState, setTopologyLabels).
+// The workload of a proxy: its labels and its locality. All are derivations, so callers depend on the value and not on
+// the proxy. Only finding the workload, by the proxy's name and addresses, runs for each proxy; what follows from it
+// runs once for all proxies with equal pods. Source: Istio pilot/pkg/xds/ads.go (computeProxyState, setTopologyLabels).
 
 import { canonicalJson, isObject, type Json } from '../base/json.ts';
 import {
@@ -24,13 +24,13 @@ import { entryWorkload } from './workload-entry.ts';
 
 const TEST_VM_LABEL = 'istio.io/test-vm';
 
-/** What the proxy's pod says, as far as it matters for what the proxy is; nothing of it tells apart the pods of one Deployment on one node. */
+/** The attributes of the proxy's pod that queries read; equal for all pods of one Deployment on one node. */
 export type OwnPod = {
   readonly cluster: string;
   readonly labels: Labels;
   readonly locality: string;
   readonly network: string;
-  /** In the order in which a name is looked for. */
+  /** In the order of the search. */
   readonly ports: readonly { readonly name: string; readonly protocol: string; readonly number: number }[];
 };
 
@@ -59,13 +59,18 @@ export const ownEntry: Derivation<string | null> = {
   },
 };
 
-/** Names of the ServiceEntries of the proxy's namespace among which are all that have an endpoint at one of its addresses. */
+/**
+ * Names of the ServiceEntries of the proxy's namespace among which are all that have an endpoint at one of its
+ * addresses.
+ */
 const entriesAtOwn: Derivation<readonly string[]> = {
   name: 'registry/entriesAtOwn',
   run: reader => entriesAt(reader, reader.facet('namespace'), reader.facet('ips')).map(({ name }) => name),
 };
 
-/** Labels of the proxy's workload, with the topology labels. What the registry said of the network is not replaced by what the proxy says. */
+/**
+ * Labels of the proxy's workload, with the topology labels. The registry's network takes precedence over the proxy's.
+ */
 export const proxyLabels: Derivation<Labels> = {
   name: 'registry/proxyLabels',
   run: reader => {
@@ -85,7 +90,10 @@ export const proxyLocality: Derivation<Locality & { readonly [part: string]: str
   run: reader => ({ ...localityOf(reader, ownLabels(reader)) }),
 };
 
-/** True if the proxy's labels have every pair of `selector`; an empty selector is true. Shared by all proxies with the same answer. */
+/**
+ * True if the proxy's labels have every pair of `selector`; an empty selector is true. Shared by all proxies with the
+ * same answer.
+ */
 export function proxySelectedBy(reader: ProxyReader, selector: Labels): boolean {
   if (Object.keys(selector).length === 0) return true;
   return reader.derived({
@@ -94,7 +102,10 @@ export function proxySelectedBy(reader: ProxyReader, selector: Labels): boolean 
   });
 }
 
-/** The pod of the proxy: `<name>.<namespace>` is the node's id. Without a cluster id every registry is asked, the config cluster's first. */
+/**
+ * The pod of the proxy: `<name>.<namespace>` is the node's id. Without a cluster id, all registries are searched, the
+ * config cluster's first.
+ */
 export function podOfProxy(reader: ProxyReader): Obj<'Pod'> | undefined {
   const namespace = reader.facet('namespace');
   const id = reader.facet('id');
@@ -115,8 +126,9 @@ function podAtAddress(reader: ProxyReader, cluster: string, namespace: string): 
 }
 
 /**
- * The WorkloadEntry that has the proxy's first address. Of several the one with the proxy's name, else of its namespace, else the first
- * by name. Those without labels are left out: nothing could select them. Istio serviceregistry/util/workloadinstances (GetInstanceForProxy).
+ * The WorkloadEntry that has the proxy's first address. Of several the one with the proxy's name, else of its
+ * namespace, else the first by name. Those without labels are left out: nothing could select them. Istio
+ * serviceregistry/util/workloadinstances (GetInstanceForProxy).
  */
 function entryOfProxy(reader: ProxyReader): Obj<'WorkloadEntry'> | undefined {
   const address = reader.facet('ips')[0];
@@ -141,7 +153,7 @@ function isOfConfigCluster(reader: ProxyReader): boolean {
   return cluster === '' || cluster === reader.setting('clusterId');
 }
 
-/** Labels by the registry over the proxy's static ones; of an unknown workload those that it says itself. */
+/** The registry's labels over the proxy's static ones; for an unknown workload the proxy's own labels. */
 function ownLabels(reader: ProxyReader): Labels {
   const said = labelsOf(reader.metadata('LABELS'));
   if (said[TEST_VM_LABEL] !== undefined) return said;
@@ -184,7 +196,7 @@ export function ownServiceEntries(reader: ProxyReader): readonly Obj<'ServiceEnt
     .filter(entry => entry !== undefined);
 }
 
-/** The topology labels of the workload, else its locality label, else what the node says. */
+/** The topology labels of the workload, else its locality label, else the locality of the node. */
 function localityOf(reader: ProxyReader, labels: Labels): Locality {
   const { [REGION_LABEL]: region, [ZONE_LABEL]: zone, [SUBZONE_LABEL]: subzone } = labels;
   if (region !== undefined || zone !== undefined || subzone !== undefined) {

@@ -1,4 +1,5 @@
-// Which ServiceEntries select or hold a workload, and which WorkloadEntries a selector may mean: by the indexes that selection.ts files them under.
+// Which ServiceEntries select or hold a workload, and which WorkloadEntries a selector may mean: by the indexes that
+// selection.ts files them under.
 
 import { type Labels, selects } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
@@ -6,7 +7,10 @@ import { labelKeys, selectorKey } from '../model/selection.ts';
 import type { Reader } from '../query/reader.ts';
 import { entryWorkload } from './workload-entry.ts';
 
-/** The ServiceEntries of a namespace that select a workload with one of these sets of labels (those of the topology included), by name. */
+/**
+ * The ServiceEntries of a namespace that select a workload with one of these sets of labels (those of the topology
+ * included), by name.
+ */
 export function selectingEntries(
   reader: Reader,
   namespace: string,

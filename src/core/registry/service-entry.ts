@@ -111,7 +111,7 @@ function convert(reader: Reader, entry: Obj<'ServiceEntry'>, host: string, addre
   };
 }
 
-/** With the flag, what is outside of the mesh is told apart in telemetry as if it were a canonical service. */
+/** With the flag, telemetry reports a destination outside of the mesh as a canonical service. */
 function labelsOf(reader: Reader, entry: Obj<'ServiceEntry'>): Service['labels'] {
   const { labels } = entry;
   const external = (entry.spec.location ?? 'MESH_EXTERNAL') === 'MESH_EXTERNAL';
@@ -136,7 +136,10 @@ function targetPorts(entry: Obj<'ServiceEntry'>): Service['passthroughTargetPort
   return overrides;
 }
 
-/** Addresses that the allocator wrote to the status for this host, of each family the last; without it, those that follow from the name. */
+/**
+ * Addresses that the allocator wrote to the status for this host, of each family the last; without it, those that
+ * follow from the name.
+ */
 function autoAllocated(
   reader: Reader,
   entry: Obj<'ServiceEntry'>,

@@ -14,7 +14,7 @@ import { podsAtAddress, podWorkload, type Workload } from './pods.ts';
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 const IMPORTED_SERVICE_LABEL = 'multicluster.kubernetes.io/service-name';
 
-/** What a service decides about its endpoints. */
+/** The service's settings for its endpoints. */
 interface Traits {
   /** Sessions stick, so a terminating endpoint drains. */
   readonly persistent: boolean;
@@ -28,7 +28,9 @@ interface Conditions {
   readonly terminating?: boolean;
 }
 
-/** Argument `cluster/namespace/name` of an EndpointSlice: its endpoints, addresses in order, of each the ports in order. */
+/**
+ * Argument `cluster/namespace/name` of an EndpointSlice: its endpoints, addresses in order, of each the ports in order.
+ */
 export const endpointsOfSlice: Query<string, readonly Endpoint[]> = {
   name: 'registry/endpointsOfSlice',
   run: (reader, key) => {
@@ -106,7 +108,7 @@ interface Where {
   readonly targetRef?: { readonly kind: string; readonly name: string; readonly namespace: string };
 }
 
-/** None while the pod that is named is unknown: what its workload is, nobody can say. */
+/** None until the named pod is known, because its workload is unknown. */
 function endpointsOfAddress(
   reader: Reader,
   where: Where,

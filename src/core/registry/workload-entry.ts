@@ -32,8 +32,8 @@ export const entryWorkload: Query<string, EntryWorkload | undefined> = {
 };
 
 /**
- * An inline endpoint, or the spec of a WorkloadEntry; `labels` are all it has, `name` is that of the workload. Its network is the one it
- * names: that of the cluster or of its address does not hold for machines outside.
+ * An inline endpoint, or the spec of a WorkloadEntry; `labels` are all it has, `name` is that of the workload. Its
+ * network is the one it names: that of the cluster or of its address does not hold for machines outside.
  */
 export function workloadOfEntry(
   reader: Reader,

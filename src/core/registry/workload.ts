@@ -1,4 +1,4 @@
-// What the proxy's own workload serves: the service ports whose target it is. The names are derived for the proxy alone; the services they
+// The service ports that the proxy's own workload serves. The names are derived for the proxy alone; the services they
 // stand for are shared, so proxies of one workload get the identical list.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (GetProxyServiceTargets).
 
@@ -18,9 +18,10 @@ import { servicesOfHost } from './services.ts';
 export { proxyLabels, proxyLocality, proxySelectedBy } from './proxy-workload.ts';
 
 /**
- * The name of a target: its service, the name of the service's port (a number may be there twice, for TCP and for UDP), the port of the
- * workload. A Kubernetes service is that of the proxy's own cluster, `cluster/namespace/name`, as it is there and not as it is merged, or the
- * one of the set that the cluster imports; one of a ServiceEntry is `hostname|namespace|index`, by its place among those of one host.
+ * The name of a target: its service, the name of the service's port (a number may be there twice, for TCP and for UDP),
+ * the port of the workload. A Kubernetes service is that of the proxy's own cluster, `cluster/namespace/name`, as it is
+ * there and not as it is merged, or the one of the set that the cluster imports; one of a ServiceEntry is
+ * `hostname|namespace|index`, by its place among those of one host.
  */
 type TargetName = readonly [
   registry: 'kubernetes' | 'set' | 'entry',
@@ -34,7 +35,7 @@ function registriesOf(reader: ProxyReader): readonly ('kubernetes' | 'set')[] {
   return hasClusterSet(reader) ? ['kubernetes', 'set'] : ['kubernetes'];
 }
 
-/** What the proxy's own workload serves, by creation time of the service, then hostname. */
+/** The targets of the proxy's own workload, by creation time of the service, then hostname. */
 export const serviceTargets: Query<'', readonly ServiceTarget[]> = {
   name: 'registry/serviceTargets',
   run: reader => {
@@ -79,7 +80,8 @@ function kubernetesTargets(reader: ProxyReader): readonly TargetName[] {
   const chosen = services.filter(obj => hasSelector(obj) && selects(obj.spec.selector, labels));
   if (pod === null) return targetsAsSaid(reader, chosen);
   if (chosen.length > 0) return chosen.flatMap(obj => portTargets(reader, obj, podPorts(pod)));
-  // Endpoints of services that nobody else fills in. A slice that is not in step with its selector is not looked for.
+  // Services without a selector: their endpoints are written by hand. Slices of other services may lag behind the
+  // selector.
   return services.filter(obj => !hasSelector(obj)).flatMap(obj => endpointTargets(reader, obj, cluster));
 }
 
@@ -87,7 +89,7 @@ function hasSelector(obj: Obj<'Service'>): boolean {
   return Object.keys(obj.spec.selector).length > 0;
 }
 
-/** Of a pod that is not known there is what the proxy says of it. One port of which it does not say where it is, and nothing is believed. */
+/** For an unknown pod, the proxy's own metadata. One port without a target voids the whole list. */
 function targetsAsSaid(reader: ProxyReader, chosen: readonly Obj<'Service'>[]): readonly TargetName[] {
   const portOf = saidPorts(reader);
   if (chosen.some(obj => obj.spec.ports.some(port => portOf(port) === undefined))) return [];
@@ -100,7 +102,10 @@ function servicesIn(reader: ProxyReader, cluster: string, namespace: string): re
 
 type PortOf = (port: Obj<'Service'>['spec']['ports'][number]) => number | undefined;
 
-/** In port order, UDP ports too: what comes to them over TCP is forwarded as it is. Of several ports with one target and protocol the first. */
+/**
+ * In port order, UDP ports included: TCP connections to them are forwarded unchanged. Of several ports with one target
+ * and protocol the first.
+ */
 function portTargets(reader: ProxyReader, obj: Obj<'Service'>, portOf: PortOf): readonly TargetName[] {
   const key = `${obj.cluster}/${obj.namespace}/${obj.name}`;
   const names: TargetName[] = [];
@@ -184,7 +189,9 @@ function portNamed(service: Service, name: string): Port | undefined {
   return service.ports.find(port => port.name === name);
 }
 
-/** ServiceEntries of the proxy's namespace with an endpoint at one of its addresses, whichever cluster the proxy is in. */
+/**
+ * ServiceEntries of the proxy's namespace with an endpoint at one of its addresses, whichever cluster the proxy is in.
+ */
 function entryTargets(reader: ProxyReader): readonly TargetName[] {
   const entries = ownServiceEntries(reader);
   if (entries.length === 0) return [];

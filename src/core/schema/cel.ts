@@ -1,8 +1,10 @@
-// Rules of CRDs in CEL, as trees that scripts/crd/cel.mjs parses: compiled once into functions that say whether a value keeps the rule.
+// Rules of CRDs in CEL, as trees that scripts/crd/cel.mjs parses: compiled once into functions that say whether a value
+// keeps the rule.
 //
-// As in CEL an expression may fail (a member that is absent, values of different types), and `||`, `&&` and the macros ignore a failure that
-// cannot change the result. A rule that fails is not kept, as for the API server. Total for any JSON; a rule is as expensive as it is
-// written, so callers ask it only about values whose sizes are within their limits.
+// As in CEL an expression may fail (a member that is absent, values of different types), and `||`, `&&` and the macros
+// ignore a failure that cannot change the result. A rule that fails is not kept, as for the API server. Total for any
+// JSON; a rule is as expensive as it is written, so callers ask it only about values whose sizes are within their
+// limits.
 
 import ipaddr from 'ipaddr.js';
 import { isObject, type Json, jsonEqual } from '../base/json.ts';

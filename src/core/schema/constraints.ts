@@ -1,8 +1,10 @@
-// What the API server demands of an object before anybody else sees it: OpenAPI's types, ranges, lengths, patterns, required members, and the
-// exclusions and rules that CRDs add in CEL. Checked on the object as received; the data is generated (istio-constraints.gen.ts).
+// The API server's checks of an object, made before any other component sees it: OpenAPI's types, ranges, lengths,
+// patterns, required members, and the exclusions and rules that CRDs add in CEL. Checked on the object as received; the
+// data is generated (istio-constraints.gen.ts).
 //
-// Unlike decode.ts, which is as lenient as protojson, this is as strict as the API server: `"80"` is no number, and null only where it may be.
-// As there, each constraint is compiled once, when it is first met, and a path is written only for a problem.
+// Unlike decode.ts, which is as lenient as protojson, this is as strict as the API server: `"80"` is no number, and
+// null only where it may be. As there, each constraint is compiled once, when it is first met, and a path is written
+// only for a problem.
 
 import { canonicalJson, isObject, type Json, type JsonObject } from '../base/json.ts';
 import { type Cel, compileCel } from './cel.ts';
@@ -38,13 +40,13 @@ export interface Constraint {
   readonly minProperties?: number;
   readonly maxProperties?: number;
   readonly rules?: readonly CrdRule[];
-  /** Rules as expressions, each with what a broken one says. They are asked only about a value that is right in every other respect. */
+  /** Rules as expressions, each with what a broken one says. They run only on a value without any other problem. */
   readonly cel?: readonly { readonly rule: Cel; readonly message: string }[];
   /** The value of an absent member (defaults.ts). */
   readonly default?: Json;
 }
 
-/** What the CRD of a kind demands of the spec. */
+/** The CRD's constraints on the spec. */
 export interface SpecConstraint {
   /** There must be a spec. */
   readonly required: boolean;
@@ -135,7 +137,7 @@ const TYPES: Readonly<Record<Constraint['type'], (json: Json) => boolean>> = {
   array: json => Array.isArray(json),
 };
 
-/** What is looked at once the type is right. */
+/** Checks that run once the type is right. */
 function contentCheck(constraint: Constraint): Check | undefined {
   switch (constraint.type) {
     case 'string':

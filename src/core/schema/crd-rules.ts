@@ -1,12 +1,13 @@
-// The CEL rules of Istio's CRDs that are more than a range, a length or an exclusion: one function a rule, with our words for what is wrong.
-// scripts/crd/constraints.mjs says which rule of a CRD is which function here. They see the object as received, before it is decoded.
+// The CEL rules of Istio's CRDs that are more than a range, a length or an exclusion: one function for each rule, with
+// our own message. scripts/crd/constraints.mjs maps each rule of a CRD to its function. They see the object as
+// received, before it is decoded.
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { isIp } from './cel.ts';
 import { parseDuration } from './duration.ts';
 import { type GoUrl, parseRequestUri } from './go-url.ts';
 
-/** What is wrong with a value, if anything. A value of another type is not the rule's business. */
+/** The problem of a value, if any. A value of another type is not the rule's business. */
 type Rule = (value: Json) => string | undefined;
 
 const MODULE_SCHEMES: readonly string[] = ['', 'http', 'https', 'file', 'oci'];

@@ -1,10 +1,12 @@
-// JSON to a typed object by a schema, or everything that is wrong with it, each with its path: an author mends a file in one go, not one field
-// at a time. Lenient where protojson is (both names of a field, numbers as text, enum numbers, null for absent), strict everywhere else.
+// JSON to a typed object by a schema, or everything that is wrong with it, each with its path: an author mends a file
+// in one go, not one field at a time. Lenient where protojson is (both names of a field, numbers as text, enum numbers,
+// null for absent), strict everywhere else.
 //
-// Only presence that the JSON has is in the result: no defaults are filled in. Map entries are sorted by key, so equal objects decode alike.
+// Only presence that the JSON has is in the result: no defaults are filled in. Map entries are sorted by key, so equal
+// objects decode alike.
 //
-// A schema is compiled once, a message when it is first met, into one function a field: every object of every event comes through here, so
-// nothing is looked up by name that can be known before, and a path is written only for a problem.
+// A schema is compiled once, each message on first use, into one function for each field. Every object of every event
+// passes here, so lookups by name are done at compile time, and a path is formatted only for a problem.
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
@@ -15,11 +17,14 @@ import { decodeScalar, type Mismatch } from './scalars.ts';
 import type { FieldType, ScalarType, Schema, SchemaField } from './schema.ts';
 
 export interface DecodeOptions {
-  /** Skip fields that the schema does not have, as istiod does with objects from the API server. Unknown enum names stay problems. */
+  /**
+   * Skip fields that the schema does not have, as istiod does with objects from the API server. Unknown enum names stay
+   * problems.
+   */
   readonly ignoreUnknown?: boolean;
   /** A null in a list or map is skipped, as istiod's decoder has it, and not a problem. */
   readonly skipNull?: boolean;
-  /** Messages that an Any may hold though the schema does not have them; their fields are not looked at. */
+  /** Messages that an Any may hold although the schema lacks them; their fields are not checked. */
   readonly opaque?: (message: string) => boolean;
 }
 export type Decode<M> = <K extends keyof M & string>(
@@ -46,7 +51,10 @@ interface Context {
   readonly problems: Problem[];
 }
 
-/** The decoded value; undefined if a problem was reported instead. `at` is the last segment of the path, which is not in the context yet. */
+/**
+ * The decoded value; undefined if a problem was reported instead. `at` is the last segment of the path, which is not in
+ * the context yet.
+ */
 type Read = (context: Context, json: Json, at: Segment) => unknown;
 
 interface Field {
@@ -66,7 +74,10 @@ interface Compiler {
   readonly schema: Schema;
 }
 
-/** `M` maps the full names of the schema's messages to the types of their decoded form. An absent object is an empty one. */
+/**
+ * `M` maps the full names of the schema's messages to the types of their decoded form. An absent object is an empty
+ * one.
+ */
 export function makeDecoder<M>(schema: Schema): Decode<M> {
   const messages = new Map(
     Object.entries(schema.messages).map(([name, fields]): [string, Message] => [
@@ -128,7 +139,7 @@ function readMessage(
   const out: Record<string, unknown> = {};
   let groups = 0;
   context.path.push(at);
-  // No list of the members is made: nothing is inherited by what was parsed.
+  // No list of the members is allocated: parsed values inherit no members.
   for (const key in json) {
     const value = json[key];
     const field = fields.get(key);
@@ -259,7 +270,7 @@ function scalarReader(type: Exclude<ScalarType, 'any'>): Read {
 const INTEGERS: ReadonlySet<ScalarType> = new Set(['int32', 'uint32', 'int64', 'uint64']);
 const FLOATS: ReadonlySet<ScalarType> = new Set(['float', 'double']);
 
-/** Of what `read` takes, only what is a number in JSON. */
+/** Narrower than `read`: accepts JSON numbers only. */
 function numberReader(expected: string, read: Read): Read {
   return (context, json, at) =>
     typeof json === 'string' ? mismatch(context, expected, json, at) : read(context, json, at);
@@ -278,7 +289,10 @@ function enumReader(compiler: Compiler, type: string): Read {
   };
 }
 
-/** protojson's form of google.protobuf.Any. A well-known type is written as its own JSON under `value`, and nothing is known of it here. */
+/**
+ * protojson's form of google.protobuf.Any. A well-known type is written as its own JSON under `value`; it is not
+ * checked here.
+ */
 function anyReader(compiler: Compiler): Read {
   return (context, json, at) => {
     if (!isObject(json)) return mismatch(context, 'an object with @type', json, at);

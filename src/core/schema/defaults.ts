@@ -1,11 +1,12 @@
-// A value as the API server stores it by a CRD's schema: defaults filled in, members that the schema does not name left out, nulls that may not
-// be there taken for absent. So an object in a file means what it means in a cluster, and one from a cluster, which has its defaults, stays
-// as it is. (Kubernetes, "Extend the API with CustomResourceDefinitions": defaulting, pruning and nullable)
+// A value as the API server stores it by a CRD's schema: defaults filled in, members that the schema does not name left
+// out, nulls that may not be there taken for absent. So an object in a file has the same meaning as in a cluster, and
+// an object from a cluster, which already has its defaults, is unchanged. (Kubernetes, "Extend the API with
+// CustomResourceDefinitions": defaulting, pruning and nullable)
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Constraint } from './constraints.ts';
 
-/** Total for any JSON: what is of another type than the schema says is kept as it is, for the constraints to report. */
+/** Total for any JSON: a value of another type than the schema's is kept unchanged, and the constraints report it. */
 export function asStored(constraint: Constraint, json: Json): Json {
   if (constraint.type === 'array' && Array.isArray(json)) {
     const { items } = constraint;

@@ -1,5 +1,6 @@
-// A span of time as protobuf holds it, and the text form that Istio accepts: Go's (time.ParseDuration), of which protojson's "1.5s" is a part.
-// golang/protobuf jsonpb, with which istiod reads its kinds, parses durations that way; users write "1m" and "100ms" and rely on it.
+// A span of time as protobuf holds it, and the text form that Istio accepts: Go's (time.ParseDuration), of which
+// protojson's "1.5s" is a part. golang/protobuf jsonpb, with which istiod reads its kinds, parses durations that way;
+// users write "1m" and "100ms" and rely on it.
 
 /** Seconds and nanoseconds have the same sign; |nanos| < 1e9. */
 export interface Duration {

@@ -1,5 +1,5 @@
-// The decoder of Envoy's messages, for patches that users write: the same lenient rules as for every kind, on a schema that is unpacked from
-// envoy-schema.gen.ts when the first patch comes, because most meshes have none.
+// The decoder of Envoy's messages, for patches that users write: the same lenient rules as for every kind, on a schema
+// that is unpacked from envoy-schema.gen.ts when the first patch comes, because most meshes have none.
 //
 // Of a oneof several fields may be set, as istiod's decoder takes them too.
 
@@ -50,7 +50,10 @@ const CONTRIB: readonly string[] = [
 
 let decode: Decode<Readonly<Record<string, object>>> | undefined;
 
-/** Everything that keeps `json` from being the message of that name. Fields that the schema does not have are skipped: proxies may be newer. */
+/**
+ * Everything that keeps `json` from being the message of that name. Fields that the schema does not have are skipped:
+ * proxies may be newer.
+ */
 export function envoyProblems(message: string, json: Json, path: string): readonly Problem[] {
   decode ??= makeDecoder<Readonly<Record<string, object>>>(unpack());
   const decoded: Either<readonly Problem[], object> = decode(message, json, path, {

@@ -1,5 +1,5 @@
-// URLs as Go's net/url takes them, because that is what Istio and the API server check them with: how strict it is, and where not.
-// Only what the rules ask for is returned.
+// URLs as Go's net/url takes them, because that is what Istio and the API server check them with: how strict it is, and
+// where not. Only what the rules ask for is returned.
 
 export interface GoUrl {
   /** In lower case; empty if there is none. */

@@ -1,5 +1,5 @@
-// Decodes one JSON value that is not a message. The rules are those of protojson (numbers may be text, integers may be written 1e3 or 5.0),
-// with Go's durations as in jsonpb; see schema.ts for what each type is decoded to.
+// Decodes one JSON value that is not a message. The rules are those of protojson (numbers may be text, integers may be
+// written 1e3 or 5.0), with Go's durations as in jsonpb; see schema.ts for what each type is decoded to.
 
 import { isObject, type Json } from '../base/json.ts';
 import { parseDuration } from './duration.ts';

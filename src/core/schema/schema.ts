@@ -1,12 +1,13 @@
-// The format of a schema: what fields a JSON object may have, as data, so that one decoder serves every kind. Istio's is generated from
-// descriptors (istio-schema.gen.ts); the few Kubernetes kinds are written by hand in the same format.
+// The format of a schema: what fields a JSON object may have, as data, so that one decoder serves every kind. Istio's
+// is generated from descriptors (istio-schema.gen.ts); the few Kubernetes kinds are written by hand in the same format.
 
 /**
- * What a value that is not a message looks like in JSON, and what it is decoded to:
- * string, bool: themselves; int32, uint32, int64, uint64: number or its decimal text → number; float, double: also "NaN", "Infinity", "-Infinity";
- * bytes: base64 (standard or URL alphabet) → padded standard base64; duration: Go's syntax ("1h30m", "0.5s") → Duration;
- * timestamp: RFC 3339 text → the same text; struct: an object, kept; value: anything, kept;
- * any: an object whose `@type` names a message of the schema, and whose other members are its fields → kept as it is; intOrString: an int32 or a string, kept.
+ * What a value that is not a message looks like in JSON, and what it is decoded to: string, bool: themselves; int32,
+ * uint32, int64, uint64: number or its decimal text → number; float, double: also "NaN", "Infinity", "-Infinity";
+ * bytes: base64 (standard or URL alphabet) → padded standard base64; duration: Go's syntax ("1h30m", "0.5s") →
+ * Duration; timestamp: RFC 3339 text → the same text; struct: an object, kept; value: anything, kept; any: an object
+ * whose `@type` names a message of the schema, and whose other members are its fields → kept as it is; intOrString: an
+ * int32 or a string, kept.
  */
 export type ScalarType =
   | 'string'
@@ -49,8 +50,8 @@ export interface Schema {
   readonly messages: Readonly<Record<string, SchemaMessage>>;
   readonly enums: Readonly<Record<string, SchemaEnum>>;
   /**
-   * True: numbers are numbers, as in Go's encoding/json, by which the API server decodes its own kinds (a port "80" is refused). Otherwise as in
-   * protojson, by which Istio's are decoded.
+   * True: numbers are numbers, as in Go's encoding/json, by which the API server decodes its own kinds (a port "80" is
+   * refused). Otherwise as in protojson, by which Istio's are decoded.
    */
   readonly strictNumbers?: boolean;
 }

@@ -1,8 +1,10 @@
-// ConfigStore: the objects of a state, read and written as Istio's stores are (pilot/pkg/model/config.go), without a store: reading is
-// looking at a state, writing comes to facts that somebody has to record, and what they did is seen in the state after them.
+// ConfigStore: reads and writes the objects of a state with the interface of Istio's stores
+// (pilot/pkg/model/config.go). A read looks into a state; a write returns facts for the caller to record, and the state
+// after them shows their effect.
 //
-// So a write is a fact like any other: journalled, validated by the same code, replayed. Two writers of one state are kept apart by
-// resourceVersion: that of the object as received, else the seq of the event that brought its accepted version.
+// So a write is a fact like any other: journalled, validated by the same code, replayed. Two writers of one state are
+// kept apart by resourceVersion: that of the object as received, else the seq of the event that brought its accepted
+// version.
 
 import type { Either } from 'fp-ts/lib/Either.js';
 import type { Json } from '../base/json.ts';
@@ -13,7 +15,7 @@ import type { Obj } from '../model/object.ts';
 
 export type StoreError =
   | { readonly kind: 'NotFound' | 'AlreadyExists' | 'ReadOnly'; readonly object: string }
-  /** Somebody else wrote first: read again and decide anew. */
+  /** Another writer was first: read again and decide again. */
   | { readonly kind: 'Conflict'; readonly object: string; readonly given: string; readonly current: string }
   | { readonly kind: 'Invalid'; readonly object: string; readonly problems: readonly Problem[] };
 

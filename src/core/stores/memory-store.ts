@@ -1,5 +1,5 @@
-// A store that keeps its own state and folds what is written to it at once: for tests, and for programs that embed Periplus without a
-// journal. Everything else is as in a store over the state of a running control plane.
+// A store that keeps its own state and folds each write at once: for tests, and for programs that embed Periplus
+// without a journal. Everything else is as in a store over the state of a running control plane.
 
 import { isLeft, right } from 'fp-ts/lib/Either.js';
 import type { Json } from '../base/json.ts';
@@ -10,7 +10,7 @@ import { emptyState, type State } from '../state.ts';
 import type { ConfigStore, ListOptions, ObjectName, Stored, Written } from './config-store.ts';
 import { sourceStore, storeSchemas } from './state-store.ts';
 
-/** The time of facts that nobody recorded, as everywhere offline. */
+/** The time of unrecorded facts, as everywhere offline. */
 const MEMORY_TIME = 0;
 const noneRejected: ReadonlySet<number> = new Set();
 

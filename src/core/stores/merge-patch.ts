@@ -1,4 +1,5 @@
-// JSON merge patch (RFC 7386): members of the patch replace or, if null, remove; objects are merged; everything else replaces as a whole.
+// JSON merge patch (RFC 7386): members of the patch replace or, if null, remove; objects are merged; everything else
+// replaces as a whole.
 
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 

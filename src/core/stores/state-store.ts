@@ -1,5 +1,5 @@
-// Stores over a state: of one source, of all of them together (of equal keys the object in force, by the precedence of in-force.ts), and
-// either of them for reading only.
+// Stores over a state: of one source, of all of them together (of equal keys the object in force, by the precedence of
+// in-force.ts), and either of them for reading only.
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
@@ -26,7 +26,10 @@ export function sourceStore(state: State, source: string): ConfigStore {
   return new StateStore(state, source, record => record.source === source);
 }
 
-/** The objects in force, of all sources. Writes are facts of the source `writer`; they show only where it has precedence. */
+/**
+ * The objects in force, of all sources. Writes are facts of the source `writer`; they show only where it has
+ * precedence.
+ */
 export function aggregateStore(state: State, writer: string): ConfigStore {
   return new StateStore(
     state,

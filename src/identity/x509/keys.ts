@@ -1,7 +1,9 @@
-// Keys and signatures, all of it on Node's thread pool: nothing here stalls streams. Private keys are KeyObjects, which print as nothing.
+// Keys and signatures, all of it on Node's thread pool: nothing here stalls streams. Private keys are KeyObjects, which
+// print as nothing.
 //
 // Invariant: what leaves this file as text is public, or goes to the one who asked for a key in PEM.
-// Source: Istio security/pkg/pki/util/crypto.go, generate_cert.go (signature algorithms as Go's x509 package picks them).
+// Source: Istio security/pkg/pki/util/crypto.go, security/pkg/pki/util/generate_cert.go. Go's x509 package
+// picks the same signature algorithms.
 
 import {
   createHash,
@@ -97,7 +99,10 @@ export function signBytes(key: KeyObject, bytes: Uint8Array): Promise<Buffer> {
   });
 }
 
-/** Hash by the OID of a signature algorithm; SHA-1 counts for certificate requests, as in Go. PSS names its hash elsewhere and is left out. */
+/**
+ * Hash by the OID of a signature algorithm; SHA-1 counts for certificate requests, as in Go. PSS names its hash
+ * elsewhere and is left out.
+ */
 const hashOf: Readonly<Record<string, string | null>> = {
   '1.2.840.113549.1.1.5': 'sha1',
   '1.2.840.113549.1.1.11': 'sha256',

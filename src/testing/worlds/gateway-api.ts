@@ -1,4 +1,5 @@
-// Arbitrary objects of the Gateway API, of its inference extension, and Ingresses: gateways, routes that hang on them, and what they name.
+// Arbitrary objects of the Gateway API, of its inference extension, and Ingresses: gateways, routes that hang on them,
+// and what they name.
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';

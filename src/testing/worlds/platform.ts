@@ -1,4 +1,5 @@
-// Arbitrary objects of the kinds that surround a mesh: what a cluster and a gateway's deployment consist of, and what speaks of revisions.
+// Arbitrary objects of the kinds that surround a mesh: what a cluster and a gateway's deployment consist of, and what
+// speaks of revisions.
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';

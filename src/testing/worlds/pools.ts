@@ -1,4 +1,5 @@
-// Small pools of names and values, so that objects of arbitrary worlds collide, refer to each other, and to things that do not exist.
+// Small pools of names and values, so that objects of arbitrary worlds collide, refer to each other, and to things that
+// do not exist.
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';

@@ -14,11 +14,12 @@ export interface ResourceSource {
   readonly url: string;
   /** Every resource of the proxy: types that can be subscribed to by wildcard. */
   readonly all?: Query<'', readonly Resource<object>[]>;
-  /** One resource by name; undefined: there is none. Beside `all`: only to tell what a resource was made from. */
+  /** One resource by name; undefined: there is none. Beside `all`: only for the provenance of a resource. */
   readonly named?: Query<string, Resource<object> | undefined>;
   /**
-   * What `all` is put together from, so that long work can be stopped between two of them and gone on with (engine.ts); it says nothing about
-   * values then. Without `all`: `each` of what `list` gives for names is the resource of those that exist, in order, the same as `named` of each.
+   * The parts of `all`, so that engine.ts can pause long work between two of them and resume it; the values do not
+   * depend on this. Without `all`: `each` of what `list` gives for names is the resource of those that exist, in order,
+   * the same as `named` of each.
    */
   readonly pieces?: Pieces<object>;
 }

@@ -1,4 +1,5 @@
-// The resource types that are generated, and the queries that make them. What the protocol does with a type is in session/types.ts.
+// The resource types that are generated, and the queries that make them. The protocol's rules of a type are in
+// session/types.ts.
 
 import { clusterNamed, clusterPieces, clusters } from './cluster/resources.ts';
 import { endpointPieces, endpointsOf } from './endpoint/resources.ts';
@@ -23,7 +24,7 @@ const byUrl: ReadonlyMap<string, ResourceSource> = new Map(
   resourceSources.map(source => [source.url, source] as const),
 );
 
-/** Undefined: nothing is generated of this type. */
+/** Undefined: this type has no resources. */
 export function resourceSource(url: string): ResourceSource | undefined {
   return byUrl.get(url);
 }

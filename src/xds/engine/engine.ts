@@ -2,7 +2,8 @@
 //
 // Invariant: it keeps no dependencies of its own; the tracker does. It only avoids asking the same question twice:
 //   - States that differ only in facts about proxies generate the same, so they count as one state for the tracker.
-//   - A proxy with an unchanged subscription, whose memoised answer still stands, gets the identical set without a look inside.
+//   - A proxy with an unchanged subscription, whose memoised answer still stands, gets the identical set without a look
+//     inside.
 //   - Sets are found by their elements, so that equal views share one set and one digest.
 
 import type { NodeFacets, ProxyRecord, Subscription } from '../../core/model/proxy.ts';

@@ -37,7 +37,7 @@ export class ListIds {
     return known.list;
   }
 
-  /** Forgets lists whose id was not asked for since the last sweep but one. */
+  /** Forgets lists with an id that was not used since the sweep before the last one. */
   sweep(): void {
     for (const known of this.#byId.values()) {
       if (known.usedIn >= this.#generation - 1) continue;

@@ -1,4 +1,4 @@
-// The ADS server: grpc-js below, the hub with its sessions and push schedule above. Nothing is decided here. Messages
+// The ADS server: grpc-js below, the hub with its sessions and push schedule above. No decision is made here. Messages
 // are Buffers on both sides (identity serializers): requests are decoded here, responses are shared bytes.
 //
 // The write callback, not the boolean that `write` returns, counts as "taken": docs/adr/0005.

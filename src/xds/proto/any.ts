@@ -1,5 +1,6 @@
-// How generators put a typed message into a google.protobuf.Any field: it stays unpacked, `{'@type': url, ...fields}`, until encode.ts packs it.
-// So generated resources are plain data that can be compared, patched (EnvoyFilter) and shown, and the fields are checked by the compiler.
+// How generators put a typed message into a google.protobuf.Any field: it stays unpacked, `{'@type': url, ...fields}`,
+// until encode.ts packs it. So generated resources are plain data that can be compared, patched (EnvoyFilter) and
+// shown, and the fields are checked by the compiler.
 
 import type { JsonObject } from '../../core/base/json.ts';
 import type { AnyMessage, TypeMap } from './types.gen.ts';
@@ -17,7 +18,10 @@ export function any<K extends TypeName>(type: K, message: TypeMap[K]): TypedAny<
   return { '@type': typeUrl(type), ...message };
 }
 
-/** A google.protobuf.Struct as the content of an Any. Its members could be named `@type`, so they stand under `value`, as in protojson. */
+/**
+ * A google.protobuf.Struct as the content of an Any. Its members could be named `@type`, so they stand under `value`,
+ * as in protojson.
+ */
 export function anyStruct(value: JsonObject): AnyMessage & { readonly value: JsonObject } {
   return { '@type': `${TYPE_URL_PREFIX}google.protobuf.Struct`, value };
 }
@@ -27,10 +31,14 @@ export function anyBytes(url: string, value: Uint8Array): AnyMessage & { readonl
   return { '@type': url, value };
 }
 
-/** An Any that is present and holds nothing, `{}` in protojson, as istiod sets for a Wasm plugin without configuration. */
+/**
+ * An Any that is present and holds nothing, `{}` in protojson, as istiod sets for a Wasm plugin without configuration.
+ */
 export const emptyAny: AnyMessage = { '@type': '' };
 
-/** The identical text each time: there are as many of them as there are Any, and each is looked up when it is packed. */
+/**
+ * The identical text each time: there are as many of them as there are Any, and each is looked up when it is packed.
+ */
 export function typeUrl<K extends TypeName>(type: K): TypeUrl<K> {
   let url = urls.get(type);
   if (url === undefined) {

@@ -9,8 +9,8 @@
 // deterministic: by connection name within a release, first in first out between releases. Cost. A release does not
 // touch idle connections: a wave is a list of names with an index, usually the shared list of all connections.
 //
-// Istio: pilot/pkg/xds/discovery.go (debounce), pushqueue.go. Unlike there, no push context has to be built between
-// debounce and push: the state is folded before a request arrives here.
+// Istio: pilot/pkg/xds/discovery.go (debounce), pilot/pkg/xds/pushqueue.go. Unlike there, no push context has to be
+// built between debounce and push: the state is folded before a request arrives here.
 
 import { assert, unreachable } from '../../core/base/assert.ts';
 import { isNoPush, mergePushRequests, noPush, type PushRequest } from '../../core/push-request.ts';

@@ -17,7 +17,7 @@ export interface ScheduleSettings {
 
 /**
  * Large, because connections of one window share generation, receipt and bytes, and each further window costs one more
- * commit and round trip. What is written at the same time has limits of its own (serve/limits.ts).
+ * commit and round trip. Concurrent writes have limits of their own (serve/limits.ts).
  */
 export const PUSH_WINDOW = 1_024;
 export const PUSH_SLOT_HOLD_MS = 5_000;

@@ -1,5 +1,5 @@
-// What the xDS side needs from the process around it: recording facts, the newest state, time, logging. The runtime is
-// one host; tests and the simulator have others.
+// The services that the xDS side needs from the process around it: recording facts, the newest state, time, logging.
+// The runtime is one host; tests and the simulator have others.
 
 import type { Unrecorded } from '../../core/event.ts';
 import type { PushRequest } from '../../core/push-request.ts';

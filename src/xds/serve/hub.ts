@@ -1,9 +1,9 @@
 // All ADS streams of the process, independent of the wire: admission, the set of connections, pushes. grpc/server.ts
 // puts it on grpc-js, the simulator on a network of its own.
 //
-// Admission checks, before the first message and in istiod's order (pilot/pkg/xds/ads.go, Stream; delta.go,
-// StreamDeltas): ready, number of streams, rate of new streams. Invariant: a connection is known to the push schedule
-// from the moment its `ProxyConnected` is folded until its stream is gone.
+// Admission checks, before the first message and in istiod's order (pilot/pkg/xds/ads.go, Stream;
+// pilot/pkg/xds/delta.go, StreamDeltas): ready, number of streams, rate of new streams. Invariant: a connection is
+// known to the push schedule from the moment its `ProxyConnected` is folded until its stream is gone.
 
 import type { Unrecorded } from '../../core/event.ts';
 import type { PushRequest } from '../../core/push-request.ts';

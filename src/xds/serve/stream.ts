@@ -122,7 +122,7 @@ export class AdsStream implements Sender {
     return statusOf(this.connection, this.facets, this.#connectedAt, this.#session, this.#records);
   }
 
-  /** Type URL → digest of what the client holds after the last response. */
+  /** Type URL → digest of the client's resources after the last response. */
   *versions(): IterableIterator<readonly [string, string]> {
     for (const [typeUrl, { version }] of this.#records) if (version !== undefined) yield [typeUrl, version];
   }

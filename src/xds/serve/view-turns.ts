@@ -2,8 +2,8 @@
 // delay other streams, timers and health checks. Evaluations run one after another; one that is not finished continues
 // in the next tick, and those behind it usually find everything memoised.
 //
-// A slice is counted in units of work and not in milliseconds, so where it ends depends only on what is asked. All
-// evaluations between two ticks share one allowance.
+// A slice is counted in units of work and not in milliseconds, so its end depends only on the request. All evaluations
+// between two ticks share one allowance.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 

@@ -1,4 +1,4 @@
-// ACK and NACK: what a client's answer does to the watch of its type.
+// ACK and NACK: the effect of a client's answer on the watch of its type.
 //
 // A NACK sends nothing by itself (istiod does the same: pkg/xds/server.go ShouldRespond). Its names go into
 // `nackedNames`, and the next response of the type repeats them all, because a client may drop a whole response for one

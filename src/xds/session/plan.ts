@@ -1,8 +1,8 @@
-// What a response of one type has to contain, from what generation gives (`set`) and what the client holds
-// (`watch.held`). Without a difference and without a request that is due there is no response.
+// The content of a response of one type, from the generated set (`set`) and the client's resources (`watch.held`).
+// Without a difference and without a request that is due there is no response.
 //
-// State of the world: wildcard types (CDS, LDS) are always sent whole, the others (EDS, RDS, SDS) with what changed.
-// Delta: what changed, and what disappeared.
+// State of the world: wildcard types (CDS, LDS) are always sent whole, the others (EDS, RDS, SDS) with the changed
+// resources. Delta: what changed, and what disappeared.
 //
 // Held removals (delta CDS). A client's routes may still use a cluster that disappeared, so its removal is held until
 // LDS and RDS are synced to a state without the cluster and the client has accepted them. Invariant: a held cluster

@@ -1,11 +1,11 @@
-// The state of one ADS stream as a value: per type, what the client watches, what it holds, and which responses it has
-// not answered.
+// The state of one ADS stream as a value: for each type the watch, the client's resources, and the unanswered
+// responses.
 //
-// Only `step` (step.ts) makes a new one. State of the world and delta share everything except how a request is read
-// (subscribe.ts) and what a response contains (plan.ts).
+// Only `step` (step.ts) makes a new one. State of the world and delta share everything except the reading of requests
+// (subscribe.ts) and the content of responses (plan.ts).
 //
 // Invariant that receipts rest on: a response brings *everything* the client watches of its type to the state it was
-// made from. So what the client holds of the type (`held`, without `heldRemovals`) equals what generation gives for its
+// made from. So the client's resources of the type (`held`, without `heldRemovals`) equal the generated ones for its
 // subscription at that state.
 
 import { Watches } from './watches.ts';
@@ -34,7 +34,7 @@ export interface DeltaRequest {
   readonly typeUrl: string;
   readonly subscribe: readonly string[];
   readonly unsubscribe: readonly string[];
-  /** `initial_resource_versions`: what the client already holds; only on the first request of a type. */
+  /** `initial_resource_versions`: the client's resources; only on the first request of a type. */
   readonly initial: Versions;
   readonly nonce: string;
   readonly error?: string;
@@ -86,7 +86,7 @@ export type SessionEffect =
   /** Send `CdsWaitOver` after `CDS_ACK_WAIT_MS`. */
   | { readonly kind: 'AwaitCdsAck'; readonly nonce: string }
   | { readonly kind: 'Debug'; readonly typeUrl: string; readonly names: readonly string[] }
-  /** Nothing is due and nothing is being written: the push to this client is complete. */
+  /** No response is due and none is being written: the push to this client is complete. */
   | { readonly kind: 'Settled' }
   | { readonly kind: 'Close'; readonly code: 'INVALID_ARGUMENT' | 'RESOURCE_EXHAUSTED'; readonly message: string };
 
@@ -109,7 +109,7 @@ export interface Unanswered {
   readonly names: ReadonlySet<string>;
 }
 
-/** What the next response of a type has to contain beyond what changed. */
+/** The content of the next response of a type beyond the changes. */
 export interface Due {
   /** Respond even if nothing changed. */
   readonly answer: boolean;
@@ -127,7 +127,7 @@ export interface Watch {
   readonly nonceSent: string;
   readonly nonceAcked: string;
   readonly lastError: string;
-  /** What the client holds, provided it accepted every response; clusters in `heldRemovals` included. */
+  /** The client's resources if it accepted every response; clusters in `heldRemovals` included. */
   readonly held: Versions;
   /** Delta CDS only: cluster → seq of the state in which it disappeared. Its removal is not sent yet. */
   readonly heldRemovals: ReadonlyMap<string, number>;

@@ -1,5 +1,5 @@
-// How a request changes a watch: names, wildcard, and what is due. State of the world follows Istio's pkg/xds/server.go
-// ShouldRespond, delta pilot/pkg/xds/delta.go shouldRespondDelta.
+// The effect of a request on a watch: names, wildcard, and due resources. State of the world follows Istio's
+// pkg/xds/server.go ShouldRespond, delta pilot/pkg/xds/delta.go shouldRespondDelta.
 //
 // Invariant: a subscription that a client sends is never lost. Where Istio loses one (expired nonces, names in a NACK,
 // repeated subscriptions) the xDS protocol is followed instead; each place says so.
@@ -18,7 +18,7 @@ import { rulesOf } from './types.ts';
 
 export const WILDCARD = '*';
 
-/** What a request changes. */
+/** The changes by a request. */
 export interface WatchChange {
   /** Undefined: the client no longer watches the type. */
   readonly watch: Watch | undefined;

@@ -1,6 +1,7 @@
-// What the protocol has to know of a resource type: may it be asked for by wildcard, in which place does it go out, and what is said of
-// resources that are not there. Which query makes the resources is another table (assemble/types.ts): sessions do not generate.
-// Source: Istio pkg/model/xds.go (type URLs), pilot/pkg/xds/ads.go (PushOrder), pkg/xds/server.go (wildcard types); spec-events §5.4, §6.
+// The protocol's rules of each resource type: whether it has wildcard subscriptions, its place in a push, and how a
+// session reports absent resources. The query that makes the resources is in another table (assemble/types.ts), because
+// sessions do not generate.
+// Source: Istio pkg/model/xds.go (type URLs), pilot/pkg/xds/ads.go (PushOrder), pkg/xds/server.go (IsWildcardTypeURL).
 
 export interface TypeRules {
   readonly url: string;

@@ -18,7 +18,7 @@ export function toProtoJson(typeName: string, bytes: Uint8Array): Json {
   return toJson(type, type.decode(bytes) as unknown as Plain);
 }
 
-/** Protojson to the form that generators make (Any unpacked); left: what is wrong with it. */
+/** Protojson to the form that generators make (Any unpacked); left: its problem. */
 export function fromProtoJson(typeName: string, json: Json): Either<string, object> {
   const type = typeOf(typeName);
   try {

@@ -2,8 +2,7 @@
 // and the general decoder takes ten times as long for them.
 //
 // Invariant: anything else (another wire type, a tag of two bytes, a length past the end, invalid UTF-8) makes
-// `eachText` return false, and the caller uses the general decoder, which accepts the message or says what is wrong
-// with it.
+// `eachText` return false, and the caller uses the general decoder, which accepts the message or reports its problem.
 
 const WIRE_LENGTH_DELIMITED = 2;
 /** Longest length that is read here, in bytes: texts of up to 256 MiB. */

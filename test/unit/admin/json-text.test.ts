@@ -17,7 +17,7 @@ function lazy(value: LazyJson): LazyJson {
 }
 
 describe('JSON in slices', () => {
-  it('is the text of JSON.stringify, lists lazy or not', async () => {
+  it('equals the text of JSON.stringify, with lazy and plain lists', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ maxDepth: 9 }), async value => {
         const text = `${JSON.stringify(value, null, 2)}\n`;
@@ -32,7 +32,7 @@ describe('JSON in slices', () => {
     expect(await jsonText({ kept: 'line\nbreak', left: undefined })).toBe('{\n  "kept": "line\\nbreak"\n}\n');
   });
 
-  it('works out what is listed while it is written, with turns of the event loop in between', async () => {
+  it('evaluates list items while writing, in several turns of the event loop', async () => {
     const item = 'x'.repeat(SLICE_CHARS / 4);
     let made = 0;
     let most = 0;

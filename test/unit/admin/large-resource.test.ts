@@ -35,14 +35,14 @@ const whole = (body: Buffer): string =>
 const jsonText = async (value: LazyJson): Promise<string> => Buffer.concat(await jsonParts(value)).toString();
 
 describe('large resources as JSON', () => {
-  it('are the same text as in one piece, lists within lists too', async () => {
+  it('have the text of JSON in one piece, nested lists included', async () => {
     const body = routes(HOSTS);
     expect(body.length).toBeGreaterThan(2 * LARGE_BYTES);
     expect(await jsonText(shownInPieces(body))).toBe(whole(body));
     expect(await jsonText(shownInPieces(routes(1)))).toBe(whole(routes(1)));
   });
 
-  it('let other work go on in between', async () => {
+  it('let other work continue in between', async () => {
     const body = routes(HOSTS);
     const loop = countLoopTurns(() => undefined);
     await jsonText(shownInPieces(body));
@@ -59,7 +59,7 @@ describe('large resources as JSON', () => {
     expect(await jsonText(shownInPieces(body))).not.toContain('hidden-0');
   });
 
-  it('show the bytes of what is no message of its type', async () => {
+  it('show the bytes of content that is not a message of its type', async () => {
     const any = { typeUrl: RDS, value: Buffer.alloc(LARGE_BYTES, 0xff) };
     const body = Buffer.from(typeOf('google.protobuf.Any').encode(any).finish());
     expect(await jsonText(shownInPieces(body))).toBe(whole(body));

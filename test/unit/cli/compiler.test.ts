@@ -8,7 +8,7 @@ test.each([
   ['20.20.0', ['--max-old-space-size=900 --interrupt-budget=100'], []],
   ['22.11.0', [], []],
   ['24.1.0', [], []],
-])('Node %s with options %j', (version, given, expected) => {
+])('the compile cache: Node %s with options %j', (version, given, expected) => {
   const flags: string[] = [];
   optimizeLater(version, given, flag => flags.push(flag));
   expect(flags).toEqual(expected);

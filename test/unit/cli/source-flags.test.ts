@@ -28,6 +28,6 @@ test.each([
     ['ignored, being no flags of Periplus: --config-dir mesh', EMPTY],
   ],
   [['--configDir', 'mesh', '--tlsCertFile=x'], ['ignored, being no flags of Periplus: --tlsCertFile=x']],
-])('%j', (words, said) => {
+])('flags of sources: %j', (words, said) => {
   expect(saidOf(...words)).toEqual(said);
 });

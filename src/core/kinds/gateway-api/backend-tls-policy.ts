@@ -1,4 +1,4 @@
-// BackendTLSPolicy: how a gateway speaks TLS to a backend and what it trusts.
+// BackendTLSPolicy: TLS between a gateway and a backend, and the roots that the gateway trusts.
 
 import type { Obj } from '../../model/object.ts';
 import type { BackendTLSPolicySpec } from '../../schema/gateway-api-types.gen.ts';

@@ -1,8 +1,10 @@
-// What the kinds of the Gateway API have in common: schema, constraints and defaults generated from the CRDs (scripts/crd/gateway-api.mjs).
+// What the kinds of the Gateway API have in common: schema, constraints and defaults generated from the CRDs
+// (scripts/crd/gateway-api.mjs).
 //
-// Objects of a file get the defaults that the API server gives to objects of a cluster, and are held to the same constraints. Fields that the
-// schema does not name are left out, as the API server leaves them out: a cluster may have a newer bundle of CRDs. They stay in the projection,
-// because a later release may read them and must find them in old journals.
+// Objects of a file get the defaults that the API server gives to objects of a cluster, and are held to the same
+// constraints. Fields that the schema does not name are left out, as the API server leaves them out: a cluster may have
+// a newer bundle of CRDs. They stay in the projection, because a later release may read them and must find them in old
+// journals.
 
 import { type Either, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';

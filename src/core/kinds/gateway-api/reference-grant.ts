@@ -21,7 +21,7 @@ export const referenceGrant = gatewayKind({
   notYet: NOT_YET,
 });
 
-/** The objects that it lets others refer to, where it names them. */
+/** The objects that others may refer to, if it names them. */
 function referenceGrantReferences({ namespace, spec }: Obj<'ReferenceGrant'>): readonly Reference[] {
   return each('spec.to', spec.to, named(namespace));
 }

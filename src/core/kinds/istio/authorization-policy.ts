@@ -31,7 +31,7 @@ export const authorizationPolicy = istioKind({
   standIn: ({ spec }) => refusedPolicy(spec, checkRefusedRule(spec)),
 });
 
-/** What an external authorizer cannot be chosen by: what the proxy knows only after its own checks. */
+/** Attributes that cannot select an external authorizer: the proxy knows them only after its own checks. */
 const NOT_WITH_CUSTOM = [
   'namespaces',
   'notNamespaces',

@@ -1,7 +1,8 @@
-// EnvoyFilter: patches to generated configuration. Rules: Istio pkg/config/validation/envoyfilter (ValidateEnvoyFilter).
+// EnvoyFilter: patches to generated configuration. Rules: Istio pkg/config/validation/envoyfilter
+// (ValidateEnvoyFilter).
 //
-// A patch must be decodable as the message it is merged into. Fields that we do not know are let through, because proxies may be newer than
-// our schema; a wrong type or an unknown extension is not.
+// A patch must be decodable as the message it is merged into. Unknown fields are accepted, because proxies may be newer
+// than our schema; a wrong type and an unknown extension are refused.
 
 import { envoyProblems } from '../../schema/envoy.ts';
 import type {
@@ -49,7 +50,7 @@ const MESSAGES: Readonly<Record<ApplyTo, string>> = {
   BOOTSTRAP: 'envoy.config.bootstrap.v3.Bootstrap',
 };
 type Object = 'listener' | 'routeConfiguration' | 'cluster';
-/** What a match may look at; nothing is said of the rest. */
+/** The fields of a match that are checked; others are not. */
 const MATCHES: Readonly<Partial<Record<ApplyTo, Object>>> = {
   LISTENER: 'listener',
   FILTER_CHAIN: 'listener',
@@ -69,7 +70,7 @@ const CONNECTION_MANAGERS: readonly string[] = [
 function checkEnvoyFilter({ workloadSelector, configPatches = [] }: EnvoyFilter, report: Report): void {
   checkSelector(workloadSelector?.labels, 'spec.workloadSelector.labels', report);
   configPatches.forEach((patch, i) => {
-    // What a waypoint would be patched with, Istio does not look at.
+    // Istio does not check patches of waypoints.
     if (patch.match?.context !== 'WAYPOINT') checkPatch(patch, `spec.configPatches[${i}]`, report);
   });
 }

@@ -1,7 +1,8 @@
-// What the kinds of Istio have in common: a `spec` that the generated schema decodes, rules of its own, and one store, the config cluster.
+// What the kinds of Istio have in common: a `spec` that the generated schema decodes, rules of its own, and one store,
+// the config cluster.
 //
-// Fields that the schema does not have are refused, as `kubectl apply` refuses them: a misspelt field that is silently dropped is a
-// route that silently does something else. So is all that the API server would refuse by the CRD.
+// Fields that the schema does not have are refused, as `kubectl apply` refuses them: a misspelt field that is silently
+// dropped is a route that silently does something else. So is all that the API server would refuse by the CRD.
 
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
@@ -77,7 +78,7 @@ function unknownMembers(raw: RawObject): NonEmptyArray<Problem> | undefined {
   return problems.length === 0 ? undefined : (problems as unknown as NonEmptyArray<Problem>);
 }
 
-/** What the API server would refuse by the CRD. */
+/** Problems for which the API server refuses the object by its CRD. */
 function constraintProblems(kind: KindName, spec: Json | undefined): readonly Problem[] {
   const constraint = istioConstraints[kind];
   assert(constraint !== undefined, `no constraints of ${kind}`);
@@ -89,7 +90,10 @@ function constraintProblems(kind: KindName, spec: Json | undefined): readonly Pr
   return problems;
 }
 
-/** Of two that say the same the first is enough: it is by what knows more, and often about a member of what the other is about. */
+/**
+ * Of two equal problems the first is kept: its check is the more specific one, often about a member of the value in the
+ * other.
+ */
 function withMore<T>(
   decoded: Either<NonEmptyArray<Problem>, T>,
   more: readonly Problem[],

@@ -9,7 +9,9 @@ const TARGET_KINDS: ReadonlyMap<string, KindName> = new Map([
   ['gateway.networking.k8s.io/Gateway', 'KubernetesGateway'],
 ]);
 
-/** What a policy is for: by selector, or by name. Services are found by host, because those of every cluster count. */
+/**
+ * The targets of a policy: by selector, or by name. Services are found by host, because those of every cluster count.
+ */
 export function policyReferences(obj: {
   readonly namespace: string;
   readonly spec: {

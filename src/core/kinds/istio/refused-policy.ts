@@ -1,9 +1,11 @@
-// What acts in place of an AuthorizationPolicy whose first version is refused, so that a policy with a mistake closes instead of opening.
+// What acts in place of an AuthorizationPolicy whose first version is refused, so that a policy with a mistake closes
+// instead of opening.
 //
-// An ALLOW policy allows nothing where it applies. Of DENY and CUSTOM the rules that are sound act; if none is, everything is denied. An action
-// that cannot be read denies, too. AUDIT refuses nothing, so nothing acts for it. Whatever of the selection cannot be read selects all.
-// Istio has no such verdict: there the webhook keeps the object out, and without it the bad values are left out
-// (pilot/pkg/security/authz/model/model.go), which for an unknown key of a DENY policy opens.
+// An ALLOW policy allows nothing where it applies. Of DENY and CUSTOM the rules that are sound act; if none is,
+// everything is denied. An action that cannot be read denies, too. AUDIT refuses nothing, so nothing acts for it. An
+// unreadable part of the selection selects all. Istio has no such verdict: there the webhook keeps the object out, and
+// without it the bad values are left out (pilot/pkg/security/authz/model/model.go), which for an unknown key of a DENY
+// policy opens.
 
 import { isRight } from 'fp-ts/lib/Either.js';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
@@ -11,7 +13,9 @@ import { decodeIstio } from '../../schema/istio.ts';
 import type { AuthorizationPolicy, IstioTypeMap, Rule } from '../../schema/istio-types.gen.ts';
 import type { Report } from '../report.ts';
 
-/** `checkRule`: the rules beyond the schema; what it reports makes a rule unsound. Undefined: nothing has to act. */
+/**
+ * `checkRule`: the checks beyond the schema; a reported problem makes a rule unsound. Undefined: nothing has to act.
+ */
 export function refusedPolicy(
   spec: Json | undefined,
   checkRule: (rule: Rule, path: string, report: Report) => void,

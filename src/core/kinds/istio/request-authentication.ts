@@ -1,4 +1,5 @@
-// RequestAuthentication: which tokens a workload accepts. Rules: Istio pkg/config/validation (ValidateRequestAuthentication).
+// RequestAuthentication: which tokens a workload accepts. Rules: Istio pkg/config/validation
+// (ValidateRequestAuthentication).
 
 import { parseUrl } from '../../schema/go-url.ts';
 import type { JWTRule, RequestAuthentication } from '../../schema/istio-types.gen.ts';

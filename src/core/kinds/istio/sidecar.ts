@@ -1,4 +1,4 @@
-// Sidecar: what a sidecar sees and how it listens. Rules: Istio pkg/config/validation (ValidateSidecar).
+// Sidecar: the imports and listeners of a sidecar. Rules: Istio pkg/config/validation (ValidateSidecar).
 
 import type { Obj } from '../../model/object.ts';
 import { isTls, protocolOf } from '../../model/protocol.ts';
@@ -67,7 +67,7 @@ function checkIngress(listener: IstioIngressListener, taken: Set<string>, path: 
   if (listener.defaultEndpoint) checkDefaultEndpoint(listener.defaultEndpoint, `${path}.defaultEndpoint`, report);
 }
 
-/** A part of what a Gateway can have: files for certificates, and an application that is asked in plain text. */
+/** A subset of a Gateway's TLS: certificates from files, and plain text to the application. */
 function checkIngressTls(tls: ServerTLSSettings, port: SidecarPort, path: string, report: Report): void {
   const { mode = 'PASSTHROUGH' } = tls;
   const why = 'is not supported in a Sidecar';

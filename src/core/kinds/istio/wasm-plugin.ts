@@ -1,5 +1,5 @@
-// WasmPlugin: a Wasm filter. Rules: Istio pkg/config/validation (ValidateWasmPlugin). Its resourceVersion counts, because it is part of what
-// a proxy is sent.
+// WasmPlugin: a Wasm filter. Rules: Istio pkg/config/validation (ValidateWasmPlugin). Its resourceVersion counts,
+// because it is part of the generated resource.
 
 import type { Obj } from '../../model/object.ts';
 import type { WasmPlugin } from '../../schema/istio-types.gen.ts';
@@ -34,7 +34,7 @@ function checkWasmPlugin(spec: WasmPlugin, report: Report): void {
   checkTrafficSelectors(spec.match, report);
 }
 
-/** The Secret that the module is pulled with, beside what the filter is for. */
+/** The Secret for pulling the module, and the targets of the filter. */
 function wasmPluginReferences(obj: Obj<'WasmPlugin'>): readonly Reference[] {
   return [...policyReferences(obj), ...secret('spec.imagePullSecret', obj.namespace, obj.spec.imagePullSecret)];
 }

@@ -1,4 +1,5 @@
-// WorkloadEntry: one workload outside Kubernetes, such as a virtual machine. Its health is the condition Healthy of its status.
+// WorkloadEntry: one workload outside Kubernetes, such as a virtual machine. Its health is the condition Healthy of its
+// status.
 // Rules: Istio pkg/config/validation (ValidateWorkloadEntry).
 
 import type { Obj } from '../../model/object.ts';

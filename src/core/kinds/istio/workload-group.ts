@@ -28,7 +28,7 @@ export const workloadGroup = istioKind({
 const PROBE_HEADER = /^[-A-Za-z0-9]+$/;
 
 function checkWorkloadGroup(spec: WorkloadGroup, report: Report): void {
-  // What registers itself fills in the rest of the template, so nothing more is asked of it.
+  // A workload that registers fills in the rest of the template, so no more fields are required.
   if (spec.template === undefined) report('spec.template', 'is missing');
   checkWorkloadLabels(spec.metadata?.labels ?? {}, 'spec.metadata.labels', report);
   checkProbe(spec.probe, 'spec.probe', report);

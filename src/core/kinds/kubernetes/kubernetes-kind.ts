@@ -1,7 +1,9 @@
-// What the kinds of Kubernetes have in common: a hand-written schema that names only what Periplus uses. The same schema decodes
-// (unknown fields are ignored, wrong types are problems) and projects: a field that it does not name is no change.
+// What the kinds of Kubernetes have in common: a hand-written schema that names only what Periplus uses. The same
+// schema decodes (unknown fields are ignored, wrong types are problems) and projects: a field that it does not name is
+// no change.
 //
-// Defaults that the API server fills in are filled in here too, so that an object in a file means what it means in a cluster.
+// Defaults that the API server fills in are filled in here too, so that an object in a file means what it means in a
+// cluster.
 
 import { type Either, isLeft, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';
@@ -25,7 +27,7 @@ export type KubernetesKind<K extends KindName, D> = Declaration<K> & {
   readonly rules?: (decoded: D, report: Report) => void;
   /** From the decoded shape to the flat one, with defaults. */
   readonly flatten: (decoded: D) => KindSpecs[K];
-  /** Narrows what the schema projects, e.g. to the conditions that matter. */
+  /** Narrows the projection of the schema, e.g. to the conditions that matter. */
   readonly narrow?: (projection: JsonObject) => JsonObject;
   readonly trim?: true;
 };
@@ -67,7 +69,9 @@ function projectObject<K extends KindName, D>(from: KubernetesKind<K, D>, raw: R
   return { ...projection, ...pruneObject(from.messages, from.messages.Object ?? [], raw) };
 }
 
-/** The members that the schema names. The recursion is as deep as the schema; whatever is of another type is kept as it is. */
+/**
+ * The members that the schema names. The recursion is as deep as the schema; a value of another type is kept unchanged.
+ */
 function pruneObject(
   messages: Readonly<Record<string, SchemaMessage>>,
   fields: SchemaMessage,

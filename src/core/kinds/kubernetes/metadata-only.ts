@@ -1,7 +1,8 @@
-// Kinds of which only the metadata is read: the workloads and policies that come with a gateway's deployment, accounts, leases, definitions of
-// kinds. They are known, so that a folder or a cluster may hold them.
+// Kinds of which only the metadata is read: the workloads and policies that come with a gateway's deployment, accounts,
+// leases, definitions of kinds. They are known, so that a folder or a cluster may hold them.
 //
-// Only their projection is journalled (`trim`): a Lease is renewed every few seconds, a CustomResourceDefinition has hundreds of kilobytes.
+// Only their projection is journalled (`trim`): a Lease is renewed every few seconds, a CustomResourceDefinition has
+// hundreds of kilobytes.
 
 import { kubernetesKind } from './kubernetes-kind.ts';
 

@@ -38,7 +38,7 @@ export const node = kubernetesKind<'Node', Decoded>({
   narrow: withoutEmptyStatus,
 });
 
-/** A node without addresses and one whose status says nothing of interest are the same. */
+/** A node without addresses equals one with a status that no query reads. */
 function withoutEmptyStatus(projection: JsonObject): JsonObject {
   const { status, ...rest } = projection;
   return typeof status === 'object' && status !== null && Object.keys(status).length === 0 ? rest : projection;

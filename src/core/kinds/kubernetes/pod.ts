@@ -1,5 +1,5 @@
-// Pod: what the endpoints and workloads of the mesh are made of. Of the spec only what Istio reads, of the status phase, addresses and
-// readiness: a pod's status changes all the time in ways that mean nothing to a proxy.
+// Pod: the source of the mesh's endpoints and workloads. Of the spec only what Istio reads, of the status phase,
+// addresses and readiness: a pod's status changes all the time in ways that mean nothing to a proxy.
 
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { Obj } from '../../model/object.ts';
@@ -221,7 +221,7 @@ function checkPod(decoded: Decoded, report: Report): void {
   });
 }
 
-/** Of the conditions only those that are read; the others come and go with every probe. */
+/** Only the conditions that a query reads; others change with every probe. */
 function narrow(projection: JsonObject): JsonObject {
   const { status } = projection;
   if (!isObject(status) || !Array.isArray(status.conditions)) return projection;

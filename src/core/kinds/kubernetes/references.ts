@@ -1,4 +1,4 @@
-// References that several kinds of Kubernetes have: each object refers to others of its own cluster.
+// References shared by several Kubernetes kinds; each object refers to others in its own cluster.
 
 import type { Obj } from '../../model/object.ts';
 import type { Reference } from '../references.ts';

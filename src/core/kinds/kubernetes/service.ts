@@ -1,4 +1,5 @@
-// Service: what the mesh calls by name. Defaults are the API server's: type ClusterIP, protocol TCP, targetPort the port itself.
+// Service: a named destination of the mesh. Defaults are the API server's: type ClusterIP, protocol TCP, targetPort the
+// port itself.
 // Rules: Kubernetes pkg/apis/core/validation (ValidateService), as far as a wrong value would reach a proxy.
 
 import type { Obj } from '../../model/object.ts';

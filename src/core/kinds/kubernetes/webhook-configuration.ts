@@ -1,5 +1,6 @@
-// Webhook configurations. Their labels say which revision a tag stands for (Istio pkg/revisions/tag_watcher.go); of the webhooks only what a
-// control plane keeps up to date in its own ones: the CA by which the API server knows it, and whether a failure refuses.
+// Webhook configurations. Their labels give the revision of a tag (Istio pkg/revisions/tag_watcher.go). Of the
+// webhooks, only the fields that a control plane keeps up to date in its own ones are read: the CA bundle and the
+// failure policy.
 
 import type { Obj } from '../../model/object.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';

@@ -1,6 +1,7 @@
-// ServiceExport and ServiceImport of the multi-cluster services API. They are looked at only with ENABLE_MCS_SERVICE_DISCOVERY and
-// ENABLE_MCS_HOST, off by default: that an export exists, and which addresses an import has
-// (Istio pilot/pkg/serviceregistry/kube/controller/service{export,import}cache.go).
+// ServiceExport and ServiceImport of the multi-cluster services API. Read only with ENABLE_MCS_SERVICE_DISCOVERY and
+// ENABLE_MCS_HOST, off by default: the existence of an export, and the addresses of an import (Istio
+// pilot/pkg/serviceregistry/kube/controller/serviceexportcache.go,
+// pilot/pkg/serviceregistry/kube/controller/serviceimportcache.go).
 
 import { isIp } from '../../base/ip.ts';
 import type { Obj } from '../../model/object.ts';
@@ -12,7 +13,7 @@ import type { Reference } from '../references.ts';
 const GROUP = 'multicluster.x-k8s.io';
 
 export interface ServiceImportData {
-  /** Sorted; what is no address is left out, as by Istio. */
+  /** Sorted; as in Istio, invalid addresses are left out. */
   readonly ips: readonly string[];
 }
 interface DecodedImport {

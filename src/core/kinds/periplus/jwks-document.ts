@@ -1,11 +1,12 @@
-// JwksDocument: the key set that an issuer of tokens answered with. No user writes one; the JWKS adapter records what it fetched in this form
-// (docs/adr/0009), so that a replay asks no issuer and the last good answer serves while the issuer is away.
+// JwksDocument: the key set that an issuer of tokens answered with. No user writes one; the JWKS adapter records
+// fetched key sets in this form (docs/adr/0009), so that a replay asks no issuer and the last good answer serves while
+// the issuer is away.
 //
 //     {apiVersion: periplus.internal/v1, kind: JwksDocument, metadata: {name: <digest of issuer and URI>},
 //      spec: {issuer: https://issuer.example, jwksUri: "", keys: '{"keys": […]}'}}
 //
-// `keys` is a text: it stands in listeners byte for byte. Symmetric keys make the text private; it then stands under `stringData`, which the
-// journal seals as it does a Secret's.
+// `keys` is a text: it stands in listeners byte for byte. Symmetric keys make the text private; it then stands under
+// `stringData`, which the journal seals as it does a Secret's.
 
 import { kubernetesKind } from '../kubernetes/kubernetes-kind.ts';
 

@@ -1,7 +1,9 @@
-// ResolvedName: what DNS said of a host name. Nobody writes one; the DNS adapter tells what it heard in this form, so that an answer is recorded,
-// compared, kept over a restart, indexed and explained like everything else that resources are made of, and a replay asks no server.
+// ResolvedName: the DNS answer for a host name. No user writes one; the DNS adapter records answers in this form, so an
+// answer is recorded, compared, kept over a restart, indexed and explained like any other object, and a replay needs no
+// DNS server.
 //
-//     {apiVersion: periplus.internal/v1, kind: ResolvedName, metadata: {name: gate.example.com}, spec: {addresses: [192.0.2.1]}}
+//     {apiVersion: periplus.internal/v1, kind: ResolvedName, metadata: {name: gate.example.com}, spec: {addresses:
+//     [192.0.2.1]}}
 
 import { isIp } from '../../base/ip.ts';
 import { kubernetesKind } from '../kubernetes/kubernetes-kind.ts';
@@ -36,7 +38,10 @@ export const resolvedName = kubernetesKind<'ResolvedName', Decoded>({
   flatten: ({ spec }) => ({ addresses: [...new Set((spec?.addresses ?? []).filter(isIp))].sort() }),
 });
 
-/** The name under which the answer for a host is kept: small letters, no dot at the end; undefined for what cannot be a name of DNS. */
+/**
+ * The name under which the answer for a host is kept: small letters, no dot at the end; undefined for what cannot be a
+ * name of DNS.
+ */
 export function dnsNameOf(host: string): string | undefined {
   const name = host.toLowerCase().replace(/\.$/, '');
   return isDns1123Subdomain(name) && !isIp(name) ? name : undefined;

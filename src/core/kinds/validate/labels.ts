@@ -1,5 +1,5 @@
-// Labels and the keys of annotations: `prefix/name` and values. Source: k8s.io/apimachinery pkg/util/validation (IsQualifiedName,
-// IsValidLabelValue); Istio pkg/config/labels (Validate).
+// Labels and the keys of annotations: `prefix/name` and values. Source: k8s.io/apimachinery pkg/util/validation
+// (IsQualifiedName, IsValidLabelValue); Istio pkg/config/labels (Validate).
 
 import { quoted, type Report } from '../report.ts';
 import { isDns1123Subdomain } from './names.ts';

@@ -12,7 +12,10 @@ export function isDns1123Label(text: string): boolean {
   return text.length <= LABEL_LENGTH_MAX && DNS1123_LABEL.test(text);
 }
 
-/** Labels joined by dots, at most 253 in all. Single labels may be longer than 63 here, as in Kubernetes. In one pass: every object has a name. */
+/**
+ * Labels joined by dots, at most 253 in all. Single labels may be longer than 63 here, as in Kubernetes. In one pass:
+ * every object has a name.
+ */
 export function isDns1123Subdomain(text: string): boolean {
   if (text.length > NAME_LENGTH_MAX) return false;
   let last = DOT;

@@ -1,4 +1,5 @@
-// Port numbers and Istio's names of protocols. Source: Istio pkg/config/validation/agent (ValidatePort), pkg/config/protocol.
+// Port numbers and Istio's names of protocols. Source: Istio pkg/config/validation/agent (ValidatePort),
+// pkg/config/protocol.
 
 import { quoted, type Report } from '../report.ts';
 

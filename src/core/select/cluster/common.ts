@@ -11,7 +11,7 @@ import { preservesHeaderCase } from '../proxy/proxy-metadata.ts';
 export interface CommonClusterInputs {
   readonly connectTimeout: Duration | undefined;
   readonly meshKeepalive: TcpKeepalive | undefined;
-  /** Gauges of what is left of each circuit breaker are kept. */
+  /** Envoy keeps a gauge of the remaining capacity of each circuit breaker. */
   readonly trackRemaining: boolean;
 }
 
@@ -23,7 +23,10 @@ export function commonClusterInputs(reader: ProxyReader): CommonClusterInputs {
   };
 }
 
-/** What the clusters of all services ask the mesh, the flags and the proxy: asked once, as there are thousands of them. */
+/**
+ * Inputs from the mesh, the flags and the proxy that all clusters share: read once, because there are thousands of
+ * clusters.
+ */
 export interface OutboundDefaults extends CommonClusterInputs {
   readonly h2UpgradePolicy: MeshConfig['h2UpgradePolicy'];
   readonly localityLbSetting: MeshConfig['localityLbSetting'];
@@ -88,8 +91,8 @@ export function statName(
 }
 
 /**
- * The statistics prefix of inbound TCP traffic. `hostname` stands for it where there is no service: the Sidecar's, or none for traffic that
- * is passed through. Istio knows no target port here and leaves its placeholder standing.
+ * The statistics prefix of inbound TCP traffic. `hostname` stands for it where there is no service: the Sidecar's, or
+ * none for traffic that is passed through. Istio knows no target port here and leaves its placeholder standing.
  */
 export function inboundStatPrefix(
   pattern: string | undefined,

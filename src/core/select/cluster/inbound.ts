@@ -20,7 +20,10 @@ import { type CommonClusterInputs, commonClusterInputs, statName } from './commo
 import { policyOfPort } from './traffic-policy.ts';
 import { chooseUpstreamProtocol, type UpstreamProtocol } from './upstream-protocol.ts';
 
-/** From which addresses the sidecar speaks to its workload, so that its own traffic can be told from the client's. */
+/**
+ * The source addresses of the sidecar's connections to its workload: they distinguish its own traffic from the
+ * client's.
+ */
 export interface BindInputs {
   readonly bindAddress: string;
   readonly extraBindAddress: string;
@@ -29,7 +32,7 @@ export interface BindInputs {
 export interface InboundClusterInputs extends CommonClusterInputs, BindInputs {
   readonly name: string;
   readonly statName: string;
-  /** `passthrough`: the address that the client asked for. */
+  /** `passthrough`: the original destination of the connection. */
   readonly destination: 'passthrough' | 'address' | 'pipe';
   /** Address of the only endpoint, or path of its socket. */
   readonly address: string;

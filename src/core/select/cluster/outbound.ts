@@ -1,8 +1,9 @@
 // The outbound clusters of one service for the current proxy: which ones exist, and the inputs of each.
-// Source: Istio pilot/pkg/networking/core/cluster.go (buildOutboundClusters), cluster_builder.go.
+// Source: Istio pilot/pkg/networking/core/cluster.go (buildOutboundClusters),
+// pilot/pkg/networking/core/cluster_builder.go.
 //
-// Every cluster has flat inputs of scalars and of references into the state, so that a changed DestinationRule, or a changed mesh
-// field, rebuilds only the clusters that it changes, and proxies that see the same share one cluster.
+// Every cluster has flat inputs of scalars and of references into the state, so that a changed DestinationRule, or a
+// changed mesh field, rebuilds only the clusters that it changes, and proxies that see the same share one cluster.
 
 import type { Problem } from '../../base/problem.ts';
 import type { Port, Protocol, Service } from '../../model/service.ts';
@@ -36,7 +37,7 @@ export interface DnsInputs {
   readonly dnsUdpMaxQueries: number;
 }
 
-/** `S` and `A`: what the caller makes of the inputs of TLS and of the endpoints inside the cluster. */
+/** `S` and `A`: the caller's types for the TLS inputs and for the endpoints inside the cluster. */
 export interface OutboundClusterInputs<S = unknown, A = unknown> extends CommonClusterInputs, DnsInputs {
   readonly sockets: S | undefined;
   /** DNS types only. */
@@ -60,7 +61,7 @@ export interface OutboundClusterInputs<S = unknown, A = unknown> extends CommonC
   readonly keepsSessions: boolean;
   /** Redis with the Redis filter hashes keys itself. */
   readonly hashesKeys: boolean;
-  /** ORIGINAL_DST: the port to connect to instead of the one asked for; 0 for none. */
+  /** ORIGINAL_DST: the port that replaces the one of the original destination; 0 for none. */
   readonly portOverride: number;
   readonly exchangeMetadata: boolean;
   readonly exchangeLabels: string;
@@ -92,7 +93,10 @@ interface Target {
   readonly sniDnat: boolean;
 }
 
-/** The clusters of a service, ports and subsets in order. `rule`: the one in force for the proxy; `sniDnat`: those that a gateway routes to by SNI alone. */
+/**
+ * The clusters of a service, ports and subsets in order. `rule`: the one in force for the proxy; `sniDnat`: those that
+ * a gateway routes to by SNI alone.
+ */
 export function selectOutboundClusters<S, A>(
   reader: ProxyReader,
   parts: ClusterParts<S, A>,
@@ -174,7 +178,7 @@ function selectCluster<S, A>(
   const choice = localityChoice(policy, service.trafficDistribution, defaults.localityLbSetting);
   const telemetry = discovery !== 'FORWARD_PROXY' && defaults.telemetry;
   const resolving = dnsInputs(reader, service, dns);
-  // Written out member by member: objects put together by spreading so many cost many times as much.
+  // Written out member by member: spreading objects of this size costs several times as much.
   return {
     sockets: sniDnat || tls.inputs === undefined ? undefined : parts.sockets(tls.inputs),
     assignment: assignment !== undefined && resolvesNames(discovery) ? parts.assignment(assignment) : undefined,

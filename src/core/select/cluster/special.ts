@@ -1,5 +1,6 @@
-// Inputs of the clusters that belong to no service: where traffic is dropped, let through as addressed, or where credentials come from.
-// Source: Istio pilot/pkg/networking/core/cluster.go (BuildClusters) and cluster_builder.go.
+// Inputs of the clusters that belong to no service: they drop traffic, pass it
+// through as addressed, or lead to the source of credentials.
+// Source: Istio pilot/pkg/networking/core/cluster.go (BuildClusters), pilot/pkg/networking/core/cluster_builder.go.
 
 import type { ProxyReader } from '../../query/reader.ts';
 import type { Duration } from '../../schema/duration.ts';
@@ -27,7 +28,7 @@ export interface SpecialClusters {
   /** Of sidecars only, as the next one. */
   readonly passthrough: PassthroughInputs | undefined;
   readonly inboundPassthrough: InboundPassthroughInputs | undefined;
-  /** The proxy says that a server of credentials listens on a socket mounted into it. */
+  /** The proxy's metadata announces a credential server on a mounted socket. */
   readonly credential: TimeoutInputs | undefined;
 }
 
@@ -40,7 +41,7 @@ export function selectSpecialClusters(reader: ProxyReader): SpecialClusters {
   }
   const headerCase = preservesHeaderCase(reader);
   const exchange = metadataExchange(reader);
-  // Istio binds both families here, whatever ISTIO_DUAL_STACK says.
+  // As in Istio, both families are bound regardless of ISTIO_DUAL_STACK.
   const bind = bindInputs(reader.facet('ipMode'), true);
   return {
     blackHole: timeout,

@@ -1,6 +1,6 @@
-// How the traffic policies of a rule, of a port and of a subset compose to the one of a cluster.
-// A port-level entry inherits nothing, and replacement is by whole messages: both are Istio's, surprising as they are.
-// Source: Istio pilot/pkg/networking/util/util.go (MergeTrafficPolicy, GetPortLevelTrafficPolicy).
+// The traffic policy of a cluster, composed from those of a rule, of a port and of a subset.
+// As in Istio, a port-level entry inherits nothing, and a policy replaces whole messages.
+// Source: Istio pilot/pkg/networking/util/util.go (MergeSubsetTrafficPolicy, GetPortLevelTrafficPolicy).
 
 import type {
   ClientTLSSettings_TLSmode,
@@ -45,8 +45,8 @@ export function policyOfSubset(
 }
 
 /**
- * The TLS mode that a rule sets for the endpoints of a port, or of a subset at a port; undefined when it says nothing.
- * A subset does not inherit from its rule here. Source: Istio pilot/pkg/xds/endpoints/mtls_checker.go.
+ * The TLS mode that a rule sets for the endpoints of a port, or of a subset at a port; undefined when the rule sets
+ * none. A subset does not inherit from its rule here. Source: Istio pilot/pkg/xds/endpoints/mtls_checker.go.
  */
 export function endpointTlsModeOfRule(
   rule: DestinationRule | undefined,

@@ -1,13 +1,17 @@
-// Which protocol a cluster speaks to its endpoints.
+// The protocol between a cluster and its endpoints.
 // Source: Istio pilot/pkg/networking/core/cluster_builder.go.
 //
-// The choice is made in the selector because two generators need it: the protocol options of the cluster, and the ALPN of its TLS.
+// The choice is made in the selector because two generators need it: the protocol options of the cluster, and the ALPN
+// of its TLS.
 
 import { isHttp, isHttp2, isUnsupported } from '../../model/protocol.ts';
 import type { Protocol } from '../../model/service.ts';
 import type { ConnectionPoolSettings, MeshConfig_H2UpgradePolicy } from '../../schema/istio-types.gen.ts';
 
-/** `http2`: always HTTP/2. `downstream`: what the client speaks. `http1`: HTTP/1.1, said so explicitly. `unset`: Envoy's default, HTTP/1.1. */
+/**
+ * `http2`: always HTTP/2. `downstream`: the client's protocol. `http1`: Explicit HTTP/1.1. `unset`: Envoy's default,
+ * HTTP/1.1.
+ */
 export type UpstreamProtocol = 'unset' | 'http1' | 'http2' | 'downstream';
 
 export interface UpstreamProtocolChoice {
@@ -44,7 +48,10 @@ function detectable(protocol: Protocol): boolean {
   return isHttp(protocol) || isUnsupported(protocol);
 }
 
-/** Whether an outbound cluster is upgraded to HTTP/2. The rule decides, whatever the port's protocol; else the mesh, for HTTP ports. */
+/**
+ * Whether an outbound cluster is upgraded to HTTP/2. The rule decides for a port of any protocol; without a rule the
+ * mesh decides for HTTP ports.
+ */
 export function upgradesToH2(
   protocol: Protocol,
   connectionPool: ConnectionPoolSettings | undefined,

@@ -1,4 +1,4 @@
-// Which TLS a cluster speaks to its endpoints: the rule's settings, or auto mTLS.
+// TLS between a cluster and its endpoints: the rule's settings, or auto mTLS.
 // Source: Istio pilot/pkg/networking/core/cluster_tls.go (buildUpstreamTLSSettings, constructUpstreamTLS),
 // pilot/pkg/model/push_context.go (BestEffortInferServiceMTLSMode).
 //
@@ -22,7 +22,7 @@ export type FileCertificates = 'sds-grpc' | 'sds-files-grpc' | 'direct';
 /** Inputs of the generator of transport sockets. */
 export interface UpstreamTlsInputs {
   readonly mode: 'ISTIO_MUTUAL' | 'SIMPLE' | 'MUTUAL';
-  /** Only endpoints marked `tlsMode: istio` are spoken to with TLS; the others in plaintext. */
+  /** Only endpoints marked `tlsMode: istio` get TLS; the others get plaintext. */
   readonly conditional: boolean;
   readonly http2: boolean;
   /** Offer `istio-peer-exchange` in ALPN (mesh mTLS only). */
@@ -62,11 +62,11 @@ export interface UpstreamTlsQuestion {
   readonly http2: boolean;
   /** The rule has a workloadSelector. */
   readonly ruleSelectsWorkloads: boolean;
-  /** Dynamic forward proxy: validation by the name asked for, also beside SANs of the rule; no service accounts. */
+  /** Dynamic forward proxy: the requested name is validated, even beside SANs of the rule; no service accounts. */
   readonly forwardProxy: boolean;
 }
 
-/** What mesh mTLS asks the mesh, the flags and the proxy, whatever the service. */
+/** Inputs of mesh mTLS from the mesh, the flags and the proxy, equal for all services. */
 interface TlsDefaults {
   readonly automatic: boolean;
   readonly files: ClientTLSSettings | undefined;
@@ -108,7 +108,7 @@ export function chooseUpstreamTls(reader: ProxyReader, question: UpstreamTlsQues
   return meshTls(reader, question, false, settings);
 }
 
-/** No TLS settings in the policy: mesh mTLS wherever the service is known to take it. */
+/** No TLS settings in the policy: mesh mTLS if the service is known to accept it. */
 function automaticTls(reader: ProxyReader, question: UpstreamTlsQuestion): UpstreamTlsChoice {
   const { service, originalDst } = question;
   if (service.meshExternal) return noTls;
@@ -141,7 +141,7 @@ function meshTls(
   if (!mesh) return noTls;
   const sni = text(settings?.sni);
   const names = settings?.subjectAltNames ?? [];
-  // Written out: there are thousands of them, and what is put together by spreading costs many times as much.
+  // Written out member by member: there are thousands of these objects, and spreading costs several times as much.
   const inputs: UpstreamTlsInputs = {
     mode: 'ISTIO_MUTUAL',
     conditional,
@@ -218,7 +218,9 @@ function originatedTls(
   return { inputs, autoSni, autoSanValidation, problems: [] };
 }
 
-/** A Secret would have to be readable by every sidecar that the rule reaches; Istio gives it only to selected workloads. */
+/**
+ * A Secret would have to be readable by every sidecar that the rule reaches; Istio gives it only to selected workloads.
+ */
 function withholdsCredential(reader: ProxyReader, question: UpstreamTlsQuestion, credentialName: string): boolean {
   if (question.ruleSelectsWorkloads || credentialName.startsWith('configmap://')) return false;
   return reader.facet('type') === 'sidecar';
@@ -229,7 +231,7 @@ function fileCertificates(reader: ProxyReader): FileCertificates {
   return saysTrue(reader, 'file-credential') ? 'sds-files-grpc' : 'sds-grpc';
 }
 
-/** Certificates that the node says are mounted into the proxy, as in meshes older than SDS. */
+/** Certificate files that the node announces as mounted into the proxy, as in meshes older than SDS. */
 function metadataFiles(reader: ProxyReader): ClientTLSSettings | undefined {
   const clientCertificate = metadataString(reader, 'TLS_CLIENT_CERT_CHAIN');
   if (clientCertificate === '') return undefined;

@@ -1,5 +1,5 @@
-// The inputs of one cluster's endpoints for the current proxy: which endpoints, in what order, with or without mTLS, and the settings of localities and
-// networks.
+// The inputs of one cluster's endpoints for the current proxy: which endpoints, in what order, with or without mTLS,
+// and the settings of localities and networks.
 // Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go.
 //
 // All filtering and comparing with the proxy happens here, so that proxies with equal results share one
@@ -25,7 +25,10 @@ import { localityChoice } from './locality.ts';
 import { type NetworkGateway, namedNetworkGateways, networkGateways } from './network.ts';
 
 export interface LocalityInputs {
-  /** `distribute`: shares by locality; `priority`: by labels, then perhaps `failover`; `failover`: by distance; `none`: as they are. */
+  /**
+   * `distribute`: shares by locality; `priority`: by labels, then perhaps `failover`; `failover`: by distance; `none`:
+   * as they are.
+   */
   readonly localityMode: 'none' | 'distribute' | 'priority' | 'failover';
   /** Pattern → weight, of the entry that matches the proxy. */
   readonly distributeTo: Readonly<Record<string, number>> | undefined;
@@ -46,7 +49,7 @@ export interface NetworkInputs {
   readonly router: boolean;
 }
 
-/** What a service says of all its endpoints instead of themselves. */
+/** Settings of the service that replace those of each endpoint. */
 export interface DescribedAs {
   readonly namespace: string;
   /** Canonical name and revision, if it has them. */
@@ -82,7 +85,8 @@ export interface AssignmentQuestion {
 export function selectAssignment(reader: ProxyReader, question: AssignmentQuestion): AssignmentInputs {
   const { service, subset, rule, port } = question;
   const endpoints = visibleEndpoints(reader, question);
-  // A subset does not inherit the rule's TLS here, unlike in its cluster (Istio endpoint_builder.go, newMtlsChecker).
+  // A subset does not inherit the rule's TLS here, unlike in its cluster (Istio
+  // pilot/pkg/xds/endpoints/mtls_checker.go, newMtlsChecker).
   const ownTls = endpointTlsModeOfRule(rule?.spec, subset?.name ?? '', port.port);
   const mtls = endpoints.map(endpoint => offersMtls(reader, endpoint, ownTls));
   return {
@@ -140,7 +144,10 @@ function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): re
   return found;
 }
 
-/** With multi-cluster services: what a cluster does not export is for its own proxies; by the name in the set neither is what it does not import. */
+/**
+ * With multi-cluster services, endpoints that a cluster does not export are for its own proxies only. Under the
+ * clusterset name, endpoints also need an import in the proxy's cluster.
+ */
 function isDiscoverable(reader: ProxyReader, { hostname, namespace, name }: Service, cluster: string): boolean {
   if (!reader.feature('ENABLE_MCS_SERVICE_DISCOVERY')) return true;
   const own = reader.facet('clusterId');
@@ -160,7 +167,10 @@ interface Visibility {
   readonly endpoint: (endpoint: Endpoint) => boolean;
 }
 
-/** Which of a service's endpoints the proxy may see; the checks are in the order of Istio's endpoint_builder.go. */
+/**
+ * Which of a service's endpoints the proxy may see; the checks follow the order of Istio
+ * pilot/pkg/xds/endpoints/endpoint_builder.go.
+ */
 function visibility(reader: ProxyReader, service: Service): Visibility {
   const clusterLocal = reader.get(isClusterLocal, service.hostname);
   const ownCluster = clusterLocal || service.nodeLocal ? reader.facet('clusterId') : undefined;
@@ -169,7 +179,7 @@ function visibility(reader: ProxyReader, service: Service): Visibility {
   const draining = reader.feature('PILOT_DRAINING_LABEL');
   const keepsDraining = (service.labels[reader.feature('PILOT_PERSISTENT_SESSION_LABEL')] ?? '') !== '';
   const manyNetworks = reader.get(networkGateways, '').length > 0;
-  // Of the merged service: what the service says in another cluster does not count.
+  // Of the merged service: settings of the service in another cluster do not count.
   const sendsUnhealthy = reader.feature('PILOT_SEND_UNHEALTHY_ENDPOINTS') || service.trafficDistribution !== 'Any';
   return {
     cluster: cluster => ownCluster === undefined || cluster === ownCluster,
@@ -257,7 +267,10 @@ function distanceInputs(reader: ProxyReader): Pick<LocalityInputs, 'region' | 'z
   return { region, zone, subzone };
 }
 
-/** `*` for a part matches all; so do parts that are missing, except the region. Istio pilot/pkg/networking/util (LocalityMatch). */
+/**
+ * `*` for a part matches all; so do parts that are missing, except the region. Istio pilot/pkg/networking/util
+ * (LocalityMatch).
+ */
 export function localityMatches(pattern: string, { region, zone, subzone }: LocalityParts): boolean {
   const wanted = splitLocality(pattern);
   return (

@@ -1,5 +1,5 @@
-// Which clusters of a subscription have endpoints to send, and the inputs of the assignment of each. An assignment follows from the cluster's name,
-// its service and the rule in force for it, so proxies that see the same share it.
+// The clusters of a subscription that have endpoints, and the inputs of their assignments. An assignment follows from
+// the cluster's name, its service and the rule in force for it, so proxies that see the same share it.
 // Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go (NewEndpointBuilder, BuildClusterLoadAssignment).
 
 import { portNumbered, type Service } from '../../model/service.ts';
@@ -26,7 +26,10 @@ export function endpointsOfCluster(reader: ProxyReader, clusterName: string): Cl
   return { clusterName, service, rule };
 }
 
-/** As `endpointsOfCluster` for each name, without the undefined ones; reads two indexes of the scope instead of one query a host. */
+/**
+ * As `endpointsOfCluster` for each name, without the undefined ones; reads two indexes of the scope instead of one
+ * query a host.
+ */
 export function endpointsOfClusters(reader: ProxyReader, clusterNames: readonly string[]): readonly ClusterEndpoints[] {
   const services = reader.get(scopeIndex, '');
   const rules = reader.get(scopeRules, '');

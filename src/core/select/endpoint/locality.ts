@@ -9,7 +9,9 @@ export interface LocalityChoice {
   readonly distribute: LocalityLoadBalancerSetting['distribute'];
   readonly failover: LocalityLoadBalancerSetting['failover'];
   readonly failoverPriority: readonly string[];
-  /** Priorities are assigned: outlier detection can eject endpoints, or the service's traffic distribution asks for it. */
+  /**
+   * Priorities are assigned: outlier detection can eject endpoints, or the service's traffic distribution asks for it.
+   */
   readonly failoverActive: boolean;
 }
 
@@ -24,7 +26,10 @@ const distributionPriority: Readonly<Record<TrafficDistribution, readonly string
   PreferSameNode: [...sameZone, 'topology.istio.io/subzone', 'kubernetes.io/hostname'],
 };
 
-/** Undefined: localities are left as they are. Order: the policy's setting, the service's traffic distribution, the mesh. */
+/**
+ * Undefined: localities are left as they are. Order: the policy's setting, the service's traffic distribution, the
+ * mesh.
+ */
 export function localityChoice(
   policy: ClusterPolicy | undefined,
   distribution: TrafficDistribution,

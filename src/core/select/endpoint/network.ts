@@ -1,8 +1,9 @@
 // The gateways through which other networks are reached. Source: Istio pilot/pkg/model/network.go,
 // pilot/pkg/serviceregistry/kube/controller/network.go.
 //
-// A gateway known by a host name stands for the addresses that DNS last said (objects of kind ResolvedName); while nothing is known of it, endpoints
-// behind it are left out. Where Envoy resolves names itself (clusters of DNS type) the name stays.
+// A gateway with a host name stands for the addresses of the last DNS answer (objects of kind ResolvedName); until the
+// first answer, the endpoints behind it are left out. Where Envoy resolves names itself (clusters of DNS type) the name
+// stays.
 
 import { isIp } from '../../base/ip.ts';
 import { isObject } from '../../base/json.ts';
@@ -80,7 +81,7 @@ function labelled(reader: Reader, service: Obj<'Service'>): readonly NetworkGate
   return gatewaysOf(reader, service, service.labels[NETWORK_LABEL] ?? '', port);
 }
 
-/** What MeshNetworks says: by address, or by the name of a service in a cluster of the network. */
+/** The gateways of MeshNetworks: by address, or by the name of a service in a cluster of the network. */
 function configured(reader: Reader): readonly NetworkGateway[] {
   const found: NetworkGateway[] = [];
   for (const [network, { gateways = [], endpoints = [] }] of Object.entries(reader.networks().networks ?? {})) {

@@ -1,7 +1,8 @@
 // Which Gateways apply to a router, and which of its ports each server port becomes.
 //
-// A derivation, so that what depends on it sees only the answer: routers that differ in labels but serve the same Gateways on the same ports
-// share everything made of them. Source: Istio pilot/pkg/model/push_context.go, gateway.go.
+// A derivation, so that what depends on it sees only the answer: routers that differ in labels but serve the same
+// Gateways on the same ports share everything made of them. Source: Istio pilot/pkg/model/push_context.go,
+// pilot/pkg/model/gateway.go.
 
 import { byAge, configKey, type Obj } from '../../model/object.ts';
 import type { ServiceTarget } from '../../model/service.ts';
@@ -15,8 +16,8 @@ export const PARENT_NAMESPACE_ANNOTATION = 'internal.istio.io/parent-namespace';
 const NO_TRANSLATION_LABEL = 'experimental.istio.io/disable-gateway-port-translation';
 
 /**
- * `ports`: declared number → resolved ports of the router, ascending by service target; a number that resolves to nothing is absent.
- * `udp`: declared numbers that are UDP ports of a service too, where QUIC is switched on.
+ * `ports`: declared number → resolved ports of the router, ascending by service target; a number that resolves to
+ * nothing is absent. `udp`: declared numbers that are UDP ports of a service too, where QUIC is switched on.
  */
 export type GatewayChoice = {
   readonly key: string;

@@ -1,5 +1,6 @@
-// One server of a Gateway on one port of a router: which protocol class it is of, what its route configuration is called, which names it
-// serves over TLS. Facts of the server alone, without regard to other servers on the port (gateways.ts merges those).
+// One server of a Gateway on one port of a router: which protocol class it is of, what its route configuration is
+// called, which names it serves over TLS. Facts of the server alone, without regard to other servers on the port
+// (gateways.ts merges those).
 // Source: Istio pkg/config/gateway/gateway.go, pilot/pkg/model/gateway.go.
 
 import { isHttp, protocolOf } from '../../model/protocol.ts';
@@ -26,8 +27,8 @@ function isPassthrough(server: Server): boolean {
 }
 
 /**
- * Whether the server can be offered over QUIC as well: HTTPS that ends here. One that demands a certificate of its clients cannot; Envoy would
- * not ask for it there.
+ * Whether the server can be offered over QUIC as well: HTTPS that ends here. One that demands a certificate of its
+ * clients cannot; Envoy would not ask for it there.
  */
 export function isHttp3Server(server: Server): boolean {
   if (protocolOf(server.port?.protocol ?? '') !== 'HTTPS' || server.tls === undefined) return false;
@@ -35,8 +36,8 @@ export function isHttp3Server(server: Server): boolean {
 }
 
 /**
- * The name of the route configuration of a server, or '' if it has none. Plain HTTP servers of all Gateways share the name of their port;
- * a terminating HTTPS server has a name of its own. `port` is the resolved port.
+ * The name of the route configuration of a server, or '' if it has none. Plain HTTP servers of all Gateways share the
+ * name of their port; a terminating HTTPS server has a name of its own. `port` is the resolved port.
  */
 export function gatewayRouteName(server: Server, port: number, namespace: string, name: string): string {
   const bind = server.bind === undefined || server.bind === '' ? '' : `.${server.bind}`;
@@ -45,7 +46,10 @@ export function gatewayRouteName(server: Server, port: number, namespace: string
   return `https.${server.port?.number ?? 0}.${server.port?.name ?? ''}.${name}.${namespace}${bind}`;
 }
 
-/** Hosts in normal form: `./h` names the Gateway's own namespace, any namespace is said by leaving it out, `*` with any namespace is all there is. */
+/**
+ * Hosts in normal form: `./h` means the Gateway's own namespace, `h` alone means any namespace, and `*` with any
+ * namespace means every host.
+ */
 export function normalHosts(hosts: readonly string[], namespace: string): readonly string[] {
   if (hosts.includes('*/*')) return ['*'];
   return hosts.map(host => {

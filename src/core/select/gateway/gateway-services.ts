@@ -1,5 +1,5 @@
-// The services that a gateway gets clusters for. All that it sees, unless PILOT_FILTER_GATEWAY_CLUSTER_CONFIG says: only those that its
-// VirtualServices lead to, and those that extension providers of the mesh name.
+// The services that a gateway gets clusters for. All visible services. With PILOT_FILTER_GATEWAY_CLUSTER_CONFIG only
+// the destinations of its VirtualServices and the services of the mesh's extension providers.
 // Source: Istio pilot/pkg/model/push_context.go (GatewayServices, extraServicesForProxy).
 
 import type { Service } from '../../model/service.ts';
@@ -20,7 +20,7 @@ export function servicesWithClusters(reader: ProxyReader): readonly Service[] {
   return services.filter(({ hostname, namespace }) => hosts.has(hostname) || hosts.has(`${namespace}/${hostname}`));
 }
 
-/** Argument `namespace/name` of a Gateway: where VirtualServices lead from it, whoever may see them. */
+/** Argument `namespace/name` of a Gateway: the destinations of its VirtualServices, regardless of their visibility. */
 const destinationsByGateway: Query<string, ReadonlySet<string>> = {
   name: 'select/destinationsByGateway',
   run: (reader, gateway) => {

@@ -1,5 +1,5 @@
-// Where connections to a TCP or TLS server of a Gateway go: VirtualServices bound to the Gateway, or, for AUTO_PASSTHROUGH, the services
-// themselves by the SNI that mesh clients send.
+// Where connections to a TCP or TLS server of a Gateway go: VirtualServices bound to the Gateway, or, for
+// AUTO_PASSTHROUGH, the services themselves by the SNI that mesh clients send.
 // Source: Istio pilot/pkg/networking/core/gateway.go.
 
 import { matches, subsetOf } from '../../model/hosts.ts';
@@ -48,7 +48,9 @@ export function passthroughRoutes(reader: ProxyReader, merged: MergedServer): re
   return routes;
 }
 
-/** The routes of an AUTO_PASSTHROUGH server: every service of the mesh that its hosts cover, every port, every subset. */
+/**
+ * The routes of an AUTO_PASSTHROUGH server: every service of the mesh that its hosts cover, every port, every subset.
+ */
 export function autoPassthroughRoutes(reader: ProxyReader, merged: MergedServer): readonly SniRoute[] {
   const routes: SniRoute[] = [];
   for (const service of reader.get(scopedServices, '')) {

@@ -1,8 +1,9 @@
-// The Gateways of a router merged into what it listens on: per (port, protocol, bind) a group of servers that share a listener or filter
-// chain, and per route name the servers whose hosts make up one route configuration.
+// The Gateways of a router merged into what it listens on: per (port, protocol, bind) a group of servers that share a
+// listener or filter chain, and per route name the servers whose hosts make up one route configuration.
 //
-// Servers are taken oldest Gateway first; one that conflicts with what is there is refused and said so in `refused`, never silently dropped.
-// Servers, groups and lists keep their identity while nothing in them changes, so that what is generated from them is shared and kept.
+// Servers are added oldest Gateway first. A server that conflicts with an earlier one is listed in `refused`, never
+// silently dropped. Servers, groups and lists keep their identity while their content is equal, so the resources
+// generated from them are shared and kept.
 // Source: Istio pilot/pkg/model/gateway.go (mergeGateways).
 
 import type { Obj } from '../../model/object.ts';
@@ -39,7 +40,10 @@ export interface MergedServer {
   readonly http3: boolean;
 }
 
-/** Servers that share a listener port, protocol and bind. Plain HTTP servers of one group are one filter chain, its name is `routeName`. */
+/**
+ * Servers that share a listener port, protocol and bind. Plain HTTP servers of one group are one filter chain, its name
+ * is `routeName`.
+ */
 export interface ServerGroup {
   readonly port: number;
   /** Protocol text of the first server, as written. */
@@ -153,7 +157,10 @@ class Merge {
     };
   }
 
-  /** Two TLS servers with one host on one address cannot be told apart by SNI. Hosts count even if the server is refused later on. */
+  /**
+   * SNI cannot distinguish two TLS servers with one host on one address. Hosts count even if the server is refused
+   * later on.
+   */
   #hostConflict({ server, port }: MergedServer): string | undefined {
     if (server.tls === undefined) return undefined;
     const taken = this.#tlsHosts.get(port) ?? new Map<string, string>();

@@ -3,9 +3,9 @@
 
 import type { ProxyReader } from '../../query/reader.ts';
 
-/** Sent by clients of the mesh that speak HTTP inside mesh mTLS. */
+/** Sent by clients of the mesh with HTTP inside mesh mTLS. */
 export const MESH_HTTP: readonly string[] = ['istio-http/1.0', 'istio-http/1.1', 'istio-h2'];
-/** Sent by clients of the mesh that speak another protocol inside mesh mTLS. */
+/** Sent by clients of the mesh with another protocol inside mesh mTLS. */
 export const MESH_TCP: readonly string[] = ['istio-peer-exchange', 'istio'];
 export const MESH_ALL: readonly string[] = ['istio', 'istio-peer-exchange', ...MESH_HTTP];
 /** Offered by servers on HTTP chains. */

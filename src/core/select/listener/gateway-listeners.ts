@@ -1,4 +1,5 @@
-// The plan of a gateway's listeners: one for each address and port that its Gateways serve, with the servers on it and what was refused there.
+// The plan of a gateway's listeners: one for each address and port that its Gateways serve, with the servers on it and
+// what was refused there.
 // Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayListeners).
 
 import { compareText } from '../../model/object.ts';

@@ -1,7 +1,8 @@
-// Inputs of TLS that users configure on a server: what it asks for, the mesh's defaults, where its certificates come from.
+// Inputs of the TLS that users configure on a server: its settings, the mesh's defaults, the source of its
+// certificates.
 //
-// Mesh certificates and certificates in files come from the agent. A stock Envoy has none: it reads files itself, and a server that needs the mesh
-// is not served there.
+// Mesh certificates and certificates in files come from the agent. A stock Envoy has none: it reads files itself, and a
+// server that needs the mesh is not served there.
 // Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayListenerTLSContext), pilot/pkg/model/credentials.
 
 import { protocolOf } from '../../model/protocol.ts';
@@ -21,7 +22,9 @@ export interface GatewayTlsInputs extends TlsChoice, FileCertificates {
   readonly agent: boolean;
   readonly alpn: readonly string[];
   readonly quic: boolean;
-  /** Cluster of an SDS server outside of the mesh; '' without one, undefined if it is configured but cannot be reached. */
+  /**
+   * Cluster of an SDS server outside of the mesh; '' without one, undefined if it is configured but cannot be reached.
+   */
   readonly externalSds: string | undefined;
   readonly compliance: string;
 }
@@ -34,7 +37,7 @@ export function selectGatewayTls(reader: ProxyReader, server: Server, quic: bool
   return selectServerTls(reader, tls, http);
 }
 
-/** `http`: what is inside of the TLS is HTTP, which matters for mesh certificates only. Undefined: the proxy cannot serve it. */
+/** `http`: TLS carries HTTP; matters for mesh certificates only. Undefined: the proxy cannot serve it. */
 export function selectServerTls(
   reader: ProxyReader,
   tls: ServerTLSSettings,

@@ -1,5 +1,5 @@
-// Headless services with TCP ports: the client picks an endpoint itself, so there is a listener for each endpoint's address
-// of the service. A change of such endpoints therefore changes listeners.
+// Headless services with TCP ports: the client picks an endpoint itself, so there is a listener for each endpoint's
+// address of the service. A change of such endpoints therefore changes listeners.
 // Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners).
 
 import { isIp } from '../../base/ip.ts';
@@ -21,7 +21,10 @@ const endpointBinds: Query<ServiceRef & { readonly port: number }, readonly (rea
   },
 };
 
-/** The proxy's own first address if it is an endpoint of a headless service in its scope, else ''. So most proxies are alike. */
+/**
+ * The proxy's own first address if it is an endpoint of a headless service in its scope, else ''. So most proxies are
+ * alike.
+ */
 const ownHeadlessAddress: Derivation<string> = {
   name: 'own address among headless endpoints',
   run: reader => {
@@ -48,8 +51,8 @@ const headlessServices: Query<'', readonly Service[]> = {
 };
 
 /**
- * The binds of each listener; empty if the service has none. Undefined: the service is not one of endpoints at all (a ServiceEntry with
- * resolution NONE), and gets one listener on the wildcard address.
+ * The binds of each listener; empty if the service has none. Undefined: the service is not one of endpoints at all (a
+ * ServiceEntry with resolution NONE), and gets one listener on the wildcard address.
  */
 export function headlessBinds(
   reader: ProxyReader,

@@ -1,5 +1,7 @@
-// Settings of the HTTP connection managers of a class of traffic: MeshConfig, flags, ProxyConfig and the proxy's metadata.
-// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager), pilot/pkg/networking/util/proxy_headers.go.
+// Settings of the HTTP connection managers of a class of traffic: MeshConfig, flags, ProxyConfig and the proxy's
+// metadata.
+// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager),
+// pilot/pkg/networking/util/proxy_headers.go.
 
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { compareText } from '../../model/object.ts';

@@ -1,4 +1,5 @@
-// What decides the HTTP filters of a connection manager: the class of traffic, traits of the chain, and what the proxy has and is told.
+// The inputs of a connection manager's HTTP filters: class of traffic, traits of the chain, capabilities and settings
+// of the proxy.
 // Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager).
 
 import type { ProxyReader } from '../../query/reader.ts';

@@ -1,4 +1,5 @@
-// The listener for applications that use the sidecar as an HTTP proxy: its port, from the proxy's metadata, else from MeshConfig.
+// The listener for applications that use the sidecar as an HTTP proxy: its port, from the proxy's metadata, else from
+// MeshConfig.
 // Source: Istio pilot/pkg/networking/core/listener.go (buildHTTPProxy).
 
 import type { ProxyReader } from '../../query/reader.ts';

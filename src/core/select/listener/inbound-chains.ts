@@ -1,8 +1,11 @@
-// The plan of the filter chains that lead to a port of the workload: what each matches, whether it ends mesh mTLS, and what it carries then.
+// The plan of the filter chains that lead to a port of the workload: the match, the end of mesh mTLS, and the protocol
+// inside.
 //
-// The table follows from the port's protocol and its mTLS mode. A port whose protocol is unknown tells HTTP from other traffic by ALPN; PERMISSIVE
-// has a plaintext chain beside each mTLS chain. A proxy that cannot do the mTLS demanded of it has no chain: connections are refused.
-// Source: Istio pilot/pkg/networking/core/filterchain_options.go (getFilterChainMatchOptions), listener_inbound.go (inboundChainForOpts).
+// The table follows from the port's protocol and its mTLS mode. A port whose protocol is unknown tells HTTP from other
+// traffic by ALPN; PERMISSIVE has a plaintext chain beside each mTLS chain. A proxy that cannot do the mTLS demanded of
+// it has no chain: connections are refused.
+// Source: Istio pilot/pkg/networking/core/filterchain_options.go (getFilterChainMatchOptions),
+// pilot/pkg/networking/core/listener_inbound.go (inboundChainForOpts).
 
 import { isHttp, isHttp2, isTcp } from '../../model/protocol.ts';
 import type { Protocol } from '../../model/service.ts';
@@ -31,9 +34,9 @@ export interface InboundRouteInputs {
   readonly retries: boolean;
 }
 
-/** What the chains of a port have in common. */
+/** Inputs that the chains of a port share. */
 export interface InboundTarget {
-  /** 0: every port that nothing is configured for. */
+  /** 0: every port without a configuration. */
   readonly destinationPort: number;
   readonly cluster: string;
   readonly tcpStatPrefix: string;
@@ -79,7 +82,10 @@ export function inboundTarget(reader: ProxyReader, port: InboundPort): InboundTa
   };
 }
 
-/** The chains of traffic to ports that nothing is configured for; `port` 0 for all of them, else one that has an mTLS mode of its own. */
+/**
+ * The chains of traffic to ports without a configuration; `port` 0 for all of them, else one that has an mTLS mode of
+ * its own.
+ */
 export function passthroughTarget(reader: ProxyReader, port: number): InboundTarget {
   const cluster = INBOUND_PASSTHROUGH_CLUSTER;
   const statPort = { port: 0, name: 'virtualInbound' };

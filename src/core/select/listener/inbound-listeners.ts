@@ -1,4 +1,4 @@
-// What a sidecar accepts for its workload: one configuration for each target port, from the services of the workload or from the
+// The inbound ports of a sidecar: one configuration for each target port, from the services of the workload or from the
 // Sidecar's ingress list.
 // Source: Istio pilot/pkg/networking/core/listener_inbound.go.
 
@@ -23,11 +23,11 @@ export interface InboundPort {
   readonly port: Port;
   /** Absent for an ingress entry of a Sidecar. */
   readonly service?: Service;
-  /** TLS that the ingress entry asks for; the protocol is then what is inside of it. Used where the port has no mTLS. */
+  /** TLS settings of the ingress entry; the protocol is then the one inside of TLS. Used where the port has no mTLS. */
   readonly tls?: ServerTLSSettings;
   /** Host in the operation names of traces. */
   readonly traceHost: string;
-  /** The Sidecar that the port comes of. */
+  /** The Sidecar that declares the port. */
   readonly config?: { readonly namespace: string; readonly name: string };
 }
 
@@ -54,7 +54,10 @@ export const inboundPorts: Query<'', readonly InboundPort[]> = {
   },
 };
 
-/** In mode NONE the workload listens on these ports itself, so they are the proxy's only beside ingress entries that say otherwise. */
+/**
+ * In mode NONE the workload listens on these ports itself, so they are the proxy's only beside ingress entries that say
+ * otherwise.
+ */
 function servicePorts(reader: ProxyReader, besideIngress: boolean): readonly InboundPort[] {
   const bindToPort = interceptionMode(reader) === 'NONE';
   if (bindToPort && !besideIngress) return [];

@@ -1,5 +1,6 @@
 // Which of Istio's own filters a chain has, by the proxy's capabilities, flags and ProxyConfig.
-// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager), pilot/pkg/xds/filters/filters.go.
+// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager),
+// pilot/pkg/xds/filters/filters.go.
 
 import type { ProxyReader } from '../../query/reader.ts';
 import { istioFilters, metadataExchange } from '../proxy/proxy-capabilities.ts';

@@ -51,7 +51,10 @@ export function isPrivilegedPort(reader: ProxyReader, port: number): boolean {
   return port > 0 && port <= PRIVILEGED_PORT_MAX && metadataFlag(reader, 'UNPRIVILEGED_POD');
 }
 
-/** True if the port belongs to the proxy itself: its status and metrics ports and, if asked, the two virtual listeners. */
+/**
+ * True if the port belongs to the proxy itself: its status and metrics ports and, on request, the two virtual
+ * listeners.
+ */
 export function isReservedPort(reader: ProxyReader, port: number, withVirtual: boolean): boolean {
   if (port === 0) return false;
   if (port === Number(metadataText(reader, 'ENVOY_STATUS_PORT'))) return true;

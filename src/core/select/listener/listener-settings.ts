@@ -1,5 +1,7 @@
-// Settings that all listeners of a kind share: sockets from flags and the proxy's metadata, timeouts from MeshConfig and flags.
-// Source: Istio pilot/pkg/networking/core/listener.go (buildListenerFromEntry), listener_builder.go.
+// Settings that all listeners of a kind share: sockets from flags and the proxy's metadata, timeouts from MeshConfig
+// and flags.
+// Source: Istio pilot/pkg/networking/core/listener.go (buildListenerFromEntry),
+// pilot/pkg/networking/core/listener_builder.go.
 
 import type { ProxyReader } from '../../query/reader.ts';
 import type { Duration } from '../../schema/duration.ts';
@@ -26,7 +28,10 @@ export function protocolDetectionTimeout(reader: ProxyReader): Duration | string
   return reader.mesh('protocolDetectionTimeout') as unknown as Duration | string | undefined;
 }
 
-/** How long a chain's transport socket may take to be ready, in milliseconds; 0 for no limit. The flag counts for sidecars too, despite its name. */
+/**
+ * How long a chain's transport socket may take to be ready, in milliseconds; 0 for no limit. The flag counts for
+ * sidecars too, despite its name.
+ */
 export function transportConnectTimeoutMs(reader: ProxyReader): number {
   return reader.feature('PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT');
 }

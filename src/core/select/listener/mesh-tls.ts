@@ -1,5 +1,7 @@
-// Settings of the server side of mesh mTLS: MeshConfig.meshMTLS, trust domains, and certificates in files that the proxy announced.
-// Source: Istio pilot/pkg/security/authn/utils/utils.go (BuildInboundTLS), pilot/pkg/model/context.go (NodeMetadata, TLSServerCertChain …).
+// Settings of the server side of mesh mTLS: MeshConfig.meshMTLS, trust domains, and the
+// certificate files that the proxy announces.
+// Source: Istio pilot/pkg/security/authn/utils/utils.go (BuildInboundTLS),
+// pkg/model/proxy.go (NodeMetadata, TLSServerCertChain).
 
 import { isObject } from '../../base/json.ts';
 import { interning } from '../../query/memo.ts';
@@ -17,7 +19,7 @@ const defaultCiphers: readonly string[] = [
   'AES128-GCM-SHA256',
 ];
 
-/** What all chains share, whatever they carry. */
+/** Settings that all chains share. */
 export interface MeshTlsSettings extends FileCertificates {
   readonly tls13: boolean;
   readonly ciphers: readonly string[];

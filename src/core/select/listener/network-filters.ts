@@ -6,6 +6,9 @@ export interface NetworkChainTraits {
   readonly traffic: TrafficClass;
   /** The proxy is the server of mesh mTLS on this chain, so that peers tell each other who they are. */
   readonly exchange: boolean;
-  /** Connections end at a workload here, so policies decide about them; not so where they are passed on unread or dropped. */
+  /**
+   * Connections end at a workload here, so policies decide about them; not so where they are passed on unread or
+   * dropped.
+   */
   readonly authorized: boolean;
 }

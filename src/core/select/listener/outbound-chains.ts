@@ -1,5 +1,7 @@
-// The plans of the filter chains that one port of a service adds to an outbound listener: what each matches and where it leads.
-// Source: Istio pilot/pkg/networking/core/tls.go. Chains are compared and merged as plans (outbound-listeners.ts), before any message is built.
+// The plans of the filter chains that one port of a service adds to an outbound listener: what each matches and where
+// it leads.
+// Source: Istio pilot/pkg/networking/core/tls.go. Chains are compared and merged as plans (outbound-listeners.ts),
+// before any message is built.
 
 import { isWildcard, matches } from '../../model/hosts.ts';
 import { isTls } from '../../model/protocol.ts';
@@ -27,7 +29,7 @@ export interface TcpChainPlan {
   readonly serverNames: readonly string[];
   /** `address/length` or plain addresses. */
   readonly cidrs: readonly string[];
-  /** The VirtualService that the chain comes of. */
+  /** The VirtualService that the chain is made from. */
   readonly config?: { readonly namespace: string; readonly name: string };
   readonly route: TcpRoute;
   /** Of the port that brought the chain: listeners are shared. */
@@ -46,7 +48,10 @@ export interface BoundPort {
   /** Ranges that the service's addresses are, if it has no plain address. */
   readonly cidrs: readonly string[];
   readonly address: string;
-  /** The listener takes connections to any address, or the service's own are a range: the address says nothing of the service. */
+  /**
+   * The listener takes connections to any address, or the service's own are a range: the address does not identify the
+   * service.
+   */
   readonly wildcardBind: boolean;
 }
 
@@ -85,7 +90,7 @@ function tlsChains(
   const chains: TcpChainPlan[] = [];
   const { protocol } = bound.port;
   const seen = new Set<string>();
-  // Subnets of one match hold for later ones without subnets, as in Istio's tls.go.
+  // Subnets of one match hold for later ones without subnets, as in Istio pilot/pkg/networking/core/tls.go.
   let cidrs = bound.cidrs;
   for (const vs of virtualServices) {
     for (const rule of (vs.spec as VirtualService).tls ?? []) {
@@ -106,12 +111,12 @@ function tlsChains(
   return chains.length > 0 ? chains : [defaultTlsChain(reader, bound)];
 }
 
-/** The wildcard host of a service that is resolved when it is asked for, else ''. */
+/** The wildcard host of a service that Envoy resolves on demand, else ''. */
 export function dynamicHostOf(service: Service): string {
   return service.resolution === 'DynamicDNS' && isWildcard(service.hostname) ? service.hostname : '';
 }
 
-/** Services that share an address are told apart by SNI. */
+/** SNI distinguishes services that share an address. */
 function defaultTlsChain(reader: ProxyReader, bound: BoundPort): TcpChainPlan {
   const { service } = bound;
   const shared = bound.wildcardBind || dynamicHostOf(service) !== '';

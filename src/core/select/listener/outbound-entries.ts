@@ -16,7 +16,7 @@ export interface OutboundListenerPlan {
   readonly service: Service;
   readonly servicePort: Port;
   readonly chains: readonly ChainPlan[];
-  /** The chains of other services that could not be told apart from those that are there. */
+  /** The chains of other services that are indistinguishable from earlier ones. */
   readonly conflicts: readonly string[];
 }
 
@@ -25,9 +25,12 @@ export type EntryClass = 'HTTP' | 'TCP' | 'auto';
 export interface IncomingEntry {
   readonly plan: OutboundListenerPlan;
   readonly incoming: EntryClass;
-  /** The class that the entry has from then on: HTTP on the wildcard address is told from other traffic by inspection. */
+  /**
+   * The class that the entry has from then on: On the wildcard address, inspection distinguishes HTTP from other
+   * traffic.
+   */
   readonly settled: EntryClass;
-  /** An HTTP proxy port takes the place of whatever is there. */
+  /** An HTTP proxy port replaces earlier chains. */
   readonly replaces: boolean;
 }
 
@@ -50,10 +53,15 @@ interface Joined {
 const exclusiveProtocols: readonly string[] = ['Mongo', 'MySQL'];
 
 export class OutboundEntries {
-  /** By the first address, then by port: asked for each port of each service, so no text is put together for it. */
+  /**
+   * By the first address, then by port. Looked up for each port of each service, so the key is not a concatenated
+   * text.
+   */
   readonly #entries = new Map<string, Map<number, Entry>>();
 
-  /** From now on nothing is added to what is there: a catch-all listener only fills the gaps that the earlier ones left. */
+  /**
+   * From here on existing entries stay as they are: a catch-all listener only fills the gaps of the earlier listeners.
+   */
   lock(): void {
     for (const ports of this.#entries.values()) for (const entry of ports.values()) entry.locked = true;
   }
@@ -140,7 +148,7 @@ export function rangesOf(chain: TcpChainPlan): readonly string[] {
   return chain.cidrs.filter(cidr => !cidr.startsWith('0.0.0.0')).sort(compareText);
 }
 
-/** True for a chain that takes every connection; one for the range of all addresses is told apart, as Istio does. */
+/** True for a chain that takes every connection; one for the range of all addresses is distinguished, as in Istio. */
 export function takesAll(chain: TcpChainPlan): boolean {
   return (chain.serverNames.length === 0 || chain.serverNames.includes('*')) && chain.cidrs.length === 0;
 }

@@ -1,8 +1,9 @@
-// Which outbound listeners a sidecar has and which chains each holds: services that share an address and port are merged in their order.
+// Which outbound listeners a sidecar has and which chains each holds: services that share an address and port are
+// merged in their order.
 // Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners).
 //
-// Plans only: nothing is generated here. The order of services decides conflicts, so the plan is computed as a whole; messages made of an
-// unchanged plan keep their identity.
+// Plans only: nothing is generated here. The order of services decides conflicts, so the plan is computed as a whole;
+// messages made of an unchanged plan keep their identity.
 
 import { isHttp, isTcp, protocolOf } from '../../model/protocol.ts';
 import type { Port, Service } from '../../model/service.ts';
@@ -30,7 +31,9 @@ export const outboundListenerPlans: Query<'', readonly OutboundListenerPlan[]> =
 
 type EgressServices = Pick<EgressListener, 'spec' | 'services'>;
 
-/** The egress listeners without their VirtualServices, most of which only concern HTTP: no listener depends on those. */
+/**
+ * The egress listeners without their VirtualServices, most of which only concern HTTP: no listener depends on those.
+ */
 const egressServices: Query<'', readonly EgressServices[]> = {
   name: 'select/egressServices',
   run: reader => reader.get(sidecarScope, '').egressListeners.map(({ spec, services }) => ({ spec, services })),
@@ -43,7 +46,7 @@ const egressTcpRules: Query<string, readonly ResolvedVirtualService[]> = {
     tcpVirtualServices(reader.get(sidecarScope, '').egressListeners[Number(place)]?.virtualServices ?? []),
 };
 
-/** What an egress listener says about every port in it. */
+/** Settings of an egress listener for all of its ports. */
 interface EgressView {
   readonly spec: IstioEgressListener;
   readonly bindToPort: boolean;
@@ -51,7 +54,7 @@ interface EgressView {
   readonly binds: readonly string[];
   /** The wildcard addresses of the proxy. */
   readonly wildcards: readonly [string, ...string[]];
-  /** Looked for when the first port comes that is not plain HTTP. */
+  /** Computed for the first port that is not plain HTTP. */
   readonly tcpRules: () => readonly ResolvedVirtualService[];
 }
 
@@ -158,7 +161,7 @@ interface Binding {
 }
 
 function bindOf(reader: ProxyReader, view: EgressView, service: Service, address: string): Binding {
-  // What comes to an address that was chosen is for all services there: where it was going before is not known.
+  // Traffic to a chosen address is for all services there: its original destination is unknown.
   const given = nonEmpty(view.binds);
   if (given !== undefined) return { binds: given, cidrs: [] };
   const others = allAddresses(service, reader.derived(addressView)).slice(1);

@@ -1,4 +1,5 @@
-// Which protocol of its own a TCP chain's terminal filters can look into, by the port's protocol and the flag of each filter.
+// Which protocol of its own a TCP chain's terminal filters can look into, by the port's protocol and the flag of each
+// filter.
 // Source: Istio pilot/pkg/networking/core/networkfilter.go (buildNetworkFiltersStack).
 
 import type { Protocol } from '../../model/service.ts';

@@ -66,7 +66,10 @@ export function sniTcpRoute(
   return single(reader, settings, cluster, to.service, to.port, to.subset);
 }
 
-/** The route of a VirtualService's tcp or tls rule. `listener` is the port where it holds; `owner` names a split in the statistics. */
+/**
+ * The route of a VirtualService's tcp or tls rule. `listener` is the port where it holds; `owner` names a split in the
+ * statistics.
+ */
 export function ruleTcpRoute(
   reader: ProxyReader,
   routes: readonly RouteDestination[],
@@ -100,7 +103,10 @@ function ruleOf(reader: ProxyReader, service: Service): DestinationRule | undefi
   return reader.get(scopeRules, '').get(service.hostname)?.spec as DestinationRule | undefined;
 }
 
-/** The port as written, else the only port of the service, else that of the listener. An alias stands for the name it points to. */
+/**
+ * The port as written, else the only port of the service, else that of the listener. An alias stands for the name it
+ * points to.
+ */
 function clusterOf(route: RouteDestination, service: Service | undefined, listenerPort: number): string {
   const written = route.destination?.port?.number;
   const only = service?.ports.length === 1 ? service.ports[0]!.port : listenerPort;
@@ -161,7 +167,7 @@ function subsetOf(rule: DestinationRule | undefined, name: string): Subset | und
   return name === '' ? undefined : rule?.subsets?.find(subset => subset.name === name);
 }
 
-/** A subset's load balancer replaces that of the rule, whatever it is. */
+/** A subset's load balancer always replaces that of the rule. */
 function hashesSourceIp(rule: DestinationRule | undefined, subset: Subset | undefined): boolean {
   const balancer = subset?.trafficPolicy?.loadBalancer ?? rule?.trafficPolicy?.loadBalancer;
   return balancer?.consistentHash?.useSourceIp === true;

@@ -31,7 +31,7 @@ const knownCiphers: ReadonlySet<string> = new Set([
   'DES-CBC3-SHA',
 ]);
 
-/** The mesh's defaults, then what the server says. */
+/** The mesh's defaults, then the server's settings. */
 export function tlsChoice(reader: Reader, tls: ServerTLSSettings): TlsChoice {
   const defaults = reader.mesh('tlsDefaults');
   const own = usableCiphers(tls.cipherSuites ?? []);

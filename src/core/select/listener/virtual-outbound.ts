@@ -25,7 +25,7 @@ export function selectVirtualOutbound(reader: ProxyReader): VirtualOutboundChoic
   };
 }
 
-/** An IPv6-only proxy can be told to take IPv4 connections too. */
+/** A setting lets an IPv6-only proxy accept IPv4 connections too. */
 function moreBinds(reader: ProxyReader): readonly string[] {
   const extra = extraWildcards(reader);
   const both =

@@ -1,4 +1,5 @@
-// Which names a sidecar's agent answers itself, with which addresses: the services of its egress listeners, and for headless ones their pods.
+// Which names a sidecar's agent answers itself, with which addresses: the services of its egress listeners, and for
+// headless ones their pods.
 // Source: Istio pkg/dns/server/name_table.go.
 
 import { isIp } from '../../base/ip.ts';
@@ -15,7 +16,7 @@ export interface NamedAddresses {
   /** Never empty; may repeat. */
   readonly ips: readonly string[];
   readonly registry: Service['registry'];
-  /** Both '' for what is not of Kubernetes. */
+  /** Both '' for entries that are not from Kubernetes. */
   readonly shortname: string;
   readonly namespace: string;
 }
@@ -55,8 +56,8 @@ function addService(
 }
 
 /**
- * Addresses of a headless service's pods. Pods with a name below the service get entries of their own on the way: pods of one name share it,
- * and those of the proxy's own cluster take it from those of others.
+ * Addresses of a headless service's pods. Pods with a hostname under the service also get entries: pods with one name
+ * share the entry, and those of the proxy's own cluster replace those of other clusters.
  */
 function podAddresses(reader: ProxyReader, table: Map<string, NamedAddresses>, service: Service): readonly string[] {
   const [port] = service.ports;
@@ -81,7 +82,7 @@ function podAddresses(reader: ProxyReader, table: Map<string, NamedAddresses>, s
   return found;
 }
 
-/** Of machines nobody says that they are ready; their addresses are not told, as by Istio. */
+/** The readiness of machines is unknown; as in Istio, their addresses are left out. */
 function isServed(endpoint: Endpoint, service: Service): boolean {
   const [address = ''] = endpoint.addresses;
   return isIp(address) && (endpoint.health === 'Healthy' || service.publishNotReadyAddresses);

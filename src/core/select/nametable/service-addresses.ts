@@ -1,5 +1,5 @@
-// The addresses under which a proxy knows a service. They depend on a few attributes of the proxy, gathered in one small value (`AddressView`):
-// proxies with equal views share everything built from it.
+// The addresses under which a proxy knows a service. They depend on a few attributes of the proxy, gathered in one
+// small value (`AddressView`): proxies with equal views share everything built from it.
 // Source: Istio pilot/pkg/model/service.go (GetAllAddressesForProxy, GetAddressForProxy).
 
 import { isIpv4, isIpv6 } from '../../base/ip.ts';
@@ -40,8 +40,8 @@ export function allAddresses(service: Service, view: AddressView): readonly stri
 }
 
 /**
- * The addresses of a service that was cut to one port of a sidecar's route: its VIPs, else the one address that the proxy would use.
- * Only one auto-allocated address is left by then.
+ * The addresses of a service that was cut to one port of a sidecar's route: its VIPs, else the one address that the
+ * proxy would use. Only one auto-allocated address is left by then.
  */
 export function frozenAddresses(service: Service, view: AddressView): readonly string[] {
   const usable = ofFamilies(service.clusterVips[view.cluster] ?? [], view);
@@ -65,7 +65,10 @@ function vipsOrAllocated(service: Service, view: AddressView): readonly string[]
   return [service.autoAllocatedV4, service.autoAllocatedV6].filter(address => address !== undefined);
 }
 
-/** A service with VIPs in other clusters only is not shown under an address that the proxy cannot use; a ServiceEntry keeps its own. */
+/**
+ * A service with VIPs in other clusters only is not shown under an address that the proxy cannot use; a ServiceEntry
+ * keeps its own.
+ */
 function defaultAddresses(service: Service, address: string, view: AddressView): readonly string[] {
   const elsewhere = Object.values(service.clusterVips).some(vips => vips.length > 0);
   return elsewhere ? ofFamilies([address], view) : [address];

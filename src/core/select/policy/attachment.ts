@@ -1,7 +1,7 @@
 // Which proxies a policy is attached to: by target references on a proxy of the Gateway API, by selector elsewhere.
 //
 // Chains of a waypoint that belong to one service are not known here: such a chain asks with the service's names.
-// Source: Istio pilot/pkg/model/policyattachment.go (shouldAttachPolicy).
+// Source: Istio pilot/pkg/model/policyattachment.go (ShouldAttachPolicy).
 
 import type { Derivation, ProxyReader } from '../../query/reader.ts';
 import { proxyLabels, proxySelectedBy } from '../../registry/workload.ts';
@@ -16,7 +16,10 @@ export interface Attachable {
   readonly targetRefs?: readonly PolicyTargetReference[];
 }
 
-/** `namespace`: that of the policy. A selector in the root namespace reaches every namespace; the caller looks in the right ones. */
+/**
+ * `namespace`: that of the policy. A selector in the root namespace reaches every namespace; the caller looks in the
+ * right ones.
+ */
 export function isAttached(reader: ProxyReader, namespace: string, policy: Attachable): boolean {
   const targets = targetsOf(policy);
   const gateway = reader.derived(gatewayName);

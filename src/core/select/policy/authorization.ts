@@ -1,8 +1,10 @@
-// What of AuthorizationPolicies a proxy is given: the policies attached to it, the trust domains that principals are expanded over, and the
-// external authorizers that its CUSTOM policies name.
+// Authorization inputs of a proxy: its attached AuthorizationPolicies, the trust domains for the expansion of
+// principals, and the external authorizers that its CUSTOM policies name.
 //
-// Policies of the root namespace come before those of the proxy's own. The dry-run annotation is the one annotation that counts.
-// Source: Istio pilot/pkg/model/authorization.go (ListAuthorizationPolicies), pilot/pkg/security/authz/builder/builder.go.
+// Policies of the root namespace come before those of the proxy's own. The dry-run annotation is the one annotation
+// that counts.
+// Source: Istio pilot/pkg/model/authorization.go (ListAuthorizationPolicies),
+// pilot/pkg/security/authz/builder/builder.go.
 
 import { goBoolean } from '../../base/go-boolean.ts';
 import { byAge, compareText, type Obj } from '../../model/object.ts';

@@ -1,8 +1,10 @@
-// The external authorizer that a provider of MeshConfig stands for: where it is and how it is asked, or why it cannot be used.
+// The external authorizer that a provider of MeshConfig stands for: its address and protocol, or the reason why it is
+// unusable.
 //
-// A provider that cannot be used closes: the rules that name it refuse what they match. MeshConfig does not check all of this, so a provider
-// with a dot in its name is accepted there and refuses here.
-// Source: Istio pilot/pkg/security/authz/builder/extauthz.go (processExtensionProvider, buildExtAuthzHTTP, buildExtAuthzGRPC).
+// A provider that cannot be used closes: the rules that name it refuse what they match. MeshConfig does not check all
+// of this, so a provider with a dot in its name is accepted there and refuses here.
+// Source: Istio pilot/pkg/security/authz/builder/extauthz.go (processExtensionProvider, buildExtAuthzHTTP,
+// buildExtAuthzGRPC).
 
 import { isEnvoyStatus } from '../../base/http-status.ts';
 import type { Query, Reader } from '../../query/reader.ts';

@@ -1,5 +1,6 @@
-// mTLS modes from PeerAuthentication: mesh, namespace, workload, port; the narrower level replaces the wider where it says anything.
-// Of several policies of one level the oldest counts. An empty selector is none; a selector in the root namespace makes a policy void.
+// mTLS modes from PeerAuthentication: mesh, namespace, workload, port; the narrower level replaces the wider where it
+// sets a mode. Of several policies of one level the oldest counts. An empty selector is none; a selector in the root
+// namespace makes a policy void.
 // Source: Istio pilot/pkg/security/authn/policy_applier.go.
 
 import { type Labels, selects } from '../../base/labels.ts';

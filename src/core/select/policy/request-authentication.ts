@@ -1,9 +1,11 @@
 // The token rules of a proxy: those of all RequestAuthentications attached to it, and where the keys of each come from.
 //
-// Policies of the proxy's own namespace come before those of the root namespace, the other way round than with AuthorizationPolicy; that decides
-// only between rules of one issuer. Keys are inline, fetched by the proxy itself, or fetched by the control plane, whose answers are objects of
-// kind JwksDocument; before the first answer there are keys that no token matches.
-// Source: Istio pilot/pkg/model/authentication.go (GetJwtPoliciesForWorkload), pilot/pkg/security/authn/policy_applier.go.
+// Policies of the proxy's own namespace come before those of the root namespace, the other way round than with
+// AuthorizationPolicy; that decides only between rules of one issuer. Keys are inline, fetched by the proxy itself, or
+// fetched by the control plane, whose answers are objects of kind JwksDocument; before the first answer there are keys
+// that no token matches.
+// Source: Istio pilot/pkg/model/authentication.go (GetJwtPoliciesForWorkload),
+// pilot/pkg/security/authn/policy_applier.go.
 
 import { jwksKey } from '../../kinds/periplus/jwks-document.ts';
 import { byAge, compareText, type Obj } from '../../model/object.ts';
@@ -80,7 +82,7 @@ function fetchedKeys(reader: Reader, issuer: string, uri: string): TokenKeys {
   return { kind: 'fetched', text: document?.spec.keys };
 }
 
-/** Port 0: neither the URI nor its scheme says one. */
+/** Port 0: neither the URI nor its scheme gives one. */
 function hostOf(uri: string): { readonly hostname: string; readonly port: number } {
   const { scheme = '', hostname = '', port = '' } = parseUrl(uri) ?? {};
   if (port !== '') return { hostname, port: Number(port) };
@@ -95,7 +97,10 @@ export interface WantedJwks {
   readonly timeoutMs: number;
 }
 
-/** Of all RequestAuthentications in force, by issuer and URI: also of those that no connected proxy has, so that the keys are there when one comes. */
+/**
+ * Of all RequestAuthentications in force, by issuer and URI: also of those that no connected proxy has, so that the
+ * keys are there when one comes.
+ */
 export const wantedJwks: Query<'', readonly WantedJwks[]> = {
   name: 'select/wantedJwks',
   run: reader => {

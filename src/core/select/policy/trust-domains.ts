@@ -1,4 +1,5 @@
-// The trust domains whose workloads may call: the mesh's own, its aliases, and those of further certificate authorities.
+// The trust domains whose workloads may call: the mesh's own, its aliases, and those of further certificate
+// authorities.
 // Source: Istio pilot/pkg/model/push_context.go; trust bundles in pilot/pkg/trustbundle.
 
 import { isObject, type Json } from '../../base/json.ts';

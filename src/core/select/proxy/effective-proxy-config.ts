@@ -1,6 +1,6 @@
-// The ProxyConfig that a proxy would be injected with: mesh defaults < ProxyConfig of the root namespace < of its namespace < the annotation
-// proxy.istio.io/config of its pod < ProxyConfig of its workload. Generation does not read it (an injected proxy sends what it has as
-// metadata PROXY_CONFIG, see proxy-config.ts); injection does.
+// The ProxyConfig that a proxy would be injected with: mesh defaults < ProxyConfig of the root namespace < of its
+// namespace < the annotation proxy.istio.io/config of its pod < ProxyConfig of its workload. Generation does not read
+// it (an injected proxy sends what it has as metadata PROXY_CONFIG, see proxy-config.ts); injection does.
 // Source: Istio pilot/pkg/model/proxy_config.go (EffectiveProxyConfig).
 
 import { isLeft } from 'fp-ts/lib/Either.js';
@@ -51,7 +51,7 @@ function ofObject(obj: Obj<'ProxyConfig'> | undefined): ProxyConfig {
   };
 }
 
-/** Of the pod, or as the proxy itself says. What cannot be read is no configuration. */
+/** From the pod, or from the proxy's own metadata. What cannot be read is no configuration. */
 function ofAnnotation(reader: ProxyReader): ProxyConfig {
   const said = reader.metadata('ANNOTATIONS');
   const text = podOfProxy(reader)?.annotations[ANNOTATION] ?? (isObject(said) ? said[ANNOTATION] : undefined);

@@ -1,12 +1,16 @@
-// What a proxy can run, and whether it has an agent beside it.
+// Capabilities of a proxy, and whether an agent runs beside it.
 //
-// istio-proxy has Istio's own filters compiled in, and an agent that serves workload certificates through the bootstrap cluster
-// `sds-grpc`. A proxy that lists its extensions without Istio's filters is a stock Envoy: it rejects those filters, and would wait
-// forever for secrets of an `sds-grpc` that does not exist. A proxy that lists no extensions at all is taken for istio-proxy.
+// istio-proxy has Istio's own filters compiled in, and an agent that serves workload certificates through the bootstrap
+// cluster `sds-grpc`. A proxy that lists its extensions without Istio's filters is a stock Envoy: it rejects those
+// filters, and would wait forever for secrets of an `sds-grpc` that does not exist. A proxy that lists no extensions at
+// all is taken for istio-proxy.
 
 import type { ProxyReader } from '../../query/reader.ts';
 
-/** Names under which istio-proxy registers the filters that generated configuration uses (Istio proxy, source/extensions/filters). */
+/**
+ * Names under which istio-proxy registers the filters that generated configuration uses (Istio proxy,
+ * source/extensions/filters).
+ */
 const istioExtensions: readonly string[] = [
   'envoy.filters.network.metadata_exchange',
   'envoy.filters.network.upstream.metadata_exchange',
@@ -24,7 +28,10 @@ export function meshMtls(reader: ProxyReader): boolean {
   return istioFilters(reader);
 }
 
-/** Whether proxies tell each other who they are by Istio's metadata exchange filters, and the labels sent besides the usual ones. */
+/**
+ * Whether proxies tell each other who they are by Istio's metadata exchange filters, and the labels sent besides the
+ * usual ones.
+ */
 export function metadataExchange(reader: ProxyReader): { readonly on: boolean; readonly labels: string } {
   const on = reader.feature('PILOT_ENABLE_METADATA_EXCHANGE') && istioFilters(reader);
   return { on, labels: on ? reader.feature('PILOT_MX_ADDITIONAL_LABELS') : '' };

@@ -1,6 +1,7 @@
-// The ProxyConfig in force for a proxy, part by part: metadata PROXY_CONFIG as the agent sent it, else the mesh's defaultConfig.
-// The two are never merged here: the injector has merged them already (Istio pilot/pkg/model/context.go, proxyConfigOrDefault).
-// Each part is a facet of its own, so that proxies which differ in, say, their concurrency still share listeners.
+// The ProxyConfig in force for a proxy, part by part: metadata PROXY_CONFIG as the agent sent it, else the mesh's
+// defaultConfig. The two are never merged here: the injector has merged them already (Istio pilot/pkg/model/context.go,
+// proxyConfigOrDefault). Each part is a facet of its own, so that proxies which differ in, say, their concurrency still
+// share listeners.
 
 import { isLeft } from 'fp-ts/lib/Either.js';
 import { goBoolean } from '../../base/go-boolean.ts';
@@ -9,7 +10,7 @@ import type { Derivation, ProxyReader } from '../../query/reader.ts';
 import { decodeIstio } from '../../schema/istio.ts';
 import type { IstioTypeMap, ProxyConfig } from '../../schema/istio-types.gen.ts';
 
-/** What cannot be read counts as not said. (Istio refuses the proxy.) */
+/** An unreadable value counts as absent. (Istio refuses the proxy.) */
 function part(name: keyof ProxyConfig & string, type: keyof IstioTypeMap & string): Derivation<JsonObject> {
   return {
     name: `proxy config ${name}`,

@@ -1,5 +1,6 @@
-// The part of a proxy's ProxyConfig.proxyHeaders that shows in routes: two booleans, so that proxies with other settings share routes.
-// Source: Istio pilot/pkg/networking/core/httproute.go (GetProxyHeaders).
+// The part of a proxy's ProxyConfig.proxyHeaders that shows in routes: two booleans, so that proxies with other
+// settings share routes.
+// Source: Istio pilot/pkg/networking/util/proxy_headers.go (GetProxyHeaders).
 
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { Derivation } from '../../query/reader.ts';

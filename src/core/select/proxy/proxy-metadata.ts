@@ -15,7 +15,9 @@ export function saysTrue(reader: ProxyReader, key: 'credential' | 'file-credenti
   return reader.metadata(key) === 'true';
 }
 
-/** The case of HTTP/1.1 header names is to be kept: the proxy's own ProxyConfig if it sent one, else the mesh's default. */
+/**
+ * The case of HTTP/1.1 header names is to be kept: the proxy's own ProxyConfig if it sent one, else the mesh's default.
+ */
 export function preservesHeaderCase(reader: ProxyReader): boolean {
   return reader.derived(proxyHeaders).preserveHttp1HeaderCase === true;
 }

@@ -1,4 +1,4 @@
-// What a proxy's version lets it understand.
+// The features that a proxy's version supports.
 
 import type { ProxyReader } from '../../query/reader.ts';
 

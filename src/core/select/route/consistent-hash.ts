@@ -1,6 +1,6 @@
-// Which consistentHash block decides how requests to a destination are spread, if any. A query of its own: a DestinationRule that changes in
-// other respects (subsets' labels, connection pools, …) changes no route.
-// Source: Istio pilot/pkg/networking/core/route/route.go (getHashForHTTPDestination).
+// The consistentHash block that spreads the requests of a destination, if any. A query of its own: a DestinationRule
+// that changes in other respects (subsets' labels, connection pools, …) changes no route.
+// Source: Istio pilot/pkg/networking/core/route/route.go (HashForHTTPDestination).
 
 import { isWildcard, resolveShortName, subsetOf } from '../../model/hosts.ts';
 import { KEY_SEPARATOR, type ProxyReader, type Query } from '../../query/reader.ts';
@@ -16,7 +16,10 @@ type Hash = LoadBalancerSettings_ConsistentHashLB;
 
 /** For callers with many destinations: few rules hash, so most hosts need no look-up of the rule in force. */
 export interface HashLookup {
-  /** An empty subset or an undefined port means that the destination names none; without a port, settings of a port do not count. */
+  /**
+   * An empty subset or an undefined port means that the destination names none; without a port, settings of a port do
+   * not count.
+   */
   of(host: string, subset: string, port: number | undefined): Hash | undefined;
   /** No rule of the mesh hashes. */
   readonly nothing: boolean;
@@ -67,7 +70,7 @@ interface HashedHosts {
   readonly wildcards: readonly string[];
 }
 
-/** The hosts of all rules that hash anywhere, whether they apply to somebody or not. */
+/** The hosts of all rules with a consistent hash, whether or not they apply to any proxy. */
 const hashedHosts: Query<'', HashedHosts> = {
   name: 'select/hashedHosts',
   run: reader => {
@@ -76,7 +79,7 @@ const hashedHosts: Query<'', HashedHosts> = {
   },
 };
 
-/** A list of its own, so that a rule which changes without changing it changes nothing above. */
+/** A query of its own: a changed rule with the same hosts leaves the queries above as they are. */
 const hashedHostNames: Query<'', readonly string[]> = {
   name: 'select/hashedHostNames',
   run: reader => {

@@ -1,4 +1,4 @@
-// What the default route of a service is made of: its consistent hash and the mesh's retry policy.
+// Inputs of the default route of a service: its consistent hash and the mesh's retry policy.
 // Source: Istio pilot/pkg/networking/core/route/route.go (BuildDefaultHTTPOutboundRoute).
 
 import type { ProxyReader } from '../../query/reader.ts';

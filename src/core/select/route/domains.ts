@@ -1,7 +1,7 @@
-// What the domains of a service depend on for a proxy: its addresses, the DNS search path from where the proxy is, and flags.
+// Inputs of the domains of a service for a proxy: the service's addresses, the proxy's DNS search path, and flags.
 //
-// The DNS domain is cut down to the part that the service's own names are relative to. The proxy's namespace therefore is an input for services of
-// that namespace only, and all other namespaces share the claims of a service.
+// The DNS domain is cut down to the part that the service's own names are relative to. The proxy's namespace therefore
+// is an input for services of that namespace only, and all other namespaces share the claims of a service.
 // Source: Istio pilot/pkg/networking/core/httproute.go (generateVirtualHostDomains, GenerateAltVirtualHosts).
 
 import type { Service } from '../../model/service.ts';

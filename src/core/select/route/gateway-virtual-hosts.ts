@@ -1,7 +1,9 @@
-// Which virtual hosts the route configuration of a gateway's servers has, and the VirtualServices that each is made of, in order.
+// Which virtual hosts the route configuration of a gateway's servers has, and the VirtualServices that each is made of,
+// in order.
 //
-// Unlike on sidecars, VirtualServices on one host are joined, not shadowed. The routes of a VirtualService are made once per Gateway within a
-// route configuration, so what depends on the port is that of the first server (Istio does the same; tests of ours hold it).
+// Unlike on sidecars, VirtualServices on one host are joined, not shadowed. The routes of a VirtualService are made
+// once per Gateway within a route configuration, so what depends on the port is that of the first server (Istio does
+// the same; tests of ours hold it).
 // Source: Istio pilot/pkg/networking/core/gateway.go.
 
 import { bySpecificity, subsetOf } from '../../model/hosts.ts';
@@ -137,9 +139,12 @@ function declaredPort(merged: MergedServer): number {
   return merged.server.port?.number ?? 0;
 }
 
-/** Hosts of the server that are meant for the VirtualService's namespace, met with its own: of each pair the more specific one. */
+/**
+ * Hosts of the server that are meant for the VirtualService's namespace, met with its own: of each pair the more
+ * specific one.
+ */
 function sharedHosts(serverHosts: readonly string[], virtualService: ResolvedVirtualService): readonly string[] {
-  // A list for a few, as almost always; looking through hundreds would be slow.
+  // A list while there are few, the usual case; a search of hundreds would be slow.
   const found: string[] | Set<string> =
     serverHosts.length * virtualService.hosts.length > LIST_MAX ? new Set<string>() : [];
   const add = (host: string): void => {
@@ -185,7 +190,7 @@ function destinationService(reader: ProxyReader, host: string, namespace: string
   return beside ?? reader.get(scopeService, host);
 }
 
-/** Hosts whose routes come of the same VirtualServices through the same Gateways become domains of one virtual host. */
+/** Hosts with routes from the same VirtualServices through the same Gateways become domains of one virtual host. */
 function collapsed(hosts: readonly OpenHost[]): readonly GatewayVirtualHost[] {
   const kept: OpenHost[] = [];
   /** By their first routes: there can be thousands of hosts, and few begin alike. */

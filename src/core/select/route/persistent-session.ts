@@ -1,10 +1,13 @@
-// Labels of a service by which a client's requests are kept on the endpoint that served the first one.
+// Labels of a service that keep a client's requests on the endpoint of the first one.
 // Source: Istio pilot/pkg/networking/util/util.go (MaybeBuildStatefulSessionFilterConfig).
 
 import type { Service } from '../../model/service.ts';
 import type { Reader } from '../../query/reader.ts';
 
-/** What names the endpoint: a cookie `name[:path]` (`cookie:…`), or a header (`header:…`); '' for none, or while the filter is off. */
+/**
+ * The carrier of the endpoint's name: a cookie `name[:path]` (`cookie:…`), or a header (`header:…`); '' for none, or
+ * while the filter is off.
+ */
 export function sessionOf(reader: Reader, service: Service | undefined): string {
   if (service === undefined || !reader.feature('PILOT_ENABLE_PERSISTENT_SESSION_FILTER')) return '';
   const cookie = service.labels[reader.feature('PILOT_PERSISTENT_SESSION_LABEL')] ?? '';

@@ -1,4 +1,4 @@
-// What the name of a sidecar's route configuration says. Listeners choose the names; here they are read back.
+// The parts of the name of a sidecar's route configuration. Listeners choose the names; this file parses them.
 // Source: Istio pilot/pkg/networking/core/httproute.go.
 
 export interface RouteName {

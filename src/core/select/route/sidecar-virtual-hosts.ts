@@ -1,8 +1,10 @@
-// Which virtual hosts a sidecar's route configuration has: for each, its hosts and services and what its routes are made of.
+// Which virtual hosts a sidecar's route configuration has: for each, its hosts and services and what its routes are
+// made of.
 //
-// VirtualServices come first, in their order, then the services that none of them took. Two of them may claim one host or one address; the
-// generator removes those in the order given here, so the order is part of the answer.
-// Source: Istio pilot/pkg/networking/core/httproute.go, route/route.go (BuildSidecarVirtualHostWrapper).
+// VirtualServices come first, in their order, then the services that none of them took. Two of them may claim one host
+// or one address; the generator removes those in the order given here, so the order is part of the answer.
+// Source: Istio pilot/pkg/networking/core/httproute.go, pilot/pkg/networking/core/route/route.go
+// (BuildSidecarVirtualHostWrapper).
 
 import { isWildcard, matches } from '../../model/hosts.ts';
 import { compareText } from '../../model/object.ts';
@@ -21,7 +23,7 @@ import {
 } from './virtual-service-routes.ts';
 import { mostSpecificVirtualService } from './wildcard-hosts.ts';
 
-/** Equal ones are one object: what follows from one is not asked for again because another changed. */
+/** Equal values are one object: queries that depend on one do not run again when another changes. */
 export interface VirtualHostWrapper {
   /** Names the virtual hosts, together with host or service. */
   readonly port: number;
@@ -77,7 +79,7 @@ const hostsOfListener: Query<{ readonly index: number; readonly port: number }, 
   },
 };
 
-/** The first listener that is for every port, for this port, or, without a number, bound to what the route is named after. */
+/** The first listener for every port, for this port, or, without a number, bound to the address in the route's name. */
 function listenerFor(listeners: readonly EgressListener[], routeName: string, port: number): number {
   return listeners.findIndex(({ spec }) => {
     if (spec?.port === undefined) return true;
@@ -90,7 +92,7 @@ function listenerFor(listeners: readonly EgressListener[], routeName: string, po
 /** Services by host; of several with one host the last counts. */
 type ServicesByHost = ReadonlyMap<string, Service>;
 
-/** What a route configuration is seen from; namespaces that see the same there share what they find. */
+/** The viewpoint of a route configuration; namespaces with equal viewpoints share the result. */
 interface RouteScope {
   readonly services: readonly Service[];
   readonly virtualServices: readonly ResolvedVirtualService[];
@@ -105,7 +107,8 @@ const portVirtualHosts: Selection<RouteScope, PortVirtualHosts> = {
     const wrappers = selectWrappers(reader, scope, services);
     const taken = new Set(wrappers.flatMap(wrapper => wrapper.services));
     const rest = [...services.values()].filter(service => !taken.has(service) && service.resolution !== 'Alias');
-    // Istio visits these in random order; by name, so that an address which two services share always goes to the same one.
+    // Istio visits these in random order; by name, so that an address which two services share always goes to the same
+    // one.
     rest.sort((a, b) => compareText(a.hostname, b.hostname));
     const defaults = reader.make(oneOfEqualDefaults, defaultHosts(rest, port));
     return reader.make(oneOfEqualHosts, { port, wrappers, defaults });

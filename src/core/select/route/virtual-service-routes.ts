@@ -1,7 +1,8 @@
-// What the routes of one VirtualService are made of, for one kind of place (a port of sidecars, a server of gateways).
+// Inputs of the routes of one VirtualService at one place (a port of sidecars, a server of gateways).
 //
-// Everything that differs between proxies is settled here and put in as values (which matches apply, which port a destination means), so that
-// proxies that differ in labels or scope without effect on this VirtualService share its routes.
+// Everything that differs between proxies is settled here and put in as values (which matches apply, which port a
+// destination means), so that proxies that differ in labels or scope without effect on this VirtualService share its
+// routes.
 // Source: Istio pilot/pkg/networking/core/route/route.go.
 
 import type { Service } from '../../model/service.ts';
@@ -31,7 +32,10 @@ export interface VirtualServiceRoutesInputs {
   readonly virtualService: ResolvedVirtualService;
   /** In order; never empty. */
   readonly selected: readonly SelectedMatch[];
-  /** The port being built: a service port of sidecars, the declared port of a gateway's server, 0 for proxy and unix routes. */
+  /**
+   * The port being built: a service port of sidecars, the declared port of a gateway's server, 0 for proxy and unix
+   * routes.
+   */
   readonly port: number;
   /** Scheme that a redirect without one is taken to keep. */
   readonly https: boolean;
@@ -131,13 +135,13 @@ function selectMatches(reader: ProxyReader, spec: VirtualService, place: RoutePl
   const routes = spec.http ?? [];
   const first = routes[0]?.match ?? [];
   if (routes.length > 0 && first.length === 0) return everything;
-  // Exactly as long as it has to be: these are kept by the thousand.
+  // Allocated at its exact length, because thousands of these are kept.
   if (routes.length === 1 && first.every(match => applies(reader, match, place))) return first.map((_, i) => [0, i]);
   const selected: SelectedMatch[] = [];
   for (let rule = 0; rule < routes.length; rule++) {
     const matches = routes[rule]!.match ?? [];
     if (matches.length === 0) {
-      // What comes after a rule that matches everything is never reached.
+      // Rules after one that matches everything are unreachable.
       selected.push([rule, -1]);
       return selected;
     }

@@ -1,5 +1,6 @@
-// Which VirtualService owns a service when wildcard hosts overlap: the one with the exact host, else with the longest wildcard.
-// Source: Istio pilot/pkg/model/sidecar.go (most specific wildcard index).
+// Which VirtualService owns a service when wildcard hosts overlap: the one with the exact host, else with the longest
+// wildcard.
+// Source: Istio pilot/pkg/model/virtualservice.go (SelectVirtualServices).
 
 import { bySpecificity, isWildcard, subsetOf } from '../../model/hosts.ts';
 import type { ResolvedVirtualService } from '../scope/virtual-services.ts';

@@ -1,21 +1,23 @@
-// Delegation of HTTP routes: the rules of a delegate take the place of the root's rule that names it, matches multiplied.
-// Pairs of matches that cannot both hold are left out. One level only: the delegate's own delegates are not followed.
-// Source: Istio pilot/pkg/model/virtualservice.go (mergeHTTPRoutes, mergeHTTPMatchRequests).
+// Delegation of HTTP routes: the rules of a delegate take the place of the root's rule that names it, matches
+// multiplied. Pairs of matches that cannot both hold are left out. One level only: the delegate's own delegates are not
+// followed.
+// Source: Istio pilot/pkg/model/virtualservice.go (MergeHTTPRoutes, mergeHTTPMatchRequests).
 
 import type { HTTPMatchRequest, HTTPRoute, StringMatch } from '../../schema/istio-types.gen.ts';
 
 /**
- * Pairs of a root's match and a delegate's match that are looked at for one VirtualService. Every rule of a root may name the same delegate, and
- * matches multiply: two objects that an API server stores could come to billions. Rules that are past the limit are left out.
+ * Pairs of a root's match and a delegate's match that one VirtualService may compare. Every rule of a root may name the
+ * same delegate, and matches multiply: two objects that an API server stores could come to billions. Rules that are
+ * past the limit are left out.
  */
 export const DELEGATED_PAIRS_MAX = 50_000;
 
-/** Pairs that may still be looked at. */
+/** Remaining pairs. */
 export interface PairBudget {
   left: number;
 }
 
-/** What one rule of a root becomes with the rules of its delegate, in the delegate's order. */
+/** The rules that replace one rule of a root, in the order of its delegate's rules. */
 export function mergeDelegate(
   root: HTTPRoute,
   leaves: readonly HTTPRoute[],
@@ -52,7 +54,7 @@ function mergeRule(root: HTTPRoute, leaf: HTTPRoute, match: readonly HTTPMatchRe
   };
 }
 
-/** Undefined: no request can satisfy both, and the rule goes. */
+/** Undefined: no request can satisfy both, and the rule is dropped. */
 function mergeMatches(
   roots: readonly HTTPMatchRequest[],
   leaves: readonly HTTPMatchRequest[],
@@ -106,7 +108,10 @@ function conflict(root: HTTPMatchRequest, leaf: HTTPMatchRequest): boolean {
   );
 }
 
-/** Both must be able to hold: a prefix of the root can be narrowed, an exact value only repeated, a regular expression neither. */
+/**
+ * Both must be able to hold: a prefix of the root can be narrowed, an exact value only repeated, a regular expression
+ * neither.
+ */
 function stringsConflict(root: StringMatch | undefined, leaf: StringMatch | undefined): boolean {
   if (root === undefined || leaf === undefined) return false;
   if (root.regex !== undefined || leaf.regex !== undefined) return true;

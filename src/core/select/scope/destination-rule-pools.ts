@@ -1,6 +1,7 @@
-// The DestinationRules of a namespace by host, in three pools: for its own clients, for others, and private ones of the root namespace.
-// A merged rule keeps its identity as long as the objects it was made of do.
-// Source: Istio pilot/pkg/model/push_context.go (setDestinationRules), destination_rule.go (mergeDestinationRule).
+// The DestinationRules of a namespace by host, in three pools: for its own clients, for others, and private ones of the
+// root namespace. A merged rule keeps its identity while its source objects do.
+// Source: Istio pilot/pkg/model/push_context.go (setDestinationRules),
+// pilot/pkg/model/destination_rule.go (mergeDestinationRule).
 
 import { sameLabels } from '../../base/labels.ts';
 import { isWildcard, mostSpecific, resolveShortName } from '../../model/hosts.ts';
@@ -22,7 +23,7 @@ export interface MergedRule {
 
 export interface RuleEntry {
   readonly rule: MergedRule;
-  /** Sorted; empty means as the mesh says. */
+  /** Sorted; empty means the mesh's default. */
   readonly exportTo: readonly string[];
 }
 
@@ -97,7 +98,9 @@ function united(first: DestinationRule, rest: readonly Rule[]): Partial<Destinat
   return { subsets, trafficPolicy };
 }
 
-/** Joins the rule to the entries it may be merged with; whether it stands alone as well is decided by the last one met. */
+/**
+ * Joins the rule to the entries it may be merged with; the last of them decides whether it is also an entry of its own.
+ */
 function addRule(entries: Draft[], rule: Rule, exportTo: readonly string[], enhanced: boolean): void {
   let alone = true;
   for (const entry of entries) {
@@ -137,7 +140,7 @@ function belongs(
   return pool === 'exported' ? !privateOnly : privateOnly;
 }
 
-/** A rule with a workload selector is private, whatever it says. */
+/** A rule with a workload selector is private, regardless of its exportTo. */
 function exportOf(rule: Rule): readonly string[] {
   if (rule.spec.workloadSelector !== undefined) return ['.'];
   return [...new Set(rule.spec.exportTo ?? [])].sort();

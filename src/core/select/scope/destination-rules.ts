@@ -1,6 +1,7 @@
-// Which DestinationRule applies to a service for a proxy, rules of one host merged.
-// Two steps: the list for (client namespace, service), shared by all proxies of the namespace, and the choice by workload selector.
-// Source: Istio pilot/pkg/model/push_context.go, destination_rule.go, sidecar.go.
+// Which DestinationRule applies to a service for a proxy, rules of one host merged. Two steps: the list for (client
+// namespace, service), shared by all proxies of the namespace, and the choice by workload selector.
+// Source: Istio pilot/pkg/model/push_context.go, pilot/pkg/model/destination_rule.go,
+// pilot/pkg/model/sidecar.go.
 
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import { proxySelectedBy } from '../../registry/workload.ts';
@@ -15,8 +16,8 @@ interface RuleTarget {
 }
 
 /**
- * The rule for the current proxy. Only services in its sidecar scope have one; it is looked up for the service that the scope chose for the
- * hostname.
+ * The rule for the current proxy. Only services in its sidecar scope have one; it is looked up for the service that the
+ * scope chose for the hostname.
  */
 export const destinationRule: Query<RuleTarget, MergedRule | undefined> = {
   name: 'select/destinationRule',
@@ -31,8 +32,9 @@ export const destinationRule: Query<RuleTarget, MergedRule | undefined> = {
 };
 
 /**
- * The outbound rule of every service of the scope that has one, by hostname: the same as `destinationRule` says of each. For whoever needs
- * them all; a changed rule then is one look at all services of a scope, and none that is remembered for each.
+ * The outbound rule of every service of the scope that has one, by hostname: the same result as `destinationRule` for
+ * each. For callers that need all of them: a changed rule costs one pass over the services of a scope instead of one
+ * memoised query for each.
  */
 export const scopeRules: Query<'', ReadonlyMap<string, MergedRule>> = {
   name: 'select/scopeRules',

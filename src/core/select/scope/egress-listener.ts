@@ -1,5 +1,5 @@
-// One egress listener of a scope: its services, one namespace a hostname, and its VirtualServices.
-// A query of its own, so that a listener that a change does not touch keeps its identity.
+// One egress listener of a scope: its services, one namespace a hostname, and its VirtualServices. A query of its own,
+// so that an unchanged listener keeps its identity.
 // Source: Istio pilot/pkg/model/sidecar.go (selectServices).
 
 import { protocolOf } from '../../model/protocol.ts';
@@ -70,7 +70,7 @@ export function listenerPort(spec: IstioEgressListener | undefined): number | un
   return port.number;
 }
 
-/** The service with these ports only; itself if it has no others, undefined if it has none of them. */
+/** The service with these ports only; the same object if all ports are kept, undefined if none is. */
 export function cutToPorts(reader: Reader, service: Service, ports: readonly number[]): Service | undefined {
   const kept = service.ports.filter(port => ports.includes(port.port));
   if (kept.length === 0) return undefined;
@@ -92,7 +92,10 @@ function withImportedAliases(reader: Reader, service: Service, set: HostSet): Se
   return aliases.length === service.aliases.length ? service : reader.make(serviceWithAliases, { service, aliases });
 }
 
-/** Of the namespaces that have a hostname: the proxy's own, else the first Kubernetes one (if `kubernetesFirst`), else the first. */
+/**
+ * Of the namespaces that have a hostname: the proxy's own, else the first Kubernetes one (if `kubernetesFirst`), else
+ * the first.
+ */
 function oneNamespaceEach(
   services: readonly Service[],
   namespace: string,

@@ -1,4 +1,4 @@
-// What an egress listener imports: `namespace/host` entries, and what of the services and VirtualServices they let through.
+// The imports of an egress listener: `namespace/host` entries, and the services and VirtualServices that they select.
 // Source: Istio pilot/pkg/model/sidecar.go (hostClassification, selectServices).
 
 import { isWildcard, matches, subsetOf } from '../../model/hosts.ts';
@@ -15,7 +15,7 @@ export interface HostSet {
 
 export const importEverything: readonly string[] = ['*/*'];
 
-/** Entries without exactly one slash say nothing and are skipped. `.` is the namespace of the proxy. */
+/** Entries without exactly one slash are skipped. `.` is the namespace of the proxy. */
 export function importsOf(hosts: readonly string[], namespace: string): Imports {
   const sets = new Map<string, { readonly exact: Set<string>; readonly wildcards: string[] }>();
   for (const entry of hosts) {
@@ -31,7 +31,7 @@ export function importsOf(hosts: readonly string[], namespace: string): Imports 
   return sets;
 }
 
-/** The set that lets the service through: that of its own namespace, else that of all namespaces. */
+/** The host patterns that select the service: those of its own namespace, else those of all namespaces. */
 export function importOf(service: Service, imports: Imports): HostSet | undefined {
   for (const key of [service.namespace, '*']) {
     const set = imports.get(key);

@@ -1,7 +1,8 @@
-// References that lead nowhere: valid objects whose effect is not what their author meant. For the debug pages and for analysis.
+// Dangling references: the object is valid, but without the effect that its author meant. For the debug pages and for
+// analysis.
 //
-// A host is there if any service of the mesh has it, visible or not; a wildcard host is not looked for. Of kinds that not every source gives
-// (nodes, accounts, workloads) nothing is missing as long as there is none at all: then the source does not speak of them.
+// A host exists if any service of the mesh has it, visible or not; wildcard hosts are not checked. A reference to an
+// optional kind (nodes, accounts, workloads) is checked only if a source delivers at least one object of the kind.
 
 import { type Labels, selects } from '../../base/labels.ts';
 import type { KindDefinition } from '../../kinds/definition.ts';
@@ -18,13 +19,13 @@ export interface DanglingReference {
   readonly kind: KindName;
   readonly key: string;
   readonly path: string;
-  /** What is not there, e.g. `Gateway/prod/gw`, `host a.b.com`, `subset v1 of a.b.com`, `workload with app=web`. */
+  /** The missing target, e.g. `Gateway/prod/gw`, `host a.b.com`, `subset v1 of a.b.com`, `workload with app=web`. */
   readonly missing: string;
-  /** Of workloads: those that would have been there. `namespace` undefined: in any. */
+  /** For workloads: the labels that select them. `namespace` undefined: any namespace. */
   readonly workload?: { readonly labels: Labels; readonly namespace: string | undefined };
 }
 
-/** Kinds of which a source may say nothing. */
+/** Kinds that a source may not deliver. */
 const OPTIONAL: readonly KindName[] = ['Node', 'ServiceAccount'];
 
 /** Argument ''. In the order of kinds, objects and paths. */

@@ -1,4 +1,5 @@
-// The services of a scope, those that get clusters: of each listener its services, then the destinations of its VirtualServices; one a hostname.
+// The services of a scope, which get clusters: for each listener its services, then the destinations of its
+// VirtualServices. One service for each hostname.
 // Source: Istio pilot/pkg/model/sidecar.go (appendSidecarServices, convertToSidecarScope).
 
 import { sameLabels } from '../../base/labels.ts';
@@ -12,7 +13,9 @@ import { cutToPorts, type EgressListener, listenerPort } from './egress-listener
 import type { ResolvedVirtualService } from './virtual-services.ts';
 import { isVisible } from './visibility.ts';
 
-/** The services of the listeners and of the destinations of their VirtualServices, in the order in which they are met. */
+/**
+ * The services of the listeners and of the destinations of their VirtualServices, in the order in which they are met.
+ */
 export function scopeServices(
   reader: Reader,
   listeners: readonly EgressListener[],
@@ -34,7 +37,10 @@ export function scopeServices(
   return [...found.values()];
 }
 
-/** One service a hostname: the first, but Kubernetes replaces others; the ports of a like service join. */
+/**
+ * One service for each hostname: the first, but a Kubernetes service replaces others; the ports of otherwise equal
+ * services are merged.
+ */
 export function addService(reader: Reader, found: Map<string, Service>, service: Service | undefined): void {
   if (service === undefined) return;
   const seen = found.get(service.hostname);
@@ -67,8 +73,8 @@ function alike(a: Service, b: Service): boolean {
 }
 
 /**
- * Host → ports that are named; undefined when some destination names none, and so means all. Rules that are for clients of other namespaces
- * only do not count; without `namespace` all do.
+ * Host → named ports; undefined when a destination names no port and so means all. Rules only for clients of other
+ * namespaces do not count; without `namespace` all rules count.
  */
 export function destinationsOf(
   vs: ResolvedVirtualService,
@@ -101,7 +107,10 @@ function appliesIn(route: HTTPRoute, namespace: string): boolean {
   return matches.length === 0 || matches.some(match => !match.sourceNamespace || match.sourceNamespace === namespace);
 }
 
-/** The service that a destination means for a client namespace: its own, else of the visible ones Kubernetes', else the oldest. */
+/**
+ * The service that a destination means for a client namespace: its own, else of the visible ones Kubernetes', else the
+ * oldest.
+ */
 function serviceFor(reader: Reader, hostname: string, namespace: string): Service | undefined {
   const candidates = reader.get(servicesByNamespace, hostname);
   const own = candidates.find(service => service.namespace === namespace);
@@ -113,7 +122,10 @@ function serviceFor(reader: Reader, hostname: string, namespace: string): Servic
   return visible.find(service => service.registry === 'Kubernetes') ?? visible[0];
 }
 
-/** Argument: a hostname. One service a namespace, the oldest, but Kubernetes beats others; by age. */
+/**
+ * Argument: a hostname. One service for each namespace: the oldest, but a Kubernetes service replaces others. Sorted
+ * by age.
+ */
 const servicesByNamespace: Query<string, readonly Service[]> = {
   name: 'select/servicesByNamespace',
   run: (reader, hostname) => {

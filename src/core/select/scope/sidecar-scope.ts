@@ -1,6 +1,6 @@
-// What a proxy may see and send to: the scope that a Sidecar (or none) gives it.
-// The scope itself is shared by all proxies of a namespace with the same Sidecar; only the choice asks about the proxy.
-// Source: Istio pilot/pkg/model/sidecar.go, push_context.go.
+// The services and configuration that a proxy may see, as its Sidecar or the default restricts them. All proxies of a
+// namespace with the same Sidecar share the scope; only the choice of the Sidecar reads the proxy.
+// Source: Istio pilot/pkg/model/sidecar.go, pilot/pkg/model/push_context.go.
 
 import { byAge } from '../../model/object.ts';
 import type { Service } from '../../model/service.ts';
@@ -42,8 +42,8 @@ export const sidecarScope: Query<'', SidecarScope> = {
 };
 
 /**
- * Parts of the scope. Whoever needs one of them asks for it and not for the scope: it keeps its identity when another part changes, so a
- * changed VirtualService is no reason to look at clusters again.
+ * Parts of the scope. A caller reads only the part that it needs: a part keeps its identity when another part changes,
+ * so a changed VirtualService does not run the cluster queries again.
  */
 export const scopedServices: Query<'', readonly Service[]> = {
   name: 'select/scopedServices',
@@ -72,7 +72,7 @@ export const scopeService: Query<string, Service | undefined> = {
   run: (reader, hostname) => reader.get(scopeIndex, '').get(hostname),
 };
 
-/** By hostname, for whoever asks about all of them: one answer to look after instead of one a host. */
+/** By hostname, for callers that need all services: one memoised answer instead of one for each host. */
 export const scopeIndex: Query<'', ReadonlyMap<string, Service>> = {
   name: 'select/scopeIndex',
   run: reader => new Map(reader.get(scopedServices, '').map(service => [service.hostname, service])),
@@ -99,7 +99,7 @@ const scopeOf: Query<{ readonly namespace: string; readonly sidecar: string }, S
   },
 };
 
-/** Argument: a namespace. All services that it sees, and the VirtualServices of the mesh without services of their own. */
+/** Argument: a namespace. Its visible services, and the VirtualServices of the mesh without their services. */
 const gatewayScope: Query<string, SidecarScope> = {
   name: 'select/gatewayScope',
   run: (reader, namespace) => {
@@ -122,7 +122,10 @@ const gatewayListener: Query<string, EgressListener> = {
   }),
 };
 
-/** Key of the Sidecar that applies: in the namespace one that selects the proxy or has no selector, else the root namespace's default. */
+/**
+ * Key of the Sidecar that applies: in the namespace one that selects the proxy or has no selector, else the root
+ * namespace's default.
+ */
 function chosenSidecar(reader: ProxyReader, namespace: string): string {
   for (const sidecar of reader.get(sidecarsOf, namespace)) {
     const selector = sidecar.spec.workloadSelector;
@@ -146,6 +149,7 @@ const sidecarsOf: Query<string, readonly ObjOf<'Sidecar'>[]> = {
 function outboundPolicy(reader: Reader, sidecar: ObjOf<'Sidecar'> | undefined): OutboundTrafficPolicy {
   const own = sidecar?.spec.outboundTrafficPolicy;
   if (own !== undefined) return { mode: own.mode ?? 'REGISTRY_ONLY', egressProxy: own.egressProxy };
-  // A policy that names no mode has the first one. ALLOW_ANY_DYNAMIC_DNS is of the API only: Istio 1.30 allows nothing by it.
+  // A policy that names no mode has the first one. ALLOW_ANY_DYNAMIC_DNS exists in the API only: in Istio 1.30 it has
+  // no effect.
   return { mode: reader.mesh('outboundTrafficPolicy').mode === 'ALLOW_ANY' ? 'ALLOW_ANY' : 'REGISTRY_ONLY' };
 }

@@ -1,5 +1,5 @@
-// Resolves the names in a VirtualService: hosts, destinations and gateways, relative to the namespace of the object that says them.
-// Source: Istio pilot/pkg/model/virtualservice.go (resolveVirtualServiceShortnames).
+// Resolves the names in a VirtualService: hosts, destinations and gateways, relative to the namespace of the object.
+// Source: Istio pilot/pkg/model/virtualservice.go (ResolveVirtualServiceShortnames).
 
 import { resolveGatewayName, resolveShortName } from '../../model/hosts.ts';
 import type {

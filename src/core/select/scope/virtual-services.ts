@@ -1,6 +1,6 @@
-// VirtualServices as they apply: names resolved, delegates merged, indexed by gateway and visibility.
-// Each object is resolved by a query of its own, so that a change of one leaves the others (and what was made of them) as they are.
-// Source: Istio pilot/pkg/model/virtualservice.go, push_context.go.
+// VirtualServices as they apply: names resolved, delegates merged, indexed by gateway and visibility. Each object is
+// resolved by a query of its own, so a change of one leaves the others, and everything derived from them, as they are.
+// Source: Istio pilot/pkg/model/virtualservice.go, pilot/pkg/model/push_context.go.
 
 import { type Exports, exportsOf } from '../../model/exports.ts';
 import { byAge } from '../../model/object.ts';
@@ -11,7 +11,7 @@ import type { ObjOf, SpecOf } from './specs.ts';
 import { resolveNames } from './virtual-service-names.ts';
 
 export interface ResolvedVirtualService {
-  /** The root object: its metadata names the routes that come of it. */
+  /** The root object: its metadata names the routes made from it. */
   readonly obj: ObjOf<'VirtualService'>;
   readonly name: string;
   readonly namespace: string;
@@ -25,7 +25,7 @@ export interface ResolvedVirtualService {
 
 const ROUTE_SEMANTICS = 'internal.istio.io/route-semantics';
 
-/** True for what was translated from Gateway API: it is used as it is. */
+/** True for an object translated from the Gateway API: it is used unchanged. */
 export function hasGatewaySemantics(obj: ObjOf<'VirtualService'>): boolean {
   return obj.annotations[ROUTE_SEMANTICS] === 'gateway';
 }
@@ -79,9 +79,9 @@ const virtualServicesByGateway: Query<'', ReadonlyMap<string, readonly ResolvedV
 };
 
 /**
- * The VirtualServices of a gateway (`mesh` or `namespace/name`) that a proxy of the namespace sees:
- * private ones, then those exported to the namespace by name, then the public ones; each by creation time, name, namespace.
- * In the public list of a gateway, and everywhere for `mesh`, those with gateway semantics in the proxy's namespace come first.
+ * The VirtualServices of a gateway (`mesh` or `namespace/name`) that a proxy of the namespace sees: private ones, then
+ * those exported to the namespace by name, then the public ones; each by creation time, name, namespace. In the public
+ * list of a gateway, and everywhere for `mesh`, those with gateway semantics in the proxy's namespace come first.
  */
 export const virtualServicesFor: Query<
   { readonly namespace: string; readonly gateway: string },
@@ -116,7 +116,7 @@ function resolveSpec(reader: Reader, obj: ObjOf<'VirtualService'>): SpecOf<'Virt
   return { ...spec, http: spec.http.flatMap(route => withDelegate(reader, route, obj.namespace, budget)) };
 }
 
-/** A rule whose delegate is missing, or not exported to the root, vanishes. */
+/** A rule with a delegate that is missing or not exported to the root is dropped. */
 function withDelegate(reader: Reader, route: HTTPRoute, namespace: string, budget: PairBudget): readonly HTTPRoute[] {
   const { delegate } = route;
   if (delegate === undefined) return [route];

@@ -1,12 +1,15 @@
-// Which services a namespace may see. ExternalName aliases are among them (resolution `Alias`): routes look them up, but nothing is
-// generated for them.
+// Which services a namespace may see. ExternalName aliases are among them (resolution `Alias`): routes look them up,
+// but they have no resources.
 // Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry, servicesExportedToNamespace).
 
 import type { Service } from '../../model/service.ts';
 import type { Query } from '../../query/reader.ts';
 import { allServices } from '../../registry/services.ts';
 
-/** Argument: a namespace. First the services exported to it by name (its own private ones too), then the public ones; each by age. */
+/**
+ * Argument: a namespace. First the services exported to it by name (its own private ones too), then the public ones;
+ * each by age.
+ */
 export const visibleServices: Query<string, readonly Service[]> = {
   name: 'select/visibleServices',
   run: (reader, namespace) => {

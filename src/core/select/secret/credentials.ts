@@ -1,8 +1,10 @@
-// The certificates that a proxy may fetch from the control plane, by the names under which listeners and clusters refer to them:
+// The certificates that a proxy may fetch from the control plane, by the names under which listeners and clusters refer
+// to them:
 //   kubernetes://[namespace/]name          a Secret of the proxy's own namespace
 //   kubernetes-gateway://namespace/name    a Secret that a Gateway of the proxy refers to
 //   configmap://namespace/name             the roots in a ConfigMap; public, so from any namespace
-// The ending `-cacert` asks for the roots only. What a proxy may not read is absent, exactly as if it did not exist.
+// The ending `-cacert` asks for the roots only. A secret that the proxy may not read is absent, exactly like one that
+// does not exist.
 // Source: Istio pilot/pkg/xds/sds.go, pilot/pkg/model/credentials, pilot/pkg/credentials/kube.
 
 import { base64OfText } from '../../base/base64.ts';
@@ -65,7 +67,10 @@ function isAllowed(reader: ProxyReader, named: Named, identity: VerifiedIdentity
   return named.prefix === OWN || reader.get(gatewayReferences, '').has(named.text);
 }
 
-/** Names of secrets that the servers of the proxy's Gateways refer to, as far as all three are of the proxy's proven namespace. */
+/**
+ * Names of secrets that the servers of the proxy's Gateways refer to, as far as all three are of the proxy's proven
+ * namespace.
+ */
 const gatewayReferences: Query<'', ReadonlySet<string>> = {
   name: 'select/gatewayReferences',
   run: reader => {

@@ -1,8 +1,9 @@
 // Which access logs a proxy writes, for each class of traffic.
 // Source: Istio pilot/pkg/networking/core/accesslog.go, pilot/pkg/model/telemetry_logging.go.
 //
-// Telemetry decides, and where it leaves no provider the mesh's own settings (`accessLogFile`, `enableEnvoyAccessLogService`) do. A provider
-// that is switched off still counts as a decision; a Telemetry whose entries all speak of the other mode does not. Both are Istio's.
+// Telemetry decides, and where it leaves no provider the mesh's own settings (`accessLogFile`,
+// `enableEnvoyAccessLogService`) do. A provider that is switched off still counts as a decision; a Telemetry with
+// entries only for the other mode does not. Istio has both rules.
 
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { compareText } from '../../model/object.ts';
@@ -28,7 +29,7 @@ interface GrpcSink {
   readonly cluster: string;
   readonly authority?: string;
   readonly logName: string;
-  /** What the proxies found out about each other, to be sent with every entry. */
+  /** Results of metadata exchange, sent with every entry. */
   readonly filterStateObjects: readonly string[];
 }
 
@@ -46,7 +47,7 @@ export type AccessLogSpec = { readonly filter?: string } & (
 );
 
 const DEFAULT_LOG_PATH = '/dev/stdout';
-/** The provider that MeshConfig has built in: it writes what the mesh itself would write. */
+/** MeshConfig's built-in provider: it writes the log that the mesh settings describe. */
 const BUILT_IN_PROVIDER = 'envoy';
 
 /** Argument: the class of traffic. */

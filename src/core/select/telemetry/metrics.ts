@@ -124,7 +124,7 @@ function shown(name: string, override: Override): MetricOverride {
   };
 }
 
-/** An inbound or gateway proxy does not take the host header for the destination: it knows which service it serves. */
+/** An inbound or gateway proxy does not use the host header as the destination: it knows its service. */
 export function ignoresHostHeader(traffic: TrafficClass): boolean {
   return reportsAs(traffic) === 'SERVER' || traffic === 'gateway';
 }

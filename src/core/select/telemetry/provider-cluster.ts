@@ -1,5 +1,5 @@
-// The cluster of a service that an extension provider of MeshConfig names.
-// The whole registry is searched, whatever the proxy may see: providers belong to the mesh, not to a workload.
+// The cluster of a service that an extension provider of MeshConfig names. The whole registry is searched, regardless
+// of visibility: providers belong to the mesh, not to a workload.
 // Source: Istio pilot/pkg/extensionproviders (LookupCluster).
 
 import type { Reader } from '../../query/reader.ts';

@@ -1,5 +1,6 @@
 // The Telemetry objects that apply to a proxy, and which providers they leave in force for each class of traffic.
-// Source: Istio pilot/pkg/model/telemetry.go (applicableTelemetries). Access logs, tracing and metrics read the same short list.
+// Source: Istio pilot/pkg/model/telemetry.go (applicableTelemetries). Access logs, tracing and metrics read the same
+// short list.
 //
 // A level is one object; levels are least specific first: mesh, namespace, then the workload's own.
 
@@ -68,13 +69,14 @@ export interface ProviderEntry {
   readonly match?: { readonly mode?: string };
 }
 
-/** True if an entry with this `match.mode` speaks about the class of traffic; no mode means both. */
+/** True if an entry with this `match.mode` applies to the class of traffic; no mode means both. */
 export function modeMatches(mode: string | undefined, traffic: TrafficClass): boolean {
   return mode === undefined || mode === 'CLIENT_AND_SERVER' || mode === reportsAs(traffic);
 }
 
 /**
- * The providers in scope: the defaults, replaced level by level by what the entries of a level that match name together.
+ * The providers in scope: the defaults, replaced level by level by the union of the providers in the matching entries
+ * of a level.
  */
 export function providersInScope(
   defaults: readonly string[],

@@ -105,7 +105,7 @@ function zipkin(
   };
 }
 
-/** Undefined: the sampler cannot be reached, and nothing is traced. */
+/** Undefined: the sampler is unreachable, and the proxy does not trace. */
 function openTelemetry(
   reader: ProxyReader,
   settings: MeshConfig_ExtensionProvider_OpenTelemetryTracingProvider,
@@ -129,7 +129,7 @@ function isSemantic(settings: MeshConfig_ExtensionProvider_OpenTelemetryTracingP
   return settings.serviceAttributeEnrichment === 'OTEL_SEMANTIC_CONVENTIONS';
 }
 
-/** The semantic conventions want the environment looked at, last where it was not asked for. */
+/** The semantic conventions require the environment detector; it is appended unless configured. */
 function resourceDetectors(
   settings: MeshConfig_ExtensionProvider_OpenTelemetryTracingProvider,
 ): readonly ResourceDetector[] {

@@ -1,8 +1,8 @@
 // How a proxy reports spans, for each class of traffic.
 // Source: Istio pilot/pkg/networking/core/tracing.go, pilot/pkg/model/telemetry.go.
 //
-// Telemetry and `defaultProviders.tracing` configure it; without either, `enableTracing` alone gives sampling and tags but no provider,
-// so that request ids and trace headers are still handled.
+// Telemetry and `defaultProviders.tracing` configure it; without either, `enableTracing` alone gives sampling and tags
+// but no provider, so that request ids and trace headers are still handled.
 
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { Derivation, ProxyReader, Query } from '../../query/reader.ts';
@@ -41,7 +41,7 @@ export interface TracingChoice {
   readonly useRequestIdForTraceSampling: boolean;
 }
 
-/** What a Telemetry says of request ids counts only where it leads to a tracer. */
+/** A Telemetry's request id settings count only if it leads to a tracer. */
 const NO_TRACING: TracingChoice = { useRequestIdForTraceSampling: true };
 
 const FULL_SAMPLING = 100;

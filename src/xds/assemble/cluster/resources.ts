@@ -1,5 +1,6 @@
-// All clusters of a proxy: selects the inputs of each and makes it. The clusters of a service are one selection about the service and the rule in
-// force for it, so proxies that see the same of both share them; clusters of the proxy itself are one query.
+// All clusters of a proxy: selects the inputs of each and makes it. The clusters of a service are one selection about
+// the service and the rule in force for it, so proxies that see the same of both share them; clusters of the proxy
+// itself are one query.
 // Source: Istio pilot/pkg/networking/core/cluster.go (BuildClusters).
 
 import { compareText } from '../../../core/model/object.ts';
@@ -47,7 +48,10 @@ export const clusters: Query<'', Clusters> = {
   },
 };
 
-/** Argument: the name of a cluster. The same cluster as in `clusters`, made from its own service alone, which gives it a narrow provenance. */
+/**
+ * Argument: the name of a cluster. The same cluster as in `clusters`, made from its own service alone, which gives it a
+ * narrow provenance.
+ */
 export const clusterNamed: Query<string, Resource<Cluster> | undefined> = {
   name: 'cluster/clusterNamed',
   run: (reader, name) => {

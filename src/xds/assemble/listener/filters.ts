@@ -1,4 +1,5 @@
-// The filter lists of chains: one query a kind of chain, so that all chains of the kind share the list, and each filter of it is encoded once.
+// The filter lists of chains: one query a kind of chain, so that all chains of the kind share the list, and each filter
+// of it is encoded once.
 
 import type { ProxyReader, Query } from '../../../core/query/reader.ts';
 import { type HttpChainTraits, selectHttpFilters } from '../../../core/select/listener/http-filters.ts';

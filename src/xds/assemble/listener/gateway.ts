@@ -1,4 +1,5 @@
-// Listeners of a gateway: makes the filter chains of the servers on each address and port, then the listener around them, and a second one for QUIC.
+// Listeners of a gateway: makes the filter chains of the servers on each address and port, then the listener around
+// them, and a second one for QUIC.
 // Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayListeners).
 
 import { compareText } from '../../../core/model/object.ts';

@@ -1,4 +1,5 @@
-// Inbound listeners of a sidecar: virtualInbound, where intercepted connections arrive, and a listener of its own for each port that the Sidecar binds.
+// Inbound listeners of a sidecar: virtualInbound, where intercepted connections arrive, and a listener of its own for
+// each port that the Sidecar binds.
 // Source: Istio pilot/pkg/networking/core/listener_inbound.go (buildInboundListeners).
 
 import type { Resource } from '../../../core/model/resource.ts';
@@ -79,7 +80,10 @@ function inbound(
   });
 }
 
-/** One for each plan, in order; none if the proxy cannot serve the TLS of the port. Chains that carry the same share their filters. */
+/**
+ * One for each plan, in order; none if the proxy cannot serve the TLS of the port. Chains that carry the same share
+ * their filters.
+ */
 function chainsOf(reader: ProxyReader, target: InboundTarget): readonly FilterChain[] {
   let own: TransportSocket | undefined;
   if (target.tls !== undefined) {

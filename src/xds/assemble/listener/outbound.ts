@@ -1,4 +1,5 @@
-// Outbound listeners of a sidecar: makes the filter chains of each plan, then the listener around them; and the listener of the HTTP proxy port.
+// Outbound listeners of a sidecar: makes the filter chains of each plan, then the listener around them; and the
+// listener of the HTTP proxy port.
 // Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners, buildHTTPProxy).
 
 import { compareText } from '../../../core/model/object.ts';
@@ -35,7 +36,7 @@ export const outboundListeners: Query<'', readonly Resource<Listener>[]> = {
   },
 };
 
-/** What all outbound listeners of the proxy share, asked once: there can be thousands of them. */
+/** Inputs that all outbound listeners of the proxy share, read once because there can be thousands of listeners. */
 interface SharedParts {
   readonly networkFilters: readonly Filter[];
   readonly fallthrough: readonly Filter[];

@@ -9,7 +9,7 @@ import { gatewayTls } from '../../generate/listener/gateway-tls.ts';
 import { meshTls } from '../../generate/listener/mesh-tls.ts';
 import type { TransportSocket } from '../../proto/types.gen.ts';
 
-/** Argument: what the chain carries. */
+/** Argument: the protocol inside the chain. */
 export const meshTlsSocket: Query<'http' | 'tcp', TransportSocket> = {
   name: 'listener/meshTlsSocket',
   run: (reader, carries) => {

@@ -1,5 +1,7 @@
-// virtualOutbound, and the filters for connections that match no service: by the outbound traffic policy they pass or they end.
-// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildVirtualOutboundListener, buildOutboundCatchAllNetworkFiltersOnly).
+// virtualOutbound, and the filters for connections that match no service: by the outbound traffic policy they pass or
+// they end.
+// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildVirtualOutboundListener,
+// buildOutboundCatchAllNetworkFiltersOnly).
 
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader } from '../../../core/query/reader.ts';

@@ -1,4 +1,5 @@
-// The virtual hosts of a gateway's HTTP servers, sorted by name, without a catch-all: a port that serves no host yet answers 404.
+// The virtual hosts of a gateway's HTTP servers, sorted by name, without a catch-all: a port that serves no host yet
+// answers 404.
 // Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayHTTPRouteConfig).
 
 import type { Problem } from '../../../core/base/problem.ts';

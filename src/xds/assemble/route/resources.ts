@@ -1,5 +1,6 @@
-// Route configurations by name, as proxies ask for them: selects the virtual hosts, makes each, and puts the configuration around them.
-// Every name is answered: one that means nothing gets an empty configuration, so that its listener does not wait for it.
+// Route configurations by name, as proxies request them: selects the virtual hosts, generates each, and wraps them in
+// the configuration. Every name is answered: one that means nothing gets an empty configuration, so that its listener
+// does not wait for it.
 // Source: Istio pilot/pkg/networking/core/httproute.go (BuildHTTPRoutes).
 
 import type { Resource } from '../../../core/model/resource.ts';

@@ -1,5 +1,6 @@
-// The hosts of one part of a route configuration (core/select/route/sidecar-virtual-hosts.ts) with their routes, before duplicate domains are removed.
-// Nothing here depends on the proxy's namespace, so all namespaces share it, and a changed VirtualService is one part of hundreds.
+// The hosts of one part of a route configuration (core/select/route/sidecar-virtual-hosts.ts) with their routes, before
+// duplicate domains are removed. Nothing here depends on the proxy's namespace, so all namespaces share it, and a
+// changed VirtualService is one part of hundreds.
 
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Service } from '../../../core/model/service.ts';
@@ -14,7 +15,7 @@ import { type Claim, hostClaim } from '../../generate/route/domains.ts';
 import { type GeneratedRoutes, virtualServiceRoutes } from '../../generate/route/virtual-service-routes.ts';
 
 export interface RoutedHost {
-  /** A service, whose domains depend on the proxy, or the claim of a host that is none. */
+  /** A service, whose domains depend on the proxy, or the claim of a host without a service. */
   readonly of: Service | Claim;
   readonly port: number;
   readonly routes: GeneratedRoutes;
@@ -41,13 +42,16 @@ export const routedHosts: Selection<VirtualHostWrapper, RoutedHosts> = {
   },
 };
 
-/** Looked up by the identity of `inputs`: equal inputs of sidecars are one object (core/select/route/sidecar-virtual-hosts.ts). */
+/**
+ * Looked up by the identity of `inputs`: equal inputs of sidecars are one object
+ * (core/select/route/sidecar-virtual-hosts.ts).
+ */
 const routesOf: Generator<{ readonly inputs: VirtualServiceRoutesInputs }, GeneratedRoutes> = {
   name: 'route/routesOf',
   run: ({ inputs }) => virtualServiceRoutes.run(inputs),
 };
 
-/** Services that no VirtualService takes, all in one run: each costs little and reads hardly anything of its own. */
+/** Services that no VirtualService takes, all in one run: each costs little and has few reads of its own. */
 export const defaultlyRouted: Selection<DefaultHosts, readonly RoutedHost[]> = {
   name: 'route/defaultlyRouted',
   run: (reader, { services, ports }) => {

@@ -1,8 +1,10 @@
-// The virtual hosts of a sidecar's outbound route configuration, sorted by name, without duplicate domains, the catch-all last.
+// The virtual hosts of a sidecar's outbound route configuration, sorted by name, without duplicate domains, the
+// catch-all last.
 // Source: Istio pilot/pkg/networking/core/httproute.go (buildSidecarOutboundHTTPRouteConfig).
 //
-// Every step keeps one value a host, made from the same host's value of the step before. A change of one host is therefore one change at every step
-// (Selection.lineage), and steps that do not depend on the proxy are shared by all namespaces.
+// Every step keeps one value a host, made from the same host's value of the step before. A change of one host is
+// therefore one change at every step (Selection.lineage), and steps that do not depend on the proxy are shared by all
+// namespaces.
 
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Service } from '../../../core/model/service.ts';
@@ -128,7 +130,10 @@ interface Shown {
   readonly lasts: (MadeHost | undefined)[];
 }
 
-/** The last virtual host of each place: after a change usually all but one of hundreds have identical parts, which this finds without a memo. */
+/**
+ * The last virtual host of each place: after a change usually all but one of hundreds have identical parts, which this
+ * finds without a memo.
+ */
 const lastHosts = new WeakMap<readonly Kept[], (MadeHost | undefined)[]>();
 
 function lastsOf(kept: readonly Kept[]): (MadeHost | undefined)[] {
@@ -140,7 +145,7 @@ function lastsOf(kept: readonly Kept[]): (MadeHost | undefined)[] {
   return lasts;
 }
 
-/** undefined: nothing is left of its domains on this port. */
+/** undefined: none of its domains remains on this port. */
 function hostAt(
   reader: ProxyReader,
   { found, port, attemptCount, lasts }: Shown,
@@ -164,7 +169,10 @@ function hostAt(
   return host;
 }
 
-/** A sniffed port belongs to one service, whatever host a request names: its virtual host takes every domain. */
+/**
+ * A sniffed port belongs to one service: its virtual host takes every domain, so the host of a request does not
+ * matter.
+ */
 function sniffed(reader: ProxyReader, found: readonly VirtualHost[]): readonly VirtualHost[] {
   const [only] = found;
   if (only === undefined || found.length > 1) return found;

@@ -15,7 +15,7 @@ import type {
 } from '../../proto/types.gen.ts';
 import { lastOf } from '../common/last.ts';
 
-/** Envoy's own limits (1024 connections, 3 retries …) are lifted: only what a rule says limits. */
+/** Envoy's own limits (1024 connections, 3 retries …) are lifted: only a rule limits. */
 export const UNLIMITED = 4294967295;
 const RETRY_BUDGET_PERCENT = 20;
 const RETRY_BUDGET_MIN_CONCURRENCY = 3;

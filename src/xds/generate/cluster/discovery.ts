@@ -1,4 +1,5 @@
-// How Envoy finds the endpoints of an outbound cluster: EDS, DNS, the connection's original destination, or the name asked for.
+// How Envoy finds the endpoints of an outbound cluster: EDS, DNS, the connection's original destination, or the
+// requested name.
 // Source: Istio pilot/pkg/networking/core/cluster_builder.go.
 
 import type { Duration } from '../../../core/schema/duration.ts';
@@ -39,7 +40,10 @@ export type DiscoveryFields = Pick<
   | 'typedDnsResolverConfig'
 >;
 
-/** The fields that belong to the discovery type. `assignment`: the endpoints of a DNS type cluster; `tls`: the cluster speaks TLS. */
+/**
+ * The fields that belong to the discovery type. `assignment`: the endpoints of a DNS type cluster; `tls`: the cluster
+ * uses TLS.
+ */
 export function discovery(
   inputs: OutboundClusterInputs,
   assignment: ClusterLoadAssignment | undefined,
@@ -83,7 +87,7 @@ function dns(inputs: DnsInputs): DiscoveryFields {
   };
 }
 
-/** A host is resolved when it is asked for. IPv4 only, whatever the proxy has: as Istio sends it. */
+/** A host is resolved on demand. As in Istio, IPv4 only, for proxies of every address family. */
 function forwardProxy(inputs: OutboundClusterInputs, tls: boolean): Cluster['clusterType'] {
   const insecure = tls && !(inputs.autoSni && inputs.autoSanValidation);
   return {

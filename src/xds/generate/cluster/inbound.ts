@@ -17,7 +17,7 @@ import { circuitBreakers, connectionOptions, connectTimeout } from './connection
 import { describedServices, istioMetadata, rulePath } from './metadata.ts';
 import { protocolOptions } from './protocol-options.ts';
 
-/** Go's longest duration: addresses that clients asked for are never forgotten. */
+/** Go's longest duration: original destinations never expire. */
 const NEVER = { seconds: 9_223_372_035, nanos: 0 };
 const noProblems: readonly Problem[] = [];
 

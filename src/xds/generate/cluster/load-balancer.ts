@@ -1,5 +1,5 @@
-// The load balancing algorithm of a cluster. Source: Istio pilot/pkg/networking/core/cluster_traffic_policy.go (applyLoadBalancer,
-// ApplyRingHashLoadBalancer, setWarmup). What is hashed is part of the routes, not of the cluster.
+// The load balancing algorithm of a cluster. Source: Istio pilot/pkg/networking/core/cluster_traffic_policy.go
+// (applyLoadBalancer, ApplyRingHashLoadBalancer, setWarmup). The hash key is part of the routes, not of the cluster.
 
 import type { LoadBalancerSettings } from '../../../core/schema/istio-types.gen.ts';
 import { type Cluster, Cluster_LbPolicy, type Cluster_SlowStartConfig } from '../../proto/types.gen.ts';

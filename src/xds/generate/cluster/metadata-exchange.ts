@@ -1,5 +1,5 @@
-// The filter by which two istio-proxies tell each other who they are on TCP connections; on every outbound cluster, whatever its
-// protocol. Source: Istio pilot/pkg/xds/filters/filters.go (TCPClusterMx).
+// The filter that exchanges workload metadata between two istio-proxies on TCP connections; every outbound cluster has
+// it, for every protocol. Source: Istio pilot/pkg/xds/filters/filters.go (TCPClusterMx).
 
 import { any } from '../../proto/any.ts';
 import type { ClusterFilter } from '../../proto/types.gen.ts';

@@ -33,7 +33,8 @@ export const outboundCluster: Generator<OutboundParts, Resource<Cluster>> = {
     const found = discovery(inputs, inputs.assignment, inputs.sockets !== undefined);
     const balanced = balancing(inputs);
     const { transportSocket, transportSocketMatches } = sockets(inputs);
-    // Written out: of all messages there are most of these, and objects put together by spreading cost many times as much.
+    // Written out: of all messages there are most of these, and objects put together by spreading cost many times as
+    // much.
     const message = {
       name: inputs.name,
       altStatName: `${inputs.statName};`,

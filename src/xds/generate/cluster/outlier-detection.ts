@@ -1,10 +1,13 @@
-// Ejection of endpoints that fail. Source: Istio pilot/pkg/networking/core/cluster_traffic_policy.go (applyOutlierDetection).
+// Ejection of endpoints that fail. Source: Istio pilot/pkg/networking/core/cluster_traffic_policy.go
+// (applyOutlierDetection).
 
 import type { OutlierDetection as Settings } from '../../../core/schema/istio-types.gen.ts';
 import type { OutlierDetection, Percent, UInt32Value } from '../../proto/types.gen.ts';
 import { positive } from './connection-pool.ts';
 
-/** Ejection by success rate is off: Istio offers counted errors only. The deprecated `consecutiveErrors` has no effect. */
+/**
+ * Ejection by success rate is off: Istio offers counted errors only. The deprecated `consecutiveErrors` has no effect.
+ */
 export function outlierDetection(settings: Settings): OutlierDetection {
   const errors = settings.consecutive5xxErrors;
   const gatewayErrors = settings.consecutiveGatewayErrors;
@@ -25,7 +28,10 @@ export function outlierDetection(settings: Settings): OutlierDetection {
   };
 }
 
-/** Below this share of healthy endpoints Envoy uses all of them. 0, the default: never, and also where unhealthy ones are sent. */
+/**
+ * Below this share of healthy endpoints Envoy uses all of them. 0, the default: never, and also where unhealthy ones
+ * are sent.
+ */
 export function panicThreshold(settings: Settings, sendsUnhealthy: boolean): Percent {
   const percent = sendsUnhealthy ? 0 : (settings.minHealthPercent ?? 0);
   return percent > 0 ? { value: percent } : {};

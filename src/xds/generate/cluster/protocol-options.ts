@@ -1,5 +1,5 @@
-// HTTP options of a cluster: which version it speaks, limits of its connections, SNI by the name asked for.
-// Source: Istio pilot/pkg/networking/core/cluster_builder.go, cluster_traffic_policy.go.
+// HTTP options of a cluster: version, limits of its connections, SNI from the requested name.
+// Source: Istio pilot/pkg/networking/core/cluster_builder.go, pilot/pkg/networking/core/cluster_traffic_policy.go.
 
 import type { ConnectionPoolSettings } from '../../../core/schema/istio-types.gen.ts';
 import type { UpstreamProtocol } from '../../../core/select/cluster/upstream-protocol.ts';
@@ -26,7 +26,7 @@ export interface ProtocolFacts {
 
 export type TypedOptions = Readonly<Record<string, AnyMessage>>;
 
-/** Undefined where nothing is to be said: plain HTTP/1.1 and TCP. */
+/** Undefined for plain HTTP/1.1 and TCP, which need no options. */
 export function protocolOptions(facts: ProtocolFacts): TypedOptions | undefined {
   const { finalProtocol, headerCase, connectionPool, autoSni, autoSanValidation } = facts;
   return optionsOf(finalProtocol, headerCase, connectionPool, autoSni, autoSanValidation);
@@ -64,7 +64,7 @@ export function typedOptions(options: ExtensionHttpProtocolOptions): TypedOption
   return { [OPTIONS]: any(OPTIONS, options) };
 }
 
-/** HTTP/1.1 header names keep their case where the proxy is told so. */
+/** HTTP/1.1 header names keep their case if the proxy's settings demand it. */
 export function http1Options(headerCase: boolean): Http1ProtocolOptions {
   if (!headerCase) return {};
   return {

@@ -1,6 +1,7 @@
-// Clusters that belong to no service: where traffic is dropped, let through as addressed, or asked for credentials.
+// Clusters that belong to no service: they drop traffic, pass it through as addressed, or serve
+// credentials.
 // Source: Istio pilot/pkg/networking/core/cluster_builder.go (buildBlackHoleCluster, buildDefaultPassthroughCluster,
-// buildInboundPassthroughClusters, buildExternalSDSCluster).
+// buildInboundPassthroughCluster, buildExternalSDSCluster).
 
 import type { Problem } from '../../../core/base/problem.ts';
 import type { Resource } from '../../../core/model/resource.ts';
@@ -52,7 +53,10 @@ export const passthroughCluster: Generator<PassthroughInputs, Resource<Cluster>>
     }),
 };
 
-/** Traffic to ports of the workload that no service has. Its statistics go under the name of the outbound one, as Istio's do. */
+/**
+ * Traffic to ports of the workload that no service has. Its statistics go under the name of the outbound one, as
+ * Istio's do.
+ */
 export const inboundPassthroughCluster: Generator<InboundPassthroughInputs, Resource<Cluster>> = {
   name: 'cluster/inboundPassthrough',
   run: inputs =>

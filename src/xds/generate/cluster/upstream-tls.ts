@@ -65,7 +65,7 @@ export const upstreamTls: Generator<UpstreamTlsInputs, UpstreamSockets> = {
   },
 };
 
-/** Each socket announces the client by the PROXY protocol before it speaks. */
+/** Each socket first sends the client's address in the PROXY protocol. */
 export function withProxyProtocol(sockets: UpstreamSockets, settings: TrafficPolicy_ProxyProtocol): UpstreamSockets {
   const wrap = (inner: TransportSocket): TransportSocket => ({
     name: 'envoy.transport_sockets.upstream_proxy_protocol',
@@ -92,7 +92,7 @@ function meshContext(inputs: UpstreamTlsInputs): CommonTlsContext {
 
 const noNames: readonly string[] = [];
 
-/** The same for all services that are spoken to alike. */
+/** Shared by all services with equal TLS settings. */
 const commonMeshContext = lastOf(
   (
     peerExchange: boolean,
@@ -156,7 +156,7 @@ function fromFiles(inputs: UpstreamTlsInputs): CommonTlsContext {
   };
 }
 
-/** A proxy without an agent reads the files itself; otherwise it would wait for secrets that nobody serves. */
+/** A proxy without an agent reads the files itself; otherwise it would wait for secrets that no server provides. */
 function fromFilesDirectly(inputs: UpstreamTlsInputs): CommonTlsContext {
   const { caCertificates } = inputs;
   const roots = caCertificates === '' || caCertificates === SYSTEM_ROOTS ? SYSTEM_ROOTS_FILE : caCertificates;

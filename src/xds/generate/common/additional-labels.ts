@@ -1,4 +1,5 @@
-// Labels of the workload that metadata exchange tells beside the usual ones (PILOT_MX_ADDITIONAL_LABELS; Istio pilot/pkg/features/telemetry.go).
+// Labels of the workload that metadata exchange tells beside the usual ones (PILOT_MX_ADDITIONAL_LABELS; Istio
+// pilot/pkg/features/telemetry.go).
 
 import type { JsonObject } from '../../../core/base/json.ts';
 import { compareText } from '../../../core/model/object.ts';

@@ -1,4 +1,4 @@
-// Restrictions on TLS that the operator demands of every context, whatever rules say (COMPLIANCE_POLICY). Applied last.
+// The operator's restrictions on every TLS context (COMPLIANCE_POLICY); they take precedence over rules. Applied last.
 // Source: Istio pkg/model/fips.go (EnforceCompliance).
 
 import { type TlsParameters, TlsParameters_TlsProtocol as TlsProtocol } from '../../proto/types.gen.ts';

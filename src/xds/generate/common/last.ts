@@ -1,5 +1,5 @@
-// Memoises a pure function for its last arguments. Successive resources of a mesh usually share them, so they share one object, which is encoded once
-// (wire/pack.ts).
+// Memoises a pure function for its last arguments. Successive resources of a mesh usually share them, so they share one
+// object, which is encoded once (wire/pack.ts).
 
 /** Arguments are compared by identity. */
 export function lastOf<A extends readonly unknown[], R>(run: (...args: A) => R): (...args: A) => R {

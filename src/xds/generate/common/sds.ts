@@ -1,5 +1,6 @@
 // Where proxies fetch certificates from: the agent beside them, or this control plane over ADS.
-// Source: Istio pilot/pkg/security/model/authentication.go (ConstructSdsSecretConfig, ConstructSdsSecretConfigForCredential).
+// Source: Istio pilot/pkg/security/model/authentication.go (ConstructSdsSecretConfig,
+// ConstructSdsSecretConfigForCredential).
 
 import { CREDENTIAL_SDS_CLUSTER } from '../../../core/select/cluster/cluster-names.ts';
 import { CA_SUFFIX } from '../../../core/select/secret/credentials.ts';
@@ -34,9 +35,9 @@ function adsSecret(name: string): SdsSecretConfig {
 const INVALID = 'invalid://';
 
 /**
- * The secret that a `credentialName` stands for; `ca`: the one with its certificate authority. `external` is the cluster of the server for
- * names that begin with `sds://`: CREDENTIAL_SDS_CLUSTER knows them with that beginning, others without; '': this control plane does;
- * undefined: it is a provider of a service that does not exist.
+ * The secret that a `credentialName` stands for; `ca`: the one with its certificate authority. `external` is the
+ * cluster of the server for names that begin with `sds://`: CREDENTIAL_SDS_CLUSTER knows them with that beginning,
+ * others without; '': this control plane does; undefined: it is a provider of a service that does not exist.
  */
 export function credentialSecret(credentialName: string, ca: boolean, external: string | undefined): SdsSecretConfig {
   if (credentialName.startsWith('builtin://')) return workloadSecret(ca ? ROOT_SECRET : WORKLOAD_SECRET);

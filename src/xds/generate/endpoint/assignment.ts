@@ -1,4 +1,5 @@
-// The endpoints of a cluster, grouped by locality: endpoints first, then what gateways of other networks stand for, then locality load balancing.
+// The endpoints of a cluster, grouped by locality: endpoints first, then what gateways of other networks stand for,
+// then locality load balancing.
 // Source: Istio pilot/pkg/xds/endpoints/endpoint_builder.go (BuildClusterLoadAssignment).
 
 import type { Problem } from '../../../core/base/problem.ts';
@@ -14,7 +15,10 @@ import { applyNetworks } from './network.ts';
 
 const noProblems: readonly Problem[] = [];
 
-/** Localities sorted by their text, endpoints in the order given. Without endpoints the message holds the cluster's name only. */
+/**
+ * Localities sorted by their text, endpoints in the order given. Without endpoints the message holds the cluster's name
+ * only.
+ */
 export const loadAssignment: Generator<AssignmentInputs, Resource<ClusterLoadAssignment>> = {
   name: 'endpoint/loadAssignment',
   run: inputs => {

@@ -1,4 +1,5 @@
-// Endpoints by locality, on their way to a ClusterLoadAssignment: what the network filter and the locality rules work on.
+// Endpoints by locality, before they become a ClusterLoadAssignment: input and output of the network filter and the
+// locality rules.
 
 import { splitLocality } from '../../../core/base/labels.ts';
 import type { LbEndpoint, Locality, LocalityLbEndpoints } from '../../proto/types.gen.ts';
@@ -6,7 +7,7 @@ import type { LbEndpoint, Locality, LocalityLbEndpoints } from '../../proto/type
 export interface Member {
   readonly lb: LbEndpoint;
   readonly weight: number;
-  /** Spoken to by mesh mTLS. */
+  /** Reached by mesh mTLS. */
   readonly mtls: boolean;
   /** For failover by labels. */
   readonly labels: Readonly<Record<string, string>>;

@@ -38,7 +38,7 @@ export function lbEndpoint(endpoint: Endpoint, mtls: boolean, facts: LbEndpointF
   };
 }
 
-/** A gateway that stands for the endpoints of another network behind it; always spoken to by mesh mTLS. */
+/** A gateway that stands for the endpoints of another network behind it; always reached by mesh mTLS. */
 export function gatewayEndpoint(gateway: NetworkGateway, weight: number, describesWorkloads: boolean): LbEndpoint {
   const metadata = metadataOf('istio', describesWorkloads ? `;;;;${gateway.cluster}` : undefined);
   return {
@@ -81,7 +81,10 @@ function metadataOf(tlsMode: string, description: string | undefined): Metadata 
   return Object.keys(filterMetadata).length === 0 ? {} : { filterMetadata };
 }
 
-/** `<workload>;<namespace>;<canonical name>;<canonical revision>;<cluster>`, for telemetry of peers that cannot introduce themselves. */
+/**
+ * `<workload>;<namespace>;<canonical name>;<canonical revision>;<cluster>`, for telemetry of peers that cannot
+ * introduce themselves.
+ */
 function workload(endpoint: Endpoint, service: DescribedAs | undefined): string {
   const labels = { ...endpoint.labels, ...service?.labels };
   const { name, revision } = canonicalService(labels, endpoint.workloadName);

@@ -6,7 +6,9 @@ import { compareText } from '../../../core/model/object.ts';
 import { type LocalityInputs, localityMatches } from '../../../core/select/endpoint/assignment.ts';
 import { type Group, type Member, WEIGHT_MAX, weightOfMembers } from './group.ts';
 
-/** Distances that failover by region, zone and subzone tells apart; priorities by labels leave room for so many. */
+/**
+ * Number of distances that failover by region, zone and subzone distinguishes; priorities by labels reserve this many.
+ */
 const DISTANCES = 5;
 
 export function applyLocality(groups: readonly Group[], inputs: LocalityInputs): readonly Group[] {

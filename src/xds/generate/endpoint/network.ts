@@ -52,7 +52,10 @@ function isDirect(member: Member, proxyNetwork: string, gateways: readonly Netwo
   return near && !(proxyNetwork === '' && member.network !== '' && gateways.length > 0);
 }
 
-/** A gateway of an address family that the proxy has, which of a name nobody knows; one without a port cannot be connected to. */
+/**
+ * A gateway with an address family of the proxy; the family of a host name is unknown and accepted. A gateway without a
+ * port is unusable.
+ */
 function reachable(gateway: NetworkGateway, inputs: NetworkInputs): boolean {
   if (gateway.port === 0) return false;
   if (inputs.proxyFamilies === 'ipv4') return isIpv4(gateway.address);

@@ -1,5 +1,5 @@
-// Access logs as Envoy configuration, for the three places that have them: HTTP connection managers, tcp_proxy, and listeners
-// (which log only connections that no filter chain takes). Formats are Istio's.
+// Access logs as Envoy configuration, for the three places that have them: HTTP connection managers, tcp_proxy, and
+// listeners (which log only connections that no filter chain takes). Formats are Istio's.
 // Source: Istio pilot/pkg/model/telemetry_logging.go, pilot/pkg/networking/core/accesslog.go.
 
 import type { JsonObject } from '../../../core/base/json.ts';

@@ -1,5 +1,6 @@
-// Removes names from filter chains until no two match the same: Envoy refuses a listener with such chains, and with it the whole port. Servers whose
-// hosts differ only in their namespaces have the same names on the wire; the first one keeps them.
+// Removes names from filter chains until no two match the same: Envoy refuses a listener with such chains, and with it
+// the whole port. Servers whose hosts differ only in their namespaces have the same names on the wire; the first one
+// keeps them.
 
 import type { Generator } from '../../../core/query/memo.ts';
 import type { FilterChain } from '../../proto/types.gen.ts';
@@ -10,7 +11,10 @@ export interface DistinctChains {
   readonly lost: readonly string[];
 }
 
-/** For chains that match by server names and application protocols. Chains without a conflict keep their identity; `narrow` makes the others. */
+/**
+ * For chains that match by server names and application protocols. Chains without a conflict keep their identity;
+ * `narrow` makes the others.
+ */
 export function distinctChains(
   chains: readonly FilterChain[],
   narrow: (chain: FilterChain, serverNames: readonly string[]) => FilterChain,

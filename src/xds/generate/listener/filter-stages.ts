@@ -1,5 +1,5 @@
-// Filters in the order of their stages. A table names every stage of a chain once, in order; a feature adds filters by filling its row, and nothing
-// else decides where a filter stands.
+// Filters in the order of their stages. A table names every stage of a chain once, in order; a feature adds filters by
+// filling its row, and nothing else decides where a filter stands.
 
 /** One stage of a chain: its name, and the filters that it has for the inputs of a chain. */
 export interface FilterStage<I, F> {

@@ -1,5 +1,7 @@
-// Listeners of a gateway and their filter chains. A chain matches the SNI hosts of its server; plain HTTP servers of a port are one chain.
-// Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayListeners), listener_builder.go.
+// Listeners of a gateway and their filter chains. A chain matches the SNI hosts of its server; plain HTTP servers of a
+// port are one chain.
+// Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayListeners),
+// pilot/pkg/networking/core/listener_builder.go.
 
 import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';

@@ -1,5 +1,7 @@
-// The server side of TLS that users configure, on gateways and on Sidecar ingress listeners: certificates from secrets, files or the mesh.
-// Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayListenerTLSContext), pilot/pkg/networking/core/listener.go (BuildListenerTLSContext).
+// The server side of TLS that users configure, on gateways and on Sidecar ingress listeners: certificates from secrets,
+// files or the mesh.
+// Source: Istio pilot/pkg/networking/core/gateway.go (buildGatewayListenerTLSContext),
+// pilot/pkg/networking/core/listener.go (BuildListenerTLSContext).
 
 import type { Generator } from '../../../core/query/memo.ts';
 import type { ServerTLSSettings } from '../../../core/schema/istio-types.gen.ts';

@@ -1,5 +1,7 @@
-// HTTP connection managers: a base that all chains of a class of traffic share, made once, and the chain's routes, statistics prefix and filters.
-// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager), gateway.go (createGatewayHTTPFilterChainOpts),
+// HTTP connection managers: a base that all chains of a class of traffic share, made once, and the chain's routes,
+// statistics prefix and filters.
+// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager),
+// pilot/pkg/networking/core/gateway.go (createGatewayHTTPFilterChainOpts),
 // pilot/pkg/networking/util/proxy_headers.go.
 
 import { isObject, type JsonObject } from '../../../core/base/json.ts';
@@ -46,7 +48,7 @@ export const hcmFilter: Generator<
       statPrefix,
       rds: typeof routes === 'string' ? rds(routes) : undefined,
       routeConfig: typeof routes === 'string' ? undefined : routes,
-      // Clients of the HTTP proxy port are beside the proxy, whatever the flag says of others.
+      // Clients of the HTTP proxy port are local to the proxy, regardless of the flag.
       useRemoteAddress: httpProxy ? { value: false } : base.useRemoteAddress,
       httpFilters: filters,
       http2ProtocolOptions: http2 ? {} : undefined,
@@ -193,7 +195,7 @@ const preserveCaseFormatter = {
   typedConfig: any('envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig', {}),
 };
 
-/** What is forwarded of the client's certificate. An outbound listener's client is local and has none. */
+/** The forwarded details of the client's certificate. An outbound listener's client is local and has none. */
 function clientCertificate(traffic: TrafficClass, headers: JsonObject, topology: JsonObject): Partial<HcmBase> {
   if (traffic === 'outbound') return {};
   if (traffic === 'inbound') {

@@ -1,5 +1,6 @@
 // The HTTP filters of a connection manager, and the one place that decides their order.
-// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager), pilot/pkg/xds/filters/filters.go.
+// Source: Istio pilot/pkg/networking/core/listener_builder.go (buildHTTPConnectionManager),
+// pilot/pkg/xds/filters/filters.go.
 
 import type { Generator } from '../../../core/query/memo.ts';
 import type { HttpFilterChoice } from '../../../core/select/listener/http-filters.ts';

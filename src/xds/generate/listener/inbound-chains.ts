@@ -1,5 +1,6 @@
 // Filter chains of traffic to the workload, and the route configuration inside of an HTTP chain.
-// Source: Istio pilot/pkg/networking/core/listener_inbound.go (inboundChainForOpts), httproute.go (buildSidecarInboundHTTPRouteConfig).
+// Source: Istio pilot/pkg/networking/core/listener_inbound.go (inboundChainForOpts),
+// pilot/pkg/networking/core/httproute.go (buildSidecarInboundHTTPRouteConfig).
 
 import type { Generator } from '../../../core/query/memo.ts';
 import type { InboundRouteInputs } from '../../../core/select/listener/inbound-chains.ts';
@@ -34,7 +35,7 @@ export const inboundChain: Generator<InboundChainInputs, FilterChain> = {
   }),
 };
 
-/** One route to the workload: whatever the host of a request, it is for this port. */
+/** One route to the workload: requests for any host are for this port. */
 export const inboundRoutes: Generator<InboundRouteInputs, RouteConfiguration> = {
   name: 'listener/inboundRoutes',
   run: ({ cluster, port, operation, retries }) => ({

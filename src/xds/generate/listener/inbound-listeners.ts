@@ -1,5 +1,5 @@
-// Inbound listeners of a sidecar: virtualInbound, where intercepted connections arrive, and a listener of its own for each port that the Sidecar
-// binds. Inspectors follow from the chains.
+// Inbound listeners of a sidecar: virtualInbound, where intercepted connections arrive, and a listener of its own for
+// each port that the Sidecar binds. Inspectors follow from the chains.
 // Source: Istio pilot/pkg/networking/core/listener_inbound.go (inboundVirtualListener, inboundCustomListener).
 
 import type { Resource } from '../../../core/model/resource.ts';

@@ -1,5 +1,5 @@
-// Istio's own filters: how proxies tell each other who they are, which protocol a client speaks inside mesh mTLS, and the standard metrics.
-// A proxy without them (stock Envoy) gets none of these.
+// Istio's own filters: exchange of workload metadata, ALPN of the client's protocol inside mesh mTLS, and the standard
+// metrics. A proxy without them (stock Envoy) gets none of these.
 // Source: Istio pilot/pkg/xds/filters/filters.go, pilot/pkg/model/telemetry.go.
 
 import type { Generator } from '../../../core/query/memo.ts';
@@ -30,7 +30,7 @@ export function networkMetadataExchange(labels: string | undefined): readonly Fi
   return labels === undefined ? [] : [networkExchange(labels)];
 }
 
-/** Of HTTP requests: a server looks at who calls it, a client at whom it calls. */
+/** For HTTP requests: a server discovers its caller, a client its destination. */
 export function peerMetadata(labels: string | undefined, direction: PeerDirection): readonly HttpFilter[] {
   return labels === undefined ? [] : [exchanges[direction](labels)];
 }

@@ -1,8 +1,9 @@
-// Listener filters: the ones that find out where a connection was meant to go and what it speaks, before a filter chain is chosen.
+// Listener filters: they determine the original destination and the protocol of a connection before a filter chain is
+// chosen.
 // Source: Istio pilot/pkg/networking/core/listener_inbound.go.
 //
-// Inspecting costs time and can wait for bytes that a server-first protocol never sends. On inbound listeners the inspectors are therefore
-// switched off for the ports whose chains do not need them.
+// Inspecting costs time and can wait for bytes that a server-first protocol never sends. On inbound listeners the
+// inspectors are therefore switched off for the ports whose chains do not need them.
 
 import { any } from '../../proto/any.ts';
 import type { FilterChain, ListenerFilter, ListenerFilterChainMatchPredicate } from '../../proto/types.gen.ts';
@@ -55,7 +56,10 @@ function inspectsHttp(chain: FilterChain): boolean {
 
 type Needs = readonly (readonly [port: number, need: boolean])[];
 
-/** A port needs an inspector if any of its chains does. Port 0 stands for chains of all ports, if there are any. Ascending. */
+/**
+ * A port needs an inspector if any of its chains does. Port 0 stands for chains of all ports, if there are any.
+ * Ascending.
+ */
 function needsByPort(chains: readonly FilterChain[], needs: (chain: FilterChain) => boolean): Needs {
   const byPort = new Map<number, boolean>();
   for (const chain of chains) {

@@ -1,5 +1,6 @@
 // The server side of mesh mTLS: the workload's certificate from its agent, clients verified by trust domain.
-// Source: Istio pilot/pkg/security/authn/utils/utils.go (BuildInboundTLS), pilot/pkg/security/model/authentication.go (ApplyToCommonTLSContext).
+// Source: Istio pilot/pkg/security/authn/utils/utils.go (BuildInboundTLS), pilot/pkg/security/model/authentication.go
+// (ApplyToCommonTLSContext).
 
 import type { Generator } from '../../../core/query/memo.ts';
 import type { FileCertificates, MeshTlsSettings } from '../../../core/select/listener/mesh-tls.ts';

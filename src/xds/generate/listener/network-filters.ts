@@ -1,5 +1,6 @@
 // The network filters of a TCP chain in front of its terminal filters, and the one place that decides their order.
-// Source: Istio pilot/pkg/networking/core/networkfilter.go (buildInboundNetworkFilters, buildOutboundNetworkFilters …).
+// Source: Istio pilot/pkg/networking/core/networkfilter.go (buildOutboundNetworkFilters),
+// pilot/pkg/networking/core/listener_inbound.go (buildInboundNetworkFilters).
 
 import type { Generator } from '../../../core/query/memo.ts';
 import type { Filter } from '../../proto/types.gen.ts';

@@ -1,5 +1,7 @@
-// Outbound listeners of a sidecar and their filter chains, from the plans of core/select/listener/outbound-listeners.ts.
-// Source: Istio pilot/pkg/networking/core/listener.go (buildListenerFromEntry), listener_builder.go.
+// Outbound listeners of a sidecar and their filter chains, from the plans of
+// core/select/listener/outbound-listeners.ts.
+// Source: Istio pilot/pkg/networking/core/listener.go (buildListenerFromEntry),
+// pilot/pkg/networking/core/listener_builder.go.
 
 import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';

@@ -1,5 +1,5 @@
-// A UDP listener for HTTP/3 over QUIC. Nothing is inspected before the handshake, so it has no listener filters.
-// Source: Istio pilot/pkg/networking/core/gateway.go, listener.go.
+// A UDP listener for HTTP/3 over QUIC. There is no inspection before the handshake, so it has no listener filters.
+// Source: Istio pilot/pkg/networking/core/gateway.go, pilot/pkg/networking/core/listener.go.
 
 import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';

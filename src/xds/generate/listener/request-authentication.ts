@@ -1,7 +1,7 @@
-// The `jwt_authn` filter: one provider for each token rule. A request without a token passes, one with a bad token is refused; that a token is
-// needed is said by AuthorizationPolicies, which read what the filter leaves in dynamic metadata.
+// The `jwt_authn` filter: one provider for each token rule. A request without a token passes, one with a bad token is
+// refused; AuthorizationPolicies require a token: they read the filter's dynamic metadata.
 //
-// A rule whose keys are not known yet has a key that no token matches, so its tokens are refused until the answer is there.
+// A rule with unknown keys gets a key that no token matches, so its tokens are refused until the keys are fetched.
 // Source: Istio pilot/pkg/security/authn/policy_applier.go (convertToEnvoyJwtConfig).
 
 import type { Generator } from '../../../core/query/memo.ts';
@@ -15,10 +15,13 @@ import { orNone } from '../common/or-none.ts';
 const PAYLOAD = 'payload';
 const REMOTE_TIMEOUT = { seconds: 5, nanos: 0 };
 const REMOTE_CACHE = { seconds: 300, nanos: 0 };
-/** Claims that are split at spaces whatever a rule says (RFC 8693, RFC 6749). */
+/** Claims that are always split at spaces (RFC 8693, RFC 6749). */
 const SPACE_DELIMITED = ['permission', 'scope'];
 
-/** An RSA public key whose private half has never been kept: no token is signed with it (Istio pilot/pkg/model/jwks_resolver.go, FakeJwks). */
+/**
+ * An RSA public key whose private half has never been kept: no token is signed with it (Istio
+ * pilot/pkg/model/jwks_resolver.go, FakeJwks).
+ */
 const NO_TOKEN_MATCHES = `{
   "keys": [
     {

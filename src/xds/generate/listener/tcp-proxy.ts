@@ -1,4 +1,5 @@
-// The last filters of a TCP chain: tcp_proxy, preceded or replaced by the filter of a protocol that Envoy can look into.
+// The last filters of a TCP chain: tcp_proxy, preceded or replaced by the filter of a protocol that Envoy can look
+// into.
 // Source: Istio pilot/pkg/networking/core/networkfilter.go (buildNetworkFiltersStack, setAccessLogAndBuildTCPFilter).
 
 import type { Generator } from '../../../core/query/memo.ts';
@@ -77,7 +78,7 @@ function mysqlFilter(statPrefix: string): Filter {
   };
 }
 
-/** Speaks to the upstream itself: there is no tcp_proxy behind it. */
+/** Connects to the upstream itself: there is no tcp_proxy behind it. */
 function redisFilter(inputs: TerminalInputs): Filter {
   return {
     name: 'envoy.filters.network.redis_proxy',

@@ -1,4 +1,5 @@
-// virtualOutbound: where intercepted outbound connections arrive; it hands each to the listener of its destination, and the rest to its catch-all.
+// virtualOutbound: where intercepted outbound connections arrive; it hands each to the listener of its destination, and
+// the rest to its catch-all.
 // Source: Istio pilot/pkg/networking/core/listener_builder.go (buildVirtualOutboundListener).
 
 import type { Resource } from '../../../core/model/resource.ts';

@@ -1,4 +1,5 @@
-// The name table of a proxy, for the DNS server of its agent: one memoised entry a host. The agent expands short names itself.
+// The name table of a proxy, for the DNS server of its agent: one memoised entry a host. The agent expands short names
+// itself.
 // Source: Istio pkg/dns/server/name_table.go (BuildNameTable).
 
 import { compareText } from '../../../core/model/object.ts';

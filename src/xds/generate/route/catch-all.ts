@@ -1,5 +1,5 @@
-// The last virtual host of a sidecar's route configuration: it takes the requests that no other virtual host matches, and passes them through or
-// answers 502.
+// The last virtual host of a sidecar's route configuration: it takes the requests that no other virtual host matches,
+// and passes them through or answers 502.
 // Source: Istio pilot/pkg/networking/core/httproute.go (buildCatchAllVirtualHost).
 
 import type { Generator } from '../../../core/query/memo.ts';

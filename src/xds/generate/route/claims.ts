@@ -1,5 +1,5 @@
-// Matching on the claims of a validated JWT: header keys such as `@request.auth.claims.sub` or `@request.auth.claims[a][b]`
-// match dynamic metadata of the jwt_authn filter instead of a header.
+// Matching on the claims of a validated JWT: header keys such as `@request.auth.claims.sub` or
+// `@request.auth.claims[a][b]` match dynamic metadata of the jwt_authn filter instead of a header.
 // Source: Istio pkg/jwt (ToRoutingClaim), pilot/pkg/networking/core/route/route.go.
 
 import type { StringMatch } from '../../../core/schema/istio-types.gen.ts';

@@ -1,4 +1,4 @@
-// What of a request decides to which endpoint it goes, from a DestinationRule's consistentHash block.
+// The part of a request that selects its endpoint, from a DestinationRule's consistentHash block.
 // Source: Istio pilot/pkg/networking/core/route/route.go (consistentHashToHashPolicy).
 
 import type { LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';

@@ -4,7 +4,10 @@
 import { parseClusterName } from '../../../core/select/cluster/cluster-names.ts';
 import type { Decorator, RouteAction, RouteMatch } from '../../proto/types.gen.ts';
 
-/** What the operations of a rule's routes begin with: named after the only cluster of the route, else after the VirtualService (`owner`). */
+/**
+ * The prefix of the operations of a rule's routes: named after the only cluster of the route, else after the
+ * VirtualService (`owner`).
+ */
 export function operationPlace(action: RouteAction | undefined, owner: string, port: number): string {
   const cluster = action?.cluster === undefined ? undefined : parseClusterName(action.cluster);
   return cluster === undefined ? `${owner}:${port}` : `${cluster.hostname}:${cluster.port}`;

@@ -1,11 +1,12 @@
-// The cluster that a destination of a VirtualService leads to. Destinations are not checked: an unknown host or subset is named all the same,
-// and the proxy answers with an error until it exists. Source: Istio pilot/pkg/networking/core/route/route.go (GetDestinationCluster).
+// The cluster that a destination of a VirtualService leads to. Destinations are not checked: an unknown host or subset
+// is named all the same, and the proxy answers with an error until it exists. Source: Istio
+// pilot/pkg/networking/core/route/route.go (GetDestinationCluster).
 
 import type { Destination, LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
 import { outboundClusterName } from '../../../core/select/cluster/cluster-names.ts';
 import { destinationKey, type VirtualServiceRoutesInputs } from '../../../core/select/route/virtual-service-routes.ts';
 
-/** A destination without a host comes of Gateway API only, for a backend that may not be used. */
+/** A destination without a host comes only from the Gateway API, for a backend that is not permitted. */
 const UNKNOWN_SERVICE = 'UnknownService';
 
 export function destinationCluster(inputs: VirtualServiceRoutesInputs, destination: Destination | undefined): string {

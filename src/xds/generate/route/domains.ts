@@ -1,5 +1,5 @@
-// The domains under which a sidecar's clients name a service: its hostname and aliases, the short forms that DNS search paths allow from where
-// the proxy is, and its addresses.
+// The domains under which a sidecar's clients name a service: its hostname and aliases, the short forms that DNS search
+// paths allow from where the proxy is, and its addresses.
 // Source: Istio pilot/pkg/networking/core/httproute.go (generateVirtualHostDomains, GenerateAltVirtualHosts).
 
 import { isIp, isIpv6 } from '../../../core/base/ip.ts';
@@ -15,7 +15,7 @@ export interface Domains {
   readonly derived: readonly string[];
 }
 
-/** Domains that a virtual host would have if nobody before it had them. */
+/** Candidate domains of a virtual host; earlier virtual hosts keep theirs. */
 export interface Claim extends Domains {
   /** `<host>:<port>` */
   readonly name: string;

@@ -1,5 +1,5 @@
-// Removes duplicate domains and names: Envoy refuses a route configuration in which one appears twice. The first in order keeps it.
-// Routes are no input, so a change of routes alone does not run this.
+// Removes duplicate domains and names: Envoy refuses a route configuration in which one appears twice. The first in
+// order keeps it. Routes are no input, so a change of routes alone does not run this.
 // Source: Istio pilot/pkg/networking/core/httproute.go (dedupeDomains).
 
 import { type Problem, problem } from '../../../core/base/problem.ts';
@@ -44,7 +44,7 @@ export const withoutDuplicates: Generator<{ readonly claims: readonly Claim[] },
   },
 };
 
-/** Those that nobody has yet, which are taken from then on; the claim's own list if that is all of them. */
+/** The domains of the claim that are still free, now taken; the claim's own list if all are free. */
 function domainsLeft({ domains, derived }: Claim, known: ReadonlySet<string>, taken: Set<string>): readonly string[] {
   let left: string[] | undefined;
   for (let i = 0; i < domains.length; i++) {
@@ -62,7 +62,10 @@ function domainsLeft({ domains, derived }: Claim, known: ReadonlySet<string>, ta
 
 const noNames: ReadonlySet<string> = new Set();
 
-/** Full names, with and without port: a domain that was made up from another name gives way to a service of exactly that name. */
+/**
+ * Full names, with and without port: a domain that was made up from another name gives way to a service of exactly that
+ * name.
+ */
 function namesOfServices(claims: readonly Claim[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { hostname, name } of claims) if (hostname !== undefined) names.add(hostname).add(name);

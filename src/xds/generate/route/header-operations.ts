@@ -1,6 +1,7 @@
-// What a route adds to, sets in and removes from the headers of requests and responses.
+// The headers that a route appends, sets and removes in requests and responses.
 //
-// Pseudo headers and `host` cannot be mutated as headers; setting `:authority` or `host` of a request is a rewrite of the authority instead.
+// Pseudo headers and `host` cannot be mutated as headers; setting `:authority` or `host` of a request is a rewrite of
+// the authority instead.
 // Source: Istio pilot/pkg/networking/core/route/route.go (TranslateHeadersOperations).
 
 import { compareText } from '../../../core/model/object.ts';
@@ -52,7 +53,7 @@ export function joinOperations(route: HeaderOperations, destination: HeaderOpera
 
 const ALT_SERVICE_SECONDS = 86_400;
 
-/** Tells clients, for a day, that the port speaks HTTP/3 over QUIC. */
+/** Announces HTTP/3 over QUIC on the port to clients, valid for a day. */
 export function withAltService(operations: HeaderOperations, port: number): HeaderOperations {
   const header = { key: 'alt-svc', value: `h3=":${port}"; ma=${ALT_SERVICE_SECONDS}` };
   return { ...operations, responseHeadersToAdd: [...operations.responseHeadersToAdd, { header }] };

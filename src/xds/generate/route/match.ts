@@ -1,7 +1,8 @@
 // The match of a route: path, then headers, query parameters and JWT claims.
 // Source: Istio pilot/pkg/networking/core/route/route.go (TranslateRouteMatch).
 //
-// Istio takes query parameters and claims in random order; here both, and headers of one name, are in the order of their keys.
+// Istio takes query parameters and claims in random order; here both, and headers of one name, are in the order of
+// their keys.
 
 import { compareText } from '../../../core/model/object.ts';
 import type { HTTPMatchRequest, StringMatch } from '../../../core/schema/istio-types.gen.ts';

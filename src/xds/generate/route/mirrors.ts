@@ -1,11 +1,14 @@
-// Copies of requests that go to further destinations, whose answers are dropped.
+// Copies of requests to further destinations; their responses are dropped.
 // Source: Istio pilot/pkg/networking/core/route/route.go (TranslateRequestMirrorPolicy).
 
 import type { HTTPRoute, Percent } from '../../../core/schema/istio-types.gen.ts';
 import type { FractionalPercent, RouteAction_RequestMirrorPolicy } from '../../proto/types.gen.ts';
 import { perHundred, perMillion } from './percent.ts';
 
-/** `shadowSuffix`: hosts of copies end in `-shadow`. The one `mirror` first, then `mirrors`; what mirrors no request at all is left out. */
+/**
+ * `shadowSuffix`: hosts of copies end in `-shadow`. `mirror` first, then `mirrors`; an entry with zero percent is left
+ * out.
+ */
 export function mirrorPolicies(
   rule: HTTPRoute,
   shadowSuffix: boolean,

@@ -4,7 +4,7 @@ import { type FractionalPercent, FractionalPercent_DenominatorType } from '../..
 
 const PARTS_PER_PERCENT = 10_000;
 
-/** `value` percent, exact to a ten-thousandth; what is finer is cut off. Zero is written by leaving the numerator out. */
+/** `value` percent, truncated to a ten-thousandth. Zero is written by leaving the numerator out. */
 export function perMillion(value: number): FractionalPercent {
   const numerator = Math.trunc(value * PARTS_PER_PERCENT);
   return { ...(numerator === 0 ? {} : { numerator }), denominator: FractionalPercent_DenominatorType.MILLION };

@@ -6,7 +6,9 @@ import type { AnyMessage, TypedExtensionConfig } from '../../proto/types.gen.ts'
 
 const SESSION_FILTER = 'envoy.filters.http.stateful_session';
 
-/** `session`: as core/select/route/persistent-session.ts gives it. The entry for `typedPerFilterConfig`; empty for none. */
+/**
+ * `session`: as core/select/route/persistent-session.ts gives it. The entry for `typedPerFilterConfig`; empty for none.
+ */
 export function sessionConfig(session: string): Readonly<Record<string, AnyMessage>> {
   if (session === '') return {};
   const override = { statefulSession: { sessionState: sessionState(session) } };

@@ -38,7 +38,7 @@ export function redirectAction(redirect: HTTPRedirect, place: RedirectPlace): Re
   };
 }
 
-/** A redirect without a path still says so: the empty path is set. */
+/** A redirect without a path sets the empty path. */
 function redirectPath(uri: string, prefixToken: boolean): RedirectAction {
   if (prefixToken && uri.startsWith(PREFIX_TOKEN)) return { prefixRewrite: uri.slice(PREFIX_TOKEN.length) };
   return { pathRedirect: uri };

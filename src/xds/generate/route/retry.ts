@@ -9,7 +9,7 @@ import { lastOf } from '../common/last.ts';
 const ATTEMPTS_DEFAULT = 2;
 const RETRY_ON_DEFAULT = 'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes';
 const RETRIABLE_STATUS_CODES = 'retriable-status-codes';
-/** So often is another host looked for that was not tried before. */
+/** Attempts to select a host that was not tried before. */
 const HOST_SELECTION_ATTEMPTS = 5;
 /** Priorities are chosen anew after this many attempts. */
 const PRIORITY_UPDATE_FREQUENCY = 2;
@@ -20,7 +20,8 @@ const previousHosts: RetryPolicy_RetryHostPredicate = {
 };
 
 /**
- * `hashed`: the destination is chosen by a hash, so that retrying on other hosts would defeat it. undefined: no retries.
+ * `hashed`: the destination is chosen by a hash, so that retrying on other hosts would defeat it. undefined: no
+ * retries.
  */
 export const retryPolicy = lastOf((retries: HTTPRetry | undefined, hashed: boolean): RetryPolicy | undefined => {
   if (retries === undefined) return defaultPolicy(hashed);

@@ -1,4 +1,4 @@
-// Where the requests of a rule go, how long they may take, and what of them is rewritten on the way.
+// The action of a rule: destinations, timeouts and rewrites.
 // Source: Istio pilot/pkg/networking/core/route/route.go (applyHTTPRouteDestination).
 
 import type { HTTPRewrite, HTTPRoute, HTTPRouteDestination } from '../../../core/schema/istio-types.gen.ts';
@@ -54,7 +54,7 @@ export function routeAction(given: RouteActionInputs): RouteAction {
   } satisfies RouteAction & Record<keyof Rewrites, unknown>;
 }
 
-/** One destination counts whatever its weight; of several those without weight have no part in the route. */
+/** A single destination ignores its weight; of several, those without weight are left out of the route. */
 function usedDestinations(destinations: readonly HTTPRouteDestination[]): readonly HTTPRouteDestination[] {
   return destinations.length === 1 ? destinations : destinations.filter(({ weight }) => (weight ?? 0) !== 0);
 }

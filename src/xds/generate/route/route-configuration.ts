@@ -1,6 +1,7 @@
-// A route configuration around its virtual hosts. The virtual hosts are parts with a memo and an encoding of their own, so a changed one leaves the
-// others as they are.
-// Source: Istio pilot/pkg/networking/core/httproute.go (buildSidecarOutboundHTTPRouteConfig), gateway.go (buildGatewayHTTPRouteConfig).
+// A route configuration around its virtual hosts. Each virtual host has its own memo and encoding, so a changed one
+// leaves the others as they are.
+// Source: Istio pilot/pkg/networking/core/httproute.go (buildSidecarOutboundHTTPRouteConfig),
+// pilot/pkg/networking/core/gateway.go (buildGatewayHTTPRouteConfig).
 
 import { problem } from '../../../core/base/problem.ts';
 import type { Resource } from '../../../core/model/resource.ts';

@@ -1,5 +1,7 @@
-// What only the route configurations of sidecars have: which domains a virtual host keeps on a port, and the one host of a sniffed port.
-// Source: Istio pilot/pkg/networking/core/httproute.go (buildSidecarOutboundHTTPRouteConfig, BuildSidecarOutboundVirtualHosts).
+// What only the route configurations of sidecars have: which domains a virtual host keeps on a port, and the one host
+// of a sniffed port.
+// Source: Istio pilot/pkg/networking/core/httproute.go (buildSidecarOutboundHTTPRouteConfig,
+// BuildSidecarOutboundVirtualHosts).
 
 import type { Generator } from '../../../core/query/memo.ts';
 import type { VirtualHost } from '../../proto/types.gen.ts';
@@ -24,7 +26,9 @@ export function placesOf(places: ReadonlyMap<string, number>, domains: readonly 
   return [...new Set(found)].sort((a, b) => a - b);
 }
 
-/** The route configuration of all ports (0) has only domains with a port, except on port 80, which clients leave out. */
+/**
+ * The route configuration of all ports (0) has only domains with a port, except on port 80, which clients leave out.
+ */
 export function domainsOnPort({ claim, domains }: Kept, port: number): readonly string[] {
   return port === 0 && claim.port !== 80 ? domains.filter(domain => domain.includes(':')) : domains;
 }

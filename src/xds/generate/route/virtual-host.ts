@@ -1,5 +1,5 @@
-// One virtual host, from finished parts. Its inputs are compared by content, so an unchanged host is the identical object for every proxy and route
-// configuration, and is encoded once.
+// One virtual host, from finished parts. Its inputs are compared by content, so an unchanged host is the identical
+// object for every proxy and route configuration, and is encoded once.
 
 import type { Generator } from '../../../core/query/memo.ts';
 import { type Route, type VirtualHost, VirtualHost_TlsRequirementType } from '../../proto/types.gen.ts';

@@ -57,7 +57,7 @@ export const virtualServiceRoutes: Generator<VirtualServiceRoutesInputs, Generat
 
 const noProblems: readonly Problem[] = [];
 
-/** What the routes of a rule have in common: one for each match. */
+/** The parts that the routes of a rule, one for each match, share. */
 interface RuleParts {
   readonly rule: HTTPRoute;
   readonly operations: HeaderOperations;
@@ -127,7 +127,10 @@ function routeName(rule: HTTPRoute, match: HTTPMatchRequest | undefined): string
   return (rule.name ?? '') + (matchName === '' ? '' : `.${matchName}`);
 }
 
-/** A redirect beats a direct response, which beats destinations. A redirect with a code that Envoy does not know leaves the route empty. */
+/**
+ * A redirect beats a direct response, which beats destinations. A redirect with a code that Envoy does not know leaves
+ * the route empty.
+ */
 function actionOf(
   inputs: VirtualServiceRoutesInputs,
   { rule, route, operations, semantics }: RuleParts,
@@ -166,7 +169,7 @@ function routeSession(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): stri
   return sessionAmong(used.map(({ destination }) => sessions.get(destination?.host ?? '') ?? ''));
 }
 
-/** Tells whoever reads the proxy's configuration which object made the route. */
+/** Names the route's source object to readers of the proxy's configuration. */
 const configMetadata = lastOf((namespace: string, name: string): Metadata => {
   const config = `/apis/networking.istio.io/v1/namespaces/${namespace}/virtual-service/${name}`;
   return { filterMetadata: { istio: { config } } };

@@ -1,5 +1,5 @@
-// Secrets that the control plane serves over ADS, from credentials that the proxy may read. Keys are named by a private key provider where the
-// proxy's configuration has one.
+// Secrets that the control plane serves over ADS, from credentials that the proxy may read. Keys are named by a private
+// key provider where the proxy's configuration has one.
 // Source: Istio pilot/pkg/xds/sds.go (toEnvoyTLSSecret, toEnvoyCaSecret).
 
 import { bytesOfBase64 } from '../../../core/base/base64.ts';

@@ -67,17 +67,17 @@ const cases: readonly (readonly [name: string, text: string, expected: RegExp])[
   ['the second document', `${GOOD}---\napiVersion: v1\nkind: Namespace\n`, /^5: Namespace: metadata is missing/],
 ];
 
-describe('bad input', () => {
-  it.each(cases)('%s', (_name, text, expected) => {
+describe('the file adapter on bad input', () => {
+  it.each(cases)('reports %s', (_name, text, expected) => {
     expect(messages(encode(text))).toEqual([expect.stringMatching(expected)]);
   });
 
-  it('a document of 10 MB is refused unread', () => {
+  it('refuses a document of 10 MB unread', () => {
     const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: big}\ndata: {x: "${'y'.repeat(10 * 1024 * 1024)}"}\n`;
     expect(messages(encode(text))).toEqual([`-: is 10.0 MiB large; the limit is ${FILE_BYTES_MAX / 1024 / 1024} MiB`]);
   });
 
-  it('an alias bomb is not expanded', () => {
+  it('does not expand an alias bomb', () => {
     const levels = [
       'a: &a [x,x,x,x,x,x,x,x,x]',
       ...'bcdefghi'.split('').map((c, i) => `${c}: &${c} [${Array(9).fill(`*${'abcdefgh'[i]}`).join(',')}]`),
@@ -89,24 +89,24 @@ describe('bad input', () => {
     expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
   });
 
-  it('deep nesting is refused, by whichever limit comes first', () => {
+  it('refuses deep nesting by the first limit reached', () => {
     const nested = (depth: number): string =>
       `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: ${'['.repeat(depth)}${']'.repeat(depth)}\n`;
     expect(messages(encode(nested(DEPTH_MAX + 5)))).toEqual([`4: is nested more than ${DEPTH_MAX} levels deep`]);
     expect(messages(encode(nested(50_000)))).toEqual([expect.stringMatching(/nested more than/)]);
   });
 
-  it('binary files and other encodings are named', () => {
+  it('names binary files and other encodings', () => {
     expect(messages(new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2]))).toEqual([expect.stringMatching(/binary file/)]);
     expect(messages(new Uint8Array([0x61, 0xff, 0xfe, 0x62]))).toEqual([expect.stringMatching(/not UTF-8/)]);
   });
 
-  it('an empty file, comments and separators are nothing', () => {
+  it('takes an empty file, comments and separators for no objects', () => {
     for (const text of ['', '\n', '# only a comment\n', '---\n---\n', '\ufeff'])
       expect(parseFile('x', encode(text))).toEqual({ objects: [], malformed: [], ignored: [], complete: true });
   });
 
-  it('CRLF and a byte order mark do not matter', () => {
+  it('accepts CRLF and a byte order mark', () => {
     const parsed = parseFile(
       'x',
       encode(`\ufeff${`${GOOD}---\n${GOOD.replace('good', 'better')}`.replaceAll('\n', '\r\n')}`),
@@ -118,13 +118,13 @@ describe('bad input', () => {
     ]);
   });
 
-  it('a bad document does not hide the good ones', () => {
+  it('keeps the valid documents beside an invalid one', () => {
     const parsed = parseFile('x', encode(`${GOOD}---\nkind: [\n---\n${GOOD.replace('good', 'better')}`));
     expect(parsed.objects.map(o => o.ref.name)).toContain('good');
     expect(parsed.malformed.length).toBeGreaterThan(0);
   });
 
-  it('objects of other projects are passed over, and nothing is wrong with the file', () => {
+  it('ignores objects of other projects without a problem', () => {
     const foreign = 'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: x}\n';
     const parsed = parseFile('x', encode(`${foreign}---\n${GOOD}`));
     expect(parsed).toMatchObject({ objects: [{ ref: { name: 'good' } }], malformed: [], complete: true });
@@ -135,7 +135,7 @@ describe('bad input', () => {
     expect(parseFile('x', encode(known))).toMatchObject({ malformed: [{}], ignored: [], complete: false });
   });
 
-  it('YAML is read as Kubernetes reads it', () => {
+  it('reads YAML as Kubernetes does', () => {
     const text =
       'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: yes, b: 12:30:45, c: 2026-01-01, d: 0o7, e: "on"}\n';
     expect(parseFile('x', encode(text)).objects[0]?.object.data).toMatchObject({
@@ -146,7 +146,7 @@ describe('bad input', () => {
     });
   });
 
-  it('a List is its items; a repeated object is reported and the first one stands', () => {
+  it('expands a List, and reports a repeated object but keeps its first version', () => {
     const list =
       'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Namespace, metadata: {name: a}}\n- {apiVersion: v1, kind: Namespace, metadata: {name: b}}\n';
     expect(parseFile('x', encode(list)).objects.map(o => o.ref.name)).toEqual(['a', 'b']);

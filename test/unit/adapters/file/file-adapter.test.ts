@@ -72,7 +72,7 @@ describe('the file adapter', () => {
     expect([...sink.objects.keys()].sort()).toEqual(['Namespace/a', 'Namespace/b', 'Namespace/d']);
   });
 
-  it('sees a file renamed over, removed, and made anew', async () => {
+  it('notices a file that is replaced by a rename, removed or created again', async () => {
     await put('a.yaml', namespace('a'));
     const sink = await start();
     await put('a.tmp', namespace('renamed'));
@@ -85,7 +85,7 @@ describe('the file adapter', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'reads at once what was moved into place, and not yet what is written to',
+    'reads a file moved into place at once, and delays one that is being written',
     async () => {
       await put('a.yaml', namespace('a'));
       await put('b.yaml', namespace('b'));
@@ -104,7 +104,7 @@ describe('the file adapter', () => {
     },
   );
 
-  it('sees what appears in a new folder, and what is written where a link leads', async () => {
+  it('notices files in a new folder, and writes through a link', async () => {
     await mkdir(join(folder, 'watched'));
     const elsewhere = await mkdtemp(join(tmpdir(), 'periplus-linked-'));
     try {
@@ -125,7 +125,7 @@ describe('the file adapter', () => {
     }
   });
 
-  it('sees a ConfigMap mount swap its data', async () => {
+  it('notices a ConfigMap mount that swaps its data', async () => {
     const mount = async (version: string, text: string): Promise<void> => {
       await mkdir(join(folder, `..${version}`));
       await put(`..${version}/config.yaml`, text);
@@ -141,7 +141,7 @@ describe('the file adapter', () => {
     await sink.until(s => s.objects.has('Namespace/two') && !s.objects.has('Namespace/one'));
   });
 
-  it('sees what goes from a file that holds kinds of others, or an object twice', async () => {
+  it('notices removals from a file with kinds of other projects or a repeated object', async () => {
     const foreign = 'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\n';
     const file = (...parts: readonly string[]): string => parts.join('---\n');
     await put('a.yaml', file(foreign, namespace('a'), namespace('b')));
@@ -155,7 +155,7 @@ describe('the file adapter', () => {
     expect([...sink.objects.keys()].sort()).toEqual(['Namespace/a', 'Namespace/twice']);
   });
 
-  it('keeps what a bad edit would lose, and says what is wrong', async () => {
+  it('keeps the objects that a bad edit would remove, and reports the problem', async () => {
     await put('a.yaml', `${namespace('a')}---\n${namespace('b')}`);
     const sink = await start();
     await put('a.yaml', `${namespace('a', '{new: "1"}')}---\nkind: [\n`);
@@ -171,14 +171,14 @@ describe('the file adapter', () => {
     ).toMatchObject({ reasons: [] });
   });
 
-  it('at a restart, a file that cannot be read is named so that its objects are not deleted', async () => {
+  it('reports an unreadable file at a restart, so that its objects are not deleted', async () => {
     await put('bad.yaml', 'kind: [\n');
     const sink = await start();
     expect(sink.lists[0]?.unreadable).toEqual([join(folder, 'bad.yaml')]);
     expect(sink.lists[0]?.all).toMatchObject([{ kind: 'Malformed', origin: { file: join(folder, 'bad.yaml') } }]);
   });
 
-  it('of two files with the same object the first by path has it; the other takes over when it goes', async () => {
+  it('takes an object in two files from the first path, and from the other once that is removed', async () => {
     await put('a.yaml', namespace('x', '{from: a}'));
     await put('b.yaml', namespace('x', '{from: b}'));
     const sink = await start();
@@ -189,7 +189,7 @@ describe('the file adapter', () => {
     expect(sink.batches.flat().map(fact => fact.kind)).toEqual(['Update']);
   });
 
-  it('a change that cannot be recorded holds up no other file, and is tried again', async () => {
+  it('retries a change that cannot be recorded, without delaying other files', async () => {
     await put('a.yaml', namespace('a'));
     await put('b.yaml', namespace('b'));
     const sink = await start();
@@ -207,7 +207,7 @@ describe('the file adapter', () => {
     );
   });
 
-  it('a file that may not be read is reported, and what was read of it before stays', async () => {
+  it('reports a file without read permission, and keeps its earlier objects', async () => {
     const path = join(folder, 'own.yaml');
     await put('own.yaml', namespace('one'));
     await chmod(folder, 0o755);
@@ -222,7 +222,7 @@ describe('the file adapter', () => {
     await sink.until(s => JSON.stringify(s.batches).includes('"two"'));
   });
 
-  it('a folder that may not be listed after a restart deletes nothing of what the journal has from below it', async () => {
+  it('deletes nothing below a folder that it may not list after a restart', async () => {
     const sub = join(folder, 'sub');
     await mkdir(sub);
     await put('sub/own.yaml', namespace('one'));
@@ -235,7 +235,7 @@ describe('the file adapter', () => {
     await chmod(sub, 0o755);
   });
 
-  it('an empty folder at the start deletes nothing of what the journal has from it, until a file appears', async () => {
+  it('deletes nothing for a folder that is empty at the start, until a file appears', async () => {
     const sink = new RecordingSink();
     sink.held = what => 'path' in what && what.path === folder;
     await started(sink, { configDir: folder });
@@ -247,14 +247,14 @@ describe('the file adapter', () => {
     expect(adapter?.status()).toMatchObject({ synced: true, unreadable: [] });
   });
 
-  it('an empty folder at the start counts as empty by --allow-empty-source', async () => {
+  it('takes a folder that is empty at the start for empty with --allow-empty-source', async () => {
     const sink = new RecordingSink();
     sink.held = () => true;
     await started(sink, { configDir: folder, allowEmpty: true });
     expect(sink.lists).toMatchObject([{ all: [], unreadable: [] }]);
   });
 
-  it('an empty folder in place of the one that was read deletes nothing; files that go from the same folder do', async () => {
+  it('deletes nothing if an empty folder replaces the one it read, but follows removals within it', async () => {
     const mount = join(folder, 'mount');
     await mkdir(mount);
     await put('mount/a.yaml', namespace('a'));
@@ -273,7 +273,7 @@ describe('the file adapter', () => {
     await sink.until(s => !s.objects.has('Namespace/b'));
   });
 
-  it('a folder that is not there is a mistake, unless the journal has objects from it', async () => {
+  it('refuses a missing folder, unless the journal has objects from it', async () => {
     const gone = join(folder, 'gone');
     await expect(start({ configDir: gone })).rejects.toThrow('no such file or directory');
     const sink = new RecordingSink();
@@ -283,7 +283,7 @@ describe('the file adapter', () => {
     expect(adapter?.status()).toMatchObject({ synced: false, unreadable: [{ what: gone }] });
   });
 
-  it('what was in a file that could not be read at the start, and has gone from it since, is deleted', async () => {
+  it('deletes objects removed from a file since it was unreadable at the start', async () => {
     await put('a.yaml', `${namespace('a')}---\nkind: [`);
     const sink = await start();
     expect(sink.lists).toMatchObject([{ unreadable: [join(folder, 'a.yaml')] }]);
@@ -296,7 +296,7 @@ describe('the file adapter', () => {
     ['a link that leads nowhere', () => symlink(join(folder, 'missing/a.yaml'), join(folder, 'a.yaml'))],
     ['a link to itself', () => symlink(join(folder, 'a.yaml'), join(folder, 'a.yaml'))],
     ['a device', () => symlink('/dev/null', join(folder, 'a.yaml'))],
-  ])('a file does not count as gone for %s in its place', async (_, replace) => {
+  ])('keeps the objects of a file replaced by %s', async (_, replace) => {
     await put('a.yaml', namespace('a'));
     await put('b.yaml', namespace('b'));
     const sink = await start({ configDir: folder, rescanMs: 100 });
@@ -308,7 +308,7 @@ describe('the file adapter', () => {
     await sink.until(s => !s.objects.has('Namespace/a'));
   });
 
-  it('a mesh file whose folder has gone, or has a folder in its place, changes nothing', async () => {
+  it('keeps the mesh configuration if the folder of its file is removed, or the file becomes a folder', async () => {
     const meshConfig = join(folder, 'mount/mesh');
     const sink = new RecordingSink();
     sink.held = what => 'mesh' in what;
@@ -322,7 +322,7 @@ describe('the file adapter', () => {
     expect(adapter?.status().unreadable).toMatchObject([{ what: meshConfig, why: 'is a folder' }]);
   });
 
-  it('mesh config: absent, there, broken, mended', async () => {
+  it('follows a mesh file that is absent, created, broken and mended', async () => {
     const file = join(folder, 'mesh');
     const sink = await start({ meshConfig: file });
     expect(sink.lists[0]?.all).toMatchObject([{ kind: 'MeshConfig', value: null }, { kind: 'Malformed' }]);

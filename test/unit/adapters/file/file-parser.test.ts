@@ -27,8 +27,8 @@ async function longestTurnMs<T>(work: () => Promise<T>): Promise<{ readonly resu
   return { result, cpuMs };
 }
 
-describe('parsing in a thread', () => {
-  it('gives what parsing at once gives: objects, places and mistakes', async () => {
+describe('the parser thread', () => {
+  it('gives the objects, places and problems of parsing in place', async () => {
     parser = new FileParser();
     const bytes = services(2_000);
     expect(bytes.length).toBeGreaterThan(INLINE_PLAIN_BYTES_MAX);
@@ -38,7 +38,7 @@ describe('parsing in a thread', () => {
     expect(await parser.parse('a.yaml', wrong)).toEqual(parseFile('a.yaml', wrong));
   });
 
-  it('refuses a text that takes longer than its time, and parses the next one', async () => {
+  it('refuses a text that exceeds its time, and parses the next one', async () => {
     parser = new FileParser({ ms: chars => (chars > 500_000 ? 1 : 60_000), heapMiB: 512 });
     const slow = parser.parse('slow.yaml', services(10_000));
     const next = parser.parse('next.yaml', services(100));
@@ -50,14 +50,14 @@ describe('parsing in a thread', () => {
     expect((await next).objects).toHaveLength(100);
   });
 
-  it('refuses a text that needs more memory than there is for it, and parses the next one', async () => {
+  it('refuses a text that exceeds its memory, and parses the next one', async () => {
     parser = new FileParser({ ms: () => 60_000, heapMiB: 48 });
     const large = parser.parse('large.yaml', encode(`a: [${'[1], '.repeat(400_000)}]`));
     expect((await large).malformed[0]?.reason).toMatch(/more than 48 MiB/);
     expect((await parser.parse('next.yaml', services(100))).objects).toHaveLength(100);
   });
 
-  it('parses mesh configuration and finds places like a small one', async () => {
+  it('parses mesh configuration, and finds places as for a small file', async () => {
     parser = new FileParser();
     const filler = `# ${'x'.repeat(INLINE_BYTES_MAX)}\n`;
     expect(await parser.documents('m.yaml', `${filler}a: {b: 1}\n`)).toMatchObject({
@@ -78,7 +78,7 @@ describe('parsing in a thread', () => {
   });
 });
 
-describe('what is parsed at once', () => {
+describe('parsing in place', () => {
   const lists = (count: number, head: string): string => `${head}${'- a:\n  -\n'.repeat(count)}`;
   const texts: readonly (readonly [string, string])[] = [
     ['a full text', lists(INLINE_BYTES_MAX / 10, '"a":\n')],

@@ -21,8 +21,8 @@ function cpuMs(work: () => void): number {
   return (user + system) / 1_000;
 }
 
-describe('the place of a path', () => {
-  it('is that of the nearest node on the way to it', () => {
+describe('the position of a path', () => {
+  it('is that of its nearest existing node', () => {
     const locator = new Locator(`# head\n--- # the first\na: {b: [1, {c: 2}]}\n---\n${text}`);
     expect(locator.at({ line: 3, path: 'a.b[1].c' })).toEqual({ line: 3, column: 13 });
     expect(locator.at({ line: 3, path: 'a.b[7].c' })).toEqual({ line: 3, column: 5 });
@@ -30,14 +30,14 @@ describe('the place of a path', () => {
     expect(locator.at({ line: 5 + 8 * 399, path: 'spec.ports[0].port' })).toEqual({ line: 11 + 8 * 399, column: 5 });
   });
 
-  it('is found in a document on the line of its separator, and by its line only', () => {
+  it('is found in a document by the line of its separator', () => {
     const origin = { file: 'a.yaml', line: 2, column: 5 };
     expect(locateInText(origin, 'a: 1\n--- {b: 1,\n  c: {d: 1}}\n', 'c.d')).toMatchObject({ line: 3, column: 7 });
     expect(locateInText(origin, 'a: 1\n\nb: 1\n', 'b')).toBeUndefined();
     expect(locateInText({ ...origin, line: 99 }, 'a: 1\n', 'a')).toBeUndefined();
   });
 
-  it('costs one more reading of the file for 400 problems in 400 objects', () => {
+  it('costs one additional parse for 400 problems in 400 objects', () => {
     const bytes = new TextEncoder().encode(text);
     const origins = parseFile('a.yaml', bytes).objects.map(({ origin }) => origin.line ?? 0);
     const reading = Math.max(...[1, 2, 3].map(() => cpuMs(() => parseFile('a.yaml', bytes))));

@@ -143,16 +143,16 @@ const ODD: readonly string[] = [
   'k: a  b\n',
 ];
 
-describe('plain YAML', () => {
+describe('the fast YAML parser', () => {
   it('reads a manifest', () => {
     expect(agrees(MANIFEST)).toBe(true);
   });
 
-  it.each(ODD)('reads %j as the full parser does, or not at all', text => {
+  it.each(ODD)('agrees with the full parser on %j, or declines it', text => {
     agrees(text);
   });
 
-  it('reads what is written for arbitrary objects as the full parser does, or not at all', () => {
+  it('agrees with the full parser on arbitrary objects, or declines them', () => {
     const plain = fc.constantFrom('a', 'b.c', 'x-y', 'text', 'some words', '10.0.0.1', '5s', 'http://x/y');
     const odd = fc.constantFrom('on', 'true', 'No', '1', '01', '~', 'a: b', '*', '', 'é', '"', ', ');
     const word = fc.oneof({ weight: 12, arbitrary: plain }, { weight: 1, arbitrary: odd });
@@ -179,7 +179,7 @@ describe('plain YAML', () => {
     expect(read).toBeGreaterThan(40);
   });
 
-  it('reads a manifest with something changed as the full parser does, or not at all', () => {
+  it('agrees with the full parser on a manifest with one change, or declines it', () => {
     const piece = fc.constantFrom(
       ' ',
       '  ',
@@ -210,7 +210,7 @@ describe('plain YAML', () => {
     );
   });
 
-  it('leaves more documents than allowed to whoever can say so', () => {
+  it('declines more documents than allowed, so that the full parser reports them', () => {
     expect(plainDocuments('a: b\n---\n'.repeat(3), 2)).toBeUndefined();
     expect(plainDocuments('a: b\n---\n'.repeat(2), 2)).toHaveLength(2);
   });

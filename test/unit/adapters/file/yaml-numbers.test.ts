@@ -7,14 +7,14 @@ function parsed(text: string): unknown {
   return (result.documents[0]!.value as { readonly v: unknown }).v;
 }
 
-describe('plain scalars, as Kubernetes reads them', () => {
+describe('plain YAML scalars', () => {
   it.each([
     ['.', '.'],
     ['+', '+'],
     ['12:30:10', '12:30:10'],
     ['2026-01-01', '2026-01-01'],
     ['1.1.1', '1.1.1'],
-  ])('%s is text', (text, expected) => {
+  ])('such as %s are text', (text, expected) => {
     expect(parsed(text)).toBe(expected);
   });
 
@@ -25,11 +25,11 @@ describe('plain scalars, as Kubernetes reads them', () => {
     ['-1_0.5', -10.5],
     ['1e3', 1000],
     ['12', 12],
-  ])('%s is a number', (text, expected) => {
+  ])('such as %s are numbers', (text, expected) => {
     expect(parsed(text)).toBe(expected);
   });
 
-  it('keeps a lone dot in a list', () => {
+  it('keep a lone dot in a list', () => {
     expect(parsed('[., "*"]')).toEqual(['.', '*']);
   });
 });

@@ -62,7 +62,7 @@ async function failing(promise: Promise<unknown>): Promise<Failure> {
 }
 
 describe('a request', () => {
-  it('says who asks, and for what', async () => {
+  it('carries its credentials and names its resource', async () => {
     const { api } = await serve(({ method, url, headers }, response) => {
       response.end(JSON.stringify({ method, url, agent: headers['user-agent'], auth: headers.authorization }));
     });
@@ -74,13 +74,13 @@ describe('a request', () => {
     });
   });
 
-  it('one after the other uses one connection, and ending one does no harm to the next', async () => {
+  it('reuses the connection, and ending one does no harm to the next', async () => {
     const { api, connections } = await serve((_, response) => void response.end('{}'));
     for (let i = 0; i < 20; i++) await api.get('/x', {}, options);
     expect(connections()).toBe(1);
   });
 
-  it('that is refused says why in the words of the server', async () => {
+  it('reports the reason of the server if it is refused', async () => {
     const { api, refusals } = await serve((_, response) => {
       const status = { kind: 'Status', code: 403, reason: 'Forbidden', message: 'pods is forbidden' };
       response.writeHead(403, { 'retry-after': '7' }).end(JSON.stringify(status));
@@ -90,13 +90,13 @@ describe('a request', () => {
     expect(refusals()).toBe(0);
   });
 
-  it('without valid credentials has them read again', async () => {
+  it('reads its credentials again if they are invalid', async () => {
     const { api, refusals } = await serve((_, response) => void response.writeHead(401).end('no'));
     expect((await failing(api.get('/x', {}, options))).status).toBe(401);
     expect(refusals()).toBe(1);
   });
 
-  it('is given up when the answer is too large', async () => {
+  it('ends if the response is too large', async () => {
     const { api } = await serve((_, response) => void response.end(`"${'x'.repeat(2_000)}"`));
     expect(await failing(api.get('/x', {}, options))).toMatchObject({ status: 0, tooLarge: true });
   });
@@ -104,12 +104,12 @@ describe('a request', () => {
   it.each([
     ['is not JSON', '{'],
     ['is empty', ''],
-  ])('fails when the answer %s', async (_, body) => {
+  ])('fails if the response %s', async (_, body) => {
     const { api } = await serve((_request, response) => void response.end(body));
     expect((await failing(api.get('/x', {}, options))).message).toMatch(/^\/x: .*JSON/);
   });
 
-  it('fails when the connection breaks, or nobody is there', async () => {
+  it('fails if the connection breaks or cannot be made', async () => {
     const { api } = await serve((_, response) => void response.destroy());
     expect((await failing(api.get('/x', {}, options))).status).toBe(0);
     servers[0]?.close();
@@ -117,7 +117,7 @@ describe('a request', () => {
     expect((await failing(api.get('/x', {}, options))).message).toContain('ECONNREFUSED');
   });
 
-  it('that is given up ends', async () => {
+  it('ends when it is cancelled', async () => {
     const { api } = await serve(() => undefined);
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 50);
@@ -127,7 +127,7 @@ describe('a request', () => {
 });
 
 describe('a watch', () => {
-  it('gives lines as they come, and ends when the server ends it', async () => {
+  it('gives lines as they arrive, and ends with the response', async () => {
     let goOn = (): void => undefined;
     const { api } = await serve((request, response) => {
       expect(request.url).toContain('watch=true');
@@ -141,7 +141,7 @@ describe('a watch', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  it('that breaks is a failure, and one that is closed disturbs nobody', async () => {
+  it('fails if it breaks, and affects no other if it is closed', async () => {
     let breakOff = (): void => undefined;
     const { api } = await serve((_, response) => {
       response.write('one\n');
@@ -157,7 +157,7 @@ describe('a watch', () => {
     await new Promise(resolve => setTimeout(resolve, 60));
   });
 
-  it('whose version is too old says 410, however it is said', async () => {
+  it('reports 410 for a version that is too old, in either form', async () => {
     const status = { kind: 'Status', reason: 'Expired', message: 'too old' };
     const { api } = await serve((_, response) => void response.writeHead(410).end(JSON.stringify(status)));
     expect((await failing(api.watch('/x', {}, { signal }))).status).toBe(410);

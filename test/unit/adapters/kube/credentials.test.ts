@@ -30,8 +30,8 @@ async function kubeconfig(user: object, cluster: object = {}, current = 'main'):
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-describe('credentials', () => {
-  it('a token becomes a header', async () => {
+describe('credentials of the API server', () => {
+  it('turn a token into a header', async () => {
     const credentials = await loadCredentials({ kubeconfig: await kubeconfig({ token: 'secret' }) });
     const { server, options } = await credentials.prepare();
     expect(options.headers).toMatchObject({ Authorization: 'Bearer secret' });
@@ -40,7 +40,7 @@ describe('credentials', () => {
     credentials.close();
   });
 
-  it('an exec plugin is run', async () => {
+  it('run an exec plugin', async () => {
     const said = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 'made' } };
     const exec = {
       apiVersion: said.apiVersion,
@@ -52,7 +52,7 @@ describe('credentials', () => {
     credentials.close();
   });
 
-  it('certificates and the authority go to the connection, which is kept as long as they stay the same', async () => {
+  it('give certificates and CA to the connection, and keep it while they are unchanged', async () => {
     const user = { 'client-certificate-data': base64('cert'), 'client-key-data': base64('key') };
     const cluster = { 'certificate-authority-data': base64('ca'), 'tls-server-name': 'kubernetes' };
     const credentials = await loadCredentials({ kubeconfig: await kubeconfig(user, cluster) });
@@ -62,7 +62,7 @@ describe('credentials', () => {
     credentials.close();
   });
 
-  it('what was refused is read again', async () => {
+  it('are read again after a refusal', async () => {
     const path = await kubeconfig({ token: 'old' });
     const credentials = await loadCredentials({ kubeconfig: path });
     await copyFile(await kubeconfig({ token: 'new' }), path);
@@ -75,12 +75,12 @@ describe('credentials', () => {
   it.each([
     ['a context without a cluster', { context: 'lost' }],
     ['a context that is not there', { context: 'nobody' }],
-  ])('%s is refused', async (_, options) => {
+  ])('refuse %s', async (_, options) => {
     const path = await kubeconfig({ token: 't' });
     await expect(loadCredentials({ kubeconfig: path, ...options })).rejects.toThrow(/names no cluster/);
   });
 
-  it('a file that is not there is refused', async () => {
+  it('refuse a missing file', async () => {
     await expect(loadCredentials({ kubeconfig: join(folder, 'none') })).rejects.toThrow(/none/);
   });
 });

@@ -14,7 +14,7 @@ const entry = (manager: string, time: string, subresource?: string) => ({
 });
 
 describe('facts of Kubernetes objects', () => {
-  it('keep the projection of the kind, and say kind and version as lists do not', () => {
+  it('keep the projection of the kind, with the apiVersion and kind that list items omit', () => {
     const item = {
       metadata: { name: 'a', namespace: 'n', resourceVersion: '7', annotations: { 'example.com/x': '1' } },
       spec: { ports: [{ port: 80 }], ipFamilies: ['IPv4'] },
@@ -27,7 +27,7 @@ describe('facts of Kubernetes objects', () => {
     });
   });
 
-  it('say who wrote last, and when, but not what', () => {
+  it('record who wrote last and when, but not the managed fields', () => {
     const managedFields = [
       entry('kubectl', '2026-01-01T00:00:02Z'),
       entry('kubelet', '2026-01-01T00:00:02Z', 'status'),
@@ -39,7 +39,7 @@ describe('facts of Kubernetes objects', () => {
     ]);
   });
 
-  it('a deletion names its object; an event without a name is no fact', () => {
+  it('name the object of a deletion, and refuse an event without a name', () => {
     const object = { metadata: { name: 'a', namespace: 'n' } };
     expect(factOf(services, { type: 'DELETED', object, resourceVersion: '8' })).toEqual({
       kind: 'Delete',
@@ -50,7 +50,7 @@ describe('facts of Kubernetes objects', () => {
 });
 
 describe('lines of a watch', () => {
-  it('that say an error keep its words and the patience it asks for', () => {
+  it('keep the message and retry delay of an error', () => {
     const status = { code: 429, message: 'busy', details: { retryAfterSeconds: 3 } };
     expect(heardOf(JSON.stringify({ type: 'ERROR', object: status }))).toEqual({
       kind: 'error',
@@ -61,7 +61,7 @@ describe('lines of a watch', () => {
   });
 
   it.each(['', '{', '[]', 'null', '{"type":"ADDED"}', '{"type":"WHAT","object":{}}'])(
-    'that make no sense are errors: %s',
+    'are errors if malformed: %s',
     line => {
       expect(heardOf(line)).toMatchObject({ kind: 'error', failure: { status: 0 } });
     },

@@ -34,30 +34,30 @@ const page = (resourceVersion: string, token = ''): Input => ({
 });
 
 describe('the reflector', () => {
-  it('asks again for less when a page is too large', () => {
+  it('requests a smaller page if one is too large', () => {
     const [, effects] = steps({ kind: 'start' }, failed(0, { tooLarge: true }));
     expect(effects.at(-1)).toEqual({ kind: 'list', limit: PAGE_OBJECTS_MAX / 4, continue: '' });
   });
 
-  it('takes a list in one piece when its pages became too old twice', () => {
+  it('lists in one piece after its pages became too old twice', () => {
     const again: readonly Input[] = [page('5', 'more'), failed(410), { kind: 'waited' }];
     const [, effects] = steps({ kind: 'start' }, ...again, ...again);
     expect(effects.at(-1)).toEqual({ kind: 'list', limit: 0, continue: '' });
   });
 
-  it('does not list in a loop when every watch is too old', () => {
+  it('delays lists when every watch is too old', () => {
     const [, first] = steps({ kind: 'start' }, page('5'), failed(410));
     expect(first.at(-1)?.kind).toBe('list');
     const [, second] = steps({ kind: 'start' }, page('5'), failed(410), page('6'), failed(410));
     expect(second.at(-1)?.kind).toBe('wait');
   });
 
-  it('waits at least as long as the server asks', () => {
+  it('waits at least as long as the server demands', () => {
     const [, effects] = steps({ kind: 'start' }, failed(429, { retryAfterMs: 20_000 }));
     expect(effects.at(-1)).toEqual({ kind: 'wait', ms: 20_000 });
   });
 
-  it('a server that ends watches as they begin is not asked in a loop', () => {
+  it('delays watches that end as they begin', () => {
     const [, effects] = steps({ kind: 'start' }, page('5'), { kind: 'opened' }, { kind: 'ended' });
     expect(effects.at(-1)?.kind).toBe('wait');
   });
@@ -87,8 +87,8 @@ describe('the reflector', () => {
   });
 });
 
-describe('versions', () => {
-  it('are compared as numbers, and what is no number as text that differs', () => {
+describe('resource versions', () => {
+  it('are compared as numbers, and as different text otherwise', () => {
     expect([isNewer('10', '9'), isNewer('9', '10'), isNewer('9', '9'), isNewer('', '9')]).toEqual([
       true,
       false,
@@ -99,8 +99,8 @@ describe('versions', () => {
   });
 });
 
-describe('waiting', () => {
-  it('doubles up to a limit, half of it at random', () => {
+describe('waiting between requests', () => {
+  it('doubles up to a limit, with half of it random', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (n, random) => {
         const ms = backoffMs(n, random);
@@ -111,7 +111,7 @@ describe('waiting', () => {
     );
   });
 
-  it('no more than burst + qps × time requests in any time', () => {
+  it('allows at most burst + qps × time requests in any time', () => {
     const limit = { qps: 10, burst: 5 };
     fc.assert(
       fc.property(fc.array(fc.nat(400), { minLength: 1, maxLength: 100, size: 'max' }), pauses => {
@@ -134,8 +134,8 @@ describe('waiting', () => {
   });
 });
 
-describe('lines', () => {
-  it('are the same however the bytes are cut', () => {
+describe('lines of a response', () => {
+  it('are independent of how the bytes are divided', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' })), fc.array(fc.nat(20)), (texts, cuts) => {
         const wanted = texts.map(text => text.replaceAll('\n', ' ').trim()).filter(text => text !== '');
@@ -153,7 +153,7 @@ describe('lines', () => {
     );
   });
 
-  it('of any length are not kept', () => {
+  it('are refused past a length limit', () => {
     const lines = new Lines(10);
     expect(lines.push(Buffer.from('12345'))).toEqual([]);
     expect(lines.push(Buffer.from('678901'))).toBeUndefined();

@@ -74,13 +74,13 @@ describe('reading YAML', () => {
     expect(readYaml(through(half))).toMatchObject({ left: expect.stringMatching(/nested more than/) });
   });
 
-  it('says the first mistake of a text that is all mistakes', () => {
+  it('reports the first mistake of a text full of mistakes', () => {
     expect(readYaml(filled(() => ',', '[', ']'))).toMatchObject({
       left: 'Unexpected , in flow sequence; more than 200 mistakes follow',
     });
   });
 
-  it('takes a comment line for nothing, wherever it stands', () => {
+  it('ignores a comment line wherever it occurs', () => {
     const text = '# a\na: # b\n  # c\n  b: |\n    # text\n    x\n# d\n  c: [1,\n# e\n    2]\n  d: "x\n    # text"\n';
     expect(readYaml(text)).toEqual({ _tag: 'Right', right: { a: { b: '# text\nx\n', c: [1, 2], d: 'x # text' } } });
   });
@@ -92,13 +92,13 @@ describe('anchors, merges and keys', () => {
     return isLeft(read) ? read.left : read.right;
   };
 
-  it('an alias is the last anchor of its name before it', () => {
+  it('an alias refers to the last anchor of its name before it', () => {
     expect(value('a: &x 1\nb: *x\nc: &x 2\nd: *x\n')).toEqual({ a: 1, b: 1, c: 2, d: 2 });
     expect(value('a: *x\nb: &x 1\n')).toMatch(/^Unresolved alias/);
     expect(value('&x [*x]')).toMatch(/contains itself/);
   });
 
-  it('a merge gives keys that the map does not have itself, the first source first', () => {
+  it('a merge adds keys that the map does not have, the first source first', () => {
     const bases = 'a: &a {x: 1, u: 1}\nb: &b {u: 2, z: 2}\n';
     expect(value(`${bases}c: {<<: [*a, *b], x: 3}\n`)).toMatchObject({ c: { x: 3, u: 1, z: 2 } });
     expect(value(`${bases}c:\n  z: 9\n  <<: *b\n  <<: *a\n`)).toMatchObject({ c: { x: 1, u: 2, z: 9 } });
@@ -106,7 +106,7 @@ describe('anchors, merges and keys', () => {
     expect(value('a: {"<<": 1}')).toEqual({ a: { '<<': 1 } });
   });
 
-  it('a key is text and stands once', () => {
+  it('a key is text and occurs once', () => {
     expect(value('{1: a, true: b, ~: c}')).toEqual({ '1': 'a', true: 'b', '': 'c' });
     expect(value('{a: 1, "a": 2}')).toBe('Map keys must be unique');
     expect(value('{[a]: 1}')).toMatch(/^A key must be text/);

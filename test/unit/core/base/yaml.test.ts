@@ -4,7 +4,7 @@ import { isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, it } from 'vitest';
 import { readYaml } from '../../../../src/core/base/yaml.ts';
 
-describe('a scalar of YAML', () => {
+describe('a YAML scalar', () => {
   it.each([
     ['e0', 'e0'],
     ['E5', 'E5'],

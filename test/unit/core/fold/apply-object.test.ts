@@ -9,12 +9,12 @@ describe('an object of no known kind', () => {
   const said = (object: JsonObject): unknown =>
     reduce(emptyState, { seq: 1, time: 0, source: 'file/Kubernetes', kind: 'Add', object })[1];
 
-  it('given a kind that no text can be made of, then it is refused like any other', () => {
+  it('is refused like any other if no text can be made of its kind', () => {
     expect(said({ apiVersion: 'v1', kind: { toString: 1, valueOf: 2 } })).toEqual([
       expect.objectContaining({ accepted: false, object: 'v1 {"toString":1,"valueOf":2}' }),
     ]);
   });
-  it('given none at all, then it is refused', () => {
+  it('is refused if it has no kind', () => {
     expect(said({})).toEqual([expect.objectContaining({ accepted: false, object: 'null null' })]);
   });
 });

@@ -37,12 +37,12 @@ function withRevision(object: JsonObject, revision: string): JsonObject {
 }
 
 describe('discoverySelectors', () => {
-  test('hold for every namespaced kind', () => {
+  test('apply to every namespaced kind', () => {
     expect(held(world([off, ...parts], { mesh: selectors }))).toEqual([]);
     expect(held(world([on, ...parts], { mesh: selectors }))).toEqual(kinds);
   });
 
-  test('the namespace may come last, go, and come back', () => {
+  test('apply when the namespace arrives last, is deleted, and returns', () => {
     const late = put(world(parts, { mesh: selectors }), on).state;
     expect(held(late)).toEqual(kinds);
     const gone = remove(late, on);
@@ -59,7 +59,7 @@ describe('discoverySelectors', () => {
     expect(held(step(set.state, { kind: 'MeshConfig', source: 'file/Kubernetes', value: null }).state)).toEqual(kinds);
   });
 
-  test('are the same after a snapshot', () => {
+  test('survive a snapshot', () => {
     const state = world([on, ...parts], { mesh: selectors });
     expect(held(restore([...snapshotOf(state)]))).toEqual(kinds);
     expect(held(restore([...snapshotOf(put(state, off).state)]))).toEqual([]);
@@ -72,12 +72,12 @@ describe('the revision label', () => {
     ['', 'canary', true],
     ['stable', 'stable', true],
     ['stable', 'canary', false],
-  ])('own %j, label %j: in %s', (own, label, inside) => {
+  ])('of control plane %j selects an object labelled %j: %s', (own, label, inside) => {
     const changed = put(settings(base, own), withRevision(route, label));
     expect(changed.state.objects.VirtualService.size).toBe(inside ? 1 : 0);
   });
 
-  test('moving out is a delete that pushes, moving in an add that pushes', () => {
+  test('deletes an object that leaves the revision and adds one that enters it, each with a push', () => {
     const stable = settings(base, 'stable');
     const out = put(stable, withRevision(route, 'canary'));
     expect(out.push.configsUpdated).toContain('VirtualService/default/v');
@@ -86,20 +86,20 @@ describe('the revision label', () => {
     expect(back.state.objects.VirtualService.size).toBe(1);
   });
 
-  test('a new revision of our own filters anew; pods and services are not configuration', () => {
+  test('filters anew for a new revision of our own, except pods and services', () => {
     const labelled = put(put(base, withRevision(route, 'canary')).state, withRevision(service('web'), 'canary')).state;
     expect(held(settings(labelled, 'stable'))).toEqual(['Pod', 'Secret', 'Service']);
     expect(held(settings(settings(labelled, 'stable'), 'canary'))).toEqual(kinds);
   });
 
-  test('of two sources, the one whose object is ours counts', () => {
+  test('prefers the object of our revision where two sources have it', () => {
     const stable = settings(base, 'stable');
     const first = step(stable, { kind: 'Add', source: 'aaa/Kubernetes', object: withRevision(route, 'canary') }).state;
     expect(first.objects.VirtualService.get('default/v')?.labels).toEqual({});
   });
 });
 
-describe('cluster aliases', () => {
+describe('cluster aliases and flags', () => {
   const node = { id: 'sidecar~10.0.0.1~a.default~default.svc.cluster.local', metadata: { CLUSTER_ID: 'old' } };
   const connected = step(world([]), {
     kind: 'ProxyConnected',
@@ -115,7 +115,7 @@ describe('cluster aliases', () => {
     settings: { clusterAliases: { old: 'Kubernetes' } },
   }).state;
 
-  test('take the place of what the proxy says, also for those that are connected', () => {
+  test('replace the cluster that a proxy reports, also for connected proxies', () => {
     expect(clusterOf(connected)).toBe('old');
     expect(clusterOf(aliased)).toBe('Kubernetes');
     expect(clusterOf(restore([...snapshotOf(aliased)]))).toBe('Kubernetes');
@@ -128,11 +128,11 @@ describe('cluster aliases', () => {
     ['a', undefined],
     ['a=', undefined],
     ['a=b=c', undefined],
-  ])('flag %j', (text, expected) => {
+  ])('read the flag %j', (text, expected) => {
     expect(parseClusterAliases(text)).toEqual(expected);
   });
 
-  test('only flags that are known are recorded', () => {
+  test('record only known flags', () => {
     const flags = { domainSuffix: 'x', clusterId: 'y', systemNamespace: 'z' };
     const { env, revision } = settingsFrom(flags, { PILOT_HTTP10: 'true', REVISION: 'r', HOME: '/' });
     expect([env, revision]).toEqual([{ PILOT_HTTP10: 'true' }, 'r']);

@@ -23,7 +23,7 @@ const bad = { from: [{ source: { ipBlocks: ['x'] } }] };
 const good = { from: [{ source: { namespaces: ['a'] } }] };
 const selector = { matchLabels: { app: 'a' } };
 
-describe('of a first version that is refused', () => {
+describe('if the first version of a policy is refused', () => {
   it.each<[string, JsonObject, JsonObject | undefined]>([
     ['ALLOW', { selector, rules: [bad, good] }, { selector, action: 'ALLOW', rules: [] }],
     [
@@ -54,7 +54,7 @@ describe('of a first version that is refused', () => {
       { targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'g' }], rules: [bad] },
       { targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'g' }], action: 'ALLOW', rules: [] },
     ],
-  ])('%s: what acts', (_, spec, acts) => {
+  ])('a stand-in acts for it: %s', (_, spec, acts) => {
     const { state, effects } = add(emptyState, policy(spec));
     expect(inForce(state)?.spec).toEqual(acts);
     expect(effects.some(effect => effect.kind === 'Push')).toBe(acts !== undefined);
@@ -65,7 +65,7 @@ describe('of a first version that is refused', () => {
     );
   });
 
-  it('the policy itself acts once a version is accepted, and stays when a later one is refused', () => {
+  it('the policy acts once a version is accepted, and stays when a later one is refused', () => {
     const refused = add(emptyState, policy({ rules: [bad] })).state;
     const accepted = add(refused, policy({ rules: [good] })).state;
     expect(inForce(accepted)?.spec.rules).toEqual([good]);
@@ -73,13 +73,13 @@ describe('of a first version that is refused', () => {
     expect(inForce(later)).toBe(inForce(accepted));
   });
 
-  it('another source that has an accepted version wins over it', () => {
+  it('another source with an accepted version wins', () => {
     const refused = add(emptyState, policy({ rules: [bad] }), 'file/Kubernetes').state;
     const both = add(refused, policy({ rules: [good] }), 'kube/Kubernetes').state;
     expect(inForce(both)?.spec.rules).toEqual([good]);
   });
 
-  it('deleting it opens again what it closed', () => {
+  it('deleting it opens what it closed', () => {
     const refused = add(emptyState, policy({ rules: [bad] })).state;
     const ref = { apiVersion: 'security.istio.io/v1', kind: 'AuthorizationPolicy', namespace: 'foo', name: 'p' };
     const { state, effects } = foldFacts([{ source: 'file/Kubernetes', kind: 'Delete', ref }], refused);

@@ -1,5 +1,4 @@
 // Namespaces, Secrets and ConfigMaps, and the kinds that push nothing.
-// Rules: spec-events-pushes-protocol §2.3 (C8, C9), §2.4 (K12, K13).
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
@@ -9,7 +8,7 @@ import { deletes, entryKey, rows, says, serviceKey } from './rows.ts';
 
 const WEB = serviceKey('web');
 
-describe('namespaces', () => {
+describe('a namespace event pushes:', () => {
   const network = { labels: { 'topology.istio.io/network': 'n' } };
   const closer = { annotations: { 'networking.istio.io/traffic-distribution': 'PreferClose' } };
   const selective = { mesh: { discoverySelectors: [{ matchLabels: { mesh: 'on' } }] } };
@@ -97,7 +96,7 @@ describe('namespaces', () => {
   ]);
 });
 
-describe('Secrets and ConfigMaps', () => {
+describe('an event of a Secret or ConfigMap pushes:', () => {
   const of = (kind: string, rest: JsonObject): JsonObject => ({
     apiVersion: 'v1',
     kind,
@@ -127,7 +126,7 @@ describe('Secrets and ConfigMaps', () => {
   ]);
 });
 
-describe('kinds that nothing is made of', () => {
+describe('an event of a kind without effect pushes:', () => {
   const apps = (kind: string): JsonObject => ({
     apiVersion: 'apps/v1',
     kind,

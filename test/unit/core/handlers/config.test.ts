@@ -1,4 +1,4 @@
-// configHandler. Rules: spec-events-pushes-protocol §2.3 (C1-C3, C6, C10).
+// configHandler. Source: Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers).
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
@@ -19,7 +19,7 @@ function of(kind: KindName, spec: JsonObject, metadata: JsonObject = {}): JsonOb
   return { apiVersion: `${group}/${versions[0]}`, kind: objectKind, metadata: meta, spec };
 }
 
-describe('an object of Istio', () => {
+describe('an Istio object pushes:', () => {
   rows([
     ['comes: its key', [], says(rule), KEY],
     ['goes: its key', [rule], deletes(rule), KEY],
@@ -45,7 +45,7 @@ describe('an object of Istio', () => {
   ]);
 });
 
-describe('every kind has its row', () => {
+describe('each kind pushes its own keys:', () => {
   const ruled = { selector: { matchLabels: { app: 'a' } } };
   const wasm = of('WasmPlugin', { url: 'file:///a.wasm' }, { resourceVersion: '1' });
   rows([
@@ -86,7 +86,7 @@ describe('every kind has its row', () => {
   rows(others.map((kind): Row => [`${kind}: nothing, for nothing comes of it yet`, [], says(of(kind, {})), '-']));
 });
 
-describe('a VirtualService', () => {
+describe('a VirtualService pushes:', () => {
   const leaf = virtualService('leaf', { http: [to('b')] });
   const root = (name: string, delegate: JsonObject, namespace = 'default'): JsonObject =>
     virtualService(name, { hosts: ['a.com'], http: [to('c'), { delegate }] }, { namespace });
@@ -133,7 +133,7 @@ describe('a VirtualService', () => {
   ]);
 });
 
-describe('revision tags', () => {
+describe('a revision tag pushes:', () => {
   const webhook = (name: string, kind: string, labels: JsonObject): JsonObject => ({
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: `${kind}WebhookConfiguration`,
@@ -178,7 +178,7 @@ describe('revision tags', () => {
   ]);
 });
 
-test('a change from nothing to nothing is a mistake of ours', () => {
+test('a change from absent to absent fails an assertion', () => {
   const change = { seq: 1, kind: 'Sidecar', key: 'default/a', before: undefined, after: undefined } as const;
   expect(() => configHandler(change)).toThrow('a change of Sidecar default/a from nothing to nothing');
 });

@@ -1,5 +1,7 @@
 // What the endpoints of Kubernetes services are made of: slices, Endpoints objects, pods, nodes.
-// Rules: spec-events-pushes-protocol §2.4 (K3-K8, K10, pod table), §8.3; where the order of arrival matters to istiod, it does not here (§13).
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go,
+// pilot/pkg/serviceregistry/kube/controller/pod.go. The order of arrival, which matters to istiod, does not matter
+// here.
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
@@ -13,7 +15,7 @@ const one = slice('web', [{ ip: '10.0.0.1' }]);
 const two = slice('web', [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }]);
 const unready = (ip: string) => ({ ip, ready: false, terminating: false });
 
-describe('slices', () => {
+describe('an EndpointSlice pushes:', () => {
   const second = slice('web', [{ ip: '10.0.0.7' }], { name: 'web-second' });
   const of = (name: string | undefined): JsonObject =>
     withMeta(one, { labels: name === undefined ? {} : { 'kubernetes.io/service-name': name } });
@@ -84,7 +86,7 @@ describe('slices', () => {
   ]);
 });
 
-describe('Endpoints objects', () => {
+describe('an Endpoints object pushes:', () => {
   const endpoints = (...ips: readonly string[]): JsonObject => ({
     apiVersion: 'v1',
     kind: 'Endpoints',
@@ -122,7 +124,7 @@ describe('Endpoints objects', () => {
   ]);
 });
 
-describe('pods', () => {
+describe('a pod pushes:', () => {
   const named = slice('web', [{ ip: '10.0.0.1', pod: 'p' }]);
   const p = (rest: Parameters<typeof pod>[2] = {}, ip = '10.0.0.1'): JsonObject => pod('p', ip, rest);
   rows([
@@ -145,7 +147,7 @@ describe('pods', () => {
   ]);
 });
 
-describe('the proxy in a pod', () => {
+describe('the proxy in a pod pushes:', () => {
   const proxy = 'full proxy Pod/default/web-1';
   rows([
     ['its pod comes', withProxy('web-1', '10.0.0.1', []), says(pod('web-1', '10.0.0.1')), proxy],
@@ -165,7 +167,7 @@ describe('the proxy in a pod', () => {
   ]);
 });
 
-describe('nodes', () => {
+describe('a node pushes:', () => {
   const labels = { app: 'vm' };
   const onNode = pod('p', '10.0.0.1', { node: 'n', labels });
   const named = slice('web', [{ ip: '10.0.0.1', pod: 'p' }]);

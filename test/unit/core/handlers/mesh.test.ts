@@ -1,5 +1,5 @@
 // Facts about the mesh, its networks, the process's settings, and the proxies.
-// Rules: spec-events-pushes-protocol §2.3 (C11), §2.4 (K14), §10.
+// Source: Istio pilot/pkg/bootstrap/server.go (initMeshHandlers).
 
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/core/base/json.ts';
@@ -43,7 +43,7 @@ describe('mesh configuration', () => {
     ['networks that are refused: nothing', world([], { networks: NETWORKS }), tells(networks({ networks: 7 })), '-'],
     ['networks go: everything', world([], { networks: NETWORKS }), tells(networks(null)), 'full forced networks'],
   ]);
-  test('what was refused is said, kept beside what is in force, and through a snapshot', () => {
+  test('keeps a refused version beside the one in force, also in a snapshot', () => {
     const before = world([], logging);
     const origin = { file: 'mesh.yaml', line: 3 };
     const { state, effects } = step(before, {
@@ -59,7 +59,7 @@ describe('mesh configuration', () => {
     expect(mended.effects).toMatchObject([{ kind: 'Verdict', accepted: true, problems: [] }]);
     expect(mended.state.mesh.refused).toBeUndefined();
   });
-  test('what each source says goes through a snapshot, networks too', () => {
+  test('survives a snapshot for each source, networks included', () => {
     const said = (layer: 'configMap' | 'shared', fact: Fact): Said =>
       ({ ...fact, layer, source: 'kube/Kubernetes' }) as Said;
     const facts: readonly Said[] = [
@@ -76,23 +76,23 @@ describe('mesh configuration', () => {
     expect(restored.networks).toEqual(state.networks);
     expect(restored.mesh.others?.configMap?.refused).toBeDefined();
   });
-  test('fields that nobody knows are said and do no harm', () => {
+  test('reports unknown fields and ignores them', () => {
     const { effects } = step(world([]), { ...mesh({ nonsense: 1 }), source: 'file/Kubernetes' });
     expect(effects).toMatchObject([{ kind: 'Verdict', accepted: true, problems: [{ path: 'nonsense' }] }]);
   });
 });
 
-describe('settings', () => {
+describe('settings of the process', () => {
   const engine = (rest: object): Fact => ({
     kind: 'Engine',
     settings: settingsToJson({ ...defaultSettings, ...rest }),
   });
   rows([['they are said: everything', [], tells(engine({}), 'runtime'), 'full forced global']]);
-  test('the same settings are the same object', () => {
+  test('keep their identity if they are equal', () => {
     const state = world([]);
     expect(step(state, { ...engine({}), source: 'runtime' }).state.settings).toBe(state.settings);
   });
-  test('an alias of a cluster holds for proxies that are connected', () => {
+  test('apply a cluster alias to connected proxies', () => {
     const connected = step(withProxy('a', '10.0.0.1', []), connection('b', 'old')).state;
     const { state } = step(connected, { ...engine({ clusterAliases: { old: 'new' } }), source: 'runtime' });
     expect(clusters(state)).toEqual(['Kubernetes', 'new']);
@@ -115,7 +115,7 @@ function clusters(state: State): readonly string[] {
   return [...state.proxies.values()].map(({ facets }) => facets.clusterId);
 }
 
-describe('proxies push nothing by themselves', () => {
+describe('facts about proxies push nothing', () => {
   const subscribed = (subscribe: readonly string[], unsubscribe: readonly string[] = []): Fact => ({
     kind: 'ProxySubscribed',
     connection: 'a-1',
@@ -136,7 +136,7 @@ describe('proxies push nothing by themselves', () => {
     ['refused something, of a connection that is not there', [], tells(nacked), '-'],
     ['gone, of a connection that is not there', [], tells(gone), '-'],
   ]);
-  test('extensions that are told after the proxy which names them are its own from then on', () => {
+  test('extensions listed after their proxy become its own', () => {
     const told: Fact = { kind: 'Interned', digest: 'd', value: [{ name: 'router', category: 'http' }] };
     const early = step(connected, connection('b', 'x', 'd')).state;
     expect(early.proxies.get('b-1')?.extensions).toBeUndefined();
@@ -152,7 +152,7 @@ describe('proxies push nothing by themselves', () => {
     const { state } = tells(subscribed(['c', 'a'], ['b']))(first);
     expect(state.proxies.get('a-1')?.subscriptions.t).toEqual({ wildcard: false, names: ['a', 'c'] });
   });
-  test('a subscription that only becomes a wildcard keeps its names', () => {
+  test('a subscription that becomes a wildcard keeps its names', () => {
     const first = tells(subscribed(['a', 'b']))(connected).state;
     const before = first.proxies.get('a-1')?.subscriptions.t;
     const { state } = tells({ ...subscribed([]), wildcard: true } as Fact)(first);
@@ -176,33 +176,33 @@ describe('proxies push nothing by themselves', () => {
     const [a, b] = [connection('a', 'x'), connection('b', 'x')];
     const of = (state: State, proxy: string) => state.proxies.get(proxy)?.subscriptions.t;
 
-    test('are what every subscription to them has, identically', () => {
+    test('are shared by every subscription to them', () => {
       const state = told(a, b, names, toList('a-1', 'd'), toList('b-1', 'd'));
       expect(of(state, 'a-1')).toEqual({ wildcard: false, names: ['x', 'y'], list: 'd' });
       expect(of(state, 'b-1')?.names).toBe(of(state, 'a-1')?.names);
       expect(state.nameLists.get('d')?.uses).toBe(2);
     });
-    test('stay as long as a subscription is just that', () => {
+    test('are shared while a subscription equals the list', () => {
       const used = [a, b, names, toList('a-1', 'd'), toList('b-1', 'd')];
       expect(told(...used, gone).nameLists.get('d')?.uses).toBe(1);
       expect(told(...used, gone, subscribed([], ['x'])).nameLists.size).toBe(1);
       expect(told(...used, gone, { ...gone, connection: 'b-1' }).nameLists.size).toBe(0);
       expect(told(a, names, toList('a-1', 'd'), a).nameLists.size).toBe(0);
     });
-    test('are copied into a subscription that has other names, too', () => {
+    test('are copied into a subscription with further names', () => {
       const more = told(a, names, toList('a-1', 'd'), subscribed(['z'], ['x']));
       expect(of(more, 'a-1')).toEqual({ wildcard: false, names: ['y', 'z'] });
       expect(more.nameLists.size).toBe(0);
       expect(of(told(a, names, toList('a-1', 'd', ['w'])), 'a-1')?.names).toEqual(['w', 'x', 'y']);
       expect(of(told(a, names, subscribed(['z']), toList('a-1', 'd')), 'a-1')?.names).toEqual(['x', 'y', 'z']);
     });
-    test('are none if they were never listed, and in order if they were listed in another', () => {
+    test('are empty if they were never listed, and sorted if they were listed in another order', () => {
       expect(of(told(a, toList('a-1', 'd')), 'a-1')).toEqual({ wildcard: false, names: [] });
       const mixed: Fact = { kind: 'Names', digest: 'd', names: ['y', 'x', 'y'] };
       expect(of(told(a, mixed, toList('a-1', 'd')), 'a-1')?.names).toEqual(['x', 'y']);
     });
   });
-  test('the last refusal of a type is kept', () => {
+  test('the last NACK of a type is kept', () => {
     const state = tells(nacked)(connected).state;
     expect(state.proxies.get('a-1')?.nacks.t).toEqual({ at: state.seq, message: 'no' });
   });
@@ -210,11 +210,11 @@ describe('proxies push nothing by themselves', () => {
     ['no metadata', { id: 'sidecar~10.0.0.1~a.default~x' }, true],
     ['an id that is none', { id: 'nonsense' }, false],
     ['no id', {}, false],
-  ])('a node with %s', (_, node, known) => {
+  ])('a node with %s is recorded', (_, node, known) => {
     const { state } = step(world([]), { ...connection('a', 'x'), node } as Said);
     expect(state.proxies.size).toBe(known ? 1 : 0);
   });
-  test('what it has compiled in is what the interned list says', () => {
+  test('the compiled-in extensions of a node are those of the interned list', () => {
     const listed = (value: Json): readonly string[] | undefined => {
       const state = step(world([]), { source: 'xds', kind: 'Interned', digest: 'd', value }).state;
       const names = step(state, connection('a', 'x', 'd')).state.proxies.get('a-1')?.extensions;

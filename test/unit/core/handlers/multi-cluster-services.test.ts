@@ -1,6 +1,6 @@
-// ServiceExports: with multi-cluster service discovery they decide what other clusters see of a service's endpoints. ServiceImports: with names
-// in the set of clusters they give services such a name.
-// Rules: spec-events-pushes-protocol §2.4 (K16).
+// ServiceExports: with multi-cluster service discovery they decide what other clusters see of a service's endpoints.
+// ServiceImports: with names in the set of clusters they give services such a name.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/serviceexportcache.go.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
@@ -28,7 +28,7 @@ const flags = (env: Readonly<Record<string, string>>): WorldOptions => ({ settin
 const DISCOVERS = flags(DISCOVERY);
 const NAMES = flags({ ...DISCOVERY, ...HOSTS });
 
-describe('an export asks to look at the endpoints', () => {
+describe('a ServiceExport pushes the endpoints of its service:', () => {
   rows([
     ['when one comes', world([service('web')], DISCOVERS), says(exported, 'east'), `incremental endpoint ${WEB}`],
     ['when one goes', world([exported], DISCOVERS), deletes(exported), `incremental endpoint ${WEB}`],
@@ -38,7 +38,7 @@ describe('an export asks to look at the endpoints', () => {
   ]);
 });
 
-describe('an import', () => {
+describe('a ServiceImport pushes:', () => {
   const web = service('web');
   const elsewhere = inCluster('east', web);
   const vip = imported('10.9.0.1');
@@ -56,7 +56,7 @@ describe('an import', () => {
   rows([['has the endpoints too', world([web, vip], NAMES), says(behind), `full endpoint ${WEB} ${SET}`]]);
 });
 
-describe('the endpoints of another cluster', () => {
+describe('endpoints of another cluster', () => {
   const asked = {
     name: 'test/addresses',
     run: (reader: Parameters<typeof selectAssignment>[0], host: string): readonly string[] => {
@@ -78,25 +78,25 @@ describe('the endpoints of another cluster', () => {
   const OWN = ['10.1.0.1'];
   const ALL = ['10.1.0.1', '10.2.0.1'];
 
-  test('are for everybody without service discovery', () => {
+  test('are visible to every proxy without service discovery', () => {
     expect(addresses([])).toEqual(ALL);
   });
-  test('are for its own proxies, unless it exports the service', () => {
+  test('are visible to their own cluster, unless it exports the service', () => {
     expect(addresses([], DISCOVERS)).toEqual(OWN);
     expect(addresses([exported], DISCOVERS)).toEqual(ALL);
   });
-  test('are for its own proxies in any case where cluster.local means the cluster, if there is another name', () => {
+  test('are visible to their own cluster alone under cluster.local, if that means the cluster and another name exists', () => {
     const local = { ...DISCOVERY, ENABLE_MCS_CLUSTER_LOCAL: 'true' };
     expect(addresses([exported], flags({ ...local, ...HOSTS }))).toEqual(OWN);
     expect(addresses([exported], flags(local))).toEqual(ALL);
   });
-  test('count as exported where everything is, but what is local to its cluster', () => {
+  test('count as exported where everything is, except what is local to its cluster', () => {
     const auto = flags({ ...DISCOVERY, ENABLE_MCS_AUTO_EXPORT: 'true' });
     const mesh = { serviceSettings: [{ settings: { clusterLocal: true }, hosts: ['*.default.svc.cluster.local'] }] };
     expect(addresses([], auto)).toEqual(ALL);
     expect(addresses([], { ...auto, mesh })).toEqual(OWN);
   });
-  test('by the name in the set are for others where it is both exported and imported', () => {
+  test('are visible by the name in the set where the service is both exported and imported', () => {
     const vip = imported('10.9.0.1');
     const local = flags({ ...DISCOVERY, ...HOSTS, ENABLE_MCS_CLUSTER_LOCAL: 'true' });
     expect(addresses([vip], NAMES, SET_HOST)).toEqual(OWN);

@@ -1,5 +1,5 @@
 // serviceEntryHandler: which changes of a ServiceEntry need a full push, which one of endpoints, which none.
-// Rules: spec-events-pushes-protocol §2.5 (S1-S7), §2.6, §8.3.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (pushServiceUpdates).
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
@@ -13,7 +13,7 @@ const entry = (spec: JsonObject = {}): JsonObject =>
 const dns = (address: string, resolution = 'DNS'): JsonObject => entry({ resolution, endpoints: [{ address }] });
 const empty = entry({ endpoints: [] });
 
-describe('services', () => {
+describe('services of a ServiceEntry push:', () => {
   const both = entry({ hosts: ['ext.com', 'two.com'] });
   rows([
     ['it comes', [], says(entry()), `full endpoint+service ${EXT}`],
@@ -46,7 +46,7 @@ describe('services', () => {
   }
 });
 
-describe('endpoints', () => {
+describe('endpoints of a ServiceEntry push:', () => {
   rows([
     ['the first: full', [empty], says(entry()), `full endpoint ${EXT}`],
     [
@@ -90,7 +90,7 @@ describe('endpoints', () => {
   ]);
 });
 
-describe('others with the host', () => {
+describe('other objects with the host of a ServiceEntry push:', () => {
   const second = serviceEntry('second', { hosts: ['ext.com'], endpoints: [{ address: '3.3.3.3' }] });
   const elsewhere = serviceEntry(
     'ext',
@@ -114,7 +114,7 @@ describe('others with the host', () => {
   ]);
 });
 
-describe('workloads that it selects', () => {
+describe('workloads selected by a ServiceEntry push:', () => {
   const labels = { app: 'x' };
   const selecting = (selector: JsonObject): JsonObject =>
     serviceEntry('ext', { hosts: ['ext.com'], workloadSelector: { labels: selector } });

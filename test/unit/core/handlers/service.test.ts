@@ -1,4 +1,5 @@
-// serviceHandler. Rules: spec-events-pushes-protocol §2.4 (K1, K1a, K2), §4.3 (alias rule), §10.4 (gateways of networks).
+// serviceHandler. Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (onServiceEvent,
+// serviceUpdateNeedsPush).
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
@@ -12,7 +13,7 @@ const changed = (spec: JsonObject, meta: Parameters<typeof service>[2] = {}): Js
 const port = (rest: JsonObject): JsonObject =>
   changed({ ports: [{ name: 'http', port: 80, targetPort: 8080, ...rest }] });
 
-describe('what of a service counts', () => {
+describe('a change of a Service pushes:', () => {
   const exported = (to: string) => ({ annotations: { 'networking.istio.io/exportTo': to } });
   rows([
     ['it comes', [], says(web), WEB],
@@ -32,7 +33,7 @@ describe('what of a service counts', () => {
   ]);
 });
 
-describe('what stands behind it', () => {
+describe('the backends of a Service push:', () => {
   const one = slice('web', [{ ip: '10.0.0.1' }]);
   const unready = slice('web', [{ ip: '10.0.0.1', ready: false }]);
   const vm = workloadEntry('vm', { address: '1.1.1.1', labels: { app: 'web' } });
@@ -66,7 +67,7 @@ describe('what stands behind it', () => {
   ]);
 });
 
-describe('several clusters', () => {
+describe('a Service in several clusters pushes:', () => {
   rows([
     ['the same service of another one: its address', [web], says(web, 'remote'), WEB],
     [
@@ -79,7 +80,7 @@ describe('several clusters', () => {
   ]);
 });
 
-describe('aliases', () => {
+describe('an alias of a Service pushes:', () => {
   const alias = (name: string, externalName: string): JsonObject =>
     service(name, { type: 'ExternalName', externalName, clusterIP: '', selector: {} });
   const host = (name: string): string => `${name}.default.svc.cluster.local`;
@@ -102,7 +103,7 @@ describe('aliases', () => {
   ]);
 });
 
-describe('gateways of networks', () => {
+describe('gateways of networks push:', () => {
   const labels = { 'topology.istio.io/network': 'n2' };
   const gateway = (spec: JsonObject): JsonObject =>
     service('gw', { type: 'LoadBalancer', ports: [{ name: 'tls', port: 15_443 }], ...spec }, { labels });

@@ -1,5 +1,6 @@
-// workloadEntryHandler, and the two workload instance handlers: pods that ServiceEntries select, WorkloadEntries that Kubernetes services select.
-// Rules: spec-events-pushes-protocol §2.5 (S2, S3, S8, S9), §2.4 (K9, pod table), §8.6.
+// workloadEntryHandler, and the two workload instance handlers: pods that ServiceEntries select, WorkloadEntries that
+// Kubernetes services select.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (pushWorkloadUpdates).
 
 import { describe } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
@@ -17,7 +18,7 @@ const vm = (spec: JsonObject = {}, meta: Parameters<typeof workloadEntry>[2] = {
 const other = workloadEntry('other', { address: '9.9.9.9', labels });
 const unlabelled = vm({ labels: { app: 'x' } });
 
-describe('a WorkloadEntry that a ServiceEntry selects', () => {
+describe('a WorkloadEntry selected by a ServiceEntry pushes:', () => {
   rows([
     ['the first one: full', [selecting()], says(vm()), `full endpoint ${EXT}`],
     ['one more: incremental', [selecting(), other], says(vm()), `incremental endpoint ${EXT}`],
@@ -53,7 +54,7 @@ describe('a WorkloadEntry that a ServiceEntry selects', () => {
   ]);
 });
 
-describe('its health', () => {
+describe('the health of a WorkloadEntry pushes:', () => {
   const checked = { annotations: { 'proxy.istio.io/health-checks-enabled': 'true' } };
   const says1 = (status: string): JsonObject => ({
     ...vm({}, checked),
@@ -68,7 +69,7 @@ describe('its health', () => {
   ]);
 });
 
-describe('a WorkloadEntry that a Kubernetes service selects', () => {
+describe('a WorkloadEntry selected by a Kubernetes service pushes:', () => {
   const web = service('web');
   rows([
     ['the first one: full', [web], says(vm()), `full endpoint ${WEB}`],
@@ -81,7 +82,7 @@ describe('a WorkloadEntry that a Kubernetes service selects', () => {
   ]);
 });
 
-describe('the proxy on it', () => {
+describe('the proxy on a WorkloadEntry pushes:', () => {
   const proxy = 'full proxy WorkloadEntry/default/vm';
   rows([
     ['its entry comes', withProxy('vm', '1.1.1.1', []), says(vm()), proxy],
@@ -92,7 +93,7 @@ describe('the proxy on it', () => {
   ]);
 });
 
-describe('a pod that a ServiceEntry selects', () => {
+describe('a pod selected by a ServiceEntry pushes:', () => {
   const p = (name: string, ip: string, rest: Parameters<typeof pod>[2] = {}): JsonObject =>
     pod(name, ip, { labels, ...rest });
   const old = p('old', '10.0.0.9');

@@ -63,11 +63,11 @@ const VERSIONS: readonly (readonly [string, string])[] = [
   ['periplus.internal/v1', 'JwksDocument'],
 ];
 
-test.each(VERSIONS)('%s %s is known', (apiVersion, kind) => {
+test.each(VERSIONS)('the kind %s %s is known', (apiVersion, kind) => {
   expect(definitionOf(apiVersion, kind)).toBeDefined();
 });
 
-test('no kind is known that is not in the list', () => {
+test('every known kind is in the list', () => {
   const listed = new Set(VERSIONS.map(([apiVersion, kind]) => definitionOf(apiVersion, kind)?.kind));
   expect(kindNames.filter(kind => !listed.has(kind))).toEqual([]);
 });
@@ -87,14 +87,14 @@ const busy = (apiVersion: string, kind: string, rest: JsonObject): JsonObject =>
   ...rest,
 });
 
-describe('metadata only', () => {
+describe('a kind stored by its metadata only', () => {
   const before = busy('apps/v1', 'Deployment', { spec: { replicas: 1 }, status: { replicas: 1 } });
   const after = busy('apps/v1', 'Deployment', { spec: { replicas: 9 }, status: { replicas: 2 } });
-  test('what the object holds besides is no change, whatever it is', () => {
+  test('ignores all other content of the object', () => {
     expect(definitions.Deployment.project(before)).toEqual(definitions.Deployment.project(after));
     expect(problemsOf(busy('apps/v1', 'Deployment', { spec: 7 }))).toEqual([]);
   });
-  test('only the projection is journalled', () => {
+  test('journals only its projection', () => {
     const [fact] = newsOf(emptyState, 'kube/Kubernetes', [{ kind: 'Add', object: before }]);
     expect(fact).toEqual({
       kind: 'Add',
@@ -105,11 +105,11 @@ describe('metadata only', () => {
       },
     });
   });
-  test('other kinds are journalled as received', () => {
+  test('leaves other kinds journalled as received', () => {
     const fact: Fact = { kind: 'Add', object: busy('v1', 'ConfigMap', { data: { a: 'b' } }) };
     expect(newsOf(emptyState, 'kube/Kubernetes', [fact])).toEqual([fact]);
   });
-  test('a lease that is renewed says nothing new', () => {
+  test('records nothing for a renewed lease', () => {
     const lease = (renewTime: string): Fact => ({
       kind: 'Update',
       object: busy('coordination.k8s.io/v1', 'Lease', { spec: { renewTime } }),
@@ -118,7 +118,7 @@ describe('metadata only', () => {
     expect(newsOf(state, 'file/Kubernetes', [lease('2')])).toEqual([]);
   });
   test.each(['Deployment', 'Lease', 'ServiceAccount', 'CustomResourceDefinition'] as const)(
-    '%s pushes nothing',
+    'pushes nothing for %s',
     kind => {
       const { group, versions } = definitions[kind];
       const object = busy(group === '' ? versions[0]! : `${group}/${versions[0]}`, kind, {});
@@ -129,8 +129,8 @@ describe('metadata only', () => {
   );
 });
 
-describe('more than the metadata', () => {
-  test('webhook configurations: names, CA and failure policy', () => {
+describe('a kind stored with part of its content', () => {
+  test('keeps names, CA and failure policy of webhook configurations', () => {
     const object = {
       ...busy('admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration', {}),
       webhooks: [{ name: 'w', clientConfig: { caBundle: 'YQ==', url: 'https://a' } }, { failurePolicy: 'Ignore' }],
@@ -142,19 +142,19 @@ describe('more than the metadata', () => {
       ],
     });
   });
-  test('trust bundles: signer and roots', () => {
+  test('keeps signer and roots of trust bundles', () => {
     const object = busy('certificates.k8s.io/v1beta1', 'ClusterTrustBundle', { spec: { trustBundle: 'PEM' } });
     expect(decodedOf('ClusterTrustBundle', object)).toEqual({ signerName: '', trustBundle: 'PEM' });
     expect(decodedOf('ClusterTrustBundle', busy('x', 'y', {}))).toEqual({ signerName: '', trustBundle: '' });
   });
-  test('imports: addresses', () => {
+  test('keeps addresses of imports', () => {
     const object = (ips: readonly string[]): JsonObject =>
       busy('multicluster.x-k8s.io/v1alpha1', 'ServiceImport', { spec: { type: 'ClusterSetIP', ips } });
     expect(decodedOf('ServiceImport', object(['10.0.0.2', '10.0.0.1']))).toEqual({ ips: ['10.0.0.1', '10.0.0.2'] });
     expect(decodedOf('ServiceImport', busy('x', 'y', {}))).toEqual({ ips: [] });
     expect(decodedOf('ServiceImport', object(['web', '10.0.0.1']))).toEqual({ ips: ['10.0.0.1'] });
   });
-  test('answers of DNS: addresses, each once', () => {
+  test('keeps addresses of DNS answers, each once', () => {
     const spec = { addresses: ['10.0.0.2', '::1', '10.0.0.1', 'web', '10.0.0.2'] };
     const found = decodedOf('ResolvedName', busy('periplus.internal/v1', 'ResolvedName', { spec }));
     expect(found).toEqual({ addresses: ['10.0.0.1', '10.0.0.2', '::1'] });

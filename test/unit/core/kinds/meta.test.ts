@@ -12,8 +12,8 @@ function meta(metadata: Json, kind: 'Service' | 'Node' | 'WasmPlugin' = 'Service
   return isRight(decoded) ? decoded.right : decoded.left.map(showProblem);
 }
 
-describe('metadata', () => {
-  test('given all of it, then what matters is kept', () => {
+describe('metadata of an object', () => {
+  test('keep the fields that are read', () => {
     const metadata = {
       name: 'reviews',
       namespace: 'prod',
@@ -33,15 +33,15 @@ describe('metadata', () => {
       uid: '',
     });
   });
-  test('given no namespace, then a namespaced object is in default and a cluster-scoped one in none', () => {
+  test('put a namespaced object without namespace into default, and a cluster-scoped one into none', () => {
     expect(meta({ name: 'a' })).toMatchObject({ namespace: 'default' });
     expect(meta({ name: 'a', namespace: 'prod' }, 'Node')).toMatchObject({ namespace: '' });
   });
-  test('given a WasmPlugin, then its resourceVersion counts', () => {
+  test('keep the resourceVersion of a WasmPlugin', () => {
     expect(meta({ name: 'a', resourceVersion: '7' }, 'WasmPlugin')).toMatchObject({ resourceVersion: '7' });
   });
   test.each([undefined, null, 'yesterday', '2026-02-30T00:00:00Z', 7])(
-    'given the creation time %j, then it is 0 and never the time of arrival',
+    'turn the creation time %j into 0, never into the time of arrival',
     creationTimestamp => {
       expect(meta({ name: 'a', creationTimestamp } as JsonObject)).toMatchObject({ creationTime: 0 });
     },
@@ -62,10 +62,10 @@ describe('metadata', () => {
     ],
     [{ name: 'a', labels: ['x'] }, 'metadata.labels: expected an object, found a list'],
     [{ name: 'a', labels: { 'a b': 'c' } }, 'metadata.labels: "a b" is not a label key: expected [prefix/]name'],
-  ])('given %j, then it is refused: %s', (metadata, problem) => {
+  ])('such as %j are refused: %s', (metadata, problem) => {
     expect(meta(metadata)).toContain(problem);
   });
-  test('given an object that is nested too deep, then it is refused before anything recurses over it', () => {
+  test('are refused before any recursion if the object is nested too deep', () => {
     const nested = (levels: number): Json => {
       let value: Json = 'x';
       for (let i = 0; i < levels; i += 1) value = { a: value };
@@ -81,7 +81,7 @@ describe('metadata', () => {
   });
 });
 
-describe('time', () => {
+describe('a timestamp', () => {
   test.each([
     ['1970-01-01T00:00:00Z', 0],
     ['2000-02-29T12:30:15.25Z', 951_827_415_250],
@@ -90,7 +90,7 @@ describe('time', () => {
     ['1969-12-31T23:59:59.999Z', -1],
     ['2026-01-01T00:00:00.123456789Z', 1_767_225_600_123],
     ['9999-12-31T23:59:59Z', 253_402_300_799_000],
-  ])('%s is %d ms', (text, ms) => {
+  ])('such as %s is %d ms', (text, ms) => {
     expect(parseTimestamp(text)).toBe(ms);
   });
   test.each([
@@ -100,7 +100,7 @@ describe('time', () => {
     '1900-02-29T00:00:00Z',
     '2026-01-01T24:00:00Z',
     '2026-01-01T00:00:00',
-  ])('%j is not a time', text => {
+  ])('such as %j is refused', text => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
 });

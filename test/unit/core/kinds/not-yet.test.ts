@@ -42,18 +42,18 @@ describe('a kind that nothing acts on yet warns once for each change', () => {
   );
 });
 
-describe('the Gateway API', () => {
-  test('its Gateway is not that of Istio', () => {
+describe('an object of the Gateway API', () => {
+  test('is a kind of its own: its Gateway is not that of Istio', () => {
     expect(definitionOf('gateway.networking.k8s.io/v1', 'Gateway')?.kind).toBe('KubernetesGateway');
     expect(definitionOf('networking.istio.io/v1', 'Gateway')?.kind).toBe('Gateway');
   });
-  test('served versions decode alike', () => {
+  test('decodes alike in every served version', () => {
     const route = withSpec('HTTPRoute', { hostnames: ['a.com'], rules: [{ backendRefs: [{ name: 'a', port: 80 }] }] });
     const beta = { ...route, apiVersion: 'gateway.networking.k8s.io/v1beta1' };
     expect(problemsOf(beta)).toEqual([]);
     expect(decodedOf('HTTPRoute', beta)).toEqual(decodedOf('HTTPRoute', route));
   });
-  test('fields that are not read are let through, and kept', () => {
+  test('keeps fields that are not read', () => {
     const gateway = withSpec('KubernetesGateway', {
       gatewayClassName: 'istio',
       listeners: [{ name: 'http', port: 80, protocol: 'HTTP', future: {} }],
@@ -93,7 +93,7 @@ describe('the Gateway API', () => {
       ['Ingress', { rules: [{ http: { paths: [{ path: 1 }] } }] }],
       'spec.rules[0].http.paths[0].path: expected a string, found 1',
     ],
-  ])('given %j, then %s', ([kind, spec], problem) => {
+  ])('such as %j is refused: %s', ([kind, spec], problem) => {
     expect(problemsOf(withSpec(kind, spec))).toEqual([problem]);
   });
 });

@@ -13,16 +13,16 @@ const service = (port: JsonObject): JsonObject => ({
   spec: { ports: [{ port: 80, ...port }] },
 });
 
-describe('integers or strings', () => {
-  test.each([8080, 'http'])('a target port may be %j', targetPort => {
+describe('an integer or string', () => {
+  test.each([8080, 'http'])('may be the target port %j', targetPort => {
     expect(decodedOf('Service', service({ targetPort })).ports[0]?.targetPort).toBe(targetPort);
   });
-  test.each([1.5, true, { a: 1 }])('a target port may not be %j', targetPort => {
+  test.each([1.5, true, { a: 1 }])('may not be the target port %j', targetPort => {
     expect(problemsOf(service({ targetPort }))).toHaveLength(1);
   });
 });
 
-describe('the API server takes no number for a text and no text for a number', () => {
+describe('the API server does not convert numbers and text:', () => {
   const rule = (trafficPolicy: JsonObject): readonly string[] =>
     problemsOf(withSpec('DestinationRule', { host: 'a', trafficPolicy }));
   test.each<[JsonObject, readonly string[]]>([
@@ -54,22 +54,22 @@ describe('the API server takes no number for a text and no text for a number', (
     ],
     [{ tls: { mode: 1 } }, ['spec.trafficPolicy.tls.mode: expected a string, found 1']],
     [{ outlier_detection: {} }, ['spec.trafficPolicy.outlier_detection: unknown field']],
-  ])('given %j, then %j', (policy, problems) => {
+  ])('%j has the problems %j', (policy, problems) => {
     expect(rule(policy)).toEqual(problems);
   });
 });
 
-describe('base64', () => {
+describe('base64 data', () => {
   const secret = (value: string): JsonObject => ({
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: 'a', namespace: 'prod' },
     data: { k: value },
   });
-  test.each(['', 'YQ==', 'YWI='])('%j is some', value => {
+  test.each(['', 'YQ==', 'YWI='])('such as %j is accepted', value => {
     expect(problemsOf(secret(value))).toEqual([]);
   });
-  test.each(['a', '%', 'YQ=x'])('%j is none', value => {
+  test.each(['a', '%', 'YQ=x'])('such as %j is refused', value => {
     expect(problemsOf(secret(value))).toHaveLength(1);
   });
 });
@@ -87,12 +87,12 @@ test.each([
   ['1_000', 1000],
   ['0x1F', 31],
   ['~', null],
-])('YAML: %s is %j', (text, value) => {
+])('the YAML scalar %s is %j', (text, value) => {
   const parsed = parseDocuments('a.yaml', `a: ${text}`);
   expect('documents' in parsed ? parsed.documents.map(document => document.value) : parsed).toEqual([{ a: value }]);
 });
 
-describe('quantities', () => {
+describe('a quantity', () => {
   const pod = (cpu: Json): JsonObject => ({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -101,14 +101,14 @@ describe('quantities', () => {
   });
   /** Nothing that proxies are sent depends on one: they may be texts or numbers, and a change of one is no change. */
   test.each<[Json]>([['100m'], ['0.1'], [0.1], [1], ['1e3'], ['12Mi'], [null]])(
-    '%j in a pod is nobody’s business',
+    'such as %j in a pod is not validated',
     cpu => {
       expect(problemsOf(pod(cpu))).toEqual([]);
       const { project } = definitions.Pod;
       expect(project(pod(cpu))).toEqual(project(pod('5')));
     },
   );
-  test('nor those of a node', () => {
+  test('of a node is not validated', () => {
     const node = (memory: Json): JsonObject => ({
       apiVersion: 'v1',
       kind: 'Node',
@@ -120,7 +120,7 @@ describe('quantities', () => {
   });
 });
 
-describe('durations', () => {
+describe('a duration', () => {
   const timeout = (text: Json): readonly string[] =>
     problemsOf(
       withSpec('VirtualService', {
@@ -128,28 +128,28 @@ describe('durations', () => {
         http: [{ timeout: text, route: [{ destination: { host: 'b' } }] }],
       }),
     );
-  test.each(['1s', '0.5s', '1h30m', '250ms', '1m0.5s', '+2s'])('%s is one', text => {
+  test.each(['1s', '0.5s', '1h30m', '250ms', '1m0.5s', '+2s'])('such as %s is accepted', text => {
     expect(timeout(text)).toEqual([]);
   });
-  test.each([['1'], [1], ['s'], [''], ['1 s'], ['1d'], ['1s2'], [true], [{}]])('%j is none', text => {
+  test.each([['1'], [1], ['s'], [''], ['1 s'], ['1d'], ['1s2'], [true], [{}]])('such as %j is refused', text => {
     expect(timeout(text)).toHaveLength(1);
   });
 });
 
-describe('a YAML file as Kubernetes reads it', () => {
+describe('a YAML file, read as by Kubernetes,', () => {
   const decoded = (yaml: string): JsonObject => {
     const parsed = parseDocuments('a.yaml', yaml);
     if (!('documents' in parsed)) throw new Error(parsed.reason);
     return parsed.documents[0]?.value as JsonObject;
   };
-  test('a label that is a boolean for YAML 1.1 has to be quoted, as for kubectl', () => {
+  test('requires quotes around a label that is a YAML 1.1 boolean, as kubectl does', () => {
     const of = (value: string): JsonObject =>
       decoded(`apiVersion: v1\nkind: Namespace\nmetadata: {name: a, labels: {mesh: ${value}}}`);
     expect(problemsOf(of('"on"'))).toEqual([]);
     expect(problemsOf(of('on'))).toEqual(['metadata.labels[mesh]: expected a string, found true']);
     expect(problemsOf(of('8080'))).toEqual(['metadata.labels[mesh]: expected a string, found 8080']);
   });
-  test('anchors, block texts and JSON are YAML', () => {
+  test('may contain anchors, block text and JSON', () => {
     const map = decoded(
       'apiVersion: v1\nkind: ConfigMap\nmetadata: {"name": "a"}\ndata:\n  a: &x |\n    one\n    two\n  b: *x\n',
     );
@@ -157,7 +157,7 @@ describe('a YAML file as Kubernetes reads it', () => {
   });
 });
 
-describe('what Istio does not look at', () => {
+describe('Istio does not validate', () => {
   const long = 'a'.repeat(100);
   const rule = { route: [{ destination: { host: 'a.' } }] };
   const routed = (http: JsonObject, more: JsonObject = {}): readonly string[] =>

@@ -27,7 +27,7 @@ function meshAfter(...said: readonly Said[]): State {
 }
 const log = (state: State): string => state.mesh.effective.accessLogFile;
 
-describe('precedence', () => {
+describe('precedence of mesh sources', () => {
   test.each<[string, readonly Said[]]>([
     ['', []],
     ['/shared', [['shared', { accessLogFile: '/shared' }]]],
@@ -61,12 +61,12 @@ describe('precedence', () => {
         [undefined, null],
       ],
     ],
-  ])('the access log goes to %j', (expected, said) => {
+  ])('sends the access log to %j', (expected, said) => {
     expect(log(meshAfter(...said))).toBe(expected);
     expect(log(meshAfter(...[...said].sort((a, b) => Number(b[1] !== null) - Number(a[1] !== null))))).toBe(expected);
   });
 
-  test('networks are never merged: the first source that says any is used alone', () => {
+  test('uses the networks of the first source that has any, and never merges them', () => {
     const networks = (state: State): readonly string[] => Object.keys(state.networks.effective.networks);
     const map = say(emptyState, ['configMap', { networks: { map: {} } }], 'MeshNetworks');
     const file = say(map, [undefined, { networks: { file: {} } }], 'MeshNetworks');
@@ -76,9 +76,9 @@ describe('precedence', () => {
   });
 });
 
-describe('a source that errs', () => {
+describe('a mesh source with an error', () => {
   const good = meshAfter(['configMap', { accessLogFile: '/good' }]);
-  test('keeps its last good word and says why the new one is refused', () => {
+  test('keeps its last good value and reports why the new one is refused', () => {
     const bad = step(good, { source: SOURCE, kind: 'MeshConfig', layer: 'configMap', value: { accessLogFile: 7 } });
     expect(log(bad.state)).toBe('/good');
     expect(bad.effects).toMatchObject([{ kind: 'Verdict', accepted: false, problems: [{ path: 'accessLogFile' }] }]);
@@ -98,7 +98,7 @@ const value = fc.constantFrom<Json>(
 );
 const said = fc.tuple(fc.constantFrom<MeshLayer | undefined>(undefined, 'configMap', 'shared'), value);
 
-test('law 3: the order between sources does not matter', () => {
+test('law 3: the order between mesh sources does not matter', () => {
   const interleaved = fc.tuple(fc.array(said, { maxLength: 10 }), fc.infiniteStream(fc.nat(2)));
   fc.assert(
     fc.property(interleaved, ([all, choices]) => {
@@ -115,7 +115,7 @@ test('law 3: the order between sources does not matter', () => {
   );
 });
 
-test('law 6: a snapshot holds every source, and what it errs in', () => {
+test('law 6: a snapshot holds every mesh source and its error', () => {
   fc.assert(
     fc.property(fc.array(said, { maxLength: 8 }), fc.array(said, { maxLength: 4 }), (before, then) => {
       const state = meshAfter(...before);
@@ -128,7 +128,7 @@ test('law 6: a snapshot holds every source, and what it errs in', () => {
   );
 });
 
-describe('ConfigMaps', () => {
+describe('mesh configuration in ConfigMaps', () => {
   const configMap = (name: string, data: JsonObject, namespace = 'istio-system'): Fact => ({
     kind: 'Add',
     object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data },
@@ -137,7 +137,7 @@ describe('ConfigMaps', () => {
   const saying = (state: State, source = SOURCE) => ({ state, source, shared: 'common' });
   const yaml = { mesh: 'accessLogFile: /dev/stdout\nenableTracing: no\n', meshNetworks: 'networks: {}' };
 
-  test('of our name in the system namespace of the config cluster count', () => {
+  test('is read under our name in the system namespace of the config cluster', () => {
     const facts = mesh(withMeshFacts(saying(emptyState), [configMap('istio', yaml)]));
     expect(facts).toMatchObject([
       { kind: 'MeshConfig', layer: 'configMap', value: { accessLogFile: '/dev/stdout', enableTracing: false } },
@@ -151,13 +151,13 @@ describe('ConfigMaps', () => {
     expect(mesh(withMeshFacts(saying(emptyState, 'kube/remote'), [configMap('istio', yaml)]))).toEqual([]);
   });
 
-  test('are called after the revision', () => {
+  test('has the revision in its name', () => {
     const canary = step(emptyState, { kind: 'Engine', source: 'runtime', settings: { revision: 'canary' } }).state;
     const named = (name: string): number => mesh(withMeshFacts(saying(canary), [configMap(name, yaml)])).length;
     expect([named('istio'), named('istio-canary')]).toEqual([0, 2]);
   });
 
-  test('say nothing any more when they are gone, and only when they were there', () => {
+  test('ends when the ConfigMap is deleted, if it existed', () => {
     const ref = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'istio-system', name: 'istio' };
     const gone: Fact = { kind: 'Delete', ref };
     const there = step(emptyState, { source: SOURCE, ...configMap('istio', yaml) }).state;
@@ -168,7 +168,7 @@ describe('ConfigMaps', () => {
     expect(mesh(withMeshFactsOfList(saying(there), [configMap('istio', yaml)], []))).toHaveLength(2);
   });
 
-  test('text that is no YAML is refused by the core; what says the same again is no news', () => {
+  test('is refused by the core if it is not YAML, and ignored if it repeats the same', () => {
     const bad = mesh(withMeshFacts(saying(emptyState), [configMap('istio', { mesh: 'a: [' })]));
     const state = bad.reduce((at, fact) => step(at, { source: SOURCE, ...fact }).state, emptyState);
     expect(state.mesh.others?.configMap?.refused?.raw).toBe('a: [');
@@ -201,18 +201,18 @@ describe('the ProxyConfig of a workload', () => {
   const annotated = (text: string): State =>
     withObjects(state, pod('web-1', '10.0.0.1', { labels, annotations: { 'proxy.istio.io/config': text } }));
 
-  test('mesh < root namespace < namespace < workload; of each level the oldest', () => {
+  test('merges mesh < root namespace < namespace < workload, the oldest of each level', () => {
     const found = of(state);
     expect(found).toMatchObject({ concurrency: 2, proxyMetadata: { M: 'mesh', A: 'root', B: 'space', C: 'web' } });
     expect(found.image).toBeUndefined();
   });
-  test('in the root namespace that of the mesh is its own', () => {
+  test('in the root namespace, is that of the mesh', () => {
     expect(of(state, {}, 'istio-system')).toMatchObject({
       concurrency: 1,
       proxyMetadata: { M: 'mesh', A: 'root', B: 'root' },
     });
   });
-  test('the annotation of the pod stands between those of the namespace and the workload', () => {
+  test('ranks the annotation of the pod between namespace and workload', () => {
     const text = 'concurrency: 3\nholdApplicationUntilProxyStarts: yes\nproxyMetadata: { B: pod, C: pod }\nfuture: 1';
     expect(of(annotated(text))).toMatchObject({
       concurrency: 3,
@@ -220,10 +220,10 @@ describe('the ProxyConfig of a workload', () => {
       proxyMetadata: { M: 'mesh', A: 'root', B: 'pod', C: 'web' },
     });
   });
-  test('an agent says its annotations itself, where no pod is known', () => {
+  test('takes annotations from the agent if the pod is unknown', () => {
     expect(of(state, { ANNOTATIONS: { 'proxy.istio.io/config': 'concurrency: 4' } }).concurrency).toBe(4);
   });
-  test.each(['{', 'concurrency: many', 'a: &a [*a]', '7', 'a: 1\na: 2'])('the annotation %j is none', text => {
+  test.each(['{', 'concurrency: many', 'a: &a [*a]', '7', 'a: 1\na: 2'])('ignores the annotation %j', text => {
     expect(of(annotated(text))).toEqual(of(withObjects(state, pod('web-1', '10.0.0.1', { labels }))));
   });
 });

@@ -24,8 +24,8 @@ function problems(read: Either<readonly Problem[], unknown>): readonly string[] 
   return isRight(read) ? [] : read.left.map(showProblem);
 }
 
-describe('one source over the defaults', () => {
-  test('given nothing, then the defaults are in force', () => {
+describe('mesh configuration from one source', () => {
+  test('is the defaults if it is empty', () => {
     expect(effective({})).toEqual(defaultMeshConfig);
   });
   test.each<[string, JsonObject, Partial<MeshConfig>]>([
@@ -68,12 +68,12 @@ describe('one source over the defaults', () => {
   ])('%s', (_rule, raw, expected) => {
     expect(effective(raw)).toEqual({ ...defaultMeshConfig, ...expected });
   });
-  test('given tracingServiceName, then it takes the place of serviceCluster, of which only one can be', () => {
+  test('prefers tracingServiceName to serviceCluster, which exclude each other', () => {
     const { defaultConfig } = effective({ defaultConfig: { tracingServiceName: 'CANONICAL_NAME_ONLY' } });
     expect(defaultConfig.tracingServiceName).toBe('CANONICAL_NAME_ONLY');
     expect(defaultConfig.serviceCluster).toBeUndefined();
   });
-  test('given a second source, then it is merged over the first by the same rules', () => {
+  test('is merged under a second source by the same rules', () => {
     const first = effective({
       trustDomainAliases: ['b'],
       defaultProviders: { metrics: ['prometheus'], tracing: ['x'] },
@@ -91,26 +91,26 @@ describe('one source over the defaults', () => {
   });
 });
 
-describe('what is accepted all the same', () => {
+describe('mesh configuration is accepted', () => {
   test.each<[Json, string]>([
     [{ extensionProviders: [{ name: 'x' }] }, 'extensionProviders[3]: is empty; expected one provider, such as zipkin'],
     [
       { extensionProviders: [{ name: 'x', zipkin: { service: 'z.com' } }] },
       'extensionProviders[3].zipkin.port: is missing; expected a port from 1 to 65535',
     ],
-  ])('given %j, with the warning %s', (raw, warning) => {
+  ])('for %j, with the warning %s', (raw, warning) => {
     const read = meshConfigOf(raw);
     expect(isRight(read) && read.right.warnings.map(showProblem)).toEqual([warning]);
   });
   test.each<[Json]>([
     [{ trustDomain: 'Some.Domain.', protocolDetectionTimeout: '-1s', rootNamespace: 'any thing' }],
     [{ serviceSettings: [{ hosts: ['*a.b', '*-c'] }] }],
-  ])('given %j', raw => {
+  ])('for %j', raw => {
     expect(problems(meshConfigOf(raw))).toEqual([]);
   });
 });
 
-describe('what is refused', () => {
+describe('mesh configuration is refused', () => {
   test.each<[Json, string]>([
     ['mesh', 'expected an object, found the string "mesh"'],
     [{ enableTracing: 'yes' }, 'enableTracing: expected true or false, found the string "yes"'],
@@ -131,7 +131,7 @@ describe('what is refused', () => {
       { defaultConfig: { discoveryAddress: 'istiod' } },
       'defaultConfig.discoveryAddress: "istiod" is not an address: expected host:port',
     ],
-  ])('given %j, then %s', (raw, problem) => {
+  ])('for %j: %s', (raw, problem) => {
     expect(problems(meshConfigOf(raw))).toEqual([problem]);
   });
   test.each<[Json, string]>([
@@ -147,12 +147,12 @@ describe('what is refused', () => {
       { networks: { n: { gateways: [{ address: '1.2.3.4' }] } } },
       'networks[n].gateways[0].port: is missing; expected a port from 1 to 65535',
     ],
-  ])('given networks %j, then %s', (raw, problem) => {
+  ])('for networks %j: %s', (raw, problem) => {
     expect(problems(meshNetworksOf(raw))).toEqual([problem]);
   });
 });
 
-describe('facts about the mesh', () => {
+describe('a fact about the mesh', () => {
   const said = (state: State, seq: number, value: Json): Step => {
     const event: Event & { readonly kind: 'MeshConfig' } = {
       seq,
@@ -165,21 +165,21 @@ describe('facts about the mesh', () => {
   };
   const [first] = said(emptyState, 1, { accessLogFile: '/a', defaultConfig: { statusPort: 15099 } });
 
-  test('given a change, then everything is pushed and unchanged fields keep their identity', () => {
+  test('pushes everything for a change, and unchanged fields keep their identity', () => {
     const [second, effects] = said(first, 2, { accessLogFile: '/b', defaultConfig: { statusPort: 15099 } });
     expect(effects).toMatchObject([{ kind: 'Push', request: { full: true, forced: true, reasons: { global: 1 } } }]);
     expect(second.mesh.effective.accessLogFile).toBe('/b');
     expect(second.mesh.effective.defaultConfig).toBe(first.mesh.effective.defaultConfig);
     expect(second.mesh.effective.extensionProviders).toBe(emptyState.mesh.effective.extensionProviders);
   });
-  test('given another way to say the same, then nothing is pushed', () => {
+  test('pushes nothing for equivalent content', () => {
     const again = { defaultConfig: { statusPort: 15099 }, accessLogFile: '/a', enableTracing: true };
     const [second, effects] = said(first, 2, again);
     expect(effects).toEqual([]);
     expect(second.mesh.effective).toBe(first.mesh.effective);
     expect(second.mesh.raw).toEqual(again);
   });
-  test('given a value that is refused, then the one before stays, and the next good one ends it', () => {
+  test('keeps the value before a refused one, until the next good one', () => {
     const [second, effects] = said(first, 2, { proxyListenPort: 0 });
     expect(effects).toMatchObject([{ kind: 'Verdict', object: 'MeshConfig', accepted: false }]);
     expect(second.mesh.effective).toBe(first.mesh.effective);
@@ -188,7 +188,7 @@ describe('facts about the mesh', () => {
     expect(after).toEqual([{ kind: 'Verdict', object: 'MeshConfig', accepted: true, problems: [] }]);
     expect(third.mesh.refused).toBeUndefined();
   });
-  test('given an unknown field, then it is said and otherwise ignored', () => {
+  test('reports an unknown field and otherwise ignores it', () => {
     const [second, effects] = said(emptyState, 1, { accesLogFile: '/a' });
     expect(effects).toEqual([
       {
@@ -200,19 +200,19 @@ describe('facts about the mesh', () => {
     ]);
     expect(second.mesh.effective).toBe(emptyState.mesh.effective);
   });
-  test('given that the source is gone, then the defaults are back', () => {
+  test('restores the defaults when its source is gone', () => {
     const [second, effects] = said(first, 2, null);
     expect(second.mesh).toEqual({ effective: defaultMeshConfig, raw: undefined, at: 2 });
     expect(effects).toHaveLength(1);
   });
-  test('given a snapshot, then it is restored with what was refused beside it', () => {
+  test('survives a snapshot, with what was refused beside it', () => {
     const [second] = said(first, 2, { proxyListenPort: 0 });
     const { raw, at, refused } = second.mesh;
     const fact = { kind: 'MeshConfig', value: raw, at, refused: refused as unknown as Json };
     expect(restoreMesh(emptyState, fact).mesh).toEqual(second.mesh);
     expect(restoreNetworks(emptyState, { kind: 'MeshNetworks', at: 0 }).networks).toEqual(emptyState.networks);
   });
-  test('given networks, then those that did not change keep their identity', () => {
+  test('keeps the identity of unchanged networks', () => {
     const networks = (seq: number, state: State, value: Json): Step =>
       meshNetworksHandler(state, { seq, time: 0, source: 'file/k', kind: 'MeshNetworks', value });
     const east = { endpoints: [{ fromRegistry: 'east' }] };

@@ -17,7 +17,7 @@ test.each([
   ['*foo.com', 'xfoo.com', true],
   ['*.a.com', '*.b.com', false],
   ['a.com', 'b.com', false],
-])('%s matches %s: %s', (a, b, expected) => {
+])('the host %s matches %s: %s', (a, b, expected) => {
   expect(matches(a, b)).toBe(expected);
 });
 
@@ -27,17 +27,17 @@ test.each([
   ['*.com', '*.a.com', false],
   ['*.com', 'a.com', false],
   ['*', '*', true],
-])('%s is a subset of %s: %s', (a, b, expected) => {
+])('the host %s is a subset of %s: %s', (a, b, expected) => {
   expect(subsetOf(a, b)).toBe(expected);
 });
 
-describe('most specific', () => {
-  test('the name itself, else the longest wildcard', () => {
+describe('the most specific host', () => {
+  test('is the name itself, else the longest wildcard', () => {
     expect(mostSpecific('a.b.com', ['*', '*.com', 'a.b.com', '*.b.com'])).toBe('a.b.com');
     expect(mostSpecific('a.b.com', ['*', '*.com', '*.b.com', '*.c.com'])).toBe('*.b.com');
     expect(mostSpecific('a.b.com', ['*.c.com'])).toBeUndefined();
   });
-  test('a wildcard is covered by itself or a broader one only', () => {
+  test('covers a wildcard only if it is the same or broader', () => {
     expect(mostSpecific('*.b.com', ['x.b.com', '*.com'])).toBe('*.com');
   });
 });
@@ -49,7 +49,7 @@ test.each([
   ['10.0.0.1', '10.0.0.1'],
   ['::1', '::1'],
   ['', ''],
-])('short name %j is %j', (host, expected) => {
+])('the short name %j is resolved to %j', (host, expected) => {
   expect(resolveShortName(host, 'ns', 'cluster.local')).toBe(expected);
 });
 
@@ -59,11 +59,11 @@ test.each([
   ['other/g', 'other/g'],
   ['g', 'ns/g'],
   ['g.other.svc.cluster.local', 'other/g'],
-])('gateway %s is %s', (gateway, expected) => {
+])('the gateway name %s is resolved to %s', (gateway, expected) => {
   expect(resolveGatewayName(gateway, 'ns')).toBe(expected);
 });
 
-test('the Service that a host names', () => {
+test('a host name is resolved to its Service', () => {
   expect(kubernetesServiceOf('a.b.svc.cluster.local', 'cluster.local')).toEqual({ name: 'a', namespace: 'b' });
   expect(kubernetesServiceOf('x.a.b.svc.cluster.local', 'cluster.local')).toBeUndefined();
   expect(kubernetesServiceOf('a.example.com', 'cluster.local')).toBeUndefined();

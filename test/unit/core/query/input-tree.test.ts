@@ -18,7 +18,7 @@ const find = (tree: InputTree<Noted>, inputs: object): string | undefined => tre
 describe('the memo of inputs', () => {
   const object = {};
 
-  test('the order of members does not count, nor do members that are undefined', () => {
+  test('ignores the order of members and members that are undefined', () => {
     const tree = treeOf(['one', { a: 1, b: 'x' }]);
     expect(find(tree, { b: 'x', a: 1 })).toBe('one');
     expect(find(tree, { c: undefined, b: 'x', a: 1 })).toBe('one');
@@ -27,7 +27,7 @@ describe('the memo of inputs', () => {
     expect(find(tree, { a: 1, b: null })).toBeUndefined();
   });
 
-  test('scalars count by value and type, arrays by their elements, other objects by identity', () => {
+  test('compares scalars by value and type, arrays by element, other objects by identity', () => {
     const tree = treeOf(['one', { of: [object, ['x', 1]] }], ['nan', { of: Number.NaN }]);
     expect(find(tree, { of: [object, ['x', 1]] })).toBe('one');
     expect(find(tree, { of: [object, ['x', '1']] })).toBeUndefined();
@@ -37,7 +37,7 @@ describe('the memo of inputs', () => {
     expect(find(tree, { of: Number.NaN })).toBe('nan');
   });
 
-  test('of more members than a number has bits, those that are absent are told apart too', () => {
+  test('distinguishes absent members also beyond the bits of a number', () => {
     const names = Array.from({ length: 70 }, (_, i) => `m${i}`);
     const record = (missing: number): object =>
       Object.fromEntries(names.map((name, i) => [name, i === missing ? undefined : 1]));
@@ -45,7 +45,7 @@ describe('the memo of inputs', () => {
     expect([60, 61, 62].map(missing => find(tree, record(missing)))).toEqual(['60', '61', undefined]);
   });
 
-  test('a thousand that differ in one place or another are all found again, and no others', () => {
+  test('finds a thousand inputs that differ in one place each, and no others', () => {
     const inputs = Array.from({ length: 1000 }, (_, i) => ({ kind: 'same', a: i % 10, b: [i % 7, object], c: `${i}` }));
     const tree = treeOf(...inputs.map((each, i) => [`${i}`, each] as const));
     expect(inputs.map(each => find(tree, { ...each, b: [...each.b] }))).toEqual(inputs.map((_, i) => `${i}`));
@@ -53,7 +53,7 @@ describe('the memo of inputs', () => {
     expect(tree.size).toBe(1000);
   });
 
-  test('a sweep forgets what was not used, and nothing else', () => {
+  test('drops unused inputs in a sweep, and no others', () => {
     const tree = treeOf(['old', { a: 1 }], ['kept', { a: 2 }], ['other', { a: 3, b: 1 }]);
     tree.find(tree.atomsOf({ a: 2 }))!.usedInEpoch = 5;
     expect([...tree.sweeping(4)].length).toBeGreaterThan(0);

@@ -55,7 +55,7 @@ describe('a generator', () => {
 });
 
 describe('provenance', () => {
-  it('names objects found and missed, through queries and derived facets', () => {
+  it('names objects found and objects missed, through queries and derived facets', () => {
     const tracker = new Tracker();
     const client = proxy('client', { namespace: 'prod' });
     const derived: Derivation<string> = { name: 'mode', run: reader => reader.get(modeOf, 'prod/two') ?? '' };

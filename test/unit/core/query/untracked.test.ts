@@ -38,12 +38,12 @@ describe('readers of two states', () => {
     run: reader => `${reader.get(zone, 'n')} ${reader.get(mesh, 'ns')}`,
   };
 
-  it('give each its own answer, also through other queries that were asked before', () => {
+  it('give each its own answer, also after the other was asked through other queries', () => {
     const readers = readersOf(before, after);
     expect([readers.before.get(zone, 'n'), readers.after.get(zone, 'n')]).toEqual(['a', 'b']);
     expect([readers.before.get(both, ''), readers.after.get(both, '')]).toEqual(['a a', 'b a']);
   });
-  it('derive what both have once', () => {
+  it('derive shared content once', () => {
     runs.length = 0;
     const readers = readersOf(before, after);
     expect([readers.before.get(both, ''), readers.after.get(both, '')]).toEqual(['a a', 'b a']);

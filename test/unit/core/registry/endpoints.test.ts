@@ -164,6 +164,23 @@ describe('ServiceEntries', () => {
     ]);
   });
 
+  test('an endpoint serves at its own port of that name, else at the target port, else at the port of the service', () => {
+    const spec = {
+      hosts: ['ext.example.com'],
+      ports: [
+        { number: 80, name: 'http', protocol: 'HTTP', targetPort: 8080 },
+        { number: 90, name: 'admin', protocol: 'HTTP' },
+      ],
+      endpoints: [{ address: '1.1.1.1', ports: { http: 9090 } }, { address: '2.2.2.2' }],
+    };
+    expect(endpoints(world([serviceEntry('ext', spec)]), EXT).map(e => `${e.addresses[0]}:${e.port}`)).toEqual([
+      '1.1.1.1:9090',
+      '2.2.2.2:8080',
+      '1.1.1.1:90',
+      '2.2.2.2:90',
+    ]);
+  });
+
   test('without endpoints a DNS entry is its own endpoint; a static one has none', () => {
     const dns = world([serviceEntry('ext', { hosts: ['ext.example.com'], resolution: 'DNS' })]);
     expect(endpoints(dns, EXT).map(e => e.addresses[0])).toEqual(['ext.example.com']);

@@ -1,5 +1,4 @@
 // The service model point by point: what Istio's registries say of services and endpoints, each with a row of its own.
-// Rules: spec-routes-visibility §17, spec-clusters-endpoints §11, §12, spec-events-pushes-protocol §8.2.
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';

@@ -117,6 +117,38 @@ describe('step', () => {
     expect(asked(['a', 'b'])).toEqual([]);
   });
 
+  test('ends the wait for a cluster with an empty nonce too: such a client may never answer the response', () => {
+    const waiting: Session = { ...openSession('delta', 's'), awaitedCdsNonce: 's/1' };
+    expect(run(waiting, delta(CDS, ['b'], ''))[0].awaitedCdsNonce).toBeUndefined();
+    expect(run(waiting, delta(CDS, ['b'], 's/1'))[0].awaitedCdsNonce).toBeUndefined();
+    expect(run(waiting, delta(CDS, ['b'], 's/0'))[0].awaitedCdsNonce).toBe('s/1');
+    expect(run(waiting, delta(LDS, ['b'], ''))[0].awaitedCdsNonce).toBe('s/1');
+  });
+
+  test('keeps what an ACK of a later response accepted when a NACK of an earlier one comes late', () => {
+    const said = (nonce: string, error?: string): SessionInput => ({
+      kind: 'Request',
+      request: { protocol: 'delta', typeUrl: CDS, subscribe: [], unsubscribe: [], initial: new Map(), nonce, error },
+    });
+    const [session] = run(
+      openSession('delta', 's'),
+      delta(CDS),
+      evaluated(1, CDS, '1'),
+      { kind: 'Sent' },
+      { kind: 'Push' },
+      evaluated(2, CDS, '2'),
+      { kind: 'Sent' },
+    );
+    const [late, effects] = run(session, said('s/2'), said('s/1', 'no'));
+    expect(late.watches.get(CDS)).toMatchObject({ nonceAcked: 's/2', lastError: 'no', unanswered: [] });
+    expect(late.watches.get(CDS)?.nackedNames.size).toBe(0);
+    expect(effects).toMatchObject([{ kind: 'Nacked', nonce: 's/1', sent: [], blamed: [] }]);
+    // In the order in which they were sent, the refused name is doubtful until it is accepted.
+    const [early] = run(session, said('s/1', 'no'));
+    expect([...(early.watches.get(CDS)?.nackedNames ?? [])]).toEqual(['a']);
+    expect(run(early, said('s/2'))[0].watches.get(CDS)?.nackedNames.size).toBe(0);
+  });
+
   test('sends nothing for an unchanged set, by identity or by value', () => {
     const first = evaluated(1, CDS, '1');
     const [session] = run(openSession('delta', 's'), delta(CDS), first, { kind: 'Sent' }, { kind: 'Push' });

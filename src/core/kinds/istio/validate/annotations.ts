@@ -1,4 +1,5 @@
-// Annotations that decide whether an object of Istio is accepted at all. Source: Istio pkg/config/validation (validateMetadata).
+// Annotations that decide whether an object of Istio is accepted at all. Source: Istio pkg/config/validation
+// (validateMetadata).
 
 import { goBoolean } from '../../../base/go-boolean.ts';
 import { isObject } from '../../../base/json.ts';

@@ -1,5 +1,5 @@
-// The syntax of CEL expressions (the language's specification, doc/langdef.md), as cel-go parses them: the grammar, the reserved words, and what
-// the standard macros take. Nothing is evaluated and no types are checked: Envoy does that.
+// The syntax of CEL expressions (the language's specification, doc/langdef.md), as cel-go parses them: the grammar, the
+// reserved words, and what the standard macros take. Nothing is evaluated and no types are checked: Envoy does that.
 
 import { quoted } from '../../report.ts';
 
@@ -59,12 +59,12 @@ interface Token {
   readonly text: string;
   readonly at: number;
 }
-/** What an expression is as far as macros ask. */
+/** The form of an expression, as the macros need it. */
 type Shape = 'name' | 'selection' | 'other';
 
 class SyntaxProblem extends Error {}
 
-/** What is wrong with the syntax of an expression, if anything. */
+/** The first problem in the syntax of an expression, if any. */
 export function celProblem(expression: string): string | undefined {
   if (expression.length > LENGTH_MAX)
     return `is ${expression.length} characters long; at most ${LENGTH_MAX} are allowed`;
@@ -122,7 +122,9 @@ class Parser {
     return shape;
   }
 
-  /** Precedence decides what an expression means, not whether it is one: operands and operators are a flat row here. */
+  /**
+   * Precedence affects the meaning of an expression, not its validity: here, operands and operators are a flat list.
+   */
   operation(): Shape {
     let shape = this.unary();
     while (BINARY.has(this.peek().text)) {

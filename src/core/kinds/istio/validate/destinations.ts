@@ -1,5 +1,5 @@
-// Destination of a route: host, subset, port; and the weights of several. Source: Istio pkg/config/validation (validateDestination,
-// validateHTTPRouteDestinations, validateRouteDestinations).
+// Destination of a route: host, subset, port; and the weights of several. Source: Istio pkg/config/validation
+// (validateDestination, validateHTTPRouteDestinations, validateRouteDestinations).
 
 import type { Destination } from '../../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../../report.ts';

@@ -1,4 +1,5 @@
-// The address, ports and labels of one workload outside Kubernetes. Source: Istio pkg/config/validation (validateWorkloadEntry).
+// The address, ports and labels of one workload outside Kubernetes. Source: Istio pkg/config/validation
+// (validateWorkloadEntry).
 
 import { isIp } from '../../../base/ip.ts';
 import type { WorkloadEntry } from '../../../schema/istio-types.gen.ts';

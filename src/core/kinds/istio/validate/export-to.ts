@@ -1,4 +1,5 @@
-// exportTo: to which namespaces a resource is visible. Source: Istio pkg/config/validation (validateExportTo), pkg/config/visibility.
+// exportTo: to which namespaces a resource is visible. Source: Istio pkg/config/validation (validateExportTo),
+// pkg/config/visibility.
 
 import { quoted, type Report } from '../../report.ts';
 import { isLabel } from './hosts.ts';

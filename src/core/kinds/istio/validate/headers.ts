@@ -1,4 +1,5 @@
-// Names of HTTP headers in matches and in operations. Source: Istio pkg/config/validation (ValidateHTTPHeaderName and its relatives).
+// Names of HTTP headers in matches and in operations. Source: Istio pkg/config/validation (ValidateHTTPHeaderName and
+// its relatives).
 
 import type { Headers } from '../../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../../report.ts';
@@ -58,7 +59,7 @@ function checkOperationName(name: string, authorityAllowed: boolean, path: strin
   } else if (name.startsWith(':')) report(path, `${quoted(name)}: headers that begin with ":" cannot be changed`);
 }
 
-/** The header that says which host is asked for. */
+/** The header with the requested host. */
 export function isAuthority(name: string): boolean {
   const lower = name.toLowerCase();
   return lower === ':authority' || lower === 'host';

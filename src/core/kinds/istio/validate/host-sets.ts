@@ -1,7 +1,8 @@
-// Questions about a whole list of hosts, which may be as long as an object can be: which of them overlap, and which names they cover.
+// Questions about a whole list of hosts, which may be as long as an object can be: which of them overlap, and which
+// names they cover.
 //
-// Nothing is compared pair by pair. Exact names are looked up; a wildcard is found by the tail of a name, of which there are as many as wildcards
-// have different lengths, at most the length of a name.
+// No two hosts are compared directly. Exact names are looked up; a wildcard is found by the tail of a name, of which
+// there are as many as wildcards have different lengths, at most the length of a name.
 
 import { isWildcard, subsetOf } from '../../../model/hosts.ts';
 
@@ -30,7 +31,9 @@ class Tails {
   }
 }
 
-/** For each host the place of the first host before it that it has a name in common with; undefined if there is none. */
+/**
+ * For each host the place of the first host before it that it has a name in common with; undefined if there is none.
+ */
 export function earlierOverlaps(hosts: readonly string[]): readonly (number | undefined)[] {
   const tails = new Tails(hosts);
   const exact = new Map<string, number>();

@@ -1,5 +1,6 @@
-// Host names: full ones, ones with a wildcard in the first label, and `namespace/host`. Source: Istio pkg/config/validation/agent
-// (ValidateFQDN, ValidateWildcardDomain), pkg/config/labels; RFC 1123. Letters of either case are allowed, as in Istio.
+// Host names: full ones, ones with a wildcard in the first label, and `namespace/host`. Source: Istio
+// pkg/config/validation/agent (ValidateFQDN, ValidateWildcardDomain), pkg/config/labels; RFC 1123. Letters of either
+// case are allowed, as in Istio.
 
 import { isIp } from '../../../base/ip.ts';
 import { quoted, type Report } from '../../report.ts';
@@ -9,7 +10,9 @@ const LABEL_LENGTH_MAX = 63;
 const LABEL = /^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$/;
 const WILDCARD_LABEL = /^\*$|^(\*|\*-)?[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$/;
 const INTEGER = /^[+-]?\d+$/;
-/** What most hosts look like: short enough for any label, letters at the end. Nothing in it can be tried in two ways. */
+/**
+ * What most hosts look like: short enough for any label, letters at the end. Nothing in it can be tried in two ways.
+ */
 const PLAIN_HOST = /^(?=.{1,63}$)(?:[A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*\.)*[A-Za-z]+$/;
 
 /** Istio's label: as RFC 1123, in either case. */
@@ -17,7 +20,7 @@ export function isLabel(text: string): boolean {
   return text.length <= LABEL_LENGTH_MAX && LABEL.test(text);
 }
 
-/** What is wrong with a full name, if anything. A final dot is allowed. */
+/** The problem of a full name, if any. A final dot is allowed. */
 export function fqdnProblem(host: string): string | undefined {
   return lengthProblem(host) ?? labelsProblem(host);
 }
@@ -42,7 +45,9 @@ export function checkWildcardHost(host: string | undefined, path: string, report
   if (found !== undefined) report(path, found);
 }
 
-/** The hosts of Gateways (namespace optional, IPv4 addresses allowed) and Sidecars (namespace required, `~` allowed). */
+/**
+ * The hosts of Gateways (namespace optional, IPv4 addresses allowed) and Sidecars (namespace required, `~` allowed).
+ */
 export function checkNamespacedHost(entry: string, of: 'Gateway' | 'Sidecar', path: string, report: Report): void {
   const slash = entry.indexOf('/');
   if (slash < 0) {

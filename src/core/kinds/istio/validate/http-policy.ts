@@ -1,5 +1,5 @@
-// Faults, retries and CORS of an HTTP route. Source: Istio pkg/config/validation (validateHTTPFaultInjection, validateHTTPRetry,
-// validateCORSPolicy).
+// Faults, retries and CORS of an HTTP route. Source: Istio pkg/config/validation (validateHTTPFaultInjection,
+// validateHTTPRetry, validateCORSPolicy).
 
 import { GRPC_STATUSES } from '../../../base/grpc-status.ts';
 import type { CorsPolicy, HTTPFaultInjection, HTTPRetry, Percent } from '../../../schema/istio-types.gen.ts';

@@ -1,4 +1,4 @@
-// One HTTP route of a VirtualService: what it matches, where it goes, what it does on the way.
+// One HTTP route of a VirtualService: its matches, destinations and actions.
 // Source: Istio pkg/config/validation/virtualservice.go (validateHTTPRoute).
 
 import type {
@@ -147,7 +147,7 @@ function checkRewrite(rewrite: HTTPRewrite | undefined, path: string, report: Re
   if (regex.match) checkRegex(regex.match, `${path}.uriRegexRewrite.match`, report);
 }
 
-/** The host asked for can be set in one place only. */
+/** Only one place may set the requested host. */
 function checkAuthority(route: HTTPRoute, path: string, report: Report): void {
   const places = route.rewrite?.authority ? [`${path}.rewrite.authority`] : [];
   for (const kind of ['set', 'add'] as const) {

@@ -1,10 +1,10 @@
-// Inline key sets (RFC 7517): readable, and each key with the members of its type. Whether the numbers are good keys is Envoy's to say.
-// A single key may stand for a set, as the library of Istio (github.com/lestrrat-go/jwx) has it.
+// Inline key sets (RFC 7517): readable, and each key with the members of its type. Whether the numbers are good keys is
+// Envoy's to say. A single key may stand for a set, as the library of Istio (github.com/lestrrat-go/jwx) has it.
 
 import { isObject, type Json, type JsonObject } from '../../../base/json.ts';
 import { quoted } from '../../report.ts';
 
-/** What a key of the type must have, and which of its members are bytes in base64. Whatever has `d` is a private key. */
+/** The required members of a key of the type, and those that are bytes in base64. A key with `d` is a private key. */
 interface Members {
   readonly needed: readonly string[];
   readonly bytes: readonly string[];
@@ -21,7 +21,7 @@ const MEMBERS: ReadonlyMap<string, Members> = new Map([
 /** Members of any key that are texts. */
 const TEXTS: readonly string[] = ['alg', 'crv', 'kid', 'use', 'x5t', 'x5t#S256'];
 
-/** What is wrong with the text of a key set, if anything. */
+/** The problem of the text of a key set, if any. */
 export function jwksProblem(text: string): string | undefined {
   let json: Json;
   try {
@@ -40,7 +40,7 @@ export function jwksProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** Up to where its first object ends: what follows is not looked at, as in that library. */
+/** Up to the end of its first object; as in that library, text after it is ignored. */
 function firstObject(text: string): string {
   let depth = 0;
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {

@@ -1,4 +1,5 @@
-// Load balancing of a DestinationRule. Source: Istio pkg/config/validation (validateLoadBalancer); Envoy's limit of Maglev tables.
+// Load balancing of a DestinationRule. Source: Istio pkg/config/validation (validateLoadBalancer); Envoy's limit of
+// Maglev tables.
 
 import type {
   LoadBalancerSettings,

@@ -1,5 +1,5 @@
-// A Wasm module of a WasmPlugin or TrafficExtension: where it comes from, and how it runs. Source: Istio pkg/config/validation
-// (validateWasmPluginURL and its neighbours).
+// A Wasm module of a WasmPlugin or TrafficExtension: where it comes from, and how it runs. Source: Istio
+// pkg/config/validation (validateWasmPluginURL and its neighbours).
 
 import { parseRequestUri, parseUrl } from '../../../schema/go-url.ts';
 import type { VmConfig, WasmConfig } from '../../../schema/istio-types.gen.ts';

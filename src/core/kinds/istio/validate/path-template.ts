@@ -1,4 +1,5 @@
-// Paths of operations: exact or with one wildcard (which is matched as text), or templates of whole segments `{*}` and a last `{**}`.
+// Paths of operations: exact or with one wildcard (which is matched as text), or templates of whole segments `{*}` and
+// a last `{**}`.
 // Source: Istio pkg/config/security (CheckValidPathTemplate); Envoy's URI template matcher; RFC 3986 (pchar).
 
 import { quoted, type Report } from '../../report.ts';

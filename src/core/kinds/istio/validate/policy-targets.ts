@@ -1,4 +1,4 @@
-// What a policy applies to: workloads by labels, or objects by reference. Source: Istio pkg/config/validation
+// The targets of a policy: workloads by labels, or objects by reference. Source: Istio pkg/config/validation
 // (validateWorkloadSelector, validatePolicyTargetReference, validateOneOfSelectorType).
 
 import type { PolicyTargetReference, TypeWorkloadSelector } from '../../../schema/istio-types.gen.ts';

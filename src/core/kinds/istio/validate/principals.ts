@@ -1,5 +1,5 @@
-// The lists of values in rules of an AuthorizationPolicy. Source: Istio pkg/config/security (CheckEmptyValues, CheckServiceAccount,
-// CheckTrustDomainValues, ValidatePorts).
+// The lists of values in rules of an AuthorizationPolicy. Source: Istio pkg/config/security (CheckEmptyValues,
+// CheckServiceAccount, CheckTrustDomainValues, ValidatePorts).
 
 import { quoted, type Report } from '../../report.ts';
 import { PORT_MAX } from '../../validate/ports.ts';

@@ -1,7 +1,8 @@
-// Regular expressions that Envoy will run: RE2's syntax, so that what is accepted here compiles there, and of bounded size.
+// Regular expressions that Envoy will run: RE2's syntax, so that Envoy compiles every accepted expression, and of
+// bounded size.
 //
-// `x{1000}` is seven characters and a thousand instructions; so what is bounded is the length *and* the size with all repetitions
-// written out, before anything is compiled: a file full of such expressions must not stall the fold.
+// `x{1000}` is seven characters and a thousand instructions; so what is bounded is the length *and* the size with all
+// repetitions written out, before anything is compiled: a file full of such expressions must not stall the fold.
 
 import { RE2JS } from 're2js';
 import { quoted, type Report } from '../../report.ts';
@@ -38,7 +39,7 @@ const CLASS = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/sy;
 export function writtenOut(regex: string): number {
   const groups: number[] = [];
   let total = 0;
-  /** The size of what a repetition would repeat: it is part of the total already. */
+  /** The size of the repeated part, which the total already includes. */
   let last = 0;
   for (let i = 0; i < regex.length; ) {
     const repetition = matchAt(REPETITION, regex, i);

@@ -1,4 +1,5 @@
-// Selectors of workloads by labels. Source: Istio pkg/config/validation (validateWorkloadSelector, validateAlphaWorkloadSelector).
+// Selectors of workloads by labels. Source: Istio pkg/config/validation (validateWorkloadSelector,
+// validateAlphaWorkloadSelector).
 
 import { quoted, type Report } from '../../report.ts';
 

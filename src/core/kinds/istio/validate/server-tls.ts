@@ -1,5 +1,5 @@
-// TLS of the servers of a Gateway. Source: Istio pkg/config/validation (validateServerTLSSettings). What Istio only warns of, such as
-// hashes that cannot be right, is not refused.
+// TLS of the servers of a Gateway. Source: Istio pkg/config/validation (validateServerTLSSettings). What Istio only
+// warns of, such as hashes that cannot be right, is not refused.
 
 import type { ServerTLSSettings } from '../../../schema/istio-types.gen.ts';
 import type { Report } from '../../report.ts';

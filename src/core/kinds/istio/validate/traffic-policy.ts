@@ -1,4 +1,5 @@
-// TrafficPolicy of a DestinationRule, its subsets and ports. Source: Istio pkg/config/validation (validateTrafficPolicy).
+// TrafficPolicy of a DestinationRule, its subsets and ports. Source: Istio pkg/config/validation
+// (validateTrafficPolicy).
 
 import { isIp } from '../../../base/ip.ts';
 import type { OutlierDetection, TrafficPolicy, TrafficPolicy_TunnelSettings } from '../../../schema/istio-types.gen.ts';

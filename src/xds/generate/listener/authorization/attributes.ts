@@ -1,7 +1,9 @@
-// The attributes that a rule speaks about: on which side of Envoy's policy each stands, whether a TCP proxy knows it, and its matcher.
+// The attributes of a rule: the side of Envoy's policy (principal or permission), availability in a TCP proxy, and
+// matcher of each.
 //
-// One table for the fields of `from` and `to` and for the keys of `when`. A matcher of undefined is a value that cannot be rendered.
-// Source: Istio pilot/pkg/security/authz/model/{model.go,generator.go}.
+// One table for the fields of `from` and `to` and for the keys of `when`. An undefined matcher means that the value
+// cannot be rendered.
+// Source: Istio pilot/pkg/security/authz/model/model.go, pilot/pkg/security/authz/model/generator.go.
 
 import type { Permission, Principal, StringMatcher } from '../../../proto/types.gen.ts';
 import {
@@ -18,7 +20,7 @@ import {
 } from './matchers.ts';
 import { expandPrincipals, expandTrustDomains } from './trust-domains.ts';
 
-/** How the proxy knows its peer: from the TLS connection, or from what the tunnel said. */
+/** The source of the peer's identity: the TLS connection, or the tunnel's metadata. */
 export type PeerIdentity = 'tls' | 'filterState';
 
 export interface RuleContext {
@@ -126,7 +128,7 @@ const HEADERS = 'request.headers';
 const CLAIMS = 'request.auth.claims';
 const EXPERIMENTAL = 'experimental.';
 
-/** What a key of `when` speaks about; undefined: no attribute is called so. */
+/** The attribute of a key of `when`; undefined: no such attribute. */
 export function attributeOfKey(key: string): Attribute | undefined {
   const exact = exactKeys.get(key);
   if (exact !== undefined) return exact;

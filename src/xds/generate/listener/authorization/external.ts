@@ -1,8 +1,8 @@
-// The filters of CUSTOM policies: an RBAC filter in shadow mode finds out whether a rule matches, and the external authorizer behind it is asked
-// only then. One pair for each provider.
+// The filters of CUSTOM policies: an RBAC filter in shadow mode finds a matching rule, and only then the filter behind
+// it calls the external authorizer. One pair for each provider.
 //
-// A provider that cannot be used has no pair: what its rules match is refused. On TCP only gRPC authorizers can be asked.
-// Source: Istio pilot/pkg/security/authz/builder/{builder.go,extauthz.go}.
+// An unusable provider has no pair: requests that match its rules are denied. TCP supports only gRPC authorizers.
+// Source: Istio pilot/pkg/security/authz/builder/builder.go, pilot/pkg/security/authz/builder/extauthz.go.
 
 import { compareText } from '../../../../core/model/object.ts';
 import type { ExternalPolicies } from '../../../../core/select/policy/authorization.ts';
@@ -53,7 +53,7 @@ function filtersOf(
   return [shadow, authorizerFilter(authorizer, matched, context.tcp)];
 }
 
-/** The authorizer is asked if a rule of its policies matched. */
+/** Calls the authorizer if a rule of its policies matched. */
 function matchedMetadata(filter: string | undefined, prefix: string): MetadataMatcher {
   return {
     filter,

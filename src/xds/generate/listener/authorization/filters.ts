@@ -1,4 +1,5 @@
-// The authorization filters of a proxy's chains: identical in every chain, so they are made once for HTTP and once for TCP.
+// The authorization filters of a proxy's chains: identical in every chain, so they are made once for HTTP and once for
+// TCP.
 
 import type { Generator } from '../../../../core/query/memo.ts';
 import type { AuthorizationInputs } from '../../../../core/select/policy/authorization.ts';

@@ -1,7 +1,7 @@
 // How the values of an AuthorizationPolicy become Envoy's matchers: exact, prefix*, *suffix, or * for presence.
 //
-// Every literal that enters a regular expression is quoted as Go's regexp.QuoteMeta quotes it, so that a name with `.` or `+` in it
-// matches itself alone (CVE-2026-39350).
+// Every literal that enters a regular expression is quoted as Go's regexp.QuoteMeta quotes it, so that a name with `.`
+// or `+` in it matches itself alone (CVE-2026-39350).
 // Source: Istio pilot/pkg/security/authz/matcher.
 
 import { ipRange } from '../../../../core/model/ip-range.ts';
@@ -29,7 +29,7 @@ export function regexMatcher(regex: string): StringMatcher {
   return { safeRegex: { regex } };
 }
 
-/** `prefix` stands before every value, e.g. `spiffe://`; a suffix behind a prefix can be told by a regular expression only. */
+/** `prefix` stands before every value, e.g. `spiffe://`; only a regular expression matches a suffix behind a prefix. */
 export function textMatcher(value: string, prefix = ''): StringMatcher {
   if (value === '*') return regexMatcher('.+');
   if (value.startsWith('*')) {
@@ -60,7 +60,7 @@ export function pathPermission(value: string): Permission | undefined {
   return { uriTemplate: { name: 'uri-template', typedConfig } };
 }
 
-/** Host bits are kept; undefined for what is neither an address nor a prefix. */
+/** Host bits are kept; undefined for a text that is neither an address nor a prefix. */
 export function addressRange(text: string): CidrRange | undefined {
   const range = ipRange(text);
   return range === undefined ? undefined : { addressPrefix: range.address, prefixLen: { value: range.length } };

@@ -1,4 +1,5 @@
-// The RBAC filters of AuthorizationPolicies: one for each of AUDIT, DENY and ALLOW that a policy of the proxy has, in this order.
+// The RBAC filters of AuthorizationPolicies: one for each of AUDIT, DENY and ALLOW that a policy of the proxy has, in
+// this order.
 //
 // A rule set that is present and empty is not the same as none: an empty ALLOW refuses every request.
 // Source: Istio pilot/pkg/security/authz/builder/builder.go.

@@ -1,8 +1,9 @@
-// One rule of an AuthorizationPolicy as one policy of Envoy's RBAC: permissions from `to`, principals from `from`, and each condition of
-// `when` on the side that its attribute belongs to.
+// One rule of an AuthorizationPolicy as one policy of Envoy's RBAC: permissions from `to`, principals from `from`, and
+// each condition of `when` on the side that its attribute belongs to.
 //
-// What cannot be rendered closes: an ALLOW rule goes as a whole (it allows nothing), a rule of another action loses the value and so
-// refuses more. An unknown key takes the whole rule with it in every action, as in Istio; validation refuses such an object.
+// What cannot be rendered closes: an ALLOW rule goes as a whole (it allows nothing), a rule of another action loses the
+// value and so refuses more. An unknown key takes the whole rule with it in every action, as in Istio; validation
+// refuses such an object.
 // Source: Istio pilot/pkg/security/authz/model/model.go (New, Generate).
 
 import type { Condition, Operation, Rule, Source } from '../../../../core/schema/istio-types.gen.ts';
@@ -24,14 +25,14 @@ import {
   trustDomains,
 } from './attributes.ts';
 
-/** What a rule says about one attribute. */
+/** The values of one attribute in a rule. */
 interface Clause {
   readonly attribute: Attribute;
   readonly values: readonly string[];
   readonly notValues: readonly string[];
 }
 
-/** Matches nothing: what a policy without rules is made of. */
+/** Matches nothing: the content of a policy without rules. */
 export const neverPolicy: Policy = {
   permissions: [{ notRule: { any: true } }],
   principals: [{ notId: { any: true } }],
@@ -63,7 +64,7 @@ export function rulePolicy(rule: Rule, context: RuleContext, allows: boolean): P
   return { permissions, principals: ids };
 }
 
-/** Without an entry there is one that says nothing. */
+/** Without an entry, one empty entry. */
 function orOne<T extends object>(entries: readonly T[] | undefined): readonly Partial<T>[] {
   return entries === undefined || entries.length === 0 ? [{}] : entries;
 }

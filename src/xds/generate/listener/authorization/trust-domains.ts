@@ -1,7 +1,7 @@
 // Trust domain migration: a principal that names one domain of the mesh stands for the same principal in all of them.
-// Source: Istio pilot/pkg/security/trustdomain/bundle.go (ReplaceTrustDomainAliases, ReplaceTrustDomains).
+// Source: Istio pilot/pkg/security/trustdomain/bundle.go (ReplaceTrustDomainAliases, replaceTrustDomains).
 
-/** The domain that means "this mesh's own", whatever that is called. */
+/** The domain that stands for the mesh's own trust domain. */
 const LOCAL_DOMAIN = 'cluster.local';
 /** `<domain>/ns/<namespace>/sa/<account>` */
 const PRINCIPAL_PARTS = 5;

@@ -8,7 +8,7 @@ const route = (rule: JsonObject): JsonObject => withSpec('HTTPRoute', { rules: [
 const backend = { name: 'web', port: 80 };
 
 describe('a route in a file', () => {
-  it('means what it means in a cluster: defaults are filled in', () => {
+  it('gets the defaults of the CRD, as in a cluster', () => {
     expect(
       decodedOf(
         'HTTPRoute',
@@ -24,7 +24,7 @@ describe('a route in a file', () => {
       ],
     });
   });
-  it('without rules gets the rule that matches everything', () => {
+  it('gets the rule that matches everything if it has none', () => {
     expect(decodedOf('HTTPRoute', withSpec('HTTPRoute', {})).rules).toEqual([
       { matches: [{ path: { type: 'PathPrefix', value: '/' } }] },
     ]);
@@ -107,12 +107,12 @@ describe('the CRDs refuse', () => {
   ])('%s', (_, object, problem) => {
     expect(problemsOf(object)).toEqual([problem]);
   });
-  it('a TLSRoute without hostnames, but not one of v1alpha2, where they may be absent', () => {
+  it('a TLSRoute without hostnames, except in v1alpha2', () => {
     const without = withSpec('TLSRoute', { rules: [{ backendRefs: [backend] }] });
     expect(problemsOf(without)).toEqual(['spec.hostnames: is missing']);
     expect(problemsOf({ ...without, apiVersion: 'gateway.networking.k8s.io/v1alpha2' })).toEqual([]);
   });
-  it('no ReferenceGrant for having no spec', () => {
+  it('a ReferenceGrant only for its content, not for a missing spec', () => {
     expect(problemsOf({ ...withSpec('ReferenceGrant', {}), spec: null })).toEqual([]);
   });
 });

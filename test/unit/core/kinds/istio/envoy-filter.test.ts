@@ -12,7 +12,7 @@ const value = (applyTo: string, given: JsonObject): readonly string[] =>
   patch({ applyTo, patch: { operation: 'MERGE', value: given } });
 const router = 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router';
 
-describe('the parts of a patch go together', () => {
+describe('the parts of an EnvoyFilter patch', () => {
   const merge = { operation: 'MERGE', value: {} };
   const filter = (given: JsonObject): JsonObject => ({ listener: { filterChain: { filter: given } } });
   test.each<[JsonObject, ...string[]]>([
@@ -48,12 +48,12 @@ describe('the parts of a patch go together', () => {
       { applyTo: 'CLUSTER', match: { cluster: {}, waypoint: {} }, patch: merge },
       'match.waypoint: cannot be set together with `cluster`',
     ],
-  ])('given %j, then %s', (given, ...problems) => {
+  ])('are validated together: %j: %s', (given, ...problems) => {
     expect(patch(given)).toEqual(problems);
   });
 });
 
-describe('a patch is a part of a message of Envoy', () => {
+describe('the value of an EnvoyFilter patch', () => {
   test.each<[string, JsonObject, ...string[]]>([
     ['CLUSTER', { connect_timeout: '1.5s', maxRequestsPerConnection: 3, unknown_field: {} }],
     ['HTTP_FILTER', { name: 'a', typed_config: { '@type': router, suppress_envoy_headers: true } }],
@@ -82,7 +82,7 @@ describe('a patch is a part of a message of Envoy', () => {
       { typed_config: { '@type': 'x/no.Such' } },
       'patch.value.typed_config.@type: the string "x/no.Such" names no message that is known',
     ],
-  ])('given %s %j, then %s', (applyTo, given, ...problems) => {
+  ])('is validated as Envoy message: %s %j: %s', (applyTo, given, ...problems) => {
     expect(value(applyTo, given)).toEqual(problems);
   });
 });

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../../../src/core/base/json.ts';
 import { definitionOf, definitions, kindNames } from '../../../../../src/core/kinds/registry.ts';
 import { decodedOf, problemsOf, withSpec } from '../verdict.ts';
 
-describe('kinds', () => {
+describe('kinds of Istio', () => {
   test('are found by apiVersion and kind, in every served version', () => {
     for (const apiVersion of [
       'networking.istio.io/v1',
@@ -20,12 +20,12 @@ describe('kinds', () => {
     expect(definitionOf('gateway.networking.k8s.io/v9', 'Gateway')).toBeUndefined();
     expect(definitionOf(null, 7)).toBeUndefined();
   });
-  test('carry their own name', () => {
+  test('have their own name', () => {
     for (const name of kindNames) expect(definitions[name].kind).toBe(name);
   });
 });
 
-describe('an object of Istio', () => {
+describe('an Istio object', () => {
   test.each<[string, JsonObject, string]>([
     ['an unknown field in the spec', withSpec('Telemetry', { trasing: [] }), 'spec.trasing: unknown field'],
     [
@@ -35,31 +35,31 @@ describe('an object of Istio', () => {
     ],
     ['null', withSpec('Telemetry', { tracing: null }), 'spec.tracing: null is not allowed here'],
     ['a wrong type', withSpec('Telemetry', { tracing: 'on' }), 'spec.tracing: expected a list, found the string "on"'],
-  ])('given %s, then it is refused', (_what, object, problem) => {
+  ])('with %s is refused', (_what, object, problem) => {
     expect(problemsOf(object)).toEqual([problem]);
   });
-  test('given no spec at all, then it is an empty one', () => {
+  test('without a spec has an empty one', () => {
     const { spec: _, ...object } = withSpec('Telemetry', {});
     expect(problemsOf(object)).toEqual([]);
     expect(decodedOf('Telemetry', object)).toEqual({});
   });
-  test('given several problems, then each is told', () => {
+  test('reports all of its problems', () => {
     const spec = { host: 'bad host', subsets: [{ name: '' }], trafficPolicy: {} };
     expect(problemsOf(withSpec('DestinationRule', spec))).toHaveLength(3);
   });
 });
 
-describe('status', () => {
+describe('the status of an Istio object', () => {
   const entry = withSpec('ServiceEntry', { hosts: ['a.com'], ports: [{ number: 80, name: 'http', protocol: 'HTTP' }] });
   const addresses = [{ value: '240.0.0.1', host: 'a.com' }];
 
-  test('given allocated addresses, then they are beside the spec of a ServiceEntry', () => {
+  test('gives a ServiceEntry its allocated addresses', () => {
     expect(decodedOf('ServiceEntry', { ...entry, status: { addresses, conditions: [{ type: 'X' }] } }).status).toEqual({
       addresses,
     });
     expect(decodedOf('ServiceEntry', { ...entry, status: { conditions: [] } }).status).toBeUndefined();
   });
-  test('given conditions of a WorkloadEntry, then only health counts, and of it only whether', () => {
+  test('gives a WorkloadEntry its health as a boolean, and no other condition', () => {
     const healthy = { type: 'Healthy', status: 'True', lastProbeTime: '2026-01-01T00:00:00Z', message: 'fine' };
     const object = {
       ...withSpec('WorkloadEntry', { address: '10.0.0.1' }),
@@ -71,15 +71,15 @@ describe('status', () => {
     const ill = { ...object, status: { conditions: [{ ...healthy, status: 'False' }] } };
     expect(definitions.WorkloadEntry.project(ill)).not.toEqual(definitions.WorkloadEntry.project(object));
   });
-  test('given a status of another type, then the object is refused', () => {
+  test('of a wrong type is refused', () => {
     expect(problemsOf({ ...entry, status: { addresses: 'none' } })).toEqual([
       'status.addresses: expected a list, found the string "none"',
     ]);
   });
 });
 
-describe('projection', () => {
-  test('leaves out what is no change', () => {
+describe('the projection of an Istio object', () => {
+  test('leaves out what does not affect proxies', () => {
     const object = {
       ...withSpec('Gateway', { servers: [] }),
       metadata: {
@@ -103,7 +103,7 @@ describe('projection', () => {
   });
 });
 
-test('a ServiceEntry is found by each of its hosts', () => {
+test('a ServiceEntry is indexed by each of its hosts', () => {
   const spec = decodedOf('ServiceEntry', withSpec('ServiceEntry', { hosts: ['a.com', '*.b.com'] }));
   const obj = {
     kind: 'ServiceEntry',

@@ -7,12 +7,12 @@ import { problemsOf, withSpec } from '../verdict.ts';
 
 /** Each case: a spec, and everything that is wrong with it. */
 function cases(kind: KindName, table: readonly (readonly [JsonObject, ...string[]])[]): void {
-  test.each(table.map(([spec, ...problems]) => ({ spec, problems })))('given $spec, then $problems', given => {
+  test.each(table.map(([spec, ...problems]) => ({ spec, problems })))('reports for $spec: $problems', given => {
     expect(problemsOf(withSpec(kind, given.spec))).toEqual(given.problems);
   });
 }
 
-describe('DestinationRule', () => {
+describe('validation of a DestinationRule', () => {
   const policy = (trafficPolicy: JsonObject): JsonObject => ({ host: 'a', trafficPolicy });
   const hash = (consistentHash: JsonObject): JsonObject => policy({ loadBalancer: { consistentHash } });
   const locality = (localityLbSetting: JsonObject): JsonObject => policy({ loadBalancer: { localityLbSetting } });
@@ -110,7 +110,7 @@ describe('DestinationRule', () => {
   ]);
 });
 
-describe('Gateway', () => {
+describe('validation of a Gateway', () => {
   const server = (rest: JsonObject): JsonObject => ({
     servers: [{ port: { number: 443, name: 'https', protocol: 'HTTPS' }, hosts: ['a.com'], ...rest }],
   });
@@ -165,7 +165,7 @@ describe('Gateway', () => {
       'spec.servers[1].port.name: "http" is the name of an earlier port too',
     ],
   ]);
-  test('given a name with dots, then it is refused, because it is part of what routes refer to', () => {
+  test('refuses a name with dots, because route names contain it', () => {
     const object = withSpec('Gateway', { servers: [{ port: plain, hosts: ['*'] }] });
     expect(problemsOf({ ...object, metadata: { name: 'a.b' } })).toEqual([
       'metadata.name: "a.b" is not the name of a Gateway: expected no dots, at most 63 characters',
@@ -173,7 +173,7 @@ describe('Gateway', () => {
   });
 });
 
-describe('ServiceEntry', () => {
+describe('validation of a ServiceEntry', () => {
   const port = { number: 80, name: 'http', protocol: 'HTTP' };
   const entry = (rest: JsonObject): JsonObject => ({ hosts: ['a.com'], ports: [port], ...rest });
   cases('ServiceEntry', [
@@ -236,7 +236,7 @@ describe('ServiceEntry', () => {
   ]);
 });
 
-describe('WorkloadEntry and WorkloadGroup', () => {
+describe('validation of WorkloadEntry and WorkloadGroup', () => {
   cases('WorkloadEntry', [
     [{ address: '10.0.0.1', ports: { http: 80 }, labels: { app: 'x' } }],
     [{ address: 'vm.example.com' }],
@@ -261,7 +261,7 @@ describe('WorkloadEntry and WorkloadGroup', () => {
   ]);
 });
 
-describe('Sidecar', () => {
+describe('validation of a Sidecar', () => {
   const port = { number: 80, name: 'http', protocol: 'HTTP' };
   const hosts = ['./*', 'istio-system/*', '~/*', '*/*.a.com'];
   const ingress = (rest: JsonObject): JsonObject => ({
@@ -311,7 +311,7 @@ describe('Sidecar', () => {
   ]);
 });
 
-describe('PeerAuthentication', () => {
+describe('validation of a PeerAuthentication', () => {
   const selector = { matchLabels: { app: 'x' } };
   cases('PeerAuthentication', [
     [{}],

@@ -7,14 +7,14 @@ import { problemsOf, withSpec } from '../verdict.ts';
 
 /** Each case: a spec, and everything that is wrong with it. */
 function cases(kind: KindName, table: readonly (readonly [JsonObject, ...string[]])[]): void {
-  test.each(table.map(([spec, ...problems]) => ({ spec, problems })))('given $spec, then $problems', given => {
+  test.each(table.map(([spec, ...problems]) => ({ spec, problems })))('reports for $spec: $problems', given => {
     expect(problemsOf(withSpec(kind, given.spec))).toEqual(given.problems);
   });
 }
 
 const gateway = { group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'gw' };
 
-describe('AuthorizationPolicy', () => {
+describe('validation of an AuthorizationPolicy', () => {
   const from = (source: JsonObject): JsonObject => ({ rules: [{ from: [{ source }] }] });
   const to = (operation: JsonObject): JsonObject => ({ rules: [{ to: [{ operation }] }] });
   const when = (condition: JsonObject): JsonObject => ({ rules: [{ when: [condition] }] });
@@ -126,12 +126,12 @@ describe('AuthorizationPolicy', () => {
       { 'internal.istio.io/parents': 'x' },
       ['metadata.annotations[internal.istio.io/parents]: is not for users'],
     ],
-  ])('given %s %j with %j, then %j', (kind, spec, annotations, problems) => {
+  ])('reports for %s %j with annotations %j: %j', (kind, spec, annotations, problems) => {
     expect(problemsOf(annotated(kind, spec, annotations))).toEqual(problems);
   });
 });
 
-describe('RequestAuthentication', () => {
+describe('validation of a RequestAuthentication', () => {
   const rule = (jwt: JsonObject): JsonObject => ({ jwtRules: [{ issuer: 'i', ...jwt }] });
   const at = 'spec.jwtRules[0]';
   cases('RequestAuthentication', [
@@ -166,7 +166,7 @@ describe('RequestAuthentication', () => {
   ]);
 });
 
-describe('Telemetry', () => {
+describe('validation of a Telemetry', () => {
   cases('Telemetry', [
     [{ accessLogging: [{ filter: { expression: 'response.code >= 400 || connection.mtls == false' } }] }],
     [{ tracing: [{ disableSpanReporting: null, randomSamplingPercentage: 100 }] }],
@@ -198,7 +198,7 @@ describe('Telemetry', () => {
   ]);
 });
 
-describe('WasmPlugin and TrafficExtension', () => {
+describe('validation of WasmPlugin and TrafficExtension', () => {
   const url = 'oci://registry.example.com/plugin:1';
   cases('WasmPlugin', [
     [{ url }],

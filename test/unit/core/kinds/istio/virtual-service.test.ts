@@ -10,7 +10,7 @@ const route = [to('b')];
 const problems = (spec: JsonObject): readonly string[] => problemsOf(withSpec('VirtualService', spec));
 const http = (...routes: JsonObject[]): readonly string[] => problems({ hosts: ['a.com'], http: routes });
 
-test('what a VirtualService can say is accepted', () => {
+test('a VirtualService with every field is accepted', () => {
   const spec = {
     hosts: ['a.com', '*.b.com', '10.0.0.1'],
     gateways: ['mesh', 'prod/gw', './gw', 'gw'],
@@ -44,7 +44,7 @@ test('what a VirtualService can say is accepted', () => {
   expect(problems({ http: [{ route }] })).toEqual([]);
 });
 
-describe('hosts and the whole', () => {
+describe('validation of a VirtualService as a whole', () => {
   test.each<[JsonObject, string]>([
     [{ hosts: ['a.com'] }, 'spec: has no routes: expected http, tls or tcp'],
     [
@@ -72,15 +72,15 @@ describe('hosts and the whole', () => {
       { hosts: ['a.com'], exportTo: ['.', 'prod'], http: [{ route }] },
       'spec.exportTo[1]: "prod" names a namespace that an earlier entry names too',
     ],
-  ])('given %j, then %s', (spec, problem) => {
+  ])('reports for %j: %s', (spec, problem) => {
     expect(problems(spec)).toEqual([problem]);
   });
-  test('given "*" on a gateway, then it is accepted', () => {
+  test('accepts "*" on a gateway', () => {
     expect(problems({ hosts: ['*'], gateways: ['gw'], http: [{ route }] })).toEqual([]);
   });
 });
 
-describe('HTTP routes', () => {
+describe('validation of HTTP routes', () => {
   test.each<[JsonObject, string]>([
     [{}, 'spec.http[0]: leads nowhere: expected route, redirect or directResponse'],
     [{ route, redirect: { uri: '/' } }, 'spec.http[0].redirect: cannot stand beside route'],
@@ -175,10 +175,10 @@ describe('HTTP routes', () => {
       { route, match: [{ headers: { 'a b': { exact: 'x' } } }] },
       'spec.http[0].match[0].headers[a b]: "a b" is not the name of a header',
     ],
-  ])('given %j, then %s', (spec, problem) => {
+  ])('reports for %j: %s', (spec, problem) => {
     expect(http(spec)).toEqual([problem]);
   });
-  test('given an expression that RE2 does not have, then it is refused although JavaScript has it', () => {
+  test('refuses an expression that JavaScript supports but RE2 does not', () => {
     expect(http({ route, match: [{ uri: { regex: '(?=x)' } }] })).toHaveLength(1);
     expect(http({ route, match: [{ uri: { regex: 'x'.repeat(5000) } }] })).toEqual([
       'spec.http[0].match[0].uri.regex: the expression is 5000 characters long; at most 1024 are allowed',
@@ -186,7 +186,7 @@ describe('HTTP routes', () => {
   });
 });
 
-describe('TLS and TCP routes', () => {
+describe('validation of TLS and TCP routes', () => {
   test.each<[JsonObject, readonly string[]]>([
     [{ tls: [{ route }] }, ['spec.tls[0].match: is empty; a TLS route needs at least one match with sniHosts']],
     [{ tls: [{ match: [{}], route }] }, ['spec.tls[0].match[0].sniHosts: is empty; expected at least one host']],
@@ -201,7 +201,7 @@ describe('TLS and TCP routes', () => {
       ],
     ],
     [{ tcp: [{}] }, ['spec.tcp[0].route: is empty; expected at least one destination']],
-  ])('given %j, then it is refused', (spec, expected) => {
+  ])('refuses %j', (spec, expected) => {
     expect(problems({ hosts: ['a.com'], ...spec })).toEqual(expected);
   });
 });

@@ -35,10 +35,10 @@ function indexed<K extends KindName>(
   return definitions[kind].indexes(obj);
 }
 
-describe('Service', () => {
+describe('a Service', () => {
   const service = (spec: JsonObject): JsonObject => of('Service', { spec });
 
-  test('given the least, then the defaults are those of the API server', () => {
+  test('has the defaults of the API server', () => {
     expect(decodedOf('Service', service({ ports: [{ port: 80 }] }))).toEqual({
       type: 'ClusterIP',
       clusterIP: '',
@@ -52,7 +52,7 @@ describe('Service', () => {
       loadBalancerIngress: [],
     });
   });
-  test('given everything, then it is kept', () => {
+  test('keeps every field that is read', () => {
     const port = { name: 'http', port: 80, targetPort: 'web', nodePort: 30080, appProtocol: 'kubernetes.io/h2c' };
     const decoded = decodedOf('Service', {
       ...service({
@@ -100,15 +100,15 @@ describe('Service', () => {
       ],
     ],
     [{ type: 'ExternalName' }, ['spec.externalName: "" is not a host name; type ExternalName needs one']],
-  ])('given %j, then it is refused', (spec, problems) => {
+  ])('with %j is refused', (spec, problems) => {
     expect(problemsOf(service(spec))).toEqual(problems);
   });
-  test('given a name with dots, then it is refused', () => {
+  test('with dots in its name is refused', () => {
     expect(problemsOf({ ...service({}), metadata: { name: 'a.b' } })).toEqual([
       'metadata.name: "a.b" is not the name of a Service: it becomes a host name and has no dots',
     ]);
   });
-  test('given a change of what is not read, then it is no change', () => {
+  test('is unchanged if only an unread field differs', () => {
     const project = definitions.Service.project;
     const before = service({ ports: [{ port: 80 }] });
     expect(project({ ...before, spec: { ports: [{ port: 80 }], sessionAffinity: 'None' } })).toEqual(project(before));
@@ -117,7 +117,7 @@ describe('Service', () => {
   });
 });
 
-describe('Pod', () => {
+describe('a Pod', () => {
   const pod = of('Pod', {
     metadata: {
       ...metadata,
@@ -143,7 +143,7 @@ describe('Pod', () => {
     },
   });
 
-  test('given all of it, then what Istio reads is kept', () => {
+  test('keeps the fields that Istio reads', () => {
     expect(decodedOf('Pod', pod)).toEqual({
       generateName: 'a-',
       ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', controller: true }],
@@ -160,7 +160,7 @@ describe('Pod', () => {
       conditions: [{ type: 'Ready', status: 'True' }],
     });
   });
-  test('its projection is what is read, and nothing that changes by itself', () => {
+  test('is projected to these fields, without those that change by themselves', () => {
     expect(definitions.Pod.project(pod)).toEqual({
       apiVersion: 'v1',
       kind: 'Pod',
@@ -183,7 +183,7 @@ describe('Pod', () => {
       },
     });
   });
-  test('it is found by each of its addresses and by its node', () => {
+  test('is indexed by each of its addresses and by its node', () => {
     expect(indexed('Pod', decodedOf('Pod', pod), {})).toEqual({
       podsByAddress: ['prod/10.1.0.1', 'prod/fd00::1'],
       podsByIp: ['east/10.1.0.1'],
@@ -192,14 +192,14 @@ describe('Pod', () => {
     });
     expect(indexed('Pod', decodedOf('Pod', of('Pod', {})), {})).toMatchObject({ podsByIp: [], podsByNode: [] });
   });
-  test('given an address that is none, then it is refused', () => {
+  test('with an invalid address is refused', () => {
     expect(problemsOf(of('Pod', { status: { podIP: '10.1.0.256' } }))).toEqual([
       'status.podIP: "10.1.0.256" is not an IP address',
     ]);
   });
 });
 
-describe('EndpointSlice', () => {
+describe('an EndpointSlice', () => {
   const endpoints = [
     { addresses: ['10.1.0.1'], conditions: { ready: true }, targetRef: { kind: 'Pod', name: 'p', namespace: 'other' } },
     { addresses: ['10.1.0.2'], targetRef: { kind: 'Pod', name: 'q' } },
@@ -207,7 +207,7 @@ describe('EndpointSlice', () => {
   ];
   const slice = of('EndpointSlice', { addressType: 'IPv4', endpoints, ports: [{ name: 'http', port: 8080 }, {}] });
 
-  test('given all of it, then the flat form has every default', () => {
+  test('is flattened with every default', () => {
     const none = { hostname: '', nodeName: '', zone: '' };
     expect(decodedOf('EndpointSlice', slice)).toEqual({
       addressType: 'IPv4',
@@ -222,7 +222,7 @@ describe('EndpointSlice', () => {
       ],
     });
   });
-  test('it is found by its Service, its Pods, and the addresses that belong to no Pod', () => {
+  test('is indexed by its Service, its Pods, and addresses without a Pod', () => {
     const labels = { 'kubernetes.io/service-name': 'reviews' };
     expect(indexed('EndpointSlice', decodedOf('EndpointSlice', slice), labels)).toEqual({
       slicesByService: ['east/prod/reviews'],
@@ -243,13 +243,13 @@ describe('EndpointSlice', () => {
     ],
     [{ addressType: 'IPv4', endpoints: [{}] }, 'endpoints[0].addresses: is empty; expected at least one address'],
     [{ addressType: 'IPv4', ports: [{ port: 0 }] }, 'ports[0].port: 0 is not a port: expected 1 to 65535'],
-  ])('given %j, then %s', (rest, problem) => {
+  ])('with %j is refused: %s', (rest, problem) => {
     expect(problemsOf(of('EndpointSlice', rest))).toEqual([problem]);
   });
 });
 
-describe('the others', () => {
-  test('Secret: text is merged into data, as bytes', () => {
+describe('of the other kinds,', () => {
+  test('a Secret merges text into data as bytes', () => {
     const secret = of('Secret', {
       type: 'kubernetes.io/tls',
       data: { b: 'YWJj', a: '' },
@@ -261,7 +261,7 @@ describe('the others', () => {
       'data[a]: expected base64 text, found the string "not base64!"',
     ]);
   });
-  test('ConfigMap, Namespace, Node', () => {
+  test('ConfigMap, Namespace and Node keep the fields that are read', () => {
     expect(decodedOf('ConfigMap', of('ConfigMap', { data: { a: 'b' }, binaryData: { c: '' } }))).toEqual({
       data: { a: 'b' },
     });
@@ -272,7 +272,7 @@ describe('the others', () => {
       definitions.Node.project(of('Node', {})),
     );
   });
-  test('Endpoints', () => {
+  test('Endpoints keep addresses and ports', () => {
     const subset = { addresses: [{ ip: '10.0.0.1', targetRef: { kind: 'Pod', name: 'p' } }], ports: [{ port: 80 }] };
     expect(decodedOf('Endpoints', of('Endpoints', { subsets: [subset] }))).toEqual({
       subsets: [
@@ -314,6 +314,6 @@ test.each<[KindName, JsonObject, string]>([
     { subsets: [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: '80' }] }] },
     'subsets[0].ports[0].port: expected an integer, found the string "80"',
   ],
-])('given a %s with a number or a boolean as text, then it is refused where it stands', (kind, rest, problem) => {
+])('a %s with a number or boolean in place of text is refused with the path', (kind, rest, problem) => {
   expect(problemsOf(of(kind, rest))).toEqual([problem]);
 });

@@ -149,6 +149,12 @@ describe('localities', () => {
     ]);
   });
 
+  it('round shares up, so that no group with a share gets none', () => {
+    const zones = ['z1', 'z2', 'z3'].map(zone => endpoint(zone, { locality: `r1/${zone}/`, weight: 2 }));
+    const inputs = { localityMode: 'distribute', distributeTo: { 'r1/*': 1 } } as const;
+    expect(shown(run(zones, inputs))).toEqual(['r1/z1 p0 w1: z1(2)', 'r1/z2 p0 w1: z2(2)', 'r1/z3 p0 w1: z3(2)']);
+  });
+
   it('are split by labels: the more keys agree, the better', () => {
     const labelled = (address: string, labels: Endpoint['labels']) =>
       endpoint(address, { labels, locality: 'r1/z1/s1' });

@@ -72,6 +72,17 @@ describe('inbound chains', () => {
     expect(manager.statPrefix).toBe('inbound_0.0.0.0_8080;');
   });
 
+  it.each([
+    ['http', true],
+    ['http2', true],
+    ['grpc', false],
+    ['grpc-web', false],
+  ])('of protocol %s retry what the application reset before it answered: %s', (name, retries) => {
+    const manager = hcm(portChains(workloadScene([{ name, port: 80, targetPort: 8080 }]), 8080)[0]);
+    const policy = manager.routeConfig?.virtualHosts?.[0]?.routes?.[0]?.route?.retryPolicy;
+    expect(policy?.retryOn).toBe(retries ? 'reset-before-request' : undefined);
+  });
+
   it('give the first of two services its say on a shared target port', () => {
     const ports = [
       { name: 'http', port: 80, targetPort: 8080 },

@@ -18,22 +18,22 @@ test.each([
   ['\\{9}', 3],
   ['a{2,}', 2],
   ['a{2,7}', 7],
-])('%s written out is of size %d', (regex, size) => {
+])('the expanded regex %s has size %d', (regex, size) => {
   expect(writtenOut(regex)).toBe(size);
 });
 
-test('given an expression of ordinary size, then it is accepted', () => {
+test('a regex of ordinary size is accepted', () => {
   expect(problems('^/v[0-9]{1,3}/(?i:users)/([0-9a-f]{8}-){3}[0-9a-f]{12}$')).toEqual([]);
 });
 
-test('given one that is short but large, then it is refused before it is compiled', () => {
+test('a short regex that expands beyond the limit is refused before it is compiled', () => {
   const regex = 'x{1000}'.repeat(100);
   const [problem] = problems(regex);
   expect(problem).toContain(`comes to a size of 100000 by its repetitions; at most ${REGEX_SIZE_MAX} is allowed`);
 });
 
 test.each(['[', '(?=x)', '\\1', '((a{1000}){1000}){1000}', `${'('.repeat(2000)}${')'.repeat(2000)}`])(
-  'given %s, then it is refused and nothing throws',
+  'the regex %s is refused without an exception',
   regex => {
     expect(problems(regex)).toHaveLength(1);
   },

@@ -5,7 +5,7 @@ import { celProblem } from '../../../../../../src/core/kinds/istio/validate/cel.
 import { headerValueProblem } from '../../../../../../src/core/kinds/istio/validate/header-value.ts';
 import { parseRequestUri, parseUrl } from '../../../../../../src/core/schema/go-url.ts';
 
-describe('CEL', () => {
+describe('a CEL expression', () => {
   test.each([
     'response.code >= 400',
     'a && !b || -c < 3u && has(a.b)',
@@ -16,7 +16,7 @@ describe('CEL', () => {
     '(a.b).c[0].d()',
     '"""multi\nline"""',
     '-1 - -2',
-  ])('%s is one', expression => {
+  ])('such as %s is accepted', expression => {
     expect(celProblem(expression)).toBeUndefined();
   });
   test.each([
@@ -38,27 +38,27 @@ describe('CEL', () => {
     ['a @ b'],
     ['('.repeat(1000)],
     ['a+'.repeat(10_000)],
-  ])('%s is none', expression => {
+  ])('such as %s is refused', expression => {
     expect(celProblem(expression)).toBeDefined();
   });
 });
 
-describe('values of headers', () => {
+describe('a header value', () => {
   test.each(['', 'a', '100%%', '%START_TIME%', '%REQ(:path)%', '%A(["b", "c"])%', 'x%A(b)%y%%', '\t'])(
-    '%j is one',
+    'such as %j is accepted',
     value => {
       expect(headerValueProblem(value)).toBeUndefined();
     },
   );
   test.each(['%', 'abc%123', '%START_TIME%%', '%A(b%', '%A([b])%', '%A(["b"] x)%', 'a\nb', '\0'])(
-    '%j is none',
+    'such as %j is refused',
     value => {
       expect(headerValueProblem(value)).toBeDefined();
     },
   );
 });
 
-describe('URLs', () => {
+describe('a URL', () => {
   test.each([
     ['http://a.com:80/x?y#z', 'http', 'a.com', '80'],
     ['HTTPS://[::1]:1/', 'https', '::1', '1'],
@@ -69,12 +69,12 @@ describe('URLs', () => {
     expect(parseRequestUri(text)).toEqual({ scheme, hostname, port });
   });
   test.each(['', ':a', 'a', 'http://a b', 'http://a:x', 'http://[::1', '/%zz', 'a\n', 'http://a%20b/', 'http:// /'])(
-    '%j is no request',
+    'such as %j cannot be requested',
     text => {
       expect(parseRequestUri(text)).toBeUndefined();
     },
   );
-  test('a reference may be relative, but not look like a scheme', () => {
+  test('may be relative, unless it resembles a scheme', () => {
     expect(parseUrl('a/b#c')).toEqual({ scheme: '', hostname: '', port: '' });
     expect(parseUrl('1a:b')).toBeUndefined();
     expect(parseUrl('a#%zz')).toBeUndefined();
