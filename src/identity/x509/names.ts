@@ -1,8 +1,8 @@
-// Names in certificates: the subjects and subject alternative names that the profiles of this control plane use, and
-// those of certificates and requests that clients present.
+// Names in certificates: the subjects and subject alternative names that the profiles of this control plane use, and those of certificates
+// and requests that clients present.
 // Source: Istio security/pkg/pki/util/san.go (BuildSANExtension); RFC 5280 §4.2.1.6; SPIFFE ID §2, X.509-SVID §2.
 
-import { isIp, isIpv4 } from '../../core/base/ip.ts';
+import { isIp, isIpv4 } from '../../core/model/proxy.ts';
 import {
   constructed,
   type Element,
@@ -55,8 +55,7 @@ export function alternativeNamesValue(names: readonly string[]): Buffer {
 }
 
 function generalName(name: string): Buffer {
-  // A certificate holds no zone (RFC 5280, section 4.2.1.6).
-  if (isIp(name) && !name.includes('%')) return write(IP, addressBytes(name));
+  if (isIp(name)) return write(IP, addressBytes(name));
   return write(name.startsWith('spiffe://') ? URI : DNS, Buffer.from(name));
 }
 
