@@ -121,7 +121,7 @@ async function start(facts: readonly Fact[], clients: number, services: number):
   await sink.relist(facts, []);
   for (let i = 0; i < clients; i++) {
     const client = new StormClient(counts, sidecarOf(i).node, endpointNames(services), ['80', '7070']);
-    client.open(await hub.open('delta', client, [], () => false));
+    client.open(await hub.open('delta', client, { identities: [], peer: '', gone: () => false }));
   }
   const scene: Scene = {
     world,

@@ -193,12 +193,12 @@ function connection({ connection: proxy, facets, protocol, connectedAt }: Connec
   };
 }
 
-/** One by one, when they are asked for. */
+/** Computed one by one, on demand. */
 function* mapped<T>(all: Iterable<T>, one: (item: T) => LazyJson): IterableIterator<LazyJson> {
   for (const item of all) yield one(item);
 }
 
-/** Empty: it says none. */
+/** Empty: none is set. */
 function versionOf({ version }: ConnectionStatus['facets']): string {
   return version[0] === 65_535 ? '' : version.join('.');
 }
@@ -245,7 +245,7 @@ function configz(state: State): LazyJson {
   }));
 }
 
-/** What the authors of objects should know: refusals, what is not acted on yet, references to nothing. */
+/** Messages for the authors of objects: refusals, fields without effect yet, dangling references. */
 function analysisz(state: State): LazyJson {
   return mapped(findingsOf(state), ({ origin, ...finding }) => ({ ...finding, origin: showOrigin(origin) }));
 }

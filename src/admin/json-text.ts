@@ -1,5 +1,5 @@
-// JSON of pages that may be large, as text in pieces: what is listed may be worked out one by one while it is written,
-// and other work goes on in between. The text is that of JSON.stringify with two spaces.
+// JSON of large pages, as text in pieces: list elements are computed one by one while the page is written, and other
+// work runs in between. The text is that of JSON.stringify with two spaces.
 
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../core/base/json.ts';
@@ -7,7 +7,7 @@ import type { Json } from '../core/base/json.ts';
 /** JSON whose lists may be lazy. Members that are undefined are left out. */
 export type LazyJson = Json | Iterable<LazyJson> | { readonly [name: string]: LazyJson | undefined };
 
-/** Levels that are taken apart; what is deeper is one piece, unless there is something lazy in it. */
+/** Levels that are split into pieces; a deeper value is one piece unless it contains a lazy list. */
 const DEPTH = 5;
 /** Characters written between two turns of the event loop: a millisecond or two. */
 export const SLICE_CHARS = 128 * 1024;

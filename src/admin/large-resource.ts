@@ -67,7 +67,7 @@ function messageInPieces(type: Type, bytes: Uint8Array): { readonly [name: strin
   return shown;
 }
 
-/** By field number; only what is large. */
+/** By field number; large fields only. */
 function listsOf(type: Type, bytes: Uint8Array): ReadonlyMap<number, List> {
   const lists = new Map<number, List>();
   const reader = protobuf.Reader.create(bytes);

@@ -1,6 +1,6 @@
-// Is an object live everywhere? A proxy has it when, for every type it subscribes to, it has accepted either a response
-// made from a state with the object in it, or just what the present state would give it. A refusal never counts, nor
-// does what was sent and not answered.
+// Checks whether every proxy has accepted an object. A proxy has it when, for every subscribed type, it accepted either
+// a response made from a state with the object, or resources equal to those of the present state. A refusal never
+// counts, nor does what was sent and not answered.
 
 import { showProblem } from '../core/base/problem.ts';
 import type { Resource } from '../core/model/resource.ts';
@@ -42,7 +42,7 @@ export interface Liveness {
   readonly proxies: readonly ProxyLiveness[];
 }
 
-/** The proxies one by one, when they are asked for. */
+/** The proxies one by one, on demand. */
 export interface LazyLiveness extends Omit<Liveness, 'proxies'> {
   readonly proxies: Iterable<ProxyLiveness>;
 }
@@ -88,7 +88,7 @@ function proxyLiveness(state: State, engine: Engine, status: ConnectionStatus, s
   return { proxy: facets.id, connection, live: behind.length === 0, behind, acked };
 }
 
-/** Whoever has new clusters or listeners and has not asked for what they name is still on the way. */
+/** A proxy with new clusters or listeners that has not requested the resources in them is still pending. */
 function notAsked(state: State, engine: Engine, connection: string): readonly Behind[] {
   const proxy = state.proxies.get(connection);
   if (proxy === undefined) return [];
@@ -109,7 +109,7 @@ const PAIRS = [
   { all: LDS, typeUrl: RDS, names: 'routes' },
 ] as const;
 
-/** Proxies with equal views share the list of their clusters: what is named in it is found once. */
+/** Proxies with equal views share the list of their clusters, so the names in it are collected once. */
 const wanted = new WeakMap<Made, readonly string[]>();
 
 /** In name order. */

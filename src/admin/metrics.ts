@@ -14,7 +14,7 @@ import { VERSION } from './version.ts';
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 3, 5, 10, 20, 30];
 /** istiod's, of the metric that counts the same. */
 const CONTEXT_SECONDS = [0.01, 0.1, 0.5, 1, 3, 5];
-/** How finely stalls of the event loop are told apart. */
+/** Resolution of the measured stalls of the event loop. */
 const LAG_RESOLUTION_MS = 10;
 /** What istiod's registry reads; everything else is its configuration. */
 const REGISTRY: ReadonlySet<string> = new Set(['Service', 'EndpointSlice', 'Pod', 'Node', 'Namespace']);
@@ -196,7 +196,7 @@ export class Metrics {
     }
   }
 
-  /** A value that is asked for when the page is. */
+  /** A gauge with a value read on each scrape. */
   gauge(name: string, help: string, value: () => number): void {
     new Gauge({
       name,

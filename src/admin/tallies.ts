@@ -1,6 +1,6 @@
-// Counters and histograms that are told of every response of every proxy. prom-client checks and hashes the labels of
-// each single observation, which was a tenth of what an endpoint change cost a proxy; here labels are given once
-// (`of`), and an observation is an addition.
+// Counters and histograms of every response to every proxy. prom-client checks and hashes the labels of each single
+// observation, which was a tenth of what an endpoint change cost a proxy; here labels are given once (`of`), and an
+// observation is an addition.
 //
 // The registry asks every metric for its values by `get`, which is all that these have in common with prom-client's
 // own.
@@ -21,7 +21,7 @@ export interface TallyOptions {
   readonly help: string;
 }
 
-/** A metric with cells, one for each set of labels that was ever asked for. */
+/** A metric with one cell for each set of labels in use. */
 abstract class Tally<Cell> {
   readonly name: string;
   readonly help: string;
@@ -49,7 +49,7 @@ abstract class Tally<Cell> {
     return known.cell;
   }
 
-  /** What the registry shows. */
+  /** The values for the registry. */
   async get() {
     const { name, help, type, aggregator } = this;
     const values = [...this.cells.values()].flatMap(({ cell, labels }) => this.valuesOf(cell, labels));
@@ -79,7 +79,7 @@ export class CountTally extends Tally<CountCell> {
 
 export class HistogramCell {
   readonly #bounds: readonly number[];
-  /** The last is for what is above every bound. */
+  /** The last bucket is for values above every bound. */
   readonly counts: number[];
   sum = 0;
 

@@ -45,7 +45,7 @@ export function serveCommand(): Command {
       `
 Environment, besides the feature flags (docs/serving.md has all of it):
   PILOT_ENABLE_WARM_UP           make the first views before /ready says yes (default true)
-  PILOT_MAX_REQUESTS_PER_SECOND  new streams a second (default 15 and 5 for each processor, at most 100)
+  PILOT_MAX_REQUESTS_PER_SECOND  new streams a second (default: as many as the machine can serve)
   PILOT_XDS_SEND_TIMEOUT         end a stream that has not taken a response for so long (default: never)
   PILOT_DEBOUNCE_AFTER, PILOT_DEBOUNCE_MAX, PILOT_PUSH_THROTTLE  when pushes leave, and to how many at once`,
     )

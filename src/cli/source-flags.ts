@@ -31,6 +31,7 @@ export interface SourceFlags {
   readonly journalKey?: string;
   readonly journalDurability: string;
   readonly journalStrict: boolean;
+  readonly journalSpill?: string;
   readonly journalKeep?: string;
   readonly log_output_level: string;
   readonly log_as_json: boolean;
@@ -65,6 +66,7 @@ export function addSourceFlags(command: Command): Command {
     .option('--journalKey <file>', 'key that seals secrets in the journal (default: <journal>.key, made at first use)')
     .option('--journalDurability <setting>', 'what survives a power cut: full, normal or off', 'full')
     .option('--journal-keep <time>', 'forget events that are older, e.g. 12h, 30d; default: none')
+    .option('--journal-spill <dir>', 'at the end, write what cannot be recorded there; the next start records it')
     .option('--journal-strict', 'stop applying changes while the journal cannot be written', false)
     .option('--log_output_level <level>', 'debug, info, warn, error or none', 'info')
     .option('--log_as_json', 'log lines as JSON', false)
@@ -102,6 +104,7 @@ export function sourceOptionsOf(flags: SourceFlags): SourceOptions {
     journalKey: flags.journalKey,
     journalDurability,
     journalStrict: flags.journalStrict,
+    journalSpill: flags.journalSpill,
     journalKeepMs: keptTime('--journal-keep', flags.journalKeep),
   };
 }

@@ -74,7 +74,7 @@ function stopped(): Promise<void> {
   });
 }
 
-/** Rejects if anything but the Envoys cannot be started; then nothing is left running. */
+/** Rejects if a part other than the Envoys does not start, and stops the started parts. */
 async function startDemo(options: DemoOptions, log: Log, say: (line: string) => void): Promise<Demo> {
   const sample = join(options.folder, 'bookinfo');
   const config = join(sample, 'config');

@@ -70,7 +70,7 @@ export interface EnvoyOptions {
 export interface Envoy {
   readonly name: string;
   readonly adminPort: number;
-  /** The last of what it wrote: its log and its access log. */
+  /** The end of its log and of its access log. */
   output(): Promise<string>;
   /** Resolves with the exit code when it ends. */
   readonly ended: Promise<number | null>;

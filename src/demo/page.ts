@@ -1,5 +1,4 @@
-// The product page: what the book is, and the reviews with the version that answered, so that a shift of traffic can be
-// seen.
+// The product page: the book, and the reviews with the version that answered, so that a shift of traffic is visible.
 
 export interface Review {
   readonly reviewer: string;

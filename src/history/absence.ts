@@ -149,7 +149,7 @@ function mentions(raw: JsonObject, host: string, namespace: string): boolean {
   return seen(content) || (isObject(metadata) && metadata.name === label);
 }
 
-/** Exported to everybody; undefined: it says nothing about that. */
+/** Exported to all namespaces; undefined: not set. */
 export function withoutExport(raw: JsonObject): JsonObject | undefined {
   const metadata = isObject(raw.metadata) ? raw.metadata : {};
   const annotations = isObject(metadata.annotations) ? metadata.annotations : {};

@@ -1,4 +1,4 @@
-// The first event after which something holds, found by halving: O(log n) positions are looked at. As with any
+// The first event after which something holds, found by halving: O(log n) positions are evaluated. As with any
 // bisection, what holds must hold from there to the end of the range; if it comes and goes, one of the events after
 // which it came is found.
 
@@ -16,7 +16,7 @@ import { dangling, endpointCount } from './traffic.ts';
 /** Undefined: unknown at this position. */
 export type BisectCondition = (seq: number) => Promise<boolean | undefined>;
 
-/** Positions that are looked at to find one where it holds, when it does not at the end. */
+/** Positions evaluated in the search for one where it holds, if it does not at the end. */
 export const PROBES = 32;
 
 export interface BisectResult {
@@ -24,7 +24,7 @@ export interface BisectResult {
   readonly seq: number;
   /** It holds there, too: the position that was searched back from. */
   readonly held: number;
-  /** Positions that were looked at. */
+  /** Evaluated positions. */
   readonly asked: number;
 }
 
@@ -85,10 +85,7 @@ async function nearest(
 
 type ProxyCondition = (state: State, proxy: ProxyRecord) => boolean | undefined;
 
-/**
- * A condition on what a proxy holds. Where it is not connected, what it would hold counts: as the node that it is at
- * `to`.
- */
+/** A condition on a proxy's resources. While it is not connected, the resources of its node at `to` count. */
 export async function conditionOfProxy(
   history: History,
   name: string,

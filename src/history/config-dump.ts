@@ -1,6 +1,5 @@
-// What a proxy holds, as JSON that people and programs can read: canonical protojson, every Any expanded, nothing
-// private in it. The same shape as the page /debug/config_dump of a running control plane, so that one reader fits
-// both.
+// A proxy's resources as JSON for people and programs: canonical protojson, every Any expanded, private values
+// replaced. The same shape as the page /debug/config_dump of a running control plane, so that one reader fits both.
 
 import type { Json, JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
@@ -51,8 +50,8 @@ function dumpOf(proxy: string, holdings: Holdings): ConfigDump {
 const shown = new WeakMap<object, JsonObject>();
 
 /**
- * As a client would decode it, without what is private. Made once for each resource, however many proxies and positions
- * share it.
+ * As a client decodes it, without private values. Made once for each resource, however many proxies and positions share
+ * it.
  */
 export function shownJson(typeUrl: string, resource: Resource<object>): JsonObject {
   const before = shown.get(resource.message);

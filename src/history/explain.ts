@@ -1,6 +1,6 @@
 // Why something of a proxy is as it is: which objects made it, which of their fields, which events brought them. The
-// read set says what could have mattered; what did is found by trying: without the object, or the field, would the
-// answer be another? So nothing is guessed from names, and whatever the generators come to do, this stays true.
+// read set contains every possible cause; a trial finds the real ones: is the answer different without the object or
+// the field? Names are never interpreted, so this stays true when the generators change.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
@@ -13,18 +13,18 @@ import { type LastChange, lastChangeOf, recordInForce } from './last-change.ts';
 import type { Subject } from './subject.ts';
 import { withoutObject, withVersion } from './what-if.ts';
 
-/** Objects that are tried; those that are named like what is asked come first. */
+/** Limit of tried objects; those with the subject's name come first. */
 export const OBJECTS_TRIED_MAX = 150;
 /** Fields of one object that are tried. */
 export const FIELDS_TRIED_MAX = 60;
-/** How deep below the object fields are told apart, e.g. `spec.http[0].route[1].weight`. */
+/** Depth of the fields below the object that are tried separately, e.g. `spec.http[0].route[1].weight`. */
 const FIELD_DEPTH_MAX = 6;
 
 export interface FieldCause {
   /** e.g. `spec.http[0].route[1].weight` */
   readonly field: string;
   readonly value: Json;
-  /** Paths in the answer that would be others without it; empty: all of it would be gone. */
+  /** Paths in the answer that differ without it; empty: the whole answer is absent without it. */
   readonly decides: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface Cause {
   readonly lastChange: LastChange;
   /** `all`: without the object there would be no answer. `part`: it would be another one. */
   readonly decides: 'all' | 'part';
-  /** Paths in the answer that would be others without the object. */
+  /** Paths in the answer that differ without the object. */
   readonly paths: readonly string[];
   readonly fields: readonly FieldCause[];
 }
@@ -56,7 +56,7 @@ export interface Explanation {
   readonly jointly: readonly Jointly[];
   /** Objects that were read and change nothing: `Kind/namespace/name`. */
   readonly readOnly: readonly string[];
-  /** What was looked for in vain; a name that ends in `*` stands for every object of a range. */
+  /** Look-ups without a result; a name that ends in `*` stands for every object of a range. */
   readonly missed: readonly string[];
   /** Objects that were not tried because there were too many. */
   readonly untried: number;
@@ -138,7 +138,7 @@ function byRelevance({ found }: Provenance, { host }: Subject): readonly string[
 
 /** Looks the subject up in hypothetical states. */
 class Trial {
-  /** Of its own: what is tried shall not drive out what is remembered of real states. */
+  /** A tracker of its own: trials must not evict memoised values of real states. */
   readonly #tracker = new Tracker();
   readonly #proxy: ProxyRecord;
   readonly #subject: Subject;

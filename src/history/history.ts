@@ -1,8 +1,8 @@
 // A journal opened for reading: the state at any position, in a warm process in well under a second.
 //
-// The state at a position is the fold of the journal up to there, and nothing else: from the nearest of what is at hand
-// (a state kept in memory, a snapshot in the journal, the beginning) and the tail. Reads only; works beside the process
-// that writes. Basis of explain, diff, bisect, --at and the explorer's pages; the CLI formats their results.
+// The state at a position is the fold of the journal up to there, and nothing else: from the nearest start (a state in
+// memory, a snapshot in the journal, the beginning) and the tail. Reads only; works beside the process that writes.
+// Basis of explain, diff, bisect, --at and the explorer's pages; the CLI formats their results.
 
 import type { Event } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
@@ -17,7 +17,7 @@ import { Superseded } from './superseded.ts';
 
 /** Recently visited states, besides the checkpoints: a slider goes back and forth. */
 export const RECENT_MAX = 16;
-/** Positions after which the tracker forgets what was not used lately. */
+/** Positions between two sweeps of the tracker. */
 const SWEEP_POSITIONS = 8;
 
 export interface HistoryOptions {
@@ -86,7 +86,7 @@ export class History {
     const rejected = await this.#rejections();
     const superseded = this.#superseded;
     superseded.startAfter(state.seq);
-    // A short way leaves out what it can; a long one passes checkpoints, and these want every event.
+    // A short fold skips superseded events; a long one passes checkpoints, which need every event.
     const short = to - state.seq <= this.#checkpoints.spacing;
     const wanted = short ? (seq: number): boolean => !superseded.mayLeaveOut(seq, to) : undefined;
     for await (const page of this.journal.read({ from: state.seq + 1, to, wanted })) {

@@ -1,6 +1,6 @@
-// What a proxy holds once it has settled at a state: clusters and listeners, and whatever these name (endpoints,
-// routes, secrets), found as Envoy finds it. Not the recorded subscriptions: those lag behind a change, and a what-if
-// has none at all.
+// The resources of a proxy that has settled at a state: clusters and listeners, and the endpoints, routes and secrets
+// that they name, collected as Envoy requests them. Not the recorded subscriptions: those lag behind a change, and a
+// what-if has none at all.
 
 import { isObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
@@ -16,7 +16,7 @@ export type HeldOfType = ReadonlyMap<string, Resource<object>>;
 /** By type URL, in the order in which they are pushed. */
 export type Holdings = ReadonlyMap<string, HeldOfType>;
 
-/** The types that proxy-config, explain and diff speak of, in the order in which they are pushed. */
+/** The types in proxy-config, explain and diff, in push order. */
 export const HELD_TYPES: readonly string[] = [CDS, EDS, LDS, RDS, SDS, NDS];
 
 /**

@@ -24,7 +24,7 @@ export interface LastChange {
   readonly refused?: { readonly seq: number; readonly problems: readonly string[] };
 }
 
-/** The record in force: what the object is made of. */
+/** The record in force. */
 export function recordInForce(state: State, object: string): ObjectRecord | undefined {
   const records = recordsOf(state, object);
   return records.find(record => record.accepted !== undefined && isInForce(state, record)) ?? records[0];
@@ -63,7 +63,7 @@ export function managerOf(raw: JsonObject): string {
   return typeof last?.manager === 'string' ? last.manager : '';
 }
 
-/** `Kind namespace/name` of what an event is about; '' if it is about no object. */
+/** `Kind namespace/name` of an event's object; '' if it has none. */
 export function objectOfEvent(event: Event): string {
   if (event.kind === 'Delete') return `${event.ref.kind}/${event.ref.namespace}/${event.ref.name}`;
   if (event.kind !== 'Add' && event.kind !== 'Update') return '';

@@ -1,5 +1,6 @@
-// The entry `periplus/history`: any position of a journal as a state, what each proxy holds there, why, and what a
-// change would do. The commands `explain`, `diff`, `bisect` and `replay` print what these functions return.
+// The entry `periplus/history`: any position of a journal as a state, each proxy's resources there, their causes, and
+// the effect of a proposed change. The commands `explain`, `diff`, `bisect` and `replay` print what these functions
+// return.
 
 export type { ProxyRecord } from '../core/model/proxy.ts';
 export type { Provenance } from '../core/query/provenance.ts';

@@ -1,5 +1,5 @@
-// Private keys never leave in the clear: generated resources hold those of gateways, and whatever shows a resource
-// hides them first.
+// Private keys never leave in the clear: generated resources contain those of gateways, and every output of a resource
+// replaces them first.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 

@@ -1,5 +1,5 @@
-// A change that somebody means to make, on top of a state: YAML added or changed, objects deleted. Each object takes
-// the place of the one that is there, of any source; a new object belongs to the source with most objects.
+// A proposed change on top of a state: YAML added or changed, objects deleted. Each object takes the place of the one
+// that is there, of any source; a new object belongs to the source with most objects.
 
 import { showOrigin, showProblem } from '../core/base/problem.ts';
 import type { RawObject, Unrecorded } from '../core/event.ts';
@@ -16,7 +16,7 @@ export interface Proposal {
 
 /**
  * `facts`: objects as `objectFacts` of offline/generate.ts gives them. `deletions`: `Kind/namespace/name`. Throws a
- * HistoryFault for what is not there.
+ * HistoryFault for an absent object.
  */
 export function propose(state: State, facts: readonly Unrecorded[], deletions: readonly string[]): Proposal {
   const sources = sourcesOf(state);

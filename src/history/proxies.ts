@@ -19,7 +19,7 @@ export function proxiesAt(state: State): readonly ProxyRecord[] {
 
 /**
  * Exactly one proxy: by connection, by id, by `pod`, or by a part of the id that only one has. Throws a HistoryFault
- * that says which there are.
+ * that lists the existing ones.
  */
 export function proxyNamed(state: State, name: string): ProxyRecord {
   const connected = state.proxies.get(name);

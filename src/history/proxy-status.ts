@@ -1,6 +1,5 @@
-// What each proxy had been sent at a position, of its receipts and NACKs. Acknowledgements are not recorded, only that
-// something was sent and whether it was refused: so the status is SENT where a running control plane says SYNCED or
-// STALE.
+// What each proxy had been sent at a position, of its receipts and NACKs. The journal records responses and refusals,
+// not acknowledgements: the status is SENT where a running control plane prints SYNCED or STALE.
 
 import type { Json, JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';

@@ -50,7 +50,7 @@ export interface PushExplanation {
   /** State of the response before; undefined: this was the first of the type on the connection. */
   readonly previousStateSeq?: number;
   readonly resources: readonly PushedResource[];
-  /** Resources that were the same as before. */
+  /** Unchanged resources. */
   readonly unchanged: number;
   readonly causes: readonly PushCause[];
 }
@@ -176,7 +176,7 @@ function becauseOf(
   return [...read].sort();
 }
 
-/** Events after `from` up to `to` that asked for a push. */
+/** Events after `from` up to `to` that requested a push. */
 async function causesBetween(history: History, from: State, to: number): Promise<readonly PushCause[]> {
   const causes: PushCause[] = [];
   let state = from;

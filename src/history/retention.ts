@@ -1,17 +1,17 @@
-// How much of a journal is kept: by age, by number of events, by size. What goes is replaced by a snapshot of the state
-// right after the first event that stays, so that everything from there on can be asked as before.
+// How much of a journal is kept: by age, by number of events, by size. A snapshot of the state right after the first
+// kept event replaces the removed ones, so every later position works as before.
 
 import { SNAPSHOT_FORMAT, snapshotOf } from '../core/fold/snapshot.ts';
 import type { Journal } from '../journal/journal.ts';
 import { History } from './history.ts';
 import { lastBy } from './position.ts';
 
-/** Whatever is beyond any of the limits goes. */
+/** Events beyond any of the limits are removed. */
 export interface Retention {
   /** Events recorded before this go; ms since the epoch. */
   readonly since?: number;
   readonly events?: number;
-  /** Characters of what is recorded, sealed values included; the file is some ten percent larger. */
+  /** Characters of the recorded values, sealed ones included; the file is some ten percent larger. */
   readonly chars?: number;
 }
 

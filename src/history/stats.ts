@@ -1,6 +1,5 @@
-// Who writes to a mesh, how much, and what it costs: events and bytes by kind, source and manager; and of each object
-// how often it was written, how often that asked for a push, for Istio's which reasons, and how many responses went out
-// after it.
+// Writers of a mesh and their cost: events and bytes by kind, source and manager; for each object the number of writes,
+// of push requests with Istio's reasons, and of responses after them.
 
 import type { Event } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
@@ -24,7 +23,7 @@ export interface ObjectCost {
   /** Who wrote it; empty names left out. */
   readonly managers: readonly string[];
   readonly events: number;
-  /** Events that asked for a push. */
+  /** Events that requested a push. */
   readonly pushes: number;
   /** Istio's reason → events that gave it. */
   readonly reasons: Readonly<Record<string, number>>;
@@ -92,7 +91,7 @@ class Tally {
   readonly #sources = new Map<string, { events: number; chars: number }>();
   readonly #managers = new Map<string, { events: number; chars: number }>();
   readonly #objects = new Map<string, Cost>();
-  /** Objects that asked for a push, by the event, until the receipts of all types have passed it. */
+  /** Objects that requested a push, by event, until the receipts of all types have passed it. */
   #waiting: { readonly seq: number; readonly object: string }[] = [];
   /** Type → state of its newest receipt. */
   readonly #sent = new Map<string, number>();

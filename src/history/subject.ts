@@ -26,7 +26,7 @@ export interface Subject {
   readonly subset?: string;
   /** Its JSON; undefined: the proxy has none. */
   readonly answer: (tracker: Tracker, state: State, proxy: ProxyRecord) => JsonObject | undefined;
-  /** What was read, and looked for in vain, to come to the answer. */
+  /** The reads of the answer, those without a result included. */
   readonly provenance: (tracker: Tracker, state: State, proxy: ProxyRecord) => Provenance;
 }
 
@@ -60,7 +60,7 @@ export function clusterSubject(name: string): Subject {
     },
     provenance: (tracker, state, proxy) => {
       const found = allOf(tracker, state, proxy, CDS).some(made => made.name === name);
-      // One that is not there: the endpoints of that name are looked for in the same places.
+      // An absent cluster: its endpoints are searched in the same places.
       return found ? partOf(tracker, state, proxy, CDS, name) : namedProvenance(tracker, state, proxy, EDS, name);
     },
   };

@@ -1,5 +1,5 @@
-// What a change of a proxy's configuration means, in a sentence each: where traffic goes, which listeners drain, which
-// endpoints come and go. The JSON differences are the whole truth; these are what one reads first.
+// The meaning of a change of a proxy's configuration, one sentence each: moved traffic, draining listeners, added and
+// removed endpoints. The JSON differences are the whole truth; these are what one reads first.
 
 import { isObject, type Json, type JsonObject, jsonEqual } from '../core/base/json.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';

@@ -21,7 +21,7 @@ export class Superseded {
   #whole = new Uint8Array(EVENTS_AT_FIRST);
   /** Record key → the events that its record is made of. */
   readonly #makers = new Map<string, number[]>();
-  /** Events after `from` up to here have been looked at. */
+  /** Events after `from` up to here have been seen. */
   #to = 0;
 
   /** Where learning begins, unless it has begun. */
@@ -30,7 +30,7 @@ export class Superseded {
   }
 
   /**
-   * To be told of events in order; what comes again, or after a gap, is ignored. `after`: the state that the whole fold
+   * Takes events in order; a repeated event, or one after a gap, is ignored. `after`: the state that the whole fold
    * gives.
    */
   learn(event: Event, after: State): void {

@@ -1,5 +1,5 @@
-// Where a proxy's routes send traffic, and what of that leads nowhere. Read from generated messages, so it holds for
-// whatever made them.
+// The destinations of a proxy's routes, and those without endpoints or cluster. Read from generated messages, so it
+// holds for any generator.
 
 import { isObject } from '../core/base/json.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';

@@ -1,5 +1,5 @@
 // States that never were: without an object, with another version of one. Folded by the reducer as if a source had
-// reported it, and nowhere recorded. A state is persistent, so what is tried costs what it changes.
+// reported it, and nowhere recorded. A state is persistent, so a trial costs only its changes.
 
 import type { Fact, ObjectRef, RawObject } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
@@ -14,7 +14,7 @@ export function withFact(state: State, source: string, fact: Fact): State {
   return fold(state, { ...fact, source, seq: state.seq + 1, time: state.time }, noneRejected, false).state;
 }
 
-/** What every source says of the object `Kind/namespace/name`; cluster-scoped kinds have an empty namespace. */
+/** Every source's record of the object `Kind/namespace/name`; cluster-scoped kinds have an empty namespace. */
 export function recordsOf(state: State, object: string): readonly ObjectRecord[] {
   const [kind = '', namespace = '', ...rest] = object.split('/');
   const name = rest.join('/');

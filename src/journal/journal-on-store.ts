@@ -111,6 +111,17 @@ export class JournalOnStore implements Journal {
     return facts.map(fact => encodeFact(fact, this.#vault).fact);
   }
 
+  toLines(facts: readonly Unrecorded[]): readonly string[] {
+    return facts.map(fact => {
+      const { source, kind, body } = encodeFact(fact, this.#vault);
+      return canonicalJson({ source, kind, body: JSON.parse(body) as JsonObject });
+    });
+  }
+
+  fromLines(lines: readonly string[]): readonly Unrecorded[] {
+    return lines.map(line => factOfLine(line, this.#vault, this.path));
+  }
+
   async *read(range: ReadRange): AsyncGenerator<readonly Event[]> {
     this.#check('read');
     const from = this.#clampFrom(range.from);
@@ -285,6 +296,17 @@ export class JournalOnStore implements Journal {
     if (hash === undefined && seq - 1 <= this.#store.head().seq) throw missing(seq - 1, this.path);
     return (hash ?? this.#store.head().hash).toString('hex');
   }
+}
+
+function factOfLine(line: string, vault: Vault, path: string): Unrecorded {
+  let read: { readonly source: string; readonly kind: string; readonly body: JsonObject };
+  try {
+    read = JSON.parse(line) as typeof read;
+  } catch {
+    throw new JournalFault('damaged', 'a line that holds a fact is not JSON', { path });
+  }
+  const { source, kind, body } = read;
+  return { ...vault.openSpilled(body), source, kind } as unknown as Unrecorded;
 }
 
 function lostOf(store: Store): Lost | undefined {

@@ -200,6 +200,10 @@ export interface Journal {
    * must be what will be stored later. Faults: `unfit-fact`.
    */
   asStored(facts: readonly Unrecorded[]): readonly Unrecorded[];
+  /** The facts as lines of JSON with private values sealed, for a place outside the journal. Faults: `unfit-fact`. */
+  toLines(facts: readonly Unrecorded[]): readonly string[];
+  /** Back from `toLines` of this journal. Faults: `damaged`. */
+  fromLines(lines: readonly string[]): readonly Unrecorded[];
   /**
    * Pages of events in seq order, private values unsealed when the key is there. The chain is checked on the way
    * (`damaged`).

@@ -30,7 +30,7 @@ export interface Finding {
   readonly origin?: Origin;
   /** Path inside the object, e.g. `spec.http[0].timeout`; absent if the finding is about the whole object. */
   readonly path?: string;
-  /** `path: what is wrong`, or without a path only the latter. */
+  /** `path: problem`, or without a path the problem alone. */
   readonly message: string;
 }
 

@@ -109,7 +109,7 @@ export function namedOf(
   return allOf(tracker, state, proxy, url).find(resource => resource.name === name);
 }
 
-/** What a client decodes: canonical protojson with every Any expanded, and the resource's type. */
+/** The form that a client decodes: canonical protojson with every Any expanded, and the resource's type. */
 export function resourceJson(url: string, resource: Resource<object>): JsonObject {
   const { body } = encodeResource(url, resource.name, resource.message);
   const any = toProtoJson('google.protobuf.Any', body);

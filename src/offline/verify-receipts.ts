@@ -1,5 +1,6 @@
 // `replay --verify`: folds the journal again and regenerates everything that was ever sent. A receipt names the state
-// (seq) that it was made from and the digest of what the client held afterwards; the digest has to come out again.
+// (seq) that it was made from and the digest of the client's resources afterwards; the replay must produce the same
+// digest.
 //
 // A receipt comes later in the journal than its state, so receipts are read first and checked when the fold reaches
 // their state.
@@ -11,7 +12,7 @@ import { resourceSources } from '../xds/assemble/types.ts';
 import { Engine } from '../xds/engine/engine.ts';
 import { foldHistory, stateHash } from './load-state.ts';
 
-/** Most mismatches that are listed; the others are counted. */
+/** Limit of listed mismatches; further ones are only counted. */
 export const DIFFERENCES_MAX = 100;
 /** Events between two sweeps of memoised values. */
 const SWEEP_EVENTS = 1_000;

@@ -1,4 +1,4 @@
-// IP addresses and CIDR ranges as Envoy compares them: by value, whatever the spelling.
+// IP addresses and CIDR ranges as Envoy compares them: by value, regardless of the spelling.
 
 import ipaddr from 'ipaddr.js';
 import type { Address, CidrRange } from '../xds/proto/types.gen.ts';

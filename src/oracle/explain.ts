@@ -3,7 +3,7 @@
 import { showSocket } from './address.ts';
 import type { Branch, Outcome, Prediction } from './prediction.ts';
 
-/** What a failing test or a curious reader wants to see. */
+/** For failing tests and for readers. */
 export function explain(prediction: Prediction): string {
   return prediction.branches.map(explainBranch).join('\n');
 }

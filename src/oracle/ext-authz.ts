@@ -1,5 +1,5 @@
-// The external authorization filters: whether the authorizer is asked, and what its answer does. What it answers is
-// part of the question; left open, the outcome is unknown, because the oracle knows no authorizer.
+// The external authorization filters: the call of the authorizer, and the effect of its answer. The connection contains
+// the authorizer's answer; without one the outcome is unknown, because the oracle models no authorizer.
 
 import type { HttpExtAuthz, NetworkExtAuthz } from '../xds/proto/types.gen.ts';
 import type { AuthorizerAnswer } from './question.ts';

@@ -7,7 +7,7 @@ import { type FilterChain, FilterChainMatch_ConnectionSourceType, type Listener 
 import { isLoopback, longestPrefix, type Socket, sameAddress, showSocket } from './address.ts';
 import type { Detected } from './inspect.ts';
 
-/** What chains are asked about. */
+/** The properties of a connection that chains match. */
 export interface Seen {
   readonly local: Socket;
   readonly remote: Socket;

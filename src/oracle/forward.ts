@@ -93,7 +93,7 @@ function mirrorOf(policy: RouteAction_RequestMirrorPolicy, { headers }: Exchange
   return cluster === '' || share === 0 ? [] : [{ cluster, share }];
 }
 
-/** What the weighted cluster says of a label goes before what the action says. */
+/** A label of the weighted cluster takes precedence over that of the action. */
 function merged(outer: Metadata | undefined, inner: Metadata | undefined): Metadata | undefined {
   if (outer === undefined || inner === undefined) return inner ?? outer;
   const lb = { ...outer.filterMetadata?.['envoy.lb'], ...inner.filterMetadata?.['envoy.lb'] };

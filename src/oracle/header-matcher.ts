@@ -31,7 +31,8 @@ export function matchesHeader(matcher: HeaderMatcher, headers: Headers): boolean
 }
 
 /**
- * What the matcher asks of presence; undefined if it asks for a value. A matcher without a specifier asks for presence.
+ * Whether the matcher requires presence or absence; undefined if it matches a value. A matcher without a specifier asks
+ * for presence.
  */
 function presence(matcher: HeaderMatcher): boolean | undefined {
   if (matcher.presentMatch !== undefined) return matcher.presentMatch;

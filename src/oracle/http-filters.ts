@@ -12,7 +12,7 @@ import { checkRbac } from './rbac.ts';
 import { type DynamicMetadata, type Subject, withMetadata } from './subject.ts';
 import { judged, type Trail, unmodelled } from './trail.ts';
 
-/** Filters that neither answer nor reroute what an ordinary request asks. Faults are modelled apart. */
+/** Filters that neither answer nor reroute an ordinary request. Faults are modelled apart. */
 const BYSTANDERS =
   /^(istio\.metadata_exchange|istio\.alpn|istio\.stats|istio_authn|envoy\.filters\.http\.(alpn|cors|fault|router|grpc_stats|grpc_web|set_filter_state|peer_metadata|istio_stats|header_to_metadata|health_check|upstream_codec|stateful_session)|envoy\.(cors|fault|router))$/;
 
@@ -20,7 +20,7 @@ const BYSTANDERS =
 export interface Passing {
   readonly trail: Trail;
   readonly subject: Subject & { readonly headers: Headers };
-  /** Set once a filter has answered, or it is open what it answers. */
+  /** Set once a filter has answered, or once its answer is unknown. */
   readonly outcome: Outcome | undefined;
   /** What routes look at if a filter has the route looked up again. */
   readonly reroutedBy: { readonly headers: Headers; readonly metadata: DynamicMetadata } | undefined;

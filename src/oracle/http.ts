@@ -1,6 +1,6 @@
 // What an HTTP connection manager does with a request: it cleans path and authority, runs its filters, looks up the
-// route configuration and the virtual host, takes the first route that matches, and does what it says. A fault that the
-// route injects may answer first.
+// route configuration and the virtual host, takes the first route that matches, and applies its action. A fault that
+// the route injects may answer first.
 
 import {
   type HttpConnectionManager,
@@ -84,7 +84,7 @@ function clean(
   return typeof path === 'string' ? { ...given, authority, path } : path;
 }
 
-/** x-forwarded-proto is believed of a proxy before; at the edge the connection says. */
+/** x-forwarded-proto is trusted from a proxy in front; at the edge the connection decides. */
 function schemeOf(hcm: HttpConnectionManager, request: HttpRequest, tls: TlsHello | undefined): 'http' | 'https' {
   const own = tls === undefined ? 'http' : 'https';
   if (hcm.useRemoteAddress?.value === true) return own;
@@ -123,7 +123,7 @@ function needsTls({ requireTls }: VirtualHost, { scheme, headers }: Exchange): b
   return requireTls === TlsRequirement.EXTERNAL_ONLY && headers.get('x-envoy-internal') !== 'true';
 }
 
-/** First match wins; what a fraction lets by goes on to the next. */
+/** The first match wins; the rest of a fraction continues with the next route. */
 function firstRoute(
   trail: Trail,
   exchange: Exchange,

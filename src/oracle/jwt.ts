@@ -1,5 +1,5 @@
-// The jwt_authn filter: which requirement a request has, which tokens satisfy it, and what is left of the request:
-// claims in dynamic metadata and headers, the token itself removed unless it is forwarded.
+// The jwt_authn filter: the requirement of a request, the tokens that satisfy it, and the request after it: claims in
+// dynamic metadata and headers, the token itself removed unless it is forwarded.
 //
 // The payloads count only if the requirement as a whole is satisfied; headers that would carry claims are taken out
 // before (Envoy's source/extensions/filters/http/jwt_authn: verifier.cc, authenticator.cc).
@@ -18,7 +18,7 @@ export interface JwtResult {
   /** Undefined: the request goes on. */
   readonly refusal: { readonly status: number; readonly why: string } | undefined;
   readonly why: string;
-  /** What the filter writes under its name; empty without a good token. */
+  /** The metadata under the filter's name; empty without a valid token. */
   readonly payloads: Readonly<Record<string, unknown>>;
   readonly headers: Headers;
   /** The route is looked up again, with the new headers and metadata. */

@@ -1,5 +1,5 @@
-// What a filter chain does with the bytes of a connection: ends TLS or finds that it cannot, asks policies, and hands
-// them to its terminal filter, an HTTP connection manager or a TCP proxy.
+// A filter chain on a connection: it terminates TLS or fails to, applies policies, and passes the bytes to its terminal
+// filter, an HTTP connection manager or a TCP proxy.
 
 import type { Filter, FilterChain, HttpConnectionManager, TcpProxy } from '../xds/proto/types.gen.ts';
 import type { Socket } from './address.ts';
@@ -33,7 +33,7 @@ export type Terminal =
   | { readonly kind: 'tcp'; readonly trail: Trail; readonly proxy: TcpProxy; readonly namedBySni: boolean }
   | { readonly kind: 'ended'; readonly branches: readonly Branch[] };
 
-/** What is known of a connection when its filter chain is chosen. */
+/** The properties of a connection at the choice of its filter chain. */
 export interface Accepted {
   readonly local: Socket;
   readonly remote: Socket;

@@ -1,6 +1,6 @@
 // The routing oracle: a model of how Envoy decides what to do with a connection and the request in it. Pure; it knows
-// nothing of how configuration is made, so what it says of generated configuration is an independent opinion. Where it
-// cannot tell it says `unknown` rather than guess.
+// nothing of the generators, so its answer is an independent check of their resources. A case outside the model is
+// `unknown`, never a guess.
 
 import type { Socket } from './address.ts';
 import type { Known } from './exchange.ts';

@@ -1,4 +1,4 @@
-// Paths of HTTP requests: what the connection manager makes of them before routing, and the parts that routes look at.
+// Paths of HTTP requests: the connection manager's normalization before routing, and the parts that routes match.
 
 import {
   HttpConnectionManager_PathWithEscapedSlashesAction as EscapedSlashes,

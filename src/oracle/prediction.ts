@@ -1,5 +1,5 @@
-// What the oracle answers: for every way that chance can take, the steps that led there, each with its reason, and what
-// came of it. A value, made to be compared in tests and read in a failure (explain.ts makes text of it).
+// The oracle's answer: for every random outcome the steps that led there, each with its reason, and the result. A
+// value, made to be compared in tests and read in a failure (explain.ts makes text of it).
 
 import type { Duration, Locality, RetryPolicy, RouteAction_HashPolicy } from '../xds/proto/types.gen.ts';
 import type { HttpRequest } from './question.ts';
@@ -49,7 +49,7 @@ export interface Step {
   /** The name of what was chosen; '' if nothing was. */
   readonly name: string;
   readonly why: string;
-  /** What was looked at before and not chosen: `name: reason`. */
+  /** The candidates that did not match: `name: reason`. */
   readonly passedOver: readonly string[];
 }
 
@@ -91,7 +91,7 @@ export interface ChosenEndpoint {
   readonly transport: Transport;
 }
 
-/** How the proxy speaks to the endpoint. */
+/** The transport between the proxy and the endpoint. */
 export interface Transport {
   readonly kind: 'plaintext' | 'tls' | 'unknown';
   /** The transport socket match that applies, '' if the cluster has one socket for all. */
@@ -123,7 +123,7 @@ export interface Stuck {
   readonly why: string;
 }
 
-/** The configuration uses what the oracle does not model, or leads to what was not given. */
+/** The configuration uses a feature that the oracle does not model, or refers to an absent resource. */
 export interface Unknown {
   readonly kind: 'unknown';
   readonly why: string;

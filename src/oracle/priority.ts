@@ -13,7 +13,7 @@ export interface PriorityLoad {
   /** Percent of the load that goes to healthy, and to degraded hosts of the priority. */
   readonly healthy: number;
   readonly degraded: number;
-  /** All hosts of the priority are used, whatever their health. */
+  /** All hosts of the priority are used, healthy or not. */
   readonly panic: boolean;
 }
 
@@ -37,7 +37,7 @@ export function priorityLoads(priorities: readonly HostCounts[], policy: HealthP
   if (available === 0) return policy.panicThreshold > 0 ? totalPanic(priorities) : priorities.map(() => NOTHING);
   const first = spread(healthy, available, 100);
   const second = spread(degraded, available, 100 - sum(first));
-  // What rounding leaves goes to the first that is available at all.
+  // The rounding remainder goes to the first available priority.
   const left = 100 - sum(first) - sum(second);
   const fortunate = healthy.findIndex((health, i) => health + degraded[i]! > 0);
   return priorities.map((counts, i) => {

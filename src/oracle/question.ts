@@ -1,4 +1,4 @@
-// What the oracle is asked: what one proxy holds, and a connection that reaches it.
+// The oracle's input: one proxy's resources, and a connection that reaches it.
 
 import type { Cluster, ClusterLoadAssignment, Listener, RouteConfiguration } from '../xds/proto/types.gen.ts';
 import type { Socket } from './address.ts';
@@ -29,10 +29,7 @@ export interface Connection {
   readonly http?: HttpRequest;
   /** The client waits for the server to speak first, as MySQL's does. Not with `tls` or `http`. */
   readonly serverFirst?: boolean;
-  /**
-   * What external authorizers say when they are asked. Default: the question leaves it open, and the outcome is
-   * unknown.
-   */
+  /** The answers of external authorizers. Default: the question leaves it open, and the outcome is unknown. */
   readonly authorizer?: AuthorizerAnswer;
 }
 

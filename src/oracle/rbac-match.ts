@@ -11,7 +11,7 @@ import { matchesString } from './string-matcher.ts';
 import type { Subject } from './subject.ts';
 import { matchesMetadata } from './value-matcher.ts';
 
-/** `unmodelled` gathers what the policy asks and the oracle cannot answer; such a matcher holds for nothing. */
+/** `unmodelled` collects matchers outside the model; such a matcher matches nothing. */
 export function matchesPolicy(policy: Policy, subject: Subject, unmodelled: Set<string>): boolean {
   if (policy.condition !== undefined || policy.checkedCondition !== undefined)
     unmodelled.add('a CEL condition of RBAC');

@@ -1,7 +1,7 @@
 // The RBAC filters of Envoy, for HTTP and for connections: rules that decide, and shadow rules that leave their verdict
 // in dynamic metadata.
 //
-// Policies are asked in the byte order of their names, and the first that matches is the one reported
+// Policies are evaluated in the byte order of their names, and the first match is reported
 // (RoleBasedAccessControlEngineImpl::handleAction).
 
 import { type HttpRBAC, type NetworkRBAC, type RBAC, RBAC_Action } from '../xds/proto/types.gen.ts';
@@ -46,7 +46,7 @@ export function checkRbac(
   return { trail: on, subject, refusal: judgement.passes ? undefined : on.verdicts.at(-1)!.why };
 }
 
-/** The name under which the filter writes, whatever it is called in the chain. */
+/** The key of the filter's metadata, independent of its name in the chain. */
 const metadataKey = (stage: Stage): string =>
   stage === 'http filter' ? 'envoy.filters.http.rbac' : 'envoy.filters.network.rbac';
 

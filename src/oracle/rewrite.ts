@@ -1,5 +1,5 @@
-// What a route does to path and authority on the way: rewrites, and the address to which a redirect points
-// (Envoy's RouteEntryImplBase::finalizeRequestHeaders and RedirectEntryImplBase::newUri).
+// A route's changes of path and authority: rewrites, and the location of a redirect (Envoy's
+// RouteEntryImplBase::finalizeRequestHeaders and RedirectEntryImplBase::newUri).
 
 import type { RedirectAction, RouteAction, RouteMatch } from '../xds/proto/types.gen.ts';
 import { splitAuthority } from './authority.ts';
@@ -52,7 +52,7 @@ function rewrittenPath(full: string, match: RouteMatch, action: RouteAction): st
   return full;
 }
 
-/** What the route matched is replaced: the prefix, or the whole path. */
+/** The matched part is replaced: the prefix, or the whole path. */
 function replacePrefix(full: string, match: RouteMatch, replacement: string): string {
   const { path, query } = splitPath(full);
   const matched = match.prefix ?? match.pathSeparatedPrefix ?? path;

@@ -1,5 +1,5 @@
 // Whether a route matches a request (Envoy's RouteEntryImplBase::matchRoute and the classes for each way to match a
-// path). Everything that a match says must hold; a runtime fraction makes it hold for a share of the requests.
+// path). All conditions of a match must hold; with a runtime fraction it holds for a share of the requests.
 
 import {
   type CookieMatcher,

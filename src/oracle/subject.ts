@@ -1,8 +1,8 @@
-// What policies look at: who the peer is, where it comes from, where it goes, what it asks, and what filters before
-// have found out.
+// The input of policies: the peer's identity, source and destination addresses, the request, and the metadata of
+// earlier filters.
 //
 // The peer's names are those of the certificate that a chain with a validation context asks for. The address behind
-// proxies is taken from x-forwarded-for as the connection manager is told to believe it (Envoy's
+// proxies is taken from x-forwarded-for under the connection manager's trust settings (Envoy's
 // Http::ConnectionManagerUtility::mutateRequestHeaders).
 
 import type { FilterChain, HttpConnectionManager } from '../xds/proto/types.gen.ts';

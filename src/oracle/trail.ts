@@ -35,8 +35,8 @@ export function end(trail: Trail, outcome: Outcome): readonly Branch[] {
 }
 
 /**
- * As `end`, for a way that goes to one of several with these weights. Weights that add up to 0 lead nowhere: `none`
- * says what then.
+ * As `end`, for a way that goes to one of several with these weights. Weights that add up to 0 lead nowhere: `none` is
+ * the result then.
  */
 export function weigh<T>(
   trail: Trail,

@@ -1,5 +1,5 @@
-// How the proxy speaks to a host: the transport socket that the host's metadata picks among those of the cluster, or
-// the cluster's own.
+// The transport to a host: the transport socket of the cluster that matches the host's metadata, or the cluster's
+// default.
 
 import type { Cluster, Metadata, TransportSocket } from '../xds/proto/types.gen.ts';
 import { messageOf, typeIn } from './any.ts';
@@ -41,7 +41,7 @@ function socketKind(socket: TransportSocket | undefined, match: string): Transpo
   return { ...PLAINTEXT, kind: 'unknown', match };
 }
 
-/** What wraps another socket says something before or counts bytes; the inner one decides. */
+/** A wrapping socket only sends a prefix or counts bytes; the inner one decides. */
 function innerSocket(any: TransportSocket['typedConfig']): TransportSocket | undefined {
   return (
     messageOf('envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport', any) ??

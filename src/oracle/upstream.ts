@@ -16,7 +16,7 @@ import type { Branch, ChosenEndpoint } from './prediction.ts';
 import { end, step, type Trail, weigh } from './trail.ts';
 import { transportOf } from './transport.ts';
 
-/** What the proxy holds, by name. */
+/** The proxy's resources, by name. */
 export interface Upstreams {
   readonly clusters: ReadonlyMap<string, Cluster>;
   readonly endpoints: ReadonlyMap<string, ClusterLoadAssignment>;
@@ -40,7 +40,7 @@ export interface Target {
   readonly hostname: string;
 }
 
-/** What comes of it: a host is reached, there is none, there is no such cluster. */
+/** The outcome: a host, no host, or no such cluster. */
 export interface Arrivals {
   readonly reached: (trail: Trail, target: Target) => readonly Branch[];
   readonly noHost: (trail: Trail, why: string) => readonly Branch[];

@@ -1,5 +1,5 @@
-// envoy.type.matcher.v3.MetadataMatcher and ValueMatcher, over values as JSON has them. What is missing is a value of
-// its own that matches nothing, so that only an inverted matcher matches it.
+// envoy.type.matcher.v3.MetadataMatcher and ValueMatcher, over values as JSON has them. A missing value is a special
+// value that matches nothing, so only an inverted matcher matches it.
 
 import type { MetadataMatcher, ValueMatcher } from '../xds/proto/types.gen.ts';
 import { matchesString } from './string-matcher.ts';

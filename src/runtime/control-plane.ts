@@ -3,7 +3,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
 import type { Adapter } from '../adapters/adapter.ts';
@@ -13,6 +12,7 @@ import { type HttpServer, serveHttp } from '../admin/http.ts';
 import { Metrics } from '../admin/metrics.ts';
 import { VERSION } from '../admin/version.ts';
 import type { Effect } from '../core/effect.ts';
+import type { Unrecorded } from '../core/event.ts';
 import type { PushRequest } from '../core/push-request.ts';
 import { showPushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
@@ -38,6 +38,7 @@ import { Reporter } from './reporter.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
 import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
 import { type Readiness, Sources } from './sources.ts';
+import { recordSpill, writeSpill } from './spill.ts';
 import { type Started, sinkOf, startWorld } from './start.ts';
 import { StartFault } from './start-fault.ts';
 import { runInSlices, SWEEP_MS, Sweeper } from './sweeper.ts';
@@ -153,7 +154,7 @@ function limitsOf({
   keepaliveTimeoutMs,
   maxConnectionAgeMs: connectionAgeMsMax,
 }: ServeOptions): XdsLimits {
-  const limits = xdsLimits(process.env, availableParallelism());
+  const limits = xdsLimits(process.env);
   return {
     ...limits,
     keepaliveMs: keepaliveMs ?? limits.keepaliveMs,
@@ -232,7 +233,7 @@ export async function startSources(
 /** The options that a journal is opened with. */
 export type JournalOptions = Pick<
   ServeOptions,
-  'settings' | 'journal' | 'journalKey' | 'journalDurability' | 'journalStrict' | 'journalKeepMs'
+  'settings' | 'journal' | 'journalKey' | 'journalDurability' | 'journalStrict' | 'journalSpill' | 'journalKeepMs'
 >;
 
 export interface SourceParts {
@@ -254,8 +255,11 @@ export async function openWorld(
     keyFile: options.journalKey,
   });
   try {
-    const { settings, journalStrict: strict } = options;
-    return { journal, ...(await startWorld(journal, { settings, strict, clock, log })) };
+    const { settings, journalStrict: strict, journalSpill: folder } = options;
+    if (folder === undefined) return { journal, ...(await startWorld(journal, { settings, strict, clock, log })) };
+    await recordSpill(folder, journal, log);
+    const spill = (facts: readonly Unrecorded[]): Promise<string> => writeSpill(folder, journal, facts);
+    return { journal, ...(await startWorld(journal, { settings, strict, spill, clock, log })) };
   } catch (error) {
     await journal.close();
     throw error;

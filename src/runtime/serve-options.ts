@@ -23,6 +23,8 @@ export interface ServeOptions extends AdapterOptions {
   readonly journalKey?: string;
   readonly journalDurability: Durability;
   readonly journalStrict: boolean;
+  /** Folder on another disk for what could not be recorded when the process has to stop. */
+  readonly journalSpill?: string;
   /** Older events are forgotten; milliseconds. Undefined: unlimited. */
   readonly journalKeepMs?: number;
   readonly shutdownMs: number;

@@ -13,11 +13,13 @@ import { foldHistory } from '../offline/load-state.ts';
 import { type MeshConfigSource, withMeshFacts, withMeshFactsOfList } from '../offline/mesh-config-map.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
-import { World } from './world.ts';
+import { World, type WorldOptions } from './world.ts';
 
 export interface StartOptions {
   readonly settings: Settings;
   readonly strict: boolean;
+  /** Takes what cannot be recorded at the end; see WorldOptions. */
+  readonly spill?: WorldOptions['spill'];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,14 +38,17 @@ export interface Started {
  * `Rejected` for events that this release cannot fold. `snapshot`: its seq, 0 if there is none. `asOf`: when the
  * journal was last written. Rejects with a JournalFault.
  */
-export async function startWorld(journal: Journal, { settings, strict, clock, log }: StartOptions): Promise<Started> {
+export async function startWorld(
+  journal: Journal,
+  { settings, strict, spill, clock, log }: StartOptions,
+): Promise<Started> {
   const failed: Unrecorded[] = [];
   const { state, snapshot, events } = await foldHistory(journal, {
     fromSnapshot: true,
     onFailure: (seq, reason) => failed.push({ source: 'runtime', kind: 'Rejected', rejected: seq, reason }),
   });
   log('info', `journal ${journal.path}: ${events} events folded up to ${state.seq}, from snapshot ${snapshot}`);
-  const world = new World({ journal, state, clock, strict, log });
+  const world = new World({ journal, state, clock, strict, spill, log });
   const lost = lostFacts(journal, clock, log);
   await world.recordNews(now => [...lost, ...failed, ...startFacts(now, settings)]);
   return { world, snapshot, asOf: state.time, connected: [...state.proxies.values()] };

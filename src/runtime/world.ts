@@ -30,6 +30,8 @@ export interface WorldOptions {
   readonly state: State;
   readonly clock: Clock;
   readonly strict: boolean;
+  /** Takes what cannot be recorded at the end; resolves with the place where it is. */
+  readonly spill?: (facts: readonly Unrecorded[]) => Promise<string>;
   readonly log: (level: 'info' | 'warn' | 'error', message: string) => void;
 }
 
@@ -115,8 +117,19 @@ export class World {
     this.#stopped = true;
     await this.#tail;
     await this.#recover();
-    const lost = this.#gap?.unrecorded.length ?? 0;
-    if (lost > 0) this.#options.log('error', `${lost - 1} facts are lost: they were served but could not be recorded`);
+    if (this.#gap !== undefined) await this.#spill(this.#gap.unrecorded);
+  }
+
+  async #spill(facts: readonly Unrecorded[]): Promise<void> {
+    const { spill, log } = this.#options;
+    const count = facts.length - 1;
+    try {
+      const path = await spill?.(facts);
+      if (path !== undefined) return log('warn', `${count} facts that could not be recorded are in ${path}`);
+    } catch (error) {
+      log('error', `--journal-spill: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    return log('error', `${count} facts are lost: they were served but could not be recorded`);
   }
 
   /** Collects the facts; the state does not change meanwhile. */

@@ -156,7 +156,7 @@ const settings: fc.Arbitrary<JsonObject> = fc.constantFrom<JsonObject>(
   { env: { PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: 'true', PILOT_SCOPE_GATEWAY_TO_NAMESPACE: 'true' } },
 );
 
-/** Where a mesh configuration stands: mostly the file. */
+/** The source of a mesh configuration: usually the file. */
 const standing = fc.constantFrom<{ readonly layer?: MeshLayer }>(
   {},
   {},

@@ -12,7 +12,7 @@ const KUBE = 'kube/Kubernetes';
 const FILE = 'file/Kubernetes';
 const CLUSTERS = [KUBE, KUBE, KUBE, 'kube/remote'] as const;
 
-/** A workload: its name, where it lives, who says so. */
+/** A workload: its name, location and source. */
 interface Place {
   readonly name: string;
   readonly namespace: string;

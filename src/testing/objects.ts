@@ -1,4 +1,4 @@
-// Arbitrary objects of every kind that Periplus knows, mostly valid: the parts are in worlds/.
+// Arbitrary objects of every kind, usually valid: the parts are in worlds/.
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../core/base/json.ts';
@@ -47,7 +47,7 @@ export const soundObject: Shape = fc
   .tuple(inStorageVersion, fc.nat(VERSION_CHOICE_MAX))
   .map(([object, choice]) => inVersion(object, choice));
 
-/** Any object that Periplus knows, mostly valid. */
+/** An object of any kind, usually valid. */
 export const anyObject: Shape = fc.oneof({ weight: 40, arbitrary: soundObject }, { weight: 1, arbitrary: invalid });
 
 /** The served versions of these kinds have equal fields. A choice beyond them leaves the object as it is. */

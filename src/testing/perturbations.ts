@@ -1,6 +1,6 @@
 // What happens to controllers and must not matter: a crash in the middle, a source that goes back in time, states that
 // were never seen. Each operator makes another run of a history; after `settle`, when every source has listed its
-// objects once more, the result equals that of a state which was told nothing else (laws 2, 3 and 6 at once). The three
+// objects once more, the result equals that of a state with these lists alone (laws 2, 3 and 6 at once). The three
 // perturbations find most bugs of controllers.
 
 import type { JsonObject } from '../core/base/json.ts';
@@ -29,7 +29,7 @@ export function plain(facts: readonly Unrecorded[]): readonly RunStep[] {
   return facts.map(fact => ({ kind: 'fact', fact }));
 }
 
-/** The process dies after `at` facts and starts from a snapshot of what it knew. */
+/** The process dies after `at` facts and starts from a snapshot of its state. */
 export function crashed(facts: readonly Unrecorded[], at: number): readonly RunStep[] {
   return [...plain(facts.slice(0, at)), { kind: 'restart' }, ...plain(facts.slice(at))];
 }
@@ -116,7 +116,7 @@ export function run(steps: readonly RunStep[], from: State = emptyState): State 
   }, from);
 }
 
-/** Every source says once more all that it has. */
+/** Every source lists all of its objects again. */
 export function settle(state: State, sources: SourceContents): State {
   const lists = [...sources].map(
     ([source, objects]): RunStep => ({ kind: 'relist', source, objects: [...objects.values()] }),

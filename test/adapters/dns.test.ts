@@ -1,4 +1,4 @@
-// The DNS adapter: which names it asks for, when again, what of the answers becomes a fact, and what stays when nobody answers. Time is virtual, DNS
+// The DNS adapter: which names it asks for, when again, what of the answers becomes a fact, and what stays when no server answers. Time is virtual, DNS
 // is a table. How a question is put on the wire: dns-resolver.test.ts.
 
 import { describe, expect, it } from 'vitest';

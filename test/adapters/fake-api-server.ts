@@ -2,13 +2,22 @@
 // way we know of in which real ones misbehave. It stands where HTTP would be; nothing of the adapter is used but its interface.
 
 import { setMaxListeners } from 'node:events';
-import type { Api, GetOptions, Query, RequestLimits, WatchStream } from '../../src/adapters/kube/api.ts';
+import type {
+  Api,
+  GetOptions,
+  Query,
+  RequestLimits,
+  WatchStream,
+  WriteApi,
+  WriteRequest,
+} from '../../src/adapters/kube/api.ts';
 import { DEFINITIONS_PATH } from '../../src/adapters/kube/custom-resources.ts';
 import { KubeFault } from '../../src/adapters/kube/failure.ts';
 import { builtInKinds, customKinds, pathOf } from '../../src/adapters/kube/resource.ts';
 import type { Json, JsonObject } from '../../src/core/base/json.ts';
 import type { RawObject } from '../../src/core/event.ts';
 import type { KindDefinition } from '../../src/core/kinds/definition.ts';
+import { written } from './fake-writes.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 const BOOKMARK_MS = 60_000;
@@ -72,7 +81,7 @@ class Stream implements WatchStream {
   }
 }
 
-export class FakeApiServer implements Api {
+export class FakeApiServer implements Api, WriteApi {
   readonly #time: VirtualTime;
   #version = 100;
   /** Versions up to here are forgotten. */
@@ -81,6 +90,10 @@ export class FakeApiServer implements Api {
   readonly #objects = new Map<string, { readonly collection: string; readonly object: JsonObject }>();
   readonly #streams = new Set<Stream>();
   readonly requests: string[] = [];
+  /** Writes that were carried out: method, path and body. */
+  readonly writes: string[] = [];
+  /** Statuses of the next writes, instead of what they ask for. */
+  readonly writeFailures: number[] = [];
   /** Answers to the next requests, instead of what they ask for. */
   readonly failures: number[] = [];
   /** Statuses by path, for every request there. */
@@ -172,7 +185,7 @@ export class FakeApiServer implements Api {
     for (const stream of this.#streams) stream.finish(how);
   }
 
-  /** Everything said on open watches is said again. */
+  /** Every event of the open watches is sent again. */
   repeat(): void {
     for (const stream of this.#streams) for (const line of [...stream.seen]) stream.say(line);
   }
@@ -189,8 +202,38 @@ export class FakeApiServer implements Api {
     this.#admit(path, query, signal);
     const document = documentAt(path);
     if (document !== undefined) return document;
+    const one = splitPath(path);
+    if (one.name !== '' && !path.startsWith(DEFINITIONS_PATH)) return this.object(path);
     if (path.startsWith(`${DEFINITIONS_PATH}/`)) return this.#definition(path.slice(DEFINITIONS_PATH.length + 1));
     return this.#list(this.#collectionAt(path), query);
+  }
+
+  /** One object, as a GET has it. */
+  object(path: string): JsonObject {
+    const found = this.#objects.get(this.#keyAt(path));
+    if (found === undefined) throw new KubeFault({ status: 404, message: `${path}: not found`, reason: 'NotFound' });
+    return found.object;
+  }
+
+  async write(request: WriteRequest, { signal }: RequestLimits): Promise<Json> {
+    const { method, path, body = {} } = request;
+    if (signal.aborted) throw new KubeFault({ status: 0, message: 'given up' });
+    if (this.#down) throw new KubeFault({ status: 0, message: 'connection refused' });
+    const status = this.refused.get(`${method} ${path}`) ?? this.writeFailures.shift();
+    if (status !== undefined) throw new KubeFault({ status, message: `${method} ${path}: ${status}` });
+    const name = method === 'POST' ? String((body as { metadata?: JsonObject }).metadata?.name) : '';
+    const key = this.#keyAt(name === '' ? path : `${path}/${name}`);
+    const before = this.#objects.get(key);
+    const after = written(request, before?.object);
+    this.writes.push(`${method} ${path} ${JSON.stringify(body)}`);
+    if (after === undefined) this.#remove(key, before!.collection, before!.object);
+    else if (after !== before?.object) this.set(after);
+    return this.#objects.get(key)?.object ?? { kind: 'Status', status: 'Success' };
+  }
+
+  #keyAt(path: string): string {
+    const { collection, namespace, name } = splitPath(path);
+    return `${this.#collectionAt(collection)}/${namespace}/${name}`;
   }
 
   async watch(path: string, query: Query, { signal }: RequestLimits): Promise<WatchStream> {
@@ -297,6 +340,16 @@ function placeOf(object: RawObject): { readonly key: string; readonly collection
   const collection = `${group}/${fakePlural(String(object.kind))}`;
   const { namespace = '', name } = object.metadata as { readonly namespace?: string; readonly name: string };
   return { key: `${collection}/${namespace}/${name}`, collection };
+}
+
+/** `/api/v1/namespaces/a/configmaps/b/status` → `/api/v1/configmaps`, `a`, `b`; the name is empty for a collection. */
+function splitPath(path: string): { readonly collection: string; readonly namespace: string; readonly name: string } {
+  const parts = path.split('/');
+  const head = parts.slice(0, path.startsWith('/api/') ? 3 : 4);
+  const rest = parts.slice(head.length);
+  const isNamespaced = rest[0] === 'namespaces' && rest.length > 2;
+  const [plural = '', name = ''] = isNamespaced ? rest.slice(2) : rest;
+  return { collection: [...head, plural].join('/'), namespace: isNamespaced ? rest[1]! : '', name };
 }
 
 function documentAt(path: string): JsonObject | undefined {

@@ -217,7 +217,7 @@ export async function liveChanges(
   return [...wrong, ...(await sameAsFromScratch(source, sink))];
 }
 
-/** Everything changes while nobody looks: the next list says the differences, deletions included, and nothing else. */
+/** Everything changes unobserved: the next list gives the differences, deletions included, and nothing else. */
 export async function relistAfterGap(source: Source, name: string, ms = SETTLE_MS_MAX): Promise<readonly string[]> {
   await apply(source, beginning);
   const before = await fromScratch(source, name);
@@ -278,7 +278,7 @@ export async function resync(source: Source, name: string): Promise<readonly str
   return sink.facts.filter(fact => fact.kind !== 'Synced').map(fact => `says ${fact.kind} though nothing changed`);
 }
 
-/** Two sources with some of the same objects: whoever speaks first, and however their words alternate, the end is the same. */
+/** Two sources with some of the same objects: in any order of their events, the result is the same. */
 export async function reorderedSources(
   one: Source,
   other: Source,

@@ -1,10 +1,10 @@
-// Time that passes when nothing else happens: timers fire in order as soon as everybody waits for one. Hours take milliseconds, and a run
+// Time that passes when nothing else happens: timers fire in order as soon as all tasks wait for one. Hours take milliseconds, and a run
 // with the same draws is the same run.
 
 import fc from 'fast-check';
 import type { Chance } from '../../src/adapters/kube/clock.ts';
 
-/** Turns of the event loop without which nobody can be said to wait. */
+/** Turns of the event loop after which all tasks are known to wait. */
 const IDLE_TURNS = 8;
 
 interface Timer {

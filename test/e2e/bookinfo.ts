@@ -19,7 +19,7 @@ const SAMPLE = join(ROOT, 'samples/bookinfo');
 /** Ports of the sample's files, then three for the control plane. */
 const WANTED = [28080, 9080, 29081, 29082, 29083, 29084, 25010, 25014, 28081];
 
-/** An Envoy that found nobody for a while comes back after up to half a minute. */
+/** An Envoy without a control plane for a while reconnects within half a minute. */
 const READY_MS_MAX = 90_000;
 
 export interface Answer {

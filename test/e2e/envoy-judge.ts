@@ -38,7 +38,7 @@ export interface JudgeOptions {
   readonly liveMsMax: number;
   /** Files that Envoy finds on its disk: path → content. */
   readonly files?: ReadonlyMap<string, string>;
-  /** Types, by their short name, of which something is asked for that does not exist: nobody answers. */
+  /** Types, by their short name, for which Envoy requests a resource that does not exist, so that no response arrives. */
   readonly unanswered?: ReadonlySet<string>;
   /** The command that Envoy runs by; default: in a network namespace of its own. */
   readonly inside?: (command: readonly string[]) => readonly [string, readonly string[]];

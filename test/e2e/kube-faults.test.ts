@@ -1,4 +1,4 @@
-// The adapter against a real kube-apiserver through a proxy that misbehaves: nothing is lost, nothing is invented, nothing is said twice.
+// The adapter against a real kube-apiserver through a proxy that misbehaves: no event is lost, invented or recorded twice.
 // And the rig of law 9 on the real thing.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -18,7 +18,7 @@ export function whyNoNamespaces(): string | undefined {
 /**
  * A command, and what stands before it, that runs in a new network namespace with a loopback interface. Addresses that the namespace does
  * not have can be bound: a proxy's pod has them, and a listener that wants one is not to fail for that. What lies below `files` is seen by
- * the command over the file system (`files/etc/x` as /etc/x), by nobody else.
+ * the command over the file system (`files/etc/x` as /etc/x), and for no other process.
  */
 export function inNewNamespace(command: readonly string[], files?: string): readonly [string, readonly string[]] {
   const prepare = [

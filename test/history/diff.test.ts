@@ -38,7 +38,7 @@ describe('diff', () => {
     ['nothing', 0, ['54', '55']],
     ['markdown', 3, ['10:11', '10:13', '-o', 'markdown']],
     ['delete', 1, ['--delete', 'Service/shop/ratings', '-p', 'productpage']],
-  ] as const)('of two positions, or without an object: %s', async (name, exit, args) => {
+  ] as const)('compares two positions, with or without an object: %s', async (name, exit, args) => {
     const { code, out, err } = await periplus('diff', ...args, '-j', samples.path('subset-outage'));
     expect([code, err]).toEqual([exit, '']);
     await expect(out).toMatchFileSnapshot(`golden/diff-${name}.txt`);
@@ -105,7 +105,7 @@ describe('diff', () => {
   });
 });
 
-describe('what a change means, in a sentence', () => {
+describe('the summary of a change', () => {
   const LDS = 'type.googleapis.com/envoy.config.listener.v3.Listener';
   const EDS = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment';
   const said = (typeUrl: string, before: JsonObject | undefined, after: JsonObject | undefined): readonly string[] =>
@@ -133,7 +133,7 @@ describe('what a change means, in a sentence', () => {
     ],
   });
 
-  test('listeners drain when they go, are replaced, or only change places', () => {
+  test('tells which listeners drain because they are removed, replaced or reordered', () => {
     expect(said(LDS, undefined, chains('a'))).toEqual(['listener it: new']);
     expect(said(LDS, chains('a'), undefined)).toEqual(['listener it: gone, its connections drain']);
     expect(said(LDS, chains('a', 'b'), chains('b', 'a'))).toEqual([
@@ -147,7 +147,7 @@ describe('what a change means, in a sentence', () => {
     );
   });
 
-  test('endpoints come and go', () => {
+  test('tells which endpoints are added and removed', () => {
     expect(said(EDS, at('10.0.0.1', '10.0.0.2'), at('10.0.0.2', '10.0.0.3'))).toEqual([
       'endpoints of it: 2 → 2 endpoints (+ 10.0.0.3:80; - 10.0.0.1:80)',
     ]);
@@ -155,8 +155,8 @@ describe('what a change means, in a sentence', () => {
   });
 });
 
-describe('json differences', () => {
-  test('lists of named things are compared by name; order alone is told apart', () => {
+describe('JSON differences', () => {
+  test('compare lists of named items by name, and mark those that differ in order alone', () => {
     const [a, b, c] = [{ name: 'a', x: 1 }, { name: 'b', x: 2 }, { name: 'c' }];
     expect(jsonDiff({ l: [a, b] }, { l: [c, a, { name: 'b', x: 3 }] })).toEqual([
       { path: 'l[b].x', before: 2, after: 3 },
@@ -175,13 +175,13 @@ describe('bisect', () => {
     ['cluster-missing', 'subset-outage', ['-p', 'productpage', '--cluster-missing']],
     ['resource-changed', 'subset-outage', ['-p', 'productpage', '--resource-changed', 'route/9080', '--from', '60']],
     ['nack', 'bookinfo-day', ['--nack']],
-  ] as const)('%s', async (name, sample, args) => {
+  ] as const)('finds the event by its condition: %s', async (name, sample, args) => {
     const { code, out, err } = await periplus('bisect', ...args, '-j', samples.path(sample));
     expect([code, err]).toEqual([0, '']);
     await expect(out).toMatchFileSnapshot(`golden/bisect-${name}.txt`);
   });
 
-  test('in O(log n) steps, also by a test command', async () => {
+  test('takes O(log n) steps, also with a test command', async () => {
     const command = [
       'sh',
       '-c',

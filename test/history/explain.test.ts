@@ -28,13 +28,13 @@ describe('explain, on the samples', () => {
     ['listener', 0, ['listener', '0.0.0.0_9080', '-p', 'ratings']],
     ['endpoint', 0, ['endpoint', '10.1.3.3', '-p', 'productpage', '--at', '10:00', '--cluster', V3]],
     ['unknown-host', 1, ['virtual-host', 'review', '-p', 'productpage']],
-  ] as const)('%s', async (name, exit, args) => {
+  ] as const)('answers the question %s', async (name, exit, args) => {
     const { code, out, err } = await periplus('explain', ...args, '-j', samples.path('subset-outage'));
     expect([code, err]).toEqual([exit, '']);
     await expect(out).toMatchFileSnapshot(`golden/explain-${name}.txt`);
   });
 
-  test('a push: its changes and the events behind it', async () => {
+  test('explains a push', async () => {
     const journal = samples.path('subset-outage');
     const receipts = JSON.parse(
       (await periplus('journal', 'ls', '--kind', 'Receipt', '-j', journal, '-o', 'json')).out,
@@ -48,7 +48,7 @@ describe('explain, on the samples', () => {
     await expect(out).toMatchFileSnapshot('golden/explain-push.txt');
   });
 
-  test('a NACK, or that the journal has none', async () => {
+  test('explains a NACK, and tells if there is none', async () => {
     const { out, code } = await periplus('explain', 'nack', '-j', samples.path('bookinfo-day'));
     expect(code).toBe(0);
     await expect(out).toMatchFileSnapshot('golden/explain-nack.txt');
@@ -139,14 +139,14 @@ async function effect(object: string, ...objects: readonly JsonObject[]): Promis
   return effectOf(history, state, proxyNamed(state, 'web'), object);
 }
 
-describe('what an object does', () => {
+describe('explain for an object', () => {
   const route = (name: string, created: string, more: JsonObject = {}): JsonObject => {
     const made = virtualService(name, created);
     return { ...made, spec: { ...(made.spec as JsonObject), hosts: ['db.data.svc.cluster.local'], ...more } };
   };
   const why = ({ obstacles }: ObjectEffect): readonly string[] => obstacles.map(one => one.why);
 
-  test('of the samples', async () => {
+  test('shows the effect of the objects in the samples', async () => {
     const journal = samples.path('subset-outage');
     const does = await periplus('explain', 'object', 'VirtualService/shop/reviews', '-p', 'productpage', '-j', journal);
     expect([does.code, does.err]).toEqual([0, '']);
@@ -161,7 +161,7 @@ describe('what an object does', () => {
     );
   });
 
-  test('hidden by an older VirtualService', async () => {
+  test('names the older VirtualService that hides it', async () => {
     const both = [route('old', '2026-01-01T00:00:00Z'), route('young', '2026-02-01T00:00:00Z')];
     expect((await effect('VirtualService/app/old', service(), ...both)).effect?.summary.length).toBeGreaterThan(0);
     expect(why(await effect('VirtualService/app/young', service(), ...both))).toEqual([
@@ -169,7 +169,7 @@ describe('what an object does', () => {
     ]);
   });
 
-  test('not exported, kept out by a Sidecar, refused', async () => {
+  test('tells that it is not exported, outside a Sidecar’s scope, or refused', async () => {
     const foreign = { ...route('far', '2026-01-01T00:00:00Z', { exportTo: ['.'] }), metadata: meta('far', 'data') };
     expect(why(await effect('VirtualService/data/far', service(), foreign))).toEqual([
       'it is not exported to namespace app',
@@ -184,27 +184,27 @@ describe('what an object does', () => {
   });
 });
 
-describe('why it is not there', () => {
+describe('explain for a missing resource', () => {
   const db = clusterSubject('outbound|80||db.data.svc.cluster.local');
   const host = virtualHostSubject('db.data.svc.cluster.local:80');
 
-  test('not exported', async () => {
+  test('tells that the service is not exported', async () => {
     const hidden = service({ annotations: { 'networking.istio.io/exportTo': '.' } });
     expect(await reasons(db, hidden)).toEqual(['Service/data/db is not exported to namespace app']);
   });
 
-  test('no Sidecar imports it', async () => {
+  test('tells that no Sidecar imports the service', async () => {
     expect(await reasons(db, service(), sidecar)).toEqual(['Sidecar/app/default does not let web.app see it']);
     expect(await reasons(host, service(), sidecar)).toEqual(['Sidecar/app/default does not let web.app see it']);
   });
 
-  test('the protocol of the port', async () => {
+  test('tells the protocol of the port', async () => {
     expect(await reasons(host, service({}, { name: 'tcp', port: 80 }))).toEqual([
       'a port of Service/data/db is not named as HTTP: it is taken for another protocol and has no routes',
     ]);
   });
 
-  test('refused', async () => {
+  test('tells that the object is refused', async () => {
     const bad = virtualService('bad', '2026-01-01T00:00:00Z', { timeout: '5' });
     const [why] = await reasons(virtualHostSubject('shop.example.com'), bad);
     expect(why).toMatch(
@@ -212,7 +212,7 @@ describe('why it is not there', () => {
     );
   });
 
-  test('a subset that no rule has', async () => {
+  test('tells that no rule has the subset', async () => {
     const rule = {
       apiVersion: 'networking.istio.io/v1',
       kind: 'DestinationRule',

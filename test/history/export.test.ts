@@ -44,7 +44,7 @@ async function hashAt(file: string, seq: number): Promise<string> {
 }
 
 describe('export and import', () => {
-  test('compressed, whole: the same chain, the same states', async () => {
+  test('reproduce chain and states through a compressed file', async () => {
     expect((await periplus('journal', 'export', '-j', journal, '--file', path('all.jsonl.gz'))).code).toBe(0);
     const text = gunzipSync(readFileSync(path('all.jsonl.gz'))).toString('utf8');
     expect(text.split('\n')[0]).toContain('"version":1');
@@ -54,7 +54,7 @@ describe('export and import', () => {
     expect(await hashAt(path('all.db'), 163)).toBe(await hashAt(journal, 163));
   });
 
-  test('a range begins at a snapshot, with it: what it holds can be asked', async () => {
+  test('begin a range with its snapshot, so that its state can be queried', async () => {
     const range = ['--from', '110', '--to', '157'];
     expect((await periplus('journal', 'export', '-j', journal, ...range, '--file', path('part.jsonl'))).code).toBe(0);
     const lines = readFileSync(path('part.jsonl'), 'utf8').split('\n');
@@ -83,7 +83,7 @@ describe('export and import', () => {
     expect((await periplus('journal', 'verify', '-j', path('redacted.db'))).code).toBe(0);
   });
 
-  test('a changed snapshot, a cut off file and a file that is there are refused', async () => {
+  test('refuse a changed snapshot, a truncated file and an existing file', async () => {
     const { out } = await periplus('journal', 'export', '-j', journal, '--from', '110');
     writeFileSync(path('changed.jsonl'), out.replace('"seq":100,"time"', '"seq":101,"time"'));
     const changed = await periplus('journal', 'import', path('changed.jsonl'), '-j', path('changed.db'));

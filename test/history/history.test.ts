@@ -100,7 +100,7 @@ describe('history', () => {
     expect((await visitAll(new History(forgetful), hashes)).length).toBeGreaterThan(0);
   });
 
-  test('refuses a long fold in a serving process, and says where to ask', async () => {
+  test('refuses a long fold in a serving process, and names the command for it', async () => {
     const journal = await journalOf(timers(60));
     const history = new History(journal, { foldMax: 10 });
     expect((await history.at(10)).seq).toBe(10);
@@ -109,7 +109,7 @@ describe('history', () => {
     );
   });
 
-  test('checkpoints stay few and evenly spaced', () => {
+  test('keeps few checkpoints, evenly spaced', () => {
     const checkpoints = new Checkpoints(8, 10);
     for (let seq = 1; seq <= 1_000; seq++) checkpoints.consider({ seq } as State);
     expect(checkpoints.size).toBeLessThanOrEqual(8);
@@ -119,7 +119,7 @@ describe('history', () => {
   });
 });
 
-describe('positions', () => {
+describe('positions in a journal', () => {
   const facts = timers(60);
 
   test.each([
@@ -134,7 +134,7 @@ describe('positions', () => {
     ['2026-03-11 09:10', 11],
     ['2026-03-11T10:10+01:00', 11],
     ['2027-01-01', 60],
-  ])('%s', async (text, seq) => {
+  ])('of the form %s are resolved', async (text, seq) => {
     expect(await resolvePosition(await journalOf(facts, 60_000), text)).toBe(seq);
   });
 
@@ -143,7 +143,7 @@ describe('positions', () => {
     ['08:00', /begins at 2026-03-11T09:00:00.000Z; nothing is known of 2026-03-11T08:00/],
     ['yesterday', /is no position; one is/],
     ['25:00', /is no position/],
-  ])('%s is refused', async (text, message) => {
+  ])('outside the journal or malformed are refused: %s', async (text, message) => {
     await expect(journalOf(facts, 60_000).then(journal => resolvePosition(journal, text))).rejects.toThrow(message);
   });
 });

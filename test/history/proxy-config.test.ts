@@ -13,21 +13,24 @@ afterAll(() => samples.remove());
 const golden = (name: string): string => `golden/${name}.txt`;
 
 describe('proxy-config on a journal', () => {
-  test.each(['cluster', 'listener', 'route', 'endpoint', 'all'])('%s of productpage during the outage', async part => {
-    const { code, out, err } = await periplus(
-      'proxy-config',
-      part,
-      'productpage',
-      '-j',
-      samples.path('subset-outage'),
-      '--at',
-      '10:20',
-    );
-    expect([code, err]).toEqual([0, '']);
-    await expect(out).toMatchFileSnapshot(golden(`proxy-config-${part}`));
-  });
+  test.each(['cluster', 'listener', 'route', 'endpoint', 'all'])(
+    'shows %s of productpage during the outage',
+    async part => {
+      const { code, out, err } = await periplus(
+        'proxy-config',
+        part,
+        'productpage',
+        '-j',
+        samples.path('subset-outage'),
+        '--at',
+        '10:20',
+      );
+      expect([code, err]).toEqual([0, '']);
+      await expect(out).toMatchFileSnapshot(golden(`proxy-config-${part}`));
+    },
+  );
 
-  test('the cluster of the subset is there before and gone after', async () => {
+  test('shows the cluster of the subset before the outage but not after', async () => {
     const at = (position: string): Promise<{ readonly out: string }> =>
       periplus(
         'pc',
@@ -46,7 +49,7 @@ describe('proxy-config on a journal', () => {
     expect((await at('10:13')).out).not.toContain('reviews.shop.svc');
   });
 
-  test('json has every field, of the resources asked for', async () => {
+  test('prints every field of the requested resources as JSON', async () => {
     const { out } = await periplus(
       'pc',
       'route',
@@ -63,7 +66,7 @@ describe('proxy-config on a journal', () => {
     expect(routes[0]?.virtualHosts.length).toBeGreaterThan(3);
   });
 
-  test('proxy-status: what had been sent by then, and what was refused', async () => {
+  test('lists for proxy-status what was sent by then, and what was refused', async () => {
     const { code, out, err } = await periplus('proxy-status', '-j', samples.path('bookinfo-day'), '--at', '13:20');
     expect([code, err]).toEqual([0, '']);
     await expect(out).toMatchFileSnapshot(golden('proxy-status'));
@@ -71,7 +74,7 @@ describe('proxy-config on a journal', () => {
     expect(all).toMatchObject([{ proxy: 'ingressgateway.istio-system', types: { LDS: { status: 'SENT' } } }]);
   });
 
-  test('generate: of those that were connected then', async () => {
+  test('generates for the proxies connected at that time', async () => {
     const { code, out } = await periplus(
       'generate',
       '-j',

@@ -86,7 +86,7 @@ describe('wait', () => {
     expect((await ask('wait', '--for', 'Gateway/shop/front-door', '--timeout', '30s')).code).toBe(0);
   });
 
-  test('ends at once for a refused object, and goes on for an unknown one', async () => {
+  test('ends at once for a refused object, and waits on for an unknown one', async () => {
     write('bad.yaml', {
       ...virtualService('bad', { v1: 1 }, 'test'),
       spec: { hosts: ['x'], http: [{ timeout: '5' }] },
@@ -117,7 +117,7 @@ describe('wait', () => {
   });
 });
 
-describe('--at, of a running control plane', () => {
+describe('--at with a running control plane', () => {
   test('answers from the past of its own journal', async () => {
     const before = await ask('proxy-config', 'route', 'productpage', '--name', '9080', '--at', 'head');
     expect(before.code).toBe(0);

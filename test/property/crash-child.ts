@@ -13,7 +13,7 @@ import { openJournal } from '../../src/journal/open.ts';
 const APPENDERS = 6;
 const SNAPSHOT_EVERY_BATCHES = 12;
 
-/** What is said of an acknowledged event, and what the parent computes from what it reads. */
+/** The record of an acknowledged event, and what the parent computes from what it reads. */
 export function eventDigest(event: Event): string {
   return createHash('sha256')
     .update(canonicalJson(event as unknown as Json))

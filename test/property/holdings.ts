@@ -1,5 +1,5 @@
 // Everything a proxy would hold: it watches clusters, listeners and name tables as a whole, the endpoints and routes that those name, and
-// some that nobody names.
+// some without references.
 
 import type { ProxyRecord, Subscription } from '../../src/core/model/proxy.ts';
 import type { State } from '../../src/core/state.ts';

@@ -103,7 +103,7 @@ function checked(moments: readonly Moment[], asks = everyPush, makeEngine = fres
   check();
 }
 
-/** Throws if something changed for a connected proxy although the fold asked nobody to look. */
+/** Throws if something changed for a connected proxy although the fold requested no push. */
 function checkedSilence(events: readonly Event[], asks = everyPush): void {
   const engine = freshEngine();
   let state = emptyState;

@@ -42,7 +42,7 @@ const ours = [
   weighed(2, fc.constant({ kind: 'push' as const })),
 ];
 const histories = fc.array(fc.oneof<Weighed[]>(...ours, ...theirs), { maxLength: 60, size: 'max' });
-/** After the last push nobody helps any more. */
+/** The time after the last push, without further events. */
 const tails = fc.array(fc.oneof<Weighed[]>(...theirs), { maxLength: 15, size: 'max' });
 
 type Look = (clients: readonly [TestClient, TestClient]) => void;
@@ -59,7 +59,7 @@ function live(
     run(act, config, clients);
     look?.(clients);
   }
-  // Quiescence: nothing bad is left, everybody has been pushed to, has said what it wants, has read, and has answered.
+  // Quiescence: no rejected resource is left, and every client has been pushed to, has subscribed, read and answered.
   for (const [typeUrl, all] of config) {
     for (const [name, held] of all) if (held === BAD) config.get(typeUrl)!.set(name, 'mended');
   }

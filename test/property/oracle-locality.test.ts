@@ -145,7 +145,7 @@ function difference(world: World, config: ProxyConfig): string | undefined {
     got.set(where, (got.get(where) ?? 0) + probability);
   }
   const want = expectedShares(world, CLIENT_ADDRESS);
-  // Nobody left to send to is an answer by Envoy itself.
+  // Without a host, Envoy itself answers.
   const expected = want.size === 0 ? new Map([['answered', 1]]) : want;
   const keys = [...new Set([...expected.keys(), ...got.keys()])].sort();
   const unlike = keys.some(key => Math.abs((expected.get(key) ?? 0) - (got.get(key) ?? 0)) > TOLERANCE);

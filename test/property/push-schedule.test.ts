@@ -99,7 +99,7 @@ class Bench {
     this.time = until;
   }
 
-  /** Everybody finishes at once, until nothing happens any more. */
+  /** All pushes finish at once, until none is left. */
   drain(): void {
     for (let i = 0; i < 100; i++) {
       this.done(...this.underWay.keys());

@@ -9,7 +9,7 @@ import { parameters } from './seed.ts';
 
 const DELTA = 'envoy.service.discovery.v3.DeltaDiscoveryRequest';
 const SOTW = 'envoy.service.discovery.v3.DiscoveryRequest';
-/** A field that neither type has, with no bytes: everybody passes it over, and it keeps the quick way from being taken. */
+/** A field that neither type has, without bytes: every decoder skips it, and the fast decoder declines the message. */
 const UNKNOWN = Buffer.from([(100 << 3) | 2, 0].flatMap(n => (n > 0x7f ? [(n & 0x7f) | 0x80, n >> 7] : [n])));
 
 const text = fc.string({ unit: 'binary', maxLength: 200, size: 'max' });

@@ -79,6 +79,15 @@ export class AdsClient {
     return await this.#ended;
   }
 
+  /** One more stream on the same connection, on which nothing is ever sent. */
+  openSilently(): void {
+    const { path } = adsService.deltaAggregatedResources;
+    const same = (bytes: Buffer): Buffer => bytes;
+    const stream = this.#client.makeBidiStreamRequest(path, same, same);
+    stream.on('error', () => undefined);
+    stream.on('data', () => undefined);
+  }
+
   /** Says nothing more, and goes on listening. */
   finish(): void {
     this.#stream.end();

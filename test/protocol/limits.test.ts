@@ -83,7 +83,7 @@ describe('limits on the wire', () => {
     expect((await second.next()).resources.map(({ name }) => name)).toEqual(['a', 'c']);
   });
 
-  test('ends only the stream of a request that is too large, and says why', async () => {
+  test('ends only the stream of a request that is too large, and reports why', async () => {
     const { host, port } = await rig({ requestBytesMax: 10_000 });
     await host.set('cds', { a: '1' });
     const other = client(port, 'delta');
@@ -159,6 +159,27 @@ describe('limits on the wire', () => {
     // milliseconds early.
     expect(Date.now() - began).toBeGreaterThanOrEqual(5 * 200 - GATE_BATCH_MS - 10);
     expect(host.facts('ProxyConnected')).toHaveLength(6);
+  });
+
+  test('serves a new proxy at once while thousands of streams say nothing, at a rate and without', async () => {
+    for (const newStreamsPerSecond of [5, undefined]) {
+      const { host, port } = await rig({ newStreamsPerSecond, newStreamWaitMs: 20_000 });
+      await host.set('cds', { a: '1' });
+      const silent = client(port, 'delta');
+      for (let i = 0; i < 2_000; i++) silent.openSilently();
+      const before = process.cpuUsage();
+      const proxy = client(port, 'delta');
+      proxy.send({ node, typeUrl: CDS });
+      await proxy.next();
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1_000).toBeLessThan(10_000);
+      expect(host.facts('ProxyConnected')).toHaveLength(1);
+    }
+  });
+
+  test('ends a stream that says nothing for as long as one may wait', async () => {
+    const { port } = await rig({ newStreamWaitMs: 200 });
+    expect(await client(port, 'delta').ended()).toMatchObject({ code: 1 });
   });
 
   test('stops reading a stream while too many of its requests wait, and loses none', async () => {

@@ -178,7 +178,9 @@ describe('the ADS server', () => {
     const admitted = client(slowly.port, 'delta');
     admitted.send({ node, typeUrl: CDS });
     await admitted.next();
-    expect(await client(slowly.port, 'delta').ended()).toMatchObject({
+    const refused = client(slowly.port, 'delta');
+    refused.send({ node, typeUrl: CDS });
+    expect(await refused.ended()).toMatchObject({
       code: 8,
       details: expect.stringMatching(/rate limit/),
     });

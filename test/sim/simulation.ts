@@ -1,6 +1,6 @@
 // A run: a control plane, a folder of objects, a handful of Envoys, a network and a disk, and one seed that decides what happens next. Time
 // passes only when the run says so, so a seed gives the same run on every machine. After every step the network's laws hold, at rest
-// (every message delivered, every timer fired, the disk in order) everybody holds what fresh generation gives, and at the end the journal
+// (every message delivered, every timer fired, the disk in order) every client holds what fresh generation gives, and at the end the journal
 // explains all of it.
 
 import { CONNECTIONS, NODES } from '../../src/testing/facts.ts';
@@ -141,7 +141,7 @@ class Simulation {
 
   #change(): void {
     const { batch, what } = this.#folder.change();
-    // A change that nobody notices: the next relist finds it.
+    // A change without an event: the next relist finds it.
     if (this.#random.chance(0.1)) this.#note(`unnoticed: ${what}`);
     else this.#say(what, () => this.#plane!.submit(batch, this.#options.canary));
   }
@@ -155,7 +155,7 @@ class Simulation {
       .catch(error => this.#heard(error));
   }
 
-  /** What the control plane says to whoever speaks to it while it stops. */
+  /** The answer of a stopping control plane to any caller. */
   #heard(error: unknown): void {
     if (this.#plane?.alive) this.#broken ??= `a source was told ${String(error)}`;
   }
@@ -192,7 +192,7 @@ class Simulation {
     }
     plane.kill();
     this.#clock.clear();
-    // A write that had reached the disk is done, whoever asked for it: committed, and acknowledged to nobody.
+    // A write that had reached the disk is done for any caller: committed, but acknowledged to none.
     await settle();
     for (const client of this.#clients) {
       client.wire?.cutOff('the control plane is gone');
@@ -221,7 +221,7 @@ class Simulation {
   // --- network and clients -----------------------------------------------------------------------------------------
 
   #deliver(): void {
-    // Whoever has something on its way; else nobody.
+    // A client with a message on its way, else none.
     const busy = this.#clients.filter(
       ({ wire }) => wire?.canReachServer || (wire?.slow === false && wire.toClient.length > 0),
     );
@@ -268,8 +268,9 @@ class Simulation {
       this.#options.canary === 'written-too-early',
     );
     client.connect(wire);
+    if (!plane.hub.accept(wire)) return;
     void plane.hub
-      .open(client.protocol, wire, [], () => wire.cut)
+      .open(client.protocol, wire, { identities: [], peer: '10.0.0.1', gone: () => wire.cut })
       .then(stream => {
         wire.stream = stream;
         if (wire.cut) stream?.closed('cancelled');

@@ -27,8 +27,8 @@ function manifests(file: string): readonly Manifest[] {
   return parseAllDocuments(text).map(document => document.toJS() as Manifest);
 }
 
-describe('deploy/', () => {
-  it('may do exactly what is done', () => {
+describe('the manifests in deploy/', () => {
+  it('grant exactly the rights that are used', () => {
     const role = manifests('rbac.yaml').find(({ kind }) => kind === 'ClusterRole');
     const allowed = (role?.rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
       apiGroups.flatMap(group => resources.map(resource => `${group}/${resource}: ${verbs.join(', ')}`)),
@@ -40,7 +40,7 @@ describe('deploy/', () => {
     expect([...allowed].sort()).toEqual(used.sort());
   });
 
-  it('is found where istiod is looked for', () => {
+  it('have the names under which clients look for istiod', () => {
     const [deployment, service] = manifests('serve.yaml');
     expect(deployment?.spec?.template?.metadata.labels).toMatchObject({ app: 'istiod' });
     expect(service?.metadata).toMatchObject({ name: 'istiod', namespace: 'istio-system' });
@@ -52,7 +52,7 @@ describe('deploy/', () => {
     ]);
   });
 
-  it('a recorder is not taken for the control plane', () => {
+  it('give a recorder names of its own', () => {
     const [deployment] = manifests('record.yaml');
     expect(deployment?.spec?.template?.metadata.labels).not.toMatchObject({ app: 'istiod' });
   });

@@ -5,7 +5,6 @@
 // alone until it has been quiet for a while. One file's changes are one batch. Nothing is lost to a bad edit: while a file has a document that
 // cannot be read, objects that were in it and are not any more are kept. The same object in two files: the first file by path has it.
 
-import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Origin } from '../../core/base/problem.ts';
@@ -20,8 +19,10 @@ import { Holdings, type KnownFile } from './holdings.ts';
 import { locateInFiles } from './locate-in-files.ts';
 import { type MeshFile, MeshFiles } from './mesh-files.ts';
 import { FILE_BYTES_MAX, identity, type ParsedObject, tooLarge, unreadFile } from './parse.ts';
+import { repeatLog } from './repeat-log.ts';
 import { Root } from './root.ts';
 import { type FoundFile, findFile, isHidden, isWanted, scanFolder } from './scan.ts';
+import { TimedDisk } from './timed-disk.ts';
 import { UnreadableParts } from './unreadable.ts';
 import { whyNot } from './why-not.ts';
 
@@ -51,8 +52,8 @@ export interface FileAdapterOptions {
 export const QUIET_MS = 50;
 /** Looks now and then without being woken: some file systems give no events. */
 export const RESCAN_MS = 30_000;
-/** Remembered reports of objects that stand in two files. */
-const REPORTS_MAX = 1_000;
+/** Files whose facts are recorded at the same time: they share commits, and each stays a batch of its own. */
+export const SUBMITTED_AT_ONCE_MAX = 256;
 
 /** By path; undefined: the file is gone. */
 type Changes = ReadonlyMap<string, KnownFile | undefined>;
@@ -60,9 +61,8 @@ type Changes = ReadonlyMap<string, KnownFile | undefined>;
 export class FileAdapter implements Adapter {
   readonly source: string;
   readonly #options: FileAdapterOptions;
-  readonly #holdings = new Holdings((key, used, ignored) => this.#reportTwice(key, used, ignored));
-  readonly #reported = new Set<string>();
-  readonly #disk: Disk;
+  readonly #holdings: Holdings;
+  readonly #disk: TimedDisk;
   readonly #mesh: MeshFiles;
   readonly #hiddenMesh: UnreadableParts;
   readonly #hidden: UnreadableParts;
@@ -72,7 +72,7 @@ export class FileAdapter implements Adapter {
   readonly #folderWatch: FolderWatch;
   readonly #singleWatch: FolderWatch;
   #folders: ReadonlySet<string> = new Set();
-  /** Files to look at; `moved`: nobody has written to it since it appeared. */
+  /** Files to look at; `moved`: not written to since it appeared. */
   readonly #touched = new Map<string, 'moved' | 'written'>();
   /** Not known which: look at everything. */
   #anything = false;
@@ -87,11 +87,12 @@ export class FileAdapter implements Adapter {
     this.#options = options;
     this.source = `file/${options.cluster}`;
     const { disk = nodeDisk, now = Date.now, log } = options;
-    this.#disk = disk;
-    this.#mesh = new MeshFiles(meshFilesOf(options), disk, this.#parser);
+    this.#holdings = new Holdings(repeatLog(log));
+    this.#disk = new TimedDisk(disk, now);
+    this.#mesh = new MeshFiles(meshFilesOf(options), this.#disk, this.#parser);
     this.#hiddenMesh = new UnreadableParts(log, now);
     this.#hidden = new UnreadableParts(log, now);
-    this.#root = new Root({ path: options.configDir ?? '', allowEmpty: options.allowEmpty === true, disk });
+    this.#root = new Root({ path: options.configDir ?? '', allowEmpty: options.allowEmpty === true, disk: this.#disk });
     this.#folderWatch = new FolderWatch(event => this.#told(event), options.log);
     this.#singleWatch = new FolderWatch(() => this.#wakeUp(), options.log);
   }
@@ -122,6 +123,7 @@ export class FileAdapter implements Adapter {
     clearInterval(this.#rescan);
     this.#folderWatch.close();
     this.#singleWatch.close();
+    this.#disk.close();
     await this.#parser.close();
     await this.#looking;
     this.#folderWatch.close();
@@ -129,13 +131,14 @@ export class FileAdapter implements Adapter {
   }
 
   status(): SourceStatus {
-    const unreadable = [...this.#hiddenMesh.all(), ...this.#hidden.all()];
-    unreadable.sort((a, b) => (a.what < b.what ? -1 : 1));
+    const hidden = [...this.#hiddenMesh.all(), ...this.#hidden.all()];
+    const hanging = this.#disk.hanging().filter(({ what }) => !hidden.some(known => known.what === what));
+    const unreadable = [...hidden, ...hanging].sort((a, b) => (a.what < b.what ? -1 : 1));
     return { synced: this.#listed, waiting: [], troubles: [], unreadable };
   }
 
   locate(places: readonly ObjectPlace[]): Promise<readonly (Origin | undefined)[]> {
-    return locateInFiles(places, this.#parser);
+    return locateInFiles(places, this.#parser, this.#disk);
   }
 
   #told({ folder, name, moved }: FolderEvent): void {
@@ -191,11 +194,22 @@ export class FileAdapter implements Adapter {
     const mesh = await this.#lookAtMesh(sink);
     if (mesh.length > 0) await sink.submit(mesh);
     const touched = [...this.#touched.keys()].sort();
-    const anything = this.#anything || touched.some(path => this.#folders.has(path) || isFolder(path));
+    const everything = this.#anything;
+    // Events that come from here on are for the next look.
     this.#anything = false;
     this.#touched.clear();
+    const anything = everything || (await this.#hasFolder(touched));
     await this.#take(anything ? await this.#changedFiles(sink) : await this.#changedOf(touched));
     if (this.#canListMore()) await this.#list(sink, []);
+  }
+
+  async #hasFolder(paths: readonly string[]): Promise<boolean> {
+    for (const path of paths) {
+      if (this.#folders.has(path)) return true;
+      const info = await this.#disk.stat(path).catch(() => undefined);
+      if (info?.isDirectory() === true) return true;
+    }
+    return false;
   }
 
   /** The journal may have objects that were in what could not be read before, and that this process has never seen. */
@@ -213,7 +227,7 @@ export class FileAdapter implements Adapter {
       if (how !== 'moved') continue;
       const file = await findFile(path, false, this.#disk);
       const read = file === undefined || isHidden(file) || file.size === 0 ? undefined : await this.#read(file);
-      // Whoever wrote to it before we read has been reported by now.
+      // A write before we read has been reported by now.
       await nextTurn();
       if (this.#touched.get(path) !== 'moved') continue;
       if (read === undefined || (file as FoundFile).target !== undefined) {
@@ -237,6 +251,7 @@ export class FileAdapter implements Adapter {
     for (const key of [...keys.values()].flat()) winners.set(key, this.#holdings.winner(key));
     for (const path of paths) this.#holdings.put(path, changed.get(path));
     const told = new Set<string>();
+    const submitting: Promise<void>[] = [];
     for (const path of paths) {
       const batch: Fact[] = [...malformedFacts(path, before.get(path), changed.get(path))];
       for (const key of keys.get(path)!) {
@@ -245,11 +260,13 @@ export class FileAdapter implements Adapter {
         const fact = difference(winners.get(key), this.#holdings.winner(key));
         if (fact !== undefined) batch.push(fact);
       }
-      if (batch.length > 0) await this.#submit(path, batch, before.get(path));
+      if (batch.length > 0) submitting.push(this.#submit(path, batch, before.get(path)));
+      if (submitting.length >= SUBMITTED_AT_ONCE_MAX) await Promise.all(submitting.splice(0));
     }
+    await Promise.all(submitting);
   }
 
-  /** What cannot be recorded holds up nobody else: the file counts as not yet read and is tried again at the next look. */
+  /** What cannot be recorded holds up nothing else: the file counts as not yet read and is tried again at the next look. */
   async #submit(path: string, batch: readonly Fact[], before: KnownFile | undefined): Promise<void> {
     try {
       await this.#sink?.submit(batch);
@@ -262,7 +279,7 @@ export class FileAdapter implements Adapter {
 
   /** All files that are new, have another stamp or are gone. Nothing is gone from where nothing can be looked at. */
   async #changedFiles(sink: Sink): Promise<Changes> {
-    this.#watchSingles();
+    await this.#watchSingles();
     const { configDir } = this.#options;
     const changed = new Map<string, KnownFile | undefined>();
     if (!isText(configDir)) return changed;
@@ -276,7 +293,7 @@ export class FileAdapter implements Adapter {
     const { files, folders } = found;
     const hidden = [...found.hidden, ...(await this.#root.emptied(found, this.#holdings.size > 0, sink))];
     this.#hidden.are(hidden);
-    this.#followTargets(files, seen);
+    await this.#followTargets(files, seen);
     for (const file of files) {
       const read = this.#holdings.get(file.path)?.stamp === file.stamp ? undefined : await this.#read(file);
       if (read !== undefined) changed.set(file.path, read);
@@ -293,22 +310,22 @@ export class FileAdapter implements Adapter {
   }
 
   /** What a link leads to is written to in another folder. */
-  #followTargets(files: readonly FoundFile[], seen: Set<string>): void {
+  async #followTargets(files: readonly FoundFile[], seen: Set<string>): Promise<void> {
     for (const { target } of files) {
       if (target === undefined || seen.has(target)) continue;
       seen.add(target);
-      this.#follow(this.#folderWatch, target);
+      await this.#follow(this.#folderWatch, target);
     }
   }
 
-  #follow(folderWatch: FolderWatch, path: string): void {
-    const inode = statSync(path, { throwIfNoEntry: false })?.ino;
-    if (inode !== undefined) folderWatch.follow({ path, inode });
+  async #follow(folderWatch: FolderWatch, path: string): Promise<void> {
+    const info = await this.#disk.stat(path).catch(() => undefined);
+    if (info !== undefined && this.#sink !== undefined) folderWatch.follow({ path, inode: info.ino });
   }
 
   /** By its folder, which may be any: not what lies below it. */
-  #watchSingles(): void {
-    for (const { path } of this.#mesh.files) this.#follow(this.#singleWatch, dirname(path));
+  async #watchSingles(): Promise<void> {
+    for (const { path } of this.#mesh.files) await this.#follow(this.#singleWatch, dirname(path));
   }
 
   async #changedOf(paths: readonly string[]): Promise<Changes> {
@@ -360,15 +377,6 @@ export class FileAdapter implements Adapter {
     return { ...parsed, stamp: file.stamp, objects };
   }
 
-  /** Once for each pair of files, not at every look. */
-  #reportTwice(key: string, used: string, ignored: string): void {
-    const text = `${key} is in ${used} and in ${ignored}; the first is used`;
-    if (this.#reported.has(text)) return;
-    if (this.#reported.size >= REPORTS_MAX) this.#reported.clear();
-    this.#reported.add(text);
-    this.#options.log('warn', text);
-  }
-
   async #lookAtMesh(sink: Sink): Promise<readonly Fact[]> {
     const { facts, hidden, again } = await this.#mesh.look(sink);
     this.#hiddenMesh.are(hidden);
@@ -384,10 +392,6 @@ function meshFilesOf({ meshConfig, networksConfig }: FileAdapterOptions): readon
   if (isText(meshConfig)) files.push({ kind: 'MeshConfig', path: meshConfig });
   if (isText(networksConfig)) files.push({ kind: 'MeshNetworks', path: networksConfig });
   return files;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function isText(value: string | undefined): value is string {

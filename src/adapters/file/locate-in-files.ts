@@ -1,8 +1,8 @@
 // Lines and columns of what is wrong in objects of files: each file is read once, and not at all if it has grown past the limit.
 
-import { readFile, stat } from 'node:fs/promises';
 import type { Origin } from '../../core/base/problem.ts';
 import type { ObjectPlace } from '../adapter.ts';
+import type { Disk } from './disk.ts';
 import type { FileParser } from './file-parser.ts';
 import { FILE_BYTES_MAX } from './parse.ts';
 
@@ -10,6 +10,7 @@ import { FILE_BYTES_MAX } from './parse.ts';
 export async function locateInFiles(
   places: readonly ObjectPlace[],
   parser: FileParser,
+  disk: Disk,
 ): Promise<readonly (Origin | undefined)[]> {
   const byFile = new Map<string, number[]>();
   for (const [i, { origin }] of places.entries()) {
@@ -20,7 +21,7 @@ export async function locateInFiles(
   }
   const found: (Origin | undefined)[] = places.map(() => undefined);
   for (const [file, wanted] of byFile) {
-    const text = await textOf(file);
+    const text = await textOf(file, disk);
     if (text === undefined) continue;
     const asked = wanted.map(i => ({ line: places[i]?.origin.line ?? 1, path: places[i]?.path ?? '' }));
     const positions = await parser.locate(text, asked);
@@ -32,11 +33,7 @@ export async function locateInFiles(
   return found;
 }
 
-async function textOf(file: string): Promise<string | undefined> {
-  const size = await stat(file).then(
-    info => info.size,
-    () => undefined,
-  );
-  if (size === undefined || size > FILE_BYTES_MAX) return undefined;
-  return readFile(file, 'utf8').catch(() => undefined);
+async function textOf(file: string, disk: Disk): Promise<string | undefined> {
+  const bytes = await disk.readFile(file).catch(() => undefined);
+  return bytes === undefined || bytes.length > FILE_BYTES_MAX ? undefined : new TextDecoder().decode(bytes);
 }

@@ -23,7 +23,7 @@ export interface ParsedObject {
   readonly origin: Origin;
 }
 
-/** What is said of a document, and where it begins. */
+/** A remark about a document, and where that begins. */
 export interface Remark {
   readonly origin: Origin;
   readonly reason: string;
@@ -218,7 +218,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The file is said by the fact, the place in it by each reason. */
+/** The fact names the file, each reason the place in it. */
 export function malformedFact(
   origin: Origin,
   malformed: readonly Remark[],

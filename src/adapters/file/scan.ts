@@ -36,6 +36,18 @@ export interface Found {
 
 /** Folders inside folders. */
 export const FOLDER_DEPTH_MAX = 32;
+/** Folders that are looked into, and names in them; and of those that a link leads to. */
+export const FOLDERS_MAX = 2_000;
+export const NAMES_MAX = 200_000;
+export const LINKED_FOLDERS_MAX = 100;
+export const LINKED_NAMES_MAX = 10_000;
+
+/** What may still be looked at. Past it nothing more is. */
+interface Allowance {
+  folders: number;
+  names: number;
+  exceeded: boolean;
+}
 
 const wanted = /\.(ya?ml|json)$/i;
 
@@ -55,33 +67,60 @@ export async function scanFolder(
   const files: FoundFile[] = [];
   const folders = new Set<string>();
   const hidden: Hidden[] = [];
-  const visit = async (folder: string, trail: readonly string[]): Promise<void> => {
+  const visit = async (folder: string, trail: readonly string[], allowed: Allowance): Promise<void> => {
     try {
       const real = await disk.realpath(folder);
       if (trail.includes(real)) return;
       if (trail.length >= FOLDER_DEPTH_MAX) throw new Error(`is more than ${FOLDER_DEPTH_MAX} folders deep`);
+      if (!spend(allowed, 1, 0)) return;
       entering({ path: folder, inode: (await disk.stat(folder)).ino });
       folders.add(folder);
-      for (const entry of [...(await disk.readdir(folder))].sort(byName)) await look(entry, folder, [...trail, real]);
+      const entries = await disk.readdir(folder);
+      if (!spend(allowed, 0, entries.length)) return;
+      for (const entry of [...entries].sort(byName)) await look(entry, folder, [...trail, real], allowed);
     } catch (error) {
       // A folder below the root that went while it was looked at: its own folder says so at the next look.
       hidden.push({ path: folder, why: whyNot(error) });
     }
   };
-  const look = async (entry: Dirent, folder: string, trail: readonly string[]): Promise<void> => {
-    if (entry.name.startsWith('.') || (entry.isFile() && !isWanted(entry.name))) return;
+  /** A link may lead anywhere: it has an allowance of its own, and nothing is read of what is larger. */
+  const follow = async (link: string, trail: readonly string[], allowed: Allowance): Promise<void> => {
+    const folders = Math.min(LINKED_FOLDERS_MAX, allowed.folders);
+    const names = Math.min(LINKED_NAMES_MAX, allowed.names);
+    const own: Allowance = { folders, names, exceeded: false };
+    const before = [files.length, hidden.length] as const;
+    await visit(link, trail, own);
+    spend(allowed, folders - own.folders, names - own.names);
+    if (!own.exceeded) return;
+    [files.length, hidden.length] = before;
+    const why = `leads to more than ${LINKED_FOLDERS_MAX} folders or ${LINKED_NAMES_MAX} names; nothing there is read`;
+    hidden.push({ path: link, why });
+  };
+  const look = async (entry: Dirent, folder: string, trail: readonly string[], allowed: Allowance): Promise<void> => {
+    if (allowed.exceeded || entry.name.startsWith('.') || (entry.isFile() && !isWanted(entry.name))) return;
     const path = join(folder, entry.name);
     const kind = await kindOf(entry, path, disk);
-    if (kind === 'folder') return visit(path, trail);
+    if (kind === 'folder') return entry.isSymbolicLink() ? follow(path, trail, allowed) : visit(path, trail, allowed);
     if (kind === 'other' && !isWanted(entry.name)) return;
     const found = kind === 'unknown' ? undefined : await findFile(path, entry.isFile(), disk);
     if (kind === 'unknown') hidden.push(...(await whyHidden(path, disk)));
     else if (found !== undefined) (isHidden(found) ? hidden : files).push(found as FoundFile & Hidden);
   };
-  await visit(root, []);
+  const allowed: Allowance = { folders: FOLDERS_MAX, names: NAMES_MAX, exceeded: false };
+  await visit(root, [], allowed);
+  // What was not looked at may be anywhere below the root: none of it counts as gone.
+  if (allowed.exceeded) hidden.push({ path: root, why: `has more than ${FOLDERS_MAX} folders or ${NAMES_MAX} names` });
   files.sort(byPath);
   hidden.sort(byPath);
   return { files, folders, hidden };
+}
+
+/** False, from then on, once more was wanted than there is. */
+function spend(allowed: Allowance, folders: number, names: number): boolean {
+  allowed.folders -= folders;
+  allowed.names -= names;
+  if (allowed.folders < 0 || allowed.names < 0) allowed.exceeded = true;
+  return !allowed.exceeded;
 }
 
 /** Undefined: it is not there. `plain`: known to be a file and no link. */

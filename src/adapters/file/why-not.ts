@@ -1,4 +1,4 @@
-// Errors of the operating system without what only programmers read: the code, the system call, and the path, which whoever says it names himself.
+// Errors of the operating system without what only programmers read: the code, the system call, and the path, which the caller names.
 
 /** What the operating system says, in its words: `EACCES: permission denied, open 'x'` is `permission denied`. */
 export function whyNot(error: unknown): string {

@@ -1,5 +1,7 @@
-// Requests to an API server. Only GET is sent. Answers are bounded, every request can be aborted, and errors become
-// data with the server's own message. This is the only file of the adapter that does HTTP; tests replace the server.
+// Requests to an API server. Answers are bounded, every request can be aborted, and errors become data with the server's
+// own message. This is the only file of the adapter that does HTTP; tests replace the server.
+//
+// `Api` reads (GET only), `WriteApi` writes. A process that is to write nothing makes no use of the second.
 
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -8,7 +10,14 @@ import { type Chance, sleep } from './clock.ts';
 import type { Credentials } from './credentials.ts';
 import { type Failure, KubeFault } from './failure.ts';
 import { failureOfStatus } from './heard.ts';
-import { ERROR_BYTES_MAX, REQUEST_MS_MAX, WATCH_LINE_BYTES_MAX, WATCH_START_MS_MAX } from './limits.ts';
+import {
+  ERROR_BYTES_MAX,
+  REQUEST_MS_MAX,
+  WATCH_LINE_BYTES_MAX,
+  WATCH_START_MS_MAX,
+  WRITE_ANSWER_BYTES_MAX,
+  WRITE_MS_MAX,
+} from './limits.ts';
 import { Lines } from './lines.ts';
 import { type Bucket, fullBucket, type RateLimit, takeToken } from './rate-limit.ts';
 
@@ -27,6 +36,22 @@ export interface Api {
   watch(path: string, query: Query, options: RequestLimits): Promise<WatchStream>;
 }
 
+export type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface WriteRequest {
+  readonly method: WriteMethod;
+  readonly path: string;
+  readonly query?: Query;
+  readonly body?: Json;
+  /** Default: application/json. */
+  readonly contentType?: string;
+}
+
+export interface WriteApi {
+  /** The answer's object. Rejects with a KubeFault; a failure of status 0 may have been carried out all the same. */
+  write(request: WriteRequest, limits: RequestLimits): Promise<Json>;
+}
+
 export interface RequestLimits {
   readonly signal: AbortSignal;
   readonly accept?: string;
@@ -42,7 +67,7 @@ export interface HttpApiOptions {
   readonly userAgent: string;
 }
 
-export class HttpApi implements Api {
+export class HttpApi implements Api, WriteApi {
   readonly #options: HttpApiOptions;
   #bucket: Bucket;
 
@@ -52,19 +77,20 @@ export class HttpApi implements Api {
   }
 
   async get(path: string, query: Query, { signal, accept, bytesMax }: GetOptions): Promise<Json> {
-    const opened = await this.#open(path, query, { signal, accept }, REQUEST_MS_MAX);
-    try {
-      const body = await bodyOf(opened.response, path, bytesMax);
-      return JSON.parse(body) as Json;
-    } catch (error) {
-      throw faultOf(error, path);
-    } finally {
-      opened.close();
-    }
+    return answerOf(
+      await this.#open({ method: 'GET', path, query }, { signal, accept }, REQUEST_MS_MAX),
+      path,
+      bytesMax,
+    );
+  }
+
+  async write(request: WriteRequest, limits: RequestLimits): Promise<Json> {
+    return answerOf(await this.#open(request, limits, WRITE_MS_MAX), request.path, WRITE_ANSWER_BYTES_MAX);
   }
 
   async watch(path: string, query: Query, limits: RequestLimits): Promise<WatchStream> {
-    const opened = await this.#open(path, { ...query, watch: 'true' }, limits, WATCH_START_MS_MAX);
+    const request = { method: 'GET', path, query: { ...query, watch: 'true' } } as const;
+    const opened = await this.#open(request, limits, WATCH_START_MS_MAX);
     opened.begun();
     const lines = new Lines(WATCH_LINE_BYTES_MAX);
     const chunks = opened.response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
@@ -82,17 +108,24 @@ export class HttpApi implements Api {
     return { next, close: opened.close };
   }
 
-  /** Resolves with a response of status 200, or rejects. `msMax`: until `begun`, or else until `close`. */
-  async #open(path: string, query: Query, { signal, accept }: RequestLimits, msMax: number): Promise<Opened> {
+  /** Resolves with a response of status 200, 201 or 202, or rejects. `msMax`: until `begun`, or else until `close`. */
+  async #open(request: Request, { signal, accept }: RequestLimits, msMax: number): Promise<Opened> {
+    const { method, path, query = {}, body, contentType } = request;
     await this.#takeTurn(signal);
     const { credentials, userAgent } = this.#options;
     const { server, options } = await credentials.prepare().catch((error: unknown) => {
       throw new KubeFault({ status: 0, message: `credentials of the API server: ${textOf(error)}` });
     });
-    const headers = { ...options.headers, accept: accept ?? 'application/json', 'user-agent': userAgent };
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const headers = {
+      ...options.headers,
+      accept: accept ?? 'application/json',
+      'user-agent': userAgent,
+      ...(text === undefined ? {} : { 'content-type': contentType ?? 'application/json' }),
+    };
     const url = new URL(`${server.pathname.replace(/\/$/, '')}${path}${textOfQuery(query)}`, server);
     const send = server.protocol === 'http:' ? requestHttp : requestHttps;
-    const sent = send(url, { ...options, headers, method: 'GET' });
+    const sent = send(url, { ...options, headers, method });
     let late = false;
     let received: IncomingMessage | undefined;
     // Not after the answer is read: the connection may serve another request by then.
@@ -114,13 +147,13 @@ export class HttpApi implements Api {
         sent.on('response', resolve);
         sent.on('error', reject);
         sent.on('close', () => reject(new Error('the connection was closed')));
-        sent.end();
+        sent.end(text);
         if (signal.aborted) abort();
       });
       received = response;
       // Without a listener, an error of the stream would end the process.
       response.on('error', () => undefined);
-      if (response.statusCode !== 200) throw await refusal(response, path);
+      if (!SUCCEEDED.includes(response.statusCode ?? 0)) throw await refusal(response, path);
       return { response, begun: () => clearTimeout(timer), close };
     } catch (error) {
       close();
@@ -138,11 +171,26 @@ export class HttpApi implements Api {
   }
 }
 
+type Request = Omit<WriteRequest, 'method'> & { readonly method: WriteMethod | 'GET' };
+
+const SUCCEEDED: readonly number[] = [200, 201, 202];
+
 interface Opened {
   readonly response: IncomingMessage;
   /** Stops the timeout. */
   begun(): void;
   close(): void;
+}
+
+async function answerOf(opened: Opened, path: string, bytesMax: number): Promise<Json> {
+  try {
+    const body = await bodyOf(opened.response, path, bytesMax);
+    return JSON.parse(body) as Json;
+  } catch (error) {
+    throw faultOf(error, path);
+  } finally {
+    opened.close();
+  }
 }
 
 async function bodyOf(response: IncomingMessage, path: string, bytesMax: number): Promise<string> {
@@ -172,6 +220,7 @@ async function refusal(response: IncomingMessage, path: string): Promise<KubeFau
   return new KubeFault({
     status: said?.status === 410 ? 410 : status,
     message,
+    ...(said?.reason === undefined ? {} : { reason: said.reason }),
     ...(retryAfter > 0 ? { retryAfterMs: retryAfter * 1_000 } : {}),
   });
 }

@@ -40,6 +40,7 @@ export function failureOfStatus(status: JsonObject): Failure {
   return {
     status: expired ? 410 : typeof code === 'number' ? code : 500,
     message: typeof message === 'string' && message !== '' ? message : String(reason ?? 'an error without a message'),
+    ...(typeof reason === 'string' ? { reason } : {}),
     ...(typeof retryAfter === 'number' && retryAfter > 0 ? { retryAfterMs: retryAfter * 1_000 } : {}),
   };
 }

@@ -20,6 +20,7 @@ import { PAGE_BYTES_MAX, SILENCE_MS_MAX } from './limits.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Resource } from './resource.ts';
 import { Watcher } from './watcher.ts';
+import type { LiveObjects } from './write/live-objects.ts';
 
 export interface KubeAdapterOptions {
   /** The registry that the objects belong to. */
@@ -29,6 +30,8 @@ export interface KubeAdapterOptions {
   readonly log: AdapterLog;
   /** Milliseconds after which a watch that says nothing is given up. */
   readonly silenceMsMax?: number;
+  /** Is told what the watches show, for those who write. */
+  readonly live?: LiveObjects;
 }
 
 const STOPPED = 'stopped before everything was listed';
@@ -155,6 +158,7 @@ export class KubeAdapter implements Adapter {
         if (wanted.get(kind)?.path === resource.path) continue;
         await watcher.stop();
         this.#watched.delete(kind);
+        this.#options.live?.forget(kind);
         this.#options.log('info', `${resource.path} is not watched any more`);
       }
       // Objects go with their definition; also those that the journal remembers of a definition that went while nobody looked.
@@ -169,7 +173,7 @@ export class KubeAdapter implements Adapter {
   }
 
   #watch(sink: Sink, resource: Resource): void {
-    const { api, chance, log } = this.#options;
+    const { api, chance, log, live } = this.#options;
     const kindSink = new KindSink(sink, resource, log);
     const watcher = new Watcher({
       api,
@@ -179,8 +183,14 @@ export class KubeAdapter implements Adapter {
       fieldSelector: resource.fieldSelector,
       metadataOnly: resource.metadataOnly,
       silenceMsMax: this.#silenceMsMax,
-      replace: objects => kindSink.replace(objects),
-      change: events => kindSink.change(events),
+      replace: objects => {
+        live?.replace(resource, objects);
+        return kindSink.replace(objects);
+      },
+      change: events => {
+        live?.change(resource, events);
+        return kindSink.change(events);
+      },
       stepped: ({ listed }) => {
         if (listed) this.#considerSynced();
       },
@@ -204,16 +214,23 @@ export interface ConnectOptions extends CredentialOptions {
   readonly log: AdapterLog;
   readonly userAgent: string;
   readonly silenceMsMax?: number;
+  readonly live?: LiveObjects;
+}
+
+export interface Connected {
+  readonly adapter: KubeAdapter;
+  readonly credentials: Credentials;
+  /** A connection with a rate limit of its own. */
+  connection(): HttpApi;
 }
 
 /** An adapter that speaks to a real API server. Rejects with what is wrong with the kubeconfig; the server need not be there. */
-export async function connectKube(
-  options: ConnectOptions,
-): Promise<{ readonly adapter: KubeAdapter; readonly credentials: Credentials }> {
-  const { cluster, chance, limit, log, userAgent, silenceMsMax } = options;
+export async function connectKube(options: ConnectOptions): Promise<Connected> {
+  const { cluster, chance, limit, log, userAgent, silenceMsMax, live } = options;
   const credentials = await loadCredentials(options);
-  const api = new HttpApi({ credentials, limit, chance, userAgent });
-  return { adapter: new KubeAdapter({ cluster, api, chance, log, silenceMsMax }), credentials };
+  const connection = (): HttpApi => new HttpApi({ credentials, limit, chance, userAgent });
+  const adapter = new KubeAdapter({ cluster, api: connection(), chance, log, silenceMsMax, live });
+  return { adapter, credentials, connection };
 }
 
 function isText(text: string | undefined): text is string {

@@ -30,3 +30,8 @@ export const BACKOFF_MS_MIN = 500;
 export const BACKOFF_MS_MAX = 30_000;
 /** Longest Retry-After that is honoured. */
 export const RETRY_AFTER_MS_MAX = 120_000;
+
+/** Timeout of a write. */
+export const WRITE_MS_MAX = 30_000;
+/** The object that a write answers with. */
+export const WRITE_ANSWER_BYTES_MAX = 16 * 1024 * 1024;

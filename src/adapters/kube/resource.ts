@@ -27,8 +27,10 @@ const NOT_WATCHED: readonly KindName[] = [
   'CustomResourceDefinition',
   'Endpoints',
   'JwksDocument',
+  'Leadership',
   'Lease',
   'ResolvedName',
+  'WriteRefusal',
 ];
 
 /** Built-in groups. Every other group comes and goes with CustomResourceDefinitions. */

@@ -56,6 +56,7 @@ import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from './
 import { serviceExport, serviceImport } from './mcs/multi-cluster-services.ts';
 import { jwksDocument } from './periplus/jwks-document.ts';
 import { resolvedName } from './periplus/resolved-name.ts';
+import { leadership, writeRefusal } from './periplus/writes.ts';
 
 export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   AuthorizationPolicy: authorizationPolicy,
@@ -110,7 +111,9 @@ export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   StatefulSet: statefulSet,
   ValidatingWebhookConfiguration: validatingWebhookConfiguration,
   JwksDocument: jwksDocument,
+  Leadership: leadership,
   ResolvedName: resolvedName,
+  WriteRefusal: writeRefusal,
 };
 
 /** Sorted. */

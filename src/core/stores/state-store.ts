@@ -4,6 +4,7 @@
 import { type Either, isLeft, left, right } from 'fp-ts/lib/Either.js';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { selects } from '../base/labels.ts';
+import { mergePatch } from '../base/merge-patch.ts';
 import { problem } from '../base/problem.ts';
 import type { RawObject, Unrecorded } from '../event.ts';
 import { clusterOf, keyFor } from '../fold/record.ts';
@@ -14,7 +15,6 @@ import type { KindName } from '../model/kind.ts';
 import type { ObjectRecord } from '../model/object.ts';
 import type { State } from '../state.ts';
 import type { ConfigStore, ListOptions, ObjectName, Stored, StoreError, StoreSchema, Written } from './config-store.ts';
-import { mergePatch } from './merge-patch.ts';
 
 export const storeSchemas: readonly StoreSchema[] = kindNames.map(kind => {
   const { group, versions, clusterScoped } = definitions[kind];

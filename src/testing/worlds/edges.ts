@@ -70,7 +70,7 @@ const gateway: Shape = istio(
   }),
 );
 
-/** Names of ports differ within a Gateway, whatever the numbers are. */
+/** Names of ports differ within a Gateway, even for equal numbers. */
 function numbered(servers: Json): Json {
   return (servers as readonly JsonObject[]).map((one, i) => {
     const port = one.port as JsonObject;

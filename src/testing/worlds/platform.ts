@@ -1,5 +1,5 @@
-// Arbitrary objects of the kinds that surround a mesh: what a cluster and a gateway's deployment consist of, and what
-// speaks of revisions.
+// Arbitrary objects of the kinds that surround a mesh: the parts of a cluster and of a gateway's deployment, and
+// objects with revisions.
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';
@@ -106,7 +106,35 @@ const jwksDocument: Shape = clusterWide(
   ),
 );
 
+const leadership: Shape = clusterWide(
+  object(
+    'periplus.internal/v1',
+    'Leadership',
+    all({
+      spec: all({
+        election: fc.constant('istio-namespace-controller-election') as fc.Arbitrary<Json>,
+        holder: fc.constantFrom('pod-1', 'pod-2') as fc.Arbitrary<Json>,
+      }),
+    }),
+    { name: fc.constant('istio-namespace-controller-election') },
+  ),
+);
+const writeRefusal: Shape = clusterWide(
+  object(
+    'periplus.internal/v1',
+    'WriteRefusal',
+    all({
+      spec: all({
+        target: fc.constant('ConfigMap default/istio-ca-root-cert') as fc.Arbitrary<Json>,
+        status: fc.constantFrom(403, 422) as fc.Arbitrary<Json>,
+      }),
+    }),
+  ),
+);
+
 export const platformObject: Shape = fc.oneof(
+  { weight: 1, arbitrary: leadership },
+  { weight: 1, arbitrary: writeRefusal },
   { weight: 3, arbitrary: configMap },
   { weight: 1, arbitrary: deployment },
   { weight: 1, arbitrary: daemonSet },

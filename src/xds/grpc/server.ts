@@ -152,23 +152,29 @@ export class XdsServer {
     call.on('error', () => undefined);
     const session = byteStreamOf(call)?.session;
     if (session !== undefined) this.#hangUps.watch(session);
-    const identities = this.#options.identitiesOf?.(call) ?? [];
-    const stream = await this.#hub.open(protocol, transportOf(call), identities, () => call.cancelled);
-    if (stream !== undefined) this.#attach(call, stream);
+    const transport = transportOf(call);
+    if (!this.#hub.accept(transport)) return;
+    const { host, limits } = this.#options;
+    // A stream that says nothing takes no turn from those that do.
+    const silent = host.clock.after(limits.newStreamWaitMs, () => {
+      transport.end('DEADLINE_EXCEEDED', 'the stream was opened and no request followed');
+    });
+    const first = await firstMessage(call);
+    silent.cancel();
+    if (first === undefined) return;
+    const client = {
+      identities: this.#options.identitiesOf?.(call) ?? [],
+      peer: addressOf(call.getPeer()),
+      gone: () => call.cancelled || call.destroyed,
+    };
+    const stream = await this.#hub.open(protocol, transport, client);
+    if (stream === undefined) return;
+    this.#attach(call, stream);
+    this.#receive(stream, first);
   }
 
   #attach(call: Call, stream: AdsStream): void {
-    call.on('data', (bytes: Buffer) => {
-      this.#largest = Math.max(this.#largest, bytes.length);
-      let message: Incoming;
-      try {
-        message = this.#requests[stream.protocol].read(bytes);
-      } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        return stream.end('INVALID_ARGUMENT', `not a discovery request: ${why}`);
-      }
-      return stream.receive(message);
-    });
+    call.on('data', (bytes: Buffer) => this.#receive(stream, bytes));
     call.on('end', () => {
       // A client whose connection is gone cannot receive a status.
       if (isGone(call)) stream.closed(GONE);
@@ -176,7 +182,43 @@ export class XdsServer {
     });
     call.on('cancelled', () => stream.closed(GONE));
     call.on('error', error => stream.closed(error.message));
+    call.resume();
   }
+
+  #receive(stream: AdsStream, bytes: Buffer): void {
+    this.#largest = Math.max(this.#largest, bytes.length);
+    let message: Incoming;
+    try {
+      message = this.#requests[stream.protocol].read(bytes);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      stream.end('INVALID_ARGUMENT', `not a discovery request: ${why}`);
+      return;
+    }
+    stream.receive(message);
+  }
+}
+
+/** The stream is not read any further until it is attached. Undefined: it ended without a word. */
+function firstMessage(call: Call): Promise<Buffer | undefined> {
+  return new Promise(resolve => {
+    const settle = (bytes?: Buffer): void => {
+      call.pause();
+      call.off('data', settle).off('end', ended).off('cancelled', ended).off('error', ended);
+      resolve(bytes);
+    };
+    const ended = (): void => {
+      if (!isGone(call)) call.end();
+      settle();
+    };
+    call.on('data', settle).on('end', ended).on('cancelled', ended).on('error', ended);
+  });
+}
+
+/** Without the port: streams of one address share their turns. */
+function addressOf(peer: string): string {
+  const colon = peer.lastIndexOf(':');
+  return colon < 0 ? peer : peer.slice(0, colon);
 }
 
 function sotwMessage(bytes: Buffer): Incoming {

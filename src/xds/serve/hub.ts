@@ -32,6 +32,15 @@ export interface HubOptions {
   readonly schedule: ScheduleSettings;
 }
 
+/** Whose stream it is. */
+export interface Client {
+  /** Verified; none on a plaintext port. */
+  readonly identities: readonly string[];
+  /** The address it comes from. */
+  readonly peer: string;
+  readonly gone: () => boolean;
+}
+
 export class Hub {
   readonly bodies = new SharedBodies();
   readonly turns = new ViewTurns();
@@ -42,6 +51,8 @@ export class Hub {
   readonly #gate: AdmissionGate;
   readonly #streams = new Set<AdsStream>();
   readonly #byConnection = new Map<string, AdsStream>();
+  /** Streams that have said something and wait for their turn. */
+  #entering = 0;
   #stopping = false;
   #allGone: (() => void) | undefined;
 
@@ -49,7 +60,11 @@ export class Hub {
     this.#host = host;
     this.#limits = limits;
     this.#pusher = new Pusher(host, schedule, connection => this.#byConnection.get(connection)?.push());
-    this.#gate = new AdmissionGate(limits.newStreamsPerSecond, limits.newStreamWaitMs);
+    this.#gate = new AdmissionGate({
+      clock: host.clock,
+      perSecond: limits.newStreamsPerSecond,
+      waitMsMax: limits.newStreamWaitMs,
+    });
     const gathered = new GatheredFacts(host, () => this.isCrowded);
     const record = (facts: readonly Unrecorded[]): Promise<State> => gathered.record(facts);
     this.#context = {
@@ -71,28 +86,48 @@ export class Hub {
 
   /** New streams queue at the admission gate. */
   get isCrowded(): boolean {
-    return this.#gate.isBusy(this.#host.clock.now());
+    return this.#gate.isBusy;
+  }
+
+  /** Whether a stream may be opened at all; if not, the transport was ended. Its first message may take any time. */
+  accept(transport: Transport): boolean {
+    const { streamsMax } = this.#limits;
+    if (this.#stopping || !this.#host.ready()) {
+      transport.end('UNAVAILABLE', 'server is not ready to serve discovery information');
+      return false;
+    }
+    if (this.#streams.size + this.#entering >= streamsMax) {
+      transport.end('RESOURCE_EXHAUSTED', `more than ${streamsMax} streams`);
+      return false;
+    }
+    return true;
   }
 
   /**
-   * Admits a stream. Undefined: refused (the transport was ended), or the client left while it waited at the gate
-   * (`gone`).
+   * Admits an accepted stream in its turn, which its peer takes with all its other streams. Undefined: refused (the transport was ended), or
+   * the client left while it waited (`gone`).
    */
   async open(
     protocol: 'sotw' | 'delta',
     transport: Transport,
-    identities: readonly string[],
-    gone: () => boolean,
+    { identities, peer, gone }: Client,
   ): Promise<AdsStream | undefined> {
-    const wait = this.#admit(transport);
-    if (wait === undefined) return undefined;
-    if (wait > 0) await new Promise<void>(resolve => this.#host.clock.after(wait, resolve));
-    if (gone()) return undefined;
+    this.#entering++;
+    const release = await this.#gate.enter(peer, gone);
+    this.#entering--;
+    if (gone()) {
+      release?.();
+      return undefined;
+    }
+    if (release === undefined) {
+      transport.end('RESOURCE_EXHAUSTED', 'request rate limit exceeded: too many new streams');
+      return undefined;
+    }
     if (this.#stopping) {
       transport.end('UNAVAILABLE', 'the control plane is stopping');
       return undefined;
     }
-    const stream = new AdsStream(this.#context, protocol, transport, identities);
+    const stream = new AdsStream(this.#context, protocol, transport, identities, release);
     this.#streams.add(stream);
     return stream;
   }
@@ -136,24 +171,6 @@ export class Hub {
     const timer = this.#host.clock.after(graceMs, () => this.#allGone?.());
     await gone;
     timer.cancel();
-  }
-
-  /** Milliseconds until the stream is admitted; undefined: it was refused, and the transport ended. */
-  #admit(transport: Transport): number | undefined {
-    const { streamsMax } = this.#limits;
-    if (this.#stopping || !this.#host.ready()) {
-      transport.end('UNAVAILABLE', 'server is not ready to serve discovery information');
-      return undefined;
-    }
-    if (this.#streams.size >= streamsMax) {
-      transport.end('RESOURCE_EXHAUSTED', `more than ${streamsMax} streams`);
-      return undefined;
-    }
-    const wait = this.#gate.admit(this.#host.clock.now());
-    if (wait === undefined) {
-      transport.end('RESOURCE_EXHAUSTED', 'request rate limit exceeded: too many new streams');
-    }
-    return wait;
   }
 
   #connected(stream: AdsStream): void {

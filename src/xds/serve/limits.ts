@@ -8,11 +8,11 @@ export interface XdsLimits {
   readonly streamsMax: number;
   /** ISTIO_GPRC_MAXRECVMSGSIZE: bytes of one request. */
   readonly requestBytesMax: number;
-  /** PILOT_MAX_REQUESTS_PER_SECOND: new streams. */
-  readonly newStreamsPerSecond: number;
+  /** PILOT_MAX_REQUESTS_PER_SECOND: new streams; undefined: as many as the machine can serve (admission-gate.ts). */
+  readonly newStreamsPerSecond: number | undefined;
   /**
    * How long a new stream waits at the admission gate before it is refused. Istio: 1 s. Refusing costs more than
-   * waiting, since a refused proxy reconnects at once. On two processors 1,500 streams are admitted in a minute.
+   * waiting, since a refused proxy reconnects at once. As long may a stream take to say anything.
    */
   readonly newStreamWaitMs: number;
   /** GRPC_KEEPALIVE_INTERVAL, GRPC_KEEPALIVE_TIMEOUT; `--keepaliveInterval` and `--keepaliveTimeout` come first. */
@@ -38,7 +38,7 @@ export interface XdsLimits {
 export const defaultXdsLimits: XdsLimits = {
   streamsMax: 100_000,
   requestBytesMax: 4 * 1024 * 1024,
-  newStreamsPerSecond: 25,
+  newStreamsPerSecond: undefined,
   newStreamWaitMs: 60_000,
   keepaliveMs: 30_000,
   keepaliveTimeoutMs: 10_000,
@@ -51,8 +51,8 @@ export const defaultXdsLimits: XdsLimits = {
   waitingRequestsMax: 256,
 };
 
-/** `cpus`: istiod's default rate scales with it. A value that cannot be parsed counts as not set. */
-export function xdsLimits(env: Readonly<Record<string, string | undefined>>, cpus: number): XdsLimits {
+/** A value that cannot be parsed counts as not set. */
+export function xdsLimits(env: Readonly<Record<string, string | undefined>>): XdsLimits {
   const defaults = defaultXdsLimits;
   const positive = (name: string, fallback: number): number => {
     const value = Number(env[name] ?? '');
@@ -62,7 +62,8 @@ export function xdsLimits(env: Readonly<Record<string, string | undefined>>, cpu
     ...defaults,
     streamsMax: positive('ISTIO_GPRC_MAXSTREAMS', defaults.streamsMax),
     requestBytesMax: positive('ISTIO_GPRC_MAXRECVMSGSIZE', defaults.requestBytesMax),
-    newStreamsPerSecond: positive('PILOT_MAX_REQUESTS_PER_SECOND', Math.min(15 + 5 * cpus, 100)),
+    // 0 is istiod's default, and says nothing.
+    newStreamsPerSecond: positive('PILOT_MAX_REQUESTS_PER_SECOND', 0) || undefined,
     keepaliveMs: durationMs(env.GRPC_KEEPALIVE_INTERVAL ?? '') ?? defaults.keepaliveMs,
     keepaliveTimeoutMs: durationMs(env.GRPC_KEEPALIVE_TIMEOUT ?? '') ?? defaults.keepaliveTimeoutMs,
     // 0 disables it, as in istiod.

@@ -64,6 +64,8 @@ export class AdsStream implements Sender {
   readonly transport: Transport;
   readonly #context: StreamContext;
   readonly #identities: readonly string[];
+  /** Gives back the turn at the admission gate. */
+  readonly #release: () => void;
   readonly #inputs: Input[] = [];
   readonly #records = new Map<string, TypeRecord>();
   #session: Session;
@@ -80,7 +82,9 @@ export class AdsStream implements Sender {
     protocol: 'sotw' | 'delta',
     transport: Transport,
     identities: readonly string[] = [],
+    release: () => void = () => undefined,
   ) {
+    this.#release = release;
     this.#context = context;
     this.protocol = protocol;
     this.transport = transport;
@@ -103,6 +107,7 @@ export class AdsStream implements Sender {
   /** The client or the transport is gone. */
   closed(reason: string): void {
     this.ended = true;
+    this.#release();
     if (this.#closing) return;
     this.#closing = true;
     // Deferred, because a thousand clients may leave at once.
@@ -339,6 +344,7 @@ export class AdsStream implements Sender {
   }
 
   onTaken(): void {
+    this.#release();
     this.#enqueue({ kind: 'Sent' });
   }
 

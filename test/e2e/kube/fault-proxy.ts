@@ -10,7 +10,7 @@ export class FaultProxy {
   repeat = false;
   /** Milliseconds by which what the server says is held up. */
   delayMs = 0;
-  /** Nothing of a watch comes through any more, and nobody says so. */
+  /** Watches go silent without an error. */
   frozen = false;
   /** The next watches are told that their version is too old. */
   expired = 0;

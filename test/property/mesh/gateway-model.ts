@@ -126,7 +126,7 @@ function overHttp(mesh: Mesh, question: GatewayQuestion, servers: readonly Serve
   // Of a Gateway and a VirtualService, istiod builds routes for the first server that joins them, and uses them for all.
   const firstOf = new Map<string, Server>();
   for (const server of servers) {
-    // A host with a namespace is a domain that nobody asks for, as with Istio (docs/deviations.md); its VirtualServices redirect all the same.
+    // A host with a namespace is a domain that no request has, as with Istio (docs/deviations.md); its VirtualServices redirect all the same.
     for (const host of server.redirects ? server.hosts.filter(one => !one.includes('/')) : []) redirected.add(host);
     for (const { rule, hosts } of boundTo(mesh, server)) {
       const key = `${server.gateway} ${namespaceOf(rule)}/${nameOf(rule)}`;
@@ -213,7 +213,7 @@ function passedThrough(mesh: Mesh, question: GatewayQuestion, server: Server, us
   );
 }
 
-/** The first TCP rule of those bound; undefined if there is none, and so nobody to take the connection. */
+/** The first TCP rule of those bound; undefined if there is none, so that no chain takes the connection. */
 function plain(mesh: Mesh, question: GatewayQuestion, server: Server): Chain | undefined {
   for (const { rule } of boundTo(mesh, server)) {
     for (const route of listIn(specOf(rule).tcp)) {

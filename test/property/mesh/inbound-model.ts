@@ -84,12 +84,12 @@ export function expectInbound(objects: readonly JsonObject[], workload: Workload
     return to(detects && says === 'http' ? 'http' : 'tcp');
   };
   if (says === 'nothing') {
-    // Whoever has to find out what is said waits for it.
+    // A listener that has to detect the protocol waits for data.
     if (mode !== 'DISABLE' || detects) return 'stuck';
     return handed();
   }
   if (mode === 'DISABLE') {
-    // TLS is the application's business, whoever speaks it.
+    // TLS belongs to the application, for any client.
     if (tls === 'none') return handed();
     return protocol === 'http' ? 'closed' : to('tcp');
   }

@@ -42,7 +42,7 @@ export function expectedShares(world: World, clientAddress: string): ReadonlyMap
   if (setting === undefined) return evenly(others);
   const distribute = listIn(setting.distribute);
   if (distribute.length > 0) return distributed(distribute, client, others);
-  // Without outlier detection nobody notices that a place fails, so there is no failing over.
+  // Without outlier detection no proxy notices that a locality fails, so there is no failing over.
   if (!always && policy.outlierDetection === undefined) return evenly(others);
   const keys = textsIn(setting.failoverPriority);
   return evenly(

@@ -29,7 +29,7 @@ export interface Scope {
   readonly registryOnly: boolean;
 }
 
-/** Of the client's namespace the one that selects it, else the one that selects nobody in particular; else the mesh's default. */
+/** Of the client's namespace the one that selects it, else the one without a selector; else the mesh's default. */
 export function scopeOf({ objects, mesh }: World, client: Client): Scope {
   const sidecars = objects.filter(({ kind }) => kind === 'Sidecar');
   const selector = (one: JsonObject): JsonObject => objectIn(objectIn(specOf(one).workloadSelector).labels);

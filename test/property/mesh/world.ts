@@ -229,7 +229,7 @@ const sidecars = fc
               ['test/beta.test.svc.cluster.local', './*'],
               ['~/*'],
             ),
-            // Of the root namespace the one without a selector is everybody's default.
+            // Of the root namespace the one without a selector is the default of all proxies.
             selector:
               namespace === 'istio-system'
                 ? fc.constant(undefined)

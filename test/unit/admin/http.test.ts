@@ -51,7 +51,7 @@ it.each<[string | undefined, boolean]>([
   expect(namesThisMachine(host)).toBe(expected);
 });
 
-describe('the HTTP side', () => {
+describe('the HTTP server', () => {
   let server: HttpServer | undefined;
   const errors: string[] = [];
 
@@ -134,5 +134,5 @@ describe('the HTTP side', () => {
     ['::ffff:10.0.0.1', false],
     ['2001:db8::1', false],
     [undefined, false],
-  ])('%s is loopback: %s', (address, expected) => expect(isLoopback(address)).toBe(expected));
+  ])('decides whether %s is loopback: %s', (address, expected) => expect(isLoopback(address)).toBe(expected));
 });

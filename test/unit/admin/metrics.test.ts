@@ -13,7 +13,7 @@ async function page(metrics: Metrics): Promise<readonly string[]> {
 }
 
 describe('metrics', () => {
-  it('count what is observed, refusals also by type', async () => {
+  it('count observations, and refusals also by type', async () => {
     const metrics = new Metrics();
     metrics.observe({ kind: 'Sent', typeUrl: CDS, bytes: 10, resources: 1, pushMs: 200, sendMs: 20 });
     metrics.observe({ kind: 'Started', queuedMs: 2_000 });
@@ -71,7 +71,7 @@ describe('metrics', () => {
     expect(lines).toContain('pilot_total_rejected_configs{type="VirtualService"} 1');
   });
 
-  it('ask for gauges when they are read, and forget labels that are gone', async () => {
+  it('read gauges on demand, and drop labels that are gone', async () => {
     const metrics = new Metrics();
     let proxies = new Map([['1.30.3', 2]]);
     metrics.gaugeBy('pilot_xds', 'Proxies.', 'version', () => proxies);
@@ -82,7 +82,7 @@ describe('metrics', () => {
     expect(lines.some(line => line.includes('1.30.3'))).toBe(false);
   });
 
-  it('have the version, the process and the loop', async () => {
+  it('include the version, the process and the event loop', async () => {
     const text = (await page(new Metrics())).join('\n');
     for (const name of ['pilot_info{', 'istio_build{', 'istiod_uptime_seconds ', 'process_resident_memory_bytes ']) {
       expect(text).toContain(`\n${name}`);
@@ -92,7 +92,7 @@ describe('metrics', () => {
 });
 
 describe('tallies', () => {
-  it('show what prom-client shows of the same observations', async () => {
+  it('match what prom-client shows for the same observations', async () => {
     const [ours, theirs] = [new Registry(), new Registry()];
     const bounds = [0.1, 1, 5];
     const histogram = new HistogramTally({ registry: ours, name: 'h', help: 'Help.' }, bounds);

@@ -54,7 +54,7 @@ describe('every command', () => {
     ['record', '--journalDurability', 'x'],
     ['serve', '--registries', 'Consul'],
     ['record', '--registries', 'Kubernetes,Consul'],
-  ])('%s %s %s is misuse', async (...words) => {
+  ])('%s refuses the arguments %s %s', async (...words) => {
     const { code, err } = await periplus(...words);
     expect([code, err.startsWith(`periplus: ${words[1]} ${words[2]}`)]).toEqual([2, true]);
   });
@@ -128,7 +128,7 @@ describe('journal', () => {
     ['-o', 'xml'],
     ['--from', 'x'],
     ['--tail', '-1'],
-  ])('%s %s is misuse', async (option, value) => {
+  ])('refuses the arguments %s %s', async (option, value) => {
     const { code, err } = await ls(option, value);
     expect([code, err.startsWith('periplus: ')]).toEqual([2, true]);
   });
@@ -144,7 +144,7 @@ describe('journal', () => {
     const { code, err } = await periplus('journal', 'import', none, '-j', join(samples.folder, 'made.db'));
     expect([code, err]).toEqual([1, `periplus: ${none}: no such file or directory\n`]);
   });
-  test('export and import reproduce the same journal', async () => {
+  test('reproduces a journal by export and import', async () => {
     const { code, out } = await periplus('journal', 'export', '-j', journal);
     expect(code).toBe(0);
     expect(out.trimEnd().split('\n').length).toBeGreaterThan(10);
@@ -212,7 +212,7 @@ describe('proxy-status', () => {
     expect(JSON.parse((await ask('-o', 'json')).out)).toEqual(body);
     expect((await ask('other')).out).toBe('no connected proxy matches other\n');
   });
-  test('says that no proxy is connected', async () => {
+  test('reports that no proxy is connected', async () => {
     body = [];
     expect((await ask()).out).toBe('no proxy is connected\n');
   });
@@ -290,7 +290,7 @@ spec:
     [['-f', config, '-j', 'x.db'], 'give the objects'],
     [['-f', config, '--at', '1'], '--at is a position of a journal'],
     [['-f', config, '--fail-on', 'x'], '--fail-on x'],
-  ])('misuse: %j', async (args, words) => {
+  ])('refuses the arguments %j', async (args, words) => {
     const { code, err } = await periplus('analyze', ...args);
     expect(code).toBe(2);
     expect(err).toContain(words);

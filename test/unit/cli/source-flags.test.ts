@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { addSourceFlags, oddities, type SourceFlags, sourceOptionsOf } from '../../../src/cli/source-flags.ts';
 
-/** What is said of a command line. */
+/** The result for a command line. */
 function saidOf(...words: readonly string[]): readonly string[] {
   let said: readonly string[] = [];
   addSourceFlags(new Command('serve'))

@@ -61,7 +61,7 @@ describe('a signing bundle', () => {
     expect(() => signingBundle({ ...texts, key: text }, NOW)).toThrow('not authorized to sign');
   });
 
-  it('says nothing of a key that cannot be read', () => {
+  it('is refused without quoting a key that cannot be read', () => {
     const bad = '-----BEGIN PRIVATE KEY-----\nU0VDUkVUU0VDUkVU\n-----END PRIVATE KEY-----\n';
     expect(() => privateKeyOf(bad)).toThrow(/^the key in the block PRIVATE KEY cannot be read$/);
   });
@@ -70,7 +70,7 @@ describe('a signing bundle', () => {
 describe('files of a plugged-in authority', () => {
   const files = (...names: readonly string[]) => new Map(names.map(name => [name, `<${name}>`]));
 
-  it('are taken when they are all there, refused when some are, and do not count when none is', () => {
+  it('are used if all exist, refused if some are missing, and ignored if none exists', () => {
     expect(pluggedIn(files(), options)).toBe('none');
     expect(pluggedIn(files('root-cert.pem'), options)).toBe('incomplete');
     expect(pluggedIn(files('ca-cert.pem', 'ca-key.pem', 'root-cert.pem'), options)).toBe('incomplete');
@@ -94,7 +94,7 @@ describe('files of a plugged-in authority', () => {
     expect(texts).not.toHaveProperty('crl');
   });
 
-  it('that istiod made itself count as self-signed', () => {
+  it('count as self-signed if istiod made them', () => {
     const all = files('ca-cert.pem', 'ca-key.pem', 'root-cert.pem', 'cert-chain.pem', 'istio-generated');
     expect(pluggedIn(all, options)).toBe('generated');
   });
@@ -117,7 +117,7 @@ describe('files of a plugged-in authority', () => {
 });
 
 describe('a self-signed root', () => {
-  it('is the same for all who make it at once, and for those who come later', async () => {
+  it('is the same for all processes that create it together or later', async () => {
     const path = await folder();
     const made = await Promise.all([1, 2, 3].map(() => ensureRoot(rootInFiles(path), rootOptions)));
     const later = await ensureRoot(rootInFiles(path), rootOptions);

@@ -16,7 +16,7 @@ import { readRequest } from '../../../src/identity/x509/request.ts';
 import { signingRequest } from './signing-request.ts';
 
 describe('DER', () => {
-  it('is read as it was written', () => {
+  it('is decoded to what was encoded', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 70_000, size: 'max' }), bytes => {
         const [element] = elementsOf(octets(bytes));
@@ -30,7 +30,7 @@ describe('DER', () => {
     expect(oidOf(elementOf(oid(id)))).toBe(id);
   });
 
-  it('writes positive numbers, and times of both centuries', () => {
+  it('encodes positive numbers, and times of both centuries', () => {
     expect(integer(Uint8Array.of(0x80)).toString('hex')).toBe('02020080');
     expect(time(Date.UTC(2049, 11, 31, 23, 59, 59)).toString('latin1')).toContain('491231235959Z');
     expect(time(Date.UTC(2050, 0)).toString('latin1')).toContain('20500101000000Z');

@@ -1,4 +1,4 @@
-// Certificate signing requests as agents make them, and as nobody should: for tests of the authority, here and end to end.
+// Certificate signing requests as agents make them, and malformed ones: for tests of the authority, here and end to end.
 
 import type { KeyObject } from 'node:crypto';
 import {

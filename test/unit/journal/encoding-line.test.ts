@@ -6,8 +6,8 @@ import { openMemoryJournal } from '../../../src/journal/memory-journal.ts';
 const timers = (count: number, source: string): readonly Unrecorded[] =>
   Array.from({ length: count }, (_, i) => ({ source, kind: 'Gap', reason: `${i}`, since: 0, lost: 0 }));
 
-describe('batches on their way into the journal', () => {
-  it('a large one is encoded in slices, and those behind it keep their place', async () => {
+describe('the encoding queue of a journal', () => {
+  it('encodes a large batch in slices, and keeps the order of those behind it', async () => {
     let encoded = 0;
     const line = new EncodingLine(fact => {
       encoded++;
@@ -40,7 +40,7 @@ describe('batches on their way into the journal', () => {
     expect(order.at(-1)).toBe('after');
   });
 
-  it('one that cannot be encoded is refused alone; closing waits for what was under way', async () => {
+  it('refuses only the batch that cannot be encoded, and finishes pending ones before it closes', async () => {
     const journal = openMemoryJournal();
     const unfit = [...timers(600, 'bad'), { source: 'bad', kind: 'Gap', reason: 1n } as unknown as Unrecorded];
     const results = [journal.append(timers(600, 'one')), journal.append(unfit), journal.append(timers(2, 'two'))];

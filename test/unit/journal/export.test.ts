@@ -41,7 +41,7 @@ test('an empty journal can be exported and imported', async () => {
   expect((await openHere(copy)).head().seq).toBe(0);
 });
 
-test('a redacted export shows the shape and nothing else, and has a chain of its own', async () => {
+test('a redacted export has the structure without values, and a chain of its own', async () => {
   const journal = await openHere(path(), { clock: tickingClock() });
   await journal.append([
     secret('s', TLS),
@@ -75,7 +75,7 @@ test('a redacted export shows the shape and nothing else, and has a chain of its
   expect(first!.odd).toMatch(/^redacted-[0-9a-f]{16}$/);
 });
 
-test('redaction needs no key', async () => {
+test('a redacted export needs no key', async () => {
   const file = path();
   const journal = await openHere(file);
   await journal.append([secret('s', TLS)]);
@@ -94,7 +94,7 @@ test.each<[string, (text: string[]) => string[], string, number | undefined]>([
   ['a newer version', text => text.with(0, text[0]!.replace('"version":1', '"version":3')), 'version 3', 1],
   ['two exports in one', text => [...text, ...text], 'more after the end', 6],
   ['nothing', () => [], 'cut off', undefined],
-])('refuses %s, with the line, and leaves no file', async (_what, damage, message, line) => {
+])('an import refuses %s, with the line, and leaves no file', async (_what, damage, message, line) => {
   const copy = path();
   const text = damage(await lines(exportJournal(await small(), { redact: false })));
   const importing = importJournal(copy, text);
@@ -104,7 +104,7 @@ test.each<[string, (text: string[]) => string[], string, number | undefined]>([
   expect(readdirSync(dirname(copy))).toEqual([]);
 });
 
-test('does not import over a file', async () => {
+test('an import does not overwrite a file', async () => {
   const journal = await openHere(path());
   const importing = importJournal(journal.path, exportJournal(journal, { redact: false }));
   await expect(importing).rejects.toMatchObject({ code: 'cannot-open', path: journal.path });

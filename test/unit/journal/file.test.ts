@@ -11,7 +11,7 @@ import { added, all, bySeq, openHere, temporaryDirectory, tickingClock, until } 
 
 const path = () => join(temporaryDirectory(), 'j.db');
 
-test('goes on where it stopped, in every durability', async () => {
+test('a journal file continues where it stopped, in every durability', async () => {
   const file = path();
   let seq = 0;
   for (const durability of ['full', 'normal', 'off'] as const) {
@@ -25,7 +25,7 @@ test('goes on where it stopped, in every durability', async () => {
   expect(await journal.verify()).toMatchObject({ ok: true, events: 6 });
 });
 
-test('leaves one file when it is closed', async () => {
+test('a journal file is a single file once it is closed', async () => {
   const file = path();
   const journal = await openJournal(file);
   await journal.append([added('a')]);
@@ -34,7 +34,7 @@ test('leaves one file when it is closed', async () => {
   expect(existsSync(`${file}.key`)).toBe(false);
 });
 
-test('has one writer, and says who', async () => {
+test('a journal file has one writer, and names it to a second one', async () => {
   const file = path();
   const journal = await openJournal(file);
   const second = openJournal(file);
@@ -46,7 +46,7 @@ test('has one writer, and says who', async () => {
   expect(third.head().seq).toBe(1);
 });
 
-test('can be read and followed while another writes', async () => {
+test('a journal file can be read and followed while another process writes', async () => {
   const file = path();
   const writer = await openHere(file);
   await writer.append([added('a')]);
@@ -64,7 +64,7 @@ test('can be read and followed while another writes', async () => {
   await expect(reader.snapshots.drop(1)).rejects.toMatchObject({ code: 'read-only' });
 });
 
-test('refuses a text file', async () => {
+test('opening refuses a text file', async () => {
   const file = path();
   writeFileSync(file, 'apiVersion: v1\nkind: Service\n'.repeat(20));
   await expect(openJournal(file)).rejects.toMatchObject({ code: 'foreign', path: file });
@@ -72,7 +72,7 @@ test('refuses a text file', async () => {
   expect(readFileSync(file, 'utf8')).toContain('kind: Service');
 });
 
-test('refuses the SQLite file of another program and leaves it as it was', async () => {
+test('opening refuses the SQLite file of another program and leaves it unchanged', async () => {
   const file = path();
   const db = new Sqlite(file);
   db.exec('CREATE TABLE mine (a)');
@@ -84,7 +84,7 @@ test('refuses the SQLite file of another program and leaves it as it was', async
   expect(readFileSync(file).equals(before)).toBe(true);
 });
 
-test('refuses a newer format', async () => {
+test('opening refuses a newer format', async () => {
   const file = await closedJournal(3);
   const db = new Sqlite(file);
   db.pragma('user_version = 7');
@@ -96,7 +96,7 @@ test('refuses a newer format', async () => {
 test.each([
   ['in the header', 50],
   ['in the middle', 40_000],
-])('refuses a file cut off %s', async (_where, size) => {
+])('opening refuses a file cut off %s', async (_where, size) => {
   const file = await closedJournal(500);
   expect(statSync(file).size).toBeGreaterThan(size);
   truncateSync(file, size);
@@ -107,7 +107,7 @@ test.each([
   }
 });
 
-test('refuses pages that were overwritten, when it is opened or when they are read', async () => {
+test('overwritten pages are refused when the file is opened or when they are read', async () => {
   const file = await closedJournal(500);
   const bytes = readFileSync(file);
   bytes.fill(0x5a, 8 * 4096, 20 * 4096);
@@ -132,7 +132,7 @@ test.each<[string, string, number]>([
   ['a hole near the end', 'DELETE FROM event WHERE seq = 480', 480],
   ['a lost tail', 'DELETE FROM event WHERE seq > 490', 491],
   ['rows beyond the head', "UPDATE meta SET value = 470 WHERE key = 'head_seq'", 471],
-])('will not write behind %s', async (_what, sql, seq) => {
+])('a writer refuses to append after %s', async (_what, sql, seq) => {
   const file = await closedJournal(500);
   const db = new Sqlite(file);
   db.exec(sql);
@@ -145,7 +145,7 @@ test.each<[string, string, number]>([
   expect(verdict.findings.map(finding => finding.seq)).toContain(seq === 471 ? 470 : seq);
 });
 
-test('read stops at a changed event, and names it', async () => {
+test('a read stops at a changed event, and names it', async () => {
   const file = await closedJournal(500);
   const db = new Sqlite(file);
   db.exec("UPDATE event SET body = replace(body, 's99', 's9X') WHERE seq = 100");
@@ -155,7 +155,7 @@ test('read stops at a changed event, and names it', async () => {
   await expect(all(journal.read({ from: 1 }))).rejects.toMatchObject({ code: 'damaged', seq: 100, path: file });
 });
 
-test('an empty file counts as none, a missing one is not made for a reader', async () => {
+test('an empty file is a new journal, and a reader does not create a missing one', async () => {
   const file = path();
   await expect(openJournal(file, { readonly: true })).rejects.toMatchObject({ code: 'cannot-open', path: file });
   expect(existsSync(file)).toBe(false);
@@ -164,13 +164,13 @@ test('an empty file counts as none, a missing one is not made for a reader', asy
   expect(bySeq(await journal.append([added('a')]))).toEqual([1]);
 });
 
-test('says so when the directory is missing', async () => {
+test('a missing directory is reported', async () => {
   const file = join(temporaryDirectory(), 'none', 'j.db');
   await expect(openJournal(file)).rejects.toMatchObject({ code: 'cannot-open' });
   await expect(openJournal(file)).rejects.toThrow('check that the directory exists');
 });
 
-test('a full disk: append says so, the journal stays whole, and a later append succeeds', async () => {
+test('an append to a full disk fails, the journal stays whole, and a later append succeeds', async () => {
   const file = path();
   const journal = await openHere(file, { fileBytesMax: 400_000 });
   const kept = await journal.append([added('kept')]);
@@ -188,7 +188,7 @@ test('a full disk: append says so, the journal stays whole, and a later append s
   expect((await journal.verify()).ok).toBe(true);
 });
 
-test('appends queued while a failing group is being written are rejected with it, and the next one is tried anew', async () => {
+test('appends queued behind a failing group fail with it, and the next one is tried anew', async () => {
   const file = path();
   const journal = await openHere(file, { fileBytesMax: 400_000 });
   const failing = journal.append([added('large', { text: 'x'.repeat(1_000_000) })]);
@@ -205,7 +205,7 @@ test('appends queued while a failing group is being written are rejected with it
   expect(follow).toEqual([1]);
 });
 
-test('what kill -9 leaves (a file and its write-ahead log) opens, for writing and for reading', async () => {
+test('a file and write-ahead log left by kill -9 open for writing and for reading', async () => {
   const file = path();
   const journal = await openHere(file);
   const events = await journal.append([added('a'), added('b')]);
@@ -219,7 +219,7 @@ test('what kill -9 leaves (a file and its write-ahead log) opens, for writing an
   expect((await writer.verify()).ok).toBe(true);
 });
 
-test('a program that awaits close gets to its end, and one that forgets to close ends all the same', async () => {
+test('a program that awaits close exits, and so does one that forgets to close', async () => {
   const open = new URL('../../../src/journal/open.ts', import.meta.url).href;
   const program = (end: string) => `
     const { openJournal } = await import(${JSON.stringify(open)});

@@ -35,7 +35,7 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     expect(journal.head()).toMatchObject({ seq: 3, time: second[0]!.time });
   });
 
-  test('reads objects unparsed as what they are when somebody looks into them', async () => {
+  test('reads objects unparsed, and parses them on access', async () => {
     const journal = await open(tickingClock());
     const synced: Unrecorded = { source: 'file/x', kind: 'Synced' };
     const stored = await journal.append([added('a'), secret('s', { password: 'hunter2' }), synced]);
@@ -47,7 +47,7 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     expect([opened, other, ...rest]).toEqual(stored.slice(1));
   });
 
-  test('is empty at first, and an empty batch changes nothing', async () => {
+  test('is empty at first, and unchanged by an empty batch', async () => {
     const journal = await open(tickingClock());
     expect(await journal.append([])).toEqual([]);
     expect(journal.head()).toMatchObject({ seq: 0, time: 0, hash: journal.base().hash });
@@ -55,7 +55,7 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     expect(await journal.verify()).toMatchObject({ ok: true, events: 0 });
   });
 
-  test('never lets time go back, whatever the clock says', async () => {
+  test('never lets time go back, for any clock', async () => {
     const says = [50, 40, Number.NaN, 60, Number.POSITIVE_INFINITY, 60.9];
     let at = 0;
     const journal = await open(() => says[at++]!);
@@ -77,7 +77,7 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     expect(names).toEqual(Array.from({ length: 200 }, (_, index) => [`s${index}`, `t${index}`]).flat());
   });
 
-  test('hands out what is stored when JSON cannot carry what was given', async () => {
+  test('returns the stored JSON where the given value cannot be represented', async () => {
     const journal = await open(tickingClock());
     const given = { inf: Number.POSITIVE_INFINITY, zero: -0, gone: undefined, list: [undefined] } as unknown as Json;
     const [event] = await journal.append([{ source: 'file/x', kind: 'MeshConfig', value: given }]);
@@ -123,7 +123,7 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     await expect(journal.append([fact])).rejects.toMatchObject({ code: 'unfit-fact' });
   });
 
-  test('holds callers back above the queue limit and loses nothing', async () => {
+  test('delays callers above the queue limit and loses nothing', async () => {
     const journal = await open(tickingClock());
     const size = QUEUE_EVENTS_MAX / 4;
     const batch: readonly Unrecorded[] = Array.from({ length: size }, () => ({ source: 'x', kind: 'Synced' }));
@@ -132,7 +132,7 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     expect(journal.head().seq).toBe(9 * size);
   });
 
-  test('refuses callers who do not wait', async () => {
+  test('refuses callers that do not wait', async () => {
     const journal = await open(tickingClock());
     const batch: readonly Unrecorded[] = Array.from({ length: QUEUE_EVENTS_MAX }, () => ({
       source: 'x',
@@ -146,7 +146,7 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     expect(seqs).toEqual(Array.from({ length: QUEUE_WAITING_MAX }, (_, index) => QUEUE_EVENTS_MAX + index + 1));
   });
 
-  test('is followed: what was there, then what comes, each once and in order', async () => {
+  test('can be followed: existing events, then new ones, each once and in order', async () => {
     const journal = await open(tickingClock());
     await journal.append([added('a'), added('b')]);
     const seen: Event[] = [];
@@ -179,7 +179,7 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     expect(seen).toEqual(Array.from({ length: 6_000 }, (_, index) => index + 1));
   });
 
-  test('tells the one who follows when the follower throws', async () => {
+  test('reports an exception of a follower to it', async () => {
     const journal = await open(tickingClock());
     const follow = journal.follow(1, () => {
       throw new Error('mine');
@@ -190,7 +190,7 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     expect((await journal.append([added('b')]))[0]!.seq).toBe(2);
   });
 
-  test('opens what it sealed: same facts for the reader, nothing private in the record', async () => {
+  test('opens sealed values: same facts for the reader, nothing private in the record', async () => {
     const journal = await open(tickingClock());
     const facts = [secret('tls', { 'tls.key': 'c2VjcmV0', empty: '' }), secret('other', { 'tls.key': 'c2VjcmV0' })];
     const events = await journal.append([...facts, ...facts]);
@@ -203,7 +203,7 @@ describe.each(implementations)('a journal (%s)', (_name, open) => {
     expect((await journal.verify()).ok).toBe(true);
   });
 
-  test('commits what was queued before it closes, and says that it is closed', async () => {
+  test('commits queued batches before it closes, and reports that it is closed', async () => {
     const journal = await open(tickingClock());
     const queued = journal.append([added('a')]);
     const follow = journal.follow(1, () => undefined);

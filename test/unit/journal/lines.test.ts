@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { linesOf } from '../../../src/journal/lines.ts';
 
-test('a newline ends a line and nothing else does, wherever the pieces end', async () => {
+test('a newline alone ends a line, for any division of the input', async () => {
   const text = '{"a":"x\u2028y\u2029z"}\n\n{"b":1}\r\nlast';
   for (const size of [1, 2, 5, text.length]) {
     const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>

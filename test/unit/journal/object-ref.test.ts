@@ -42,11 +42,11 @@ function agrees(refIn: (body: string) => unknown): fc.IProperty<[Json]> {
   });
 }
 
-describe('the object that stored text is of', () => {
-  it('is the one that parsing finds, or unknown', () => {
+describe('the object reference of stored text', () => {
+  it('equals the one that parsing finds, or is unknown', () => {
     fc.assert(agrees(objectRefIn), parameters<[Json]>(2_000));
   });
-  it('canary: taking the first name in sight is found', () => {
+  it('canary: differs if the first name in the text is taken', () => {
     const first = (body: string): unknown => ({
       ...known,
       metadata: undefined,
@@ -54,7 +54,7 @@ describe('the object that stored text is of', () => {
     });
     expect(fc.check(agrees(first), { numRuns: 500, seed: 1 }).failed).toBe(true);
   });
-  it('is found whatever stands around it', () => {
+  it('is found with any text around it', () => {
     const data = { x: '"metadata":{"name":"no"}', metadata: { name: 'no' }, kind: [{ kind: 'no' }] };
     const object = {
       ...known,
@@ -76,7 +76,7 @@ describe('the object that stored text is of', () => {
     ['a long text', bodyOf({ ...known, data: 'x'.repeat(SCANNED_CHARS_MAX) })],
     ['a text cut off', bodyOf(known).slice(0, 40)],
     ['a text cut off in the metadata', bodyOf(known).slice(0, 75)],
-  ])('is not known of %s', (_what, body) => {
+  ])('is unknown for %s', (_what, body) => {
     expect(objectRefIn(body)).toBeUndefined();
   });
 });

@@ -13,7 +13,7 @@ import { added, all, openHere, secret, temporaryDirectory } from './helpers.ts';
 const PLAIN = 'SuperSecretPlainText';
 const path = () => join(temporaryDirectory(), 'j.db');
 
-test('seals deterministically, and opens only with the same key at the same place', () => {
+test('sealing is deterministic, and only the same key at the same place opens it', () => {
   const [sealer, other] = [sealerOf(randomKey()), sealerOf(randomKey())];
   const sealed = sealer.seal(PLAIN, 'Secret/a/b:/data/k');
   expect(sealed).toBe(sealer.seal(PLAIN, 'Secret/a/b:/data/k'));
@@ -39,7 +39,7 @@ test.each<[string, JsonObject]>([
   ['a text that already looks sealed', { kind: 'ConfigMap', data: { k: `${SEALED_PREFIX}${PLAIN}` } }],
   ['a name that looks sealed', { kind: 'Secret', metadata: { name: 'sealed:v1:x' }, data: { k: PLAIN } }],
   ['odd keys', JSON.parse(`{"kind":"Secret","data":{"__proto__":"${PLAIN}","a/b~c":"${PLAIN}"}}`) as JsonObject],
-])('%s: sealed in the file, the same for the reader', async (_what, object) => {
+])('the private value of %s is sealed in the file, and the reader gets it back', async (_what, object) => {
   const file = path();
   const journal = await openJournal(file);
   const events = await journal.append([{ source: 'file/x', kind: 'Add', object }]);
@@ -52,7 +52,7 @@ test.each<[string, JsonObject]>([
   expect(JSON.stringify(read[0])).toContain(PLAIN);
 });
 
-test('leaves alone what is not private', async () => {
+test('sealing leaves other values alone', async () => {
   const file = path();
   const object = { ...annotated({ note: 'short' }), type: 'Opaque', data: { k: PLAIN } };
   const journal = await openHere(file);
@@ -63,7 +63,7 @@ test('leaves alone what is not private', async () => {
   expect(stored!.body).toContain('"k":"sealed:v1:');
 });
 
-test('seals what a caller marks, and not a name', async () => {
+test('sealing covers values that a caller marks, but no name', async () => {
   const file = path();
   const fact: Unrecorded = { source: 'x', kind: 'MeshConfig', value: { token: PLAIN, name: 'n' } };
   const journal = await openHere(file, { privatePaths: () => [['value', 'token']] });
@@ -73,7 +73,7 @@ test('seals what a caller marks, and not a name', async () => {
   expect(() => mapPrivate({}, [['value', 'name']], value => value)).toThrow('must not end in "name"');
 });
 
-test('the key file appears with the first secret, for its owner only, and is never overwritten', async () => {
+test('the key file is created with the first secret, for its owner only, and is never overwritten', async () => {
   const file = path();
   const journal = await openHere(file);
   await journal.append([added('a')]);
@@ -84,7 +84,7 @@ test('the key file appears with the first secret, for its owner only, and is nev
   expect(createKeyFile(`${file}.key`)).toEqual(key);
 });
 
-test('without the key a reader sees sealed text and can verify; a writer is refused', async () => {
+test('without the key a reader sees sealed text and can verify, and a writer is refused', async () => {
   const file = await sealedJournal();
   renameSync(`${file}.key`, `${file}.away`);
   const reader = await openHere(file, { readonly: true });
@@ -96,7 +96,7 @@ test('without the key a reader sees sealed text and can verify; a writer is refu
   expect(JSON.stringify(await all(writer.read({ from: 1 })))).toContain(PLAIN);
 });
 
-test.each([true, false])('a wrong key is told, with the name of its file (readonly %s)', async readonly => {
+test.each([true, false])('a wrong key is reported with the name of its file (readonly %s)', async readonly => {
   const file = await sealedJournal();
   rmSync(`${file}.key`);
   createKeyFile(`${file}.key`);
@@ -105,7 +105,7 @@ test.each([true, false])('a wrong key is told, with the name of its file (readon
   await expect(opening).rejects.not.toThrow(PLAIN);
 });
 
-test('a file that is no key is told, without quoting it', async () => {
+test('a malformed key file is reported without quoting it', async () => {
   const file = await sealedJournal();
   writeFileSync(`${file}.key`, PLAIN);
   const opening = openJournal(file);
@@ -113,7 +113,7 @@ test('a file that is no key is told, without quoting it', async () => {
   await expect(opening).rejects.not.toThrow(PLAIN);
 });
 
-test('a reference to a Secret makes no key', async () => {
+test('a reference to a Secret creates no key', async () => {
   const file = path();
   const journal = await openHere(file);
   const ref = { apiVersion: 'v1', kind: 'Secret', namespace: 'a', name: 'b' };

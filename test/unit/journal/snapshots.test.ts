@@ -51,7 +51,7 @@ describe.each(implementations)('snapshots (%s)', (_name, open) => {
     expect((await journal.verify()).ok).toBe(true);
   });
 
-  test('need an event at their seq', async () => {
+  test('require an event at their seq', async () => {
     const journal = await open();
     await journal.append([added('a')]);
     for (const seq of [0, 2]) {
@@ -60,7 +60,7 @@ describe.each(implementations)('snapshots (%s)', (_name, open) => {
     }
   });
 
-  test('one whose facts break off leaves nothing, and the next one is whole', async () => {
+  test('leave nothing if their facts break off, and the next one is whole', async () => {
     const journal = await open();
     await journal.append([added('a'), added('b')]);
     function* breaking(): Generator<SnapshotFact> {
@@ -74,7 +74,7 @@ describe.each(implementations)('snapshots (%s)', (_name, open) => {
     expect(await all((await journal.snapshots.read())!.facts)).toEqual([...facts(1)]);
   });
 
-  test('let appends through while they are being written', async () => {
+  test('allow appends while they are written', async () => {
     const journal = await open();
     await journal.append([added('a')]);
     let segmentsDone = 0;
@@ -103,7 +103,7 @@ describe.each(implementations)('snapshots (%s)', (_name, open) => {
   });
 });
 
-test('a damaged snapshot is passed over and named, the one before serves', async () => {
+test('a damaged snapshot is skipped and named, and the one before is used', async () => {
   const file = join(temporaryDirectory(), 'j.db');
   const journal = await openHere(file);
   await journal.append([added('a'), added('b')]);

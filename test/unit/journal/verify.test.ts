@@ -45,14 +45,14 @@ test.each<[string, (db: Db) => void, object[]]>([
   ['the recorded head', setMeta('head_hash', Buffer.alloc(32)), [{ kind: 'meta', column: 'meta.head_hash' }]],
   ['the recorded seq', setMeta('head_seq', 100), [{ kind: 'meta', column: 'meta.head_seq', seq: 100 }]],
   ['the recorded time', setMeta('head_time', 5), [{ kind: 'meta', column: 'meta.head_time' }]],
-])('%s', async (_what, damage, expected) => {
+])('verify detects %s', async (_what, damage, expected) => {
   const verdict = await verdictAfter(damage);
   expect(verdict.findings).toMatchObject(expected);
   expect(verdict.ok).toBe(expected.length === 0);
   expect(verdict.findings.every(({ message }) => message.length > 10)).toBe(true);
 });
 
-test('content changed together with its sums is still found', async () => {
+test('verify finds content changed together with its checksums', async () => {
   const verdict = await verdictAfter(db => {
     const row = db.prepare('SELECT time, source, kind FROM event WHERE seq = 7').get() as {
       time: number;
@@ -66,7 +66,7 @@ test('content changed together with its sums is still found', async () => {
   expect(verdict.findings[0]!.message).toContain('its sums were adapted');
 });
 
-test('a time that goes back is found even if the chain is made to fit', async () => {
+test('verify finds a time that goes back in a consistent chain', async () => {
   const verdict = await verdictAfter(db => {
     const rows = db.prepare('SELECT seq, time, source, kind, body, hash FROM event WHERE seq >= 6').all() as {
       seq: number;
@@ -88,12 +88,12 @@ test('a time that goes back is found even if the chain is made to fit', async ()
   expect(verdict.findings).toMatchObject([{ kind: 'time-went-back', seq: 9, column: 'event.time' }]);
 });
 
-test('many faults are cut off at a limit', async () => {
+test('verify reports faults up to a limit', async () => {
   const verdict = await verdictAfter(db => db.exec("UPDATE event SET body = '{}'"));
   expect(verdict.findings).toHaveLength(VERIFY_FINDINGS_MAX);
 });
 
-test('tells how far it is', async () => {
+test('verify reports its progress', async () => {
   const journal = await openHere(join(temporaryDirectory(), 'j.db'));
   await journal.append(Array.from({ length: EVENTS }, (_, index) => added(`s${index}`)));
   const progress: (readonly [number, number])[] = [];

@@ -7,7 +7,7 @@ import { openForWriting } from '../../../src/journal/sqlite-file.ts';
 import { WriterLink } from '../../../src/journal/writer-link.ts';
 import { openHere, temporaryDirectory } from './helpers.ts';
 
-test('a dead writer thread is a failed write, and the next write has a new thread', async () => {
+test('a dead writer thread fails its write, and the next write has a new thread', async () => {
   const path = join(temporaryDirectory(), 'j.db');
   openForWriting(path).close();
   const link = new WriterLink({ path, durability: 'off', fileBytesMax: undefined });

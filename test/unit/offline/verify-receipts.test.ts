@@ -50,7 +50,7 @@ async function digest(): Promise<string> {
   return new Engine(resourceSources).viewOf(state, state.proxies.get('c')!).get(CDS)!.digest;
 }
 
-test('replay --verify reproduces what was sent, whatever was recorded later', async () => {
+test('replay --verify reproduces what was sent, with any later events', async () => {
   const later: Unrecorded = {
     source: 'file/Kubernetes',
     kind: 'Update',
@@ -74,7 +74,7 @@ test('replay --verify reports a changed digest with both values', async () => {
   ]);
 });
 
-test('replay --verify says why a receipt cannot be reproduced', async () => {
+test('replay --verify reports why a receipt cannot be reproduced', async () => {
   const journal = await journalWith(receipt('x', { connections: ['c', 'gone'] }), receipt('x', { typeUrl: LDS }));
   const { differences } = await replay(journal, { verify: true });
   expect(differences.slice(1).map(({ reproduced }) => reproduced)).toEqual([

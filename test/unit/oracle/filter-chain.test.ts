@@ -54,7 +54,7 @@ const external: FilterChainMatch = { sourceType: SourceType.EXTERNAL };
 const tls: FilterChainMatch = { transportProtocol: 'tls' };
 const raw: FilterChainMatch = { transportProtocol: 'raw_buffer' };
 
-describe('a single question', () => {
+describe('a single criterion of filter chain matching', () => {
   const rows: readonly (readonly [what: string, chains: Chains, given: Given, expected: string])[] = [
     ['the port', { any, a: port(80) }, { port: 80 }, 'a'],
     ['no port, if no chain names this one', { any, a: port(80) }, { port: 81 }, 'any'],
@@ -105,7 +105,7 @@ describe('a single question', () => {
   });
 });
 
-describe('their order', () => {
+describe('the order of criteria', () => {
   // Of two neighbours the earlier decides, although the other chain answers the later question better.
   const rows: readonly (readonly [string, Chains, Given])[] = [
     ['port before address', { first: port(80), second: to('10.0.0.1/32') }, {}],
@@ -121,23 +121,23 @@ describe('their order', () => {
     ['source type before source address', { first: external, second: from('192.0.2.0/24') }, {}],
     ['source address before source port', { first: from('192.0.2.0/24'), second: { sourcePorts: [1234] } }, {}],
   ];
-  it.each(rows)('%s', (_, chains, given) => {
+  it.each(rows)('decides by %s', (_, chains, given) => {
     expect(chosen(chains, given)).toBe('first');
   });
 
-  it('there is no way back: what an earlier question dropped is not found again', () => {
+  it('does not backtrack: a chain dropped by an earlier criterion is not considered again', () => {
     expect(chosen({ a: { ...port(80), ...names('a.com') }, any }, { sni: 'b.com' })).toBe('');
     expect(chosen({ a: { ...port(80), ...names('a.com') }, any }, { sni: 'b.com' }, true)).toBe('default');
     expect(chosen({ a: { ...to('10.0.0.0/24'), ...tls }, b: to('10.0.0.0/8') }, { to: '10.0.0.1' })).toBe('');
   });
 
-  it('the default serves what no chain matches, and nothing else', () => {
+  it('uses the default chain only if no chain matches', () => {
     expect(chosen({ a: port(80) }, { port: 80 }, true)).toBe('a');
     expect(chosen({ a: port(80) }, { port: 81 }, true)).toBe('default');
     expect(chosen({}, {})).toBe('');
   });
 
-  it('two chains that match alike are noticed: Envoy refuses such a listener', () => {
+  it('reports two chains that match alike: Envoy refuses such a listener', () => {
     const seen = {
       local: { address: '10.0.0.1', port: 80 },
       remote: { address: '192.0.2.1', port: 1 },

@@ -13,7 +13,7 @@ import {
   type Metadata,
 } from '../../../src/xds/proto/types.gen.ts';
 
-describe('priorities', () => {
+describe('priority levels', () => {
   const loads = (
     counts: readonly (readonly [total: number, healthy: number, degraded?: number])[],
     panicThreshold = 50,
@@ -90,9 +90,9 @@ describe('priorities', () => {
       ],
       ['0/0', '100/0'],
     ],
-  ] as const)('%j: %j', (counts, expected) => expect(loads(counts)).toEqual(expected));
+  ] as const)('get for health %j the load %j', (counts, expected) => expect(loads(counts)).toEqual(expected));
 
-  it('do not panic where panic is off, even without a healthy host', () => {
+  it('never panic where panic is off, even without a healthy host', () => {
     expect(loads([[10, 0]], 0)).toEqual(['0/0']);
     expect(loads([[100, 10]], 0)).toEqual(['100/0']);
   });
@@ -123,27 +123,27 @@ function shares(
   );
 }
 
-describe('hosts', () => {
+describe('hosts of a cluster', () => {
   const weighted: Cluster = { commonLbConfig: { localityWeightedLbConfig: {} } };
   const noPanic: Cluster = { commonLbConfig: { healthyPanicThreshold: {} } };
   const weight = (value: number): LbEndpoint => ({ loadBalancingWeight: { value } });
 
-  it('share alike', () =>
+  it('share evenly', () =>
     expect(shares({}, [of(undefined, [endpoint('a'), endpoint('b')])])).toEqual({ a: 0.5, b: 0.5 }));
   it('share by weight', () =>
     expect(shares({}, [of(undefined, [endpoint('a', weight(3)), endpoint('b')])])).toEqual({ a: 0.75, b: 0.25 }));
-  it('share alike under RANDOM', () =>
+  it('share evenly under RANDOM', () =>
     expect(
       shares({ lbPolicy: Cluster_LbPolicy.RANDOM }, [of(undefined, [endpoint('a', weight(3)), endpoint('b')])]),
     ).toEqual({ a: 0.5, b: 0.5 }));
-  it('are weighed by locality only where the cluster says so', () => {
+  it('are weighted by locality only where the cluster configures it', () => {
     const localities = [of(80, [endpoint('a')]), of(20, [endpoint('b'), endpoint('c')])];
     expect(shares(weighted, localities)).toEqual({ a: 0.8, b: 0.1, c: 0.1 });
     expect(shares({}, localities)).toEqual({ a: 0.333, b: 0.333, c: 0.333 });
   });
-  it('of a locality without weight get nothing where localities are weighed', () =>
+  it('of a locality without weight get nothing where localities are weighted', () =>
     expect(shares(weighted, [of(1, [endpoint('a')]), of(undefined, [endpoint('b')])])).toEqual({ a: 1 }));
-  it('a locality gives up load as it sickens', () =>
+  it('lose load as hosts of their locality become unhealthy', () =>
     // 1 of 4 is healthy: 0.35 of its weight is left.
     expect(
       shares(weighted, [
@@ -154,18 +154,18 @@ describe('hosts', () => {
         ),
       ]).a,
     ).toBe(0.259));
-  it('of the next priority wait until the one before sickens', () => {
+  it('of the next priority get load only once the previous one is degraded', () => {
     const next = of(undefined, [endpoint('b')], 1);
     expect(shares({}, [of(undefined, [endpoint('a')]), next])).toEqual({ a: 1 });
     expect(shares({}, [of(undefined, [endpoint('a', sick)]), next])).toEqual({ b: 1 });
     expect(shares({}, [of(undefined, [endpoint('a'), endpoint('x', sick)]), next])).toEqual({ a: 0.7, b: 0.3 });
   });
-  it('are used although sick in panic, and not where panic is off', () => {
+  it('are used despite failed checks in panic, and not where panic is off', () => {
     const all = [of(undefined, [endpoint('a', sick), endpoint('b', sick)])];
     expect(shares({}, all)).toEqual({ a: 0.5, b: 0.5 });
     expect(shares(noPanic, all)).toEqual({});
   });
-  it('draining counts as sick, degraded as a reserve', () => {
+  it('count as unhealthy if draining, and as a reserve if degraded', () => {
     expect(
       shares({}, [
         of(undefined, [endpoint('a'), endpoint('b'), endpoint('c', { healthStatus: HealthStatus.DRAINING })]),
@@ -176,7 +176,7 @@ describe('hosts', () => {
     ).toEqual({ a: 0.7, b: 0.3 });
   });
 
-  describe('of subsets', () => {
+  describe('of a subset are', () => {
     const lb = (labels: Record<string, string>): Metadata => ({ filterMetadata: { 'envoy.lb': labels } });
     const all = [
       of(undefined, [endpoint('a', { metadata: lb({ v: '1' }) }), endpoint('b', { metadata: lb({ v: '2' }) })]),
@@ -196,7 +196,7 @@ describe('hosts', () => {
   });
 });
 
-describe('transports', () => {
+describe('transport sockets', () => {
   const tls = {
     name: 'envoy.transport_sockets.tls',
     typedConfig: {
@@ -219,13 +219,13 @@ describe('transports', () => {
   });
   const mode: Metadata = { filterMetadata: { 'envoy.transport_socket_match': { tlsMode: 'istio' } } };
 
-  it('are picked by the metadata of the host, else of its locality', () => {
+  it('are selected by the metadata of the host, else of its locality', () => {
     const mutual = { kind: 'tls', match: 'mutual', sni: 'a.com', alpn: ['istio'], presents: true };
     expect(transportOf(cluster, host(mode))).toEqual(mutual);
     expect(transportOf(cluster, host(undefined, mode))).toEqual(mutual);
     expect(transportOf(cluster, host())).toMatchObject({ kind: 'plaintext', match: 'plain' });
   });
-  it("are the cluster's own otherwise, and plaintext without one", () => {
+  it('are the cluster’s own otherwise, and plaintext without one', () => {
     expect(transportOf({ transportSocket: tls }, host())).toMatchObject({ kind: 'tls', match: '' });
     expect(transportOf({}, host())).toMatchObject({ kind: 'plaintext' });
     expect(transportOf({ transportSocket: { name: 'mine' } }, host())).toMatchObject({ kind: 'unknown' });

@@ -31,14 +31,14 @@ const ask = (request: Partial<HttpRequest> = {}): Connection => ({
 const all = { prefix: '/' };
 const to = (route: RouteAction): Route => ({ match: all, route });
 
-describe('routes', () => {
-  it('the first that matches is taken', () => {
+describe('the oracle’s routes', () => {
+  it('are evaluated in order, and the first match is used', () => {
     const two = asked([{ match: { prefix: '/x' }, route: { cluster: 'a' } }, to({ cluster: 'b' })]);
     expect(shown(two, ask({ path: '/x/y' }))).toEqual(['100% a@10.9.0.1:80']);
     expect(shown(two, ask({ path: '/y' }))).toEqual(['100% b@10.9.0.2:80']);
   });
 
-  it('nothing that matches is a 404: no host, no route', () => {
+  it('give a 404 without a matching host or route', () => {
     expect(outcome(asked([]), ask({ authority: 'b.com' }))).toMatchObject({
       status: 404,
       why: 'no virtual host for b.com',
@@ -49,20 +49,20 @@ describe('routes', () => {
     });
   });
 
-  it('a fraction takes its share, the rest goes on', () => {
+  it('match for their runtime fraction, and the rest continues', () => {
     const fraction = { prefix: '/', runtimeFraction: { defaultValue: { numerator: 30 } } };
     const two = asked([{ match: fraction, route: { cluster: 'a' } }, to({ cluster: 'b' })]);
     expect(shown(two, ask())).toEqual(['70% b@10.9.0.2:80', '30% a@10.9.0.1:80']);
   });
 
-  it('come from RDS by name, and a missing one is not guessed', () => {
+  it('come from RDS by name, and a missing one is reported', () => {
     const rds = { routeConfig: undefined, rds: { routeConfigName: '80' } };
     const virtualHosts = [{ name: 'v', domains: ['*'], routes: [to({ cluster: 'a' })] }];
     expect(shown(asked([], rds, { routes: [{ name: '80', virtualHosts }] }), ask())).toEqual(['100% a@10.9.0.1:80']);
     expect(outcome(asked([], rds), ask()).kind).toBe('unknown');
   });
 
-  it('a virtual host that requires TLS redirects plaintext', () => {
+  it('redirect plaintext if the virtual host requires TLS', () => {
     const virtualHosts = [{ name: 'v', domains: ['*'], requireTls: 2 as const, routes: [to({ cluster: 'a' })] }];
     const secured = asked([], { routeConfig: { virtualHosts } });
     expect(outcome(secured, ask({ path: '/x' }))).toMatchObject({ status: 301, location: 'https://a.com/x' });
@@ -74,8 +74,8 @@ describe('routes', () => {
   });
 });
 
-describe('actions', () => {
-  it('weights are shares of their sum; weight 0 gets nothing', () => {
+describe('the oracle’s route actions', () => {
+  it('split by weight relative to the sum, with nothing for weight 0', () => {
     const weighted = (...pairs: readonly (readonly [string, number])[]): Route =>
       to({ weightedClusters: { clusters: pairs.map(([name, value]) => ({ name, weight: { value } })) } });
     expect(shown(asked([weighted(['a', 1], ['b', 3])]), ask())).toEqual(['75% b@10.9.0.2:80', '25% a@10.9.0.1:80']);
@@ -83,19 +83,19 @@ describe('actions', () => {
     expect(outcome(asked([weighted(['a', 0])]), ask()).kind).toBe('unknown');
   });
 
-  it('a header can name the cluster', () => {
+  it('take the cluster from a header', () => {
     const named = asked([to({ clusterHeader: 'X-Cluster' })]);
     expect(shown(named, ask({ headers: { 'x-cluster': 'b' } }))).toEqual(['100% b@10.9.0.2:80']);
     expect(shown(named, ask())).toEqual(['100% 503']);
   });
 
-  it('no cluster and no host are errors of their own', () => {
+  it('distinguish a missing cluster from a missing host', () => {
     expect(shown(asked([to({ cluster: 'nowhere' })]), ask())).toEqual(['100% 503']);
     expect(shown(asked([to({ cluster: 'nowhere', clusterNotFoundResponseCode: 1 })]), ask())).toEqual(['100% 404']);
     expect(shown(asked([to({ cluster: 'empty' })]), ask())).toEqual(['100% 503']);
   });
 
-  it('the original destination is where the client wanted to go, or what a header says', () => {
+  it('use the original destination of the connection, or the one in a header', () => {
     expect(shown(asked([to({ cluster: 'passthrough' })]), ask())).toEqual(['100% passthrough@10.0.0.1:80']);
     const overriding: Cluster = {
       name: 'o',
@@ -108,7 +108,7 @@ describe('actions', () => {
     expect(shown(over, ask())).toEqual(['100% o@10.0.0.1:81']);
   });
 
-  it('a dynamic forward proxy goes to the host of the request', () => {
+  it('forward to the host of the request through a dynamic forward proxy', () => {
     const clusterType = {
       name: 'envoy.clusters.dynamic_forward_proxy',
       typedConfig: any('envoy.extensions.clusters.dynamic_forward_proxy.v3.ClusterConfig', {}),
@@ -119,7 +119,7 @@ describe('actions', () => {
     expect(outcome(dynamic({ name: 'mine' }), ask()).kind).toBe('unknown');
   });
 
-  it('endpoints come by EDS, under the service name', () => {
+  it('find endpoints by EDS under the service name', () => {
     const eds: Cluster = { name: 'e', type: 3, edsClusterConfig: { serviceName: 's' } };
     const endpoints = [
       { clusterName: 's', endpoints: [{ lbEndpoints: [{ endpoint: { address: at('10.8.0.1', 81) } }] }] },
@@ -129,7 +129,7 @@ describe('actions', () => {
     expect(outcome(asked(routes, {}, { clusters: [eds] }), ask()).kind).toBe('unknown');
   });
 
-  it('what goes with the request: path, mirrors, timeout, retries, hash policy', () => {
+  it('report path, mirrors, timeout, retries and hash policy', () => {
     const action: RouteAction = {
       cluster: 'a',
       prefixRewrite: '/v2',
@@ -151,7 +151,7 @@ describe('actions', () => {
     });
   });
 
-  it('redirects and direct responses answer', () => {
+  it('answer redirects and direct responses', () => {
     const redirect: Route = { match: all, redirect: { httpsRedirect: true, responseCode: 4 } };
     expect(outcome(asked([redirect]), ask())).toMatchObject({ status: 308, location: 'https://a.com/' });
     expect(shown(asked([{ match: all, directResponse: { status: 418 } }]), ask())).toEqual(['100% 418']);
@@ -159,7 +159,7 @@ describe('actions', () => {
   });
 });
 
-describe('faults', () => {
+describe('injected faults', () => {
   const fault = (numerator: number, more = {}) => ({
     'envoy.filters.http.fault': any('envoy.extensions.filters.http.fault.v3.HTTPFault', {
       abort: { httpStatus: 418, percentage: { numerator } },
@@ -169,13 +169,13 @@ describe('faults', () => {
   const httpFilters = [{ name: 'envoy.filters.http.fault' }, { name: 'envoy.filters.http.router' }];
   const route = (typedPerFilterConfig = {}): Route => ({ ...to({ cluster: 'a' }), typedPerFilterConfig });
 
-  it('abort a share, where the filter is there', () => {
+  it('abort their percentage, where the filter exists', () => {
     expect(shown(asked([route(fault(25))], { httpFilters }), ask())).toEqual(['75% a@10.9.0.1:80', '25% 418']);
     expect(shown(asked([route(fault(100))], { httpFilters }), ask())).toEqual(['100% 418']);
     expect(shown(asked([route(fault(25))]), ask())).toEqual(['100% a@10.9.0.1:80']);
   });
 
-  it('delay, and concern only the requests they name', () => {
+  it('delay only the requests that they match', () => {
     const delay = { fixedDelay: { seconds: 2 }, percentage: { numerator: 100 } };
     const headers = [{ name: 'x-test', presentMatch: true }];
     const delayed = asked([route(fault(0, { delay, headers }))], { httpFilters });
@@ -184,7 +184,7 @@ describe('faults', () => {
   });
 });
 
-describe('TCP proxies', () => {
+describe('a TCP proxy leads to', () => {
   const connection: Connection = { arrives: 'direct', destination: { address: '10.0.0.1', port: 80 } };
   const proxying = (...filters: Parameters<typeof tcp>) =>
     oracle({
@@ -210,8 +210,8 @@ describe('TCP proxies', () => {
   ] as const)('%s', (_, proxy, expected) => expect(shown(proxying(proxy), connection)).toEqual(expected));
 });
 
-describe('explanations', () => {
-  it('tell the way, and what was passed over', () => {
+describe('the explanation of a route', () => {
+  it('tells the decisive steps and the routes that did not match', () => {
     const two = asked(
       [
         { match: { prefix: '/x' }, route: { cluster: 'a' } },

@@ -23,7 +23,7 @@ const listeners: readonly Listener[] = [
   { name: 'six', address: at('::', 81), bindToPort: off, filterChains: to('six') },
 ];
 
-describe('captured outbound connections go to', () => {
+describe('captured outbound connections reach', () => {
   const rows: readonly (readonly [what: string, address: string, port: number, expected: string])[] = [
     ['the listener of the exact address', '10.0.0.1', 80, 'exact'],
     ['the wildcard of the port', '10.0.0.2', 80, 'wildcard'],
@@ -37,7 +37,7 @@ describe('captured outbound connections go to', () => {
     expect(found).toMatchObject({ kind: 'forwarded', cluster: expected });
   });
 
-  it('an IPv6 wildcard that takes IPv4 too', () => {
+  it('an IPv6 wildcard that accepts IPv4 too', () => {
     const address = { socketAddress: { address: '::', portValue: 82, ipv4Compat: true } };
     const both = oracle({
       listeners: [virtualOutbound, { name: 'both', address, bindToPort: off, filterChains: to('six') }],
@@ -49,10 +49,10 @@ describe('captured outbound connections go to', () => {
   });
 });
 
-describe('other arrivals', () => {
+describe('connections that are not captured', () => {
   const destination = { address: '10.0.0.1', port: 80 };
 
-  it('without use_original_dst nothing is handed on, and the destination is restored by the listener filter alone', () => {
+  it('without use_original_dst, stay on the listener, and only the listener filter restores the destination', () => {
     const inbound = (listenerFilters: readonly ListenerFilter[]): Listener => ({
       name: 'virtualInbound',
       address: at('0.0.0.0', 15_006),
@@ -71,14 +71,14 @@ describe('other arrivals', () => {
     expect(shown(oracle({ listeners: [inbound([])], clusters }), { arrives, destination })).toEqual(['100% closed']);
   });
 
-  it('direct connections need a socket of the listener', () => {
+  it('need a listener with a socket', () => {
     const direct: Connection = { arrives: 'direct', destination };
     expect(shown(oracle({ listeners, clusters }), direct)).toEqual(['100% closed']);
     const gateway = { name: 'gateway', address: at('0.0.0.0', 80), filterChains: to('exact') };
     expect(shown(oracle({ listeners: [...listeners, gateway], clusters }), direct)).toEqual(['100% exact@10.9.0.1:80']);
   });
 
-  it('a proxy that captures nothing closes nothing: nobody listens', () => {
+  it('are refused, not closed, where the proxy captures nothing and no process listens', () => {
     expect(outcome(oracle({}), { arrives: 'outbound', destination })).toEqual({
       kind: 'closed',
       why: 'no listener has this address',
@@ -86,7 +86,7 @@ describe('other arrivals', () => {
   });
 });
 
-describe('listener filters', () => {
+describe('listener filters that inspect data', () => {
   const inspectors: readonly ListenerFilter[] = [
     { name: 'envoy.filters.listener.tls_inspector' },
     { name: 'envoy.filters.listener.http_inspector' },
@@ -141,7 +141,7 @@ describe('listener filters', () => {
     expect(shown(asked(filters), direct(given))).toEqual([`100% ${expected}@10.9.0.1:80`]);
   });
 
-  it('wait for a client that waits for the server: for ever, or until their time is up', () => {
+  it('wait for a client that waits for the server, without end or until their timeout', () => {
     const silent = direct({ serverFirst: true });
     const never = { listenerFiltersTimeout: {} };
     const second = { listenerFiltersTimeout: { seconds: 1 } };
@@ -153,7 +153,7 @@ describe('listener filters', () => {
     expect(shown(asked(disabled, never), silent)).toEqual(['100% tcp@10.9.0.1:80']);
   });
 
-  it('that are not modelled are named', () => {
+  it('are named if they are not modelled', () => {
     const { branches } = asked([{ name: 'mine' }]).predict(direct({}));
     expect(branches[0]?.unmodelled).toEqual(['mine']);
   });

@@ -11,7 +11,7 @@ import type {
   RouteMatch,
 } from '../../../src/xds/proto/types.gen.ts';
 
-describe('before routing', () => {
+describe('the request path before routing', () => {
   const normal: HttpConnectionManager = { normalizePath: { value: true } };
   const rows: readonly (readonly [HttpConnectionManager, string, unknown])[] = [
     [{}, '/a/../b//c', '/a/../b//c'],
@@ -28,7 +28,7 @@ describe('before routing', () => {
     [{ pathWithEscapedSlashesAction: 4 }, '/a%2Fb', '/a/b'],
     [{ pathWithEscapedSlashesAction: 1 }, '/a%2Fb', '/a%2Fb'],
   ];
-  it.each(rows)('%j %s', (hcm, path, expected) => expect(cleanPath(hcm, path)).toEqual(expected));
+  it.each(rows)('is normalized: %j %s', (hcm, path, expected) => expect(cleanPath(hcm, path)).toEqual(expected));
 
   const authorities: readonly (readonly [HttpConnectionManager, string, string])[] = [
     [{}, 'a.com:80', 'a.com:80'],
@@ -41,7 +41,7 @@ describe('before routing', () => {
     [{ stripTrailingHostDot: true }, 'a.com.', 'a.com'],
     [{ stripTrailingHostDot: true }, 'a.com.:81', 'a.com:81'],
   ];
-  it.each(authorities)('%j %s: %s', (hcm, authority, expected) => {
+  it.each(authorities)('is normalized: %j %s: %s', (hcm, authority, expected) => {
     expect(cleanAuthority(hcm, authority, 80)).toBe(expected);
   });
 });
@@ -62,7 +62,7 @@ describe('rewrites', () => {
     ],
     [{ prefix: '/' }, { regexRewrite: { pattern: { regex: 'a' }, substitution: '\\\\1\\0' } }, '/a', '/\\1a'],
   ];
-  it.each(rows)('%j %j %s: %s', (match, action, path, expected) => {
+  it.each(rows)('of a path: %j %j %s: %s', (match, action, path, expected) => {
     expect(rewritten({ authority: 'a', path }, match, action, {}, '').path).toBe(expected);
   });
 
@@ -74,13 +74,13 @@ describe('rewrites', () => {
     [{ autoHostRewrite: { value: true } }, undefined, 'host.example'],
     [{ hostRewritePathRegex: { pattern: { regex: '/(.*)' }, substitution: '\\1.com' } }, undefined, 'path.com'],
   ];
-  it.each(authorities)('%j %s: %s', (action, hostRewriteLiteral, expected) => {
+  it.each(authorities)('of a host: %j %s: %s', (action, hostRewriteLiteral, expected) => {
     const request = { authority: 'a', path: '/path', headers: { 'x-to': 'c' } };
     expect(rewritten(request, {}, action, { hostRewriteLiteral }, 'host.example').authority).toBe(expected);
   });
 });
 
-describe('redirects', () => {
+describe('redirects of a route', () => {
   const rows: readonly (readonly [RedirectAction, authority: string, expected: string])[] = [
     [{}, 'a.com', 'http://a.com/api/x?y=1'],
     [{ httpsRedirect: true }, 'a.com', 'https://a.com/api/x?y=1'],
@@ -96,7 +96,7 @@ describe('redirects', () => {
     [{ prefixRewrite: '/v2' }, 'a.com', 'http://a.com/v2/x?y=1'],
     [{ regexRewrite: { pattern: { regex: '/(.*)/x' }, substitution: '/x/\\1' } }, 'a.com', 'http://a.com/x/api?y=1'],
   ];
-  it.each(rows)('%j %s: %s', (redirect, authority, expected) => {
+  it.each(rows)('lead to a location: %j %s: %s', (redirect, authority, expected) => {
     expect(redirectTo(redirect, { authority, path: '/api/x?y=1' }, { prefix: '/api' }, 'http')).toBe(expected);
   });
 });

@@ -13,7 +13,7 @@ function matches(match: RouteMatch, request: Partial<HttpRequest>, tls?: TlsHell
 const insensitive = { caseSensitive: { value: false } };
 const regex = (text: string) => ({ regex: text });
 
-describe('paths', () => {
+describe('path matching', () => {
   const rows: readonly (readonly [match: RouteMatch, path: string, expected: boolean])[] = [
     [{ prefix: '/' }, '/', true],
     [{ prefix: '/api' }, '/api/x', true],
@@ -35,10 +35,10 @@ describe('paths', () => {
     [{ safeRegex: regex('(unclosed') }, '(unclosed', false],
     [{}, '/', false],
   ];
-  it.each(rows)('%j and %s: %s', (match, path, expected) => expect(matches(match, { path })).toBe(expected));
+  it.each(rows)('of %j with %s gives %s', (match, path, expected) => expect(matches(match, { path })).toBe(expected));
 });
 
-describe('headers', () => {
+describe('header matching', () => {
   const h = (matcher: HeaderMatcher): RouteMatch => ({ prefix: '/', headers: [{ name: 'X-A', ...matcher }] });
   const invertMatch = true;
   const treatMissingHeaderAsEmpty = true;
@@ -76,11 +76,11 @@ describe('headers', () => {
     [{ stringMatch: { exact: 'a' }, invertMatch, treatMissingHeaderAsEmpty }, undefined, true],
     [{ stringMatch: { exact: '' }, treatMissingHeaderAsEmpty }, undefined, true],
   ];
-  it.each(rows)('%j and %s: %s', (matcher, value, expected) => {
+  it.each(rows)('of %j with %s gives %s', (matcher, value, expected) => {
     expect(matches(h(matcher), { headers: value === undefined ? {} : { 'x-a': value } })).toBe(expected);
   });
 
-  it('pseudo headers say method, authority and scheme', () => {
+  it('reads method, authority and scheme from pseudo headers', () => {
     const of = (name: string, exact: string): RouteMatch => ({
       prefix: '/',
       headers: [{ name, stringMatch: { exact } }],
@@ -91,7 +91,7 @@ describe('headers', () => {
     expect(matches(of(':scheme', 'https'), {})).toBe(false);
   });
 
-  it('all of them must match', () => {
+  it('requires all matchers', () => {
     const headers: readonly HeaderMatcher[] = [
       { name: 'a', stringMatch: { exact: '1' } },
       { name: 'b', stringMatch: { exact: '2' } },
@@ -101,7 +101,7 @@ describe('headers', () => {
   });
 });
 
-describe('the rest', () => {
+describe('matching of the other criteria', () => {
   it.each([
     ['exact', { name: 'q', stringMatch: { exact: '1' } }, '/?p=2&q=1', true],
     ['another value', { name: 'q', stringMatch: { exact: '1' } }, '/?q=2', false],
@@ -123,19 +123,19 @@ describe('the rest', () => {
     expect(matches({ prefix: '/', grpc: {} }, { headers: { 'Content-Type': type } })).toBe(expected);
   });
 
-  it('CONNECT has no path, and a route for paths does not take it', () => {
+  it('treats CONNECT as without a path, so that a path route does not match', () => {
     expect(matches({ connectMatcher: {} }, { method: 'CONNECT' })).toBe(true);
     expect(matches({ connectMatcher: {} }, {})).toBe(false);
     expect(matches({ prefix: '/' }, { method: 'CONNECT' })).toBe(false);
   });
 
-  it('a client certificate is presented or not', () => {
+  it('checks whether a client certificate is presented', () => {
     const match = { prefix: '/', tlsContext: { presented: { value: true } } };
     expect(matches(match, {}, { certificate: 'spiffe://a' })).toBe(true);
     expect(matches(match, {}, {})).toBe(false);
   });
 
-  it('a cookie', () => {
+  it('checks cookies', () => {
     const match: RouteMatch = { prefix: '/', cookies: [{ name: 'user', stringMatch: { exact: 'a' } }] };
     expect(matches(match, { headers: { cookie: 'x=y; user=a' } })).toBe(true);
     expect(matches(match, { headers: { cookie: 'user=b' } })).toBe(false);
@@ -147,12 +147,12 @@ describe('the rest', () => {
     [{ numerator: 25, denominator: 2 }, { share: 0.000025 }],
     [{ numerator: 0 }, { unlike: 'fraction' }],
     [{ numerator: 200 }, { share: 1 }],
-  ] as const)('a fraction: %j', (defaultValue, expected) => {
+  ] as const)('compares a runtime fraction: %j', (defaultValue, expected) => {
     const match = { prefix: '/', runtimeFraction: { defaultValue } };
     expect(matchRoute(match, headersOf({ authority: 'a' }, 'http'), undefined)).toEqual(expected);
   });
 
-  it('says what it does not model', () => {
+  it('reports what it does not model', () => {
     const match: RouteMatch = { prefix: '/', filterState: [{ key: 'k' }] };
     expect(matchRoute(match, headersOf({ authority: 'a' }, 'http'), undefined)).toEqual({
       unmodelled: 'filter_state',

@@ -27,19 +27,19 @@ describe('virtual hosts', () => {
     ['a domain with its port', 'a.com:80', ['a.com:80', 'a.com'], 'a.com:80'],
     ['an empty authority matches nothing', '', ['*'], undefined],
   ];
-  it.each(rows)('%s', (_, authority, domains, expected) => {
+  it.each(rows)('match %s', (_, authority, domains, expected) => {
     const headers = headersOf({ authority }, 'http');
     expect(chooseVirtualHost({ virtualHosts: hosts(...domains) }, headers)?.host.name).toBe(expected);
     expect(chooseVirtualHost({ virtualHosts: hosts(...[...domains].reverse()) }, headers)?.host.name).toBe(expected);
   });
 
-  it('leave the port aside where they are told to', () => {
+  it('ignore the port of the authority if configured', () => {
     const config = { virtualHosts: hosts('a.com', '*'), ignorePortInHostMatching: true };
     expect(chooseVirtualHost(config, headersOf({ authority: 'a.com:81' }, 'http'))?.domain).toBe('a.com');
     expect(chooseVirtualHost(config, headersOf({ authority: '[fd00::1]:81' }, 'http'))?.domain).toBe('*');
   });
 
-  it('look at another header where they are told to', () => {
+  it('match another header if configured', () => {
     const config = { virtualHosts: hosts('a.com', 'b.com'), vhostHeader: 'X-Host' };
     expect(
       chooseVirtualHost(config, headersOf({ authority: 'a.com', headers: { 'x-host': 'b.com' } }, 'http'))?.domain,

@@ -11,7 +11,7 @@ test.each([
   [[], [flag]],
   [['--max-old-space-size=900'], [flag]],
   [['--max-old-space-size=900 --heap-growing-percent=100'], []],
-])('given %j V8 is told %j', (given, expected) => {
+])('with the options %j, V8 is started with %j', (given, expected) => {
   const flags: string[] = [];
   growHeapSlowly(given, one => flags.push(one));
   expect(flags).toEqual(expected);

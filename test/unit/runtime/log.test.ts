@@ -16,7 +16,7 @@ test.each<[LogLevel, readonly string[]]>([
   ['warn', ['warn', 'error']],
   ['error', ['error']],
   ['none', []],
-])('%s lets through what is at least as grave', (level, expected) => {
+])('the log at level %s writes messages of at least that level', (level, expected) => {
   const written = lines(level, false, log => {
     for (const one of ['debug', 'info', 'warn', 'error'] as const) log(one, 'x');
   });

@@ -21,7 +21,7 @@ const services: readonly Fact[] = Array.from({ length: OBJECTS }, (_, i) => ({
 }));
 
 describe('a large list', () => {
-  it('is compared in slices, and facts recorded meanwhile follow it', async () => {
+  it('is compared in slices, and facts recorded meanwhile are folded after it', async () => {
     const journal = openMemoryJournal();
     const clock = { now: () => 1, after: () => ({ cancel: () => undefined }) };
     const world = new World({ journal, state: emptyState, clock, strict: false, log: () => undefined });

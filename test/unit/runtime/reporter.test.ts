@@ -35,7 +35,7 @@ function verdict(accepted: boolean, problems: readonly Problem[], file?: string)
 const of = (...effects: readonly Effect[]) => said(reporter => reporter.folded(emptyState, effects));
 const STAYS = 'the version accepted before, if any, stays in force';
 
-test('a refusal is an error with the exact place, else with that of the object, else without', async () => {
+test('the reporter logs a refusal as error at the exact place, else that of the object, else without', async () => {
   const problems = [
     { path: 'spec.hosts', message: 'is missing' },
     { path: 'spec.x', message: 'unknown field' },
@@ -51,12 +51,12 @@ test('a refusal is an error with the exact place, else with that of the object, 
   ]);
 });
 
-test('of one object so many problems are shown and no more', async () => {
+test('the reporter shows a bounded number of problems of one object', async () => {
   const many = Array.from({ length: PROBLEMS_SHOWN_MAX + 5 }, (_, i) => ({ path: `p${i}`, message: 'no' }));
   expect(await of(verdict(false, many))).toHaveLength(PROBLEMS_SHOWN_MAX);
 });
 
-test('what is accepted with problems is a warning, without any it is said to be accepted again', async () => {
+test('the reporter warns about an object accepted with problems, and reports once it has none', async () => {
   expect(
     await of(verdict(true, [{ path: '', message: 'odd' }], 'a.yaml'), verdict(true, [], 'a.yaml'), verdict(true, [])),
   ).toEqual([
@@ -66,7 +66,7 @@ test('what is accepted with problems is a warning, without any it is said to be 
   ]);
 });
 
-test('a file that cannot be read is said once, again when it says something else, and when it is mended', async () => {
+test('the reporter logs an unreadable file once, again for another reason, and when it is mended', async () => {
   const origin = { file: 'b.yaml' };
   const malformed = (state: State, ...reasons: readonly string[]): State =>
     step(state, { kind: 'Malformed', source: 'file/Kubernetes', origin, reasons }).state;
@@ -83,7 +83,7 @@ test('a file that cannot be read is said once, again when it says something else
   ]);
 });
 
-test('what is passed over in a file is said once, as a warning', async () => {
+test('the reporter warns once about skipped content of a file', async () => {
   const says = (reasons: readonly string[], ignored: readonly string[]) => (state: State) =>
     step(state, { kind: 'Malformed', source: 'file/Kubernetes', origin: { file: 'b.yaml' }, reasons, ignored }).state;
   const one = says([], ['1:1: odd'])(emptyState);
@@ -102,7 +102,7 @@ test('what is passed over in a file is said once, as a warning', async () => {
   ]);
 });
 
-test('a NACK: who, what, Envoy’s words, and the objects behind it', async () => {
+test('the reporter logs a NACK with proxy, type, Envoy’s message and the objects behind it', async () => {
   const nack = {
     connection: 'c',
     typeUrl: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',

@@ -14,7 +14,7 @@ import {
 } from '../../../src/runtime/snapshots.ts';
 import { World } from '../../../src/runtime/world.ts';
 
-test('retention: a serving process forgets old events, goes on, and restarts from the rest', async () => {
+test('retention: a serving process deletes old events, continues, and restarts from the rest', async () => {
   let now = 0;
   const journal = await openMemoryJournal({ clock: () => now });
   const clock: Clock = { now: () => now, after: () => ({ cancel: () => undefined }) };

@@ -22,8 +22,8 @@ function sources(statuses: readonly SourceStatus[], state: State = emptyState, a
 const well: SourceStatus = { synced: true, waiting: [], troubles: [], unreadable: [] };
 const waiting: SourceStatus = { synced: false, waiting: ['Pod'], troubles: ['pods is forbidden'], unreadable: [] };
 
-describe('sources that are asked', () => {
-  it('begin when those that are listened to can be relied upon', async () => {
+describe('sources read on request', () => {
+  it('begin once the watched sources are synced', async () => {
     const { sources: all } = sources([well, waiting], emptyState, 1);
     await all.whenIndependentReady();
     expect(all.ready).toBe(false);
@@ -31,7 +31,7 @@ describe('sources that are asked', () => {
 });
 
 describe('readiness', () => {
-  it('is that of all sources', () => {
+  it('requires all sources', () => {
     expect(sources([well, well]).sources.readiness()).toEqual({ ready: true, text: 'ready\n' });
     const { ready, text } = sources([well, waiting]).sources.readiness();
     expect(ready).toBe(false);
@@ -40,14 +40,14 @@ describe('readiness', () => {
     expect(text).not.toContain('memory/c0');
   });
 
-  it('comes from the journal for a source that it knows, and says how old that is', () => {
+  it('comes from the journal for a source recorded there, with the age of the record', () => {
     const state = { ...emptyState, synced: emptyState.synced.with('memory/c0', 5) };
     const { ready, text } = sources([waiting], state).sources.readiness();
     expect(ready).toBe(true);
     expect(text).toMatch(/^ready, with what the journal says, 1h old\nmemory\/c0: /);
   });
 
-  it('names what cannot be read, since when and why, though everything else was listed', () => {
+  it('names unreadable objects, since when and why, even if everything else was listed', () => {
     const unreadable = [{ what: '/config/sub', why: 'permission denied', since: 0 }];
     const { ready, text } = sources([{ ...well, unreadable }]).sources.readiness();
     expect(ready).toBe(true);
@@ -56,20 +56,20 @@ describe('readiness', () => {
     );
   });
 
-  it('a source of the journal that nobody watches is named', () => {
+  it('names a source of the journal that is not configured', () => {
     const state = { ...emptyState, synced: emptyState.synced.with('kube/gone', 5) };
     expect(sources([well], state).logged).toEqual([expect.stringContaining('kube/gone')]);
   });
 });
 
-describe('ages', () => {
+describe('the age of a record', () => {
   it.each([
     [0, '0s'],
     [-5, '0s'],
     [59_999, '59s'],
     [61_000, '1m 1s'],
     [26 * 60 * MINUTE, '1d 2h'],
-  ])('%d ms are %s', (ms, text) => {
+  ])('of %d ms is printed as %s', (ms, text) => {
     expect(showAge(ms)).toBe(text);
   });
 });

@@ -58,7 +58,7 @@ function warmUpOf(state: State, options: Pick<WarmUpOptions, 'runsMax' | 'enable
 const runsOf = ({ tracker: { stats } }: ReturnType<typeof freshEngine>): number => stats.runs + stats.generated;
 
 describe('warm-up', () => {
-  it('leaves almost nothing to make for the first sidecar', async () => {
+  it('leaves almost nothing to evaluate for the first sidecar', async () => {
     const state = mesh();
     const { engine, warmUp } = warmUpOf(state);
     await warmUp.run(async () => guessedSidecars(state));
@@ -88,7 +88,7 @@ describe('warm-up', () => {
     expect(loop.turns).toBeGreaterThan(runsOf(engine) / 200);
   });
 
-  it('delays readiness until it is finished; disabled, it is ready at once and makes nothing', async () => {
+  it('delays readiness until it is finished; if disabled, evaluates nothing and is ready at once', async () => {
     const state = mesh();
     const ready = { ready: true, text: 'ready\n' };
     const { warmUp } = warmUpOf(state);
@@ -108,7 +108,7 @@ describe('warm-up', () => {
     expect(warmUpEnabled({ PILOT_ENABLE_WARM_UP: 'false' })).toBe(false);
   });
 
-  it('finishes also if the garbage collection fails', async () => {
+  it('finishes even if garbage collection fails', async () => {
     const tidy = (): never => {
       throw new Error('flags are frozen');
     };

@@ -37,14 +37,14 @@ describe('COMPLIANCE_POLICY', () => {
   const parameters = (policy: string) =>
     tlsContext(cluster(scene(objects, { COMPLIANCE_POLICY: policy }), 'p', NAME))?.commonTlsContext?.tlsParams;
 
-  it('fips-140-2 holds TLS at 1.2', () => {
+  it('with fips-140-2 limits TLS to 1.2', () => {
     expect(parameters('fips-140-2')).toEqual({
       tlsMinimumProtocolVersion: TlsProtocol.TLSv1_2,
       tlsMaximumProtocolVersion: TlsProtocol.TLSv1_2,
     });
   });
 
-  it('pqc asks for 1.3 and a key agreement that outlasts quantum computers', () => {
+  it('with pqc requires TLS 1.3 and a post-quantum key agreement', () => {
     expect(parameters('pqc')).toMatchObject({
       tlsMinimumProtocolVersion: TlsProtocol.TLSv1_3,
       tlsMaximumProtocolVersion: TlsProtocol.TLSv1_3,
@@ -52,7 +52,7 @@ describe('COMPLIANCE_POLICY', () => {
     });
   });
 
-  it('leaves only approved suites to the server side', () => {
+  it('leaves only approved cipher suites to the server side', () => {
     const made = workloadScene([HTTP_PORT], [], { env: { COMPLIANCE_POLICY: 'fips-140-2' } });
     const chain = made.chains('app', 'virtualInbound').find(({ transportSocket }) => transportSocket !== undefined);
     expect(chain?.transportSocket?.typedConfig).toMatchObject({
@@ -69,13 +69,13 @@ describe('COMPLIANCE_POLICY', () => {
     });
   });
 
-  it('another value changes nothing', () => {
+  it('changes nothing with another value', () => {
     expect(parameters('secret')).toEqual(parameters(''));
   });
 });
 
 describe('ports of ServiceEntries in DNS clusters', () => {
-  it('are told apart by number, whatever their names', () => {
+  it('are distinguished by number, for any names', () => {
     const made = scene(
       [
         entry('a', { hosts: ['api.example.com'], endpoints: [{ address: 'a.example.com' }] }),
@@ -120,12 +120,12 @@ describe('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG', () => {
       .filter(name => name.startsWith('outbound'))
       .map(name => name.split('|')[3]?.split('.')[0]);
 
-  it('leaves a gateway the services that its VirtualServices lead to', () => {
+  it('gives a gateway only services that its VirtualServices lead to', () => {
     expect(outbound('true', 'gw')).toEqual(['used']);
     expect(outbound('false', 'gw')).toEqual(['elsewhere', 'unused', 'used']);
   });
 
-  it('does not concern sidecars', () => {
+  it('does not affect sidecars', () => {
     expect(outbound('true', 'p')).toEqual(['elsewhere', 'unused', 'used']);
   });
 });
@@ -149,7 +149,7 @@ describe('PILOT_ENABLE_PERSISTENT_SESSION_FILTER', () => {
     expect(host({}).typedPerFilterConfig).toBeUndefined();
   });
 
-  it('keeps those of a VirtualService route by its destination', () => {
+  it('keeps sessions of a VirtualService route by its destination', () => {
     const virtualService = istio('VirtualService', 'default', 'vs', {
       hosts: ['shop.example.com'],
       http: [{ route: [{ destination: { host: 'shop' } }] }],
@@ -186,7 +186,7 @@ describe('PILOT_ENABLE_IP_AUTOALLOCATE=false', () => {
     return [found?.autoAllocatedV4, found?.autoAllocatedV6];
   };
 
-  it('gives each host an address by its name, whatever the other hosts', () => {
+  it('gives each host an address by its name, independent of other hosts', () => {
     const one = addresses([entry('a', { hosts: ['a.example.com'] })], 'a.example.com');
     expect(one[0]).toMatch(/^240\.240\.\d+\.\d+$/);
     expect(one[1]).toMatch(/^2001:2::f0f0:[0-9a-f]+$/);
@@ -195,7 +195,7 @@ describe('PILOT_ENABLE_IP_AUTOALLOCATE=false', () => {
     expect(addresses(both, 'b.example.com')[0]).not.toEqual(one[0]);
   });
 
-  it('gives none to wildcards, to resolution NONE, and to what has addresses', () => {
+  it('gives none to wildcards, to resolution NONE, and to hosts with addresses', () => {
     expect(
       addresses([entry('a', { hosts: ['*.example.com'], resolution: 'NONE' })], '*.example.com')[0],
     ).toBeUndefined();
@@ -204,7 +204,7 @@ describe('PILOT_ENABLE_IP_AUTOALLOCATE=false', () => {
 });
 
 describe('LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES', () => {
-  it('describes endpoints outside of the mesh as the ServiceEntry', () => {
+  it('labels endpoints outside the mesh with the ServiceEntry', () => {
     const external = entry('ext', { hosts: ['api.test'], endpoints: [{ address: 'x.test', labels: { app: 'own' } }] });
     const described = (env: Readonly<Record<string, string>>) => {
       const { loadAssignment } = cluster(scene([external], env), 'p', 'outbound|80||api.test');
@@ -237,7 +237,7 @@ describe('ENABLE_TLS_ON_SIDECAR_INGRESS', () => {
       .filter(({ filterChainMatch }) => filterChainMatch?.destinationPort?.value === 8443);
   const last = (found: ReturnType<typeof chains>) => found.map(({ filters = [] }) => filters.at(-1)?.name);
 
-  it('ends the TLS of the entry where the port has no mTLS, and serves what is inside', () => {
+  it('terminates the TLS of the ingress entry where the port has no mTLS, and serves its content', () => {
     const found = chains([plaintext], 'true');
     expect(last(found)).toEqual(['envoy.filters.network.http_connection_manager']);
     expect(found[0]?.filterChainMatch?.transportProtocol).toBe('tls');
@@ -246,11 +246,11 @@ describe('ENABLE_TLS_ON_SIDECAR_INGRESS', () => {
     });
   });
 
-  it('leaves mTLS in place where there is some', () => {
+  it('leaves mTLS in place where the port has it', () => {
     expect(chains([], 'true').length).toBeGreaterThan(1);
   });
 
-  it('off: HTTPS is passed on', () => {
+  it('passes HTTPS through if it is switched off', () => {
     expect(last(chains([plaintext], 'false'))).toEqual(['envoy.filters.network.tcp_proxy']);
   });
 });

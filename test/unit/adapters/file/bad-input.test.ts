@@ -1,4 +1,4 @@
-// Files that nobody should have written: each gets a message that says where and what, and never takes a good object with it.
+// Malformed files: each gets a message that says where and what, and never takes a good object with it.
 
 import { isLeft } from 'fp-ts/lib/Either.js';
 import { describe, expect, it } from 'vitest';

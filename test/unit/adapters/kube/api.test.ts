@@ -86,7 +86,12 @@ describe('a request', () => {
       response.writeHead(403, { 'retry-after': '7' }).end(JSON.stringify(status));
     });
     const failure = await failing(api.get('/api/v1/pods', {}, options));
-    expect(failure).toEqual({ status: 403, message: '/api/v1/pods: 403 pods is forbidden', retryAfterMs: 7_000 });
+    expect(failure).toEqual({
+      status: 403,
+      message: '/api/v1/pods: 403 pods is forbidden',
+      reason: 'Forbidden',
+      retryAfterMs: 7_000,
+    });
     expect(refusals()).toBe(0);
   });
 

@@ -15,16 +15,16 @@ describe('a namespace event pushes:', () => {
   const on = { labels: { mesh: 'on' } };
   const ext = serviceEntry('ext', { hosts: ['ext.com'], resolution: 'STATIC' });
   rows([
-    ['one comes', [service('web')], says(namespace('default')), '-'],
+    ['nothing for a new namespace', [service('web')], says(namespace('default')), '-'],
     [
-      'a label of somebody else',
+      'an unrelated label: nothing',
       [service('web'), namespace('default')],
       says(namespace('default', { labels: { a: 'b' } })),
       '-',
     ],
     ['the network of a cluster: everything', [], says(namespace('istio-system', network)), 'full forced networks'],
     [
-      'that network goes: everything',
+      'a removed network label: everything',
       [namespace('istio-system', network)],
       deletes(namespace('istio-system')),
       'full forced networks',
@@ -35,7 +35,7 @@ describe('a namespace event pushes:', () => {
       says(namespace('istio-system', { ...network, ...closer })),
       '-',
     ],
-    ['a network elsewhere: nothing', [], says(namespace('default', network)), '-'],
+    ['a network label on another namespace: nothing', [], says(namespace('default', network)), '-'],
     [
       'the traffic distribution of its services',
       [service('web')],
@@ -43,13 +43,13 @@ describe('a namespace event pushes:', () => {
       `full service ${WEB}`,
     ],
     [
-      'it goes again',
+      'the removed traffic distribution of its services',
       [service('web'), namespace('default', closer)],
       deletes(namespace('default')),
       `full service ${WEB}`,
     ],
     [
-      'of a service that has its own: nothing',
+      'its traffic distribution, where the service has its own: nothing',
       [service('web', { trafficDistribution: 'PreferSameNode' })],
       says(namespace('default', closer)),
       '-',
@@ -60,22 +60,32 @@ describe('a namespace event pushes:', () => {
       says(namespace('default', closer)),
       `full service ${entryKey('ext.com')}`,
     ],
-    ['of another namespace: nothing', [service('web'), ext], says(namespace('prod', closer)), '-'],
-    ['of another cluster: its services', [service('web')], says(namespace('default', closer), 'remote'), '-'],
     [
-      'discovered now: everything',
+      'the traffic distribution of another namespace: nothing',
+      [service('web'), ext],
+      says(namespace('prod', closer)),
+      '-',
+    ],
+    [
+      'the traffic distribution in another cluster: nothing',
+      [service('web')],
+      says(namespace('default', closer), 'remote'),
+      '-',
+    ],
+    [
+      'a namespace that becomes discovered: everything',
       world([service('web')], selective),
       says(namespace('default', on)),
       'full forced global',
     ],
     [
-      'discovered no more: everything',
+      'a namespace no longer discovered: everything',
       world([namespace('default', on)], selective),
       says(namespace('default')),
       'full forced global',
     ],
     [
-      'discovered no more, for it goes: everything',
+      'a deleted discovered namespace: everything',
       world([namespace('default', on)], selective),
       deletes(namespace('default')),
       'full forced global',
@@ -86,9 +96,14 @@ describe('a namespace event pushes:', () => {
       says(namespace('default', { annotations: { 'a.istio.io/b': '1' } })),
       '-',
     ],
-    ['not discovered: nothing', world([], selective), says(namespace('default', { labels: { mesh: 'off' } })), '-'],
     [
-      'discovered as before: nothing',
+      'a namespace not discovered: nothing',
+      world([], selective),
+      says(namespace('default', { labels: { mesh: 'off' } })),
+      '-',
+    ],
+    [
+      'a namespace discovered as before: nothing',
       world([namespace('default', on)], selective),
       says(namespace('default', { labels: { mesh: 'on', a: 'b' } })),
       '-',
@@ -110,23 +125,23 @@ describe('an event of a Secret or ConfigMap pushes:', () => {
   const SECRET = 'incremental secret Secret/default/s';
   const MAP = 'incremental secret ConfigMap/default/s';
   rows([
-    ['a Secret comes', [], says(opaque('YQ==')), SECRET],
-    ['another value', [opaque('YQ==')], says(opaque('Yg==')), SECRET],
+    ['a new Secret', [], says(opaque('YQ==')), SECRET],
+    ['a changed value', [opaque('YQ==')], says(opaque('Yg==')), SECRET],
     ['the same value: nothing', [opaque('YQ==')], says(opaque('YQ==')), '-'],
-    ['it goes', [opaque('YQ==')], deletes(opaque('')), SECRET],
-    ['of any cluster', [], says(opaque('YQ=='), 'remote'), SECRET],
-    ['the token of an account: nothing', [], says(token), '-'],
+    ['a deleted Secret', [opaque('YQ==')], deletes(opaque('')), SECRET],
+    ['a Secret of any cluster', [], says(opaque('YQ=='), 'remote'), SECRET],
+    ['the token of a service account: nothing', [], says(token), '-'],
     ['a release of Helm: nothing', [], says(of('Secret', { type: 'helm.sh/release.v1', data: {} })), '-'],
     ['a Secret that becomes a token', [opaque('YQ==')], says(token), SECRET],
     ['a ConfigMap with a CA', [], says(ca), MAP],
-    ['with one by the other name', [], says(of('ConfigMap', { data: { cacert: 'PEM' } })), MAP],
-    ['without: nothing', [], says(plain), '-'],
-    ['its CA goes', [ca], says(plain), MAP],
-    ['of another cluster: nothing', [], says(ca, 'remote'), '-'],
+    ['a ConfigMap with a CA by the other name', [], says(of('ConfigMap', { data: { cacert: 'PEM' } })), MAP],
+    ['a ConfigMap without a CA: nothing', [], says(plain), '-'],
+    ['a removed CA', [ca], says(plain), MAP],
+    ['a ConfigMap of another cluster: nothing', [], says(ca, 'remote'), '-'],
   ]);
 });
 
-describe('an event of a kind without effect pushes:', () => {
+describe('an event of a kind without effect pushes nothing:', () => {
   const apps = (kind: string): JsonObject => ({
     apiVersion: 'apps/v1',
     kind,
@@ -144,6 +159,6 @@ describe('an event of a kind without effect pushes:', () => {
     ['CertificateSigningRequest', [], says(wide('certificates.k8s.io/v1', 'CertificateSigningRequest')), '-'],
     ['ClusterTrustBundle', [], says(wide('certificates.k8s.io/v1beta1', 'ClusterTrustBundle')), '-'],
     ['CustomResourceDefinition', [], says(wide('apiextensions.k8s.io/v1', 'CustomResourceDefinition')), '-'],
-    ['a kind that nobody knows', [], says(wide('example.com/v1', 'Ghost')), '-'],
+    ['an unknown kind', [], says(wide('example.com/v1', 'Ghost')), '-'],
   ]);
 });

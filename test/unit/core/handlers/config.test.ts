@@ -21,27 +21,27 @@ function of(kind: KindName, spec: JsonObject, metadata: JsonObject = {}): JsonOb
 
 describe('an Istio object pushes:', () => {
   rows([
-    ['comes: its key', [], says(rule), KEY],
-    ['goes: its key', [rule], deletes(rule), KEY],
-    ['has another spec: its key', [rule], says(destinationRule('r', 'other')), KEY],
-    ['is the same: nothing', [rule], says(rule), '-'],
-    ['was never there: nothing goes', [], deletes(rule), '-'],
-    ['has a label of somebody else: nothing', [rule], says(withMeta(rule, { labels: { team: 'a' } })), '-'],
-    ['has a label of Istio: its key', [rule], says(withMeta(rule, { labels: { 'istio.io/rev': 'default' } })), KEY],
+    ['its key when it is added', [], says(rule), KEY],
+    ['its key when it is deleted', [rule], deletes(rule), KEY],
+    ['its key for a changed spec', [rule], says(destinationRule('r', 'other')), KEY],
+    ['nothing if it is unchanged', [rule], says(rule), '-'],
+    ['nothing when a missing one is deleted', [], deletes(rule), '-'],
+    ['nothing for an unrelated label', [rule], says(withMeta(rule, { labels: { team: 'a' } })), '-'],
+    ['its key for an Istio label', [rule], says(withMeta(rule, { labels: { 'istio.io/rev': 'default' } })), KEY],
     [
-      'loses an annotation of Istio: its key',
+      'its key for a removed Istio annotation',
       [withMeta(rule, { annotations: { 'x.istio.io/y': '1' } })],
       says(withMeta(rule, { annotations: {} })),
       KEY,
     ],
     [
-      'is of another age: its key, for the older one wins',
+      'its key for another age, because the older one wins',
       [rule],
       says(withMeta(rule, { creationTimestamp: '2026-02-01T00:00:00Z' })),
       KEY,
     ],
-    ['is refused: nothing', [rule], says(destinationRule('r', '')), '-'],
-    ['has a status: nothing', [rule], says({ ...rule, status: { observedGeneration: '2' } }), '-'],
+    ['nothing if it is refused', [rule], says(destinationRule('r', '')), '-'],
+    ['nothing for a status', [rule], says({ ...rule, status: { observedGeneration: '2' } }), '-'],
   ]);
 });
 
@@ -69,7 +69,7 @@ describe('each kind pushes its own keys:', () => {
       'full config TrafficExtension/default/a',
     ],
     [
-      'WasmPlugin: as the TrafficExtension that Istio makes of it',
+      'WasmPlugin, as the TrafficExtension that Istio translates it to',
       [],
       says(wasm),
       'full config TrafficExtension/default/a~istio-translated-wasmplugin',
@@ -92,17 +92,12 @@ describe('a VirtualService pushes:', () => {
     virtualService(name, { hosts: ['a.com'], http: [to('c'), { delegate }] }, { namespace });
   const own = virtualService('own', { hosts: ['b.com'], http: [to('b')] });
   rows([
-    ['with hosts: its own key', [], says(own), 'full config VirtualService/default/own'],
-    ['that is the same but for labels: nothing', [own], says(withMeta(own, { labels: { team: 'a' } })), '-'],
+    ['its own key if it has hosts', [], says(own), 'full config VirtualService/default/own'],
+    ['nothing for other labels', [own], says(withMeta(own, { labels: { team: 'a' } })), '-'],
+    ['its own key without HTTP rules', [], says(virtualService('tcp', TCP)), 'full config VirtualService/default/tcp'],
+    ['nothing for a delegate without roots', [own], says(leaf), '-'],
     [
-      'without rules of HTTP: its own key',
-      [],
-      says(virtualService('tcp', TCP)),
-      'full config VirtualService/default/tcp',
-    ],
-    ['a delegate that nobody names: nothing', [own], says(leaf), '-'],
-    [
-      'a delegate: the roots that name it, in whatever namespace they are',
+      'the roots of a delegate, in any namespace',
       [
         root('r', { name: 'leaf' }),
         root('far', { name: 'leaf', namespace: 'default' }, 'prod'),
@@ -113,19 +108,19 @@ describe('a VirtualService pushes:', () => {
       'full config VirtualService/default/r VirtualService/prod/far',
     ],
     [
-      'a delegate of the same name elsewhere: nothing',
+      'nothing for a delegate of the same name in another namespace',
       [root('r', { name: 'leaf' })],
       says(withMeta(leaf, { namespace: 'prod' })),
       '-',
     ],
     [
-      'that becomes a delegate: its own key and its roots',
+      'its own key and its roots when it becomes a delegate',
       [root('r', { name: 'own' }), own],
       says(virtualService('own', { http: [to('b')] })),
       'full config VirtualService/default/own VirtualService/default/r',
     ],
     [
-      'a delegate that goes: its roots',
+      'the roots of a deleted delegate',
       [root('r', { name: 'leaf' }), leaf],
       deletes(leaf),
       'full config VirtualService/default/r',
@@ -144,37 +139,47 @@ describe('a revision tag pushes:', () => {
   const inSystem = (labels: JsonObject): JsonObject =>
     service('tag', {}, { namespace: 'istio-system', labels: labels as never });
   rows([
-    ['a webhook configuration with a tag: everything', [], says(tagged), 'full forced tag'],
-    ['the same tag again: nothing', [tagged], says({ ...tagged, webhooks: [{ name: 'w' }] }), '-'],
+    ['everything for a webhook configuration with a tag', [], says(tagged), 'full forced tag'],
+    ['nothing for an unchanged tag', [tagged], says({ ...tagged, webhooks: [{ name: 'w' }] }), '-'],
     [
-      'the tag means another revision: everything',
+      'everything for a tag with another revision',
       [tagged],
       says(webhook('t', 'Mutating', { ...tag, 'istio.io/rev': 'canary' })),
       'full forced tag',
     ],
-    ['the tag goes: everything', [tagged], deletes(tagged), 'full forced tag'],
+    ['everything for a deleted tag', [tagged], deletes(tagged), 'full forced tag'],
     [
-      'a tag of no revision: everything',
+      'everything for a tag without revision',
       [],
       says(webhook('t', 'Mutating', { 'istio.io/tag': 'prod' })),
       'full forced tag',
     ],
-    ['no tag: nothing', [], says(webhook('t', 'Mutating', { 'istio.io/rev': 'default' })), '-'],
+    ['nothing without a tag', [], says(webhook('t', 'Mutating', { 'istio.io/rev': 'default' })), '-'],
     [
-      'the validator that says the default revision: everything',
+      'everything for the validator of the default revision',
       [],
       says(webhook('istiod-default-validator', 'Validating', { 'istio.io/rev': 'default' })),
       'full forced tag',
     ],
-    ['another validator: nothing', [], says(webhook('other', 'Validating', tag)), '-'],
+    ['nothing for another validator', [], says(webhook('other', 'Validating', tag)), '-'],
     [
-      'a service of the control plane with a tag',
+      'everything for a tagged service of the control plane',
       [],
       says(inSystem(tag)),
       `full forced service+tag ${serviceKey('tag', 'istio-system')}`,
     ],
-    ['one without', [], says(inSystem({})), `full service ${serviceKey('tag', 'istio-system')}`],
-    ['one elsewhere', [], says(service('tag', {}, { labels: tag })), `full service ${serviceKey('tag')}`],
+    [
+      'only the service for an untagged one of the control plane',
+      [],
+      says(inSystem({})),
+      `full service ${serviceKey('tag', 'istio-system')}`,
+    ],
+    [
+      'only the service for one in another namespace',
+      [],
+      says(service('tag', {}, { labels: tag })),
+      `full service ${serviceKey('tag')}`,
+    ],
   ]);
 });
 

@@ -1,4 +1,4 @@
-// What the endpoints of Kubernetes services are made of: slices, Endpoints objects, pods, nodes.
+// The sources of the endpoints of Kubernetes services: slices, Endpoints objects, pods, nodes.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go,
 // pilot/pkg/serviceregistry/kube/controller/pod.go. The order of arrival, which matters to istiod, does not matter
 // here.
@@ -23,7 +23,7 @@ describe('an EndpointSlice pushes:', () => {
     ['the first endpoints: full', [web], says(one), `full endpoint ${WEB}`],
     ['one more: incremental', [web, one], says(two), `incremental endpoint ${WEB}`],
     ['one less: incremental', [web, two], says(one), `incremental endpoint ${WEB}`],
-    ['none any more: incremental', [web, one], says(slice('web', [])), `incremental endpoint ${WEB}`],
+    ['the last one removed: incremental', [web, one], says(slice('web', [])), `incremental endpoint ${WEB}`],
     ['it goes: incremental', [web, one], deletes(one), `incremental endpoint ${WEB}`],
     ['an empty one goes: nothing', [web, slice('web', [])], deletes(one), '-'],
     ['a second slice: incremental', [web, one], says(second), `incremental endpoint ${WEB}`],
@@ -53,7 +53,7 @@ describe('an EndpointSlice pushes:', () => {
     ],
     ['of a headless service, the same again: nothing', [service('web', { clusterIP: 'None' }), one], says(one), '-'],
     [
-      'of another cluster',
+      'a slice of another cluster',
       [web, one, inCluster('remote', web)],
       says(slice('web', [{ ip: '10.9.0.1' }]), 'remote'),
       `incremental endpoint ${WEB}`,
@@ -111,16 +111,16 @@ describe('an Endpoints object pushes:', () => {
       says(endpoints('10.0.0.1', '10.0.0.2')),
       `incremental endpoint ${WEB}`,
     ],
-    ['they go: incremental', [web, endpoints('10.0.0.1')], deletes(endpoints()), `incremental endpoint ${WEB}`],
-    ['beside a slice they do not count', [web, one], says(endpoints('10.0.0.3')), '-'],
+    ['removed ones: incremental', [web, endpoints('10.0.0.1')], deletes(endpoints()), `incremental endpoint ${WEB}`],
+    ['nothing beside a slice', [web, one], says(endpoints('10.0.0.3')), '-'],
     [
       'a pod with one of their addresses',
       [web, endpoints('10.0.0.1')],
       says(pod('p', '10.0.0.1')),
       `full endpoint ${WEB}`,
     ],
-    ['a pod that they name', [web, named], says(pod('p', '10.0.0.1')), `full endpoint ${WEB}`],
-    ['another pod', [web, endpoints('10.0.0.1')], says(pod('p', '10.0.0.9')), '-'],
+    ['a pod that it names', [web, named], says(pod('p', '10.0.0.1')), `full endpoint ${WEB}`],
+    ['nothing for another pod', [web, endpoints('10.0.0.1')], says(pod('p', '10.0.0.9')), '-'],
   ]);
 });
 
@@ -128,29 +128,39 @@ describe('a pod pushes:', () => {
   const named = slice('web', [{ ip: '10.0.0.1', pod: 'p' }]);
   const p = (rest: Parameters<typeof pod>[2] = {}, ip = '10.0.0.1'): JsonObject => pod('p', ip, rest);
   rows([
-    ['a slice waits for it: full', [web, named], says(p()), `full endpoint ${WEB}`],
+    ['a slice that waits for it: full', [web, named], says(p()), `full endpoint ${WEB}`],
     [
-      'not ready: its endpoint is there, and its health is that of the slice',
+      'its endpoint with the health of the slice, if it is not ready',
       [web, named],
       says(p({ ready: false })),
       `full endpoint ${WEB}`,
     ],
     ['its labels: incremental', [web, named, p()], says(p({ labels: { v: '2' } })), `incremental endpoint ${WEB}`],
-    ['its readiness: nothing, the slice says it', [web, named, p()], says(p({ ready: false })), '-'],
+    ['nothing for its readiness, which the slice has', [web, named, p()], says(p({ ready: false })), '-'],
     ['its account: full', [web, named, p()], says(p({ account: 'new' })), `full endpoint ${WEB}`],
-    ['it goes: its endpoint waits again', [web, named, p()], deletes(p()), `full endpoint ${WEB}`],
-    ['nobody names it: nothing', [web, one], says(pod('x', '10.0.0.5')), '-'],
-    ['a slice has its address: incremental or full', [web, one], says(p()), `full endpoint ${WEB}`],
-    ['it takes the address of another: both slices', [web, one, p({}, '10.0.0.9')], says(p()), `full endpoint ${WEB}`],
-    ['a slice that belongs to no service', [withMeta(named, { labels: {} })], says(p()), '-'],
-    ['of another cluster', [web, named], says(p(), 'remote'), '-'],
+    [
+      'its removed endpoint, which waits again, when it is deleted',
+      [web, named, p()],
+      deletes(p()),
+      `full endpoint ${WEB}`,
+    ],
+    ['nothing if no slice names it', [web, one], says(pod('x', '10.0.0.5')), '-'],
+    ['a slice with its address: incremental or full', [web, one], says(p()), `full endpoint ${WEB}`],
+    [
+      'both slices when it takes the address of another pod',
+      [web, one, p({}, '10.0.0.9')],
+      says(p()),
+      `full endpoint ${WEB}`,
+    ],
+    ['nothing for a slice without a service', [withMeta(named, { labels: {} })], says(p()), '-'],
+    ['nothing for one of another cluster', [web, named], says(p(), 'remote'), '-'],
   ]);
 });
 
 describe('the proxy in a pod pushes:', () => {
   const proxy = 'full proxy Pod/default/web-1';
   rows([
-    ['its pod comes', withProxy('web-1', '10.0.0.1', []), says(pod('web-1', '10.0.0.1')), proxy],
+    ['its proxy when its pod is added', withProxy('web-1', '10.0.0.1', []), says(pod('web-1', '10.0.0.1')), proxy],
     [
       'its pod is labelled',
       withProxy('web-1', '10.0.0.1', [pod('web-1', '10.0.0.1')]),
@@ -163,7 +173,7 @@ describe('the proxy in a pod pushes:', () => {
       deletes(pod('web-1', '10.0.0.1')),
       proxy,
     ],
-    ['another pod', withProxy('web-1', '10.0.0.1', []), says(pod('web-2', '10.0.0.2')), '-'],
+    ['nothing for another pod', withProxy('web-1', '10.0.0.1', []), says(pod('web-2', '10.0.0.2')), '-'],
   ]);
 });
 
@@ -183,16 +193,21 @@ describe('a node pushes:', () => {
     },
   );
   rows([
-    ['a node after its pods: their locality', [web, onNode, named], says(zone('z')), `incremental endpoint ${WEB}`],
-    ['another zone', [web, onNode, named, zone('z')], says(zone('y')), `incremental endpoint ${WEB}`],
-    ['it goes', [web, onNode, named, zone('z')], deletes(zone('z')), `incremental endpoint ${WEB}`],
+    ['the locality of pods that precede it', [web, onNode, named], says(zone('z')), `incremental endpoint ${WEB}`],
+    ['a changed zone', [web, onNode, named, zone('z')], says(zone('y')), `incremental endpoint ${WEB}`],
     [
-      'a label that is no topology',
+      'the lost locality when it is deleted',
+      [web, onNode, named, zone('z')],
+      deletes(zone('z')),
+      `incremental endpoint ${WEB}`,
+    ],
+    [
+      'nothing for a label without topology',
       [web, onNode, named, zone('z')],
       says(withMeta(zone('z'), { labels: { ...ZONE(), a: 'b' } })),
       '-',
     ],
-    ['nobody runs on it', [web, one], says(zone('z')), '-'],
+    ['nothing if no pod runs on it', [web, one], says(zone('z')), '-'],
     [
       'pods that a ServiceEntry selects',
       [selecting, onNode],
@@ -200,7 +215,7 @@ describe('a node pushes:', () => {
       `incremental endpoint ${entryKey('ext.com')}`,
     ],
     [
-      'pods that it does not select',
+      'nothing for pods that it does not select',
       [serviceEntry('ext', { hosts: ['ext.com'], workloadSelector: { labels: { app: 'x' } } }), onNode],
       says(zone('z')),
       '-',
@@ -213,7 +228,7 @@ describe('a node pushes:', () => {
       'full forced networks',
     ],
     ['that address goes: everything', [nodePort, external], deletes(external), 'full forced networks'],
-    ['of another cluster', [web, onNode, named], says(zone('z'), 'remote'), '-'],
+    ['nothing for one of another cluster', [web, onNode, named], says(zone('z'), 'remote'), '-'],
   ]);
   function ZONE(): Record<string, string> {
     return { 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': 'z' };

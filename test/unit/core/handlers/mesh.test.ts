@@ -25,23 +25,33 @@ const NETWORKS = { networks: { n: { endpoints: [{ fromRegistry: 'Kubernetes' }] 
 describe('mesh configuration', () => {
   const logging = { mesh: { accessLogFile: '/dev/stdout' } };
   rows([
-    ['a value that differs: everything', [], tells(mesh({ accessLogFile: '/dev/stdout' })), 'full forced global'],
-    ['a value that comes to the same: nothing', [], tells(mesh({ enableTracing: true, accessLogFile: '' })), '-'],
-    ['the same again: nothing', world([], logging), tells(mesh({ accessLogFile: '/dev/stdout' })), '-'],
-    ['a value that is refused: nothing', world([], logging), tells(mesh({ connectTimeout: '-1s' })), '-'],
-    ['it goes: the defaults', world([], logging), tells(mesh(null)), 'full forced global'],
-    ['it was never there: nothing', [], tells(mesh(null)), '-'],
-    ['networks: everything', [], tells(networks(NETWORKS)), 'full forced networks'],
-    ['the same networks: nothing', world([], { networks: NETWORKS }), tells(networks(NETWORKS)), '-'],
+    ['pushes everything for a changed value', [], tells(mesh({ accessLogFile: '/dev/stdout' })), 'full forced global'],
+    ['pushes nothing for an equivalent value', [], tells(mesh({ enableTracing: true, accessLogFile: '' })), '-'],
+    ['pushes nothing for the same value', world([], logging), tells(mesh({ accessLogFile: '/dev/stdout' })), '-'],
+    ['pushes nothing for a refused value', world([], logging), tells(mesh({ connectTimeout: '-1s' })), '-'],
     [
-      'an answer of DNS for a gateway: everything',
+      'pushes everything for the defaults when it is deleted',
+      world([], logging),
+      tells(mesh(null)),
+      'full forced global',
+    ],
+    ['pushes nothing when a missing one is deleted', [], tells(mesh(null)), '-'],
+    ['pushes everything for networks', [], tells(networks(NETWORKS)), 'full forced networks'],
+    ['pushes nothing for equal networks', world([], { networks: NETWORKS }), tells(networks(NETWORKS)), '-'],
+    [
+      'pushes everything for a DNS answer of a gateway',
       world([], { networks: NAMED }),
       says(answer),
       'full forced networks',
     ],
-    ['an answer of DNS for nobody: nothing', world([], { networks: NETWORKS }), says(answer), '-'],
-    ['networks that are refused: nothing', world([], { networks: NETWORKS }), tells(networks({ networks: 7 })), '-'],
-    ['networks go: everything', world([], { networks: NETWORKS }), tells(networks(null)), 'full forced networks'],
+    ['pushes nothing for a DNS answer that no gateway uses', world([], { networks: NETWORKS }), says(answer), '-'],
+    ['pushes nothing for refused networks', world([], { networks: NETWORKS }), tells(networks({ networks: 7 })), '-'],
+    [
+      'pushes everything for deleted networks',
+      world([], { networks: NETWORKS }),
+      tells(networks(null)),
+      'full forced networks',
+    ],
   ]);
   test('keeps a refused version beside the one in force, also in a snapshot', () => {
     const before = world([], logging);
@@ -128,13 +138,13 @@ describe('facts about proxies push nothing', () => {
   const gone: Fact = { kind: 'ProxyDisconnected', connection: 'a-1', reason: 'closed' };
   const connected = withProxy('a', '10.0.0.1', []);
   rows([
-    ['connected', [], tells(connection('a', 'Kubernetes')), '-'],
-    ['subscribed', connected, tells(subscribed(['x'])), '-'],
-    ['refused something', connected, tells(nacked), '-'],
-    ['gone', connected, tells(gone), '-'],
-    ['subscribed, of a connection that is not there', [], tells(subscribed(['x'])), '-'],
-    ['refused something, of a connection that is not there', [], tells(nacked), '-'],
-    ['gone, of a connection that is not there', [], tells(gone), '-'],
+    ['a connection', [], tells(connection('a', 'Kubernetes')), '-'],
+    ['a subscription', connected, tells(subscribed(['x'])), '-'],
+    ['a NACK', connected, tells(nacked), '-'],
+    ['the end of a connection', connected, tells(gone), '-'],
+    ['a subscription of an unknown connection', [], tells(subscribed(['x'])), '-'],
+    ['a NACK of an unknown connection', [], tells(nacked), '-'],
+    ['the end of an unknown connection', [], tells(gone), '-'],
   ]);
   test('extensions listed after their proxy become its own', () => {
     const told: Fact = { kind: 'Interned', digest: 'd', value: [{ name: 'router', category: 'http' }] };
@@ -208,7 +218,7 @@ describe('facts about proxies push nothing', () => {
   });
   test.each([
     ['no metadata', { id: 'sidecar~10.0.0.1~a.default~x' }, true],
-    ['an id that is none', { id: 'nonsense' }, false],
+    ['an invalid id', { id: 'nonsense' }, false],
     ['no id', {}, false],
   ])('a node with %s is recorded', (_, node, known) => {
     const { state } = step(world([]), { ...connection('a', 'x'), node } as Said);

@@ -30,11 +30,11 @@ const NAMES = flags({ ...DISCOVERY, ...HOSTS });
 
 describe('a ServiceExport pushes the endpoints of its service:', () => {
   rows([
-    ['when one comes', world([service('web')], DISCOVERS), says(exported, 'east'), `incremental endpoint ${WEB}`],
-    ['when one goes', world([exported], DISCOVERS), deletes(exported), `incremental endpoint ${WEB}`],
-    ['under both names', world([], NAMES), says(exported), `incremental endpoint ${WEB} ${SET}`],
-    ['not when it says something else', world([exported], DISCOVERS), says(told), '-'],
-    ['not without service discovery', world([service('web')]), says(exported), '-'],
+    ['when it is added', world([service('web')], DISCOVERS), says(exported, 'east'), `incremental endpoint ${WEB}`],
+    ['when it is deleted', world([exported], DISCOVERS), deletes(exported), `incremental endpoint ${WEB}`],
+    ['under both names of the service', world([], NAMES), says(exported), `incremental endpoint ${WEB} ${SET}`],
+    ['nothing for other changes', world([exported], DISCOVERS), says(told), '-'],
+    ['nothing without service discovery', world([service('web')]), says(exported), '-'],
   ]);
 });
 
@@ -43,14 +43,14 @@ describe('a ServiceImport pushes:', () => {
   const elsewhere = inCluster('east', web);
   const vip = imported('10.9.0.1');
   rows([
-    ['gives a name', world([web], NAMES), says(vip), `full service ${SET}`],
-    ['gives one to a service elsewhere', world([elsewhere], NAMES), says(vip), `full service ${SET}`],
-    ['takes it with it', world([web, vip], NAMES), deletes(vip), `full service ${SET}`],
-    ['comes before the service', world([vip], NAMES), says(web), `full service ${WEB} ${SET}`],
-    ['of nothing gives none', world([], NAMES), says(vip), '-'],
-    ['without an address gives none', world([web], NAMES), says(imported()), '-'],
-    ['gives none without the flag', world([web], DISCOVERS), says(vip), '-'],
-    ['gives none without service discovery', world([web], flags(HOSTS)), says(vip), '-'],
+    ['a new name of the service', world([web], NAMES), says(vip), `full service ${SET}`],
+    ['a new name of a service in another cluster', world([elsewhere], NAMES), says(vip), `full service ${SET}`],
+    ['the removed name when it is deleted', world([web, vip], NAMES), deletes(vip), `full service ${SET}`],
+    ['the name of a service that follows it', world([vip], NAMES), says(web), `full service ${WEB} ${SET}`],
+    ['no name without a service', world([], NAMES), says(vip), '-'],
+    ['no name without an address', world([web], NAMES), says(imported()), '-'],
+    ['no name without the flag', world([web], DISCOVERS), says(vip), '-'],
+    ['no name without service discovery', world([web], flags(HOSTS)), says(vip), '-'],
   ]);
   const behind = slice('web', [{ ip: '10.1.0.1' }]);
   rows([['has the endpoints too', world([web, vip], NAMES), says(behind), `full endpoint ${WEB} ${SET}`]]);

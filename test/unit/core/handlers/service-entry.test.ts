@@ -16,30 +16,35 @@ const empty = entry({ endpoints: [] });
 describe('services of a ServiceEntry push:', () => {
   const both = entry({ hosts: ['ext.com', 'two.com'] });
   rows([
-    ['it comes', [], says(entry()), `full endpoint+service ${EXT}`],
-    ['it comes without endpoints', [], says(empty), `full service ${EXT}`],
-    ['it goes', [entry()], deletes(entry()), `full endpoint+service ${EXT}`],
-    ['nothing', [entry()], says(entry()), '-'],
-    ['labels of somebody else', [entry()], says(withMeta(entry(), { annotations: { 'example.com/a': 'b' } })), '-'],
-    ['a host comes', [entry()], says(both), `full endpoint+service ${TWO}`],
-    ['a host goes', [both], says(entry()), `full endpoint+service ${TWO}`],
+    ['an added one', [], says(entry()), `full endpoint+service ${EXT}`],
+    ['one added without endpoints', [], says(empty), `full service ${EXT}`],
+    ['a deleted one', [entry()], deletes(entry()), `full endpoint+service ${EXT}`],
+    ['nothing if it is unchanged', [entry()], says(entry()), '-'],
+    [
+      'nothing for unrelated labels',
+      [entry()],
+      says(withMeta(entry(), { annotations: { 'example.com/a': 'b' } })),
+      '-',
+    ],
+    ['an added host', [entry()], says(both), `full endpoint+service ${TWO}`],
+    ['a removed host', [both], says(entry()), `full endpoint+service ${TWO}`],
     ['an address', [entry()], says(entry({ addresses: ['240.0.0.1'] })), `full service ${EXT}`],
     ['its location', [entry()], says(entry({ location: 'MESH_INTERNAL' })), `full service ${EXT}`],
-    ['who may see it', [entry()], says(entry({ exportTo: ['.'] })), `full service ${EXT}`],
+    ['its visibility', [entry()], says(entry({ exportTo: ['.'] })), `full service ${EXT}`],
     [
-      'names that are demanded of its certificates',
+      'its subjectAltNames',
       [entry()],
       says(entry({ subjectAltNames: ['spiffe://a/ns/b/sa/c'] })),
       `full service ${EXT}`,
     ],
+    ['allocated addresses', [dns('a.com')], says({ ...dns('a.com'), status: ALLOCATED() }), `full service ${EXT}`],
     [
-      'the addresses that were allocated',
-      [dns('a.com')],
-      says({ ...dns('a.com'), status: ALLOCATED() }),
-      `full service ${EXT}`,
+      'nothing for another status',
+      [entry()],
+      says({ ...entry(), status: { conditions: [{ type: 'Reconciled' }] } }),
+      '-',
     ],
-    ['another status', [entry()], says({ ...entry(), status: { conditions: [{ type: 'Reconciled' }] } }), '-'],
-    ['it has no hosts', [], says(serviceEntry('ext', { hosts: [] })), '-'],
+    ['nothing without hosts', [], says(serviceEntry('ext', { hosts: [] })), '-'],
   ]);
   function ALLOCATED(): JsonObject {
     return { addresses: [{ host: 'ext.com', value: '240.240.0.1' }] };
@@ -61,7 +66,7 @@ describe('endpoints of a ServiceEntry push:', () => {
       says(entry({ endpoints: [{ address: '1.1.1.1' }, { address: '2.2.2.2' }] })),
       `incremental endpoint ${EXT}`,
     ],
-    ['none any more: incremental', [entry()], says(empty), `incremental endpoint ${EXT}`],
+    ['the last one removed: incremental', [entry()], says(empty), `incremental endpoint ${EXT}`],
     [
       'another weight: incremental',
       [entry()],
@@ -120,7 +125,7 @@ describe('workloads selected by a ServiceEntry push:', () => {
     serviceEntry('ext', { hosts: ['ext.com'], workloadSelector: { labels: selector } });
   const around = [pod('p', '10.0.0.1', { labels }), workloadEntry('vm', { address: '9.9.9.9', labels })];
   rows([
-    ['it comes after them', around, says(selecting(labels)), `full endpoint+service ${EXT}`],
+    ['one added after its workloads', around, says(selecting(labels)), `full endpoint+service ${EXT}`],
     ['another selector', [...around, selecting({ app: 'y' })], says(selecting(labels)), `full endpoint+service ${EXT}`],
   ]);
 });

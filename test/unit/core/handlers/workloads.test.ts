@@ -22,7 +22,7 @@ describe('a WorkloadEntry selected by a ServiceEntry pushes:', () => {
   rows([
     ['the first one: full', [selecting()], says(vm()), `full endpoint ${EXT}`],
     ['one more: incremental', [selecting(), other], says(vm()), `incremental endpoint ${EXT}`],
-    ['it goes: incremental', [selecting(), other, vm()], deletes(vm()), `incremental endpoint ${EXT}`],
+    ['a deleted one: incremental', [selecting(), other, vm()], deletes(vm()), `incremental endpoint ${EXT}`],
     ['its address', [selecting(), vm()], says(vm({ address: '1.1.1.2' })), `incremental endpoint ${EXT}`],
     [
       'its labels, still selected',
@@ -34,9 +34,9 @@ describe('a WorkloadEntry selected by a ServiceEntry pushes:', () => {
     ['its labels, selected now', [selecting(), other, unlabelled], says(vm()), `incremental endpoint ${EXT}`],
     ['its weight', [selecting(), vm()], says(vm({ weight: 7 })), `incremental endpoint ${EXT}`],
     ['its account: full', [selecting(), vm()], says(vm({ serviceAccount: 'a' })), `full endpoint ${EXT}`],
-    ['nothing', [selecting(), vm()], says(vm()), '-'],
-    ['not selected by anybody', [selecting()], says(unlabelled), '-'],
-    ['in another namespace', [selecting()], says(vm({}, { namespace: 'prod' })), '-'],
+    ['nothing if it is unchanged', [selecting(), vm()], says(vm()), '-'],
+    ['nothing if it is not selected', [selecting()], says(unlabelled), '-'],
+    ['nothing in another namespace', [selecting()], says(vm({}, { namespace: 'prod' })), '-'],
     [
       'where proxies resolve names: full',
       [selecting('DNS'), other],
@@ -44,9 +44,14 @@ describe('a WorkloadEntry selected by a ServiceEntry pushes:', () => {
       `full endpoint ${EXT}`,
     ],
     ['a host name behind a static entry: nothing', [selecting(), other], says(vm({ address: 'vm.example.com' })), '-'],
-    ['a ServiceEntry with endpoints of its own', [serviceEntry('ext', { hosts: ['ext.com'] })], says(vm()), '-'],
     [
-      'an entry without selector labels selects all',
+      'nothing for a ServiceEntry with endpoints of its own',
+      [serviceEntry('ext', { hosts: ['ext.com'] })],
+      says(vm()),
+      '-',
+    ],
+    [
+      'a ServiceEntry whose selector has no labels',
       [serviceEntry('ext', { hosts: ['ext.com'], workloadSelector: {} }), other],
       says(unlabelled),
       `incremental endpoint ${EXT}`,
@@ -61,11 +66,21 @@ describe('the health of a WorkloadEntry pushes:', () => {
     status: { conditions: [{ type: 'Healthy', status }] },
   });
   rows([
-    ['not known: not there', [selecting(), other], says(vm({}, checked)), '-'],
-    ['healthy: there', [selecting(), other, vm({}, checked)], says(says1('True')), `incremental endpoint ${EXT}`],
-    ['unhealthy: gone', [selecting(), other, says1('True')], says(says1('False')), `incremental endpoint ${EXT}`],
-    ['still unhealthy: nothing', [selecting(), other, says1('False')], says(vm({}, checked)), '-'],
-    ['goes while unhealthy: nothing', [selecting(), other, says1('False')], deletes(says1('False')), '-'],
+    ['nothing while it is unknown', [selecting(), other], says(vm({}, checked)), '-'],
+    [
+      'an added endpoint once healthy',
+      [selecting(), other, vm({}, checked)],
+      says(says1('True')),
+      `incremental endpoint ${EXT}`,
+    ],
+    [
+      'a removed endpoint once unhealthy',
+      [selecting(), other, says1('True')],
+      says(says1('False')),
+      `incremental endpoint ${EXT}`,
+    ],
+    ['nothing while still unhealthy', [selecting(), other, says1('False')], says(vm({}, checked)), '-'],
+    ['nothing when deleted while unhealthy', [selecting(), other, says1('False')], deletes(says1('False')), '-'],
   ]);
 });
 
@@ -75,9 +90,9 @@ describe('a WorkloadEntry selected by a Kubernetes service pushes:', () => {
     ['the first one: full', [web], says(vm()), `full endpoint ${WEB}`],
     ['one more: incremental', [web, other], says(vm()), `incremental endpoint ${WEB}`],
     ['relabelled away: the service it leaves, too', [web, vm()], says(unlabelled), `incremental endpoint ${WEB}`],
-    ['a service without selector selects nothing', [service('web', { selector: {} })], says(vm()), '-'],
-    ['a service of another cluster', [inCluster('remote', web)], says(vm()), '-'],
-    ['a headless service has its own endpoints only', [service('web', { clusterIP: 'None' }), other], says(vm()), '-'],
+    ['nothing for a service without selector', [service('web', { selector: {} })], says(vm()), '-'],
+    ['nothing for a service of another cluster', [inCluster('remote', web)], says(vm()), '-'],
+    ['nothing for a headless service', [service('web', { clusterIP: 'None' }), other], says(vm()), '-'],
     ['both sorts of services', [web, selecting(), other], says(vm()), `incremental endpoint ${EXT} ${WEB}`],
   ]);
 });
@@ -85,11 +100,16 @@ describe('a WorkloadEntry selected by a Kubernetes service pushes:', () => {
 describe('the proxy on a WorkloadEntry pushes:', () => {
   const proxy = 'full proxy WorkloadEntry/default/vm';
   rows([
-    ['its entry comes', withProxy('vm', '1.1.1.1', []), says(vm()), proxy],
-    ['its labels change', withProxy('vm', '1.1.1.1', [vm()]), says(unlabelled), proxy],
-    ['its entry goes', withProxy('vm', '1.1.1.1', [vm()]), deletes(vm()), proxy],
-    ['the entry takes another address', withProxy('vm', '1.1.1.1', [vm()]), says(vm({ address: '2.2.2.2' })), proxy],
-    ['an entry of somebody else', withProxy('vm', '1.1.1.1', []), says(other), '-'],
+    ['the proxy when its entry is added', withProxy('vm', '1.1.1.1', []), says(vm()), proxy],
+    ['the proxy when its labels change', withProxy('vm', '1.1.1.1', [vm()]), says(unlabelled), proxy],
+    ['the proxy when its entry is deleted', withProxy('vm', '1.1.1.1', [vm()]), deletes(vm()), proxy],
+    [
+      'the proxy when the entry takes another address',
+      withProxy('vm', '1.1.1.1', [vm()]),
+      says(vm({ address: '2.2.2.2' })),
+      proxy,
+    ],
+    ['nothing for another entry', withProxy('vm', '1.1.1.1', []), says(other), '-'],
   ]);
 });
 
@@ -108,7 +128,7 @@ describe('a pod selected by a ServiceEntry pushes:', () => {
       `incremental endpoint ${EXT}`,
     ],
     [
-      'it goes: incremental',
+      'a deleted one: incremental',
       [selecting(), old, p('p', '10.0.0.1')],
       deletes(p('p', '10.0.0.1')),
       `incremental endpoint ${EXT}`,
@@ -120,14 +140,14 @@ describe('a pod selected by a ServiceEntry pushes:', () => {
       `incremental endpoint ${EXT}`,
     ],
     [
-      'of any cluster',
+      'one of any cluster',
       [selecting(), old],
       state => says(p('p', '10.0.0.1'), 'remote')(state),
       `incremental endpoint ${EXT}`,
     ],
     ['in another namespace: nothing', [selecting(), old], says(p('p', '10.0.0.1', { namespace: 'prod' })), '-'],
     [
-      'of another account: full',
+      'one with another account: full',
       [selecting(), old],
       says(p('p', '10.0.0.1', { account: 'new' })),
       `full endpoint ${EXT}`,

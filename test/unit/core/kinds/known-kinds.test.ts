@@ -61,6 +61,8 @@ const VERSIONS: readonly (readonly [string, string])[] = [
   ['multicluster.x-k8s.io/v1alpha1', 'ServiceImport'],
   ['periplus.internal/v1', 'ResolvedName'],
   ['periplus.internal/v1', 'JwksDocument'],
+  ['periplus.internal/v1', 'Leadership'],
+  ['periplus.internal/v1', 'WriteRefusal'],
 ];
 
 test.each(VERSIONS)('the kind %s %s is known', (apiVersion, kind) => {

@@ -178,7 +178,7 @@ describe('Istio does not validate', () => {
     expect(routed({ fault: { delay: { fixedDelay: '1s', percent: -1 } } })).toHaveLength(1);
   });
 
-  test('a field under its old name, if it is there under the new one', () => {
+  test('a field under its old name, if the new one exists', () => {
     expect(routed({ mirror: { host: 'a' }, mirror_percent: 5, mirrorPercent: 6 })).toEqual([]);
   });
 
@@ -187,7 +187,7 @@ describe('Istio does not validate', () => {
     expect(problemsOf(withSpec('VirtualService', { hosts: ['a'], http: [root] }))).toEqual([]);
   });
 
-  test('that a wildcard stands before nothing', () => {
+  test('the position of a wildcard in a host', () => {
     const servers = [{ port: { number: 80, name: 'h', protocol: 'HTTP' }, hosts: ['*.'] }];
     expect(problemsOf(withSpec('Gateway', { selector: { a: 'b' }, servers }))).toEqual([]);
   });

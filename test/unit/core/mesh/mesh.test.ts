@@ -65,7 +65,7 @@ describe('mesh configuration from one source', () => {
       { trustDomainAliases: ['a', 'b'] },
     ],
     ['null is absent', { trustDomain: null }, { trustDomain: 'cluster.local' }],
-  ])('%s', (_rule, raw, expected) => {
+  ])('is merged: %s', (_rule, raw, expected) => {
     expect(effective(raw)).toEqual({ ...defaultMeshConfig, ...expected });
   });
   test('prefers tracingServiceName to serviceCluster, which exclude each other', () => {

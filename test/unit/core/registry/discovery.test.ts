@@ -17,22 +17,22 @@ test.each([
   [{ key: 'a', operator: 'In' }, {}, true],
   [{ key: 'a', operator: 'Exists', values: ['b'] }, {}, true],
   [{ key: 'a/', operator: 'Exists' }, {}, true],
-])('%j on %j: %s', (requirement, labels, expected) => {
+])('discoverySelectors %j on labels %j: %s', (requirement, labels, expected) => {
   expect(discovers([{ matchExpressions: [requirement] }], labels)).toBe(expected);
 });
 
-describe('a namespace that nothing selects', () => {
+describe('a namespace that no selector matches', () => {
   const parts = [
     namespace('default'),
     service('web'),
     serviceEntry('ext', { hosts: ['ext.example.com'] }),
     service('system', {}, { namespace: 'istio-system' }),
   ];
-  test('is as good as absent, the system namespace too', () => {
+  test('is treated as absent, the system namespace too', () => {
     const state = world(parts, { mesh });
     expect(ask(state, allServices, '')).toEqual([]);
   });
-  test('comes as a whole when it is labelled', () => {
+  test('appears with all its objects once it is labelled', () => {
     const labelled = put(world(parts, { mesh }), namespace('default', { labels: { mesh: 'on' } }));
     expect(ask(labelled.state, allServices, '').map(s => s.name)).toEqual(['ext.example.com', 'web']);
     expect(labelled.push).toMatchObject({ full: true, forced: true, reasons: { global: 1 } });

@@ -13,8 +13,8 @@ function endpoints(state: State, arg: ServiceRef = WEB): readonly Endpoint[] {
   return ask(state, endpointShards, arg).flatMap(shard => shard.endpoints);
 }
 
-describe('slices', () => {
-  test('an endpoint carries what its pod, node and cluster say', () => {
+describe('endpoints of EndpointSlices', () => {
+  test('carry attributes of their pod, node and cluster', () => {
     const state = world([
       service('web'),
       node('n1', 'r1', 'z1'),
@@ -40,13 +40,13 @@ describe('slices', () => {
     ]);
   });
 
-  test('an endpoint waits for the pod that it names', () => {
+  test('wait for the pod that they name', () => {
     const before = world([service('web'), slice('web', [{ ip: '10.0.0.1', pod: 'web-1' }])]);
     expect(endpoints(before)).toEqual([]);
     expect(endpoints(put(before, pod('web-1', '10.0.0.1')).state)).toHaveLength(1);
   });
 
-  test('the same address and port name in two slices is one endpoint', () => {
+  test('are one endpoint for the same address and port name in two slices', () => {
     const state = world([
       service('web'),
       slice('web', [{ ip: '10.0.0.1' }], { name: 's1' }),
@@ -60,12 +60,12 @@ describe('slices', () => {
     [{ ready: false, serving: true, terminating: true }, {}, 'Terminating'],
     [{ ready: false, terminating: false }, {}, 'UnHealthy'],
     [{ ready: false }, { 'istio.io/persistent-session': 'cookie' }, 'Draining'],
-  ])('conditions %o with labels %o are %s', (conditions, labels, expected) => {
+  ])('with conditions %o and labels %o are %s', (conditions, labels, expected) => {
     const state = world([service('web', {}, { labels }), slice('web', [{ ip: '10.0.0.1', ...conditions }])]);
     expect(endpoints(state)[0]?.health).toBe(expected);
   });
 
-  test('Endpoints objects count while a service has no slice', () => {
+  test('come from Endpoints objects while a service has no slice', () => {
     const object = {
       apiVersion: 'v1',
       kind: 'Endpoints',
@@ -78,7 +78,7 @@ describe('slices', () => {
     expect(endpoints(both).map(e => `${e.addresses[0]}:${e.port}`)).toEqual(['10.0.0.1:8080']);
   });
 
-  test('shards are by cluster, and each has the network of its cluster', () => {
+  test('are sharded by cluster, each with the network of its cluster', () => {
     const label = { 'topology.istio.io/network': 'n2' };
     const state = world(
       [
@@ -101,7 +101,7 @@ describe('slices', () => {
   });
 });
 
-describe('workload names', () => {
+describe('the workload of a pod', () => {
   const owned = (kind: string, owner: string, labels: Record<string, string> = {}) => {
     const plain = pod('web-1', '10.0.0.1', { labels });
     const ownerReferences = [{ apiVersion: 'apps/v1', kind, name: owner, controller: true }];
@@ -113,16 +113,16 @@ describe('workload names', () => {
     [owned('Job', 'nightly-28000000'), 'nightly'],
     [owned('StatefulSet', 'db'), 'db'],
     [pod('web-1', '10.0.0.1'), 'web-1'],
-  ])('%# is %s', (object, expected) => {
+  ])('is derived from its owner, case %#: %s', (object, expected) => {
     const state = world([service('web'), object as never, slice('web', [{ ip: '10.0.0.1', pod: 'web-1' }])]);
     expect(endpoints(state)[0]?.workloadName).toBe(expected);
   });
 });
 
-describe('WorkloadEntries', () => {
+describe('endpoints of WorkloadEntries', () => {
   const vm = workloadEntry('vm', { address: '192.168.0.1', labels: { app: 'web' }, serviceAccount: 'vm', weight: 3 });
 
-  test('a Kubernetes service selects them beside its slices', () => {
+  test('join the slices of a Kubernetes service that selects them', () => {
     const state = world([service('web'), vm, slice('web', [{ ip: '10.0.0.1' }])]);
     expect(endpoints(state).map(e => [e.addresses[0], e.port, e.tlsMode, e.weight])).toEqual([
       ['10.0.0.1', 8080, 'disabled', 1],
@@ -130,7 +130,7 @@ describe('WorkloadEntries', () => {
     ]);
   });
 
-  test('one that is checked and not known to be healthy is left out', () => {
+  test('leave out an entry whose health check has not passed', () => {
     const checked = workloadEntry(
       'vm',
       { address: '192.168.0.1', labels: { app: 'web' } },
@@ -144,10 +144,10 @@ describe('WorkloadEntries', () => {
   });
 });
 
-describe('ServiceEntries', () => {
+describe('endpoints of ServiceEntries', () => {
   const EXT = { hostname: 'ext.example.com', namespace: 'default' };
 
-  test('ports: of the endpoint by name, else the target port, else the number', () => {
+  test('take their port by name, else the target port, else the number', () => {
     const spec = {
       hosts: ['ext.example.com'],
       ports: [
@@ -181,13 +181,13 @@ describe('ServiceEntries', () => {
     ]);
   });
 
-  test('without endpoints a DNS entry is its own endpoint; a static one has none', () => {
+  test('are the entry itself for DNS without endpoints, and absent for a static entry', () => {
     const dns = world([serviceEntry('ext', { hosts: ['ext.example.com'], resolution: 'DNS' })]);
     expect(endpoints(dns, EXT).map(e => e.addresses[0])).toEqual(['ext.example.com']);
     expect(endpoints(world([serviceEntry('ext', { hosts: ['ext.example.com'] })]), EXT)).toEqual([]);
   });
 
-  test('selected: ready pods by name, then WorkloadEntries by name', () => {
+  test('list selected ready pods by name, then WorkloadEntries by name', () => {
     const labels = { app: 'ext' };
     const state = world([
       serviceEntry('ext', { hosts: ['ext.example.com'], workloadSelector: { labels } }),
@@ -199,7 +199,7 @@ describe('ServiceEntries', () => {
     expect(endpoints(state, EXT).map(e => e.addresses[0])).toEqual(['10.0.0.1', '10.0.0.2', '3.3.3.3']);
   });
 
-  test('two entries of one host: the older first; round robin keeps one endpoint a port', () => {
+  test('merge two entries of one host, the older first; round robin keeps one endpoint for each port', () => {
     const entry = (name: string, address: string, day: number, resolution: string) =>
       serviceEntry(name, { hosts: ['ext.example.com'], resolution, endpoints: [{ address }] }, { day });
     const both = world([entry('a', '1.1.1.1', 2, 'STATIC'), entry('b', '2.2.2.2', 1, 'STATIC')]);
@@ -212,7 +212,7 @@ describe('ServiceEntries', () => {
   });
 });
 
-test('service accounts: of endpoints and of the service, under every alias of the trust domain', () => {
+test('service accounts are those of endpoints and service, under every alias of the trust domain', () => {
   const state = world(
     [
       service('web', {}, { annotations: { 'alpha.istio.io/kubernetes-serviceaccounts': 'extra' } }),
@@ -229,7 +229,7 @@ test('service accounts: of endpoints and of the service, under every alias of th
   ]);
 });
 
-test('one changed pod leaves the other endpoints of its slice the identical objects', () => {
+test('a changed pod leaves the other endpoints of its slice identical', () => {
   const tracker = new Tracker();
   const before = world([
     service('web'),

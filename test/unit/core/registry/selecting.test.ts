@@ -66,7 +66,7 @@ describe('selection by index', () => {
     );
   });
 
-  it('leaves out no WorkloadEntry that a selector means', () => {
+  it('finds every WorkloadEntry that a selector matches', () => {
     fc.assert(
       fc.property(world, labels, ([selectors, inline, workloads], selector) => {
         const reader = worldOf(selectors, inline, workloads);
@@ -79,7 +79,7 @@ describe('selection by index', () => {
     );
   });
 
-  it('finds what holds an address, by itself or by selection', () => {
+  it('finds the owners of an address, direct or by selection', () => {
     const reader = worldOf(
       [{ app: 'a' }, { app: 'b' }, {}],
       ['10.0.0.1', '10.0.0.2'],
@@ -95,7 +95,7 @@ describe('selection by index', () => {
     expect(entriesAt(reader, 'other', ['10.0.0.1'])).toEqual([]);
   });
 
-  it('files nothing under a label that comes from elsewhere', () => {
+  it('does not index a label that is derived from another object', () => {
     expect(selectorKey({ 'topology.istio.io/network': 'n', version: 'v', app: 'a' })).toBe('app=a');
     expect(selectorKey({ 'topology.kubernetes.io/zone': 'z' })).toBe('');
     // What many have in common comes last.

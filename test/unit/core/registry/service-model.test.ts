@@ -17,35 +17,35 @@ const endpoints = (state: State, arg: ServiceRef = WEB): readonly Endpoint[] =>
 const services = (state: State): readonly Service[] => ask(state, allServices, '');
 const flags = (env: Record<string, string>): WorldOptions => ({ settings: { env } });
 
-describe('kinds of services', () => {
+describe('a Kubernetes service', () => {
   const only = (spec: JsonObject, meta = {}): Service => services(world([service('web', spec, meta)]))[0]!;
-  test('headless: no address, proxies connect to where they want', () => {
+  test('that is headless has no address, and proxies connect to the requested one', () => {
     expect(only({ clusterIP: 'None' })).toMatchObject({
       resolution: 'Passthrough',
       defaultAddress: '0.0.0.0',
       clusterVips: { Kubernetes: ['0.0.0.0'] },
     });
   });
-  test('ExternalName: another name of a service, outside of the mesh', () => {
+  test('of type ExternalName is an alias outside the mesh', () => {
     const alias = { type: 'ExternalName', externalName: 'example.com', clusterIP: '', selector: {} };
     expect(only(alias)).toMatchObject({ resolution: 'Alias', externalName: 'example.com', meshExternal: true });
   });
-  test('publishNotReadyAddresses is carried on', () => {
+  test('keeps publishNotReadyAddresses', () => {
     expect(only({}).publishNotReadyAddresses).toBe(false);
     expect(only({ publishNotReadyAddresses: true }).publishNotReadyAddresses).toBe(true);
   });
-  test('local traffic stays on the node', () => {
+  test('with local traffic policy keeps traffic on the node', () => {
     expect(only({ internalTrafficPolicy: 'Local' }).nodeLocal).toBe(true);
     expect(only({ internalTrafficPolicy: 'Cluster' }).nodeLocal).toBe(false);
   });
-  test('external addresses: of a load balancer those it was given, of any service those it claims', () => {
+  test('has the addresses assigned to its load balancer, and its externalIPs', () => {
     const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }, { hostname: 'lb.example.com' }, {}] } };
     const of = (type: string) =>
       services(world([{ ...service('web', { type, externalIPs: ['192.0.2.9'] }), status }]))[0]?.externalAddresses;
     expect(of('LoadBalancer')).toEqual({ Kubernetes: ['192.0.2.1', 'lb.example.com', '192.0.2.9'] });
     expect(of('ClusterIP')).toEqual({ Kubernetes: ['192.0.2.9'] });
   });
-  test('accounts: as they are, and those of the namespace', () => {
+  test('lists accounts as annotated, and those of the namespace', () => {
     const annotations = {
       'alpha.istio.io/canonical-serviceaccounts': 'spiffe://x/y',
       'alpha.istio.io/kubernetes-serviceaccounts': 'b,a',
@@ -58,7 +58,7 @@ describe('kinds of services', () => {
   });
 });
 
-describe('health', () => {
+describe('the health of an endpoint', () => {
   const one = (conditions: object, meta = {}, options?: WorldOptions): Endpoint =>
     endpoints(world([service('web', {}, meta), slice('web', [{ ip: '10.0.0.1', ...conditions }])], options))[0]!;
   const session = (label: string) => ({ labels: { [label]: 'cookie' } });
@@ -81,10 +81,10 @@ describe('health', () => {
       'Terminating',
     ],
     ['not terminating', { ready: false, terminating: false }, session('istio.io/persistent-session'), 'UnHealthy'],
-  ])('%s', (_, conditions, meta, health) => {
+  ])('is derived from conditions: %s', (_, conditions, meta, health) => {
     expect(one(conditions, meta).health).toBe(health);
   });
-  test('of Endpoints: those that are not ready', () => {
+  test('of an Endpoints object is unhealthy if it is not ready', () => {
     const object = {
       apiVersion: 'v1',
       kind: 'Endpoints',
@@ -99,7 +99,7 @@ describe('health', () => {
     };
     expect(endpoints(world([service('web'), object])).map(({ health }) => health)).toEqual(['Healthy', 'Terminating']);
   });
-  test('a slice of names, or of another API, has none', () => {
+  test('is undefined for slices of names or of another API', () => {
     const imported = withMeta(slice('web', [{ ip: '10.0.0.1' }]), {
       labels: { 'kubernetes.io/service-name': 'web', 'multicluster.kubernetes.io/service-name': 'web' },
     });
@@ -109,7 +109,7 @@ describe('health', () => {
   });
 });
 
-describe('where an endpoint is', () => {
+describe('the location of an endpoint', () => {
   const at = (
     nodeLabels: Record<string, string>,
     podLabels: Record<string, string> = {},
@@ -144,10 +144,10 @@ describe('where an endpoint is', () => {
       { 'istio-locality': 'a', 'topology.istio.io/locality': 'x.y' },
       'x/y',
     ],
-  ])('%s', (_, nodeLabels, podLabels, locality) => {
+  ])('comes from its node or pod: %s', (_, nodeLabels, podLabels, locality) => {
     expect(at(nodeLabels, podLabels).locality).toBe(locality);
   });
-  test('topology in its labels, for subsets and failover', () => {
+  test('is added to its labels, for subsets and failover', () => {
     expect(at({ ...region, 'topology.istio.io/subzone': 's' }, { app: 'web' }).labels).toEqual({
       app: 'web',
       'topology.kubernetes.io/region': 'r',
@@ -157,7 +157,7 @@ describe('where an endpoint is', () => {
       'kubernetes.io/hostname': 'n',
     });
   });
-  test('the network: of the pod, else of its cluster', () => {
+  test('has the network of its pod, else of its cluster', () => {
     const cluster = namespace('istio-system', { labels: { 'topology.istio.io/network': 'n2' } });
     expect(at({}, {}, cluster).network).toBe('n2');
     expect(at({}, { 'topology.istio.io/network': 'n1' }, cluster)).toMatchObject({
@@ -176,22 +176,22 @@ describe('dual stack', () => {
     slice('web', [{ ip: '10.0.0.1', pod: 'p' }]),
     { ...slice('web', [{ ip: 'fd00::1', pod: 'p' }], { name: 'web-6' }), addressType: 'IPv6' },
   ];
-  test('off: each slice has its own endpoints', () => {
+  test('switched off gives each slice its own endpoints', () => {
     expect(endpoints(world(parts)).map(({ addresses }) => addresses)).toEqual([['fd00::1'], ['10.0.0.1']]);
   });
-  test('on: one endpoint with both addresses', () => {
+  test('switched on gives one endpoint with both addresses', () => {
     const state = world(parts, flags({ ISTIO_DUAL_STACK: 'true' }));
     expect(endpoints(state).map(({ addresses }) => addresses)).toEqual([both]);
     expect(services(state)[0]?.clusterVips).toEqual({ Kubernetes: ['10.96.0.1', 'fd00:96::1'] });
   });
-  test('on, for a service of one family: as if off', () => {
+  test('switched on changes nothing for a service of one family', () => {
     const state = world([service('web'), ...parts.slice(1)], flags({ ISTIO_DUAL_STACK: 'true' }));
     expect(endpoints(state)).toHaveLength(2);
   });
 });
 
-describe('several registries', () => {
-  test('the config cluster says what a service is, whatever the names of the others; each adds its addresses and accounts', () => {
+describe('a service in several clusters', () => {
+  test('is defined by the config cluster; each cluster adds its addresses and accounts', () => {
     const account = (name: string) => ({ annotations: { 'alpha.istio.io/kubernetes-serviceaccounts': name } });
     const state = world([
       inCluster(
@@ -215,14 +215,14 @@ describe('several registries', () => {
     });
     expect(onlyB).toMatchObject({ clusterVips: { B: ['10.2.0.2'] }, defaultAddress: '10.2.0.2' });
   });
-  test('without the config cluster the first by name says it', () => {
+  test('is defined by the first cluster by name without a config cluster', () => {
     const state = world([
       inCluster('B', service('web', { clusterIP: '10.2.0.1' })),
       inCluster('A', service('web', { clusterIP: '10.1.0.1' })),
     ]);
     expect(services(state)[0]?.defaultAddress).toBe('10.1.0.1');
   });
-  test('a node of another cluster is not that of the same name here', () => {
+  test('never takes the node of the same name in another cluster', () => {
     const state = world([
       inCluster('A', node('n', 'far', 'z')),
       node('n', 'near', 'z'),
@@ -234,21 +234,21 @@ describe('several registries', () => {
   });
 });
 
-describe('ServiceEntries', () => {
+describe('a ServiceEntry', () => {
   const entry = (name: string, spec: JsonObject, meta = {}): JsonObject =>
     serviceEntry(name, { resolution: 'DNS', ...spec }, meta);
   const of = (...objects: readonly JsonObject[]): Service => services(world(objects))[0]!;
-  test('outside of the mesh unless they say otherwise', () => {
+  test('is outside the mesh unless it declares otherwise', () => {
     expect(of(entry('e', { hosts: ['a.com'] })).meshExternal).toBe(true);
     expect(of(entry('e', { hosts: ['a.com'], location: 'MESH_INTERNAL' })).meshExternal).toBe(false);
   });
-  test('who may see them', () => {
+  test('is visible as exportTo defines', () => {
     expect(of(entry('e', { hosts: ['a.com'], exportTo: ['.', 'prod'] })).exportTo).toEqual(['default', 'prod']);
     expect(of(entry('e', { hosts: ['a.com'], exportTo: ['~'] })).exportTo).toEqual(['~']);
   });
 });
 
-describe('allocated addresses', () => {
+describe('an allocated address', () => {
   const entry = (name: string, host: string, rest: JsonObject = {}, meta = {}): JsonObject =>
     serviceEntry(name, { hosts: [host], resolution: 'DNS', ...rest }, meta);
   const allocated = (
@@ -260,7 +260,7 @@ describe('allocated addresses', () => {
     ...object,
     status: { addresses: values.map(value => ({ host, value })) },
   });
-  describe('by a controller: what stands in the status', () => {
+  describe('from the status', () => {
     test.each<[string, JsonObject, string | undefined]>([
       ['counts', given(entry('e', 'a.com'), 'a.com', '240.240.0.7', '2001:2::7'), '240.240.0.7'],
       ['of another host does not', given(entry('e', 'a.com'), 'b.com', '240.240.0.7'), undefined],
@@ -288,24 +288,24 @@ describe('allocated addresses', () => {
       expect(allocated([object])['a.com']).toBe(address);
     });
   });
-  describe('by their names, with the flag off', () => {
+  describe('hashed from the host name, with the flag off,', () => {
     const off = { PILOT_ENABLE_IP_AUTOALLOCATE: 'false' };
     const hosts = Array.from({ length: 300 }, (_, i) => `host-${i}.example.com`);
     const all = hosts.map((host, i) => entry(`e${i}`, host));
-    test('the same whatever the order, one for each, none that ends in 0 or 255', () => {
+    test('is independent of order, unique, and never ends in 0 or 255', () => {
       const found = allocated(all, off);
       expect(allocated([...all].reverse(), off)).toEqual(found);
       const addresses = Object.values(found);
       expect(new Set(addresses).size).toBe(hosts.length);
       for (const address of addresses) expect(address).toMatch(/^240\.240\.\d{1,3}\.(?!0$|255$)\d{1,3}$/);
     });
-    test('mostly the same when others come and go', () => {
+    test('mostly stays when other hosts are added and removed', () => {
       const found = allocated(all, off);
       const fewer = allocated(all.slice(1), off);
       const moved = Object.entries(fewer).filter(([host, address]) => found[host] !== address);
       expect(moved.length).toBeLessThan(hosts.length / 4);
     });
-    test('none for wildcards, for what is not resolved, and for what has addresses', () => {
+    test('is absent for wildcards, for resolution NONE, and beside explicit addresses', () => {
       const rest = [
         entry('w', '*.example.com', { resolution: 'NONE' }),
         entry('n', 'n.com', { resolution: 'NONE' }),
@@ -313,7 +313,7 @@ describe('allocated addresses', () => {
       ];
       expect(allocated(rest, off)).toEqual({ '*.example.com': undefined, 'n.com': undefined, 'a.com': undefined });
     });
-    test('the status does not count then', () => {
+    test('ignores the status', () => {
       expect(allocated([given(entry('e', 'a.com'), 'a.com', '240.240.0.7')], off)['a.com']).not.toBe('240.240.0.7');
     });
   });

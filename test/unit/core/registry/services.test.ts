@@ -4,8 +4,8 @@ import { allServices, servicesOfHost } from '../../../../src/core/registry/servi
 import { ask, inCluster, put, world } from '../../world.ts';
 import { namespace, service, serviceEntry } from './fixtures.ts';
 
-describe('Kubernetes services', () => {
-  test('a service of two clusters is one: settings of the config cluster, addresses of both', () => {
+describe('the registry of Kubernetes services', () => {
+  test('merges a service of two clusters: settings of the config cluster, addresses of both', () => {
     const state = world([
       inCluster('remote', service('web', { clusterIP: '10.97.0.1', ports: [{ name: 'tcp', port: 81 }] })),
       service('web', { clusterIP: '10.96.0.1' }),
@@ -17,12 +17,12 @@ describe('Kubernetes services', () => {
     expect(web?.clusterVips).toEqual({ Kubernetes: ['10.96.0.1'], remote: ['10.97.0.1'] });
   });
 
-  test('headless has no address and passes through', () => {
+  test('gives a headless service no address, and passes its traffic through', () => {
     const [db] = ask(world([service('db', { clusterIP: 'None' })]), allServices, '');
     expect(db).toMatchObject({ resolution: 'Passthrough', defaultAddress: '0.0.0.0' });
   });
 
-  test('exportTo: annotation, else the mesh default, with the namespace by name', () => {
+  test('takes exportTo from the annotation, else the mesh default, with `.` resolved to the namespace', () => {
     const annotations = { 'networking.istio.io/exportTo': '., other' };
     const mesh = { defaultServiceExportTo: ['.'] };
     const state = world([service('a', {}, { annotations }), service('b')], { mesh });
@@ -39,17 +39,20 @@ describe('Kubernetes services', () => {
       { 'networking.istio.io/traffic-distribution': 'PreferClose' },
       'Any',
     ],
-  ])('traffic distribution of spec %o, annotation %o, namespace %o is %s', (spec, annotations, inherited, expected) => {
-    const state = world([namespace('default', { annotations: inherited }), service('a', spec, { annotations })]);
-    expect(ask(state, allServices, '')[0]?.trafficDistribution).toBe(expected);
-  });
+  ])(
+    'derives from spec %o, annotation %o and namespace %o the traffic distribution %s',
+    (spec, annotations, inherited, expected) => {
+      const state = world([namespace('default', { annotations: inherited }), service('a', spec, { annotations })]);
+      expect(ask(state, allServices, '')[0]?.trafficDistribution).toBe(expected);
+    },
+  );
 });
 
 describe('aliases', () => {
   const external = (name: string, externalName: string) =>
     service(name, { type: 'ExternalName', externalName, clusterIP: '', selector: {} });
 
-  test('a chain ends at the first name that is no alias; loops lead nowhere', () => {
+  test('resolve a chain to its first name that is no alias, and loops to nothing', () => {
     const state = world([
       service('web'),
       external('one', 'two.default.svc.cluster.local'),
@@ -68,8 +71,8 @@ describe('aliases', () => {
   });
 });
 
-describe('ServiceEntries', () => {
-  test('one service for each host and usable address', () => {
+describe('the registry of ServiceEntries', () => {
+  test('has one service for each host and usable address', () => {
     const spec = {
       hosts: ['a.example.com', 'b.example.com'],
       addresses: ['240.0.0.1', '240.0.1.0/24', '240.0.0.2/32'],
@@ -85,7 +88,7 @@ describe('ServiceEntries', () => {
     ]);
   });
 
-  test('allocated addresses count unless there are others', () => {
+  test('uses allocated addresses unless there are others', () => {
     const entry = {
       ...serviceEntry('ext', { hosts: ['a.example.com'], resolution: 'DNS' }),
       status: {
@@ -99,7 +102,7 @@ describe('ServiceEntries', () => {
     expect(service).toMatchObject({ autoAllocatedV4: '240.240.0.5', autoAllocatedV6: '2001:2::5', meshExternal: true });
   });
 
-  test('the order is age, then name (of an entry: the host), then namespace', () => {
+  test('sorts by age, then name (of an entry: the host), then namespace', () => {
     const state = world([
       service('z', {}, { day: 1 }),
       service('b', {}, { day: 2 }),
@@ -109,7 +112,7 @@ describe('ServiceEntries', () => {
   });
 });
 
-test('a change of one service leaves the others the identical objects', () => {
+test('a changed service leaves the others identical', () => {
   const tracker = new Tracker();
   const before = world([service('a'), service('b'), serviceEntry('ext', { hosts: ['c.example.com'] })]);
   const old = tracker.get(before, undefined, allServices, '');

@@ -18,7 +18,7 @@ const client = proxyOf(
 
 describe('labels and locality', () => {
   const state = world([node('n1', 'r1', 'z1'), pod('web-1', '10.0.0.1', { node: 'n1', labels: { app: 'web' } })]);
-  test('of the pod, with the topology', () => {
+  test('come from the pod, with its topology', () => {
     expect(ask(state, labels, '', client)).toEqual({
       app: 'web',
       'topology.kubernetes.io/region': 'r1',
@@ -29,14 +29,14 @@ describe('labels and locality', () => {
     });
     expect(ask(state, locality, '', client)).toEqual({ region: 'r1', zone: 'z1', subzone: '' });
   });
-  test('of an unknown workload what the proxy says', () => {
+  test('come from the node of the proxy if the workload is unknown', () => {
     expect(ask(world([]), labels, '', client)).toMatchObject({ app: 'said' });
   });
-  test('a label beats the node', () => {
+  test('prefer a label to the node', () => {
     const labelled = pod('web-1', '10.0.0.1', { node: 'n1', labels: { 'istio-locality': 'a.b.c' } });
     expect(ask(put(state, labelled).state, locality, '', client)).toEqual({ region: 'a', zone: 'b', subzone: 'c' });
   });
-  test('the answer of a selector is what is shared, not the labels', () => {
+  test('share the result of a selector, not the labels', () => {
     const selected = reading('selected', reader => ({ answer: proxySelectedBy(reader, { app: 'web' }) }));
     const tracker = new Tracker();
     const [a, b] = ['1', '2'].map(id => proxyOf(nodeOf({ name: id, labels: { app: 'web', id } }), id));
@@ -44,11 +44,11 @@ describe('labels and locality', () => {
   });
 });
 
-describe('service targets', () => {
+describe('service targets of a workload', () => {
   const targets = (state: State, proxy = client) =>
     ask(state, serviceTargets, '', proxy).map(t => `${t.service.name}:${t.port.port}>${t.targetPort}`);
 
-  test('services that select the pod, ports by number or by name of the container, by age', () => {
+  test('are the services that select the pod, with ports by number or container port name, by age', () => {
     const state = world([
       service(
         'web',
@@ -66,7 +66,7 @@ describe('service targets', () => {
     ]);
     expect(targets(state)).toEqual(['also:80>8080', 'web:80>8080']);
   });
-  test('two ports with one target and protocol are one', () => {
+  test('merge two ports with one target and protocol', () => {
     const ports = [
       { name: 'http-a', port: 80, targetPort: 8080 },
       { name: 'http-b', port: 81, targetPort: 8080 },
@@ -75,7 +75,7 @@ describe('service targets', () => {
     const state = world([service('web', { ports }), pod('web-1', '10.0.0.1', { labels: { app: 'web' } })]);
     expect(targets(state)).toEqual(['web:80>8080', 'web:82>8080']);
   });
-  test('a pod that is not known yet: by what the proxy says of itself', () => {
+  test('follow the node of the proxy while the pod is unknown', () => {
     const proxy = proxyOf(
       nodeOf({
         name: 'web-1',
@@ -92,12 +92,15 @@ describe('service targets', () => {
     ];
     expect(targets(world([...more, service('web')]), proxy)).toEqual([]);
   });
-  test.each(['None', '10.1.1.1'])('a service without selector at %s: by its endpoints, of a known pod', clusterIP => {
-    const services = [service('db', { clusterIP, selector: {} }), slice('db', [{ ip: '10.0.0.1' }])];
-    expect(targets(world([...services, pod('web-1', '10.0.0.1')]))).toEqual(['db:80>8080']);
-    expect(targets(world(services))).toEqual([]);
-  });
-  test('a WorkloadEntry: Kubernetes services that select it, and ServiceEntries', () => {
+  test.each(['None', '10.1.1.1'])(
+    'include a service without selector at %s by its endpoints, once the pod is known',
+    clusterIP => {
+      const services = [service('db', { clusterIP, selector: {} }), slice('db', [{ ip: '10.0.0.1' }])];
+      expect(targets(world([...services, pod('web-1', '10.0.0.1')]))).toEqual(['db:80>8080']);
+      expect(targets(world(services))).toEqual([]);
+    },
+  );
+  test('of a WorkloadEntry are Kubernetes services and ServiceEntries that select it', () => {
     const state = world([
       workloadEntry('vm', { address: '10.0.0.1', labels: { app: 'web' } }),
       service('web'),
@@ -105,7 +108,7 @@ describe('service targets', () => {
     ]);
     expect(targets(state)).toEqual(['ext.example.com:80>80', 'web:80>8080']);
   });
-  test('proxies of one workload share the list', () => {
+  test('are one list for all proxies of a workload', () => {
     const state = world([
       service('web'),
       pod('web-1', '10.0.0.1', { labels: { app: 'web' } }),

@@ -8,7 +8,7 @@ const self: Cel = ['variable', 'self'];
 const type: Cel = ['member', self, 'type'];
 const is = (text: string): Cel => ['==', type, ['value', text]];
 
-describe('a rule in CEL', () => {
+describe('a CEL rule', () => {
   it.each<[string, Cel, Json, boolean]>([
     ['compares a member', is('A'), { type: 'A' }, true],
     ['is broken by an absent member', is('A'), {}, false],
@@ -38,7 +38,7 @@ describe('a rule in CEL', () => {
   ])('%s', (_, rule, value, kept) => {
     expect(compileCel(rule)(value)).toBe(kept);
   });
-  it('holds for every element if it holds for all, whatever fails elsewhere', () => {
+  it('holds for all elements only if each holds, and errors elsewhere do not matter', () => {
     const rule: Cel = ['all', self, 'x', ['==', ['member', ['variable', 'x'], 'n'], ['value', 1]]];
     expect(compileCel(rule)([{ n: 1 }, { n: 1 }])).toBe(true);
     expect(compileCel(rule)([{ n: 1 }, {}])).toBe(false);

@@ -51,7 +51,7 @@ function problems(json: Json, options?: DecodeOptions): readonly string[] {
   return isLeft(decoded) ? decoded.left.map(showProblem) : [];
 }
 
-describe('what is accepted', () => {
+describe('decoding accepts', () => {
   test.each<readonly [string, Json, unknown]>([
     ['an empty object', {}, {}],
     ['null members count as absent', { text: null, leaf: null, leaves: null, mode: null }, {}],
@@ -104,12 +104,12 @@ describe('what is accepted', () => {
     expect(value(json)).toEqual(expected);
   });
 
-  test('an absent object is an empty one', () => {
+  test('an absent object as an empty one', () => {
     expect(decode('x.Root', undefined, 'spec')).toMatchObject({ _tag: 'Right', right: {} });
     expect(decode('x.Root', null, 'spec')).toMatchObject({ _tag: 'Right', right: {} });
   });
 
-  test('map entries are sorted, whatever order they came in, and a key may be __proto__', () => {
+  test('map entries in any order, sorts them, and allows the key __proto__', () => {
     const json = JSON.parse('{"byName": {"b": {}, "__proto__": {"name": "p"}, "a": {}}}') as Json;
     const decoded = value(json) as { byName: object };
     expect(Object.entries(decoded.byName)).toEqual([
@@ -119,12 +119,12 @@ describe('what is accepted', () => {
     ]);
   });
 
-  test('unknown fields when they are to be ignored', () => {
+  test('unknown fields if they are to be ignored', () => {
     expect(value({ nope: 1, leaf: { name: 'x', nope: {} } }, { ignoreUnknown: true })).toEqual({ leaf: { name: 'x' } });
   });
 });
 
-describe('what is refused', () => {
+describe('decoding refuses', () => {
   test.each<readonly [Json, string]>([
     [[], 'spec: expected an object, found a list'],
     ['x', 'spec: expected an object, found the string "x"'],
@@ -182,19 +182,19 @@ describe('what is refused', () => {
     ]);
   });
 
-  test('long values are shown shortened and long lists of problems are cut', () => {
+  test('long values shortened, and long lists of problems truncated', () => {
     expect(problems({ port: 'x'.repeat(1000) })[0]?.length).toBeLessThan(120);
     const many = Object.fromEntries(Array.from({ length: 3 * PROBLEMS_MAX }, (_, i) => [`f${i}`, 1]));
     expect(problems(many)).toHaveLength(PROBLEMS_MAX + 1);
     expect(problems(many).at(-1)).toBe('there are more problems');
   });
 
-  test('what is ignored is only the unknown field', () => {
+  test('only known fields with problems if unknown ones are ignored', () => {
     expect(problems({ nope: 1, mode: 'nope', port: 'x' }, { ignoreUnknown: true })).toHaveLength(2);
   });
 });
 
-describe('a VirtualService', () => {
+describe('decoding a VirtualService', () => {
   const spec: Json = {
     hosts: ['reviews'],
     http: [
@@ -207,7 +207,7 @@ describe('a VirtualService', () => {
       },
     ],
   };
-  test('is decoded with its types', () => {
+  test('gives a typed value', () => {
     const decoded = decodeIstio('istio.networking.v1alpha3.VirtualService', spec, 'spec');
     if (isLeft(decoded)) throw new Error(decoded.left.map(showProblem).join('\n'));
     const route = decoded.right.http?.[0];
@@ -221,7 +221,7 @@ describe('a VirtualService', () => {
     expect(route?.fault?.delay?.fixedDelay?.seconds).toBe(5);
   });
 
-  test('has its mistakes told', () => {
+  test('reports its problems', () => {
     const decoded = decodeIstio(
       'istio.networking.v1alpha3.VirtualService',
       { hosts: 'reviews', http: [{ timeout: 'soon', match: [{ uri: { exact: '/', prefix: '/' } }] }] },

@@ -35,7 +35,7 @@ describe('a stored value', () => {
   ])('%s', (_, given, stored) => {
     expect(JSON.stringify(asStored(rule, given))).toBe(JSON.stringify(stored));
   });
-  it('is stored as it is when it is stored again', () => {
+  it('is unchanged when it is stored again', () => {
     const once = asStored(rule, { options: { x: 'y' }, matches: [{ name: 'a' }] });
     expect(asStored(rule, once)).toEqual(once);
   });

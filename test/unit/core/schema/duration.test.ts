@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseDuration } from '../../../../src/core/schema/duration.ts';
 import { parameters } from '../../../property/seed.ts';
 
-describe('durations in Go syntax', () => {
+describe('a duration in Go syntax', () => {
   test.each([
     ['0', 0, 0],
     ['-0', 0, 0],
@@ -22,7 +22,7 @@ describe('durations in Go syntax', () => {
     ['1ns', 0, 1],
     ['0.9999999999s', 0, 999_999_999],
     ['2562047h47m16.854775807s', 9223372036, 854775807],
-  ])('%s', (text, seconds, nanos) => {
+  ])('such as %s is parsed', (text, seconds, nanos) => {
     expect(parseDuration(text)).toEqual({ seconds, nanos });
   });
 
@@ -44,11 +44,11 @@ describe('durations in Go syntax', () => {
     '--5s',
     '2562047h47m16.854775808s',
     '1h'.repeat(60),
-  ])('not %j', text => {
+  ])('such as %j is refused', text => {
     expect(parseDuration(text)).toBeUndefined();
   });
 
-  test('any count of nanoseconds in range is read exactly', () => {
+  test('is read exactly for any number of nanoseconds in range', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), nanos => {
         const parsed = parseDuration(`${nanos / 1_000_000_000n}s${nanos % 1_000_000_000n}ns`);

@@ -3,12 +3,12 @@
 import { isRight } from 'fp-ts/lib/Either.js';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
+import { mergePatch } from '../../../../src/core/base/merge-patch.ts';
 import { restore } from '../../../../src/core/fold/restore.ts';
 import { snapshotOf } from '../../../../src/core/fold/snapshot.ts';
 import type { State } from '../../../../src/core/state.ts';
 import type { Written } from '../../../../src/core/stores/config-store.ts';
 import { MemoryStore } from '../../../../src/core/stores/memory-store.ts';
-import { mergePatch } from '../../../../src/core/stores/merge-patch.ts';
 import { aggregateStore, readOnly, sourceStore, storeSchemas } from '../../../../src/core/stores/state-store.ts';
 import { step, world } from '../../world.ts';
 import { destinationRule, service, serviceEntry } from '../registry/fixtures.ts';
@@ -31,7 +31,7 @@ function versioned(object: JsonObject, resourceVersion: string): JsonObject {
   return { ...object, metadata: { ...(object.metadata as JsonObject), resourceVersion } };
 }
 
-describe('reading', () => {
+describe('reading from a config store', () => {
   const state = world([
     service('web', {}, { labels: { app: 'web' } }),
     service('db', {}, { labels: { app: 'db' } }),
@@ -41,7 +41,7 @@ describe('reading', () => {
   const names = (options: object): readonly string[] =>
     store.list('Service', options).map(({ obj }) => `${obj.namespace}/${obj.name}`);
 
-  test('by kind, namespace and labels, in the order of keys', () => {
+  test('selects by kind, namespace and labels, in the order of keys', () => {
     expect(names({})).toEqual(['default/db', 'default/web', 'prod/web']);
     expect(names({ namespace: 'default' })).toEqual(['default/db', 'default/web']);
     expect(names({ labels: { app: 'web' } })).toEqual(['default/web', 'prod/web']);
@@ -49,38 +49,38 @@ describe('reading', () => {
     expect(store.list('Gateway')).toEqual([]);
   });
 
-  test('an object has the seq of its event for a version, unless it brought one', () => {
+  test('versions an object by the seq of its event, unless it has a version', () => {
     expect(store.get({ kind: 'Service', namespace: 'prod', name: 'web' })?.resourceVersion).toBe(String(state.seq));
     const given = step(state, { kind: 'Add', source: 'kube/Kubernetes', object: versioned(service('x'), '77') }).state;
     const found = sourceStore(given, 'kube/Kubernetes').get({ kind: 'Service', namespace: 'default', name: 'x' });
     expect(found).toMatchObject({ resourceVersion: '77', object: { metadata: { resourceVersion: '77' } } });
   });
 
-  test('every kind has a schema', () => {
+  test('has a schema for every kind', () => {
     expect(storeSchemas.find(({ kind }) => kind === 'Namespace')).toMatchObject({ clusterScoped: true, group: '' });
     expect(storeSchemas.find(({ kind }) => kind === 'Gateway')?.versions[0]).toBe('v1');
   });
 });
 
-describe('all sources together', () => {
+describe('a config store over all sources', () => {
   const entry = (host: string): JsonObject => serviceEntry('e', { hosts: [host] });
   const one = step(world([]), { kind: 'Add', source: 'kube/Kubernetes', object: entry('kube.example.com') }).state;
   const two = step(one, { kind: 'Add', source: 'file/Kubernetes', object: entry('file.example.com') }).state;
   const name = { kind: 'ServiceEntry', namespace: 'default', name: 'e' } as const;
 
-  test('show the object with precedence once', () => {
+  test('shows the object of the source with precedence once', () => {
     const all = aggregateStore(two, 'runtime/Kubernetes').list('ServiceEntry');
     expect(all.map(({ source }) => source)).toEqual(['file/Kubernetes']);
     expect(sourceStore(two, 'kube/Kubernetes').get(name)?.obj.spec).toMatchObject({ hosts: ['kube.example.com'] });
   });
 
-  test('write as one of them', () => {
+  test('writes as one of them', () => {
     expect(aggregateStore(two, 'runtime/Kubernetes').delete(name)).toMatchObject({
       right: [{ source: 'runtime/Kubernetes', kind: 'Delete' }],
     });
   });
 
-  test('can be for reading only', () => {
+  test('can be read-only', () => {
     const store = readOnly(aggregateStore(two, 'x/Kubernetes'));
     const refused = { kind: 'ReadOnly', object: 'ServiceEntry/default/e' };
     expect(store.get(name)).toBeDefined();
@@ -96,8 +96,8 @@ describe('all sources together', () => {
   });
 });
 
-describe('writing', () => {
-  test('nothing changes before the facts are folded', () => {
+describe('writing to a config store', () => {
+  test('changes nothing before the facts are folded', () => {
     const state = world([]);
     const written = sourceStore(state, 'file/Kubernetes').create(versioned(destinationRule('r', 'web'), '5'));
     expect(written).toMatchObject({ right: [{ kind: 'Add', source: 'file/Kubernetes' }] });
@@ -105,7 +105,7 @@ describe('writing', () => {
     expect(sourceStore(state, 'file/Kubernetes').get(rule)).toBeUndefined();
   });
 
-  test('create, then only once', () => {
+  test('creates an object once', () => {
     const store = filled();
     expect(store.get(rule)?.resourceVersion).toBe('1');
     expect(error(store.create(destinationRule('r', 'web')))).toEqual({
@@ -114,7 +114,7 @@ describe('writing', () => {
     });
   });
 
-  test('of two who read the same version, the second is told', () => {
+  test('refuses the second of two writers that read the same version', () => {
     const store = filled();
     const read = store.get(rule)!.object;
     ok(store.update({ ...read, spec: { host: 'first' } }));
@@ -129,14 +129,14 @@ describe('writing', () => {
     expect(store.get(rule)?.obj.spec).toEqual({ host: 'third' });
   });
 
-  test('the status is written apart from the rest', () => {
+  test('writes the status separately', () => {
     const store = filled();
     ok(store.updateStatus({ ...destinationRule('r', 'ignored'), status: { conditions: [] } }));
     ok(store.update({ ...destinationRule('r', 'kept'), status: { conditions: [{ type: 'ignored' }] } }));
     expect(store.get(rule)?.object).toMatchObject({ spec: { host: 'kept' }, status: { conditions: [] } });
   });
 
-  test('a patch merges, and may carry its precondition', () => {
+  test('merges a patch, which may have a precondition', () => {
     const store = filled();
     ok(store.patch(rule, { spec: { trafficPolicy: { loadBalancer: { simple: 'RANDOM' } } } }));
     expect(store.get(rule)?.obj.spec).toMatchObject({ host: 'web', trafficPolicy: {} });
@@ -147,14 +147,14 @@ describe('writing', () => {
     expect(error(store.patch(rule, 7))).toMatchObject({ kind: 'Invalid' });
   });
 
-  test('delete, with and without a version', () => {
+  test('deletes with and without a version', () => {
     const store = filled();
     expect(error(store.delete(rule, '9'))).toMatchObject({ kind: 'Conflict', current: '1' });
     ok(store.delete(rule, '1'));
     expect(store.get(rule)).toBeUndefined();
   });
 
-  test('what is not there cannot be changed', () => {
+  test('refuses to change a missing object', () => {
     const store = filled();
     const missing = { kind: 'NotFound', object: 'DestinationRule/default/none' };
     for (const written of [
@@ -171,7 +171,7 @@ describe('writing', () => {
     [{ apiVersion: 'v9', kind: 'Thing', metadata: { name: 'x' } }, 'Thing/x'],
     [{ ...destinationRule('r', 'web'), metadata: {} }, 'DestinationRule'],
     [{ ...destinationRule('r', 'web'), spec: { host: 7 } }, 'DestinationRule/default/r'],
-  ])('what is invalid is not written: %j', (object, named) => {
+  ])('refuses an invalid object: %j', (object, named) => {
     expect(error(new MemoryStore().create(object as JsonObject))).toMatchObject({ kind: 'Invalid', object: named });
   });
 });
@@ -185,11 +185,11 @@ test.each([
   [{ a: 1 }, ['x'], ['x']],
   [{}, { a: { b: { c: null } } }, { a: { b: {} } }],
   [undefined, { a: 1 }, { a: 1 }],
-])('merge patch of %j with %j', (target, patch, expected) => {
+])('a merge patch of %j with %j', (target, patch, expected) => {
   expect(mergePatch(target as never, patch as never)).toEqual(expected);
 });
 
-test('a Gateway of the Gateway API is deleted by what it calls itself', () => {
+test('a Gateway of the Gateway API is deleted by its apiVersion', () => {
   const gateway: JsonObject = {
     apiVersion: 'gateway.networking.k8s.io/v1beta1',
     kind: 'Gateway',
@@ -204,12 +204,12 @@ test('a Gateway of the Gateway API is deleted by what it calls itself', () => {
   expect(store.get(name)).toBeUndefined();
 });
 
-describe('two who write the status of one object', () => {
+describe('concurrent writers of a status', () => {
   const status = (store: MemoryStore, message: string): JsonObject => ({
     ...store.get(rule)!.object,
     status: { conditions: [{ message }] },
   });
-  test('the second hears of the first, although nothing that counts has changed', () => {
+  test('conflict even if no projected field has changed', () => {
     const store = filled();
     const [one, two] = [status(store, 'one'), status(store, 'two')];
     const obj = store.get(rule)?.obj;
@@ -219,7 +219,7 @@ describe('two who write the status of one object', () => {
     ok(store.updateStatus(status(store, 'two')));
     expect(store.get(rule)?.object.status).toEqual({ conditions: [{ message: 'two' }] });
   });
-  test('the same again is no new version; a snapshot knows the version', () => {
+  test('make no new version for equal content, and a snapshot keeps the version', () => {
     const store = filled();
     ok(store.updateStatus(status(store, 'one')));
     const written = store.get(rule)?.resourceVersion;

@@ -27,8 +27,8 @@ const host = (name: string): VirtualHost => ({
   routes: [{ match: { prefix: '/' }, route: { cluster: `outbound|80||${name}` } }],
 });
 
-describe('messages', () => {
-  test('nested Any are packed, Struct is plain JSON, protojson shows all of it', () => {
+describe('encoding of messages', () => {
+  test('packs nested Any, writes Struct as plain JSON, and shows all of it in protojson', () => {
     const router = any('envoy.extensions.filters.http.router.v3.Router', { suppressEnvoyHeaders: true });
     const manager = any('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
       statPrefix: 'inbound',
@@ -77,7 +77,7 @@ describe('messages', () => {
     });
   });
 
-  test('an Any of an unknown type keeps its bytes and is shown as base64', () => {
+  test('keeps the bytes of an Any of an unknown type, shown as base64', () => {
     const typedConfig = anyBytes('type.googleapis.com/contrib.Filter', Uint8Array.of(1, 2, 3));
     const bytes = encodeMessage('envoy.config.listener.v3.Filter', { name: 'x', typedConfig });
     expect(toProtoJson('envoy.config.listener.v3.Filter', bytes)).toEqual({
@@ -86,12 +86,12 @@ describe('messages', () => {
     });
   });
 
-  test('an Any of an unknown type without bytes is an error, not an empty message', () => {
+  test('refuses an Any of an unknown type without bytes', () => {
     const typedConfig = { '@type': 'type.googleapis.com/contrib.Filter', setting: 1 };
     expect(() => encodeMessage('envoy.config.listener.v3.Filter', { typedConfig })).toThrow(/contrib\.Filter/);
   });
 
-  test('encode the name table of the DNS proxy', () => {
+  test('supports the name table of the DNS proxy', () => {
     const table = {
       'a.b.svc.cluster.local': { ips: ['10.0.0.1'], registry: 'Kubernetes', shortname: 'a', namespace: 'b' },
     };
@@ -99,16 +99,16 @@ describe('messages', () => {
     expect(toProtoJson('istio.networking.nds.v1.NameTable', bytes)).toEqual({ table });
   });
 
-  test('may be frozen', () => {
+  test('accepts frozen messages', () => {
     const metadata = Object.freeze({ filterMetadata: Object.freeze({ b: Object.freeze({ x: 1 }), a: {} }) });
     expect(encodeMessage(CLUSTER, Object.freeze({ name: 'x', metadata })).length).toBeGreaterThan(0);
   });
 });
 
-describe('resources', () => {
+describe('encoding of resources', () => {
   const cluster = { name: 'c', type: Cluster_DiscoveryType.EDS, metadata: { filterMetadata: { a: {}, b: {} } } };
 
-  test('are encoded once per object', () => {
+  test('happens once per object', () => {
     const encoded: string[] = [];
     const one = noted(cluster, encoded);
     const first = encodeResource(typeUrl(CLUSTER), 'c', one);
@@ -116,7 +116,7 @@ describe('resources', () => {
     expect(encoded).toHaveLength(1);
   });
 
-  test('equal content has one version, other content another', () => {
+  test('gives equal content one version, and other content another', () => {
     const { version } = encodeResource(typeUrl(CLUSTER), 'c', cluster);
     expect(version).toMatch(/^[0-9a-f]{16}$/);
     const reordered = { metadata: { filterMetadata: { b: {}, a: {} } }, type: 3, name: 'c' } as const;
@@ -124,14 +124,14 @@ describe('resources', () => {
     expect(encodeResource(typeUrl(CLUSTER), 'c', { ...cluster, name: 'd' }).version).not.toBe(version);
   });
 
-  test('the same object under another name or type is another resource', () => {
+  test('gives the same object under another name or type another resource', () => {
     const empty = {};
     const one = encodeResource(typeUrl(CLUSTER), 'one', empty);
     expect(encodeResource(typeUrl(CLUSTER), 'two', empty).name).toBe('two');
     expect(encodeResource(typeUrl(LISTENER), 'one', empty).version).not.toBe(one.version);
   });
 
-  test('frames hold the body, whatever its length', () => {
+  test('writes frames around bodies of any length', () => {
     for (const length of [0, 1, 126, 127, 128, 16_383, 16_384, 2_097_152]) {
       const encoded = encodeResource(typeUrl(CLUSTER), 'n', { name: 'x'.repeat(length) });
       const read = typeOf('envoy.service.discovery.v3.DiscoveryResponse').decode(encoded.sotwFrame) as unknown as {
@@ -144,15 +144,15 @@ describe('resources', () => {
     }
   });
 
-  test('of an unknown type are an error that names the type', () => {
+  test('refuses an unknown type by name', () => {
     expect(() => encodeResource('type.googleapis.com/no.Such', 'x', {})).toThrow('no protobuf type no.Such');
   });
 });
 
-describe('parts', () => {
+describe('encoding of parts', () => {
   const names = Array.from({ length: 20 }, (_, i) => `part-${i}`);
 
-  test('of a changed route configuration: only the changed virtual host is encoded again', () => {
+  test('of a changed route configuration repeats only the changed virtual host', () => {
     const encoded: string[] = [];
     const all = names.map(name => noted(host(name), encoded));
     encodeResource(typeUrl(ROUTES), '80', { name: '80', virtualHosts: all, validateClusters: { value: false } });
@@ -168,7 +168,7 @@ describe('parts', () => {
     expect(Buffer.from(bytes)).toEqual(Buffer.from(encodeMessage(ROUTES, afresh)));
   });
 
-  test('of a changed listener: only the changed filter chain is encoded again', () => {
+  test('of a changed listener repeats only the changed filter chain', () => {
     const chain = (name: string): FilterChain => ({ name, filters: [{ name: 'f', typedConfig: anyStruct({ name }) }] });
     const encoded: string[] = [];
     const all = names.map(name => noted(chain(name), encoded));
@@ -182,7 +182,7 @@ describe('parts', () => {
     expect(Buffer.from(bytes)).toEqual(Buffer.from(encodeMessage(LISTENER, afresh)));
   });
 
-  test('in a short list are encoded twice at most', () => {
+  test('happens twice at most in a short list', () => {
     const encoded: string[] = [];
     const few = [noted(host('a'), encoded), noted(host('b'), encoded)];
     for (let i = 0; i < 4; i++) encodeMessage(ROUTES, { name: `${i}`, virtualHosts: few });
@@ -191,7 +191,7 @@ describe('parts', () => {
     expect(encodeMessage(ROUTES, { name: '4', virtualHosts: few })).toEqual(encodeMessage(ROUTES, afresh));
   });
 
-  test('that come again within a resource, at any depth, encode as if they were different objects', () => {
+  test('treats parts repeated within a resource, at any depth, as different objects', () => {
     // Lengths on both sides of what takes another byte, so that what was written moves while it is remembered.
     for (const length of [1, 90, 118, 126, 127, 128, 300, 16_300, 20_000]) {
       const make = (): Plain => {
@@ -209,7 +209,7 @@ describe('parts', () => {
     }
   });
 
-  test('may be used twice, be empty or be absent', () => {
+  test('allows parts that are shared, empty or absent', () => {
     const a = host('a');
     for (const message of [{ virtualHosts: [a, a] }, { name: 'x', virtualHosts: [] }, { name: 'x' }]) {
       expect(Buffer.from(encodeMessage(ROUTES, message))).toEqual(Buffer.from(encodeUnpacked(typeOf(ROUTES), message)));

@@ -52,7 +52,7 @@ const setOf = (connection: string, typeUrl: string) => {
 };
 
 describe('the engine', () => {
-  test('gives names in order, omits absent ones, and gives undefined for types that are not generated', () => {
+  test('gives names in order, omits absent ones, and gives undefined for unknown types', () => {
     expect([...setOf('one', CDS)!.versions.keys()]).toEqual(['a', 'b']);
     expect([...setOf('one', EDS)!.versions.keys()]).toEqual(['a', 'c']);
     const proxy = host.state().proxies.get('one')!;

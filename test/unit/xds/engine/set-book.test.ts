@@ -8,7 +8,7 @@ const CDS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
 const EDS = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment';
 const resource = (name: string): Resource<object> => ({ name, message: { name }, problems: [] });
 
-test('set book: lists of the identical resources have one set', () => {
+test('set book: lists of identical resources have one set', () => {
   const [a, b, c] = ['a', 'b', 'c'].map(resource) as [Resource<object>, Resource<object>, Resource<object>];
   const book = new SetBook();
   const list = [a, b];

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { HANG_UPS_PER_TICK, HangUpQueue } from '../../../../src/xds/grpc/hang-up-queue.ts';
 import { countLoopTurns } from '../../loop-turns.ts';
 
-test('hang-up queue: connections that end in one tick are closed in several', async () => {
+test('hang-up queue: connections that end in one tick are closed over several ticks', async () => {
   const hangUps = new HangUpQueue();
   const log: string[] = [];
   const sockets = Array.from({ length: 2 * HANG_UPS_PER_TICK + 1 }, (_, i) => {

@@ -12,8 +12,8 @@ import { toProtoJson } from '../../../../src/xds/wire/protojson.ts';
 const CLUSTER = 'envoy.config.cluster.v3.Cluster';
 const encoded = ['a', 'b'].map(name => encodeResource(typeUrl(CLUSTER), name, { name }));
 
-describe('responses', () => {
-  test('of state of the world decode to what was put in', () => {
+describe('encoded discovery responses', () => {
+  test('decode to their content in state of the world', () => {
     const bytes = discoveryResponse({
       versionInfo: 'v1',
       typeUrl: typeUrl(CLUSTER),
@@ -33,7 +33,7 @@ describe('responses', () => {
     });
   });
 
-  test('delta', () => {
+  test('decode to their content in delta', () => {
     const bytes = deltaDiscoveryResponse({
       systemVersionInfo: 'v1',
       typeUrl: typeUrl(CLUSTER),
@@ -56,7 +56,7 @@ describe('responses', () => {
   });
 });
 
-describe('requests', () => {
+describe('decoded discovery requests', () => {
   test('have a node in the first request of a stream', () => {
     const bytes = encodeMessage('envoy.service.discovery.v3.DiscoveryRequest', {
       node: {
@@ -109,7 +109,7 @@ describe('requests', () => {
     });
   });
 
-  test('delta', () => {
+  test('have the subscriptions and versions of delta', () => {
     const bytes = encodeMessage('envoy.service.discovery.v3.DeltaDiscoveryRequest', {
       typeUrl: typeUrl(CLUSTER),
       resourceNamesSubscribe: ['*', 'a'],
@@ -129,7 +129,7 @@ describe('requests', () => {
     });
   });
 
-  test('that are malformed are an error', () => {
+  test('are errors if malformed', () => {
     expect(() => decodeDiscoveryRequest(Uint8Array.of(0x0a, 0xff))).toThrow();
     expect(() => decodeDeltaDiscoveryRequest(Uint8Array.of(0xff, 0xff, 0xff))).toThrow();
   });

@@ -22,7 +22,7 @@ describe('response bodies', () => {
   const names = ['a', 'b'];
   const removed = ['gone', ''];
 
-  it.each(['sotw', 'delta'] as const)('mean what a response encoded alone means: %s', protocol => {
+  it.each(['sotw', 'delta'] as const)('decode like a response encoded alone: %s', protocol => {
     const content: ResponseContent = { protocol, set, names, removed: protocol === 'delta' ? removed : none };
     const version = set.digest.slice(0, 16);
     const made = names.map(name => set.resources.get(name)!);
@@ -39,7 +39,7 @@ describe('response bodies', () => {
     expect(decoded(protocol, new SharedBodies().pieces(content, 'n'))).toEqual(decoded(protocol, [alone]));
   });
 
-  it('are one buffer for all streams with the same content, whatever their nonces', () => {
+  it('are one buffer for all streams with the same content, for any nonces', () => {
     const bodies = new SharedBodies();
     const content: ResponseContent = { protocol: 'delta', set, names, removed: none };
     const [first, nonce] = bodies.pieces(content, 'one');

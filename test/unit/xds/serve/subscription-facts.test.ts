@@ -27,7 +27,7 @@ function subscribed(connection: string, subscribe: readonly string[], unsubscrib
 }
 
 describe('subscription facts', () => {
-  test('list names once for all proxies that subscribe to the same', () => {
+  test('list names once for all proxies with the same subscription', () => {
     const listed = new SubscriptionFacts();
     const kinds = (facts: readonly Unrecorded[]): readonly string[] => facts.map(({ kind }) => kind);
     expect(kinds(listed.facts(subscribed('a', many), undefined))).toEqual(['Names', 'ProxySubscribed']);

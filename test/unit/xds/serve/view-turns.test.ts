@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ViewTurns } from '../../../../src/xds/serve/view-turns.ts';
 import { countLoopTurns } from '../../loop-turns.ts';
 
-/** Work of so many pieces, done as far as the allowance goes. */
+/** Work of a given number of pieces, done until the allowance is used up. */
 function work(pieces: number, log: string[], name: string) {
   let done = 0;
   return (allowance: number) => {

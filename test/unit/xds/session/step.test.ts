@@ -184,11 +184,11 @@ describe('blamed names', () => {
     ['Only unique values for domains are permitted', []],
     ["resource 'x' is bad.", ['x']],
     ['about x.', ['x']],
-  ])('%s', (message, blamed) => {
+  ])('are parsed from %s', (message, blamed) => {
     expect(blamedNames(message, sent)).toEqual(blamed);
   });
 
-  test('are the one resource of a response, whatever the message', () => {
+  test('are the one resource of a response, for any message', () => {
     expect(blamedNames('no', ['a'])).toEqual(['a']);
     expect(blamedNames('no', [])).toEqual([]);
   });

@@ -67,7 +67,7 @@ describe('protojson', () => {
         typedExtensionProtocolOptions: { a: { '@type': 'type.googleapis.com/google.protobuf.BoolValue', value: true } },
       },
     ],
-  ])('%s', (_, name, json) => {
+  ])('reads and writes %s', (_, name, json) => {
     expect(roundTrip(name, json)).toEqual(json);
   });
 
@@ -82,7 +82,7 @@ describe('protojson', () => {
     [{ name: 5 }, /expected string/],
     [{ transportSocket: { typedConfig: { '@type': 'type.googleapis.com/contrib.Filter' } } }, /contrib\.Filter/],
     [[], /expected object/],
-  ])('%j is refused with a reason', (json, reason) => {
+  ])('refuses %j with a reason', (json, reason) => {
     const read = fromProtoJson('envoy.config.cluster.v3.Cluster', json);
     expect(isLeft(read) && read.left).toMatch(reason);
   });

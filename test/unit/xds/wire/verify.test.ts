@@ -38,7 +38,7 @@ describe('verifyMessage', () => {
       { transportSocket: { typedConfig: { '@type': 'x/google.protobuf.Struct', a: 1 } } },
       'transportSocket.typedConfig<google.protobuf.Struct>: has no `value`',
     ],
-  ])('%j', (message, mistake) => {
+  ])('reports the problems of %j', (message, mistake) => {
     expect(verifyMessage(CLUSTER, message)).toEqual([mistake]);
   });
 

@@ -12,7 +12,7 @@ const subsets = fc.constantFrom('', 'v1', 'canary-2');
 const ports = fc.integer({ min: 1, max: 65535 });
 
 describe('names of clusters', () => {
-  it('give back what they were made of', () => {
+  it('are parsed into the parts they were built from', () => {
     fc.assert(
       fc.property(hosts, subsets, ports, (hostname, subset, port) => {
         const parts = { direction: 'outbound', port, subset, hostname };
@@ -24,7 +24,7 @@ describe('names of clusters', () => {
   });
 
   it.each(['BlackHoleCluster', '', 'outbound|80|x', 'sideways|80||a', 'outbound|x||a', 'outbound|80||a|b'])(
-    '%s is none',
+    'reject %s',
     name => {
       expect(parseClusterName(name)).toBeUndefined();
     },

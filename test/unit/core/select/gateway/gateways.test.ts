@@ -34,8 +34,8 @@ function groups(found: MergedGateway): unknown {
   ]);
 }
 
-describe('which Gateways apply', () => {
-  it('those whose selector fits, or that have none', () => {
+describe('the Gateways that apply to a proxy', () => {
+  it('have a matching selector or none', () => {
     const found = merged([
       gateway('a', [server(80, 'HTTP')]),
       gateway('b', [server(81, 'HTTP')], { selector: {} }),
@@ -44,18 +44,18 @@ describe('which Gateways apply', () => {
     expect(found.groups.map(group => group.port)).toEqual([80, 81]);
   });
 
-  it('of other namespaces too, unless scoped', () => {
+  it('may be in other namespaces, unless scoped', () => {
     const far = { ...gateway('a', [server(80, 'HTTP')]), metadata: { name: 'a', namespace: 'far' } };
     expect(merged([far]).groups).toHaveLength(1);
     expect(merged([far], { PILOT_SCOPE_GATEWAY_TO_NAMESPACE: 'true' }).groups).toHaveLength(0);
   });
 });
 
-describe('ports', () => {
+describe('ports of a Gateway', () => {
   const target = (ports: readonly JsonObject[], labels: JsonObject = {}): JsonObject =>
     service('gw', 'edge', { clusterIP: '10.96.0.9', selector: { istio: 'ingressgateway' }, ports }, { labels });
 
-  it('are resolved through the services of the gateway, else taken as they are', () => {
+  it('are resolved through the services of the proxy, else used as they are', () => {
     const found = merged([
       target([{ name: 'http', port: 80, targetPort: 8080 }]),
       gateway('a', [server(80, 'HTTP'), server(90, 'HTTP')]),
@@ -63,7 +63,7 @@ describe('ports', () => {
     expect(Object.keys(found.routes).sort()).toEqual(['http.8080', 'http.90']);
   });
 
-  it('are taken as they are where the service says so', () => {
+  it('are used as they are where the service is annotated so', () => {
     const label = { 'experimental.istio.io/disable-gateway-port-translation': 'true' };
     const found = merged([
       target([{ name: 'http', port: 80, targetPort: 8080 }], label),
@@ -74,7 +74,7 @@ describe('ports', () => {
 });
 
 describe('servers on one port', () => {
-  it('of HTTP are one group, the oldest Gateway first', () => {
+  it('form one group for HTTP, the oldest Gateway first', () => {
     const found = merged([
       gateway('a', [server(80, 'HTTP2')], {}, { creationTimestamp: '2026-01-02T00:00:00Z' }),
       gateway('b', [server(80, 'HTTP')], {}, { creationTimestamp: '2026-01-01T00:00:00Z' }),
@@ -83,7 +83,7 @@ describe('servers on one port', () => {
     expect(found.routes['http.80']?.map(s => s.gatewayName)).toEqual(['edge/b', 'edge/a']);
   });
 
-  it('of different binds are apart', () => {
+  it('form separate groups for different binds', () => {
     const found = merged([gateway('a', [server(80, 'HTTP'), server(80, 'TCP', { bind: '10.0.0.1' })])]);
     expect(groups(found)).toEqual([
       [80, 'HTTP', '', ['http-80']],
@@ -91,13 +91,13 @@ describe('servers on one port', () => {
     ]);
   });
 
-  it('of TCP, or TLS beside plain HTTP, are refused', () => {
+  it('are refused for TCP, or for TLS beside plain HTTP', () => {
     const found = merged([gateway('a', [server(80, 'HTTP'), server(80, 'TCP'), server(80, 'HTTPS', { tls })])]);
     expect(groups(found)).toEqual([[80, 'HTTP', '', ['http-80']]]);
     expect(found.refused.map(refused => refused.server)).toEqual([1, 2]);
   });
 
-  it('of TLS are told apart by their hosts, and refused where they cannot be', () => {
+  it('are distinguished by their hosts for TLS, and refused where they cannot be', () => {
     const found = merged([
       gateway('a', [
         server(443, 'HTTPS', { tls, hosts: ['a.example.com'], port: { number: 443, name: 'one', protocol: 'HTTPS' } }),
@@ -110,15 +110,15 @@ describe('servers on one port', () => {
     expect(found.refused.map(refused => refused.gateway)).toEqual(['edge/b']);
   });
 
-  it('that redirect to TLS are plain HTTP', () => {
+  it('are plain HTTP if they redirect to TLS', () => {
     const [group] = merged([gateway('a', [server(80, 'HTTP', { tls: { httpsRedirect: true } })])]).groups;
     expect(group?.servers[0]?.tls).toBe(false);
     expect(group?.routeName).toBe('http.80');
   });
 });
 
-describe('hosts', () => {
-  it('are brought to one form', () => {
+describe('hosts of a server', () => {
+  it('are normalized', () => {
     const hosts = ['./a.example.com', '*/b.example.com', 'far/c.example.com'];
     const [group] = merged([gateway('a', [server(443, 'TLS', { tls: { mode: 'PASSTHROUGH' }, hosts })])]).groups;
     expect(group?.servers[0]?.server.hosts).toEqual(['edge/a.example.com', 'b.example.com', 'far/c.example.com']);
@@ -126,14 +126,14 @@ describe('hosts', () => {
     expect(group?.servers[0]?.routeName).toBe('');
   });
 
-  it('of any namespace and name are all', () => {
+  it('may be of any namespace and name', () => {
     const [group] = merged([gateway('a', [server(80, 'HTTP', { hosts: ['*/*', 'a.example.com'] })])]).groups;
     expect(group?.servers[0]?.server.hosts).toEqual(['*']);
   });
 });
 
-describe('identity', () => {
-  it('of a group survives the change of another Gateway', () => {
+describe('the identity of a server group', () => {
+  it('is kept when another Gateway changes', () => {
     const scene = new Scene([gateway('a', [server(80, 'HTTP')]), gateway('b', [server(81, 'HTTP')])]);
     scene.connect('gw', routerNode('edge'));
     const ask = (): MergedGateway => scene.tracker.get(scene.state, scene.state.proxies.get('gw')!, mergedGateway, '');

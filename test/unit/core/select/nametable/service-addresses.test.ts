@@ -16,7 +16,7 @@ const service = (given: Partial<Addresses>): Service =>
 describe('addresses of a service', () => {
   const dual = service({ clusterVips: { c1: ['10.0.0.1', 'fd00::1'], c2: ['10.2.0.1'] }, defaultAddress: '10.0.0.1' });
 
-  it('are the VIPs of the proxy’s cluster that it can use', () => {
+  it('are the VIPs of the proxy’s cluster in an address family that it supports', () => {
     expect(allAddresses(dual, view)).toEqual(['10.0.0.1']);
     expect(allAddresses(dual, { ...view, ipMode: 'ipv6' })).toEqual(['fd00::1']);
     expect(allAddresses(dual, { ...view, ipMode: 'dual' })).toEqual(['10.0.0.1']);
@@ -31,7 +31,7 @@ describe('addresses of a service', () => {
     expect(allAddresses(external, { ...view, ipMode: 'ipv6' })).toEqual(['240.0.0.0/24']);
   });
 
-  it('are the allocated ones where the proxy resolves them, one of them on a cut service', () => {
+  it('are the allocated ones where the proxy resolves them, and one of them where addresses are frozen', () => {
     const entry = service({ autoAllocatedV4: '240.240.0.1', autoAllocatedV6: '2001:2::1' });
     const resolves = { ...view, ipMode: 'dual' as const, bothFamilies: true, autoAllocated: true };
     expect(allAddresses(entry, view)).toEqual(['0.0.0.0']);

@@ -14,7 +14,7 @@ const disable = { mtls: { mode: 'DISABLE' } };
 const root = { namespace: 'istio-system' };
 const selector = { matchLabels: { app: 'a' } };
 
-test('namespace over mesh, oldest first, UNSET inherits', () => {
+test('PeerAuthentication of the namespace overrides that of the mesh, the oldest wins, and UNSET inherits', () => {
   expect(ask(world([]), namespaceMtlsMode, 'default')).toBe('PERMISSIVE');
   expect(ask(world([policy('m', strict, root)]), namespaceMtlsMode, 'default')).toBe('STRICT');
   const state = world([
@@ -27,7 +27,7 @@ test('namespace over mesh, oldest first, UNSET inherits', () => {
   expect(ask(unset, namespaceMtlsMode, 'default')).toBe('STRICT');
 });
 
-test('the workload policy, and its ports', () => {
+test('PeerAuthentication of a workload applies, with its ports', () => {
   const ports = { selector, ...strict, portLevelMtls: { 8080: { mode: 'DISABLE' }, 9090: { mode: 'UNSET' } } };
   const state = world([policy('w', ports), policy('n', disable)]);
   const proxy = proxyOf(nodeOf({ labels: { app: 'a' } }));
@@ -40,7 +40,7 @@ test('the workload policy, and its ports', () => {
   expect(endpointMtlsMode(reader, 'default', { app: 'b' }, 80)).toBe('DISABLE');
 });
 
-test('a selector in the root namespace makes a policy void', () => {
+test('PeerAuthentication with a selector in the root namespace applies to no workload', () => {
   const state = world([policy('m', { selector, ...strict }, root)]);
   const proxy = proxyOf(nodeOf({ namespace: 'istio-system', labels: { app: 'a' } }));
   expect(ask(state, inboundMtlsMode, '80', proxy)).toBe('PERMISSIVE');

@@ -24,7 +24,7 @@ function nameFor(
 }
 const inNamespace = (namespace: string, host = HOST, spec = {}) => rule(`${namespace}-rule`, host, spec, { namespace });
 
-describe('lookup', () => {
+describe('the lookup of a DestinationRule', () => {
   const all = [inNamespace('default'), inNamespace('prod'), inNamespace('istio-system')];
   test.each<[string, readonly WorldPart[], string]>([
     ["the client's namespace first", all, 'default/default-rule'],
@@ -47,37 +47,37 @@ describe('lookup', () => {
       'istio-system/istio-system-rule',
     ],
     ['a short name is of its own namespace', [rule('short', 'web', {}, { namespace: 'prod' })], 'prod/short'],
-  ])('%s', (_, rules, expected) => {
+  ])('prefers: %s', (_, rules, expected) => {
     expect(nameFor(world([web, ...rules]))).toBe(expected);
   });
 
-  test('the mesh default `.` makes rules private', () => {
+  test('takes rules as private by the mesh default `.`', () => {
     const mesh = { defaultDestinationRuleExportTo: ['.'] };
     expect(nameFor(world([web, inNamespace('prod')], { mesh }))).toBeUndefined();
     expect(nameFor(world([web, inNamespace('prod')], { mesh }), 'prod')).toBe('prod/prod-rule');
   });
 
-  test('a service outside the scope has none', () => {
+  test('finds none for a service outside the scope', () => {
     const scope = sidecar('s', { egress: [{ hosts: ['./*'] }] });
     expect(nameFor(world([web, inNamespace('default'), scope]))).toBeUndefined();
   });
 });
 
-describe('workload selectors', () => {
+describe('a DestinationRule with a workload selector', () => {
   const selected = rule('selected', HOST, { workloadSelector: { matchLabels: { app: 'a' } } });
   const general = rule('general', HOST, policy(1));
   const state = world([web, selected, general]);
-  test('a rule that selects the proxy wins for what it sends; inbound ignores it', () => {
+  test('wins for outbound traffic of the proxies it selects, and is ignored inbound', () => {
     expect(nameFor(state, 'default', { app: 'a' })).toBe('default/selected');
     expect(nameFor(state, 'default', { app: 'b' })).toBe('default/general');
     expect(nameFor(state, 'default', { app: 'a' }, 'inbound')).toBe('default/general');
   });
-  test('one that selects others hides the rules of other namespaces', () => {
+  test('hides rules of other namespaces from all other proxies', () => {
     expect(nameFor(world([web, selected, inNamespace('prod')]), 'default', { app: 'b' })).toBeUndefined();
   });
 });
 
-test('rules of one host merge: subsets by first name, the first policy', () => {
+test('DestinationRules of one host merge: subsets by first name, and the first policy', () => {
   const subset = (name: string, version: string) => ({ name, labels: { version } });
   const state = world([
     web,
@@ -100,17 +100,17 @@ test('rules of one host merge: subsets by first name, the first policy', () => {
   expect(both?.from.map(obj => obj.name)).toEqual(['a', 'b']);
 });
 
-describe('composition of policies', () => {
+describe('the effective traffic policy', () => {
   const pool = (maxConnections: number) => ({ tcp: { maxConnections } });
   const tls = { mode: 'SIMPLE' } as const;
   const general = { connectionPool: pool(1), tls, tunnel: { targetHost: 'h' } };
 
-  test('a port-level entry inherits nothing', () => {
+  test('lets a port-level entry inherit nothing', () => {
     const withPort = { ...general, portLevelSettings: [{ port: { number: 80 }, loadBalancer: {} }] };
     expect(policyOfPort(withPort, 80)).toEqual({ loadBalancer: {} });
     expect(policyOfPort(withPort, 81)).toEqual(general);
   });
-  test('a subset replaces whole fields; its port-level entry replaces all four', () => {
+  test('lets a subset replace whole fields, and its port-level entry all four', () => {
     const subset = { name: 'v1', trafficPolicy: { connectionPool: pool(2) } };
     expect(policyOfSubset(general, subset, 80)).toMatchObject({ connectionPool: pool(2), tls });
     const port = {
@@ -122,7 +122,7 @@ describe('composition of policies', () => {
     expect(composed?.tls).toBeUndefined();
     expect(policyOfSubset(general, { name: 'v2' }, 80)).toBe(general);
   });
-  test('the TLS mode of endpoints is that of the subset alone', () => {
+  test('takes the TLS mode of endpoints from the subset alone', () => {
     const spec = { trafficPolicy: general, subsets: [{ name: 'v1', trafficPolicy: { connectionPool: pool(2) } }] };
     expect(endpointTlsModeOfRule(spec, '', 80)).toBe('SIMPLE');
     expect(endpointTlsModeOfRule(spec, 'v1', 80)).toBeUndefined();

@@ -8,7 +8,7 @@ import { ask, world } from '../../../world.ts';
 import { withSpec } from '../../kinds/verdict.ts';
 import { pod, serviceEntry, workloadEntry } from '../../registry/fixtures.ts';
 
-describe('every kind of Istio that refers', () => {
+describe('the references of Istio kinds include', () => {
   const of = (kind: KindName, spec: JsonObject, rest: JsonObject = {}): JsonObject => ({
     ...withSpec(kind, spec),
     ...rest,

@@ -8,7 +8,7 @@ import { ask, world } from '../../../world.ts';
 import { withSpec } from '../../kinds/verdict.ts';
 import { node, pod } from '../../registry/fixtures.ts';
 
-describe('every other kind that refers', () => {
+describe('the references of other kinds include', () => {
   const of = (kind: KindName, spec: JsonObject, rest: JsonObject = {}): JsonObject => ({
     ...withSpec(kind, spec),
     ...rest,
@@ -176,7 +176,7 @@ describe('every other kind that refers', () => {
   });
 });
 
-test('a class of the cluster is found by its name alone', () => {
+test('references to a cluster-scoped class match by its name alone', () => {
   const gateway = withSpec('KubernetesGateway', {
     gatewayClassName: 'istio',
     listeners: [{ name: 'a', port: 80, protocol: 'HTTP' }],

@@ -53,7 +53,7 @@ metadata: { name: dr, namespace: prod }
 spec: { host: web, subsets: [{ name: v1, labels: { version: v1 } }] }
 `;
 
-test('given nothing that is referred to, then each reference is named with its path', () => {
+test('references to absent objects are each reported with their path', () => {
   const found = ask(world([referring]), danglingReferences, '');
   expect(found.map(({ kind, key, path, missing }) => `${kind}/${key} ${path}: ${missing}`)).toEqual([
     'AuthorizationPolicy/prod/ap spec.targetRefs[0]: KubernetesGateway/prod/kgw',
@@ -67,7 +67,7 @@ test('given nothing that is referred to, then each reference is named with its p
   ]);
 });
 
-test('given some of it, then only the rest is named', () => {
+test('references to existing objects are not reported', () => {
   const found = ask(withObjects(world([referring]), referred), danglingReferences, '');
   expect(found.map(({ path, missing }) => `${path}: ${missing}`)).toEqual([
     'spec.servers[0].tls.credentialName: Secret/prod/cert',
@@ -78,7 +78,7 @@ test('given some of it, then only the rest is named', () => {
   ]);
 });
 
-test('given a service without the subset, then the subset is missing', () => {
+test('references to a subset that the service does not have are reported', () => {
   const [service] = referred.split('---').filter(text => text.includes('kind: Service'));
   const found = ask(withObjects(world([referring]), service ?? ''), danglingReferences, '');
   expect(found.map(({ missing }) => missing)).toContain('subset v1 of web.prod.svc.cluster.local');

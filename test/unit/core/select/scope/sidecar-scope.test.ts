@@ -18,7 +18,7 @@ function scopeOf(parts: readonly WorldPart[], node = nodeOf()): SidecarScope {
 }
 const hosts = (services: SidecarScope['services']) => services.map(({ hostname }) => hostname.split('.')[0]);
 
-describe('which Sidecar', () => {
+describe('the Sidecar of a proxy', () => {
   const only = (host: string, rest = {}) => ({ egress: [{ hosts: [host] }], ...rest });
   const root = sidecar('root', only('*/far.other.svc.cluster.local'), { namespace: 'istio-system' });
   const general = sidecar('general', only('./near.default.svc.cluster.local'));
@@ -27,35 +27,35 @@ describe('which Sidecar', () => {
     only('./two.default.svc.cluster.local', { workloadSelector: { labels: { app: 'a' } } }),
   );
   const name = (parts: readonly WorldPart[], labels = {}) => scopeOf(parts, nodeOf({ labels })).sidecar?.name;
-  test('one that selects the proxy, else one without a selector, else the root default, else none', () => {
+  test('is one that selects it, else one without selector, else the root default, else none', () => {
     expect(name([root, general, chosen], { app: 'a' })).toBe('chosen');
     expect(name([root, general, chosen], { app: 'b' })).toBe('general');
     expect(name([root, chosen], { app: 'b' })).toBe('root');
     expect(name([chosen], { app: 'b' })).toBeUndefined();
   });
-  test('the root default is read from where the proxy is', () => {
+  test('resolves namespaces of the root default in the namespace of the proxy', () => {
     const here = sidecar('root', only('./*'), { namespace: 'istio-system' });
     expect(hosts(scopeOf([here, near, far]).services)).toEqual(['near']);
   });
 });
 
-describe('services of a listener', () => {
+describe('the services of an egress listener', () => {
   const egress = (...listeners: object[]) => sidecar('s', { egress: listeners } as never);
-  test('namespace and host patterns; `~` excludes nothing', () => {
+  test('match namespace and host patterns; `~` excludes nothing', () => {
     const scope = scopeOf([near, far, two, egress({ hosts: ['./near.default.svc.cluster.local', 'other/*', '~/*'] })]);
     expect(hosts(scope.services)).toEqual(['far', 'near']);
   });
-  test('a listener with a port takes that port of each service', () => {
+  test('have only the port of the listener, if it has one', () => {
     const port = { number: 81, protocol: 'TCP', name: 'tcp' };
     const scope = scopeOf([near, two, egress({ port, hosts: ['*/*'] })]);
     expect(scope.services.map(s => [s.name, s.ports.map(p => p.port)])).toEqual([['two', [81]]]);
   });
-  test('ports of one service in two listeners are one service again', () => {
+  test('are merged again if two listeners have ports of one service', () => {
     const listener = (number: number) => ({ port: { number, protocol: 'TCP', name: `p${number}` }, hosts: ['*/*'] });
     const scope = scopeOf([two, egress(listener(80), listener(81))]);
     expect(scope.services.map(s => s.ports.map(p => p.port))).toEqual([[80, 81]]);
   });
-  test('of one hostname the own namespace wins, then Kubernetes', () => {
+  test('prefer for one hostname the own namespace, then Kubernetes', () => {
     const host = 'near.default.svc.cluster.local';
     const entry = serviceEntry('ext', { hosts: [host] }, { namespace: 'other' });
     expect(scopeOf([near, entry]).services.map(s => s.namespace)).toEqual(['default']);
@@ -66,7 +66,7 @@ describe('services of a listener', () => {
   });
 });
 
-describe('destinations of VirtualServices', () => {
+describe('destinations of VirtualServices in a scope', () => {
   const egress = sidecar('s', { egress: [{ hosts: ['./*'] }] });
   const vs = (rest = {}) => virtualService('vs', { hosts: ['near'], http: [to('far.other.svc.cluster.local', rest)] });
   test('get clusters, but are no services of the listener', () => {
@@ -74,10 +74,10 @@ describe('destinations of VirtualServices', () => {
     expect(hosts(scope.services)).toEqual(['near', 'far']);
     expect(hosts(scope.egressListeners[0]!.services)).toEqual(['near']);
   });
-  test('rules for other source namespaces contribute nothing', () => {
+  test('ignore rules for other source namespaces', () => {
     expect(hosts(scopeOf([near, far, egress, vs({ match: [{ sourceNamespace: 'x' }] })]).services)).toEqual(['near']);
   });
-  test('only the ports that are named', () => {
+  test('are limited to the named ports', () => {
     const wide = service(
       'far',
       {
@@ -95,13 +95,13 @@ describe('destinations of VirtualServices', () => {
   });
 });
 
-test('a router sees all services, and its listener has none', () => {
+test('the scope of a router has all services, and its listener none', () => {
   const scope = scopeOf([near, far], nodeOf({ type: 'router' }));
   expect(hosts(scope.services)).toEqual(['far', 'near']);
   expect(scope.egressListeners[0]?.services).toEqual([]);
 });
 
-test('outbound policy: of the Sidecar, else of the mesh', () => {
+test('the outbound policy comes from the Sidecar, else from the mesh', () => {
   const mesh = { outboundTrafficPolicy: { mode: 'REGISTRY_ONLY' } };
   const policy = (parts: readonly WorldPart[]) =>
     ask(world(parts, { mesh }), sidecarScope, '').outboundTrafficPolicy.mode;
@@ -114,14 +114,14 @@ test('outbound policy: of the Sidecar, else of the mesh', () => {
   }
 });
 
-describe('sharing and stability', () => {
-  test('proxies of a namespace share one scope, whatever their labels, as long as no selector asks', () => {
+describe('a Sidecar scope', () => {
+  test('is shared by proxies of a namespace with any labels, while no selector asks for them', () => {
     const state = world([near, far]);
     const tracker = new Tracker();
     const [a, b] = ['a', 'b'].map(app => proxyOf(nodeOf({ labels: { app }, name: app, ip: '10.0.0.5' }), app));
     expect(tracker.get(state, a, sidecarScope, '')).toBe(tracker.get(state, b, sidecarScope, ''));
   });
-  test('a change outside the scope leaves it the identical object', () => {
+  test('keeps its identity over changes outside of it', () => {
     const before = world([near, far, sidecar('s', { egress: [{ hosts: ['./*'] }] })]);
     const tracker = new Tracker();
     const proxy = proxyOf(nodeOf());

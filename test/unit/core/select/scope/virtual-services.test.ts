@@ -8,15 +8,15 @@ import { to, virtualService } from '../../registry/fixtures.ts';
 const names = (state: Parameters<typeof ask>[0], namespace: string, gateway: string) =>
   ask(state, virtualServicesFor, { namespace, gateway }).map(vs => vs.name);
 
-test('exportTo: `*` wins over `~`, which wins over names; an empty list is none', () => {
+test('exportTo of a VirtualService: `*` wins over `~`, which wins over names; an empty list is private', () => {
   expect(exportsOf(['~', '*'], undefined, 'a').open).toBe(true);
   expect(exportsOf(['~', 'b'], undefined, 'a')).toEqual({ open: false, own: false, others: [] });
   expect(exportsOf([], ['.'], 'a')).toEqual({ open: false, own: true, others: [] });
   expect(exportsOf(['c', 'a', 'b'], undefined, 'a')).toEqual({ open: false, own: true, others: ['b', 'c'] });
 });
 
-describe('order and visibility', () => {
-  test('private before exported before public, each by age; others see the public ones', () => {
+describe('the VirtualServices of a namespace', () => {
+  test('are ordered private, exported, public, each by age; other namespaces see the public ones', () => {
     const vs = (name: string, day: number, exportTo?: string[], namespace = 'default') =>
       virtualService(name, { hosts: ['a.com'], http: [to('a')], ...(exportTo && { exportTo }) }, { day, namespace });
     const state = world([
@@ -29,7 +29,7 @@ describe('order and visibility', () => {
     expect(names(state, 'other', 'mesh')).toEqual(['open-old', 'open-new']);
   });
 
-  test('ties of age: by name, then namespace', () => {
+  test('break ties of age by name, then namespace', () => {
     const vs = (name: string, namespace: string) =>
       virtualService(name, { hosts: ['a.com'], http: [to('a')] }, { namespace });
     const state = world([vs('b', 'x'), vs('a', 'z'), vs('a', 'y')]);
@@ -37,7 +37,7 @@ describe('order and visibility', () => {
     expect(found.map(({ name, namespace }) => `${namespace}/${name}`)).toEqual(['y/a', 'z/a', 'x/b']);
   });
 
-  test('by gateway, names resolved in the namespace of the object', () => {
+  test('are selected by gateway, with names resolved in the namespace of the object', () => {
     const spec = { hosts: ['web'], gateways: ['gw', 'mesh'], http: [to('web', { match: [{ gateways: ['gw'] }] })] };
     const state = world([virtualService('vs', spec, { namespace: 'prod' })]);
     const [vs] = ask(state, virtualServicesFor, { namespace: 'default', gateway: 'prod/gw' });
@@ -67,7 +67,7 @@ describe('delegates', () => {
       },
     );
 
-  test('the rules of the delegate take the place of the rule, resolved in its namespace', () => {
+  test('replace the rule that names them, resolved in their own namespace', () => {
     const [vs] = ask(world([root({ name: 'root' }), leaf()]), virtualServicesFor, {
       namespace: 'default',
       gateway: 'mesh',
@@ -79,7 +79,7 @@ describe('delegates', () => {
     expect(vs?.spec.http?.[0]?.match).toEqual([expect.objectContaining({ uri: { prefix: '/api/v1' } })]);
   });
 
-  test('a delegate that is missing, or not exported to the root, takes its rule away; alone it never applies', () => {
+  test('remove the rule if they are missing or not exported to the root, and never apply alone', () => {
     expect(
       ask(world([root()]), virtualServicesFor, { namespace: 'default', gateway: 'mesh' })[0]?.spec.http,
     ).toHaveLength(1);
@@ -102,11 +102,11 @@ describe('delegates', () => {
     [{ sourceLabels: { a: '1' } }, { sourceLabels: { a: '2' } }, 0],
     [{ gateways: ['a'] }, { gateways: ['a', 'b'] }, 0],
     [{ gateways: ['a', 'b'] }, { gateways: ['a'] }, 1],
-  ])('root match %j and leaf match %j give %d rules', (rootMatch, leafMatch, count) => {
+  ])('merge root match %j and leaf match %j into %d rules', (rootMatch, leafMatch, count) => {
     expect(mergeDelegate({ match: [rootMatch] }, [{ match: [leafMatch] }])).toHaveLength(count);
   });
 
-  test('fields: the delegate first, then the root; redirect and route are never inherited', () => {
+  test('prefer fields of the delegate to those of the root, and never inherit redirect and route', () => {
     const [merged] = mergeDelegate(
       { timeout: { seconds: 1, nanos: 0 }, headers: { request: { set: { a: '1' } } }, redirect: { uri: '/' } },
       [{ timeout: { seconds: 2, nanos: 0 } }],

@@ -55,7 +55,7 @@ const tls = { 'tls.crt': 'chain', 'tls.key': 'key' };
 const certificate = { certificateChain: bytes('chain'), privateKey: bytes('key') };
 
 describe('secrets over ADS', () => {
-  it('are served of the own namespace, in both forms that Istio reads; the generic one wins', () => {
+  it('come from the own namespace, in both forms that Istio reads; the generic one wins', () => {
     const state = world([
       secret('edge', 'a', tls),
       secret('edge', 'b', { ...tls, cert: 'other chain', key: 'other key', 'tls.ocsp-staple': 'staple' }),
@@ -70,7 +70,7 @@ describe('secrets over ADS', () => {
     expect(served(state, 'kubernetes://c')?.tlsCertificate).toEqual({ ...certificate, ocspStaple: bytes('staple') });
   });
 
-  it('are absent without an identity, with another than the node claims, and of other namespaces', () => {
+  it('are absent without an identity, with one that differs from the node, and for other namespaces', () => {
     const state = world([secret('edge', 'a', tls), secret('other', 'a', tls)]);
     expect(served(state, 'kubernetes://a', router({}, []))).toBeUndefined();
     expect(served(state, 'kubernetes://a', router({ SERVICE_ACCOUNT: 'admin' }))).toBeUndefined();
@@ -80,7 +80,7 @@ describe('secrets over ADS', () => {
     expect(served(state, 'file-root:/etc/ca.pem')).toBeUndefined();
   });
 
-  it('are absent without both halves, and of types that nobody reads', () => {
+  it('are absent without certificate and key, and for types that Istio does not read', () => {
     const state = world([
       secret('edge', 'half', { 'tls.crt': 'chain' }),
       secret('edge', 'token', tls, 'kubernetes.io/service-account-token'),
@@ -89,7 +89,7 @@ describe('secrets over ADS', () => {
     expect(served(state, 'kubernetes://token')).toBeUndefined();
   });
 
-  it('give the roots under -cacert: of the Secret of that name, else of the one with the certificate', () => {
+  it('have the roots under -cacert, from the Secret of that name, else from the one with the certificate', () => {
     const state = world([
       secret('edge', 'own', { ...tls, 'ca.crt': 'roots', 'ca.crl': 'list' }),
       secret('edge', 'two', { ...tls, 'ca.crt': 'not these' }),
@@ -105,7 +105,7 @@ describe('secrets over ADS', () => {
     expect(served(state, 'kubernetes://bad-cacert')).toBeUndefined();
   });
 
-  it('by kubernetes-gateway:// only if a Gateway of the same namespace refers to them', () => {
+  it('are served by kubernetes-gateway:// only if a Gateway of the same namespace refers to them', () => {
     const named = 'kubernetes-gateway://edge/a';
     const objects = [secret('edge', 'a', { ...tls, 'ca.crt': 'roots' })];
     expect(served(world(objects), named)).toBeUndefined();
@@ -117,7 +117,7 @@ describe('secrets over ADS', () => {
     expect(served(mutual, `${named}-cacert`)?.validationContext).toEqual({ trustedCa: bytes('roots') });
   });
 
-  it('from ConfigMaps of any namespace of the config cluster', () => {
+  it('come from ConfigMaps of any namespace of the config cluster', () => {
     const map = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -131,7 +131,7 @@ describe('secrets over ADS', () => {
     expect(served(world([map]), 'configmap://ca')).toBeUndefined();
   });
 
-  it("are looked for in the proxy's own cluster first", () => {
+  it('are looked up in the proxy’s own cluster first', () => {
     const state = world([
       secret('edge', 'a', { 'tls.crt': 'config', 'tls.key': 'config' }),
       inCluster('remote', secret('edge', 'a', tls)),
@@ -140,7 +140,7 @@ describe('secrets over ADS', () => {
     expect(served(state, 'kubernetes://a')?.tlsCertificate?.privateKey).toEqual(bytes('config'));
   });
 
-  it('come and go with the Secret', () => {
+  it('are added and removed with the Secret', () => {
     const tracker = new Tracker();
     const proxy = router();
     expect(tracker.get(world([]), proxy, secretNamed, 'kubernetes://a')).toBeUndefined();
@@ -149,7 +149,7 @@ describe('secrets over ADS', () => {
   });
 });
 
-describe('what goes with secrets', () => {
+describe('the code around secrets', () => {
   it('shows no private key on a debug page', () => {
     const shown = withoutPrivateKeys({
       name: 'kubernetes://a',
@@ -170,7 +170,7 @@ describe('what goes with secrets', () => {
     }
   });
 
-  it('takes the first identity that fits', () => {
+  it('takes the first matching identity', () => {
     const proxy = router({}, [
       'https://x',
       'spiffe://td/ns/b/sa/gw',

@@ -23,8 +23,8 @@ function entry(spec: JsonObject, annotations: JsonObject = {}): JsonObject {
   return istio('ServiceEntry', 'default', 'ext', { hosts: ['ext.example.com'], ports, ...spec }, { annotations });
 }
 
-describe('a cluster of a plain service', () => {
-  it('has Istio defaults', () => {
+describe('the cluster of a plain service', () => {
+  it('has Istio’s defaults', () => {
     const { transportSocketMatches, filters, ...rest } = cluster(scene([]), 'p', NAME);
     expect(rest).toEqual({
       name: NAME,
@@ -66,14 +66,14 @@ describe('a cluster of a plain service', () => {
     expect(names).toContain(NAME);
   });
 
-  it('takes the pattern of statistics names', () => {
+  it('follows the pattern of statistics names', () => {
     const outboundClusterStatName = '%SERVICE%_%SERVICE_PORT_NAME%_%SERVICE_PORT%_%TARGET_PORT%_%SUBSET_NAME%';
     expect(cluster(scene([], { mesh: { outboundClusterStatName } }), 'p', NAME).altStatName).toBe(
       'web.default_http_80_0_;',
     );
   });
 
-  it('leaves metadata and metadata exchange out when the flags say so', () => {
+  it('omits metadata and metadata exchange if the flags say so', () => {
     const env = { PILOT_ENABLE_TELEMETRY_LABEL: 'false', PILOT_ENABLE_METADATA_EXCHANGE: 'false' };
     const message = cluster(scene([], { env }), 'p', NAME);
     expect(message.metadata).toBeUndefined();
@@ -81,8 +81,8 @@ describe('a cluster of a plain service', () => {
   });
 });
 
-describe('discovery', () => {
-  it('of a headless service is the original destination, but not on gateways', () => {
+describe('the discovery type', () => {
+  it('of a headless service is the original destination, except on gateways', () => {
     const headless = service('db', 'default', { clusterIP: 'None', ports: [{ name: 'tcp', port: 5432 }] });
     const name = 'outbound|5432||db.default.svc.cluster.local';
     expect(cluster(scene([headless]), 'p', name)).toMatchObject({
@@ -104,7 +104,7 @@ describe('discovery', () => {
       Cluster_DiscoveryType.LOGICAL_DNS,
       Cluster_DnsLookupFamily.ALL,
     ],
-  ])('of resolution %s %j resolves names and holds its endpoints', (resolution, annotations, type, family) => {
+  ])('of resolution %s %j resolves names and contains its endpoints', (resolution, annotations, type, family) => {
     const message = cluster(scene([entry({ resolution }, annotations)]), 'p', external);
     expect(message).toMatchObject({ type, dnsLookupFamily: family, respectDnsTtl: true });
     expect(message.loadAssignment?.endpoints?.[0]?.lbEndpoints?.[0]?.endpoint?.address?.socketAddress).toEqual({
@@ -114,7 +114,7 @@ describe('discovery', () => {
     expect(message.dnsJitter).toEqual({ seconds: 0, nanos: 100_000_000 });
   });
 
-  it('of resolution NONE connects where the client wanted, perhaps to another port', () => {
+  it('of resolution NONE connects to the requested address, with the target port if it differs', () => {
     const ports = [{ number: 443, name: 'tls', protocol: 'TLS', targetPort: 8443 }];
     const message = cluster(scene([entry({ resolution: 'NONE', ports })]), 'p', external);
     expect(message.type).toBe(Cluster_DiscoveryType.ORIGINAL_DST);
@@ -133,7 +133,7 @@ describe('discovery', () => {
     expect([...clustersOf(dynamic, 'p').keys()]).toContain('outbound|443||*.example.com');
   });
 
-  it('becomes the original destination by PASSTHROUGH, without endpoints of its own', () => {
+  it('becomes the original destination by PASSTHROUGH, without endpoints', () => {
     const rules = [entry({ resolution: 'DNS' }), rule('ext.example.com', passthrough)];
     const message = cluster(scene(rules), 'p', external);
     expect(message.type).toBe(Cluster_DiscoveryType.ORIGINAL_DST);
@@ -143,7 +143,7 @@ describe('discovery', () => {
 
 const passthrough = { trafficPolicy: { loadBalancer: { simple: 'PASSTHROUGH' } } };
 
-describe('the protocol of a cluster', () => {
+describe('the upstream protocol of a cluster', () => {
   const optionsOf = (s: Scene, connection = 'p', name = NAME) =>
     cluster(s, connection, name).typedExtensionProtocolOptions?.[httpOptions];
 
@@ -153,17 +153,17 @@ describe('the protocol of a cluster', () => {
     ['grpc', { explicitHttpConfig: { http2ProtocolOptions: {} } }],
     ['http2', { explicitHttpConfig: { http2ProtocolOptions: {} } }],
     ['foo', { useDownstreamProtocolConfig: { httpProtocolOptions: {}, http2ProtocolOptions: {} } }],
-  ])('of a port named %s', (name, expected) => {
+  ])('is derived from a port named %s', (name, expected) => {
     const options = optionsOf(scene([], {}, { name, port: 80 }));
     if (expected === undefined) expect(options).toBeUndefined();
     else expect(options).toMatchObject(expected);
   });
 
-  it('of an undetected port is not followed by gateways', () => {
+  it('of an undetected port is HTTP/1 on gateways', () => {
     expect(optionsOf(scene([], {}, { name: 'foo', port: 80 }), 'gw')).toBeUndefined();
   });
 
-  it('is upgraded by the mesh or by a rule, and ALPN says so', () => {
+  it('is upgraded by the mesh or by a rule, and ALPN lists it', () => {
     const upgraded = scene([], { mesh: { h2UpgradePolicy: 'UPGRADE' } });
     expect(optionsOf(upgraded)).toMatchObject({ explicitHttpConfig: { http2ProtocolOptions: {} } });
     expect(JSON.stringify(cluster(upgraded, 'p', NAME).transportSocketMatches)).toContain('"istio","h2"');
@@ -173,7 +173,7 @@ describe('the protocol of a cluster', () => {
     expect(optionsOf(scene([asked], {}, { name: 'tcp', port: 80 }))).toMatchObject({ explicitHttpConfig: {} });
   });
 
-  it('keeps HTTP/2 settings only where HTTP/2 is certain', () => {
+  it('has HTTP/2 settings only where HTTP/2 is certain', () => {
     const pool = { connectionPool: { http: { maxConcurrentStreams: 7 } } };
     expect(optionsOf(scene([rule('web', { trafficPolicy: pool })], {}, { name: 'grpc', port: 80 }))).toMatchObject({
       explicitHttpConfig: { http2ProtocolOptions: { maxConcurrentStreams: { value: 7 } } },

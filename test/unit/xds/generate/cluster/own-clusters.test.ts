@@ -20,7 +20,7 @@ function scene(extra: readonly JsonObject[] = [], options: SceneOptions = {}, me
 }
 
 describe('special clusters', () => {
-  it('of a sidecar', () => {
+  it('of a sidecar include black hole, passthrough and inbound passthrough', () => {
     const names = [...clustersOf(scene(), 'web').keys()];
     expect(names).toEqual([
       'BlackHoleCluster',
@@ -40,7 +40,7 @@ describe('special clusters', () => {
     ]);
   });
 
-  it('drop, or let through from an address of their own', () => {
+  it('drop traffic, or pass it through from a source address of their own', () => {
     const made = scene();
     expect(cluster(made, 'web', 'BlackHoleCluster')).toEqual({
       name: 'BlackHoleCluster',
@@ -56,7 +56,7 @@ describe('special clusters', () => {
     });
   });
 
-  it('have a server of credentials where its socket is mounted', () => {
+  it('include the credential server where its socket is mounted', () => {
     expect([...clustersOf(scene([], {}, { credential: 'true' }), 'web').keys()]).toContain('sds-external');
   });
 });
@@ -64,7 +64,7 @@ describe('special clusters', () => {
 describe('inbound clusters', () => {
   const name = 'inbound|8080||';
 
-  it('lead to the address that the client asked for', () => {
+  it('connect to the original destination address', () => {
     expect(cluster(scene(), 'web', name)).toMatchObject({
       type: Cluster_DiscoveryType.ORIGINAL_DST,
       cleanupInterval: { seconds: 9223372035, nanos: 0 },
@@ -73,7 +73,7 @@ describe('inbound clusters', () => {
     });
   });
 
-  it('lead to loopback where the mesh says so', () => {
+  it('connect to loopback where the mesh says so', () => {
     const message = cluster(scene([], { mesh: { inboundTrafficPolicy: { mode: 'LOCALHOST' } } }), 'web', name);
     expect(message.type).toBe(Cluster_DiscoveryType.STATIC);
     expect(message.upstreamBindConfig).toBeUndefined();
@@ -83,18 +83,18 @@ describe('inbound clusters', () => {
     });
   });
 
-  it('are not there without interception', () => {
+  it('are absent without interception', () => {
     expect([...clustersOf(scene([], {}, { INTERCEPTION_MODE: 'NONE' }), 'web').keys()]).not.toContain(name);
   });
 
-  it('take the connection pool of the rule, but not its load balancer', () => {
+  it('use the connection pool of the rule, but not its load balancer', () => {
     const trafficPolicy = { connectionPool: { tcp: { maxConnections: 3 } }, loadBalancer: { simple: 'RANDOM' } };
     const message = cluster(scene([rule('web', { trafficPolicy })]), 'web', name);
     expect(message.circuitBreakers?.thresholds?.[0]?.maxConnections).toEqual({ value: 3 });
     expect(message.lbPolicy).toBe(Cluster_LbPolicy.CLUSTER_PROVIDED);
   });
 
-  it('name every service of one service port', () => {
+  it('list every service of a service port', () => {
     const twin = service(
       'web-twin',
       'default',
@@ -109,21 +109,21 @@ describe('inbound clusters', () => {
     ['127.0.0.1:9000', { socketAddress: { address: '127.0.0.1', portValue: 9000 } }, false],
     ['0.0.0.0:9000', { socketAddress: { address: '10.0.0.1', portValue: 9000 } }, true],
     ['unix:///run/app.sock', { pipe: { path: '/run/app.sock' } }, true],
-  ])('of a Sidecar lead to %s', (defaultEndpoint, address, bound) => {
+  ])('of a Sidecar connect to %s', (defaultEndpoint, address, bound) => {
     const ingress = [{ port: { number: 8080, protocol: 'HTTP', name: 'http' }, defaultEndpoint }];
     const message = cluster(scene([istio('Sidecar', 'default', 'default', { ingress })]), 'web', name);
     expect(message.loadAssignment?.endpoints?.[0]?.lbEndpoints?.[0]?.endpoint?.address).toEqual(address);
     expect(message.upstreamBindConfig !== undefined).toBe(bound);
   });
 
-  it('of an IPv6 workload bind to IPv6', () => {
+  it('bind to IPv6 for an IPv6 workload', () => {
     const made = scene();
     const metadata = { NAMESPACE: 'default', LABELS: { app: 'web' } };
     made.connect('six', { id: 'sidecar~2001:db8::1~web.default~default.svc.cluster.local', metadata });
     expect(cluster(made, 'six', 'InboundPassthroughCluster').upstreamBindConfig?.sourceAddress?.address).toBe('::6');
   });
 
-  it('are the business of sidecars alone', () => {
+  it('exist for sidecars only', () => {
     const made = scene();
     made.connect('client', sidecarNode('other'));
     expect([...clustersOf(made, 'client').keys()].filter(one => one.startsWith('inbound|'))).toEqual([]);

@@ -24,8 +24,8 @@ function changed(before: ReturnType<typeof clustersOf>, after: ReturnType<typeof
   return [...names].filter(name => before.get(name) !== after.get(name)).sort();
 }
 
-describe('clusters', () => {
-  it('are one object for proxies that see the same', () => {
+describe('sharing of clusters', () => {
+  it('gives proxies with the same view the same object', () => {
     const made = scene();
     const forA = clustersOf(made, 'a');
     const runs = made.tracker.stats.generated;
@@ -33,7 +33,7 @@ describe('clusters', () => {
     expect(made.tracker.stats.generated).toBe(runs);
   });
 
-  it('are one object for proxies of other namespaces too, and are not looked at again for them', () => {
+  it('gives proxies of other namespaces the same object without evaluating it again', () => {
     const made = scene();
     made.connect('far', sidecarNode('elsewhere', { LABELS: { app: 'far' } }));
     const near = clustersOf(made, 'a');
@@ -44,7 +44,7 @@ describe('clusters', () => {
     expect(changed(clustersOf(made, 'a'), clustersOf(made, 'far'))).toEqual([host(3)]);
   });
 
-  it('asked for by name are the very ones that all clusters hold', () => {
+  it('gives by name the same objects as in the full set', () => {
     const made = scene();
     made.put(rule('web3', { subsets: [{ name: 'v1', labels: { version: 'v1' } }] }));
     const all = clustersOf(made, 'a');
@@ -55,14 +55,14 @@ describe('clusters', () => {
     }
   });
 
-  it('are made anew only for the service whose rule changes', () => {
+  it('rebuilds only the service whose rule changes', () => {
     const made = scene();
     const before = clustersOf(made, 'a');
     made.put(rule('web3', { trafficPolicy: { loadBalancer: { simple: 'RANDOM' } } }));
     expect(changed(before, clustersOf(made, 'a'))).toEqual([host(3)]);
   });
 
-  it('do not depend on endpoints of EDS services', () => {
+  it('does not depend on endpoints of EDS services', () => {
     const made = scene();
     const before = clustersOf(made, 'a');
     made.put({
@@ -79,14 +79,14 @@ describe('clusters', () => {
     expect(changed(after, clustersOf(made, 'a'))).toEqual([]);
   });
 
-  it('ignore a rule for a host that nobody has', () => {
+  it('ignores a rule for an unknown host', () => {
     const made = scene();
     const before = clustersOf(made, 'a');
     made.put(rule('nobody.example.com', { trafficPolicy: { loadBalancer: { simple: 'RANDOM' } } }));
     expect(changed(before, clustersOf(made, 'a'))).toEqual([]);
   });
 
-  it('of a rule for selected workloads differ between these and others', () => {
+  it('separates the workloads that a rule selects from the others', () => {
     const made = scene();
     const selector = { workloadSelector: { matchLabels: { app: 'a' } } };
     made.put(rule('web3', { ...selector, trafficPolicy: { loadBalancer: { simple: 'RANDOM' } } }));
@@ -94,8 +94,8 @@ describe('clusters', () => {
   });
 });
 
-describe('assignments', () => {
-  it('of many are those of each', () => {
+describe('sharing of assignments', () => {
+  it('gives for many names what it gives for each', () => {
     const made = scene();
     made.put(rule('web3', { subsets: [{ name: 'v1', labels: { version: 'v1' } }] }));
     const names = [host(1), 'outbound|80|v1|web3.default.svc.cluster.local', 'nonsense', host(COUNT), host(3)];
@@ -114,7 +114,7 @@ describe('assignments', () => {
   const assignmentOf = (made: Scene, connection: string, i: number) =>
     made.tracker.get(made.state, made.state.proxies.get(connection), endpointsOf, host(i));
 
-  it('are one object for proxies that see the same, and change alone', () => {
+  it('gives proxies with the same view the same object, and rebuilds one alone', () => {
     const made = scene();
     const three = assignmentOf(made, 'a', 3);
     const four = assignmentOf(made, 'a', 4);
@@ -124,7 +124,7 @@ describe('assignments', () => {
     expect(assignmentOf(made, 'a', 4)).toBe(four);
   });
 
-  it('are shared by proxies of different zones until localities matter', () => {
+  it('spans proxies of different zones until localities matter', () => {
     const made = scene();
     const zoned = (zone: string): JsonObject => ({ ...sidecarNode('default'), locality: { region: 'r', zone } });
     made.connect('east', zoned('east'));

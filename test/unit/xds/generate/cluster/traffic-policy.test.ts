@@ -17,7 +17,7 @@ function scene(spec: JsonObject, options: SceneOptions = {}): Scene {
 const policy = (trafficPolicy: JsonObject, options?: SceneOptions) =>
   cluster(scene({ trafficPolicy }, options), 'p', NAME);
 
-describe('the load balancer', () => {
+describe('the load balancer of a traffic policy', () => {
   it.each([
     [{ simple: 'ROUND_ROBIN' }, { lbPolicy: Cluster_LbPolicy.ROUND_ROBIN }],
     [{ simple: 'RANDOM' }, { lbPolicy: Cluster_LbPolicy.RANDOM }],
@@ -34,13 +34,13 @@ describe('the load balancer', () => {
       { consistentHash: { useSourceIp: true, maglev: { tableSize: 11 } } },
       { lbPolicy: Cluster_LbPolicy.MAGLEV, maglevLbConfig: { tableSize: { value: 11 } } },
     ],
-  ])('%j', (loadBalancer, expected) => {
+  ])('is translated for %j', (loadBalancer, expected) => {
     const { lbPolicy, ringHashLbConfig, maglevLbConfig } = policy({ loadBalancer });
     const made = { lbPolicy, ...(ringHashLbConfig && { ringHashLbConfig }), ...(maglevLbConfig && { maglevLbConfig }) };
     expect(made).toEqual(expected);
   });
 
-  it('warms endpoints up', () => {
+  it('warms up endpoints', () => {
     const message = policy({ loadBalancer: { simple: 'ROUND_ROBIN', warmup: { duration: '30s' } } });
     expect(message.roundRobinLbConfig?.slowStartConfig).toEqual({
       slowStartWindow: { seconds: 30, nanos: 0 },
@@ -50,8 +50,8 @@ describe('the load balancer', () => {
   });
 });
 
-describe('the connection pool', () => {
-  it('limits and times out', () => {
+describe('the connection pool of a traffic policy', () => {
+  it('limits connections and sets timeouts', () => {
     const message = policy({
       connectionPool: {
         tcp: { maxConnections: 5, connectTimeout: '3s', idleTimeout: '1m', tcpKeepalive: { time: '7200s' } },
@@ -76,7 +76,7 @@ describe('the connection pool', () => {
     });
   });
 
-  it('lays keepalive over the mesh field by field', () => {
+  it('overrides keepalive of the mesh field by field', () => {
     const mesh = { tcpKeepalive: { probes: 3, time: '10s' }, connectTimeout: '4s' };
     const message = policy({ connectionPool: { tcp: { tcpKeepalive: { time: '20s' } } } }, { mesh });
     expect(message.upstreamConnectionOptions?.tcpKeepalive).toEqual({
@@ -88,7 +88,7 @@ describe('the connection pool', () => {
 });
 
 describe('outlier detection', () => {
-  it('counts errors and never panics unless told', () => {
+  it('counts errors, and never panics unless configured', () => {
     const message = policy({
       outlierDetection: { consecutive5xxErrors: 0, consecutiveGatewayErrors: 5, interval: '5s' },
     });
@@ -103,7 +103,7 @@ describe('outlier detection', () => {
     expect(message.commonLbConfig).toEqual({ healthyPanicThreshold: {} });
   });
 
-  it('tells errors of the own host apart only if asked', () => {
+  it('separates local-origin errors only if configured', () => {
     expect(outlierDetection({ consecutiveLocalOriginFailures: 3 })).toEqual({ enforcingSuccessRate: { value: 0 } });
     const split = { splitExternalLocalOriginErrors: true, consecutiveLocalOriginFailures: 3, minHealthPercent: 40 };
     const message = policy({ outlierDetection: split });
@@ -115,8 +115,8 @@ describe('outlier detection', () => {
   });
 });
 
-describe('ports and subsets', () => {
-  it('a port-level entry inherits nothing', () => {
+describe('policies of ports and subsets', () => {
+  it('let a port-level entry inherit nothing', () => {
     const message = policy({
       connectionPool: { tcp: { maxConnections: 5 } },
       portLevelSettings: [{ port: { number: 80 }, loadBalancer: { simple: 'RANDOM' } }],
@@ -125,7 +125,7 @@ describe('ports and subsets', () => {
     expect(message.circuitBreakers?.thresholds?.[0]?.maxConnections).toEqual({ value: 4294967295 });
   });
 
-  it('a subset replaces whole fields of the rule and keeps the others', () => {
+  it('let a subset replace whole fields of the rule and keep the others', () => {
     const message = cluster(
       scene({
         trafficPolicy: {

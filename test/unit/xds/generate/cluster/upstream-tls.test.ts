@@ -26,8 +26,8 @@ function scene(extra: readonly JsonObject[], options: SceneOptions = {}, metadat
 const tls = (settings: JsonObject, extra: JsonObject = {}) =>
   rule('web', { trafficPolicy: { tls: settings }, ...extra });
 
-describe('mesh mTLS found out by itself', () => {
-  it('is offered to endpoints that say they take it', () => {
+describe('automatic mTLS', () => {
+  it('is offered to endpoints labelled for it', () => {
     const [istioMatch, plain] = cluster(scene([]), 'p', NAME).transportSocketMatches ?? [];
     expect(istioMatch?.match).toEqual({ tlsMode: 'istio' });
     expect(istioMatch?.transportSocket?.typedConfig).toMatchObject({
@@ -55,7 +55,7 @@ describe('mesh mTLS found out by itself', () => {
     expect(message.transportSocket).toBeUndefined();
   });
 
-  it('needs every endpoint of a headless service to take it', () => {
+  it('requires every endpoint of a headless service to support it', () => {
     const name = 'outbound|80||db.default.svc.cluster.local';
     const headless = service('db', 'default', { clusterIP: 'None', ports: [HTTP_PORT], selector: { app: 'db' } });
     const endpoint = slice('db', 'default', '10.0.0.2', [HTTP_PORT]);
@@ -82,8 +82,8 @@ function peerAuthentication(namespace: string, mode: string): JsonObject {
   };
 }
 
-describe('TLS that a rule asks for', () => {
-  it('SIMPLE without SNI takes both from the name asked for', () => {
+describe('TLS of a DestinationRule', () => {
+  it('in mode SIMPLE without SNI takes SNI and SAN from the host', () => {
     const message = cluster(scene([tls({ mode: 'SIMPLE', caCertificates: '/ca.pem' })]), 'p', NAME);
     const { commonTlsContext, sni } = tlsContext(message) ?? {};
     expect(sni).toBeUndefined();
@@ -96,21 +96,21 @@ describe('TLS that a rule asks for', () => {
     expect(message.metadata?.filterMetadata?.istio).toMatchObject({ alpn_override: 'false' });
   });
 
-  it('SIMPLE that skips verification validates nothing', () => {
+  it('in mode SIMPLE with insecureSkipVerify validates nothing', () => {
     const message = cluster(scene([tls({ mode: 'SIMPLE', insecureSkipVerify: true })]), 'p', NAME);
     expect(tlsContext(message)?.commonTlsContext?.validationContext).toEqual({});
     const options = message.typedExtensionProtocolOptions?.[httpOptions] as { upstreamHttpProtocolOptions?: unknown };
     expect(options.upstreamHttpProtocolOptions).toEqual({ autoSni: true });
   });
 
-  it('MUTUAL presents the certificate of its files', () => {
+  it('in mode MUTUAL presents the certificate of its files', () => {
     const made = scene([tls({ mode: 'MUTUAL', clientCertificate: '/c', privateKey: '/k', sni: 'x' })]);
     const context = tlsContext(cluster(made, 'p', NAME));
     expect(context?.sni).toBe('x');
     expect(context?.commonTlsContext?.tlsCertificateSdsSecretConfigs?.[0]?.name).toBe('file-cert:/c~/k');
   });
 
-  it('a credential is for gateways and for selected workloads only', () => {
+  it('supports credentialName for gateways and selected workloads only', () => {
     const settings = { mode: 'MUTUAL', credentialName: 'cred' };
     const made = scene([tls(settings)]);
     const secrets = tlsContext(cluster(made, 'gw', NAME))?.commonTlsContext;
@@ -130,7 +130,7 @@ describe('TLS that a rule asks for', () => {
     expect(tlsContext(cluster(scene([selected], {}, metadata), 'p', NAME))).toBeDefined();
   });
 
-  it('ISTIO_MUTUAL is unconditional, with names of the rule if it has any', () => {
+  it('in mode ISTIO_MUTUAL is unconditional, with SANs of the rule if it has any', () => {
     const message = cluster(scene([tls({ mode: 'ISTIO_MUTUAL', subjectAltNames: ['a'] })]), 'p', NAME);
     expect(message.transportSocketMatches).toBeUndefined();
     expect(tlsContext(message)?.commonTlsContext?.combinedValidationContext?.defaultValidationContext).toEqual({
@@ -138,7 +138,7 @@ describe('TLS that a rule asks for', () => {
     });
   });
 
-  it('is wrapped by the PROXY protocol, plaintext too', () => {
+  it('is wrapped by the PROXY protocol, as is plaintext', () => {
     const wrapped = rule('web', { trafficPolicy: { tls: { mode: 'DISABLE' }, proxyProtocol: { version: 'V2' } } });
     expect(cluster(scene([wrapped]), 'p', NAME).transportSocket).toMatchObject({
       name: 'envoy.transport_sockets.upstream_proxy_protocol',
@@ -160,7 +160,7 @@ describe('a stock Envoy', () => {
     resolution: 'DNS',
   });
 
-  it('gets neither filters that it lacks nor secrets of an agent that is not there', () => {
+  it('gets neither filters that it lacks nor secrets of a missing agent', () => {
     const made = scene([
       ...workload('api', 'default', '10.0.0.3', [HTTP_PORT]),
       rule('api', { trafficPolicy: { tls: { mode: 'ISTIO_MUTUAL' } } }),
@@ -173,7 +173,7 @@ describe('a stock Envoy', () => {
     expect(JSON.stringify([...clustersOf(made, 'p').values()].map(resource => resource.message))).toMatch(/sds-grpc/);
   });
 
-  it('reads certificate files itself rather than going without TLS', () => {
+  it('reads certificate files itself instead of sending plaintext', () => {
     const settings = { mode: 'MUTUAL', clientCertificate: '/c', privateKey: '/k', caCertificates: '/ca', sni: 's' };
     const made = scene([tls(settings)]);
     made.connect('stock', stock);

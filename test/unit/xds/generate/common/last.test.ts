@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { lastOf } from '../../../../../src/xds/generate/common/last.ts';
 
-test('the value for the same arguments is the identical one, for others it is made anew', () => {
+test('the last value is kept for the same arguments and evaluated again for others', () => {
   const list = ['x'];
   const made = lastOf((text: string, of: readonly string[] | undefined) => ({ text, of }));
   const first = made('a', list);

@@ -66,10 +66,10 @@ function shown(assignment: ClusterLoadAssignment): readonly string[] {
   });
 }
 
-describe('one endpoint', () => {
+describe('an endpoint', () => {
   const only = (e: Endpoint, over: Partial<AssignmentInputs> = {}) => run([e], over).endpoints?.[0]?.lbEndpoints?.[0];
 
-  it('says who it is and that it takes mTLS', () => {
+  it('has its workload and its mTLS support in metadata', () => {
     const labels = { 'app.kubernetes.io/name': 'shop', version: 'v1' };
     expect(only(endpoint('10.0.0.1', { labels }))).toEqual({
       endpoint: { address: { socketAddress: { address: '10.0.0.1', portValue: 80 } } },
@@ -84,25 +84,25 @@ describe('one endpoint', () => {
     });
   });
 
-  it('hides the revision "latest", and mTLS where there is none', () => {
+  it('omits the revision "latest", and mTLS if it has none', () => {
     const made = only(endpoint('10.0.0.1', { labels: { version: 'latest' } }), { mtls: [false] });
     expect(made?.metadata?.filterMetadata).toEqual({ istio: { workload: 'web;default;web;;Kubernetes' } });
   });
 
-  it('is draining by its label, and of unknown health if nobody looks', () => {
+  it('is draining by its label, and of unknown health without a health check', () => {
     expect(only(endpoint('10.0.0.1', { labels: { 'istio.io/draining': '1' } }))?.healthStatus).toBe(
       HealthStatus.DRAINING,
     );
     expect(only(endpoint('10.0.0.1', { health: 'Unset' }))?.healthStatus).toBeUndefined();
   });
 
-  it('with port 0 is a socket file', () => {
+  it('with port 0 is a Unix domain socket', () => {
     expect(only(endpoint('unix:///run/a.sock', { port: 0 }))?.endpoint?.address).toEqual({
       pipe: { path: '/run/a.sock' },
     });
   });
 
-  it('has further addresses with dual stack only', () => {
+  it('has additional addresses with dual stack only', () => {
     const dual = endpoint('10.0.0.1', { addresses: ['10.0.0.1', '2001:db8::1'] });
     expect(only(dual)?.endpoint?.additionalAddresses).toBeUndefined();
     expect(only(dual, { dualStack: true })?.endpoint?.additionalAddresses).toHaveLength(1);
@@ -113,17 +113,17 @@ describe('one endpoint', () => {
   });
 });
 
-describe('localities', () => {
+describe('localities of an assignment', () => {
   const a = endpoint('1', { locality: 'r1/z1/s1' });
   const b = endpoint('2', { locality: 'r1/z2/' });
   const c = endpoint('3', { locality: 'r2/z1/', weight: 3 });
   const d = endpoint('4', { locality: 'r3/z1/' });
 
-  it('none at all: the name alone', () => {
+  it('are absent without endpoints', () => {
     expect(run([])).toEqual({ clusterName: 'c' });
   });
 
-  it('are in the order of their text, with the sum of the weights', () => {
+  it('are ordered by their text, with the sum of their weights', () => {
     expect(shown(run([c, b, a, c]))).toEqual(['r1/z1/s1 p0 w1: 1(1)', 'r1/z2 p0 w1: 2(1)', 'r2/z1 p0 w6: 3(3) 3(3)']);
   });
 
@@ -139,7 +139,7 @@ describe('localities', () => {
     expect(shown(run([a, c, d], inputs))).toEqual(['r1/z1/s1 p0 w1: 1(1)', 'r2/z1 p2 w3: 3(3)', 'r3/z1 p1 w1: 4(1)']);
   });
 
-  it('share by weights; what no pattern names is left empty', () => {
+  it('share by weights; a locality without pattern stays empty', () => {
     const inputs = { localityMode: 'distribute', distributeTo: { 'r1/*': 80, 'r2/*': 20 } } as const;
     expect(shown(run([a, b, c, d], inputs))).toEqual([
       'r1/z1/s1 p0 w40: 1(1)',
@@ -155,7 +155,7 @@ describe('localities', () => {
     expect(shown(run(zones, inputs))).toEqual(['r1/z1 p0 w1: z1(2)', 'r1/z2 p0 w1: z2(2)', 'r1/z3 p0 w1: z3(2)']);
   });
 
-  it('are split by labels: the more keys agree, the better', () => {
+  it('are split by labels: the more keys match, the higher the priority', () => {
     const labelled = (address: string, labels: Endpoint['labels']) =>
       endpoint(address, { labels, locality: 'r1/z1/s1' });
     const all = [
@@ -172,7 +172,7 @@ describe('localities', () => {
   });
 });
 
-describe('networks', () => {
+describe('endpoints of other networks', () => {
   const gateway = (network: string, address: string, cluster = ''): NetworkGateway => ({
     network,
     cluster,
@@ -183,7 +183,7 @@ describe('networks', () => {
   const there = endpoint('10.1.0.1', { network: 'n2' });
   const gateways = [gateway('n2', '203.0.113.1'), gateway('n2', '203.0.113.2')];
 
-  it('of others are reached through their gateways, which share the weight', () => {
+  it('are reached through their gateways, which share the weight', () => {
     const made = run([here, there, there], { gateways, proxyNetwork: 'n1' });
     expect(shown(made)).toEqual([' p0 w6: 10.0.0.1(2) 203.0.113.1(2) 203.0.113.2(2)']);
     expect(made.endpoints?.[0]?.lbEndpoints?.[1]?.metadata?.filterMetadata).toEqual({
@@ -192,28 +192,28 @@ describe('networks', () => {
     });
   });
 
-  it('cannot be reached without mTLS, nor by the wrong family', () => {
+  it('cannot be reached without mTLS, or in another address family', () => {
     expect(shown(run([there], { gateways, proxyNetwork: 'n1', mtls: [false] }))).toEqual([' p0 w0: ']);
     expect(shown(run([there], { gateways, proxyNetwork: 'n1', proxyFamilies: 'ipv6' }))).toEqual([' p0 w0: ']);
   });
 
-  it('without a gateway are reached directly', () => {
+  it('are reached directly without a gateway', () => {
     const other = [gateway('n3', '203.0.113.9')];
     expect(shown(run([there], { gateways: other, proxyNetwork: 'n1' }))).toEqual([' p0 w1: 10.1.0.1(1)']);
   });
 
-  it('are unknown to a proxy without one: gateways for all that have one', () => {
+  it('are reached through gateways by a proxy without a network', () => {
     expect(shown(run([there], { gateways, proxyNetwork: '' }))).toEqual([' p0 w2: 203.0.113.1(1) 203.0.113.2(1)']);
   });
 
-  it('prefer the gateway of the endpoint’s own cluster', () => {
+  it('use the gateway of their own cluster first', () => {
     const own = [gateway('n2', '203.0.113.1', 'east'), gateway('n2', '203.0.113.2', 'west')];
     const east = endpoint('10.1.0.1', { network: 'n2', cluster: 'east' });
     expect(shown(run([east], { gateways: own, proxyNetwork: 'n1' }))).toEqual([' p0 w2: 203.0.113.1(2)']);
   });
 });
 
-it('names of SNI-DNAT keep only what takes mTLS; an empty locality stays', () => {
+it('the assignment of an SNI-DNAT cluster keeps only endpoints with mTLS, and an empty locality', () => {
   const made = run([endpoint('1', { locality: 'a/b' }), endpoint('2', { locality: 'c/d' })], {
     mtls: [true, false],
     onlyMtls: true,

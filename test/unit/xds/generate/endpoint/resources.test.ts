@@ -25,17 +25,17 @@ const tlsMode = (made: Scene, name: string) =>
 
 const NAME = 'outbound|80||web.default.svc.cluster.local';
 
-describe('which names are answered', () => {
+describe('the endpoint assignment', () => {
   it.each([
     ['an unknown service', 'outbound|80||none.default.svc.cluster.local'],
     ['an inbound cluster', 'inbound|80||'],
     ['a special cluster', 'BlackHoleCluster'],
     ['no name at all', ''],
-  ])('%s has no assignment', (_what, name) => {
+  ])('of %s is absent', (_what, name) => {
     expect(assignment(scene(), name)).toBeUndefined();
   });
 
-  it('an unknown port and a DNS service have empty ones', () => {
+  it('of an unknown port or a DNS service is empty', () => {
     const dns = istio('ServiceEntry', 'default', 'ext', {
       hosts: ['ext.example.com'],
       ports: [{ number: 443, name: 'tls', protocol: 'TLS' }],
@@ -49,12 +49,12 @@ describe('which names are answered', () => {
   });
 });
 
-describe('which endpoints a proxy gets', () => {
-  it('those of the port', () => {
+describe('the endpoints of a cluster', () => {
+  it('are those of the port', () => {
     expect(addresses(scene(), NAME)).toEqual(['10.0.0.1']);
   });
 
-  it('those of the subset; all, if the subset has no labels', () => {
+  it('are those of the subset, or all if it has no labels', () => {
     const made = scene([
       service('two', 'default', { clusterIP: '10.9.8.8', ports: [HTTP_PORT], selector: { app: 'two' } }),
       pod('two-a', 'default', '10.0.1.1', { app: 'two', version: 'a' }),
@@ -74,7 +74,7 @@ describe('which endpoints a proxy gets', () => {
     expect(addresses(made, `outbound|80|all|${host}`)).toEqual(['10.0.1.1', '10.0.1.2']);
   });
 
-  it('not those that are not ready', () => {
+  it('exclude endpoints that are not ready', () => {
     const broken = { ...slice('web', 'default', '10.0.0.1', [HTTP_PORT]), endpoints: [notReady] };
     expect(addresses(scene([broken]), NAME)).toEqual([]);
     const env = { PILOT_SEND_UNHEALTHY_ENDPOINTS: 'true' };
@@ -88,8 +88,8 @@ const notReady = {
   targetRef: { kind: 'Pod', name: 'web', namespace: 'default' },
 };
 
-describe('mTLS of endpoints', () => {
-  it('is what the workload takes, unless a policy or rule says otherwise', () => {
+describe('mTLS support of endpoints', () => {
+  it('is that of the workload, unless a policy or rule overrides it', () => {
     expect(tlsMode(scene(), NAME)).toEqual({ tlsMode: 'istio' });
     const peer = {
       apiVersion: 'security.istio.io/v1',

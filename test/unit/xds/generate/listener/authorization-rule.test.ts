@@ -28,14 +28,14 @@ const permissionsOf = (rule: Rule, context = http) => rulePolicy(rule, context, 
 const ids = (...of: object[]) => [{ andIds: { ids: of } }];
 const rules = (...of: object[]) => [{ andRules: { rules: of } }];
 
-describe('a value is matched', () => {
+describe('a value of an AuthorizationPolicy', () => {
   it.each([
     ['a', { exact: 'a' }],
     ['a*', { prefix: 'a' }],
     ['*a', { suffix: 'a' }],
     ['*', { safeRegex: { regex: '.+' } }],
     ['**', { suffix: '*' }],
-  ])('%s alone', (value, matcher) => {
+  ])('such as %s becomes a string matcher', (value, matcher) => {
     expect(textMatcher(value)).toEqual(matcher);
   });
   it.each([
@@ -43,10 +43,10 @@ describe('a value is matched', () => {
     ['td/*', { prefix: 'spiffe://td/' }],
     ['*/sa/b.c', { safeRegex: { regex: 'spiffe://.*/sa/b\\.c' } }],
     ['*', { safeRegex: { regex: '.+' } }],
-  ])('%s behind spiffe://', (value, matcher) => {
+  ])('such as %s becomes a matcher behind spiffe://', (value, matcher) => {
     expect(textMatcher(value, 'spiffe://')).toEqual(matcher);
   });
-  it("with what Go's QuoteMeta quotes, and nothing else", () => {
+  it('is escaped as Go’s QuoteMeta does', () => {
     expect(quoteRegex('a.b+c-d/e(f)[g]{h}^$|?*\\')).toBe('a\\.b\\+c-d/e\\(f\\)\\[g\\]\\{h\\}\\^\\$\\|\\?\\*\\\\');
   });
 });
@@ -59,11 +59,11 @@ describe('an address range', () => {
     ['2001:DB8:0::1', '2001:db8::1', 128],
     ['::ffff:1.2.3.4', '::ffff:1.2.3.4', 128],
     ['fe80::1%eth0', 'fe80::1', 128],
-  ])('%s is %s of length %i', (text, addressPrefix, value) => {
+  ])('%s is %s with prefix length %i', (text, addressPrefix, value) => {
     expect(addressRange(text)).toEqual({ addressPrefix, prefixLen: { value } });
   });
   it.each(['', 'a', '10.0.0', '010.0.0.1', '10.0.0.0/33', '10.0.0.0/08', 'fe80::1%eth0/64', '::/129', '1.2.3.4/'])(
-    '%j is none',
+    'refuses %j',
     text => {
       expect(addressRange(text)).toBeUndefined();
     },
@@ -76,7 +76,7 @@ describe('a path', () => {
       uriTemplate: { name: 'uri-template', typedConfig: { pathTemplate: '/a/*/b/**' } },
     });
   });
-  it.each(['{*}/a', `/${'a'.repeat(256)}/{*}`])('that Envoy would refuse the listener for cannot be rendered', path => {
+  it.each(['{*}/a', `/${'a'.repeat(256)}/{*}`])('that would make Envoy refuse the listener is not rendered', path => {
     expect(pathPermission(path)).toBeUndefined();
   });
 });
@@ -129,11 +129,11 @@ describe('an attribute', () => {
     ['iss*', { prefix: 'iss' }, present],
     ['iss', { exact: 'iss' }, { exact: '' }],
     ['a/b/c', { exact: 'a/b' }, { exact: 'c' }],
-  ])('a request principal %s is cut at the last slash', (value, iss, sub) => {
+  ])('splits the request principal %s at the last slash', (value, iss, sub) => {
     expect(principalsOf(fromSource({ requestPrincipals: [value] }))).toEqual(ids(issuedTo(iss, sub)));
   });
 
-  it('a claim is a text or a list of texts', () => {
+  it('accepts a claim that is a text or a list of texts', () => {
     const either = { orMatch: { valueMatchers: [{ stringMatch: { exact: 'x' } }, { stringMatch: { prefix: 'y' } }] } };
     const rule = { when: [{ key: 'request.auth.claims[a][b]', values: ['x', 'y*'] }] };
     const value = { orMatch: { valueMatchers: [{ listMatch: { oneOf: either } }, either] } };
@@ -142,11 +142,11 @@ describe('an attribute', () => {
   it.each([
     ['request.auth.claims[a[b]]', ['a[b]']],
     ['request.auth.claims[a]', ['a']],
-  ])('the name in %s', (key, path) => {
+  ])('reads the name in %s', (key, path) => {
     const [first] = principalsOf({ when: [{ key, values: ['x'] }] }) ?? [];
     expect(first).toMatchObject(ids({ metadata: { path: ['payload', ...path].map(name => ({ key: name })) } })[0]!);
   });
-  it('a header keeps its spelling, and a star asks for presence', () => {
+  it('keeps the spelling of a header, and takes a star for presence', () => {
     const rule = { when: [{ key: 'request.headers[X-A]', values: ['*', 'b*'], notValues: ['bad'] }] };
     expect(principalsOf(rule)).toEqual(
       ids(
@@ -162,14 +162,14 @@ describe('an attribute', () => {
       ),
     );
   });
-  it('a host is matched without regard to case', () => {
+  it('matches a host in any case', () => {
     expect(permissionsOf(toOperation({ hosts: ['A.com'] }))).toEqual(
       rules({
         orRules: { rules: [{ header: { name: ':authority', stringMatch: { exact: 'A.com', ignoreCase: true } } }] },
       }),
     );
   });
-  it('metadata of another filter may be a list', () => {
+  it('may match a list in metadata of another filter', () => {
     const rule = { when: [{ key: 'experimental.envoy.filters.a.b[c]', values: ['[x]', 'y'] }] };
     const value = {
       orMatch: {
@@ -182,7 +182,7 @@ describe('an attribute', () => {
   });
 });
 
-describe('a rule', () => {
+describe('an authorization rule', () => {
   it('without anything matches everything', () => {
     expect(rulePolicy({}, http, true)).toEqual({ permissions: everything, principals: everybody });
   });
@@ -229,7 +229,7 @@ describe('a rule', () => {
   });
 });
 
-describe('trust domains', () => {
+describe('trust domains of a principal', () => {
   const domains = ['td', 'alias'];
   it.each([
     ['cluster.local/ns/a/sa/b', ['td/ns/a/sa/b', 'alias/ns/a/sa/b']],
@@ -241,10 +241,10 @@ describe('trust domains', () => {
     ['a*/ns/a/sa/b', ['td/ns/a/sa/b', 'alias/ns/a/sa/b']],
     ['cluster.local/ns/a*', ['cluster.local/ns/a*']],
     ['*', ['*']],
-  ])('of the principal %s are %j', (principal, expanded) => {
+  ])('turn %s into %j', (principal, expanded) => {
     expect(expandPrincipals([principal], domains)).toEqual(expanded);
   });
-  it('stand for all of the mesh where one of them is named', () => {
+  it('cover the whole mesh if one of them is named', () => {
     expect(expandTrustDomains(['alias', 'x'], domains)).toEqual(['td', 'alias', 'x']);
     expect(expandTrustDomains(['cluster.local'], domains)).toEqual(['cluster.local']);
   });

@@ -31,7 +31,7 @@ const https = (tls: JsonObject, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-describe('HTTP', () => {
+describe('an HTTP port of a gateway', () => {
   it('is one chain for all servers of a port', () => {
     const scene = gatewayScene([gateway('one', [http]), gateway('two', [{ ...http, hosts: ['b.example.com'] }])]);
     expect(scene.names('gw')).toEqual(['0.0.0.0_8080']);
@@ -45,7 +45,7 @@ describe('HTTP', () => {
     });
   });
 
-  it('passes what the topology in front of it says', () => {
+  it('follows the gateway topology of the proxy configuration', () => {
     const node = routerNode('edge');
     const topology = { numTrustedProxies: 2, forwardClientCertDetails: 'APPEND_FORWARD', proxyProtocol: {} };
     const metadata = { ...(node.metadata as JsonObject), PROXY_CONFIG: { gatewayTopology: topology } };
@@ -55,21 +55,21 @@ describe('HTTP', () => {
     expect(listener.listenerFilters?.map(filter => filter.name)).toEqual(['envoy.filters.listener.proxy_protocol']);
   });
 
-  it('does not open a privileged port without privileges', () => {
+  it('has no listener on a privileged port without privileges', () => {
     const node = routerNode('edge');
     const metadata = { ...(node.metadata as JsonObject), UNPRIVILEGED_POD: 'true' };
     const low = { ...http, port: { number: 80, name: 'http', protocol: 'HTTP' } };
     expect(gatewayScene([gateway('one', [low])], { ...node, metadata }).names('gw')).toEqual([]);
   });
 
-  it('says which server was refused on the port', () => {
+  it('reports the server that was refused on the port', () => {
     const tcp = { port: { number: 8080, name: 'tcp', protocol: 'TCP' }, hosts: ['*'] };
     const scene = gatewayScene([gateway('one', [http]), gateway('two', [tcp], '2024-01-02T00:00:00Z')]);
     expect(scene.listenerResource('gw', '0.0.0.0_8080').problems[0]?.message).toContain('edge/two');
   });
 });
 
-describe('TLS that ends at the gateway', () => {
+describe('TLS terminated at the gateway', () => {
   it('has a chain for each server by SNI, with its certificate over ADS', () => {
     const servers = [
       https({ mode: 'SIMPLE', credentialName: 'cred-a' }),
@@ -91,7 +91,7 @@ describe('TLS that ends at the gateway', () => {
     expect(validation?.defaultValidationContext?.matchSubjectAltNames).toEqual([{ exact: 'client' }]);
   });
 
-  it('keeps to the versions and known cipher suites that the server names', () => {
+  it('uses the versions and known cipher suites of the server', () => {
     const tls = {
       mode: 'SIMPLE',
       credentialName: 'c',
@@ -107,7 +107,7 @@ describe('TLS that ends at the gateway', () => {
     });
   });
 
-  it('asks the agent for certificates in files, and lets a stock Envoy read them itself', () => {
+  it('requests file certificates from the agent, and lets a stock Envoy read them itself', () => {
     const tls = { mode: 'SIMPLE', serverCertificate: '/certs/c.pem', privateKey: '/certs/k.pem' };
     const objects = [gateway('g', [https(tls)])];
     const withAgent = tlsOf(gatewayScene(objects).chains('gw', '0.0.0.0_8443')[0]);
@@ -129,11 +129,11 @@ describe('TLS that ends at the gateway', () => {
   });
 });
 
-describe('TCP and TLS that passes through', () => {
+describe('TCP and passed-through TLS at a gateway', () => {
   const shop = httpService('shop', 'edge', 8080, '10.96.0.1');
   const tcp = { port: { number: 9000, name: 'tcp', protocol: 'TCP' }, hosts: ['*'] };
 
-  it('has no listener while no VirtualService says where TCP goes', () => {
+  it('has no listener while no VirtualService routes it', () => {
     expect(gatewayScene([shop, gateway('g', [tcp])]).names('gw')).toEqual([]);
     const vs = istio('VirtualService', 'edge', 'vs', {
       hosts: ['*'],
@@ -169,7 +169,7 @@ describe('TCP and TLS that passes through', () => {
     ]);
   });
 
-  it('passes mesh mTLS on by the SNI of the service, its port and its subset', () => {
+  it('routes mesh mTLS by the SNI of the service, its port and its subset', () => {
     const server = {
       port: { number: 15443, name: 'tls', protocol: 'TLS' },
       hosts: ['*.svc.cluster.local'],
@@ -188,7 +188,7 @@ describe('TCP and TLS that passes through', () => {
   });
 });
 
-describe('names that several servers of a port have', () => {
+describe('a server name on several servers of a port', () => {
   const tls = { mode: 'SIMPLE', credentialName: 'cert' };
   const older = gateway('older', [https(tls, { hosts: ['a.example.com', 'b.example.com'] })]);
   const younger = gateway(
@@ -200,7 +200,7 @@ describe('names that several servers of a port have', () => {
     '2024-01-02T00:00:00Z',
   );
 
-  it('are of the oldest: no two chains match alike', () => {
+  it('belongs to the oldest: no two chains match alike', () => {
     const scene = gatewayScene([younger, older]);
     const names = scene.chains('gw', '0.0.0.0_8443').map(chain => chain.filterChainMatch?.serverNames);
     expect(names).toEqual([['a.example.com', 'b.example.com'], ['c.example.com']]);

@@ -33,7 +33,7 @@ describe('inbound chains', () => {
     ['PERMISSIVE', ['tls istio mtls', 'raw_buffer - plain']],
     ['STRICT', ['tls - mtls']],
     ['DISABLE', ['raw_buffer - plain']],
-  ])('of HTTP with mode %s', (mode, expected) => {
+  ])('follow the mTLS mode for HTTP: %s', (mode, expected) => {
     expect(transports(portChains(workloadScene([HTTP], [strict(mode)]), 8080))).toEqual(expected);
   });
 
@@ -41,11 +41,11 @@ describe('inbound chains', () => {
     ['PERMISSIVE', ['tls istio mtls', 'tls - plain', 'raw_buffer - plain']],
     ['STRICT', ['tls - mtls']],
     ['DISABLE', ['raw_buffer - plain']],
-  ])('of TCP with mode %s', (mode, expected) => {
+  ])('follow the mTLS mode for TCP: %s', (mode, expected) => {
     expect(transports(portChains(workloadScene([TCP], [strict(mode)]), 9000))).toEqual(expected);
   });
 
-  it('of an unknown protocol tell HTTP from the rest', () => {
+  it('detect HTTP on a port of unknown protocol', () => {
     const chains = portChains(workloadScene([AUTO]), 7000);
     expect(transports(chains)).toEqual([
       'tls istio-http/1.0 mtls',
@@ -63,7 +63,7 @@ describe('inbound chains', () => {
     ]);
   });
 
-  it('lead to the port of the workload, and name the service in the trace', () => {
+  it('lead to the port of the workload, and name the service in traces', () => {
     const manager = hcm(portChains(workloadScene([HTTP]), 8080)[0]);
     const host = manager.routeConfig?.virtualHosts?.[0];
     expect(host?.name).toBe('inbound|http|80');
@@ -83,7 +83,7 @@ describe('inbound chains', () => {
     expect(policy?.retryOn).toBe(retries ? 'reset-before-request' : undefined);
   });
 
-  it('give the first of two services its say on a shared target port', () => {
+  it('follow the first of two services on a shared target port', () => {
     const ports = [
       { name: 'http', port: 80, targetPort: 8080 },
       { name: 'tcp', port: 81, targetPort: 8080 },
@@ -95,7 +95,7 @@ describe('inbound chains', () => {
     ]);
   });
 
-  it('hold a port level mode also where no service is', () => {
+  it('follow a port-level mode also on a port without service', () => {
     const policy = peerAuthentication('prod', {
       selector: { matchLabels: { app: 'app' } },
       portLevelMtls: { 6000: { mode: 'STRICT' } },
@@ -107,7 +107,7 @@ describe('inbound chains', () => {
 });
 
 describe('inbound listener filters', () => {
-  it('inspect HTTP only where it is not known, and nothing on the port of the listener itself', () => {
+  it('inspect HTTP only where the protocol is unknown, and nothing on the port of the listener itself', () => {
     const listener = workloadScene([HTTP]).listener('app', 'virtualInbound');
     const [original, tls, http] = listener.listenerFilters ?? [];
     expect(original?.name).toBe('envoy.filters.listener.original_dst');
@@ -118,7 +118,7 @@ describe('inbound listener filters', () => {
     ]);
   });
 
-  it('keep the address of the client in mode TPROXY', () => {
+  it('keep the client’s address in mode TPROXY', () => {
     const scene = workloadScene([HTTP], [], {}, { INTERCEPTION_MODE: 'TPROXY' });
     const listener = scene.listener('app', 'virtualInbound');
     expect(listener.transparent).toEqual({ value: true });
@@ -127,7 +127,7 @@ describe('inbound listener filters', () => {
 });
 
 describe('Sidecar ingress', () => {
-  it('replaces the ports of the services, each on an address of its own', () => {
+  it('replaces the ports of the services, each on its own address', () => {
     const sidecar: JsonObject = {
       apiVersion: 'networking.istio.io/v1',
       kind: 'Sidecar',
@@ -154,7 +154,7 @@ describe('Sidecar ingress', () => {
   });
 });
 
-describe('stock Envoy', () => {
+describe('the inbound listener of a stock Envoy', () => {
   const extensions = [{ name: 'envoy.filters.http.router', category: 'envoy.filters.http' }];
 
   function stock(more: readonly JsonObject[]): ReturnType<typeof workloadScene> {
@@ -168,7 +168,7 @@ describe('stock Envoy', () => {
     return scene;
   }
 
-  it('gets none of Istio’s filters and nothing that waits for certificates of an agent', () => {
+  it('has none of Istio’s filters, and nothing that waits for certificates of an agent', () => {
     const json = stock([]).json('app');
     expect(json).not.toMatch(/istio\.(metadata_exchange|stats|alpn)|sds-grpc|peer_metadata/);
     expect(json).toContain('inbound|8080||');
@@ -180,7 +180,7 @@ describe('stock Envoy', () => {
       expect(json).toContain(part);
   });
 
-  it('refuses rather than serves plaintext where mTLS is demanded', () => {
+  it('refuses connections, rather than accept plaintext, where mTLS is STRICT', () => {
     const scene = stock([strict('STRICT')]);
     expect(scene.chains('app', 'virtualInbound').map(chain => chain.name)).toEqual(['virtualInbound-blackhole']);
   });

@@ -17,8 +17,8 @@ function portService(
 
 const CLUSTER = 'outbound|3306||db.prod.svc.cluster.local';
 
-describe('where listeners are', () => {
-  it('shares one wildcard listener among HTTP services of a port, told from other traffic by inspection', () => {
+describe('outbound listener generation', () => {
+  it('shares one wildcard listener among HTTP services of a port, separated from other traffic by inspection', () => {
     const scene = clientScene([
       httpService('a', 'prod', 8080, '10.96.0.1'),
       httpService('b', 'prod', 8080, '10.96.0.2'),
@@ -35,7 +35,7 @@ describe('where listeners are', () => {
     expect(listener.listenerFilters?.map(filter => filter.name)).toEqual(['envoy.filters.listener.http_inspector']);
   });
 
-  it('gives a TCP service a listener on its address that takes everything', () => {
+  it('gives a TCP service a listener on its address for all traffic', () => {
     const scene = clientScene([portService('db', '10.96.0.3', 'tcp', 3306)]);
     const [chain, ...others] = scene.chains('client', '10.96.0.3_3306');
     expect(others).toEqual([]);
@@ -44,14 +44,14 @@ describe('where listeners are', () => {
     expect(scene.listener('client', '10.96.0.3_3306').bindToPort).toEqual({ value: false });
   });
 
-  it('inspects a port of unknown protocol on the address of its service, and routes by the host of the service', () => {
+  it('inspects a port of unknown protocol on the service address, and routes by the host of the service', () => {
     const scene = clientScene([portService('any', '10.96.0.4', 'whatever', 7000)]);
     const listener = scene.listener('client', '10.96.0.4_7000');
     expect(hcm(listener.filterChains?.[0]).rds?.routeConfigName).toBe('any.prod.svc.cluster.local:7000');
     expect(tcpProxy(listener.defaultFilterChain).cluster).toBe('outbound|7000||any.prod.svc.cluster.local');
   });
 
-  it('has no listener for UDP, nor for HTTP on a port that the proxy keeps for itself', () => {
+  it('has no listener for UDP, nor for HTTP on a port reserved by the proxy', () => {
     const udp = service('dns', 'prod', { clusterIP: '10.96.0.5', ports: [{ name: 'dns', port: 53, protocol: 'UDP' }] });
     const scene = clientScene(
       [udp, httpService('health', 'prod', 15021, '10.96.0.6')],
@@ -61,7 +61,7 @@ describe('where listeners are', () => {
     expect(scene.names('client')).toEqual(['virtualInbound', 'virtualOutbound']);
   });
 
-  it('gives each endpoint of a headless TCP service its listener, except the proxy itself', () => {
+  it('gives each endpoint of a headless TCP service a listener, except the proxy itself', () => {
     const slice: JsonObject = {
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
@@ -85,7 +85,7 @@ describe('conflicts on one address', () => {
       { creationTimestamp: created },
     );
 
-  it('tells TLS services without an address apart by SNI', () => {
+  it('distinguishes TLS services without an address by SNI', () => {
     const scene = clientScene([
       entry('one', 'TLS', '2024-01-01T00:00:00Z'),
       entry('two', 'TLS', '2024-01-02T00:00:00Z'),
@@ -99,7 +99,7 @@ describe('conflicts on one address', () => {
     expect(listener.listenerFilters?.map(filter => filter.name)).toEqual(['envoy.filters.listener.tls_inspector']);
   });
 
-  it('lets the older of two TCP services without an address win, and says so', () => {
+  it('gives the address to the older of two TCP services, and reports it', () => {
     const scene = clientScene([
       entry('younger', 'TCP', '2024-01-02T00:00:00Z'),
       entry('older', 'TCP', '2024-01-01T00:00:00Z'),
@@ -110,7 +110,7 @@ describe('conflicts on one address', () => {
     expect(problems[0]?.message).toContain('younger.example.com:9443');
   });
 
-  it('adds the HTTP chain to a TCP listener on the wildcard address, whichever came first', () => {
+  it('adds the HTTP chain to a TCP listener on the wildcard address, in any order', () => {
     for (const [http, tcp] of [
       ['2024-01-01T00:00:00Z', '2024-01-02T00:00:00Z'],
       ['2024-01-02T00:00:00Z', '2024-01-01T00:00:00Z'],
@@ -126,7 +126,7 @@ describe('conflicts on one address', () => {
 describe('TCP and TLS rules of VirtualServices', () => {
   const db = portService('db', '10.96.0.3', 'tcp', 3306);
 
-  it('splits by weight, without the weightless, under the name of the VirtualService', () => {
+  it('splits by weight, without destinations of weight 0, under the name of the VirtualService', () => {
     const route = [
       { destination: { host: 'db', subset: 'v1' }, weight: 70 },
       { destination: { host: 'db', subset: 'v2' }, weight: 30 },
@@ -148,7 +148,7 @@ describe('TCP and TLS rules of VirtualServices', () => {
     });
   });
 
-  it('keeps the default beside a rule for some subnets, and looks at source labels', () => {
+  it('keeps the default beside a rule for some subnets, and matches source labels', () => {
     const rule = (app: string): JsonObject => ({
       match: [{ destinationSubnets: ['10.96.0.0/24'], sourceLabels: { app } }],
       route: [{ destination: { host: 'db', subset: app } }],
@@ -209,7 +209,7 @@ describe('Sidecar egress', () => {
     expect(hcm(listener.filterChains?.[0]).rds?.routeConfigName).toBe('8080');
   });
 
-  it('fills with a catch-all only the addresses that earlier entries left free', () => {
+  it('gives a catch-all only the addresses that earlier entries left free', () => {
     const egress = [
       {
         port: { number: 8080, protocol: 'TCP', name: 'tcp' },
@@ -223,14 +223,14 @@ describe('Sidecar egress', () => {
     expect(filterNames(chain)).toEqual(['envoy.filters.network.tcp_proxy']);
   });
 
-  it('ends what matches nothing where only the registry is allowed', () => {
+  it('closes unmatched traffic where only the registry is allowed', () => {
     const outboundTrafficPolicy = { mode: 'REGISTRY_ONLY' };
     const scene = clientScene([istio('Sidecar', 'prod', 'default', { outboundTrafficPolicy })]);
     const catchAll = scene.chains('client', 'virtualOutbound').at(-1);
     expect(tcpProxy(catchAll).cluster).toBe('BlackHoleCluster');
   });
 
-  it('serves an HTTP proxy on the loopback port that the proxy asks for', () => {
+  it('has an HTTP proxy on the loopback port that the proxy configures', () => {
     const scene = clientScene([], {}, { HTTP_PROXY_PORT: '15002' });
     const manager = hcm(scene.chains('client', '127.0.0.1_15002')[0]);
     expect(manager.rds?.routeConfigName).toBe('http_proxy');
@@ -238,7 +238,7 @@ describe('Sidecar egress', () => {
   });
 });
 
-describe('ranges of addresses', () => {
+describe('destination subnets of TCP rules', () => {
   const db = portService('db', '10.96.0.3', 'tcp', 3306);
   const rules = (...subnets: readonly string[]): JsonObject =>
     istio('VirtualService', 'prod', 'db', {
@@ -246,13 +246,13 @@ describe('ranges of addresses', () => {
       tcp: [{ match: [{ destinationSubnets: [...subnets] }], route: [{ destination: { host: 'db' } }] }],
     });
 
-  it('one for all addresses is a match of its own, beside the chain of the service', () => {
+  it('cover all addresses by a match of their own, beside the chain of the service', () => {
     const listener = clientScene([db, rules('0.0.0.0/0')]).listener('client', '10.96.0.3_3306');
     expect(listener.filterChains?.map(chain => chain.filterChainMatch)).toEqual([{}]);
     expect(tcpProxy(listener.defaultFilterChain).cluster).toBe(CLUSTER);
   });
 
-  it('that two rules name belong to the first: Envoy refuses two chains that match alike', () => {
+  it('in two rules belong to the first: Envoy refuses two chains that match alike', () => {
     const route = (host: string): JsonObject[] => [{ destination: { host } }];
     const twice = istio('VirtualService', 'prod', 'db', {
       hosts: ['db'],
@@ -273,7 +273,7 @@ describe('ranges of addresses', () => {
     ]);
   });
 
-  it('that are one range however they are written do not meet in a listener', () => {
+  it('that are equal in different notations are one', () => {
     const entry = (name: string, address: string): JsonObject =>
       istio('ServiceEntry', 'prod', name, {
         hosts: [`${name}.test`],
@@ -287,8 +287,8 @@ describe('ranges of addresses', () => {
   });
 });
 
-describe('server names', () => {
-  it('that two rules name belong to the first', () => {
+describe('SNI hosts of TLS rules', () => {
+  it('in two rules belong to the first', () => {
     const route = (host: string): JsonObject[] => [{ destination: { host } }];
     const rules = istio('VirtualService', 'prod', 'web', {
       hosts: ['a.test', 'b.test'],
@@ -316,7 +316,7 @@ describe('server names', () => {
 });
 
 describe('the HTTP proxy port', () => {
-  it('never takes the address of the client for the remote one', () => {
+  it('never uses the client’s address as remote address', () => {
     const env = { PILOT_SIDECAR_USE_REMOTE_ADDRESS: 'true' };
     const scene = clientScene([httpService('a', 'prod', 8080, '10.96.0.1')], { env, mesh: { proxyHttpPort: 15002 } });
     expect(hcm(scene.chains('client', '127.0.0.1_15002')[0]).useRemoteAddress).toEqual({ value: false });

@@ -32,7 +32,7 @@ function changed(before: readonly Resource<Listener>[], after: readonly Resource
 }
 
 describe('sharing of listeners', () => {
-  it('makes only the listener that a new rule is about', () => {
+  it('rebuilds only the listener that a new rule applies to', () => {
     const scene = mesh();
     const before = scene.listeners('client');
     const tcp = [{ route: [{ destination: { host: 't3', subset: 'v1' } }] }];
@@ -40,7 +40,7 @@ describe('sharing of listeners', () => {
     expect(changed(before, scene.listeners('client'))).toEqual(['10.96.1.4_9000']);
   });
 
-  it('makes nothing for HTTP rules, further hosts on a port, or objects of others', () => {
+  it('rebuilds nothing for HTTP rules, further hosts on a port, or objects of other namespaces', () => {
     const scene = mesh();
     const before = scene.listeners('client');
     scene.put(

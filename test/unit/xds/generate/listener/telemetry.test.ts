@@ -30,7 +30,7 @@ const providers: JsonObject = {
 };
 
 describe('access logs', () => {
-  it('follow the mesh, also on the listeners for connections without a chain', () => {
+  it('follow the mesh, also on listeners for connections without a chain', () => {
     const scene = workloadScene([HTTP], [], { mesh: { accessLogFile: '/dev/stderr', accessLogFormat: '%PROTOCOL%' } });
     const { server, client } = managers(scene);
     expect(paths(server.accessLog)).toEqual(['/dev/stderr']);
@@ -44,7 +44,7 @@ describe('access logs', () => {
     expect(quiet.listener('app', 'virtualInbound').accessLog).toBeUndefined();
   });
 
-  it('are what Telemetry says for each side, and the mesh’s where it says nothing of that side', () => {
+  it('follow Telemetry for each side, and the mesh for a side without Telemetry', () => {
     const accessLogging = [{ match: { mode: 'CLIENT' }, providers: [{ name: 'b' }, { name: 'a' }] }];
     const scene = workloadScene([HTTP], [telemetry('t', 'prod', { accessLogging })], {
       mesh: { ...providers, accessLogFile: '/mesh' },
@@ -79,7 +79,7 @@ describe('metrics', () => {
     expect(stats(scene, 'server')?.disableHostHeaderFallback).toBe(true);
   });
 
-  it('are changed one by one, for the side that is meant', () => {
+  it('are overridden one by one, for the selected side', () => {
     const overrides = [
       {
         match: { metric: 'REQUEST_COUNT', mode: 'SERVER' },
@@ -95,7 +95,7 @@ describe('metrics', () => {
     expect(stats(scene, 'client')?.metrics?.map(metric => metric.name)).toEqual(['tcp_sent_bytes_total']);
   });
 
-  it('go altogether with the last of them', () => {
+  it('are removed altogether with the last of them', () => {
     const metrics = [{ overrides: [{ match: { mode: 'CLIENT' }, disabled: true }] }];
     const scene = workloadScene([HTTP], [telemetry('t', 'prod', { metrics })], { mesh });
     expect(stats(scene, 'client')).toBeUndefined();
@@ -111,7 +111,7 @@ describe('tracing', () => {
     expect(managers(workloadScene([HTTP], [], { mesh: { enableTracing: false } })).server.tracing).toBeUndefined();
   });
 
-  it('reports to the collector of the provider, for the side that is meant', () => {
+  it('is sent to the collector of the provider, for the selected side', () => {
     const tracing = [
       { match: { mode: 'CLIENT' }, providers: [{ name: 'ZIPKIN' }], randomSamplingPercentage: 0 },
       { match: { mode: 'SERVER' }, providers: [{ name: 'gone' }] },
@@ -124,7 +124,7 @@ describe('tracing', () => {
     expect(server.tracing).toBeUndefined();
   });
 
-  it('speaks to a proxy in the form that its version knows', () => {
+  it('uses the format that the proxy version supports', () => {
     const mesh = { ...providers, defaultProviders: { tracing: ['zipkin'] } };
     const provider = (version: string): JsonObject =>
       managers(workloadScene([HTTP], [COLLECTOR], { mesh }, { ISTIO_VERSION: version })).client.tracing?.provider

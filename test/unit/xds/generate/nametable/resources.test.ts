@@ -41,7 +41,7 @@ const endpoint = (address: string, name: string, ready = true): JsonObject => ({
 });
 
 describe('the name table', () => {
-  it('has Kubernetes services with their short name, others without', () => {
+  it('has Kubernetes services with short names, and others without', () => {
     expect(
       table([
         httpService('shop', 'far', 80, '10.96.0.1'),
@@ -54,7 +54,7 @@ describe('the name table', () => {
     });
   });
 
-  it('has the ready pods of a headless service, and by name those that have a subdomain', () => {
+  it('has the ready pods of a headless service, and those with a subdomain by name', () => {
     const found = table([
       httpService('db', 'prod', 80, 'None'),
       pod('db-0', '10.1.1.1', { hostname: 'db-0', subdomain: 'db' }),
@@ -78,7 +78,7 @@ describe('the name table', () => {
     });
   });
 
-  it('unites the addresses of ServiceEntries with one host, and prefers Kubernetes to both', () => {
+  it('merges the addresses of ServiceEntries with one host, and prefers Kubernetes to both', () => {
     const a = entry('a', { hosts: ['api.example.com'], addresses: ['240.0.0.1'] });
     const b = entry('b', { hosts: ['api.example.com'], addresses: ['240.0.0.2'] });
     expect(table([a, b])?.['api.example.com']?.ips).toEqual(['240.0.0.1', '240.0.0.2']);

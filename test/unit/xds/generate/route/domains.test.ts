@@ -6,7 +6,7 @@ import { type Claim, domainsOf as domainsFor } from '../../../../../src/xds/gene
 import { withoutDuplicates } from '../../../../../src/xds/generate/route/duplicates.ts';
 import { shortForms } from '../../../../../src/xds/generate/route/short-forms.ts';
 
-describe('short forms', () => {
+describe('short forms of a host', () => {
   it.each([
     ['a.prod.svc.cluster.local', 'prod.svc.cluster.local', ['a', 'a.prod.svc', 'a.prod']],
     ['a.far.svc.cluster.local', 'prod.svc.cluster.local', ['a.far', 'a.far.svc']],
@@ -18,7 +18,7 @@ describe('short forms', () => {
     ['a.b.c.example.com', 'x.example.com', ['a.b.c']],
     ['example.com', 'x.example.com', []],
     ['a.example.org', 'x.example.com', []],
-  ])('of %s in %s', (host, domain, forms) => {
+  ])('of %s are, seen from %s, those of Kubernetes DNS', (host, domain, forms) => {
     expect(shortForms(host, domain)).toEqual(forms);
   });
 });
@@ -56,7 +56,7 @@ function domainsOf(service: Partial<Service>, more: Partial<DomainsInputs> = {})
 }
 
 describe('domains of a service', () => {
-  it('depend on no more of the DNS domain than is relevant, and that is shared by all namespaces but its own', () => {
+  it('depend only on the relevant part of the DNS domain, shared by all namespaces but their own', () => {
     const hosts = [
       'a.prod.svc.cluster.local',
       'a.far.svc.cluster.local',
@@ -80,7 +80,7 @@ describe('domains of a service', () => {
     expect(relevantDomain(service, 'prod.svc.cluster.local')).toBe('prod.svc.cluster.local');
   });
 
-  it('are its names, then its addresses, with brackets where needed', () => {
+  it('are its names, then its addresses, with brackets for IPv6', () => {
     const aliases = [{ hostname: 'b.prod.svc.cluster.local', namespace: 'prod' }];
     expect(domainsOf({ aliases, clusterVips: { Kubernetes: ['10.0.0.1', 'fd00::1'] } })).toEqual([
       'a.example.com',
@@ -95,7 +95,7 @@ describe('domains of a service', () => {
     ]);
   });
 
-  it('are followed by themselves with the port where ports tell services apart', () => {
+  it('are followed by the forms with port where ports distinguish services', () => {
     expect(domainsOf({ defaultAddress: 'fd00::1' }, { withPort: 80 })).toEqual([
       'a.example.com',
       'a.example.com:80',
@@ -106,12 +106,12 @@ describe('domains of a service', () => {
     ]);
   });
 
-  it('have no trailing dot when that is switched off', () => {
+  it('have no trailing dot if that is switched off', () => {
     expect(domainsOf({}, { absoluteNames: false })).toEqual(['a.example.com']);
   });
 });
 
-describe('duplicates', () => {
+describe('duplicate domains', () => {
   const host = (name: string, domains: readonly string[], derived: readonly string[] = []): Claim => ({
     name,
     port: 80,
@@ -123,7 +123,7 @@ describe('duplicates', () => {
   const kept = (...claims: readonly Claim[]): unknown =>
     withoutDuplicates.run({ claims }).kept.map(({ claim, domains }) => [claim.name, domains]);
 
-  it('come by name, and tell where they stood', () => {
+  it('are reported by name with their position', () => {
     const { kept: hosts } = withoutDuplicates.run({
       claims: [host('b:80', ['b']), host('c:80', ['b']), host('a:80', ['a'])],
     });
@@ -133,18 +133,18 @@ describe('duplicates', () => {
     ]);
   });
 
-  it('of a name drop the later host as a whole', () => {
+  it('of a virtual host name drop the later host as a whole', () => {
     expect(kept(host('a:80', ['a']), host('a:80', ['b']))).toEqual([['a:80', ['a']]]);
   });
 
-  it('of a domain, in any case, stay with the first; a host without domains is dropped', () => {
+  it('stay with the first in any case; a host without domains is dropped', () => {
     expect(kept(host('a:80', ['a', 'X']), host('b:80', ['x', 'b']), host('c:80', ['B']))).toEqual([
       ['a:80', ['a', 'X']],
       ['b:80', ['b']],
     ]);
   });
 
-  it('keep a derived name for the service that is really called so', () => {
+  it('leave a derived name to the service that has it as host', () => {
     const long = host('foo.com.cluster.local:80', ['foo.com.cluster.local', 'foo.com'], ['foo.com']);
     expect(kept(long, service('foo.com'))).toEqual([
       ['foo.com.cluster.local:80', ['foo.com.cluster.local']],

@@ -34,8 +34,8 @@ function domains(made: Scene, route: string): unknown {
   return made.route('gw', route).virtualHosts?.map(host => [host.name, host.domains]);
 }
 
-describe('a gateway', () => {
-  it('serves what server and VirtualService have in common, at the port of a single-port service', () => {
+describe('the routes of a gateway', () => {
+  it('serve the hosts that server and VirtualService share, at the port of a single-port service', () => {
     const made = scene(
       gateway('gw', [http(80, ['*.example.com'])]),
       virtualService('v', ['a.example.com', 'b.example.org'], [to('shop')]),
@@ -47,12 +47,12 @@ describe('a gateway', () => {
     expect(made.route('gw', 'http.80').ignorePortInHostMatching).toBe(true);
   });
 
-  it('takes the narrower host of the two', () => {
+  it('use the narrower host of the two', () => {
     const made = scene(gateway('gw', [http(80, ['a.example.com'])]), virtualService('v', ['*'], [to('shop')]));
     expect(domains(made, 'http.80')).toEqual([['a.example.com:80', ['a.example.com']]]);
   });
 
-  it('minds the namespace of a host', () => {
+  it('respect the namespace of a host', () => {
     const made = scene(
       gateway('gw', [http(80, ['prod/a.example.com', 'far/*'])]),
       virtualService('v', ['a.example.com', 'b.example.com'], [to('shop')]),
@@ -60,13 +60,13 @@ describe('a gateway', () => {
     expect(domains(made, 'http.80')).toEqual([['a.example.com:80', ['a.example.com']]]);
   });
 
-  it('answers for a port without hosts, so that its listener does not wait', () => {
+  it('exist for a port without hosts, so that its listener does not wait', () => {
     const made = scene(gateway('gw', [http(80, ['*'])]));
     expect(made.route('gw', 'http.80').virtualHosts).toEqual([{ name: 'blackhole:80', domains: ['*'] }]);
     expect(made.route('gw', 'http.81')).toEqual({ name: 'http.81', validateClusters: { value: false } });
   });
 
-  it('joins VirtualServices on one host, the oldest first, and moves what matches everything to the end', () => {
+  it('merge VirtualServices on one host, the oldest first, with catch-all matches at the end', () => {
     const older = { creationTimestamp: '2026-01-01T00:00:00Z' };
     const younger = { creationTimestamp: '2026-01-02T00:00:00Z' };
     const made = scene(
@@ -80,7 +80,7 @@ describe('a gateway', () => {
     expect(clusters).toEqual(['old', 'new', 'rest']);
   });
 
-  it('serves the hosts of one VirtualService by one virtual host, unless told not to', () => {
+  it('have one virtual host for the hosts of a VirtualService, unless switched off', () => {
     const objects = [
       httpService('shop', 'prod', 8080, '10.96.0.1'),
       gateway('gw', [http(80, ['*'])]),
@@ -97,7 +97,7 @@ describe('a gateway', () => {
     expect(apart.route('gw', 'http.80').virtualHosts).toHaveLength(4);
   });
 
-  it('redirects to TLS, also hosts that no VirtualService has', () => {
+  it('redirect to TLS, also for hosts without VirtualService', () => {
     const tls = { httpsRedirect: true };
     const made = scene(
       gateway('gw', [http(80, ['a.example.com', 'prod/b.example.com'], { tls })]),
@@ -109,7 +109,7 @@ describe('a gateway', () => {
     expect([bare.requireTls, bare.routes]).toEqual([2, undefined]);
   });
 
-  it('makes the routes of a VirtualService once for all servers of a route configuration', () => {
+  it('are built once for all servers of a route configuration', () => {
     const target = service('gw', 'edge', {
       clusterIP: '10.96.0.9',
       selector: { istio: 'ingressgateway' },
@@ -127,7 +127,7 @@ describe('a gateway', () => {
     expect(made.routes('gw', 'http.8080', 'a.example.com:80')).toHaveLength(1);
   });
 
-  it('looks destinations up beside the VirtualService first', () => {
+  it('resolve destinations beside the VirtualService first', () => {
     const two = service('two', 'prod', {
       clusterIP: '10.96.0.3',
       ports: [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { headerOperations } from '../../../../../src/xds/generate/route/header-operations.ts';
 
 describe('header operations', () => {
-  it('leave pseudo headers and the host alone, wherever they are named', () => {
+  it('ignore pseudo headers and the host in every list', () => {
     const operations = {
       set: { ':path': '/', a: '1' },
       add: { HOST: 'x', ':method': 'GET' },
@@ -15,7 +15,7 @@ describe('header operations', () => {
     expect(made.responseHeadersToRemove).toEqual(['b']);
   });
 
-  it('rewrite the authority of requests: what is set before what is added, `:authority` before `host`', () => {
+  it('rewrite the authority of requests: `set` before `add`, `:authority` before `host`', () => {
     const authority = (set: Record<string, string>, add: Record<string, string> = {}): string =>
       headerOperations({ request: { set, add } }).authority;
     expect(authority({ host: 'h', ':authority': 'a' })).toBe('a');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isCatchAll, routeMatch } from '../../../../../src/xds/generate/route/match.ts';
 
-describe('the path', () => {
-  it('is every path, without a word on case, when there is no match', () => {
+describe('the path match', () => {
+  it('matches every path, without a case option, if there is no match', () => {
     expect(routeMatch(undefined, false)).toEqual({ prefix: '/' });
   });
 
@@ -11,11 +11,11 @@ describe('the path', () => {
     [{ prefix: '/a' }, { prefix: '/a' }],
     [{ regex: '/a.*' }, { safeRegex: { regex: '/a.*' } }],
     [{}, { prefix: '/' }],
-  ])('%j becomes %j', (uri, path) => {
+  ])('for %j is %j', (uri, path) => {
     expect(routeMatch({ uri }, false)).toEqual({ ...path, caseSensitive: { value: true } });
   });
 
-  it('may be matched without regard to case', () => {
+  it('may ignore case', () => {
     expect(routeMatch({ uri: { exact: '/a' }, ignoreUriCase: true }, false).caseSensitive).toEqual({ value: false });
   });
 
@@ -25,8 +25,8 @@ describe('the path', () => {
   });
 });
 
-describe('headers', () => {
-  it('are sorted by name, those of the request line last', () => {
+describe('header matches', () => {
+  it('are sorted by name, with pseudo headers last', () => {
     const match = routeMatch(
       {
         scheme: { exact: 'https' },
@@ -48,7 +48,7 @@ describe('headers', () => {
     ]);
   });
 
-  it('ask for presence with an empty match or a lone star, not with an empty text', () => {
+  it('require presence for an empty match or a lone star, but not for an empty text', () => {
     const headers = { a: {}, b: { regex: '*' }, c: { exact: '' }, d: { regex: '.*' } };
     expect(routeMatch({ headers }, false).headers).toEqual([
       { name: 'a', presentMatch: true },
@@ -59,7 +59,7 @@ describe('headers', () => {
   });
 });
 
-describe('query parameters', () => {
+describe('query parameter matches', () => {
   it('are sorted by name', () => {
     const queryParams = { z: { exact: '1' }, a: {} };
     expect(routeMatch({ queryParams }, false).queryParameters).toEqual([
@@ -69,24 +69,24 @@ describe('query parameters', () => {
   });
 });
 
-describe('claims of a JWT', () => {
+describe('matches of JWT claims', () => {
   const path = (key: string): unknown =>
     routeMatch({ headers: { [key]: { exact: 'x' } } }, false).dynamicMetadata?.[0]?.path?.map(segment => segment.key);
 
-  it('are found by dots or by brackets, in any case of the prefix', () => {
+  it('are written with dots or brackets, with the prefix in any case', () => {
     expect(path('@request.auth.claims.a.b')).toEqual(['payload', 'a', 'b']);
     expect(path('@Request.Auth.Claims[a][b.c]')).toEqual(['payload', 'a', 'b.c']);
   });
 
   it.each(['@request.auth.claims', '@request.auth.claims.', '@request.auth.claims[a', '@request.auth.claims[]'])(
-    'are not meant by %s, which is an ordinary header',
+    'do not include %s, which is an ordinary header',
     key => {
       expect(path(key)).toBeUndefined();
       expect(routeMatch({ headers: { [key]: { exact: 'x' } } }, false).headers).toHaveLength(1);
     },
   );
 
-  it('match a value or one of a list, and may be asked not to', () => {
+  it('match a value or one of a list, and may be inverted', () => {
     const matcher = routeMatch({ withoutHeaders: { '@request.auth.claims.a': { exact: 'x' } } }, false)
       .dynamicMetadata?.[0];
     const value = { stringMatch: { exact: 'x' } };
@@ -99,15 +99,15 @@ describe('claims of a JWT', () => {
   });
 });
 
-describe('a catch-all', () => {
-  it.each([{ prefix: '/' }, { pathSeparatedPrefix: '/' }, { safeRegex: { regex: '.*' } }])('is %j', match => {
+describe('a catch-all match', () => {
+  it.each([{ prefix: '/' }, { pathSeparatedPrefix: '/' }, { safeRegex: { regex: '.*' } }])('includes %j', match => {
     expect(isCatchAll(match)).toBe(true);
     expect(isCatchAll({ ...match, headers: [{ name: 'x', presentMatch: true }] })).toBe(false);
     expect(isCatchAll({ ...match, queryParameters: [{ name: 'x', presentMatch: true }] })).toBe(false);
     expect(isCatchAll({ ...match, dynamicMetadata: [{ filter: 'f' }] })).toBe(false);
   });
 
-  it.each([{ prefix: '/a' }, { path: '/' }, { safeRegex: { regex: '/.*' } }])('is not %j', match => {
+  it.each([{ prefix: '/a' }, { path: '/' }, { safeRegex: { regex: '/.*' } }])('excludes %j', match => {
     expect(isCatchAll(match)).toBe(false);
   });
 });

@@ -18,11 +18,11 @@ describe('a redirect', () => {
     [303, 2],
     [307, 3],
     [308, 4],
-  ])('with code %i', (redirectCode, responseCode) => {
+  ])('has the code %i', (redirectCode, responseCode) => {
     expect(redirectAction({ redirectCode }, place)?.responseCode).toBe(responseCode);
   });
 
-  it('with a code that is none leaves the route empty, and the route says so', () => {
+  it('has no action with an invalid code, and reports it', () => {
     expect(redirectAction({ redirectCode: 304 }, place)).toBeUndefined();
     const scene = shopScene([{ redirect: { uri: '/x', redirectCode: 304 } }]);
     expect(scene.routes('client', '8080', SHOP)[0]?.redirect).toBeUndefined();
@@ -37,15 +37,15 @@ describe('a redirect', () => {
     [{ port: 443, scheme: 'https' }, undefined],
     [{ port: 80 }, undefined],
     [{ port: 443 }, 443],
-  ] as const)('%j goes to port %s', (redirect, port) => {
+  ] as const)('leads for %j to port %s', (redirect, port) => {
     expect(redirectAction(redirect, place)?.portRedirect).toBe(port);
   });
 
-  it('keeps the scheme of a TLS server, whose port is then not written out', () => {
+  it('keeps the scheme of a TLS server and omits its port', () => {
     expect(redirectAction({ port: 443 }, { ...place, https: true })?.portRedirect).toBeUndefined();
   });
 
-  it('knows the prefix token of Gateway API only there', () => {
+  it('supports the prefix token of Gateway API only there', () => {
     const redirect = { uri: '%PREFIX()%/new' };
     expect(redirectAction(redirect, { ...place, prefixToken: true })?.prefixRewrite).toBe('/new');
     expect(redirectAction(redirect, place)?.pathRedirect).toBe('%PREFIX()%/new');

@@ -3,8 +3,8 @@ import { retryPolicy } from '../../../../../src/xds/generate/route/retry.ts';
 
 const DEFAULT = 'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes';
 
-describe('retries', () => {
-  it('are two on failures to connect, on hosts not tried yet', () => {
+describe('retries of a route', () => {
+  it('are two by default, on connection failures, on hosts not yet tried', () => {
     const policy = retryPolicy(undefined, false);
     expect(policy?.retryOn).toBe(DEFAULT);
     expect(policy?.numRetries).toEqual({ value: 2 });
@@ -25,13 +25,13 @@ describe('retries', () => {
     ['503,retriable-status-codes', 'retriable-status-codes', [503]],
     ['503,504', ',retriable-status-codes', [503, 504]],
     ['599,,x', '599,x', undefined],
-  ])('on %j are %j', (retryOn, text, retriableStatusCodes) => {
+  ])('for %j are %j', (retryOn, text, retriableStatusCodes) => {
     const policy = retryPolicy({ attempts: 3, retryOn }, false);
     expect(policy?.retryOn).toBe(text);
     expect(policy?.retriableStatusCodes).toEqual(retriableStatusCodes);
   });
 
-  it('take over times, localities and hosts', () => {
+  it('copy timeouts, locality and host settings', () => {
     const seconds = (n: number): { readonly seconds: number; readonly nanos: number } => ({ seconds: n, nanos: 0 });
     const policy = retryPolicy(
       {

@@ -12,8 +12,8 @@ const to = (
 });
 const clusterOf = (host: string, subset = ''): string => `outbound|8080|${subset}|${host}.prod.svc.cluster.local`;
 
-describe('rules', () => {
-  it('make a route for each match, named after rule and match, and stop at the first that matches everything', () => {
+describe('routes of a VirtualService', () => {
+  it('exist for each match, named after rule and match, and end at the first catch-all', () => {
     const routes = shopRoutes(
       { name: 'first', match: [{ name: 'a', uri: { exact: '/a' } }, { uri: { exact: '/b' } }], route: [to('shop')] },
       { match: [{ name: 'm', uri: { regex: '.*' } }], route: [to('shop')] },
@@ -22,7 +22,7 @@ describe('rules', () => {
     expect(routes.map(route => route.name)).toEqual(['first.a', 'first', '.m']);
   });
 
-  it('say which object they come from, and name their spans', () => {
+  it('have the name of their object in metadata, and name their spans', () => {
     const routes = shopRoutes(
       { match: [{ uri: { exact: '/a' }, statPrefix: 'stats' }], route: [to('shop')] },
       { match: [{ uri: { prefix: '/b' } }], route: [to('shop', { weight: 1 }), to('other', { weight: 1 })] },
@@ -38,7 +38,7 @@ describe('rules', () => {
     ]);
   });
 
-  it('apply by port, gateway, source label and source namespace', () => {
+  it('are selected by port, gateway, source label and source namespace', () => {
     const rule = (name: string, match: object): object => ({ name, match: [match], route: [to('shop')] });
     const scene = shopScene([
       rule('port', { port: 8080, uri: { exact: '/' } }),
@@ -52,8 +52,8 @@ describe('rules', () => {
   });
 });
 
-describe('destinations', () => {
-  it('one is the cluster whatever its weight; of several those without weight are left out', () => {
+describe('destinations of a route', () => {
+  it('are one cluster for any weight; of several, those without weight are omitted', () => {
     const [one] = shopRoutes({ route: [to('shop', { weight: 0 })] });
     expect(one?.route?.cluster).toBe(clusterOf('shop'));
     const [many] = shopRoutes({
@@ -77,12 +77,12 @@ describe('destinations', () => {
     expect(many?.requestHeadersToAdd).toBeUndefined();
   });
 
-  it('have the port that they name', () => {
+  it('have their explicit port', () => {
     const [route] = shopRoutes({ route: [{ destination: { host: 'shop', port: { number: 9 } } }] });
     expect(route?.route?.cluster).toBe('outbound|9||shop.prod.svc.cluster.local');
   });
 
-  it('lead on from an ExternalName to what it names', () => {
+  it('follow an ExternalName to its target', () => {
     const alias = { type: 'ExternalName', externalName: 'real.example.com', ports: [{ name: 'http', port: 8080 }] };
     const scene = shopScene(
       [{ route: [to('alias')] }],
@@ -98,7 +98,7 @@ describe('destinations', () => {
   });
 });
 
-describe('times', () => {
+describe('timeouts of a route', () => {
   it('are zero unless given, for gRPC too', () => {
     const [none, some] = shopRoutes(
       { match: [{ uri: { exact: '/a' } }], route: [to('shop')] },
@@ -110,8 +110,8 @@ describe('times', () => {
   });
 });
 
-describe('headers', () => {
-  it('are set, added and removed in order, those of the rule before those of its only destination', () => {
+describe('header operations of a route', () => {
+  it('are applied in order, those of the rule before those of its only destination', () => {
     const [route] = shopRoutes({
       headers: { request: { set: { b: '1', a: '2' }, add: { c: '3' }, remove: ['x'] } },
       route: [to('shop', { headers: { request: { add: { d: '4' } }, response: { remove: ['server'] } } })],
@@ -126,7 +126,7 @@ describe('headers', () => {
     expect(route?.responseHeadersToRemove).toEqual(['server']);
   });
 
-  it('that name the host rewrite it: rewrite.authority, then the rule, then the destination', () => {
+  it('rewrite the host in the order rewrite.authority, rule, destination', () => {
     const destination = to('shop', { headers: { request: { set: { ':authority': 'destination' } } } });
     const headers = { request: { add: { Host: 'rule' } } };
     const literal = (rule: object): unknown => shopRoutes(rule as never)[0]?.route?.hostRewriteLiteral;
@@ -137,8 +137,8 @@ describe('headers', () => {
   });
 });
 
-describe('rewrites', () => {
-  it('replace the prefix, or by regex', () => {
+describe('rewrites of a route', () => {
+  it('replace the prefix, or match by regex', () => {
     const [prefix] = shopRoutes({ rewrite: { uri: '/new' }, route: [to('shop')] });
     expect(prefix?.route?.prefixRewrite).toBe('/new');
     const uriRegexRewrite = { match: '^/a/(.*)', rewrite: '/b/\\1' };
@@ -147,7 +147,7 @@ describe('rewrites', () => {
     expect(regex?.route?.prefixRewrite).toBeUndefined();
   });
 
-  it('append the forwarded host where the proxy is told to', () => {
+  it('append the forwarded host where the proxy is configured for it', () => {
     const mesh = { defaultConfig: { proxyHeaders: { xForwardedHost: { enabled: true } } } };
     const appended = (rule: object): unknown =>
       shopScene([rule as never], [], { mesh }).routes('client', '8080', SHOP)[0]?.route?.appendXForwardedHost;
@@ -156,14 +156,14 @@ describe('rewrites', () => {
   });
 });
 
-describe('mirrors', () => {
+describe('mirrors of a route', () => {
   const mirrored = (rule: object): unknown =>
     shopRoutes({ route: [to('shop')], ...rule })[0]?.route?.requestMirrorPolicies?.map(policy => [
       policy.cluster,
       policy.runtimeFraction?.defaultValue,
     ]);
 
-  it('come with their share; what mirrors nothing is left out', () => {
+  it('have their percentage, and are omitted at zero', () => {
     const half = { destination: { host: 'half' }, percentage: { value: 0.5 } };
     const all = { destination: { host: 'all', subset: 'v2' } };
     const none = { destination: { host: 'none' }, percentage: { value: 0 } };
@@ -174,7 +174,7 @@ describe('mirrors', () => {
     expect(mirrored({ mirrors: [none] })).toBeUndefined();
   });
 
-  it('may be one, with its share in one of two fields', () => {
+  it('may be a single one, with its percentage in either field', () => {
     const mirror = { host: 'copy' };
     expect(mirrored({ mirror })).toEqual([[clusterOf('copy'), { numerator: 100 }]]);
     expect(mirrored({ mirror, mirrorPercent: 20 })).toEqual([[clusterOf('copy'), { numerator: 20 }]]);
@@ -190,7 +190,7 @@ describe('mirrors', () => {
   });
 });
 
-describe('faults and CORS', () => {
+describe('faults and CORS of a route', () => {
   it('are configured on the route', () => {
     const [route] = shopRoutes({
       route: [to('shop')],
@@ -224,7 +224,7 @@ describe('faults and CORS', () => {
   });
 });
 
-describe('direct responses', () => {
+describe('direct responses of a route', () => {
   it('have a status and a body of text or bytes', () => {
     const [text] = shopRoutes({ directResponse: { status: 418, body: { string: 'short and stout' } } });
     expect(text?.directResponse).toEqual({ status: 418, body: { inlineString: 'short and stout' } });
@@ -233,7 +233,7 @@ describe('direct responses', () => {
   });
 });
 
-describe('hash policies', () => {
+describe('hash policies of a route', () => {
   const hashed = (
     trafficPolicy: object,
     destination: object = { host: 'shop' },
@@ -266,7 +266,7 @@ describe('hash policies', () => {
     expect(predicates([to('shop', { weight: 1 }), to('other', { weight: 1 })])).toBe(1);
   });
 
-  it('of a cookie, the source address and a query parameter', () => {
+  it('use a cookie, the source address or a query parameter', () => {
     const policy = (consistentHash: object): unknown => hashed({ loadBalancer: { consistentHash } });
     expect(policy({ httpCookie: { name: 'c', ttl: '0s', path: '/p' } })).toEqual([
       { cookie: { name: 'c', ttl: { seconds: 0, nanos: 0 }, path: '/p' } },

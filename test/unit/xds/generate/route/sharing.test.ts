@@ -24,8 +24,8 @@ function mesh(): Scene {
   return scene;
 }
 
-describe('sharing', () => {
-  it('makes only the virtual host of the VirtualService that changed', () => {
+describe('sharing of routes', () => {
+  it('rebuilds only the virtual host of the VirtualService that changed', () => {
     const scene = mesh();
     const before = new Map(scene.route('client', '8080').virtualHosts?.map(host => [host.name, host]));
     const generated = scene.tracker.stats.generated;
@@ -39,7 +39,7 @@ describe('sharing', () => {
     expect(scene.tracker.stats.generated - generated).toBe(6);
   });
 
-  it('keeps the resource when a VirtualService of other hosts changes, and when a change makes no difference', () => {
+  it('keeps the resource when a VirtualService of other hosts changes, and for a change without effect', () => {
     const scene = mesh();
     const before = scene.resource('client', '8080');
     scene.put(
@@ -71,13 +71,13 @@ describe('sharing', () => {
     expect(scene.resource('client', '8080')).toBe(before);
   });
 
-  it('gives proxies that differ in what does not matter the identical resource', () => {
+  it('gives proxies that differ only in irrelevant fields the identical resource', () => {
     const scene = mesh();
     scene.connect('other', sidecarNode('prod', { LABELS: { app: 'two' }, INSTANCE_IPS: '10.1.0.2' }));
     expect(scene.resource('other', '8080')).toBe(scene.resource('client', '8080'));
   });
 
-  it('makes a new resource only for those that a source label tells apart', () => {
+  it('builds a new resource only for proxies that a source label distinguishes', () => {
     const scene = mesh();
     const http = [
       { match: [{ sourceLabels: { app: 'two' } }], route: [{ destination: { host: 'canary' } }] },
@@ -90,7 +90,7 @@ describe('sharing', () => {
     expect(differing).toEqual([hostOf(0)]);
   });
 
-  it('shares virtual hosts between the gateways of two namespaces', () => {
+  it('spans the gateways of two namespaces', () => {
     const scene = new Scene([
       httpService('shop', 'prod', 8080, '10.96.0.1'),
       istio('Gateway', 'prod', 'gw', {

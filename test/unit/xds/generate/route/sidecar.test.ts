@@ -52,20 +52,20 @@ describe('a service without VirtualService', () => {
     ]);
   });
 
-  it('is also served by the names of its pods when it is headless, and has no address', () => {
+  it('is also served by the names of its pods if it is headless, and has no address', () => {
     const made = scene([httpService('shop', 'prod', 8080, 'None')]);
     const domains = made.host('client', '8080', 'shop.prod.svc.cluster.local:8080').domains ?? [];
     expect(domains).toHaveLength(10);
     expect(domains.slice(5)).toEqual(domains.slice(0, 5).map(domain => `*.${domain}`));
   });
 
-  it('is not in the route of a port that is TCP, or that it does not have', () => {
+  it('is absent from the route of a port that is TCP or that it does not have', () => {
     const tcp = service('db', 'prod', { clusterIP: '10.96.0.2', ports: [{ name: 'tcp', port: 8080 }] });
     expect(hostNames(scene([tcp]), '8080')).toEqual(['allow_any']);
     expect(hostNames(scene([httpService('shop', 'prod', 80, '10.96.0.1')]), '8080')).toEqual(['allow_any']);
   });
 
-  it('is spread by the hash of its DestinationRule, and is retried on other hosts all the same', () => {
+  it('uses the hash of its DestinationRule, and retries on other hosts all the same', () => {
     const by = (httpHeaderName: string): Parameters<typeof istio>[3] => ({
       loadBalancer: { consistentHash: { httpHeaderName } },
     });
@@ -81,7 +81,7 @@ describe('a service without VirtualService', () => {
     expect(routeWith({ ...by('top'), portLevelSettings: [ofPort] })).toEqual([{ header: { headerName: 'port' } }]);
   });
 
-  it('retries as the mesh says', () => {
+  it('has the retries of the mesh', () => {
     const mesh = { defaultHttpRetryPolicy: { attempts: 0 } };
     const made = scene([httpService('shop', 'prod', 8080, '10.96.0.1')], { mesh });
     const [route] = made.routes('client', '8080', 'shop.prod.svc.cluster.local:8080');
@@ -89,7 +89,7 @@ describe('a service without VirtualService', () => {
   });
 });
 
-describe('what no virtual host knows', () => {
+describe('a request for an unknown host', () => {
   it('passes through, or is blocked with REGISTRY_ONLY', () => {
     const open = scene([]).host('client', '80', 'allow_any');
     expect(open.routes?.[0]?.route?.cluster).toBe('PassthroughCluster');
@@ -102,7 +102,7 @@ describe('what no virtual host knows', () => {
     expect(closed.routes?.[0]?.directResponse).toEqual({ status: 502 });
   });
 
-  it('goes to the egress proxy of a Sidecar', () => {
+  it('is sent to the egress proxy of a Sidecar', () => {
     const egressProxy = { host: 'egress.prod.svc.cluster.local', subset: 'v1', port: { number: 443 } };
     const sidecar = istio('Sidecar', 'prod', 'default', { outboundTrafficPolicy: { mode: 'ALLOW_ANY', egressProxy } });
     const host = scene([sidecar]).host('client', '80', 'allow_any');
@@ -110,12 +110,12 @@ describe('what no virtual host knows', () => {
   });
 });
 
-describe('a VirtualService', () => {
+describe('a VirtualService on a sidecar', () => {
   const rule = (cluster: string): Parameters<typeof istio>[3] => ({
     http: [{ route: [{ destination: { host: cluster } }] }],
   });
 
-  it('shows its hosts in the route of every port that one of them is a service on, and in that of port 80', () => {
+  it('adds its hosts to the route of port 80 and of every port that a service among them has', () => {
     const made = scene([
       httpService('shop', 'prod', 8080, '10.96.0.1'),
       istio('VirtualService', 'prod', 'v', { hosts: ['shop', 'shop.example.com'], ...rule('shop') }),
@@ -128,7 +128,7 @@ describe('a VirtualService', () => {
     expect(hostNames(made, '9999')).toEqual(['allow_any']);
   });
 
-  it('means the port of the route when a destination names none', () => {
+  it('uses the port of the route if a destination has none', () => {
     const made = scene([
       httpService('shop', 'prod', 8080, '10.96.0.1'),
       istio('VirtualService', 'prod', 'v', { hosts: ['shop'], ...rule('shop') }),
@@ -139,7 +139,7 @@ describe('a VirtualService', () => {
     expect(cluster('80')).toBe('outbound|80||shop.prod.svc.cluster.local');
   });
 
-  it('loses a host that an older one has, and the route says so', () => {
+  it('loses a host to an older one, and the route reports it', () => {
     const older = { creationTimestamp: '2026-01-01T00:00:00Z' };
     const younger = { creationTimestamp: '2026-02-01T00:00:00Z' };
     const made = scene([
@@ -153,7 +153,7 @@ describe('a VirtualService', () => {
     expect(made.resource('client', '8080').problems.map(found => found.path)).toEqual([host]);
   });
 
-  it('with a wildcard takes the services that no more specific one has', () => {
+  it('with a wildcard includes services that no more specific one has', () => {
     const entry = (name: string): Parameters<typeof istio>[3] =>
       istio('ServiceEntry', 'prod', name, {
         hosts: [`${name}.example.com`],
@@ -171,7 +171,7 @@ describe('a VirtualService', () => {
     expect(hostNames(made, '80')).toEqual(['a.example.com:80', 'b.example.com:80', 'allow_any']);
   });
 
-  it('whose rules all belong to another workload leaves the default route', () => {
+  it('leaves the default route if all of its rules are for other workloads', () => {
     const http = [{ match: [{ sourceLabels: { app: 'other' } }], route: [{ destination: { host: 'elsewhere' } }] }];
     const made = scene([
       httpService('shop', 'prod', 8080, '10.96.0.1'),
@@ -182,18 +182,18 @@ describe('a VirtualService', () => {
   });
 });
 
-describe('the name of a route configuration', () => {
-  it('of a sniffed port has one virtual host for every domain, and no catch-all', () => {
+describe('a route configuration', () => {
+  it('for a sniffed port has one virtual host for every domain, and no catch-all', () => {
     const auto = service('shop', 'prod', { clusterIP: 'None', ports: [{ name: 'any', port: 9000 }] });
     const { virtualHosts } = scene([auto]).route('client', 'shop.prod.svc.cluster.local:9000');
     expect(virtualHosts?.map(host => [host.name, host.domains])).toEqual([['shop.prod.svc.cluster.local:9000', ['*']]]);
   });
 
-  it('of an unknown sniffed port has none', () => {
+  it('for an unknown sniffed port has none', () => {
     expect(scene([]).route('client', 'nobody.example.com:9000').virtualHosts).toBeUndefined();
   });
 
-  it('of the HTTP proxy has the services of all ports, told apart by the port in the domain', () => {
+  it('for the HTTP proxy has the services of all ports, distinguished by the port in the domain', () => {
     const made = scene([httpService('shop', 'prod', 8080, '10.96.0.1'), httpService('front', 'prod', 80, '10.96.0.2')]);
     expect(hostNames(made, 'http_proxy')).toEqual([
       'front.prod.svc.cluster.local:80',
@@ -207,7 +207,7 @@ describe('the name of a route configuration', () => {
     expect(front.slice(0, 2)).toEqual(['front.prod.svc.cluster.local', 'front.prod.svc.cluster.local:80']);
   });
 
-  it('of an egress listener has the services of that listener only', () => {
+  it('for an egress listener has the services of that listener only', () => {
     const port = (number: number, protocol: string): Parameters<typeof istio>[3] => ({
       number,
       protocol,
@@ -231,7 +231,7 @@ describe('the name of a route configuration', () => {
     expect(hostNames(made, '9090')).toEqual(['allow_any']);
   });
 
-  it('that means nothing is answered with an empty configuration', () => {
+  it('with an unknown name is empty', () => {
     expect(scene([]).route('client', 'no such route')).toEqual({
       name: 'no such route',
       validateClusters: { value: false },
@@ -241,20 +241,20 @@ describe('the name of a route configuration', () => {
 });
 
 describe('proxy headers', () => {
-  it('turn the attempt count off and the forwarded host on', () => {
+  it('switch off the attempt count, and switch on the forwarded host', () => {
     const proxyHeaders = { attemptCount: { disabled: true }, xForwardedHost: { enabled: true } };
     const made = scene([httpService('shop', 'prod', 8080, '10.96.0.1')], { mesh: { defaultConfig: { proxyHeaders } } });
     expect(made.host('client', '8080', 'shop.prod.svc.cluster.local:8080').includeRequestAttemptCount).toBeUndefined();
     expect(made.host('client', '8080', 'allow_any').routes?.[0]?.route?.appendXForwardedHost).toBe(true);
   });
 
-  it('that a proxy sent itself replace those of the mesh', () => {
+  it('in the node metadata override those of the mesh', () => {
     const made = new Scene([], { mesh: { defaultConfig: { proxyHeaders: { attemptCount: { disabled: true } } } } });
     made.connect('client', sidecarNode('prod', { PROXY_CONFIG: { concurrency: 2 } }));
     expect(made.host('client', '80', 'allow_any').includeRequestAttemptCount).toBe(true);
   });
 
-  it('that cannot be read count as unset', () => {
+  it('that cannot be parsed count as unset', () => {
     const made = new Scene([]);
     const proxyHeaders = { attemptCount: { disabled: 'yes' }, xForwardedHost: { enabled: true } };
     made.connect('client', sidecarNode('prod', { PROXY_CONFIG: { proxyHeaders } }));

@@ -65,7 +65,7 @@ describe('a URL', () => {
     ['http://u:p@h', 'http', 'h', ''],
     ['mailto:x', 'mailto', '', ''],
     ['/path', '', '', ''],
-  ])('%s', (text, scheme, hostname, port) => {
+  ])('such as %s is accepted', (text, scheme, hostname, port) => {
     expect(parseRequestUri(text)).toEqual({ scheme, hostname, port });
   });
   test.each(['', ':a', 'a', 'http://a b', 'http://a:x', 'http://[::1', '/%zz', 'a\n', 'http://a%20b/', 'http:// /'])(

@@ -1,7 +1,7 @@
 // JSON merge patch (RFC 7386): members of the patch replace or, if null, remove; objects are merged; everything else
 // replaces as a whole.
 
-import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { isObject, type Json, type JsonObject } from './json.ts';
 
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;

@@ -1,0 +1,281 @@
+// Writes the wishes of one cluster: the source `writer/<cluster>`, which says what it leads and what was refused (docs/adr/0021).
+//
+// The table of wishes follows from the state after each fold, what there is from the watches (live-objects.ts). A wish that is not fulfilled is written
+// if its election is held, both in the state and by the fence. Invariants: one write of a target under way, of its newest wish; after a write the watch
+// has to show the object before it is looked at again; nothing is written before every source has been listed, nor after `stop`.
+
+import { setMaxListeners } from 'node:events';
+import type { Fact } from '../../../core/event.ts';
+import { WRITES_API } from '../../../core/kinds/periplus/writes.ts';
+import type { KindName } from '../../../core/model/kind.ts';
+import type { Query } from '../../../core/query/reader.ts';
+import { Tracker } from '../../../core/query/tracker.ts';
+import type { State } from '../../../core/state.ts';
+import { defaultRevision, type Election, lockName } from '../../../core/wishes/elections.ts';
+import { planOf } from '../../../core/wishes/plan.ts';
+import { type WishTable, wishTable } from '../../../core/wishes/table.ts';
+import { showTarget, type Wish, wishKey } from '../../../core/wishes/wish.ts';
+import type { Adapter, AdapterLog, Sink, SourceStatus } from '../../adapter.ts';
+import type { Api, WriteApi } from '../api.ts';
+import type { Chance } from '../clock.ts';
+import { CONFLICT, failureOf } from '../failure.ts';
+import { Elector } from './elector.ts';
+import { WISHES_MAX, WRITES_AT_ONCE_MAX } from './limits.ts';
+import { type LiveObjects, liveName } from './live-objects.ts';
+import { Refusals } from './refusals.ts';
+import { requestOf } from './requests.ts';
+import { TargetTimes } from './target-times.ts';
+
+export interface ClusterWriterOptions {
+  readonly cluster: string;
+  readonly live: LiveObjects;
+  readonly writes: WriteApi;
+  /** A connection of its own: renewals wait for no other write. */
+  readonly locks: Pick<Api, 'get'> & WriteApi;
+  readonly chance: Chance;
+  readonly log: AdapterLog;
+  readonly namespace: string;
+  readonly revision: string;
+  /** The name of this process in locks. */
+  readonly identity: string;
+  readonly isElectionEnabled: boolean;
+  /** Default: what Periplus wishes. */
+  readonly table?: Query<'', WishTable>;
+}
+
+interface Entry {
+  readonly key: string;
+  wish: Wish;
+  isWriting: boolean;
+  readonly times: TargetTimes;
+}
+
+export class ClusterWriter implements Adapter {
+  readonly source: string;
+  readonly #options: ClusterWriterOptions;
+  readonly #tracker = new Tracker();
+  readonly #elector: Elector;
+  readonly #refusals: Refusals;
+  readonly #abort = new AbortController();
+  readonly #entries = new Map<string, Entry>();
+  /** `kind|name` → entries about that object. */
+  readonly #byObject = new Map<string, Set<Entry>>();
+  /** To be looked at, in this order. */
+  readonly #ready = new Set<Entry>();
+  #underWay = 0;
+  #table: WishTable | undefined;
+  #state: State | undefined;
+  #sink: Sink | undefined;
+  #saying: Promise<void> = Promise.resolve();
+  readonly #writing = new Set<Promise<void>>();
+
+  constructor(options: ClusterWriterOptions) {
+    this.#options = options;
+    setMaxListeners(0, this.#abort.signal);
+    this.source = `writer/${options.cluster}`;
+    const { chance, log, namespace, revision, identity } = options;
+    this.#refusals = new Refusals(facts => this.#say(facts));
+    this.#elector = new Elector({
+      api: options.locks,
+      chance,
+      log,
+      namespace,
+      revision,
+      identity,
+      isEnabled: options.isElectionEnabled,
+      defaultRevision: () =>
+        this.#state === undefined ? '' : this.#tracker.get(this.#state, undefined, defaultRevision, ''),
+      changed: (election, isHeld) => this.#led(election, isHeld),
+    });
+    options.live.onChange = (kind, name) => this.#observed(kind, name);
+  }
+
+  onState(state: State): void {
+    const before = this.#state;
+    this.#state = state;
+    const table = this.#tracker.get(state, undefined, this.#options.table ?? wishTable, '');
+    if (table !== this.#table) this.#take(table);
+    if (before?.objects.Leadership !== state.objects.Leadership) this.#lookAt(this.#entries.values());
+  }
+
+  /** Leadership and refusals of an earlier process are not ours. */
+  async start(sink: Sink): Promise<void> {
+    await sink.relistKinds(['Leadership', 'WriteRefusal'], []);
+    if (this.#abort.signal.aborted) return;
+    this.#sink = sink;
+    this.#elector.want(this.#gates());
+    this.#lookAt(this.#entries.values());
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    for (const { times } of this.#entries.values()) times.stop();
+    await Promise.all(this.#writing);
+    await this.#elector.stop();
+    await this.#saying;
+    this.#sink = undefined;
+  }
+
+  status(): SourceStatus {
+    const isStarted = this.#sink !== undefined;
+    const troubles = [...this.#elector.troubles, ...this.#refusals.troubles];
+    return { synced: isStarted, waiting: isStarted ? [] : ['Leadership'], troubles: troubles.sort(), unreadable: [] };
+  }
+
+  #take(table: WishTable): void {
+    this.#table = table;
+    const { log, cluster } = this.#options;
+    for (const clash of table.clashes) log('error', `two features wish for ${clash}: only the first is written`);
+    const ours = table.wishes.filter(wish => wish.cluster === cluster);
+    if (ours.length > WISHES_MAX) log('error', `${ours.length} wishes: only the first ${WISHES_MAX} are written`);
+    const wishes = new Map(ours.slice(0, WISHES_MAX).map(wish => [wishKey(wish), wish]));
+    for (const [key, entry] of this.#entries) if (!wishes.has(key)) this.#forget(entry);
+    for (const [key, wish] of wishes) this.#wish(key, wish);
+    if (this.#sink !== undefined) this.#elector.want(this.#gates());
+  }
+
+  #wish(key: string, wish: Wish): void {
+    const known = this.#entries.get(key);
+    if (known?.wish === wish) return;
+    if (known !== undefined) {
+      known.wish = wish;
+      known.times.reset();
+      this.#lookAt([known]);
+      return;
+    }
+    const entry: Entry = { key, wish, isWriting: false, times: new TargetTimes(this.#options.chance) };
+    this.#entries.set(key, entry);
+    const object = objectKey(wish.kind, liveName(wish.namespace, wish.name));
+    const others = this.#byObject.get(object) ?? new Set();
+    this.#byObject.set(object, others.add(entry));
+    this.#lookAt([entry]);
+  }
+
+  /** A wish that is gone asks for nothing, not even for the object to be absent: a feature says that by a wish without fields. */
+  #forget(entry: Entry): void {
+    const object = objectKey(entry.wish.kind, liveName(entry.wish.namespace, entry.wish.name));
+    const others = this.#byObject.get(object);
+    others?.delete(entry);
+    if (others?.size === 0) this.#byObject.delete(object);
+    this.#entries.delete(entry.key);
+    this.#ready.delete(entry);
+    entry.times.stop();
+    this.#refusals.clear(entry.key);
+  }
+
+  #gates(): ReadonlySet<Election> {
+    return new Set([...this.#entries.values()].flatMap(({ wish: { gate } }) => gate ?? []));
+  }
+
+  #led(election: Election, isHeld: boolean): void {
+    const { identity, revision } = this.#options;
+    const name = lockName(election, revision);
+    this.#lookAt(this.#entries.values());
+    if (!isHeld) {
+      this.#say([{ kind: 'Delete', ref: { apiVersion: WRITES_API, kind: 'Leadership', namespace: '', name } }]);
+      return;
+    }
+    const spec = { election, holder: identity };
+    this.#say([{ kind: 'Update', object: { apiVersion: WRITES_API, kind: 'Leadership', metadata: { name }, spec } }]);
+  }
+
+  #observed(kind: KindName, name: string | undefined): void {
+    if (name !== undefined) {
+      this.#seen(this.#byObject.get(objectKey(kind, name)) ?? []);
+      return;
+    }
+    this.#seen([...this.#entries.values()].filter(({ wish }) => wish.kind === kind));
+  }
+
+  #seen(entries: Iterable<Entry>): void {
+    for (const entry of entries) entry.times.seen();
+    this.#lookAt(entries);
+  }
+
+  #lookAt(entries: Iterable<Entry>): void {
+    for (const entry of entries) this.#ready.add(entry);
+    this.#work();
+  }
+
+  #work(): void {
+    if (this.#sink === undefined || this.#abort.signal.aborted) return;
+    for (const entry of this.#ready) {
+      if (this.#underWay >= WRITES_AT_ONCE_MAX) return;
+      this.#ready.delete(entry);
+      if (this.#entries.get(entry.key) !== entry) continue;
+      if (entry.isWriting || !entry.times.isDue(() => this.#lookAt([entry])) || !this.#isOpen(entry.wish)) continue;
+      this.#fulfil(entry);
+    }
+  }
+
+  #isOpen({ gate }: Wish): boolean {
+    if (gate === undefined) return true;
+    const { cluster, revision } = this.#options;
+    const isInState = this.#state?.objects.Leadership.has(`${cluster}/${lockName(gate, revision)}`) === true;
+    return isInState && this.#elector.mayWrite(gate);
+  }
+
+  #fulfil(entry: Entry): void {
+    const { wish, times } = entry;
+    const { live, writes, log } = this.#options;
+    const resource = live.resource(wish.kind);
+    // Not served: looked at again when it is listed.
+    if (resource === undefined) return;
+    const object = live.get(wish.kind, liveName(wish.namespace, wish.name));
+    const plan = planOf(wish, object, resource.apiVersion, resource.objectKind);
+    const request = requestOf(resource, wish, plan);
+    if (request === undefined) {
+      times.fulfilled();
+      this.#refusals.clear(entry.key);
+      return;
+    }
+    if (times.isFlipping()) {
+      log('warn', `${showTarget(wish)} is changed again and again by another writer; it rests for some minutes`);
+      times.rest(() => this.#lookAt([entry]));
+      return;
+    }
+    entry.isWriting = true;
+    this.#underWay++;
+    const done = writes
+      .write(request, { signal: this.#abort.signal })
+      .then(
+        () => this.#written(entry),
+        (error: unknown) => this.#failed(entry, wish, error),
+      )
+      .finally(() => {
+        entry.isWriting = false;
+        this.#underWay--;
+        this.#writing.delete(done);
+        this.#lookAt([entry]);
+      });
+    this.#writing.add(done);
+  }
+
+  #written(entry: Entry): void {
+    if (this.#entries.get(entry.key) !== entry) return;
+    entry.times.written(() => this.#lookAt([entry]));
+    this.#refusals.clear(entry.key);
+  }
+
+  #failed(entry: Entry, wish: Wish, error: unknown): void {
+    if (this.#abort.signal.aborted || this.#entries.get(entry.key) !== entry) return;
+    const failure = failureOf(error);
+    const again = (): void => this.#lookAt([entry]);
+    // Another client wrote: the watch is about to show what.
+    if (failure.status === CONFLICT) entry.times.written(again);
+    else entry.times.failed(again, failure.retryAfterMs);
+    if (this.#refusals.note(entry.key, wish, failure)) {
+      this.#options.log('warn', `${showTarget(wish)} cannot be written: ${failure.message}`);
+    }
+  }
+
+  #say(facts: readonly Fact[]): void {
+    this.#saying = this.#saying
+      .then(async () => this.#sink?.submit(facts))
+      .catch((error: unknown) => this.#options.log('warn', `${this.source} could not record: ${String(error)}`));
+  }
+}
+
+function objectKey(kind: KindName, name: string): string {
+  return `${kind}|${name}`;
+}

@@ -1,0 +1,72 @@
+// The table of wishes: what every feature wants to be written, in one order, each target once. A feature is one entry of `wishFeatures`.
+//
+// Of two features that wish for the same target the first in the list has it, and the clash is reported: two writers of one field would never come
+// to rest.
+
+import { featureOf } from '../mesh/features.ts';
+import type { Settings } from '../mesh/settings.ts';
+import type { KindName } from '../model/kind.ts';
+import type { ProxyReader, Query } from '../query/reader.ts';
+import { lockName } from './elections.ts';
+import { rootCertificates } from './root-certificates.ts';
+import { showTarget, type Wish, wishKey } from './wish.ts';
+
+export interface WishFeature {
+  readonly query: Query<'', readonly Wish[]>;
+  /** What of the kinds that it writes has to be observed, beside metadata. */
+  readonly observes: readonly Observed[];
+}
+
+export interface Observed {
+  readonly kind: KindName;
+  /** Members of the object that wishes name, e.g. `data`, `status`. */
+  readonly parts: readonly string[];
+  /** Names of the objects that are ever written; absent: any. */
+  readonly names?: (settings: Settings) => readonly string[];
+}
+
+export interface WishTable {
+  /** In the order of their keys. */
+  readonly wishes: readonly Wish[];
+  /** Targets that a second feature wishes for too. Sorted. */
+  readonly clashes: readonly string[];
+}
+
+export const wishFeatures: readonly WishFeature[] = [
+  {
+    query: rootCertificates,
+    observes: [
+      {
+        kind: 'ConfigMap',
+        parts: ['data'],
+        names: settings => [featureOf(settings, 'PILOT_CA_CERT_CONFIGMAP'), featureOf(settings, 'PILOT_CRL_CONFIGMAP')],
+      },
+      { kind: 'ClusterTrustBundle', parts: ['spec'] },
+    ],
+  },
+];
+
+export const wishTable = tableOf('wish-table', wishFeatures);
+
+/** `name`: unique among queries. */
+export function tableOf(name: string, features: readonly WishFeature[]): Query<'', WishTable> {
+  return { name, run: reader => joined(features.map(({ query }) => reader.get(query, ''))) };
+}
+
+function joined(lists: readonly (readonly Wish[])[]): WishTable {
+  const found = new Map<string, Wish>();
+  const clashes: string[] = [];
+  for (const wish of lists.flat()) {
+    const key = wishKey(wish);
+    if (found.has(key)) clashes.push(showTarget(wish));
+    else found.set(key, wish);
+  }
+  const keys = [...found.keys()].sort();
+  return { wishes: keys.map(key => found.get(key)!), clashes: clashes.sort() };
+}
+
+/** True if the state says that this process holds the wish's election. */
+export function isGateOpen(reader: Pick<ProxyReader, 'object' | 'setting'>, { gate, cluster }: Wish): boolean {
+  if (gate === undefined) return true;
+  return reader.object('Leadership', `${cluster}/${lockName(gate, reader.setting('revision'))}`) !== undefined;
+}

@@ -1,0 +1,58 @@
+// A wish: fields that one manager wants an object of a cluster to have, or that the object be absent. Wishes are derived from the state by tracked
+// queries and never stored; an adapter compares them with what is observed and writes what differs (docs/adr/0021).
+//
+// A wish names only the fields that it owns. Everything else of the object belongs to others and stays as it is. No wish depends on a clock, and a
+// status that was written changes no push, so that a second look at an applied wish finds nothing to do.
+
+import type { JsonObject } from '../base/json.ts';
+import type { KindName } from '../model/kind.ts';
+import type { Election } from './elections.ts';
+
+/** istiod's field manager for configuration (Istio pilot/pkg/config/kube/crdclient). */
+export const MANAGER = 'pilot-discovery';
+
+export interface Target {
+  readonly cluster: string;
+  readonly kind: KindName;
+  /** Empty for cluster-scoped kinds. */
+  readonly namespace: string;
+  readonly name: string;
+  /** Empty: the object itself. */
+  readonly subresource: '' | 'status';
+  readonly manager: string;
+}
+
+export interface Wish extends Target {
+  /** As in an object of `kind`, without apiVersion, kind, name and namespace; undefined: the object, or the manager's part of it, is to be absent. */
+  readonly fields: JsonObject | undefined;
+  /** Further fields of an object that has to be created; left alone afterwards. */
+  readonly atCreation?: JsonObject;
+  /**
+   * `merge`: created, or patched where a field differs, on the version that was looked at. `apply`: server-side apply by the manager, forced, which
+   * also removes fields that the manager wished before.
+   */
+  readonly verb: 'merge' | 'apply';
+  /** Written only by the holder of this election; undefined: by every replica. */
+  readonly gate: Election | undefined;
+  readonly precondition?: Precondition;
+  /** Lists whose elements are found by a member, e.g. `status.conditions` → `type`; other lists are owned as a whole. */
+  readonly listKeys?: Readonly<Record<string, string>>;
+}
+
+export interface Precondition {
+  /** The object that is there has this uid; an absent one does not hold the wish up. */
+  readonly uid?: string;
+  /** The generation that the fields were derived from. */
+  readonly generation?: number;
+}
+
+/** One text for each entry of the table; sorts by cluster, kind, namespace, name. */
+export function wishKey({ cluster, kind, namespace, name, subresource, manager }: Target): string {
+  return [cluster, kind, namespace, name, subresource, manager].join('|');
+}
+
+/** `ConfigMap default/istio-ca-root-cert`, with the subresource if there is one. */
+export function showTarget({ kind, namespace, name, subresource }: Target): string {
+  const object = namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+  return subresource === '' ? object : `${object} (${subresource})`;
+}
