@@ -118,6 +118,16 @@ function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): v
     'Large requests that had been read before.',
     () => xds.stats.repeatedRequests,
   );
+  metrics.gauge(
+    'periplus_client_facts_chars',
+    'Characters of facts that clients made the journal grow by.',
+    () => xds.stats.chargedChars,
+  );
+  metrics.gauge(
+    'periplus_client_over_budget',
+    'Requests that were refused because their client made the journal grow too fast.',
+    () => xds.stats.overBudget,
+  );
   metrics.gauge('periplus_view_cuts', 'Times that a look was cut to let others go on.', () => xds.stats.cuts);
   metrics.gaugeBy('periplus_classes', 'Different contents that proxies hold, by type.', 'type', () => {
     const classes = new Map<string, Set<string>>();

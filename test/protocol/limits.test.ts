@@ -177,6 +177,24 @@ describe('limits on the wire', () => {
     }
   });
 
+  test('refuses a node that is too large, and ends a stream that makes the journal grow too fast', async () => {
+    const { host, server, port } = await rig();
+    await host.set('cds', { a: '1' });
+    const large = client(port, 'delta');
+    large.send({ node: { ...node, cluster: 'x'.repeat(600 * 1024) }, typeUrl: CDS });
+    expect(await large.ended()).toMatchObject({ code: 8, details: expect.stringMatching(/node is larger/) });
+    const greedy = client(port, 'delta');
+    greedy.send({ node, typeUrl: CDS });
+    await greedy.next();
+    const typeUrl = 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment';
+    const names = (round: number): readonly string[] =>
+      Array.from({ length: 10_000 }, (_, i) => `${round}-${i}-${'x'.repeat(250)}`);
+    for (let round = 0; round < 6; round++) greedy.send({ typeUrl, resourceNamesSubscribe: names(round) });
+    expect(await greedy.ended()).toMatchObject({ code: 8, details: expect.stringMatching(/more than 8 MiB a minute/) });
+    expect(server.stats.overBudget).toBe(1);
+    await until(() => host.facts('ProxyDisconnected').length === 1);
+  });
+
   test('ends a stream that says nothing for as long as one may wait', async () => {
     const { port } = await rig({ newStreamWaitMs: 200 });
     expect(await client(port, 'delta').ended()).toMatchObject({ code: 1 });

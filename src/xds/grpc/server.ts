@@ -104,11 +104,16 @@ export class XdsServer {
     readonly cuts: number;
     readonly repeatedRequests: number;
     readonly largestRequest: number;
+    /** Characters of facts that clients were charged for, and requests past their budget. */
+    readonly chargedChars: number;
+    readonly overBudget: number;
   } {
-    const { bodies, turns } = this.#hub;
+    const { bodies, turns, budget } = this.#hub;
     const repeatedRequests = this.#requests.sotw.hits + this.#requests.delta.hits;
     const largestRequest = this.#largest;
-    return { ...bodies.stats, bodyBytes: bodies.bytes, cuts: turns.cuts, repeatedRequests, largestRequest };
+    const { charged: chargedChars, refused: overBudget } = budget.stats;
+    const own = { chargedChars, overBudget, cuts: turns.cuts, repeatedRequests, largestRequest };
+    return { ...bodies.stats, bodyBytes: bodies.bytes, ...own };
   }
 
   /** New streams queue at the admission gate. */

@@ -10,10 +10,23 @@ import type { Unrecorded } from '../../core/event.ts';
 import { verifiedIdentity } from '../../core/model/identity.ts';
 import { metadataText, type NodeFacets, parseNode } from '../../core/model/proxy.ts';
 import type { State } from '../../core/state.ts';
+import { type Charge, NODE_CHARS_MAX } from './fact-budget.ts';
 import { XDS_SOURCE } from './host.ts';
 
+/** What a stream is admitted with. */
+export interface Admission {
+  /** Verified; none on a plaintext port. */
+  readonly identities: readonly string[];
+  /** Gives back the turn at the admission gate. */
+  readonly release: () => void;
+  readonly charge: Charge;
+}
+
+/** Of a stream that no gate admitted, as in tests. */
+export const UNLIMITED: Admission = { identities: [], release: () => undefined, charge: () => undefined };
+
 export interface Rejection {
-  readonly status: 'INVALID_ARGUMENT' | 'PERMISSION_DENIED';
+  readonly status: 'INVALID_ARGUMENT' | 'PERMISSION_DENIED' | 'RESOURCE_EXHAUSTED';
   readonly error: string;
 }
 
@@ -31,10 +44,12 @@ export function arrivalOf(
   state: State,
   node: JsonObject | undefined,
   protocol: 'sotw' | 'delta',
-  identities: readonly string[],
+  { identities, charge }: Pick<Admission, 'identities' | 'charge'>,
   nameOf: (proxyId: string) => string,
 ): Arrival | Rejection {
   if (node === undefined) return { status: 'INVALID_ARGUMENT', error: 'missing node information' };
+  const over = overBudget(node, charge);
+  if (over !== undefined) return { status: 'RESOURCE_EXHAUSTED', error: over };
   const { extensions, ...rest } = node;
   const facets = parseNode(rest);
   if ('error' in facets) return { status: 'INVALID_ARGUMENT', error: facets.error };
@@ -69,3 +84,14 @@ function inOrder(value: Json | undefined): readonly Json[] | undefined {
   const texts = value.map((item: Json) => [canonicalJson(item), item] as const);
   return texts.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, item]) => item);
 }
+
+/** A node too large to be recorded, or one more than the client's budget has. Extensions are recorded once for all proxies of a build. */
+function overBudget({ extensions, ...rest }: JsonObject, charge: Charge): string | undefined {
+  const chars = JSON.stringify(rest).length;
+  const list = extensions === undefined ? 0 : JSON.stringify(extensions).length;
+  if (chars > NODE_CHARS_MAX) return `the node is larger than ${NODE_CHARS_MAX / 1024} KiB`;
+  return charge(chars + Math.max(0, list - EXTENSIONS_CHARS_FREE));
+}
+
+/** Stock Envoy's list has 100,000. */
+const EXTENSIONS_CHARS_FREE = 256 * 1024;

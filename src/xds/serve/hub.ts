@@ -12,6 +12,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { ScheduleSettings } from '../push/settings.ts';
 import { AdmissionGate } from './admission-gate.ts';
 import { DeferredCompletions } from './deferred-completions.ts';
+import { FactBudget } from './fact-budget.ts';
 import { GatheredFacts } from './gathered-facts.ts';
 import type { XdsHost } from './host.ts';
 import type { XdsLimits } from './limits.ts';
@@ -44,6 +45,7 @@ export interface Client {
 export class Hub {
   readonly bodies = new SharedBodies();
   readonly turns = new ViewTurns();
+  readonly budget: FactBudget;
   readonly #host: XdsHost;
   readonly #limits: XdsLimits;
   readonly #context: StreamContext;
@@ -59,6 +61,9 @@ export class Hub {
   constructor({ host, engine, limits, schedule }: HubOptions) {
     this.#host = host;
     this.#limits = limits;
+    this.budget = new FactBudget(host.clock, (peer, why) =>
+      host.log('warn', `clients of ${peer || 'an unknown address'} are ended: ${why}`),
+    );
     this.#pusher = new Pusher(host, schedule, connection => this.#byConnection.get(connection)?.push());
     this.#gate = new AdmissionGate({
       clock: host.clock,
@@ -127,7 +132,11 @@ export class Hub {
       transport.end('UNAVAILABLE', 'the control plane is stopping');
       return undefined;
     }
-    const stream = new AdsStream(this.#context, protocol, transport, identities, release);
+    const stream = new AdsStream(this.#context, protocol, transport, {
+      identities,
+      release,
+      charge: this.budget.stream(peer),
+    });
     this.#streams.add(stream);
     return stream;
   }

@@ -23,8 +23,9 @@ import {
 } from '../session/session.ts';
 import { step } from '../session/step.ts';
 import { HEALTH } from '../session/types.ts';
-import { type Arrival, arrivalOf } from './connect.ts';
+import { type Admission, type Arrival, arrivalOf, UNLIMITED } from './connect.ts';
 import { debugResponse } from './debug-frame.ts';
+import { NACK_CHARS_MAX, namesChars } from './fact-budget.ts';
 import { XDS_SOURCE, type XdsHost } from './host.ts';
 import { ResponseWrite, type Sender, type WriteContext } from './response-write.ts';
 import { type ConnectionStatus, statusOf, type TypeRecord } from './stream-status.ts';
@@ -63,9 +64,7 @@ export class AdsStream implements Sender {
   ended = false;
   readonly transport: Transport;
   readonly #context: StreamContext;
-  readonly #identities: readonly string[];
-  /** Gives back the turn at the admission gate. */
-  readonly #release: () => void;
+  readonly #admission: Admission;
   readonly #inputs: Input[] = [];
   readonly #records = new Map<string, TypeRecord>();
   #session: Session;
@@ -81,14 +80,12 @@ export class AdsStream implements Sender {
     context: StreamContext,
     protocol: 'sotw' | 'delta',
     transport: Transport,
-    identities: readonly string[] = [],
-    release: () => void = () => undefined,
+    admission: Admission = UNLIMITED,
   ) {
-    this.#release = release;
+    this.#admission = admission;
     this.#context = context;
     this.protocol = protocol;
     this.transport = transport;
-    this.#identities = identities;
     this.#session = openSession(protocol, '');
   }
 
@@ -107,7 +104,7 @@ export class AdsStream implements Sender {
   /** The client or the transport is gone. */
   closed(reason: string): void {
     this.ended = true;
-    this.#release();
+    this.#admission.release();
     if (this.#closing) return;
     this.#closing = true;
     // Deferred, because a thousand clients may leave at once.
@@ -175,7 +172,7 @@ export class AdsStream implements Sender {
   #arrive({ node, request }: Incoming): boolean {
     const { host } = this.#context;
     if (request.typeUrl === HEALTH) return false;
-    const arrival = arrivalOf(host.state(), node, this.protocol, this.#identities, id => host.connectionName(id));
+    const arrival = arrivalOf(host.state(), node, this.protocol, this.#admission, id => host.connectionName(id));
     if ('error' in arrival) {
       this.end(arrival.status, arrival.error);
       return false;
@@ -277,16 +274,26 @@ export class AdsStream implements Sender {
 
   async #subscribed(effect: SessionEffect & { readonly kind: 'Subscribed' }): Promise<undefined> {
     const { typeUrl, subscribe, unsubscribe, wildcard } = effect;
+    if (!this.#affords(namesChars(subscribe) + namesChars(unsubscribe))) return;
     const connection = this.#unrecordedArrival?.connection ?? this.connection;
     const before = this.#context.host.state().proxies.get(connection)?.subscriptions[typeUrl];
     const fact = { kind: 'ProxySubscribed', connection, typeUrl, subscribe, unsubscribe, wildcard } as const;
     await this.#record(this.#context.subscriptionFacts.facts(fact, before));
   }
 
+  /** False: the stream is past its budget, and was ended. */
+  #affords(chars: number): boolean {
+    const over = this.#admission.charge(chars);
+    if (over !== undefined) this.end('RESOURCE_EXHAUSTED', over);
+    return over === undefined;
+  }
+
   async #nacked(effect: SessionEffect & { readonly kind: 'Nacked' }): Promise<undefined> {
-    const { typeUrl, message, blamed } = effect;
+    const { typeUrl, blamed } = effect;
+    const message = effect.message.slice(0, NACK_CHARS_MAX);
     const { connection } = this;
     const { host } = this.#context;
+    if (!this.#affords(message.length)) return;
     await this.#record([{ source: XDS_SOURCE, kind: 'ProxyNacked', connection, typeUrl, message }]);
     this.#noteType(typeUrl, { blamed });
     host.observe?.({ kind: 'Nacked', typeUrl });
@@ -344,12 +351,12 @@ export class AdsStream implements Sender {
   }
 
   onTaken(): void {
-    this.#release();
+    this.#admission.release();
     this.#enqueue({ kind: 'Sent' });
   }
 
   #debug(typeUrl: string, names: readonly string[]): void {
-    const answer = this.#context.host.debug?.(typeUrl, names, this.#identities);
+    const answer = this.#context.host.debug?.(typeUrl, names, this.#admission.identities);
     if (answer === undefined) return;
     const message = debugResponse(this.protocol, typeUrl, `${this.connection}/debug`, answer);
     this.transport.send(message, () => undefined);
