@@ -14,6 +14,7 @@ export default defineConfig({
           exclude: ['test/e2e/**', 'test/long/**', 'node_modules/**', 'dist/**'],
           // Only what hangs is to fail: on a machine that others use as well, seconds of work take minutes.
           testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
       {

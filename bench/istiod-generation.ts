@@ -143,7 +143,7 @@ const context: Query<'', number> = {
   name: 'bench/context',
   run: reader => {
     const services = reader.get(scopedServices, '');
-    for (const { hostname, namespace } of services) reader.get(serviceAccounts, `${hostname}|${namespace}`);
+    for (const { hostname, namespace } of services) reader.get(serviceAccounts, { hostname, namespace });
     reader.get(sidecarScope, '');
     reader.get(scopeIndex, '');
     reader.get(scopeRules, '');
@@ -158,7 +158,7 @@ const context: Query<'', number> = {
     if (reader.facet('type') !== 'router') return services.length;
     const namespace = reader.facet('namespace');
     for (const { servers } of reader.get(mergedGateway, '').groups) {
-      for (const { gatewayName } of servers) reader.get(virtualServicesFor, `${namespace}|${gatewayName}`);
+      for (const { gatewayName } of servers) reader.get(virtualServicesFor, { namespace, gateway: gatewayName });
     }
     return services.length;
   },

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs, promisify } from 'node:util';
 import { appendFigures, foldFigures, restartFigures } from './folding.ts';
 import { generationFigures, heapFigures } from './generation.ts';
+import { growthFigures } from './growth.ts';
 import { historyFigures } from './history.ts';
 import { istiodFigures } from './istiod-generation.ts';
 import type { Figure, Figures } from './measure.ts';
@@ -17,6 +18,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   restart: restartFigures,
   append: appendFigures,
   history: historyFigures,
+  growth: growthFigures,
   istiod: istiodFigures,
   'generate-100': () => generationFigures(100),
   'generate-1000': () => generationFigures(1_000),

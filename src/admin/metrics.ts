@@ -35,6 +35,11 @@ export class Metrics {
     help: 'Responses sent, by type.',
   });
   readonly #triggers = this.#counter('pilot_push_triggers', 'Pushes by what triggered them.', ['type']);
+  readonly #pushedConfigs = this.#counter(
+    'periplus_push_configs',
+    'Configurations that pushes were requested for, by kind. A service counts as ServiceEntry, as in istiod.',
+    ['type'],
+  );
   readonly #rejects = this.#counter('pilot_total_xds_rejects', 'Responses that proxies refused, by type.', ['type']);
   readonly #expired = this.#counter(
     'pilot_xds_expired_nonce',
@@ -124,6 +129,9 @@ export class Metrics {
         break;
       case 'Released':
         for (const reason of Object.keys(event.request.reasons)) this.#triggers.inc({ type: reason });
+        for (const key of event.request.configsUpdated) {
+          this.#pushedConfigs.inc({ type: key.slice(0, key.indexOf('/')) });
+        }
         this.#debounce.observe(event.waitedMs / 1_000);
         break;
       case 'Started':

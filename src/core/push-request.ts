@@ -1,6 +1,9 @@
-// PushRequest: the reasons and the keys for which configuration is evaluated again. A monoid (law 5): merging is
-// associative, has an identity, and never loses a key, a reason or `full`. Causes are kept as a bounded list of seq
-// ranges and a count. Fields and reasons: Istio pilot/pkg/model/push_context.go (PushRequest, TriggerReason).
+// PushRequest: why a push happens and which configurations changed, for the schedule, metrics, the log and `explain`.
+// Which proxies are affected is not in it: the tracker finds that.
+//
+// Invariant: a monoid (law 5). Merging is associative, has an identity, and never loses a key, a reason or `full`.
+// Causes are kept as a bounded list of seq ranges and a count.
+// Fields and reasons: Istio pilot/pkg/model/push_context.go (PushRequest, TriggerReason).
 
 import type { Monoid } from 'fp-ts/lib/Monoid.js';
 
@@ -39,7 +42,7 @@ export const CAUSE_BLOCKS_MAX = 32;
 export interface PushRequest {
   /** False: only endpoints (or secrets) changed. */
   readonly full: boolean;
-  /** Everything is evaluated again, regardless of `configsUpdated`. */
+  /** Every proxy is pushed to, whatever `configsUpdated` says. */
   readonly forced: boolean;
   /** `Kind/namespace/name`, sorted, no repeats. A service counts as `ServiceEntry/<namespace>/<hostname>`. */
   readonly configsUpdated: readonly string[];
@@ -87,6 +90,19 @@ export const pushRequestMonoid: Monoid<PushRequest> = { empty: noPush, concat: m
 
 export function isNoPush(request: PushRequest): boolean {
   return request.causes.count === 0;
+}
+
+/** Configurations that `showPushRequest` names. */
+export const SHOWN_CONFIGS_MAX = 5;
+
+/** One line for the log: extent, reasons and the first configurations. */
+export function showPushRequest({ full, forced, configsUpdated, reasons, causes }: PushRequest): string {
+  const extent = forced ? 'forced' : full ? 'full' : 'incremental';
+  const named = configsUpdated.slice(0, SHOWN_CONFIGS_MAX).join(', ');
+  const more = configsUpdated.length > SHOWN_CONFIGS_MAX ? ' …' : '';
+  const configs = configsUpdated.length === 0 ? 'no configuration' : `${named}${more}`;
+  const events = `${causes.count} ${causes.count === 1 ? 'event' : 'events'} up to ${causes.last}`;
+  return `${extent} (${Object.keys(reasons).join(', ')}): ${configs}; ${events}`;
 }
 
 function union(a: readonly string[], b: readonly string[]): readonly string[] {

@@ -14,6 +14,7 @@ import { VERSION } from '../admin/version.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Unrecorded } from '../core/event.ts';
 import type { PushRequest } from '../core/push-request.ts';
+import { showPushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
 import { History } from '../history/history.ts';
 import type { Retention } from '../history/retention.ts';
@@ -292,7 +293,10 @@ function xdsHost({ world, clock, log, metrics, reporter, engine, ready }: HostPa
     connectionName: proxyId => `${proxyId}-${boot}-${++connections}`,
     log,
     nacked: nack => reporter.nacked(nack, objectsBehind(engine, world.state, nack)),
-    observe: event => metrics.observe(event),
+    observe: event => {
+      metrics.observe(event);
+      if (event.kind === 'Released') log('debug', `push ${showPushRequest(event.request)}`);
+    },
   };
 }
 

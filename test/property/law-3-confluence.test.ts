@@ -5,6 +5,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, type Json, type JsonObject } from '../../src/core/base/json.ts';
+import { compareText } from '../../src/core/model/object.ts';
+import { refKey, refOf } from '../../src/core/model/service-ref.ts';
 import { Tracker } from '../../src/core/query/tracker.ts';
 import { endpointShards, serviceAccounts } from '../../src/core/registry/endpoints.ts';
 import { allServices } from '../../src/core/registry/services.ts';
@@ -149,15 +151,19 @@ const connected = nodes.reduce(
 /** Everything that generators read, as one text. `tracker` may have seen other states before. */
 function derived(state: State, tracker = new Tracker()): string {
   const services = tracker.get(state, undefined, allServices, '');
-  const names = [...new Set(services.map(service => `${service.hostname}|${service.namespace}`))].sort();
+  const refs = [...new Map(services.map(service => [refKey(service), refOf(service)] as const))].sort(([a], [b]) =>
+    compareText(a, b),
+  );
   const model = {
     services,
-    endpoints: names.map(name => [name, tracker.get(state, undefined, endpointShards, name)]),
-    accounts: names.map(name => [name, tracker.get(state, undefined, serviceAccounts, name)]),
+    endpoints: refs.map(([name, ref]) => [name, tracker.get(state, undefined, endpointShards, ref)]),
+    accounts: refs.map(([name, ref]) => [name, tracker.get(state, undefined, serviceAccounts, ref)]),
     views: proxies.map(proxy => ({
       scope: tracker.get(state, proxy, sidecarScope, ''),
       targets: tracker.get(state, proxy, serviceTargets, ''),
-      rules: names.map(name => tracker.get(state, proxy, destinationRule, `${name}|outbound`) ?? null),
+      rules: refs.map(
+        ([, { hostname }]) => tracker.get(state, proxy, destinationRule, { hostname, direction: 'outbound' }) ?? null,
+      ),
     })),
   };
   return canonicalJson(model as unknown as Json);

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/core/base/json.ts';
 import type { Event, RawObject } from '../../src/core/event.ts';
 import { fold } from '../../src/core/fold/fold-event.ts';
 import { decodeRecord, type Version } from '../../src/core/fold/record.ts';
-import { Restoring, WAITING_MAX, WAITING_VERSIONS_MAX } from '../../src/core/fold/restore.ts';
+import { PENDING_MAX, PENDING_VERSIONS_MAX, Restoring } from '../../src/core/fold/restore.ts';
 import { recordAfterAll } from '../../src/core/fold/versions.ts';
 import { definitions } from '../../src/core/kinds/registry.ts';
 import type { ObjectRecord } from '../../src/core/model/object.ts';
@@ -158,8 +158,8 @@ describe('versions of one object folded at once', () => {
     const lastOnly: AllAtOnce = (before, versions) => service(before, versions.slice(-1));
     expect(fc.check(sameRecord(lastOnly), { numRuns: 300, seed: 1 }).failed).toBe(true);
   });
-  it('are validated early if too many objects wait', () => {
-    const objects = WAITING_MAX / 5;
+  it('are judged in the middle when too many objects wait', () => {
+    const objects = PENDING_MAX / 5;
     const events = numbered(
       Array.from({ length: 6 * objects }, (_, i) => {
         const metadata = { name: `a-${i % objects}`, uid: `${i}` };
@@ -172,8 +172,8 @@ describe('versions of one object folded at once', () => {
     expect(stateHash(now)).toBe(stateHash(full));
     expect(now.records.size).toBe(objects);
   });
-  it('are validated early if too many versions of one object wait', () => {
-    const raws = Array.from({ length: 3 * WAITING_VERSIONS_MAX }, (_, i) => rawService({ uid: `${i}` }, {}));
+  it('are judged in the middle when too many of one wait', () => {
+    const raws = Array.from({ length: 3 * PENDING_VERSIONS_MAX }, (_, i) => rawService({ uid: `${i}` }, {}));
     const events = numbered(raws.map(object => ({ source, kind: 'Update', object })));
     const now = atOnce(foldAll([]).state, events, restoring => restoring.finish());
     expect([...now.records.values()]).toEqual([...foldAll(events).state.records.values()]);

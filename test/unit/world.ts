@@ -129,7 +129,7 @@ export function nodeOf(options: NodeOptions = {}): JsonObject {
 }
 
 /** Asks once, with a tracker of its own. */
-export function ask<A extends string, R>(state: State, query: Query<A, R>, arg: A, proxy = proxyOf(nodeOf())): R {
+export function ask<A, R>(state: State, query: Query<A, R>, arg: NoInfer<A>, proxy = proxyOf(nodeOf())): R {
   return new Tracker().get(state, proxy, query, arg);
 }
 

@@ -42,12 +42,14 @@ export function localityOfNode(labels: Labels): string {
   return region === '' && zone === '' && subzone === '' ? '' : `${region}/${zone}/${subzone}`;
 }
 
-/** The parts of `region/zone/subzone`: missing parts are empty, extra parts are dropped. */
-export function splitLocality(locality: string): {
+export interface LocalityParts {
   readonly region: string;
   readonly zone: string;
   readonly subzone: string;
-} {
+}
+
+/** The parts of `region/zone/subzone`; missing parts are empty, further parts ignored. */
+export function splitLocality(locality: string): LocalityParts {
   const [region = '', zone = '', subzone = ''] = locality.split('/');
   return { region, zone, subzone };
 }

@@ -1,6 +1,7 @@
-// Facts about the mesh configuration. A refused value is kept beside the one in force and changes nothing else. An
-// equal value is no change. Any other value requests a full push, in which only the queries that read a changed field
-// run again. Source: Istio pilot/pkg/bootstrap/mesh.go, pilot/pkg/bootstrap/server.go (initMeshHandlers).
+// Facts about the mesh configuration. A refused value is kept beside the effective one and changes nothing else. A
+// value with an equal effect is no change. Any other is a forced full push, in which only queries that read a changed
+// field run. Source: Istio pkg/config/mesh/mesh.go (ApplyMeshConfig), pilot/pkg/bootstrap/configcontroller.go (mesh
+// handlers push with forced=true).
 
 import { type Either, isLeft } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';

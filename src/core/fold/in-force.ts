@@ -1,6 +1,10 @@
-// Which object is in force under a key, and where it is indexed. Of the versions of several sources, the accepted one
-// of the source with precedence, if it passes the filters of the mesh. A filtered object stays in `records` but is in
-// no table, so queries need no filter: an object that leaves the filter is a delete, one that enters it an add.
+// The object in force under each key, and its index entries. Several sources may have an object with one key: the
+// accepted version of the source with the highest precedence is in force, provided that it passes the filters of the
+// mesh. A filtered object stays in `State.records` and is in no table, so queries need not filter: leaving the filter
+// is a delete, entering it an add.
+//
+// Invariant: `State.objects` and `State.indexes` are a function of records, mesh and settings (law 3); the order of
+// events leaves no trace.
 //
 // Filters (Istio pilot/pkg/config/kube/crdclient/client.go, pkg/kube/namespace/filter.go): the namespace must be
 // selected by discoverySelectors and be the only one watched, if one is (ISTIO_WATCH_NAMESPACE), for configuration the
@@ -24,7 +28,7 @@ export interface Settled {
   readonly after: Obj | undefined;
 }
 
-/** Puts in force what now has precedence under a key; undefined if that is what already is. */
+/** Puts the object with precedence in force under a key; undefined if it already is. */
 export function inForce(state: State, definition: KindDefinition, key: string): Settled | undefined {
   const { kind } = definition;
   const before = state.objects[kind].get(key);
@@ -37,8 +41,8 @@ export function inForce(state: State, definition: KindDefinition, key: string): 
 }
 
 /**
- * After a change of the mesh configuration or of the settings: everything is filtered anew. The same state when nothing
- * changes.
+ * Filters all objects again, after a change of the mesh configuration or the settings. Returns the same state if no
+ * verdict changes.
  */
 export function refilter(state: State): State {
   let next = state;
@@ -55,7 +59,7 @@ function selectorsOf(state: State): NonNullable<MeshConfig['discoverySelectors']
   return state.mesh.effective.discoverySelectors;
 }
 
-/** All that a namespace holds comes or goes with it. */
+/** Filters the objects of a namespace again if its labels changed whether discovery selectors match it. */
 function followNamespace(state: State, key: string, before: Obj | undefined, after: Obj | undefined): State {
   const selectors = selectorsOf(state) ?? [];
   if (selectors.length === 0) return state;
@@ -81,15 +85,15 @@ function refilterRange(state: State, kind: KindName, prefix: string): State {
 }
 
 /**
- * Sources in fixed precedence: by name of the adapter, then of the cluster; the first with an accepted version that is
- * ours wins. What acts for a refused version comes after all of them.
+ * The first accepted version that passes the filters, with sources in order of adapter name, then cluster name; else
+ * the stand-in of a refused version (KindDefinition.standIn), in the same order.
  */
 function winner(state: State, kind: KindName, key: string): Obj | undefined {
   let first: ObjectRecord | undefined;
   let standIn: ObjectRecord | undefined;
   for (const record of state.records.range(`${kind}|${key}|`)) {
     const obj = record.accepted ?? record.standIn;
-    if (obj === undefined || !isOurs(state, obj)) continue;
+    if (obj === undefined || !passesFilters(state, obj)) continue;
     if (record.accepted === undefined) standIn = firstSource(standIn, record);
     else first = firstSource(first, record);
   }
@@ -100,19 +104,19 @@ function firstSource(a: ObjectRecord | undefined, b: ObjectRecord): ObjectRecord
   return a === undefined || compareText(b.source, a.source) < 0 ? b : a;
 }
 
-function isOurs(state: State, obj: Obj): boolean {
+function passesFilters(state: State, obj: Obj): boolean {
   return isOfRevision(state, obj) && isWatched(state, obj) && isDiscovered(state, obj);
 }
 
 function isOfRevision(state: State, obj: Obj): boolean {
-  // Revision tags decide the owner of a Gateway of the Gateway API at translation.
+  // A Gateway of the Gateway API is matched by the revision's tags when it is translated.
   if (definitions[obj.kind].store !== 'config' || obj.kind === 'KubernetesGateway') return true;
   const label = obj.labels[REVISION_LABEL];
   const { revision } = state.settings;
   return label === undefined || revision === '' || label === revision;
 }
 
-/** Objects without a namespace always are. */
+/** Objects without a namespace pass. */
 function isWatched(state: State, obj: Obj): boolean {
   const only = featureOf(state.settings, 'ISTIO_WATCH_NAMESPACE');
   return only === '' || obj.namespace === '' || obj.namespace === only;
@@ -124,7 +128,7 @@ function isDiscovered(state: State, obj: Obj): boolean {
   return discovers(selectors, state.objects.Namespace.get(`${obj.cluster}/${obj.namespace}`)?.labels ?? {});
 }
 
-/** Applies an object's change to an index. Entries are in the order of the definition. */
+/** The changes of one index. Entries are in the order of the kind's definition. */
 interface Reindexing {
   readonly gone: string[];
   readonly put: [string, Obj][];
@@ -149,7 +153,7 @@ function withEntries(indexes: State['indexes'], changes: ReadonlyMap<IndexName, 
   return next;
 }
 
-/** Up to this length, a linear search is faster than a set. */
+/** A list up to this length is searched faster than a set of it is made. */
 const FEW_ENTRIES = 8;
 const NO_ENTRIES: IndexEntries = {};
 const NONE: readonly string[] = [];
@@ -182,8 +186,8 @@ function noteEntries(
 }
 
 /**
- * Puts in force what has precedence now under many keys at once, which is what inForce would come to one by one. For
- * callers that changed `records` without updating the objects in force.
+ * Puts the objects with precedence in force under many keys at once: the same state as `inForce` for each key gives.
+ * Used after `records` were changed in bulk.
  */
 export function settleAll(state: State, keys: ReadonlyMap<KindName, ReadonlySet<string>>): State {
   const namespacesFirst = [...keys.keys()].sort((a, b) => Number(b === 'Namespace') - Number(a === 'Namespace'));

@@ -1,22 +1,22 @@
-// Names that subscriptions share: the sidecars of a namespace ask for the same six hundred clusters, 30 KB of names
-// each time. They are recorded once, and each subscription refers to them by their digest.
+// Lists of resource names that subscriptions share: the sidecars of a namespace subscribe to the same six hundred
+// clusters, 30 KB of names each. A list is recorded once; subscriptions refer to it by digest.
 //
-// Bounded: a list stays as long as a connected proxy's subscription is just that, and goes with the last. An unused
-// list stays: its event precedes the first subscription to it, and a snapshot may fall in between.
+// Invariant: a list is kept while a connected proxy's subscription refers to it, and dropped with the last. A list with
+// no use yet is kept: it is recorded right before the first subscription to it, and a snapshot may be taken in between.
 
 import type { Table } from '../table.ts';
 
 export interface NameList {
   /** Sorted, no repeats. */
   readonly names: readonly string[];
-  /** Subscriptions that are this list. */
+  /** Subscriptions that refer to this list. */
   readonly uses: number;
 }
 
 /** By digest. */
 export type NameLists = Table<NameList>;
 
-/** Listed names stay as they are. */
+/** Adds a list; one with the digest already there is left as it is. */
 export function withList(lists: NameLists, digest: string, names: readonly string[]): NameLists {
   if (lists.has(digest)) return lists;
   return lists.with(digest, { names: isSorted(names) ? names : [...new Set(names)].sort(), uses: 0 });

@@ -1,9 +1,10 @@
-// Many events folded at once, where only the state after the last is wanted: a start from the journal, a look at the
-// past. The same state as fold makes of them one by one (law 6), without making those in between.
+// Folds many events at once, when only the state after the last is wanted: at a start from the journal, and for a state
+// of the past.
 //
-// What is in force follows from the records, the mesh and the settings alone (law 3), so events of objects only change
-// records, and what is in force and indexed is worked out once, at the end. Of an object that changed often only the
-// last versions are decoded and judged (versions.ts): the others leave no trace in the state.
+// Invariant: `finish` returns the state that folding the same events one by one gives (law 6). It is faster for two
+// reasons. The objects in force follow from records, mesh and settings alone (law 3), so object events only change
+// records, and tables and indexes are made once, by `finish`. And a version that a later accepted version supersedes
+// leaves no trace, so versions wait undecoded and only the last ones are judged (versions.ts).
 
 import { isObject, type JsonObject } from '../base/json.ts';
 import type { Event } from '../event.ts';
@@ -19,39 +20,39 @@ import { clusterOf, keyFor, presumedName, recordKey, type UnreadVersion, type Ve
 import { restoredObjects, restoreFact, type SourcedFact } from './snapshot.ts';
 import { recordAfterAll } from './versions.ts';
 
-/** Versions of an object that wait to be judged together. */
-export const WAITING_VERSIONS_MAX = 16;
-/** Limit of waiting versions in total, some tens of megabytes. */
-export const WAITING_MAX = 20_000;
+/** Pending versions of one object; past that they are judged together. */
+export const PENDING_VERSIONS_MAX = 16;
+/** Pending versions of all objects, whichever is more: this many (some tens of megabytes) … */
+export const PENDING_MAX = 20_000;
 /**
- * Limit of waiting versions for each object. Most are text while they wait, a kilobyte each; an object that is kept
- * weighs thrice that. A share of the objects, so that as much is superseded in a large mesh as in a small one.
+ * … or this many for each object. A pending version is about a kilobyte of text; a kept object is three times that. The
+ * limit grows with the mesh so that the share of superseded versions does not shrink.
  */
-export const WAITING_PER_OBJECT_MAX = 2;
+export const PENDING_PER_OBJECT_MAX = 2;
 
-/** An object of a source: its record, and later versions not yet examined. */
-interface Waiting {
+/** One object of one source: its record, and later versions that are not judged yet. */
+interface PendingObject {
   readonly definition: KindDefinition;
   /** As in `State.records`. */
   readonly recordKey: string;
-  /** Undefined: there is none, or it is gone. Null: the state before the restore has not been read yet. */
+  /** Undefined: absent or deleted. Null: not read yet from the state that restoring began with. */
   record: ObjectRecord | undefined | null;
   versions: Version[];
 }
 
-type ByName = Map<string, Waiting>;
+type ByName = Map<string, PendingObject>;
 
 export class Restoring {
-  /** Without the records below, and without seq and time. */
+  /** The state so far, without pending records, `seq` and `time`. */
   #state: State;
   #seq: number;
   #time: number;
-  /** By source, kind and `namespace/name`: each event looks in here, so no longer key is put together for it. */
-  readonly #waiting = new Map<string, Map<KindDefinition, ByName>>();
-  /** Versions that wait. */
-  #versions = 0;
-  /** Objects with any version. */
-  #touched = 0;
+  /** By source, kind and `namespace/name`: nested maps, so that no longer key is concatenated for each event. */
+  readonly #pending = new Map<string, Map<KindDefinition, ByName>>();
+  /** Pending versions of all objects. */
+  #pendingVersions = 0;
+  /** Objects with at least one event. */
+  #objectsSeen = 0;
 
   constructor(from: State) {
     this.#state = from;
@@ -64,9 +65,9 @@ export class Restoring {
   }
 
   /**
-   * Our bug, if folding this event failed although the journal does not say so; it counts for nothing then, as in fold.
-   * A bug in judging an object is thrown instead, here or by finish, for it need not be this event that is to blame:
-   * they have to be folded one by one then.
+   * Adds an event. Returns the message of an assertion that failed while folding it; the event then has no effect, as
+   * in `fold`. An assertion that fails while judging an object is thrown, here or by `finish`: another event may be the
+   * cause, so the caller folds one by one instead.
    */
   event(event: Event | UnreadVersion, rejected: ReadonlySet<number>): string | undefined {
     this.#seq = event.seq;
@@ -92,7 +93,7 @@ export class Restoring {
     }
   }
 
-  /** A fact of a snapshot, see snapshot.ts. */
+  /** Adds a fact of a snapshot (snapshot.ts). */
   fact(source: string, fact: JsonObject): void {
     if (fact.kind !== 'Object') {
       this.#state = restoreFact(this.#state, source, fact);
@@ -102,22 +103,22 @@ export class Restoring {
     }
     const { writtenAt } = fact;
     for (const version of restoredObjects(source, fact)) {
-      const waiting = this.#add(version);
-      if (waiting === undefined) continue;
-      const record = this.#judged(waiting);
+      const pending = this.#add(version);
+      if (pending === undefined) continue;
+      const record = this.#judged(pending);
       const isWritten = typeof writtenAt === 'number' && record?.accepted !== undefined;
-      waiting.record = isWritten ? { ...record, writtenAt } : record;
+      pending.record = isWritten ? { ...record, writtenAt } : record;
     }
   }
 
-  /** The state after all of it. Throws only for a bug of ours that fold would have blamed on an event. */
+  /** The state after all events. Throws only if an assertion fails that `fold` would have attributed to an event. */
   finish(): State {
     const deleted: string[] = [];
     const put: [string, ObjectRecord][] = [];
     const keys = new Map<KindName, Set<string>>();
-    for (const waiting of this.#all().sort((a, b) => (a.recordKey < b.recordKey ? -1 : 1))) {
-      const { recordKey: key } = waiting;
-      const now = this.#judged(waiting);
+    for (const pending of this.#all().sort((a, b) => (a.recordKey < b.recordKey ? -1 : 1))) {
+      const { recordKey: key } = pending;
+      const now = this.#judged(pending);
       const before = this.#state.records.get(key);
       if (now === before) continue;
       if (now === undefined) deleted.push(key);
@@ -125,76 +126,76 @@ export class Restoring {
       const record = (now ?? before)!;
       keysOf(keys, record.kind).add(record.key);
     }
-    this.#waiting.clear();
+    this.#pending.clear();
     const records = this.#state.records.changed(deleted, put);
     this.#state = settleAll({ ...this.#state, seq: this.#seq, time: this.#time, records }, keys);
     return this.#state;
   }
 
-  /** Undefined: not an object that could have a record. */
-  #add(version: Version): Waiting | undefined {
+  /** Undefined: the version cannot have a record, because its kind is unknown or it has no name. */
+  #add(version: Version): PendingObject | undefined {
     const { object } = version;
     const definition = isObject(object) ? definitionOf(object.apiVersion, object.kind) : undefined;
     const name = definition && presumedName(definition, version);
     return definition === undefined || name === undefined ? undefined : this.#wait(definition, name, version);
   }
 
-  #wait(definition: KindDefinition, name: string, version: Version): Waiting {
-    const waiting = this.#waitingFor(definition, version.source, name);
-    if (waiting.versions.length >= WAITING_VERSIONS_MAX) this.#judged(waiting);
-    if (this.#versions >= Math.max(WAITING_MAX, this.#objects() * WAITING_PER_OBJECT_MAX)) {
+  #wait(definition: KindDefinition, name: string, version: Version): PendingObject {
+    const pending = this.#pendingFor(definition, version.source, name);
+    if (pending.versions.length >= PENDING_VERSIONS_MAX) this.#judged(pending);
+    if (this.#pendingVersions >= Math.max(PENDING_MAX, this.#objects() * PENDING_PER_OBJECT_MAX)) {
       for (const other of this.#all()) this.#judged(other);
     }
-    waiting.versions.push(version);
-    this.#versions++;
-    return waiting;
+    pending.versions.push(version);
+    this.#pendingVersions++;
+    return pending;
   }
 
   #delete({ ref, source }: Event & { readonly kind: 'Delete' }): void {
     const definition = definitionOf(ref.apiVersion, ref.kind);
     if (definition === undefined) return;
     const namespace = namespaceOf(ref.namespace, definition.clusterScoped);
-    const waiting = this.#waitingFor(definition, source, `${namespace}/${ref.name}`);
-    this.#versions -= waiting.versions.length;
-    waiting.record = undefined;
-    waiting.versions = [];
+    const pending = this.#pendingFor(definition, source, `${namespace}/${ref.name}`);
+    this.#pendingVersions -= pending.versions.length;
+    pending.record = undefined;
+    pending.versions = [];
   }
 
-  /** The record after all versions, which wait no longer. */
-  #judged(waiting: Waiting): ObjectRecord | undefined {
-    const { definition, versions } = waiting;
-    // Not sooner: `finish` examines most of them in the order of the table, which is several times as fast.
-    if (waiting.record === null) waiting.record = this.#state.records.get(waiting.recordKey);
-    if (versions.length === 0) return waiting.record;
-    waiting.record = recordAfterAll(waiting.record, definition, versions);
-    waiting.versions = [];
-    this.#versions -= versions.length;
-    return waiting.record;
+  /** Judges the pending versions and returns the record after them. */
+  #judged(pending: PendingObject): ObjectRecord | undefined {
+    const { definition, versions } = pending;
+    // Read as late as possible: `finish` reads most records in table order, which is several times faster.
+    if (pending.record === null) pending.record = this.#state.records.get(pending.recordKey);
+    if (versions.length === 0) return pending.record;
+    pending.record = recordAfterAll(pending.record, definition, versions);
+    pending.versions = [];
+    this.#pendingVersions -= versions.length;
+    return pending.record;
   }
 
-  #waitingFor(definition: KindDefinition, source: string, name: string): Waiting {
-    const ofKind = mapIn(mapIn(this.#waiting, source), definition);
-    let waiting = ofKind.get(name);
-    if (waiting === undefined) {
+  #pendingFor(definition: KindDefinition, source: string, name: string): PendingObject {
+    const ofKind = mapIn(mapIn(this.#pending, source), definition);
+    let pending = ofKind.get(name);
+    if (pending === undefined) {
       const slash = name.indexOf('/');
       const key = keyFor(definition, clusterOf(source), name.slice(0, slash), name.slice(slash + 1));
       const ofRecord = recordKey(definition.kind, key, source);
-      waiting = { definition, recordKey: ofRecord, record: null, versions: [] };
-      ofKind.set(name, waiting);
-      this.#touched++;
+      pending = { definition, recordKey: ofRecord, record: null, versions: [] };
+      ofKind.set(name, pending);
+      this.#objectsSeen++;
     }
-    return waiting;
+    return pending;
   }
 
-  /** Lower limit of the number of objects, past ones included. */
+  /** A lower bound of the objects that exist or existed. */
   #objects(): number {
-    return Math.max(this.#state.records.size, this.#touched);
+    return Math.max(this.#state.records.size, this.#objectsSeen);
   }
 
-  #all(): Waiting[] {
-    const all: Waiting[] = [];
-    for (const ofSource of this.#waiting.values()) {
-      for (const ofKind of ofSource.values()) for (const waiting of ofKind.values()) all.push(waiting);
+  #all(): PendingObject[] {
+    const all: PendingObject[] = [];
+    for (const ofSource of this.#pending.values()) {
+      for (const ofKind of ofSource.values()) for (const pending of ofKind.values()) all.push(pending);
     }
     return all;
   }
@@ -228,8 +229,7 @@ function keysOf(keys: Map<KindName, Set<string>>, kind: KindName): Set<string> {
 }
 
 /**
- * Folds the facts of a snapshot. An object that this release refuses is kept as refused, with the version before it
- * gone.
+ * The state of a snapshot. An object that this release refuses becomes a refused record without an accepted version.
  */
 export function restore(facts: Iterable<SourcedFact>): State {
   const restoring = new Restoring(emptyState);

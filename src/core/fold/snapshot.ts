@@ -1,9 +1,9 @@
-// A state as canonical facts, and back: the accepted objects as received, refused newer versions beside them, interned
+// A state as canonical facts, and back: accepted objects as received, refused newer versions beside them, interned
 // values, positions.
 //
-// Not a dump of State: decoding is done again at restore, so a snapshot survives releases, and indexes and derived
-// values never lie in it. Two states are equal exactly when their snapshots are, line by line in canonical JSON; that
-// is what a state hash covers.
+// Not a dump of State: restoring decodes and validates again, so a snapshot survives releases, and it contains no index
+// and no derived value. Invariant: two states are equal if and only if their snapshots are equal, line by line in
+// canonical JSON. A state hash covers those lines.
 
 import { assert } from '../base/assert.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
@@ -17,7 +17,7 @@ import { withSettings } from './apply-settings.ts';
 import { withList, withUse } from './name-lists.ts';
 import type { Version } from './record.ts';
 
-/** Raised when a fact below changes its meaning; restore knows every format ever written. */
+/** Raised when a fact changes its meaning. Restoring supports every format ever written. */
 export const SNAPSHOT_FORMAT = 1;
 
 export interface SourcedFact {
@@ -25,7 +25,7 @@ export interface SourcedFact {
   readonly fact: JsonObject;
 }
 
-/** In a fixed order, lazily: a caller may pause between any two. */
+/** The facts in a fixed order, lazily: the caller may pause between two. */
 export function* snapshotOf(state: State): IterableIterator<SourcedFact> {
   const ours = (fact: JsonObject): SourcedFact => ({ source: 'runtime', fact });
   yield ours({ kind: 'Position', seq: state.seq, time: state.time });
@@ -67,7 +67,7 @@ export function* snapshotOf(state: State): IterableIterator<SourcedFact> {
   for (const [seq, reason] of state.rejected.entries()) yield ours({ kind: 'Rejected', seq, reason });
 }
 
-/** Of everything but objects, which restore.ts takes together. */
+/** Applies a fact of any kind but `Object`; restore.ts handles those in bulk. */
 export function restoreFact(state: State, source: string, fact: JsonObject): State {
   switch (fact.kind) {
     case 'Position':

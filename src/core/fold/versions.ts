@@ -1,18 +1,15 @@
-// Many versions of one object at once, where only the record after the last is wanted.
+// The record of an object after many versions, when the records in between are not wanted.
 //
-// Of the past, the record keeps only the start of the current content, so versions are judged backwards: from the last
-// one to the last accepted one, and further while versions are equal. What was superseded before that can no longer be
-// seen, and is never decoded.
+// All that a record keeps of the past is since when the object has its value. So versions are judged backwards: from
+// the last to the last accepted one, and on while versions are equal to it. Versions superseded before that leave no
+// trace and are never decoded. Invariant: the result equals `recordAfter` applied to one version after the other.
 
 import { jsonEqual } from '../base/json.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import type { Obj, ObjectRecord } from '../model/object.ts';
 import { type JudgedNamed, judge, recordAfter, refusedAfter, sameObjects, type Version } from './record.ts';
 
-/**
- * What recordAfter comes to for one version after the other; undefined: there is no record still. The oldest version
- * first.
- */
+/** `versions`: the oldest first. Undefined if there was no record and no version makes one. */
 export function recordAfterAll(
   before: ObjectRecord | undefined,
   definition: KindDefinition,
@@ -35,15 +32,15 @@ export function recordAfterAll(
   return refusedAfter(before, definition, refused.version, refused.judged);
 }
 
-/** The record after the last of the versions, which is accepted, as `judged` says. */
+/** The record after the last of the versions, which `judged` says is accepted. */
 function acceptedAfter(
   before: ObjectRecord | undefined,
   definition: KindDefinition,
   versions: readonly Version[],
   judged: { readonly outcome: 'accepted'; readonly key: string; readonly object: Obj },
 ): ObjectRecord {
-  const { same, toTheFirst } = sayingTheSame(definition, versions, judged.object);
-  let record = toTheFirst ? before : undefined;
+  const { same, reachesFirst } = trailingEqual(definition, versions, judged.object);
+  let record = reachesFirst ? before : undefined;
   for (const version of same) {
     const object = record?.accepted !== undefined && record !== before ? record.accepted : judged.object;
     record = recordAfter(record, definition, version, { ...judged, object });
@@ -52,14 +49,14 @@ function acceptedAfter(
 }
 
 /**
- * The versions at the end that say the same, the oldest first, leaving out what was not accepted; and whether nothing
- * else was before them.
+ * The trailing accepted versions with an equal value, the oldest first, and whether they reach back to the first
+ * version.
  */
-function sayingTheSame(
+function trailingEqual(
   definition: KindDefinition,
   versions: readonly Version[],
   object: Obj,
-): { readonly same: readonly Version[]; readonly toTheFirst: boolean } {
+): { readonly same: readonly Version[]; readonly reachesFirst: boolean } {
   let earliest = versions.at(-1)!;
   const same = [earliest];
   for (let i = versions.length - 2; i >= 0; i--) {
@@ -67,10 +64,10 @@ function sayingTheSame(
     if (!jsonEqual(version.object, earliest.object)) {
       const judged = judge(definition, version);
       if (judged.outcome !== 'accepted') continue;
-      if (!sameObjects(judged.object, object)) return { same: same.reverse(), toTheFirst: false };
+      if (!sameObjects(judged.object, object)) return { same: same.reverse(), reachesFirst: false };
     }
     earliest = version;
     same.push(version);
   }
-  return { same: same.reverse(), toTheFirst: true };
+  return { same: same.reverse(), reachesFirst: true };
 }

@@ -1,4 +1,5 @@
-// A change of one object in force, as the handlers see it: at least one of the two versions is there, and they differ.
+// A change of one object in force, as handlers get it. Invariant: at least one of the two versions exists, and they
+// differ.
 
 import { assert } from '../base/assert.ts';
 import type { KindName } from '../model/kind.ts';

@@ -1,5 +1,5 @@
-// Compares the derived model before and after a change; only a difference requests a push. As in Istio, the key of a
-// service of any registry is `ServiceEntry/<namespace>/<hostname>`.
+// Compares the service model derived from the states before and after a change; only a difference requests a push. A
+// service has the key `ServiceEntry/<namespace>/<hostname>`, whatever it derives from, as in Istio.
 // Source: Istio pilot/pkg/model/endpointshards.go (UpdateServiceEndpoints).
 
 import { sameContent } from '../base/equal.ts';
@@ -22,17 +22,17 @@ export function compareStates(seq: number, before: State, after: State): Compari
   return { seq, ...readersOf(before, after) };
 }
 
-/** The push request for changed endpoints of a service; `noPush` when they do not. */
+/** The push that a change of a service's endpoints requests; `noPush` if they are equal. */
 export function endpointRequest(comparison: Comparison, hostname: string, namespace: string): PushRequest {
   const { seq, before, after } = comparison;
-  const arg = `${hostname}|${namespace}`;
-  const old = before.get(endpointShards, arg);
-  const now = after.get(endpointShards, arg);
-  // Istio pushes nothing for new endpoints that are unhealthy; here they count, because auto mTLS reads all endpoints
-  // of a cluster.
+  const service = { hostname, namespace };
+  const old = before.get(endpointShards, service);
+  const now = after.get(endpointShards, service);
+  // Istio requests no push for new endpoints that are unhealthy. Here they count: auto mTLS of a cluster looks at all
+  // endpoints.
   if (sameContent(old, now)) return noPush;
   const key = serviceKey(namespace, hostname);
-  const accounts = !sameContent(before.get(serviceAccounts, arg), after.get(serviceAccounts, arg));
+  const accounts = !sameContent(before.get(serviceAccounts, service), after.get(serviceAccounts, service));
   const served = [...old, ...now].some(isServedByPods) && isWithoutSelector(after, hostname, namespace);
   const full = old.length === 0 || accounts || served || isResolvedByProxy(after, hostname, namespace);
   const request = pushRequest(seq, 'endpoint', [key], { full });
@@ -41,7 +41,7 @@ export function endpointRequest(comparison: Comparison, hostname: string, namesp
 }
 
 /**
- * Gateways of networks are services with an external address, or nodes: every endpoint behind them is reached through
+ * Network gateways are services with an external address, or nodes. All endpoints of the network are reached through
  * them.
  */
 export function gatewayRequest({ seq, before, after }: Comparison): PushRequest {

@@ -1,7 +1,6 @@
-// configHandler: Istio's own kinds. A change that can matter (needsPush) is a full push with the object as its key. The
-// tracker decides the effect: a query runs again only if it read the changed part.
-// Source: Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers),
-// pilot/pkg/model/config_compare.go.
+// configHandler: Istio's own kinds. A change that can matter (needsPush) is a full push with the object as its key.
+// Whether a proxy gets anything new is decided by the tracker: a query that reads nothing of what changed does not run.
+// Source: Istio pilot/pkg/bootstrap/server.go (initRegistryEventHandlers), pilot/pkg/model/config_compare.go.
 
 import { sameContent } from '../base/equal.ts';
 import type { Obj } from '../model/object.ts';

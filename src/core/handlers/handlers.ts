@@ -1,6 +1,9 @@
-// The push request of a change of one object. Its kind declares how (`push` in KindTypes): as configuration, by a
-// handler of its own under Istio's name for it, or not at all. A handler compares before and after. A handler may ask
-// for too much (the tracker finds that nothing differs), never for too little: law 2 rests on it.
+// The push that a change of one object requests. Its kind declares how (`push` in KindTypes): as configuration, by a
+// handler of its own under Istio's name for it, or not at all. A handler compares the states before and after.
+//
+// Handlers decide whether a push happens, how it is debounced (`full`) and how it is reported (`configsUpdated`,
+// reasons). They do not decide which proxies are affected; the tracker does. So a handler may request too much, which
+// costs a check, and never too little: law 2 depends on it.
 
 import { definitions } from '../kinds/registry.ts';
 import type { KindName, KindPushes } from '../model/kind.ts';
@@ -43,7 +46,7 @@ const own: { readonly [K in OwnKind]: Handler } = {
   WorkloadEntry: workloadEntryHandler,
 };
 
-/** Undefined: nothing that any proxy could see has changed. */
+/** Undefined: the change affects nothing that a proxy is sent. */
 export function changeHandler(before: State, after: State, change: Change): PushRequest | undefined {
   const { push } = definitions[change.kind];
   if (push === 'none') return undefined;

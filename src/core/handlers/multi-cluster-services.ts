@@ -1,7 +1,6 @@
-// serviceExportHandler and serviceImportHandler, for the multi-cluster services API. An export makes the endpoints of a
-// service visible to other clusters; an import gives the addresses of the service's clusterset name.
-// Source: Istio pilot/pkg/serviceregistry/kube/controller/serviceexportcache.go,
-// pilot/pkg/serviceregistry/kube/controller/serviceimportcache.go.
+// serviceExportHandler and serviceImportHandler: an export of the multi-cluster services API comes or goes, and with it
+// what other clusters see of a service's endpoints; an import says with which addresses a service has a name in the set
+// of clusters. Source: Istio pilot/pkg/serviceregistry/kube/controller/service{export,import}cache.go.
 
 import { featureOf } from '../mesh/features.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';

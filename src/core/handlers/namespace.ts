@@ -1,7 +1,5 @@
 // Namespaces: the network of a cluster (label of the system namespace) and the traffic distribution of services
-// (annotation).
-// Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (onSystemNamespaceEvent,
-// reprocessServicesInNamespace).
+// (annotation). Source: Istio pilot/pkg/serviceregistry/kube/controller/{namespace,network}.go.
 
 import { sameContent } from '../base/equal.ts';
 import { NETWORK_LABEL } from '../base/labels.ts';

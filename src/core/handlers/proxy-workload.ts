@@ -1,5 +1,6 @@
-// A proxy takes its labels, its locality and the services it serves from the registry: a change of its workload
-// requests a push to it. Source: Istio pilot/pkg/xds/ads.go (ProxyUpdate).
+// A change of a proxy's own workload: the proxy takes its labels, its locality and the services it serves from the
+// registry. Source: Istio pilot/pkg/xds/discovery.go (ProxyUpdate), called by the registries on pod and WorkloadEntry
+// events.
 
 import type { ProxyRecord } from '../model/proxy.ts';
 import { noPush, type PushRequest, pushRequest } from '../push-request.ts';

@@ -1,6 +1,5 @@
-// Revision tags: labels of webhook configurations, and of services in the control plane's namespace, give the revision
-// of a tag.
-// Source: Istio pkg/revisions/tag_watcher.go.
+// Revision tags: webhook configurations, and services of the control plane's namespace, say by their labels which
+// revision a tag means. Source: Istio pkg/revisions/tag_watcher.go.
 
 import { speaksOfTags } from '../kinds/kubernetes/webhook-configuration.ts';
 import type { Obj } from '../model/object.ts';

@@ -1,6 +1,5 @@
-// Secrets, and ConfigMaps that hold a CA: an incremental push, because only the secrets that proxies
-// fetch are made of them.
-// Source: Istio pilot/pkg/credentials/kube/multicluster.go (AddSecretHandler).
+// Secrets, and ConfigMaps that hold a CA: an incremental push, because only SDS resources derive from them.
+// Source: Istio pilot/pkg/bootstrap/server.go (initSDSServer).
 
 import { type PushRequest, pushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';

@@ -1,7 +1,6 @@
 // serviceEntryHandler: for each host of the entry its services are compared, then its endpoints; services that differ
-// are a full push, endpoints that differ an incremental one, unless the proxies resolve the names themselves.
-// Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (pushServiceUpdates,
-// pushServiceEndpointUpdates).
+// are a full push, endpoints that differ an incremental one, unless the proxies resolve the names themselves. Source:
+// Istio pilot/pkg/serviceregistry/serviceentry/controller.go.
 
 import { sameContent } from '../base/equal.ts';
 import { type PushRequest, pushRequest } from '../push-request.ts';

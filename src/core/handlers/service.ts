@@ -1,7 +1,6 @@
-// serviceHandler: Kubernetes Services. The handler compares the service of the changed cluster before and after:
-// proxies of that cluster read it, and the merged service derives from it. A change of a status or of an unread
-// annotation pushes nothing.
-// Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (onServiceEvent, serviceUpdateNeedsPush).
+// serviceHandler: Kubernetes Services. The service of the changed cluster is compared before and after (proxies of that
+// cluster serve by it, the service of all clusters is made of it), so a status or an annotation that is not read pushes
+// nothing. Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (onServiceEvent, addOrUpdateService).
 
 import { sameContent } from '../base/equal.ts';
 import type { Service } from '../model/service.ts';

@@ -1,7 +1,6 @@
-// workloadEntryHandler: a machine outside Kubernetes. It changes the endpoints of the ServiceEntries and of
-// the Kubernetes services that select it, and the workload of a proxy on it.
-// Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (pushWorkloadUpdates),
-// pilot/pkg/serviceregistry/kube/controller/controller.go (WorkloadInstanceHandler).
+// workloadEntryHandler: a machine outside Kubernetes. A change affects the endpoints of the ServiceEntries and
+// Kubernetes services that select it, and the proxy on it.
+// Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (workloadEntryHandler).
 
 import type { PushRequest } from '../push-request.ts';
 import { entryWorkload } from '../registry/workload-entry.ts';

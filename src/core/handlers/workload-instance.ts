@@ -1,8 +1,7 @@
 // The two workload instance handlers: which services a changed workload concerns because they select it by label. A pod
 // or a machine may stand behind a ServiceEntry; a machine (WorkloadEntry) may stand behind a Kubernetes service. Pods
-// behind Kubernetes services come by slices.
-// Source: Istio pilot/pkg/serviceregistry/serviceentry/controller.go (WorkloadInstanceHandler),
-// pilot/pkg/serviceregistry/kube/controller/controller.go (WorkloadInstanceHandler).
+// behind Kubernetes services come by slices. Source: Istio WorkloadInstanceHandler in
+// pilot/pkg/serviceregistry/serviceentry/controller.go and pilot/pkg/serviceregistry/kube/controller/controller.go.
 
 import { type Labels, selects } from '../base/labels.ts';
 import type { PushRequest } from '../push-request.ts';

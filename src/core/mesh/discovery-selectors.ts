@@ -1,4 +1,4 @@
-// discoverySelectors of the mesh: objects of namespaces that none of them selects are as good as absent.
+// discoverySelectors of the mesh: objects in namespaces that no selector matches count as absent.
 // Source: Istio pkg/kube/namespace/filter.go.
 
 import { type Labels, selects } from '../base/labels.ts';

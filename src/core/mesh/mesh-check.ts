@@ -4,12 +4,13 @@
 //
 // Stricter than Istio for dnsRefreshRate and two ports: every proxy would refuse the resources made from a wrong value.
 
+import { isIp } from '../base/ip.ts';
 import { checkClientTls } from '../kinds/istio/validate/client-tls.ts';
 import { checkDuration, checkWholeSeconds, milliseconds, showDuration } from '../kinds/istio/validate/durations.ts';
 import { checkFqdn, checkWildcardHost, fqdnProblem, isLabel } from '../kinds/istio/validate/hosts.ts';
 import { checkLocalitySetting } from '../kinds/istio/validate/locality.ts';
 import { quoted, type Report } from '../kinds/report.ts';
-import { checkIpOrCidr, isIp } from '../kinds/validate/addresses.ts';
+import { checkIpOrCidr } from '../kinds/validate/addresses.ts';
 import { checkPort, isPort } from '../kinds/validate/ports.ts';
 import type { Duration } from '../schema/duration.ts';
 import type { PrivateKeyProvider, ProxyConfig, Tracing } from '../schema/istio-types.gen.ts';

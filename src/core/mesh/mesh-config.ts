@@ -1,8 +1,8 @@
-// Mesh configuration: MeshConfig and MeshNetworks, from the text of a source to the value in force.
-// Merge rules: Istio pkg/config/mesh/mesh.go (ApplyMeshConfig).
+// MeshConfig and MeshNetworks: from the values that sources give to the effective value. Merge rules: Istio
+// pkg/config/mesh/mesh.go (ApplyMeshConfig).
 //
-// Invariant: the value in force keeps the identity of every unchanged field, so a query that read only other fields
-// does not run again.
+// Invariant: the effective value keeps the identity of every field that did not change, so queries that read other
+// fields stay valid.
 
 import { type Either, isLeft, isRight, left, right } from 'fp-ts/lib/Either.js';
 import type { NonEmptyArray } from 'fp-ts/lib/NonEmptyArray.js';

@@ -1,5 +1,5 @@
-// The MeshConfig of an installation that configures nothing.
-// Source: Istio 1.30.3 pkg/config/mesh/mesh.go (DefaultMeshConfig, DefaultProxyConfig).
+// The MeshConfig of an installation that configures nothing. Source: Istio 1.30.3 pkg/config/mesh/mesh.go
+// (DefaultMeshConfig, DefaultProxyConfig).
 
 import type { Duration } from '../schema/duration.ts';
 import type { ProxyConfig } from '../schema/istio-types.gen.ts';

@@ -1,6 +1,5 @@
-// exportTo of VirtualServices and services: the namespaces that see an object.
-// Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry, initVirtualServices),
-// pkg/config/visibility/visibility.go.
+// exportTo of VirtualServices and services: the namespaces that an object is visible to.
+// Source: Istio pilot/pkg/model/push_context.go (initServiceRegistry, initVirtualServices), pkg/config/visibility.
 
 export interface Exports {
   /** Visible to every namespace. */

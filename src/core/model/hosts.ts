@@ -1,9 +1,9 @@
 // Host names as Istio compares them: wildcards, the most specific match, short names.
 // A wildcard is a name whose first character is `*`; label boundaries do not count (`*foo.com` covers `xfoo.com`).
-// Source: Istio pkg/config/host/name.go, pilot/pkg/model/config.go.
+// Source: Istio pkg/config/host/name.go, pilot/pkg/model/config.go (ResolveShortnameToFQDN, MostSpecificHostMatch).
 
+import { isIp } from '../base/ip.ts';
 import { compareText } from './object.ts';
-import { isIp } from './proxy.ts';
 
 export function isWildcard(host: string): boolean {
   return host.startsWith('*');

@@ -1,5 +1,5 @@
-// Whom a proxy's certificate proves it to be. Without a verified identity a proxy gets no secrets.
-// Source: Istio pilot/pkg/xds/auth.go, pkg/spiffe/spiffe.go.
+// The identity that a proxy's client certificate proves. A proxy without a verified identity gets no secrets.
+// Source: Istio pilot/pkg/xds/auth.go (authorize), pkg/spiffe.
 
 import { metadataText, type ProxyRecord } from './proxy.ts';
 

@@ -2,7 +2,7 @@
 // kept.
 
 import ipaddr from 'ipaddr.js';
-import { isIpv4, isIpv6 } from './proxy.ts';
+import { isIpv4, isIpv6 } from '../base/ip.ts';
 
 export interface IpRange {
   /** In canonical form (RFC 5952), without a zone. */

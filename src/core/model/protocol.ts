@@ -1,6 +1,6 @@
 // The protocol of a port: from the name or appProtocol of a Kubernetes port, or from the protocol field of the other
-// kinds. An unknown text is not an error: `Unsupported` means that the proxy looks at the traffic itself.
-// Source: Istio pkg/config/kube/conversion.go, pkg/config/protocol/instance.go.
+// kinds. An unknown text is not an error: `Unsupported` means that the proxy looks at the traffic itself. Source: Istio
+// pkg/config/kube/conversion.go, pkg/config/protocol/instance.go (Parse).
 
 import type { Protocol } from './service.ts';
 

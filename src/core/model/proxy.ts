@@ -1,7 +1,9 @@
 // A connected proxy as the core sees it: the node of its first request, parsed once into facets, its subscriptions and
-// NACKs. Generation never reads the node: it reads one facet at a time (core/query/tracker.ts), so proxies that differ
-// only in facets that no query reads share everything. Source: Istio pilot/pkg/model/context.go, pkg/model/proxy.go.
+// NACKs. Generation never reads the node: it asks for one facet at a time (core/query/facets.ts), so proxies that agree
+// in the facets asked for share every value. Source: Istio pilot/pkg/model/context.go, pkg/model/proxy.go
+// (ParseMetadata, ParseServiceNodeWithMetadata).
 
+import { isIp, isIpv4, isIpv6 } from '../base/ip.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 
 export type ProxyType = 'sidecar' | 'router' | 'waypoint' | 'ztunnel' | 'agentgateway';
@@ -119,34 +121,6 @@ function proxyIps(metadata: JsonObject, address: string): readonly string[] {
     .filter(ip => ip !== '');
   if (listed.length > 0 && listed.every(isIp)) return listed;
   return isIp(address) ? [address] : [];
-}
-
-const DIGIT_0 = 48;
-const DIGIT_9 = 57;
-
-export function isIp(text: string): boolean {
-  return isIpv4(text) || isIpv6(text);
-}
-
-export function isIpv4(text: string): boolean {
-  // Most texts that are asked about are names.
-  const first = text.charCodeAt(0);
-  if (!(first >= DIGIT_0 && first <= DIGIT_9)) return false;
-  const parts = text.split('.');
-  return parts.length === 4 && parts.every(part => /^(0|[1-9][0-9]{0,2})$/.test(part) && Number(part) <= 255);
-}
-
-export function isIpv6(text: string): boolean {
-  if (!text.includes(':') || !/^[0-9a-fA-F:.]+$/.test(text)) return false;
-  const halves = text.split('::');
-  if (halves.length > 2) return false;
-  const groups = halves.flatMap(half => (half === '' ? [] : half.split(':')));
-  const last = groups.at(-1);
-  const embedded = last?.includes('.') === true;
-  if (embedded && !isIpv4(last)) return false;
-  const plain = embedded ? groups.slice(0, -1) : groups;
-  const width = plain.length + (embedded ? 2 : 0);
-  return plain.every(group => /^[0-9a-fA-F]{1,4}$/.test(group)) && (halves.length === 2 ? width < 8 : width === 8);
 }
 
 function ipModeOf(ips: readonly string[]): IpMode {

@@ -1,6 +1,5 @@
 // The service model: what Kubernetes Services and ServiceEntries come down to. Derived by src/core/registry, read by
-// everything above.
-// Source of shapes and names: Istio pilot/pkg/model/service.go.
+// everything above. Source of shapes and names: Istio pilot/pkg/model/service.go (Service, IstioEndpoint).
 
 /** Istio's protocol classes. `Unsupported` is detected from the traffic ("auto"). */
 export type Protocol =

@@ -7,13 +7,13 @@ import { type Few, forEachOf, withOne, without } from '../base/small-set.ts';
 import type { FacetKey, FacetSource } from './facet-key.ts';
 import type { MemoCell } from './memo.ts';
 import type { Read } from './read-index.ts';
-import type { Query } from './reader.ts';
+import type { AnyQuery } from './reader.ts';
 import type { Variants } from './variants.ts';
 
 /** One call of a query by another, with the value it gave. */
 export interface Call {
-  readonly query: Query<string, unknown>;
-  readonly arg: string;
+  readonly query: AnyQuery;
+  readonly arg: unknown;
   /** The cell of the BoundSelection, if a selection was called; `arg` is then empty. */
   readonly binding: MemoCell | undefined;
   readonly value: unknown;
@@ -26,7 +26,7 @@ export interface Call {
  * A selection bound to one item: the query that runs it for the item, and the values it gave. Equal items share one.
  */
 export interface BoundSelection {
-  readonly query: Query<string, unknown>;
+  readonly query: AnyQuery;
   readonly variants: Variants<Entry>;
 }
 

@@ -1,7 +1,8 @@
 // The tracked reader: the only way for a query to look at the state and at a proxy. Everything read through it becomes
 // a dependency of the value.
 //
-// Queries are keyed by a text argument, selections by the content of an item, derivations by nothing but the proxy.
+// Queries are keyed by their argument (a text, or a record with a `key`), selections by the content of an item,
+// derivations by nothing but the proxy.
 
 import type { Json } from '../base/json.ts';
 import type { MeshConfig, MeshNetworks } from '../mesh/effective.ts';
@@ -13,12 +14,36 @@ import type { Obj } from '../model/object.ts';
 import type { NodeFacets } from '../model/proxy.ts';
 import type { Generator } from './memo.ts';
 
-/** A named, memoised, pure read of the state. Names are unique in the program. */
-export interface Query<A extends string, R> {
+/**
+ * A named, memoised, pure read of the state. Names are unique in the program. An argument that is not a text has a
+ * `key`.
+ */
+export type Query<A, R> = QueryBody<A, R> & QueryKey<A>;
+
+interface QueryBody<A, R> {
   readonly name: string;
   readonly run: (reader: ProxyReader, arg: A) => R;
   /** Of a bound selection: the result of `Selection.lineage`. */
   readonly lineage?: string | undefined;
+}
+
+/** `key`: the text by which the query's values are memoised. Arguments with equal keys must give equal values. */
+type QueryKey<A> = [A] extends [string] ? { readonly key?: undefined } : { readonly key: (arg: A) => string };
+
+/** A query of any argument, as the tracker keeps it. */
+export interface AnyQuery {
+  readonly name: string;
+  readonly run: (reader: ProxyReader, arg: never) => unknown;
+  readonly lineage?: string | undefined;
+  readonly key?: ((arg: never) => string) | undefined;
+}
+
+/** Separates the parts of a key; occurs in no name, host or namespace, so keys of different parts differ. */
+export const KEY_SEPARATOR = '\u0000';
+
+/** A text argument is its own key. */
+export function keyOf(query: AnyQuery, arg: unknown): string {
+  return query.key === undefined ? (arg as string) : query.key(arg as never);
 }
 
 /**
@@ -58,7 +83,7 @@ export interface Reader {
   networks(): MeshNetworks;
   setting<S extends keyof Settings>(name: S): Settings[S];
   feature<F extends FeatureName>(name: F): FeatureValue<F>;
-  get<A extends string, R>(query: Query<A, R>, arg: A): R;
+  get<A, R>(query: Query<A, R>, arg: NoInfer<A>): R;
   /** The value of a selection for an item. */
   select<I extends object, R>(selection: Selection<I, R>, item: I): R;
   /**

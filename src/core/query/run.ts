@@ -20,7 +20,7 @@ import type { FacetKey, FacetSource } from './facet-key.ts';
 import type { Facet, FacetRegistry, FacetValue } from './facets.ts';
 import type { Generator, InputMemo, MemoCell } from './memo.ts';
 import type { Read, ReadIndex } from './read-index.ts';
-import type { Derivation, ProxyReader, Query, Selection } from './reader.ts';
+import type { AnyQuery, Derivation, ProxyReader, Query, Selection } from './reader.ts';
 import { Variants } from './variants.ts';
 
 /** What a run needs of its tracker. */
@@ -39,8 +39,8 @@ export interface RunContext {
   readonly ensure: (
     state: State,
     proxy: ProxyRecord | undefined,
-    query: Query<string, unknown>,
-    arg: string,
+    query: AnyQuery,
+    arg: unknown,
     bound?: BoundSelection,
   ) => Entry;
   /** True if a call made for this proxy would give the same value now. */
@@ -128,8 +128,8 @@ export class Run implements ProxyReader {
     return this.#read(this.#context.index.feature(this.#state, name));
   }
 
-  get<A extends string, R>(query: Query<A, R>, arg: A): R {
-    return this.#get(query as Query<string, unknown>, arg) as R;
+  get<A, R>(query: Query<A, R>, arg: NoInfer<A>): R {
+    return this.#get(query as AnyQuery, arg) as R;
   }
 
   select<I extends object, R>(selection: Selection<I, R>, item: I): R {
@@ -221,7 +221,7 @@ export class Run implements ProxyReader {
     return value;
   }
 
-  #get(query: Query<string, unknown>, arg: string): unknown {
+  #get(query: AnyQuery, arg: unknown): unknown {
     const entry = this.#context.ensure(this.#state, this.#proxy, query, arg);
     if (entry.lastRun !== this.#id) this.#note(callOf(query, arg, undefined, entry));
     return entry.value;
@@ -255,7 +255,7 @@ function copyOf({ query, arg, binding, value, entry, facetKey }: Call): Call {
   return { query, arg, binding, value, entry, facetKey };
 }
 
-function callOf(query: Query<string, unknown>, arg: string, binding: MemoCell | undefined, entry: Entry): Call {
+function callOf(query: AnyQuery, arg: unknown, binding: MemoCell | undefined, entry: Entry): Call {
   return { query, arg, binding, value: entry.value, entry, facetKey: entry.facetKey };
 }
 

@@ -29,7 +29,7 @@ import { matchesProxy, Predecessors } from './predecessors.ts';
 import { type Provenance, provenanceOf } from './provenance.ts';
 import { type Handle, ProxyFacets } from './proxy-facets.ts';
 import { ReadIndex } from './read-index.ts';
-import type { Query, Selection } from './reader.ts';
+import { type AnyQuery, KEY_SEPARATOR, keyOf, type Query, type Selection } from './reader.ts';
 import { binderOf, Run, type RunContext } from './run.ts';
 import { type Memory, sweeping } from './sweep.ts';
 import { VariantIndex } from './variant-index.ts';
@@ -130,15 +130,15 @@ export class Tracker {
   }
 
   /** The value of a query for a proxy at a state. */
-  get<A extends string, R>(state: State, proxy: ProxyRecord | undefined, query: Query<A, R>, arg: A): R {
+  get<A, R>(state: State, proxy: ProxyRecord | undefined, query: Query<A, R>, arg: NoInfer<A>): R {
     this.#index.moveTo(state, this.#invalidate);
-    return this.#ensure(state, proxy, query as Query<string, unknown>, arg).value as R;
+    return this.#ensure(state, proxy, query as AnyQuery, arg).value as R;
   }
 
   /** As `get`, with a handle by which `isCurrent` tells later whether asking again would give the identical value. */
-  handle<A extends string, R>(state: State, proxy: ProxyRecord, query: Query<A, R>, arg: A): Handle<R> {
+  handle<A, R>(state: State, proxy: ProxyRecord, query: Query<A, R>, arg: NoInfer<A>): Handle<R> {
     this.#index.moveTo(state, this.#invalidate);
-    const entry = this.#ensure(state, proxy, query as Query<string, unknown>, arg);
+    const entry = this.#ensure(state, proxy, query as AnyQuery, arg);
     const proxyFacets = this.#proxyFacetsOf(proxy);
     return { value: entry.value as R, entry, facetKey: entry.facetKey, proxyFacets };
   }
@@ -170,17 +170,17 @@ export class Tracker {
    * follows only calls whose value it accepts, where there is one: this narrows a query composed of others to those
    * that produced one part.
    */
-  provenance(
+  provenance<A, R>(
     state: State,
     proxy: ProxyRecord | undefined,
-    query: Query<string, unknown>,
-    arg: string,
+    query: Query<A, R>,
+    arg: NoInfer<A>,
     includes: (value: unknown) => boolean = () => false,
   ): Provenance {
     this.#index.moveTo(state, this.#invalidate);
     const derivedEntry = (facet: DerivedFacet): Entry | undefined =>
       proxy === undefined ? undefined : this.#ensureDerived(state, proxy, facet);
-    return provenanceOf(this.#ensure(state, proxy, query, arg), derivedEntry, includes);
+    return provenanceOf(this.#ensure(state, proxy, query as AnyQuery, arg), derivedEntry, includes);
   }
 
   /** Drops memoised values used neither in this nor in the previous epoch. Call it periodically. */
@@ -206,14 +206,8 @@ export class Tracker {
   }
 
   /** The valid entry for (query, argument, proxy): found, verified or run. The read index must be at the state. */
-  #ensure(
-    state: State,
-    proxy: ProxyRecord | undefined,
-    query: Query<string, unknown>,
-    arg: string,
-    bound?: BoundSelection,
-  ): Entry {
-    const variants = bound === undefined ? this.#variants.of(query.name, arg) : bound.variants;
+  #ensure(state: State, proxy: ProxyRecord | undefined, query: AnyQuery, arg: unknown, bound?: BoundSelection): Entry {
+    const variants = bound === undefined ? this.#variants.of(query.name, keyOf(query, arg)) : bound.variants;
     const known = proxy === undefined ? undefined : this.#proxyFacetsOf(proxy).values;
     const facetValue = (facet: Facet): FacetValue =>
       proxy === undefined ? NO_PROXY_VALUE : (known?.get(facet) ?? this.#facetValue(state, proxy, facet));
@@ -228,7 +222,10 @@ export class Tracker {
     const lineage = query.lineage === undefined ? undefined : `${query.name}\u0000${query.lineage}`;
     const predecessor = lineage === undefined ? undefined : this.#predecessors.find(lineage, facetValue);
     previous ??= predecessor;
-    if (variants.running) throw new AssertionFailed(`query ${query.name}(${arg}) reads itself`);
+    if (variants.running)
+      throw new AssertionFailed(
+        `query ${query.name}(${keyOf(query, arg).replaceAll(KEY_SEPARATOR, '|')}) reads itself`,
+      );
     variants.running = true;
     let now: Entry | undefined;
     try {
@@ -326,15 +323,15 @@ export class Tracker {
   #run(
     state: State,
     proxy: ProxyRecord | undefined,
-    query: Query<string, unknown>,
-    arg: string,
+    query: AnyQuery,
+    arg: unknown,
     variants: Variants<Entry>,
     previous: Entry | undefined,
   ): Entry {
     this.#budget.spend();
     const run = new Run(this.#context, state, proxy, previous);
     this.#residentRun.run = run;
-    const value = query.run(run, arg);
+    const value = query.run(run, arg as never);
     this.stats.runs++;
     this.#budget.charge((run.calls.length + run.generated.length) / CALLS_PER_WORK_UNIT);
     const { facetSources } = run;

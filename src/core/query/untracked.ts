@@ -16,7 +16,7 @@ import type { Obj } from '../model/object.ts';
 import type { NodeFacets } from '../model/proxy.ts';
 import type { State } from '../state.ts';
 import type { Generator } from './memo.ts';
-import type { ProxyReader, Query, Reader, Selection } from './reader.ts';
+import { type AnyQuery, keyOf, type ProxyReader, type Query, type Reader, type Selection } from './reader.ts';
 
 /** The reader keeps every value it computes: make one for each use and drop it. */
 export function untrackedReader(state: State): Reader {
@@ -32,7 +32,7 @@ export function readersOf(before: State, after: State): { readonly before: Reade
   };
 }
 
-/** By query, then by argument. */
+/** By query, then by the key of the argument. */
 type Values = Map<string, Map<string, unknown>>;
 
 class UntrackedReader implements ProxyReader {
@@ -88,19 +88,20 @@ class UntrackedReader implements ProxyReader {
     return featureOf(this.#state.settings, name);
   }
 
-  get<A extends string, R>(query: Query<A, R>, arg: A): R {
+  get<A, R>(query: Query<A, R>, arg: NoInfer<A>): R {
     const shared = valuesOf(this.#shared, query.name);
-    const known = shared.get(arg);
-    if (known !== undefined || shared.has(arg)) return known as R;
+    const key = keyOf(query as AnyQuery, arg);
+    const known = shared.get(key);
+    if (known !== undefined || shared.has(key)) return known as R;
     const own = valuesOf(this.#own, query.name);
-    if (own.has(arg)) {
+    if (own.has(key)) {
       this.#readOwn = true;
-      return own.get(arg) as R;
+      return own.get(key) as R;
     }
     const readOwn = this.#readOwn;
     this.#readOwn = false;
     const value = query.run(this, arg);
-    (this.#readOwn ? own : shared).set(arg, value);
+    (this.#readOwn ? own : shared).set(key, value);
     this.#readOwn ||= readOwn;
     return value;
   }

@@ -1,6 +1,5 @@
 // ExternalName Services are other names of services: chains are followed to the first name that is no alias, loops lead
-// nowhere.
-// Source: Istio pilot/pkg/model/push_context.go (resolveServiceAliases).
+// nowhere. Source: Istio pilot/pkg/model/push_context.go (resolveServiceAliases).
 
 import { compareText } from '../model/object.ts';
 import type { Service } from '../model/service.ts';

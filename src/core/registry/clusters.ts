@@ -1,10 +1,10 @@
-// Clusters and networks: the network of a workload, and the namespaces in the registry of a cluster.
-// Source: Istio pilot/pkg/serviceregistry/kube/controller/network.go.
+// Facts about clusters and networks: which network a workload is in, and what the registry of a cluster knows of its
+// namespaces. Source: Istio pilot/pkg/serviceregistry/kube/controller/network.go.
 
 import ipaddr from 'ipaddr.js';
+import { isCidr, isIp } from '../base/ip.ts';
 import { type Labels, NETWORK_LABEL } from '../base/labels.ts';
 import { compareText, type Obj } from '../model/object.ts';
-import { isIp } from '../model/proxy.ts';
 import type { Query, Reader } from '../query/reader.ts';
 
 /** Objects of several clusters in the order of precedence: the config cluster first, then by name. */
@@ -49,7 +49,7 @@ const networkRanges: Query<'', readonly NetworkRange[]> = {
   run: reader =>
     sortedNetworks(reader).flatMap(([network, { endpoints = [] }]) =>
       endpoints.flatMap(({ fromCidr }) =>
-        fromCidr !== undefined && ipaddr.isValidCIDR(fromCidr) ? [{ cidr: fromCidr, network }] : [],
+        fromCidr !== undefined && isCidr(fromCidr) ? [{ cidr: fromCidr, network }] : [],
       ),
     ),
 };
@@ -59,7 +59,8 @@ function sortedNetworks(reader: Reader) {
 }
 
 function networkOfAddress(ranges: readonly NetworkRange[], address: string): string {
-  if (!isIp(address)) return '';
+  // No prefix contains an address with a zone (netip.Prefix.Contains).
+  if (!isIp(address) || address.includes('%')) return '';
   const ip = ipaddr.parse(address);
   for (const { cidr, network } of ranges) {
     const [base, bits] = ipaddr.parseCIDR(cidr);

@@ -3,7 +3,8 @@
 // Source: Istio pilot/pkg/model/endpointshards.go.
 
 import { compareText, type Obj } from '../model/object.ts';
-import type { Endpoint, EndpointShard, Service } from '../model/service.ts';
+import type { Endpoint, EndpointShard } from '../model/service.ts';
+import { refKey, type ServiceRef } from '../model/service-ref.ts';
 import type { Query, Reader } from '../query/reader.ts';
 import { serviceNamed } from './cluster-set.ts';
 import { hostInstances } from './host-instances.ts';
@@ -11,13 +12,14 @@ import { kubernetesEndpoints } from './kubernetes-endpoints.ts';
 import { addressesOf } from './service-entry.ts';
 import { servicesOfHost } from './services.ts';
 
-/** Argument `hostname|namespace`. Sorted by provider, then cluster; shards without endpoints are left out. */
-export const endpointShards: Query<string, readonly EndpointShard[]> = {
+/** Sorted by provider, then cluster; shards without endpoints are left out. */
+export const endpointShards: Query<ServiceRef, readonly EndpointShard[]> = {
   name: 'registry/endpointShards',
-  run: (reader, arg) => {
-    const [hostname = '', namespace = ''] = arg.split('|');
+  key: refKey,
+  run: (reader, service) => {
+    const { hostname, namespace } = service;
     const shards: EndpointShard[] = [];
-    const external = reader.get(externalEndpoints, arg);
+    const external = reader.get(externalEndpoints, service);
     if (external.length > 0) {
       shards.push({ provider: 'External', cluster: reader.setting('clusterId'), endpoints: external });
     }
@@ -40,10 +42,10 @@ export const endpointShards: Query<string, readonly EndpointShard[]> = {
  */
 export function endpointsOfPort(
   reader: Reader,
-  { hostname, namespace }: ServiceKey,
+  { hostname, namespace }: ServiceRef,
   number: number,
 ): readonly Endpoint[] {
-  const endpoints = reader.get(endpointShards, `${hostname}|${namespace}`).flatMap(shard => shard.endpoints);
+  const endpoints = reader.get(endpointShards, { hostname, namespace }).flatMap(shard => shard.endpoints);
   const services = reader.get(servicesOfHost, hostname).filter(service => service.namespace === namespace);
   for (const { ports } of services.reverse()) {
     const names = ports.filter(port => port.port === number).map(port => port.name);
@@ -56,8 +58,6 @@ export function endpointsOfPort(
   return [];
 }
 
-type ServiceKey = Pick<Service, 'hostname' | 'namespace'>;
-
 /** Clusters that have the service, by name. */
 function clustersOf(reader: Reader, key: string): readonly string[] {
   return reader
@@ -67,15 +67,15 @@ function clustersOf(reader: Reader, key: string): readonly string[] {
 }
 
 /**
- * Argument `hostname|namespace`: the endpoints of all ServiceEntries with that host, the oldest first; several
- * addresses repeat them.
+ * The endpoints of all ServiceEntries with the host, the oldest first; an entry with several addresses repeats them.
  */
-const externalEndpoints: Query<string, readonly Endpoint[]> = {
+const externalEndpoints: Query<ServiceRef, readonly Endpoint[]> = {
   name: 'registry/externalEndpoints',
-  run: (reader, arg) => {
-    const [hostname = '', namespace = ''] = arg.split('|');
+  key: refKey,
+  run: (reader, service) => {
+    const { hostname, namespace } = service;
     const found: Endpoint[] = [];
-    for (const { entry, endpoints } of reader.get(hostInstances, arg)) {
+    for (const { entry, endpoints } of reader.get(hostInstances, service)) {
       const obj = reader.object('ServiceEntry', `${namespace}/${entry}`);
       for (let i = timesListed(obj, hostname); i > 0; i--) found.push(...endpoints);
     }
@@ -92,16 +92,16 @@ function timesListed(entry: Obj<'ServiceEntry'> | undefined, hostname: string): 
 }
 
 /**
- * Argument `hostname|namespace`. SPIFFE ids of the endpoints and of the service itself, trust domain aliases included,
- * sorted. Of several services with the host, the youngest adds its own. Source: Istio pilot/pkg/model/push_context.go
- * (addServiceAccounts).
+ * SPIFFE ids of the endpoints and of the service itself, trust domain aliases included, sorted. Of several
+ * services with the host the youngest says its own. Source: Istio pilot/pkg/model/push_context.go (addServiceAccounts).
  */
-export const serviceAccounts: Query<string, readonly string[]> = {
+export const serviceAccounts: Query<ServiceRef, readonly string[]> = {
   name: 'registry/serviceAccounts',
-  run: (reader, arg) => {
-    const [hostname = '', namespace = ''] = arg.split('|');
+  key: refKey,
+  run: (reader, ref) => {
+    const { hostname, namespace } = ref;
     const found = new Set<string>();
-    for (const shard of reader.get(endpointShards, arg)) {
+    for (const shard of reader.get(endpointShards, ref)) {
       for (const { serviceAccount } of shard.endpoints) if (serviceAccount !== '') found.add(serviceAccount);
     }
     const last = reader

@@ -1,10 +1,10 @@
-// Endpoints of a ServiceEntry: its own, or the workloads that it selects, or the host itself.
-// Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
+// Endpoints of a ServiceEntry: those it lists, or the workloads it selects, or the host itself for a name that the
+// proxy resolves. Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import { type Labels, selects } from '../base/labels.ts';
 import { compareText, type Obj } from '../model/object.ts';
 import type { Endpoint, EndpointHealth } from '../model/service.ts';
-import type { Query, Reader } from '../query/reader.ts';
+import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
 import type { ServicePort } from '../schema/istio-types.gen.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { containerPort, isEligible, isReady, podWorkload, type Workload } from './pods.ts';
@@ -20,14 +20,21 @@ interface Instance {
   readonly portOf: (port: ServicePort) => number | undefined;
 }
 
-/**
- * Argument `namespace/name|host` of a ServiceEntry: the endpoints of one of its services, by port, of each by workload.
- */
-export const endpointsOfEntry: Query<string, readonly Endpoint[]> = {
+/** One host of a ServiceEntry. */
+interface EntryHost {
+  /** `namespace/name` of the ServiceEntry. */
+  readonly entry: string;
+  readonly host: string;
+}
+
+const entryHostKey = ({ entry, host }: EntryHost): string => `${entry}${KEY_SEPARATOR}${host}`;
+
+/** The endpoints of one service of a ServiceEntry, by port, for each port by workload. */
+export const endpointsOfEntry: Query<EntryHost, readonly Endpoint[]> = {
   name: 'registry/endpointsOfEntry',
-  run: (reader, arg) => {
-    const [key = '', host = ''] = arg.split('|');
-    const entry = reader.object('ServiceEntry', key);
+  key: entryHostKey,
+  run: (reader, { entry: name, host }) => {
+    const entry = reader.object('ServiceEntry', name);
     if (entry === undefined) return [];
     const instances = instancesOf(reader, entry, host);
     const found: Endpoint[] = [];
@@ -60,12 +67,12 @@ function instancesOf(reader: Reader, entry: Obj<'ServiceEntry'>, host: string): 
   }
   const inline = spec.endpoints ?? [];
   if (inline.length > 0) {
-    return inline.map((_, i) => fromEntry(reader.get(inlineWorkload, `${namespace}/${name}|${i}`)));
+    return inline.map((_, i) => fromEntry(reader.get(inlineWorkload, { namespace, name, index: i })));
   }
   return isDns
     ? [
         {
-          workload: reader.get(hostWorkload, `${namespace}/${name}|${host}`),
+          workload: reader.get(hostWorkload, { namespace, name, host }),
           weight: 1,
           health: 'Unset',
           portOf: () => undefined,
@@ -74,23 +81,24 @@ function instancesOf(reader: Reader, entry: Obj<'ServiceEntry'>, host: string): 
     : [];
 }
 
-/** Argument `namespace/name|index`: an endpoint written in a ServiceEntry. */
-const inlineWorkload: Query<string, EntryWorkload> = {
+/** The endpoint at an index of `spec.endpoints` of a ServiceEntry. */
+const inlineWorkload: Query<
+  { readonly namespace: string; readonly name: string; readonly index: number },
+  EntryWorkload
+> = {
   name: 'registry/inlineWorkload',
-  run: (reader, arg) => {
-    const [key = '', index = ''] = arg.split('|');
-    const [namespace = '', name = ''] = key.split('/');
-    const spec = reader.object('ServiceEntry', key)?.spec.endpoints?.[Number(index)] ?? {};
+  key: ({ namespace, name, index }) => `${namespace}/${name}/${index}`,
+  run: (reader, { namespace, name, index }) => {
+    const spec = reader.object('ServiceEntry', `${namespace}/${name}`)?.spec.endpoints?.[index] ?? {};
     return workloadOfEntry(reader, spec, spec.labels ?? {}, namespace, `${name}-${index}`);
   },
 };
 
-/** Argument `namespace/name|host`: the host itself, for names that the proxy resolves. */
-const hostWorkload: Query<string, Workload> = {
+/** The host itself as a workload, for names that the proxy resolves. */
+const hostWorkload: Query<{ readonly namespace: string; readonly name: string; readonly host: string }, Workload> = {
   name: 'registry/hostWorkload',
-  run: (reader, arg) => {
-    const [key = '', host = ''] = arg.split('|');
-    const [namespace = '', name = ''] = key.split('/');
+  key: ({ namespace, name, host }) => `${namespace}/${name}/${host}`,
+  run: (reader, { namespace, name, host }) => {
     return {
       namespace,
       labels: {},

@@ -1,9 +1,10 @@
-// The endpoints of all ServiceEntries of one host in one namespace. With DNS_ROUND_ROBIN, which resolves a name to one
-// set of addresses, only the first endpoint of a port counts, from any entry.
+// The endpoints of all ServiceEntries with one host in one namespace. A DNS_ROUND_ROBIN name resolves to one set of
+// addresses, so only the first endpoint of each port counts, in whichever entry it is.
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go (mergeServicesInstancesByNamespaceHost).
 
 import { byAge } from '../model/object.ts';
 import type { Endpoint } from '../model/service.ts';
+import { refKey, type ServiceRef } from '../model/service-ref.ts';
 import type { Query } from '../query/reader.ts';
 import { endpointsOfEntry } from './entry-endpoints.ts';
 
@@ -13,17 +14,17 @@ export interface EntryInstances {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** Argument `hostname|namespace`; the oldest entry first. */
-export const hostInstances: Query<string, readonly EntryInstances[]> = {
+/** The oldest entry first. */
+export const hostInstances: Query<ServiceRef, readonly EntryInstances[]> = {
   name: 'registry/hostInstances',
-  run: (reader, arg) => {
-    const [hostname = '', namespace = ''] = arg.split('|');
+  key: refKey,
+  run: (reader, { hostname, namespace }) => {
     const entries = reader.indexed('serviceEntriesByHost', hostname).filter(entry => entry.namespace === namespace);
     const taken = new Set<number>();
     return [...entries].sort(byAge).map(({ name, spec }) => {
       const numbers = new Map((spec.ports ?? []).map(port => [port.name ?? '', port.number ?? 0]));
       const numberOf = ({ portName }: Endpoint): number => numbers.get(portName) ?? 0;
-      const all = reader.get(endpointsOfEntry, `${namespace}/${name}|${hostname}`);
+      const all = reader.get(endpointsOfEntry, { entry: `${namespace}/${name}`, host: hostname });
       const endpoints: Endpoint[] = [];
       for (const endpoint of all) {
         if (spec.resolution === 'DNS_ROUND_ROBIN' && taken.has(numberOf(endpoint))) continue;

@@ -1,6 +1,5 @@
 // Services of Kubernetes: one query a Service object, one a host over all clusters.
-// Source: Istio pilot/pkg/serviceregistry/kube/conversion.go,
-// pilot/pkg/serviceregistry/aggregate/controller.go (mergeService).
+// Source: Istio pilot/pkg/serviceregistry/kube/conversion.go, aggregate/controller.go (mergeService).
 
 import { exportNames } from '../model/exports.ts';
 import { kubernetesHost } from '../model/hosts.ts';

@@ -1,4 +1,4 @@
-// The workload of a Pod, with the attributes that its node and cluster add.
+// The workload of a Pod: labels, locality and network, from the Pod, its node and its cluster.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/endpoint_builder.go, pkg/kube/util.go.
 
 import {

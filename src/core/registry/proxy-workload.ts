@@ -1,7 +1,6 @@
-// The workload that a proxy runs beside: its labels and its locality. All are derivations: dependants depend on the
-// value, never on the proxy. Each proxy has its own search for the workload, by name and addresses; the values derived
-// from the workload are computed once for all proxies with equal pods.
-// Source: Istio pilot/pkg/xds/ads.go (computeProxyState, setTopologyLabels).
+// The workload of a proxy: its labels and its locality. All are derivations, so callers depend on the value and not on
+// the proxy. Only finding the workload, by the proxy's name and addresses, runs for each proxy; what follows from it
+// runs once for all proxies with equal pods. Source: Istio pilot/pkg/xds/ads.go (computeProxyState, setTopologyLabels).
 
 import { canonicalJson, isObject, type Json } from '../base/json.ts';
 import {
@@ -178,7 +177,7 @@ function instanceLabels(reader: ProxyReader): Labels | undefined {
     for (const entry of entries) {
       for (const host of [...new Set(entry.spec.hosts ?? [])]) {
         const found = reader
-          .get(hostInstances, `${host}|${entry.namespace}`)
+          .get(hostInstances, { hostname: host, namespace: entry.namespace })
           .filter(instances => instances.entry === entry.name)
           .flatMap(instances => instances.endpoints)
           .find(endpoint => endpoint.addresses.includes(address));

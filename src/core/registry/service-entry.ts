@@ -2,12 +2,12 @@
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import ipaddr from 'ipaddr.js';
+import { isCidr, isIp, isIpv4 } from '../base/ip.ts';
 import { exportNames } from '../model/exports.ts';
 import type { Obj } from '../model/object.ts';
 import { protocolOf } from '../model/protocol.ts';
-import { isIp, isIpv4 } from '../model/proxy.ts';
 import type { Port, Resolution, Service } from '../model/service.ts';
-import type { Query, Reader } from '../query/reader.ts';
+import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
 import type { ServiceEntry_Resolution } from '../schema/istio-types.gen.ts';
 import { aliasesOf } from './aliases.ts';
 import { CANONICAL_NAME, CANONICAL_REVISION, canonicalService } from './canonical-service.ts';
@@ -40,7 +40,7 @@ export const servicesOfEntry: Query<string, readonly Service[]> = {
     const services: Service[] = [];
     for (const host of entry.spec.hosts ?? []) {
       for (const address of addressesOf(entry.spec.addresses ?? [])) {
-        const service = reader.get(serviceOfEntry, `${key}|${host}|${address}`);
+        const service = reader.get(serviceOfEntry, { entry: key, host, address });
         if (service !== undefined) services.push(service);
       }
     }
@@ -48,29 +48,31 @@ export const servicesOfEntry: Query<string, readonly Service[]> = {
   },
 };
 
-/**
- * Argument `namespace/name|host|address`. A query of its own, so that a change of one host leaves the others as they
- * are.
- */
-const serviceOfEntry: Query<string, Service | undefined> = {
+/** One host and address of a ServiceEntry. */
+interface EntryAddress {
+  /** `namespace/name` of the ServiceEntry. */
+  readonly entry: string;
+  readonly host: string;
+  readonly address: string;
+}
+
+/** A query of its own, so that a change of one host leaves the services of the others as they are. */
+const serviceOfEntry: Query<EntryAddress, Service | undefined> = {
   name: 'registry/serviceOfEntry',
-  run: (reader, arg) => {
-    const [key = '', host = '', address = ''] = arg.split('|');
+  key: ({ entry, host, address }) => [entry, host, address].join(KEY_SEPARATOR),
+  run: (reader, { entry: key, host, address }) => {
     const entry = reader.object('ServiceEntry', key);
     return entry === undefined ? undefined : convert(reader, entry, host, address);
   },
 };
 
-/**
- * What can be used of the addresses given; if nothing can, there is no service, and without any there is one without an
- * address.
- */
+/** The usable addresses. None given: one service without an address. None usable: no service. */
 export function addressesOf(given: readonly string[]): readonly string[] {
   if (given.length === 0) return [NO_ADDRESS];
   const usable: string[] = [];
   for (const address of given) {
     if (isIp(address)) usable.push(address);
-    else if (ipaddr.isValidCIDR(address)) {
+    else if (isCidr(address)) {
       const [base, bits] = ipaddr.parseCIDR(address);
       const full = base.kind() === 'ipv4' ? 32 : 128;
       usable.push(bits === full ? address.slice(0, address.indexOf('/')) : address);

@@ -1,6 +1,6 @@
 // Every service of the mesh: Kubernetes Services of all clusters, merged by host, and the services of ServiceEntries.
-// Unchanged services keep their identity when others change: each is a query of its own, and the lists only sort them.
-// Source: Istio pilot/pkg/serviceregistry/aggregate/controller.go, pilot/pkg/model/push_context.go.
+// Each service is a query of its own and the lists only order them, so an unchanged service keeps its identity when
+// others change. Source: Istio pilot/pkg/serviceregistry/aggregate/controller.go, model/push_context.go.
 
 import { compareText } from '../model/object.ts';
 import type { Service } from '../model/service.ts';

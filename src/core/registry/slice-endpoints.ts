@@ -1,11 +1,11 @@
 // Endpoints of one EndpointSlice, or of one core/v1 Endpoints object where a service has no slice.
 // Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go.
 
+import { isIpv6 } from '../base/ip.ts';
 import { withTopology } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
-import { isIpv6 } from '../model/proxy.ts';
 import type { Endpoint, EndpointHealth } from '../model/service.ts';
-import type { Query, Reader } from '../query/reader.ts';
+import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
 import { networkOf } from './clusters.ts';
 import { endpointOf } from './endpoint-of.ts';
 import { kubernetesService } from './kubernetes-service.ts';
@@ -142,14 +142,14 @@ function workloadAt(reader: Reader, { cluster, namespace, address, targetRef }: 
   }
   const pod = podsAtAddress(reader, cluster, address).find(found => found.namespace === namespace);
   if (pod !== undefined) return reader.get(podWorkload, `${cluster}/${pod.namespace}/${pod.name}`);
-  return reader.get(bareWorkload, `${cluster}|${address}`);
+  return reader.get(bareWorkload, { cluster, address });
 }
 
-/** Argument `cluster|address`: an address of an unknown workload. */
-const bareWorkload: Query<string, Workload> = {
+/** An address without a pod: only its cluster and network are known. */
+const bareWorkload: Query<{ readonly cluster: string; readonly address: string }, Workload> = {
   name: 'registry/bareWorkload',
-  run: (reader, arg) => {
-    const [cluster = '', address = ''] = arg.split('|');
+  key: ({ cluster, address }) => `${cluster}${KEY_SEPARATOR}${address}`,
+  run: (reader, { cluster, address }) => {
     const network = networkOf(reader, cluster, {}, address);
     return {
       namespace: '',

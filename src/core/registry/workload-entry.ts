@@ -2,9 +2,9 @@
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/conversion.go.
 
 import { goBoolean } from '../base/go-boolean.ts';
+import { isIp } from '../base/ip.ts';
 import { type Labels, localityOfLabels, TLS_MODE_LABEL, WORKLOAD_NAME_LABEL, withTopology } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
-import { isIp } from '../model/proxy.ts';
 import type { Query, Reader } from '../query/reader.ts';
 import type { WorkloadEntry } from '../schema/istio-types.gen.ts';
 import { spiffeId } from './clusters.ts';

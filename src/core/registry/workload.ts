@@ -200,7 +200,7 @@ function entryTargets(reader: ProxyReader): readonly TargetName[] {
   for (const entry of entries) {
     for (const host of hostsOf(entry)) {
       const endpoints = reader
-        .get(hostInstances, `${host}|${entry.namespace}`)
+        .get(hostInstances, { hostname: host, namespace: entry.namespace })
         .filter(instances => instances.entry === entry.name)
         .flatMap(instances => instances.endpoints)
         .filter(endpoint => endpoint.addresses.some(address => ips.includes(address)));

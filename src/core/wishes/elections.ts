@@ -2,7 +2,7 @@
 // uses the same, so that of two control planes in one cluster one writes (Istio
 // pilot/pkg/leaderelection/leaderelection.go).
 
-import type { Reader } from '../query/reader.ts';
+import type { Query } from '../query/reader.ts';
 
 export interface ElectionRules {
   readonly object: 'ConfigMap' | 'Lease';
@@ -39,9 +39,9 @@ export function lockName(election: Election, revision: string): string {
 const DEFAULT_TAG = 'istio-revision-tag-default';
 
 /** The revision that takes shared locks from others; '': none does (Istio pkg/revisions/default_watcher.go). */
-export const defaultRevision = {
+export const defaultRevision: Query<'', string> = {
   name: 'default-revision',
-  run: (reader: Reader): string => {
+  run: reader => {
     const key = `${reader.setting('clusterId')}/${DEFAULT_TAG}`;
     return reader.object('MutatingWebhookConfiguration', key)?.labels['istio.io/rev'] ?? '';
   },

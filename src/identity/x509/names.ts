@@ -2,7 +2,7 @@
 // and requests that clients present.
 // Source: Istio security/pkg/pki/util/san.go (BuildSANExtension); RFC 5280 §4.2.1.6; SPIFFE ID §2, X.509-SVID §2.
 
-import { isIp, isIpv4 } from '../../core/model/proxy.ts';
+import { isIp, isIpv4 } from '../../core/base/ip.ts';
 import {
   constructed,
   type Element,
@@ -55,7 +55,8 @@ export function alternativeNamesValue(names: readonly string[]): Buffer {
 }
 
 function generalName(name: string): Buffer {
-  if (isIp(name)) return write(IP, addressBytes(name));
+  // A zone has no place in a certificate.
+  if (isIp(name) && !name.includes('%')) return write(IP, addressBytes(name));
   return write(name.startsWith('spiffe://') ? URI : DNS, Buffer.from(name));
 }
 

@@ -4,7 +4,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { Metrics } from '../../../src/admin/metrics.ts';
 import { CountTally, HistogramTally } from '../../../src/admin/tallies.ts';
-import { noPush } from '../../../src/core/push-request.ts';
+import { noPush, pushRequest } from '../../../src/core/push-request.ts';
 
 const CDS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
 
@@ -27,6 +27,18 @@ describe('metrics', () => {
     expect(lines).toContain('pilot_xds_push_time_bucket{le="0.5",type="cds"} 1');
     expect(lines).toContain('pilot_xds_send_time_sum 0.02');
     expect(lines).toContain('pilot_proxy_queue_time_sum 2');
+  });
+
+  it('count the configurations of pushes by kind', async () => {
+    const metrics = new Metrics();
+    const request = pushRequest(1, 'config', ['VirtualService/a/x', 'VirtualService/a/y', 'Gateway/a/z'], {
+      full: true,
+    });
+    metrics.observe({ kind: 'Released', request, waitedMs: 0 });
+    const lines = await page(metrics);
+    expect(lines).toContain('periplus_push_configs{type="VirtualService"} 2');
+    expect(lines).toContain('periplus_push_configs{type="Gateway"} 1');
+    expect(lines).toContain('pilot_push_triggers{type="config"} 1');
   });
 
   it('count recorded events by kind', async () => {

@@ -1,6 +1,7 @@
 // ServiceEntry: services and endpoints that the Kubernetes of the mesh does not know.
 // Rules: Istio pkg/config/validation (ValidateServiceEntry).
 
+import { isIp } from '../../base/ip.ts';
 import { isObject } from '../../base/json.ts';
 import type { RawObject } from '../../event.ts';
 import { isWildcard } from '../../model/hosts.ts';
@@ -12,7 +13,7 @@ import { namespaceOfRaw } from '../meta.ts';
 import { account, each, type Reference, workloads } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
 import { statusList } from '../status.ts';
-import { checkIpOrCidr, isIp, isUnixAddress } from '../validate/addresses.ts';
+import { checkIpOrCidr, isUnixAddress } from '../validate/addresses.ts';
 import { checkPort, checkProtocol } from '../validate/ports.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
 import { checkEndpoint } from './validate/endpoints.ts';

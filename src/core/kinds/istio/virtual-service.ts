@@ -2,6 +2,7 @@
 //
 // Without hosts it is a delegate: a list of HTTP routes that another VirtualService takes in.
 
+import { isIp } from '../../base/ip.ts';
 import type { RawObject } from '../../event.ts';
 import { resolveGatewayName } from '../../model/hosts.ts';
 import type { Obj } from '../../model/object.ts';
@@ -9,7 +10,6 @@ import type { Destination, HTTPRoute, VirtualService } from '../../schema/istio-
 import { namespaceOfRaw } from '../meta.ts';
 import { each, host, type Reference } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
-import { isIp } from '../validate/addresses.ts';
 import { istioKind, NETWORKING, NETWORKING_VERSIONS } from './istio-kind.ts';
 import { checkExportTo } from './validate/export-to.ts';
 import { isClaim } from './validate/headers.ts';

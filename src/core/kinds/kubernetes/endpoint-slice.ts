@@ -1,10 +1,10 @@
 // EndpointSlice: some of the addresses behind a Service, which the label kubernetes.io/service-name names.
 // Rules: Kubernetes pkg/apis/discovery/validation.
 
+import { isIpv4, isIpv6 } from '../../base/ip.ts';
 import type { Obj } from '../../model/object.ts';
 import { each, type Reference } from '../references.ts';
 import { quoted, type Report } from '../report.ts';
-import { isIpv4, isIpv6 } from '../validate/addresses.ts';
 import { isDns1123Subdomain } from '../validate/names.ts';
 import { isPort } from '../validate/ports.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';

@@ -3,8 +3,8 @@
 // pilot/pkg/serviceregistry/kube/controller/serviceexportcache.go,
 // pilot/pkg/serviceregistry/kube/controller/serviceimportcache.go).
 
+import { isIp } from '../../base/ip.ts';
 import type { Obj } from '../../model/object.ts';
-import { isIp } from '../../model/proxy.ts';
 import { kubernetesKind } from '../kubernetes/kubernetes-kind.ts';
 import type { MetadataOnly } from '../kubernetes/metadata-only.ts';
 import { serviceReference } from '../kubernetes/references.ts';

@@ -5,7 +5,7 @@
 //     {apiVersion: periplus.internal/v1, kind: ResolvedName, metadata: {name: gate.example.com}, spec: {addresses:
 //     [192.0.2.1]}}
 
-import { isIp } from '../../model/proxy.ts';
+import { isIp } from '../../base/ip.ts';
 import { kubernetesKind } from '../kubernetes/kubernetes-kind.ts';
 import { isDns1123Subdomain } from '../validate/names.ts';
 

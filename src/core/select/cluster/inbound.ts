@@ -1,8 +1,9 @@
 // The inbound clusters of a sidecar: one for each port of its workload, or for each listener that its Sidecar declares.
 // Source: Istio pilot/pkg/networking/core/cluster.go (buildInboundClusters, buildInboundClustersFromSidecar).
 
+import { isIp, isIpv4 } from '../../base/ip.ts';
 import { protocolOf } from '../../model/protocol.ts';
-import { type IpMode, isIp, isIpv4 } from '../../model/proxy.ts';
+import type { IpMode } from '../../model/proxy.ts';
 import type { Port, Protocol, Service, ServiceTarget } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { serviceTargets } from '../../registry/workload.ts';
@@ -132,7 +133,9 @@ function inboundInputs(reader: ProxyReader, inbound: InboundPort): InboundCluste
   const { port, service, servicePort, services, endpoint } = inbound;
   const name = inboundClusterName(port);
   const rule =
-    service === undefined ? undefined : reader.get(destinationRule, `${service.hostname}|${service.namespace}|inbound`);
+    service === undefined
+      ? undefined
+      : reader.get(destinationRule, { hostname: service.hostname, direction: 'inbound' });
   const policy = policyOfPort(rule?.spec.trafficPolicy, servicePort.port);
   const sidecar = reader.get(scopeSettings, '').sidecar;
   const connectionPool = inbound.ownPool ?? sidecar?.spec.inboundConnectionPool ?? policy?.connectionPool;

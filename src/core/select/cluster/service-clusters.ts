@@ -36,6 +36,6 @@ export function serviceOfCluster(reader: ProxyReader, name: string): ServiceClus
   if (hostname === undefined || direction !== 'outbound') return undefined;
   const service = reader.get(scopeService, hostname);
   if (service === undefined) return undefined;
-  const rule = reader.get(destinationRule, `${hostname}|${service.namespace}|outbound`);
+  const rule = reader.get(destinationRule, { hostname, direction: 'outbound' });
   return { service, rule, sniDnat: sniDnat === true };
 }

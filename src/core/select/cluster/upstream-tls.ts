@@ -7,6 +7,7 @@
 import type { Problem } from '../../base/problem.ts';
 import { problem } from '../../base/problem.ts';
 import type { Port, Service } from '../../model/service.ts';
+import { refOf } from '../../model/service-ref.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import { endpointsOfPort, serviceAccounts } from '../../registry/endpoints.ts';
 import type { ClientTLSSettings } from '../../schema/istio-types.gen.ts';
@@ -243,7 +244,7 @@ function metadataFiles(reader: ProxyReader): ClientTLSSettings | undefined {
 
 function accountsOf(reader: ProxyReader, question: UpstreamTlsQuestion): readonly string[] {
   if (question.forwardProxy) return [];
-  return reader.get(serviceAccounts, `${question.service.hostname}|${question.service.namespace}`);
+  return reader.get(serviceAccounts, refOf(question.service));
 }
 
 function text(value: string | undefined): string {

@@ -5,9 +5,11 @@
 // All filtering and comparing with the proxy happens here, so that proxies with equal results share one
 // assignment: a locality or label of the proxy is an input only where a policy makes use of it.
 
+import { isIp } from '../../base/ip.ts';
+import { type LocalityParts, splitLocality } from '../../base/labels.ts';
 import type { IpMode } from '../../model/proxy.ts';
-import { isIp } from '../../model/proxy.ts';
 import type { Endpoint, Port, Service } from '../../model/service.ts';
+import { refOf } from '../../model/service-ref.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { CANONICAL_NAME, CANONICAL_REVISION } from '../../registry/canonical-service.ts';
 import { isClusterLocal } from '../../registry/cluster-local.ts';
@@ -129,7 +131,7 @@ function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): re
   const labels = Object.entries(subset?.labels ?? {});
   const found: Endpoint[] = [];
   const behind = question.dns ? new Set(endpointsOfPort(reader, service, port.port)) : undefined;
-  for (const shard of reader.get(endpointShards, `${service.hostname}|${service.namespace}`)) {
+  for (const shard of reader.get(endpointShards, refOf(service))) {
     if (!keep.cluster(shard.cluster)) continue;
     if (shard.provider === 'Kubernetes' && !isDiscoverable(reader, service, shard.cluster)) continue;
     for (const endpoint of shard.endpoints) {
@@ -234,7 +236,7 @@ function localityInputs(
   const distribute = choice.distribute ?? [];
   if (distribute.length > 0) {
     const { region, zone, subzone } = reader.derived(proxyLocality);
-    const entry = distribute.find(candidate => localityMatches(candidate.from ?? '', region, zone, subzone));
+    const entry = distribute.find(candidate => localityMatches(candidate.from ?? '', { region, zone, subzone }));
     if (entry === undefined) return noLocality;
     return { ...noLocality, localityMode: 'distribute', distributeTo: entry.to ?? {} };
   }
@@ -269,11 +271,11 @@ function distanceInputs(reader: ProxyReader): Pick<LocalityInputs, 'region' | 'z
  * `*` for a part matches all; so do parts that are missing, except the region. Istio pilot/pkg/networking/util
  * (LocalityMatch).
  */
-export function localityMatches(pattern: string, region: string, zone: string, subzone: string): boolean {
-  const [wantedRegion = '', wantedZone = '', wantedSubzone = ''] = pattern.split('/');
+export function localityMatches(pattern: string, { region, zone, subzone }: LocalityParts): boolean {
+  const wanted = splitLocality(pattern);
   return (
-    (wantedRegion === '*' || wantedRegion === region) &&
-    (wantedZone === '*' || wantedZone === '' || wantedZone === zone) &&
-    (wantedSubzone === '*' || wantedSubzone === '' || wantedSubzone === subzone)
+    (wanted.region === '*' || wanted.region === region) &&
+    (wanted.zone === '*' || wanted.zone === '' || wanted.zone === zone) &&
+    (wanted.subzone === '*' || wanted.subzone === '' || wanted.subzone === subzone)
   );
 }

@@ -22,7 +22,7 @@ export function endpointsOfCluster(reader: ProxyReader, clusterName: string): Cl
   const hostname = outboundHost(clusterName);
   const service = hostname === undefined ? undefined : reader.get(scopeService, hostname);
   if (service === undefined) return undefined;
-  const rule = reader.get(destinationRule, `${service.hostname}|${service.namespace}|outbound`);
+  const rule = reader.get(destinationRule, { hostname: service.hostname, direction: 'outbound' });
   return { clusterName, service, rule };
 }
 

@@ -5,12 +5,12 @@
 // first answer, the endpoints behind it are left out. Where Envoy resolves names itself (clusters of DNS type) the name
 // stays.
 
+import { isIp } from '../../base/ip.ts';
 import { isObject } from '../../base/json.ts';
 import { NETWORK_LABEL, selects } from '../../base/labels.ts';
 import { dnsNameOf } from '../../kinds/periplus/resolved-name.ts';
 import { kubernetesServiceOf } from '../../model/hosts.ts';
 import { compareText, type Obj } from '../../model/object.ts';
-import { isIp } from '../../model/proxy.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import { outsideAddresses } from '../../registry/kubernetes-service.ts';
 

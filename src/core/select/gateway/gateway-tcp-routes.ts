@@ -55,7 +55,7 @@ export function autoPassthroughRoutes(reader: ProxyReader, merged: MergedServer)
   const routes: SniRoute[] = [];
   for (const service of reader.get(scopedServices, '')) {
     if (service.meshExternal || !merged.sniHosts.some(host => subsetOf(service.hostname, host))) continue;
-    const rule = reader.get(destinationRule, `${service.hostname}|${service.namespace}|outbound`);
+    const rule = reader.get(destinationRule, { hostname: service.hostname, direction: 'outbound' });
     const subsets = ['', ...(rule?.spec.subsets ?? []).map(subset => subset.name ?? '')];
     for (const port of service.ports) {
       if (port.protocol === 'UDP') continue;
@@ -71,7 +71,7 @@ export function autoPassthroughRoutes(reader: ProxyReader, merged: MergedServer)
 
 /** VirtualServices of the server's Gateway with a host that the server serves, in their order. */
 function boundTo(reader: ProxyReader, merged: MergedServer): readonly ResolvedVirtualService[] {
-  const all = reader.get(virtualServicesFor, `${reader.facet('namespace')}|${merged.gatewayName}`);
+  const all = reader.get(virtualServicesFor, { namespace: reader.facet('namespace'), gateway: merged.gatewayName });
   return all.filter(vs => vs.hosts.some(host => serves(merged, host, vs.namespace)));
 }
 

@@ -2,20 +2,21 @@
 // address of the service. A change of such endpoints therefore changes listeners.
 // Source: Istio pilot/pkg/networking/core/listener.go (buildSidecarOutboundListeners).
 
+import { isIp } from '../../base/ip.ts';
 import { compareText } from '../../model/object.ts';
-import { isIp } from '../../model/proxy.ts';
 import type { Port, Service } from '../../model/service.ts';
+import { refKey, refOf, type ServiceRef } from '../../model/service-ref.ts';
 import type { Derivation, ProxyReader, Query } from '../../query/reader.ts';
 import { endpointShards, endpointsOfPort } from '../../registry/endpoints.ts';
 import { NO_ADDRESS } from '../nametable/service-addresses.ts';
 import { listenerServices } from '../scope/sidecar-scope.ts';
 
-/** Argument `hostname|namespace|port number`: address lists of all endpoints of every cluster, network and health. */
-const endpointBinds: Query<string, readonly (readonly string[])[]> = {
+/** Address lists of all endpoints of a port, of any cluster, network and health. */
+const endpointBinds: Query<ServiceRef & { readonly port: number }, readonly (readonly string[])[]> = {
   name: 'select/headlessEndpoints',
-  run: (reader, arg) => {
-    const [hostname = '', namespace = '', port = ''] = arg.split('|');
-    const lists = endpointsOfPort(reader, { hostname, namespace }, Number(port)).map(endpoint => endpoint.addresses);
+  key: of => `${refKey(of)}\u0000${of.port}`,
+  run: (reader, { hostname, namespace, port }) => {
+    const lists = endpointsOfPort(reader, { hostname, namespace }, port).map(endpoint => endpoint.addresses);
     return lists.sort((a, b) => compareText(a.join(','), b.join(',')));
   },
 };
@@ -29,7 +30,7 @@ const ownHeadlessAddress: Derivation<string> = {
   run: reader => {
     const own = reader.facet('ips')[0] ?? '';
     for (const service of reader.get(headlessServices, '')) {
-      const shards = reader.get(endpointShards, `${service.hostname}|${service.namespace}`);
+      const shards = reader.get(endpointShards, refOf(service));
       if (shards.some(shard => shard.endpoints.some(endpoint => endpoint.addresses[0] === own))) return own;
     }
     return '';
@@ -58,7 +59,7 @@ export function headlessBinds(
   service: Service,
   port: Port,
 ): readonly (readonly [string, ...string[]])[] | undefined {
-  const lists = reader.get(endpointBinds, `${service.hostname}|${service.namespace}|${port.port}`);
+  const lists = reader.get(endpointBinds, { ...refOf(service), port: port.port });
   const selects = Object.keys(service.selector).length > 0;
   if (service.registry !== 'Kubernetes' && lists.length === 0 && !selects) return undefined;
   const usable: (readonly [string, ...string[]])[] = [];

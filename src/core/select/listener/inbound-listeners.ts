@@ -2,8 +2,8 @@
 // Sidecar's ingress list.
 // Source: Istio pilot/pkg/networking/core/listener_inbound.go.
 
+import { isIpv6 } from '../../base/ip.ts';
 import { protocolOf } from '../../model/protocol.ts';
-import { isIpv6 } from '../../model/proxy.ts';
 import type { Port, Protocol, Service } from '../../model/service.ts';
 import type { Derivation, ProxyReader, Query } from '../../query/reader.ts';
 import { serviceTargets } from '../../registry/workload.ts';

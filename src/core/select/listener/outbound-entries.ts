@@ -2,6 +2,7 @@
 // Source: Istio pilot/pkg/networking/core/listener.go (buildListenerFromEntry, mergeTCPFilterChains).
 
 import ipaddr from 'ipaddr.js';
+import { isCidr } from '../../base/ip.ts';
 import { compareText } from '../../model/object.ts';
 import type { Port, Service } from '../../model/service.ts';
 import type { ChainPlan, TcpChainPlan } from './outbound-chains.ts';
@@ -154,7 +155,7 @@ export function takesAll(chain: TcpChainPlan): boolean {
 
 /** Two ways to write one range: 10.1.2.3/8 is 10.0.0.0/8. */
 function maskedRange(range: string): string {
-  if (!ipaddr.isValidCIDR(range)) return range;
+  if (!isCidr(range)) return range;
   const [base, bits] = ipaddr.parseCIDR(range);
   const network = base.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
   return `${network.networkAddressFromCIDR(range).toString()}/${bits}`;

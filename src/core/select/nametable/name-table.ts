@@ -2,8 +2,9 @@
 // headless ones their pods.
 // Source: Istio pkg/dns/server/name_table.go.
 
-import { isIp } from '../../model/proxy.ts';
+import { isIp } from '../../base/ip.ts';
 import type { Endpoint, Service } from '../../model/service.ts';
+import { refOf } from '../../model/service-ref.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import { isOfClusterSet } from '../../registry/cluster-set.ts';
 import { endpointShards } from '../../registry/endpoints.ts';
@@ -67,7 +68,7 @@ function podAddresses(reader: ProxyReader, table: Map<string, NamedAddresses>, s
   const found: string[] = [];
   const local: PodAddresses = new Map();
   const remote: PodAddresses = new Map();
-  for (const shard of reader.get(endpointShards, `${service.hostname}|${service.namespace}`)) {
+  for (const shard of reader.get(endpointShards, refOf(service))) {
     for (const endpoint of shard.endpoints) {
       if (endpoint.portName !== port.name || !isServed(endpoint, service) || !isSame(endpoint.network, network))
         continue;

@@ -2,7 +2,8 @@
 // small value (`AddressView`): proxies with equal views share everything built from it.
 // Source: Istio pilot/pkg/model/service.go (GetAllAddressesForProxy, GetAddressForProxy).
 
-import { isIpv4, isIpv6, metadataText } from '../../model/proxy.ts';
+import { isIpv4, isIpv6 } from '../../base/ip.ts';
+import { metadataText } from '../../model/proxy.ts';
 import type { Service } from '../../model/service.ts';
 import type { Derivation } from '../../query/reader.ts';
 

@@ -3,7 +3,7 @@
 // Source: Istio pilot/pkg/networking/core/route/route.go (HashForHTTPDestination).
 
 import { isWildcard, resolveShortName, subsetOf } from '../../model/hosts.ts';
-import type { ProxyReader, Query } from '../../query/reader.ts';
+import { KEY_SEPARATOR, type ProxyReader, type Query } from '../../query/reader.ts';
 import type {
   DestinationRule,
   LoadBalancerSettings_ConsistentHashLB,
@@ -31,27 +31,29 @@ export function hashLookup(reader: ProxyReader): HashLookup {
   const mayHash = (host: string): boolean => exact.has(host) || wildcards.some(wildcard => subsetOf(host, wildcard));
   return {
     nothing: false,
-    of: (host, subset, port) =>
-      mayHash(host) ? reader.get(hashInForce, `${host}|${subset}|${port ?? ''}`) : undefined,
+    of: (host, subset, port) => (mayHash(host) ? reader.get(hashInForce, { host, subset, port }) : undefined),
   };
 }
 
 const nothingHashes: HashLookup = { of: () => undefined, nothing: true };
 
-/**
- * Argument `host|subset|port`; an empty port means that the destination names none, and then settings of a port do not
- * count. Precedence: the subset's port, the subset, the port, the rule. undefined for a host outside of the proxy's
- * scope.
- */
-const hashInForce: Query<string, Hash | undefined> = {
+interface HashDestination {
+  readonly host: string;
+  /** Empty if the destination names none. */
+  readonly subset: string;
+  /** Without it, settings of a port do not count. */
+  readonly port: number | undefined;
+}
+
+/** Precedence: the subset's port, the subset, the port, the rule. undefined for a host outside of the proxy's scope. */
+const hashInForce: Query<HashDestination, Hash | undefined> = {
   name: 'select/hashInForce',
-  run: (reader, arg) => {
-    const [host = '', subset = '', portText = ''] = arg.split('|');
+  key: ({ host, subset, port }) => [host, subset, port].join(KEY_SEPARATOR),
+  run: (reader, { host, subset, port }) => {
     const service = reader.get(scopeService, host);
     if (service === undefined) return undefined;
-    const rule = reader.get(destinationRule, `${host}|${service.namespace}|outbound`);
+    const rule = reader.get(destinationRule, { hostname: host, direction: 'outbound' });
     if (rule === undefined) return undefined;
-    const port = portText === '' ? undefined : Number(portText);
     const chosen = subset === '' ? undefined : rule.spec.subsets?.find(candidate => candidate.name === subset);
     return hashOf(chosen?.trafficPolicy, port) ?? hashOf(rule.spec.trafficPolicy, port);
   },

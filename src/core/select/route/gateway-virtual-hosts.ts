@@ -97,7 +97,7 @@ function addServer(
   routesBy: RoutesBy,
 ): void {
   const requireTls = merged.server.tls?.httpsRedirect === true;
-  for (const virtualService of reader.get(virtualServicesFor, `${namespace}|${merged.gatewayName}`)) {
+  for (const virtualService of reader.get(virtualServicesFor, { namespace, gateway: merged.gatewayName })) {
     const shared = sharedHosts(merged.server.hosts ?? [], virtualService);
     if (shared.length === 0) continue;
     const routes = routesBy(merged, virtualService);

@@ -65,19 +65,17 @@ export const sidecarVirtualHosts: Query<string, SidecarVirtualHosts | undefined>
     if (at < 0) return { name, hosts: { port: name.port, wrappers: [], defaults: { services: [], ports: [] } } };
     const { spec } = egressListeners[at]!;
     const port = protocolOf(String(spec?.port?.protocol ?? '')) === 'HTTP_PROXY' ? 0 : name.port;
-    return { name, hosts: reader.get(hostsOfListener, `${at}|${port}`) };
+    return { name, hosts: reader.get(hostsOfListener, { index: at, port }) };
   },
 };
 
-/**
- * Argument `index of the egress listener|port`: with sniffing there are hundreds of route configurations for one port.
- */
-const hostsOfListener: Query<string, PortVirtualHosts> = {
+/** By index of the egress listener and port: with sniffing there are hundreds of route configurations for one port. */
+const hostsOfListener: Query<{ readonly index: number; readonly port: number }, PortVirtualHosts> = {
   name: 'select/hostsOfListener',
-  run: (reader, arg) => {
-    const [at = '', port = ''] = arg.split('|');
-    const { services, virtualServices } = reader.get(sidecarScope, '').egressListeners[Number(at)]!;
-    return reader.select(portVirtualHosts, { services, virtualServices, port: Number(port) });
+  key: ({ index, port }) => `${index}|${port}`,
+  run: (reader, { index, port }) => {
+    const { services, virtualServices } = reader.get(sidecarScope, '').egressListeners[index]!;
+    return reader.select(portVirtualHosts, { services, virtualServices, port });
   },
 };
 

@@ -39,11 +39,15 @@ interface Draft {
   readonly exportTo: readonly string[];
 }
 
-/** Argument `local|namespace`, `exported|namespace` or `rootPrivate|namespace`. */
-export const rulePool: Query<string, RulePool> = {
+export interface RulePoolRef {
+  readonly pool: 'local' | 'exported' | 'rootPrivate';
+  readonly namespace: string;
+}
+
+export const rulePool: Query<RulePoolRef, RulePool> = {
   name: 'select/destinationRulePool',
-  run: (reader, arg) => {
-    const [pool, namespace = ''] = arg.split('|');
+  key: ({ pool, namespace }) => `${pool}|${namespace}`,
+  run: (reader, { pool, namespace }) => {
     const domain = reader.setting('domainSuffix');
     const enhanced = reader.feature('ENABLE_ENHANCED_DESTINATIONRULE_MERGE');
     const privateByDefault = (reader.mesh('defaultDestinationRuleExportTo') ?? []).includes('.');

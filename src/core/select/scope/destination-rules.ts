@@ -5,23 +5,28 @@
 
 import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import { proxySelectedBy } from '../../registry/workload.ts';
-import { type MergedRule, matchingHost, type RuleEntry, rulePool } from './destination-rule-pools.ts';
+import { type MergedRule, matchingHost, type RuleEntry, type RulePoolRef, rulePool } from './destination-rule-pools.ts';
 import { scopedServices, scopeService, scopeSettings } from './sidecar-scope.ts';
 
 export type { MergedRule } from './destination-rule-pools.ts';
 
+interface RuleTarget {
+  readonly hostname: string;
+  readonly direction: 'outbound' | 'inbound';
+}
+
 /**
- * Argument `hostname|serviceNamespace|outbound` or `…|inbound`: the rule for the current proxy. Only services in its
- * sidecar scope have one, and it is looked up for the service that the scope chose for the hostname.
+ * The rule for the current proxy. Only services in its sidecar scope have one; it is looked up for the service that the
+ * scope chose for the hostname.
  */
-export const destinationRule: Query<string, MergedRule | undefined> = {
+export const destinationRule: Query<RuleTarget, MergedRule | undefined> = {
   name: 'select/destinationRule',
-  run: (reader, arg) => {
-    const [hostname = '', , direction] = arg.split('|');
+  key: ({ hostname, direction }) => `${hostname}|${direction}`,
+  run: (reader, { hostname, direction }) => {
     const service = reader.get(scopeService, hostname);
     if (service === undefined) return undefined;
     const { namespace } = reader.get(scopeSettings, '');
-    const rules = reader.get(rulesForClient, `${namespace}|${service.namespace}|${hostname}`);
+    const rules = reader.get(rulesForClient, { client: namespace, owner: service.namespace, hostname });
     return chosenRule(reader, namespace, rules, direction === 'outbound');
   },
 };
@@ -65,22 +70,25 @@ function chosenRule(
   return last;
 }
 
-/**
- * Argument `clientNamespace|serviceNamespace|hostname`: the candidates in order, those with a workload selector among
- * them.
- */
-const rulesForClient: Query<string, readonly MergedRule[]> = {
+interface RuleClient {
+  /** Namespace of the proxy. */
+  readonly client: string;
+  /** Namespace of the service. */
+  readonly owner: string;
+  readonly hostname: string;
+}
+
+/** The candidates in order, those with a workload selector among them. */
+const rulesForClient: Query<RuleClient, readonly MergedRule[]> = {
   name: 'select/rulesForClient',
-  run: (reader, arg) => {
-    const [client = '', owner = '', hostname = ''] = arg.split('|');
-    return candidates(reader, client, owner, hostname);
-  },
+  key: ({ client, owner, hostname }) => `${client}|${owner}|${hostname}`,
+  run: (reader, { client, owner, hostname }) => candidates(reader, client, owner, hostname),
 };
 
 function candidates(reader: Reader, client: string, owner: string, hostname: string): readonly MergedRule[] {
   const root = reader.mesh('rootNamespace');
-  const found = (pool: 'local' | 'exported' | 'rootPrivate', namespace: string): readonly RuleEntry[] => {
-    const rules = reader.get(rulePool, `${pool}|${namespace}`);
+  const found = (pool: RulePoolRef['pool'], namespace: string): readonly RuleEntry[] => {
+    const rules = reader.get(rulePool, { pool, namespace });
     const host = matchingHost(hostname, rules);
     return host === undefined ? [] : (rules.entries.get(host) ?? []);
   };

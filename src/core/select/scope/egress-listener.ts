@@ -18,29 +18,38 @@ export interface EgressListener {
   readonly virtualServices: readonly ResolvedVirtualService[];
 }
 
-/**
- * Argument `namespace|Sidecar key|index`: a listener of the Sidecar, seen from the namespace; without a key the
- * implicit `*\/*`.
- */
-export const egressListener: Query<string, EgressListener> = {
+/** An egress listener of a Sidecar, seen from a namespace. */
+interface EgressListenerRef {
+  readonly namespace: string;
+  /** Key of the Sidecar; empty for the implicit listener that imports `*\/*`. */
+  readonly sidecar: string;
+  readonly index: number;
+}
+
+const egressListenerKey = ({ namespace, sidecar, index }: EgressListenerRef): string =>
+  `${namespace}|${sidecar}|${index}`;
+
+export const egressListener: Query<EgressListenerRef, EgressListener> = {
   name: 'select/egressListener',
-  run: (reader, arg) => {
-    const [namespace = '', key = '', index = ''] = arg.split('|');
-    const spec = key === '' ? undefined : reader.object('Sidecar', key)?.spec.egress?.[Number(index)];
+  key: egressListenerKey,
+  run: (reader, ref) => {
+    const { namespace, sidecar, index } = ref;
+    const spec = sidecar === '' ? undefined : reader.object('Sidecar', sidecar)?.spec.egress?.[index];
     const imports = importsOf(spec === undefined ? importEverything : (spec.hosts ?? []), namespace);
     const virtualServices = reader
-      .get(virtualServicesFor, `${namespace}|mesh`)
+      .get(virtualServicesFor, { namespace, gateway: 'mesh' })
       .filter(vs => importsVirtualService(vs, imports));
-    return { spec, services: reader.get(egressServices, arg), virtualServices };
+    return { spec, services: reader.get(egressServices, ref), virtualServices };
   },
 };
 
-/** Argument as above. Apart from the listener, because VirtualServices change more often. */
-const egressServices: Query<string, readonly Service[]> = {
+/** Apart from the listener, because VirtualServices change more often. */
+const egressServices: Query<EgressListenerRef, readonly Service[]> = {
   name: 'select/egressServices',
-  run: (reader, arg) => {
-    const [namespace = '', key = '', index = ''] = arg.split('|');
-    const spec = key === '' ? undefined : reader.object('Sidecar', key)?.spec.egress?.[Number(index)];
+  key: egressListenerKey,
+  run: (reader, ref) => {
+    const { namespace, sidecar, index } = ref;
+    const spec = sidecar === '' ? undefined : reader.object('Sidecar', sidecar)?.spec.egress?.[index];
     const imports = importsOf(spec === undefined ? importEverything : (spec.hosts ?? []), namespace);
     const port = listenerPort(spec);
     const imported: Service[] = [];

@@ -37,7 +37,7 @@ export const sidecarScope: Query<'', SidecarScope> = {
   run: reader => {
     const namespace = reader.facet('namespace');
     if (reader.facet('type') !== 'sidecar') return reader.get(gatewayScope, namespace);
-    return reader.get(scopeOf, `${namespace}|${chosenSidecar(reader, namespace)}`);
+    return reader.get(scopeOf, { namespace, sidecar: chosenSidecar(reader, namespace) });
   },
 };
 
@@ -78,17 +78,17 @@ export const scopeIndex: Query<'', ReadonlyMap<string, Service>> = {
   run: reader => new Map(reader.get(scopedServices, '').map(service => [service.hostname, service])),
 };
 
-/** Argument `namespace|Sidecar key`, the key empty for the built-in default. */
-const scopeOf: Query<string, SidecarScope> = {
+/** `sidecar`: the key of the Sidecar, empty for the built-in default. */
+const scopeOf: Query<{ readonly namespace: string; readonly sidecar: string }, SidecarScope> = {
   name: 'select/scopeOf',
-  run: (reader, arg) => {
-    const [namespace = '', key = ''] = arg.split('|');
+  key: ({ namespace, sidecar }) => `${namespace}|${sidecar}`,
+  run: (reader, { namespace, sidecar: key }) => {
     const sidecar = key === '' ? undefined : reader.object('Sidecar', key);
     const count = sidecar?.spec.egress?.length ?? 0;
     const listeners =
       count === 0
-        ? [reader.get(egressListener, `${namespace}||`)]
-        : Array.from({ length: count }, (_, i) => reader.get(egressListener, `${namespace}|${key}|${i}`));
+        ? [reader.get(egressListener, { namespace, sidecar: '', index: 0 })]
+        : Array.from({ length: count }, (_, i) => reader.get(egressListener, { namespace, sidecar: key, index: i }));
     return {
       namespace,
       sidecar,
@@ -118,7 +118,7 @@ const gatewayListener: Query<string, EgressListener> = {
   name: 'select/gatewayEgressListener',
   run: (reader, namespace) => ({
     services: [],
-    virtualServices: reader.get(virtualServicesFor, `${namespace}|mesh`),
+    virtualServices: reader.get(virtualServicesFor, { namespace, gateway: 'mesh' }),
   }),
 };
 

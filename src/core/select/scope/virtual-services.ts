@@ -79,17 +79,17 @@ const virtualServicesByGateway: Query<'', ReadonlyMap<string, readonly ResolvedV
 };
 
 /**
- * Argument `namespace|gateway`: the VirtualServices of that gateway (`mesh` or `namespace/name`) that a proxy of the
- * namespace sees: private ones, then those exported to the namespace by name, then the public ones; each by creation
- * time, name, namespace. In the public list of a gateway, and everywhere for `mesh`, those with gateway semantics in
- * the proxy's namespace come first.
+ * The VirtualServices of a gateway (`mesh` or `namespace/name`) that a proxy of the namespace sees: private ones, then
+ * those exported to the namespace by name, then the public ones; each by creation time, name, namespace. In the public
+ * list of a gateway, and everywhere for `mesh`, those with gateway semantics in the proxy's namespace come first.
  */
-export const virtualServicesFor: Query<string, readonly ResolvedVirtualService[]> = {
+export const virtualServicesFor: Query<
+  { readonly namespace: string; readonly gateway: string },
+  readonly ResolvedVirtualService[]
+> = {
   name: 'select/virtualServicesFor',
-  run: (reader, arg) => {
-    const bar = arg.indexOf('|');
-    const namespace = arg.slice(0, bar);
-    const gateway = arg.slice(bar + 1);
+  key: ({ namespace, gateway }) => `${namespace}|${gateway}`,
+  run: (reader, { namespace, gateway }) => {
     const all = reader.get(virtualServicesByGateway, '').get(gateway) ?? [];
     const own = all.filter(vs => vs.exports.own && !vs.exports.open && vs.namespace === namespace);
     const named = all.filter(vs => !vs.exports.open && vs.exports.others.includes(namespace));

@@ -17,17 +17,16 @@ import { authorizationOf, requestAuthenticationOf } from './policy-filters.ts';
 
 /** Filters in front of the terminal ones. */
 export function networkFilters(reader: ProxyReader, traits: NetworkChainTraits): readonly Filter[] {
-  return reader.get(networkFiltersOf, `${traits.traffic}|${traits.exchange}|${traits.authorized}`);
+  return reader.get(networkFiltersOf, traits);
 }
 
-/** Argument `traffic|exchange|authorized`. */
-const networkFiltersOf: Query<string, readonly Filter[]> = {
+const networkFiltersOf: Query<NetworkChainTraits, readonly Filter[]> = {
   name: 'listener/networkFiltersOf',
-  run: (reader, arg) => {
-    const [traffic, exchange, authorized] = arg.split('|') as [TrafficClass, string, string];
-    const { custom, rules } = authorizationOf(reader, 'tcp', authorized === 'true');
+  key: ({ traffic, exchange, authorized }) => `${traffic}|${exchange}|${authorized}`,
+  run: (reader, { traffic, exchange, authorized }) => {
+    const { custom, rules } = authorizationOf(reader, 'tcp', authorized);
     return reader.make(networkFilterList, {
-      exchangedLabels: exchange === 'true' ? exchangedLabels(reader) : undefined,
+      exchangedLabels: exchange ? exchangedLabels(reader) : undefined,
       customAuthorization: custom,
       authorization: rules,
       stats: statsFilters(reader, traffic),
@@ -41,21 +40,15 @@ export function exchangeFilters(reader: ProxyReader): readonly Filter[] {
 }
 
 export function httpFilters(reader: ProxyReader, traits: HttpChainTraits): readonly HttpFilter[] {
-  const { traffic, grpcWeb, httpProxy, dynamicForwardProxy } = traits;
-  return reader.get(httpFiltersOf, `${traffic}|${grpcWeb}|${httpProxy}|${dynamicForwardProxy}`);
+  return reader.get(httpFiltersOf, traits);
 }
 
-/** Argument `traffic|grpcWeb|httpProxy|dynamicForwardProxy`. */
-const httpFiltersOf: Query<string, readonly HttpFilter[]> = {
+const httpFiltersOf: Query<HttpChainTraits, readonly HttpFilter[]> = {
   name: 'listener/httpFiltersOf',
-  run: (reader, arg) => {
-    const [traffic, grpcWeb, httpProxy, dynamicHost = ''] = arg.split('|') as [TrafficClass, string, string, string?];
-    const traits: HttpChainTraits = {
-      traffic,
-      grpcWeb: grpcWeb === 'true',
-      httpProxy: httpProxy === 'true',
-      dynamicForwardProxy: dynamicHost,
-    };
+  key: ({ traffic, grpcWeb, httpProxy, dynamicForwardProxy }) =>
+    `${traffic}|${grpcWeb}|${httpProxy}|${dynamicForwardProxy}`,
+  run: (reader, traits) => {
+    const { traffic } = traits;
     const { custom, rules } = authorizationOf(reader, 'http', traffic !== 'outbound');
     return reader.make(httpFilterList, {
       ...selectHttpFilters(reader, traits),

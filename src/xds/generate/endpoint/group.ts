@@ -1,6 +1,7 @@
 // Endpoints by locality, before they become a ClusterLoadAssignment: input and output of the network filter and the
 // locality rules.
 
+import { splitLocality } from '../../../core/base/labels.ts';
 import type { LbEndpoint, Locality, LocalityLbEndpoints } from '../../proto/types.gen.ts';
 
 export interface Member {
@@ -30,14 +31,8 @@ export function weightOfMembers(members: readonly Member[]): number {
   return Math.min(total, WEIGHT_MAX);
 }
 
-/** `region/zone/subzone`; what follows is ignored. */
-export function splitLocality(text: string): readonly [region: string, zone: string, subzone: string] {
-  const [region = '', zone = '', subzone = ''] = text.split('/');
-  return [region, zone, subzone];
-}
-
 export function toLocalityEndpoints(group: Group): LocalityLbEndpoints {
-  const [region, zone, subZone] = splitLocality(group.locality);
+  const { region, zone, subzone: subZone } = splitLocality(group.locality);
   const locality: Locality = {
     ...(region === '' ? {} : { region }),
     ...(zone === '' ? {} : { zone }),

@@ -1,9 +1,10 @@
 // Applies the locality setting to the groups: shares of the traffic, or priorities by labels or by distance.
 // Source: Istio pilot/pkg/networking/core/loadbalancer/loadbalancer.go. Groups keep their order.
 
+import { splitLocality } from '../../../core/base/labels.ts';
 import { compareText } from '../../../core/model/object.ts';
 import { type LocalityInputs, localityMatches } from '../../../core/select/endpoint/assignment.ts';
-import { type Group, type Member, splitLocality, WEIGHT_MAX, weightOfMembers } from './group.ts';
+import { type Group, type Member, WEIGHT_MAX, weightOfMembers } from './group.ts';
 
 /**
  * Number of distances that failover by region, zone and subzone distinguishes; priorities by labels reserve this many.
@@ -30,7 +31,7 @@ function distribute(groups: readonly Group[], to: Readonly<Record<string, number
   const weights = new Map<Group, number>();
   const left = new Set(groups);
   for (const [pattern, share] of Object.entries(to).sort((a, b) => compareText(a[0], b[0]))) {
-    const matched = [...left].filter(group => localityMatches(pattern, ...splitLocality(group.locality)));
+    const matched = [...left].filter(group => localityMatches(pattern, splitLocality(group.locality)));
     let total = 0;
     for (const group of matched) total += Math.max(group.weight, 1);
     for (const group of matched) {
@@ -66,7 +67,7 @@ function labelPriority(member: Member, inputs: LocalityInputs): number {
 }
 
 function withDistance(group: Group, inputs: LocalityInputs): Group {
-  const [region, zone, subzone] = splitLocality(group.locality);
+  const { region, zone, subzone } = splitLocality(group.locality);
   let distance = 3;
   if (region === inputs.region) distance = zone !== inputs.zone ? 2 : subzone !== inputs.subzone ? 1 : 0;
   else {

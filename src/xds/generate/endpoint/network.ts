@@ -1,8 +1,8 @@
 // Replaces endpoints of other networks by the gateways that lead there, with the sum of their weights.
 // Source: Istio pilot/pkg/xds/endpoints/ep_filters.go (EndpointsByNetworkFilter).
 
+import { isIpv4, isIpv6 } from '../../../core/base/ip.ts';
 import { compareText } from '../../../core/model/object.ts';
-import { isIpv4, isIpv6 } from '../../../core/model/proxy.ts';
 import type { NetworkInputs } from '../../../core/select/endpoint/assignment.ts';
 import type { NetworkGateway } from '../../../core/select/endpoint/network.ts';
 import { type Group, type Member, WEIGHT_MAX, weightOfMembers } from './group.ts';

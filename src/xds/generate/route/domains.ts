@@ -2,7 +2,7 @@
 // paths allow from where the proxy is, and its addresses.
 // Source: Istio pilot/pkg/networking/core/httproute.go (generateVirtualHostDomains, GenerateAltVirtualHosts).
 
-import { isIp, isIpv6 } from '../../../core/model/proxy.ts';
+import { isIp, isIpv6 } from '../../../core/base/ip.ts';
 import type { Generator } from '../../../core/query/memo.ts';
 import { allAddresses, frozenAddresses, NO_ADDRESS } from '../../../core/select/nametable/service-addresses.ts';
 import type { ClaimInputs, DomainsInputs } from '../../../core/select/route/domains.ts';

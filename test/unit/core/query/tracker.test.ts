@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
-import type { Derivation, ProxyReader, Query } from '../../../../src/core/query/reader.ts';
+import { type Derivation, KEY_SEPARATOR, type ProxyReader, type Query } from '../../../../src/core/query/reader.ts';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
 import type { State } from '../../../../src/core/state.ts';
 import { put, remove, step } from '../../world.ts';
@@ -227,6 +227,27 @@ describe('a value is shared', () => {
     const more = put(start, authentication('three')).state;
     expect(tracker.get(more, alpha, shown, '')).toEqual([true]);
     expect(tracker.get(more, gamma, shown, '')).toEqual([false]);
+  });
+});
+
+describe('a query with a record argument', () => {
+  const joined: Query<{ readonly host: string; readonly subset: string }, readonly string[]> = {
+    name: 'joined',
+    key: ({ host, subset }) => [host, subset].join(KEY_SEPARATOR),
+    run: (_, { host, subset }) => [host, subset],
+  };
+
+  it('runs once for arguments with equal keys', () => {
+    const tracker = new Tracker();
+    const value = tracker.get(start, undefined, joined, { host: 'a', subset: 'b' });
+    expect(tracker.get(start, undefined, joined, { host: 'a', subset: 'b' })).toBe(value);
+    expect(tracker.stats.runs).toBe(1);
+  });
+
+  it('does not confuse arguments whose parts join to the same text', () => {
+    const tracker = new Tracker();
+    expect(tracker.get(start, undefined, joined, { host: 'a|b', subset: 'c' })).toEqual(['a|b', 'c']);
+    expect(tracker.get(start, undefined, joined, { host: 'a', subset: 'b|c' })).toEqual(['a', 'b|c']);
   });
 });
 

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../../../src/core/model/service.ts';
+import type { ServiceRef } from '../../../../src/core/model/service-ref.ts';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
 import { endpointShards, serviceAccounts } from '../../../../src/core/registry/endpoints.ts';
 import type { State } from '../../../../src/core/state.ts';
 import { ask, inCluster, put, world } from '../../world.ts';
 import { namespace, node, pod, service, serviceEntry, slice, workloadEntry } from './fixtures.ts';
 
-const WEB = 'web.default.svc.cluster.local|default';
+const WEB = { hostname: 'web.default.svc.cluster.local', namespace: 'default' };
 
-function endpoints(state: State, arg = WEB): readonly Endpoint[] {
+function endpoints(state: State, arg: ServiceRef = WEB): readonly Endpoint[] {
   return ask(state, endpointShards, arg).flatMap(shard => shard.endpoints);
 }
 
@@ -144,7 +145,7 @@ describe('endpoints of WorkloadEntries', () => {
 });
 
 describe('endpoints of ServiceEntries', () => {
-  const EXT = 'ext.example.com|default';
+  const EXT = { hostname: 'ext.example.com', namespace: 'default' };
 
   test('take their port by name, else the target port, else the number', () => {
     const spec = {

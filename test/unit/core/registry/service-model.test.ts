@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import type { Endpoint, Service } from '../../../../src/core/model/service.ts';
+import type { ServiceRef } from '../../../../src/core/model/service-ref.ts';
 import { endpointShards } from '../../../../src/core/registry/endpoints.ts';
 import { allServices } from '../../../../src/core/registry/services.ts';
 import type { State } from '../../../../src/core/state.ts';
@@ -10,8 +11,8 @@ import { ask, inCluster, type WorldOptions, type WorldPart, world } from '../../
 import { withMeta } from '../handlers/rows.ts';
 import { namespace, node, pod, service, serviceEntry, slice } from './fixtures.ts';
 
-const WEB = 'web.default.svc.cluster.local|default';
-const endpoints = (state: State, arg = WEB): readonly Endpoint[] =>
+const WEB = { hostname: 'web.default.svc.cluster.local', namespace: 'default' };
+const endpoints = (state: State, arg: ServiceRef = WEB): readonly Endpoint[] =>
   ask(state, endpointShards, arg).flatMap(shard => shard.endpoints);
 const services = (state: State): readonly Service[] => ask(state, allServices, '');
 const flags = (env: Record<string, string>): WorldOptions => ({ settings: { env } });

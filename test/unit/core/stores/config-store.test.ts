@@ -194,7 +194,7 @@ test('a Gateway of the Gateway API is deleted by its apiVersion', () => {
     apiVersion: 'gateway.networking.k8s.io/v1beta1',
     kind: 'Gateway',
     metadata: { name: 'gw', namespace: 'default' },
-    spec: { gatewayClassName: 'istio', listeners: [] },
+    spec: { gatewayClassName: 'istio', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
   };
   const name = { kind: 'KubernetesGateway', namespace: 'default', name: 'gw' } as const;
   const store = new MemoryStore();

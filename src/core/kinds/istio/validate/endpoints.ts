@@ -1,9 +1,10 @@
 // The address, ports and labels of one workload outside Kubernetes. Source: Istio pkg/config/validation
 // (validateWorkloadEntry).
 
+import { isIp } from '../../../base/ip.ts';
 import type { WorkloadEntry } from '../../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../../report.ts';
-import { checkUnixAddress, isIp, isUnixAddress } from '../../validate/addresses.ts';
+import { checkUnixAddress, isUnixAddress } from '../../validate/addresses.ts';
 import { checkWorkloadLabels } from '../../validate/labels.ts';
 import { checkPort } from '../../validate/ports.ts';
 import { fqdnProblem, isLabel } from './hosts.ts';

@@ -2,8 +2,8 @@
 // pkg/config/validation/agent (ValidateFQDN, ValidateWildcardDomain), pkg/config/labels; RFC 1123. Letters of either
 // case are allowed, as in Istio.
 
+import { isIp } from '../../../base/ip.ts';
 import { quoted, type Report } from '../../report.ts';
-import { isIp } from '../../validate/addresses.ts';
 
 const HOST_LENGTH_MAX = 255;
 const LABEL_LENGTH_MAX = 63;

@@ -1,5 +1,6 @@
 // TLS and TCP routes of a VirtualService. Source: Istio pkg/config/validation (validateTLSRoute, validateTCPRoute).
 
+import { isIp } from '../../../base/ip.ts';
 import type {
   L4MatchAttributes,
   RouteDestination,
@@ -8,7 +9,7 @@ import type {
   TLSRoute,
 } from '../../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../../report.ts';
-import { checkIpOrCidr, isIp } from '../../validate/addresses.ts';
+import { checkIpOrCidr } from '../../validate/addresses.ts';
 import { checkWorkloadLabels } from '../../validate/labels.ts';
 import { checkPort } from '../../validate/ports.ts';
 import { checkDestination, checkWeights } from './destinations.ts';

@@ -1,9 +1,9 @@
 // TrafficPolicy of a DestinationRule, its subsets and ports. Source: Istio pkg/config/validation
 // (validateTrafficPolicy).
 
+import { isIp } from '../../../base/ip.ts';
 import type { OutlierDetection, TrafficPolicy, TrafficPolicy_TunnelSettings } from '../../../schema/istio-types.gen.ts';
 import { quoted, type Report } from '../../report.ts';
-import { isIp } from '../../validate/addresses.ts';
 import { checkPort } from '../../validate/ports.ts';
 import { checkClientTls } from './client-tls.ts';
 import { checkConnectionPool } from './connection-pool.ts';

@@ -13,8 +13,13 @@ const HOST = 'web.prod.svc.cluster.local';
 const web = service('web', {}, { namespace: 'prod' });
 const policy = (maxConnections: number) => ({ trafficPolicy: { connectionPool: { tcp: { maxConnections } } } });
 
-function nameFor(state: State, namespace = 'default', labels = {}, direction = 'outbound'): string | undefined {
-  const found = ask(state, destinationRule, `${HOST}|prod|${direction}`, proxyOf(nodeOf({ namespace, labels })));
+function nameFor(
+  state: State,
+  namespace = 'default',
+  labels = {},
+  direction: 'outbound' | 'inbound' = 'outbound',
+): string | undefined {
+  const found = ask(state, destinationRule, { hostname: HOST, direction }, proxyOf(nodeOf({ namespace, labels })));
   return found && `${found.namespace}/${found.name}`;
 }
 const inNamespace = (namespace: string, host = HOST, spec = {}) => rule(`${namespace}-rule`, host, spec, { namespace });
@@ -80,7 +85,7 @@ test('DestinationRules of one host merge: subsets by first name, and the first p
     rule('b', HOST, { subsets: [subset('v1', 'other'), subset('v2', '2')], ...policy(7) }, { day: 2 }),
     rule('c', HOST, { ...policy(9), exportTo: ['.'] }, { day: 3 }),
   ]);
-  const merged = ask(state, destinationRule, `${HOST}|prod|outbound`);
+  const merged = ask(state, destinationRule, { hostname: HOST, direction: 'outbound' });
   // The third has another exportTo, so it stands alone, and the last without a selector counts.
   expect(merged?.name).toBe('c');
   const two = world([
@@ -88,7 +93,7 @@ test('DestinationRules of one host merge: subsets by first name, and the first p
     rule('b', HOST, { subsets: [subset('v1', 'other'), subset('v2', '2')], ...policy(7) }, { day: 2 }),
     rule('a', HOST, { subsets: [subset('v1', '1')] }, { day: 1 }),
   ]);
-  const both = ask(two, destinationRule, `${HOST}|prod|outbound`);
+  const both = ask(two, destinationRule, { hostname: HOST, direction: 'outbound' });
   expect(both?.name).toBe('a');
   expect(both?.spec.subsets).toEqual([subset('v1', '1'), subset('v2', '2')]);
   expect(both?.spec.trafficPolicy?.connectionPool?.tcp?.maxConnections).toBe(7);

@@ -5,7 +5,8 @@ import { virtualServicesFor } from '../../../../../src/core/select/scope/virtual
 import { ask, world } from '../../../world.ts';
 import { to, virtualService } from '../../registry/fixtures.ts';
 
-const names = (state: Parameters<typeof ask>[0], arg: string) => ask(state, virtualServicesFor, arg).map(vs => vs.name);
+const names = (state: Parameters<typeof ask>[0], namespace: string, gateway: string) =>
+  ask(state, virtualServicesFor, { namespace, gateway }).map(vs => vs.name);
 
 test('exportTo of a VirtualService: `*` wins over `~`, which wins over names; an empty list is private', () => {
   expect(exportsOf(['~', '*'], undefined, 'a').open).toBe(true);
@@ -24,27 +25,27 @@ describe('the VirtualServices of a namespace', () => {
       vs('private', 5, ['.']),
       vs('exported', 2, ['default'], 'other'),
     ]);
-    expect(names(state, 'default|mesh')).toEqual(['private', 'exported', 'open-old', 'open-new']);
-    expect(names(state, 'other|mesh')).toEqual(['open-old', 'open-new']);
+    expect(names(state, 'default', 'mesh')).toEqual(['private', 'exported', 'open-old', 'open-new']);
+    expect(names(state, 'other', 'mesh')).toEqual(['open-old', 'open-new']);
   });
 
   test('break ties of age by name, then namespace', () => {
     const vs = (name: string, namespace: string) =>
       virtualService(name, { hosts: ['a.com'], http: [to('a')] }, { namespace });
     const state = world([vs('b', 'x'), vs('a', 'z'), vs('a', 'y')]);
-    const found = ask(state, virtualServicesFor, 'default|mesh');
+    const found = ask(state, virtualServicesFor, { namespace: 'default', gateway: 'mesh' });
     expect(found.map(({ name, namespace }) => `${namespace}/${name}`)).toEqual(['y/a', 'z/a', 'x/b']);
   });
 
   test('are selected by gateway, with names resolved in the namespace of the object', () => {
     const spec = { hosts: ['web'], gateways: ['gw', 'mesh'], http: [to('web', { match: [{ gateways: ['gw'] }] })] };
     const state = world([virtualService('vs', spec, { namespace: 'prod' })]);
-    const [vs] = ask(state, virtualServicesFor, 'default|prod/gw');
+    const [vs] = ask(state, virtualServicesFor, { namespace: 'default', gateway: 'prod/gw' });
     expect(vs?.hosts).toEqual(['web.prod.svc.cluster.local']);
     expect(vs?.spec.http?.[0]?.match?.[0]?.gateways).toEqual(['prod/gw']);
     expect(vs?.spec.http?.[0]?.route?.[0]?.destination?.host).toBe('web.prod.svc.cluster.local');
-    expect(names(state, 'default|mesh')).toEqual(['vs']);
-    expect(names(state, 'default|default/gw')).toEqual([]);
+    expect(names(state, 'default', 'mesh')).toEqual(['vs']);
+    expect(names(state, 'default', 'default/gw')).toEqual([]);
   });
 });
 
@@ -67,7 +68,10 @@ describe('delegates', () => {
     );
 
   test('replace the rule that names them, resolved in their own namespace', () => {
-    const [vs] = ask(world([root({ name: 'root' }), leaf()]), virtualServicesFor, 'default|mesh');
+    const [vs] = ask(world([root({ name: 'root' }), leaf()]), virtualServicesFor, {
+      namespace: 'default',
+      gateway: 'mesh',
+    });
     expect(vs?.spec.http?.map(route => [route.name, route.route?.[0]?.destination?.host])).toEqual([
       ['root-v1', 'inner.team.svc.cluster.local'],
       [undefined, 'fallback.default.svc.cluster.local'],
@@ -76,10 +80,12 @@ describe('delegates', () => {
   });
 
   test('remove the rule if they are missing or not exported to the root, and never apply alone', () => {
-    expect(ask(world([root()]), virtualServicesFor, 'default|mesh')[0]?.spec.http).toHaveLength(1);
+    expect(
+      ask(world([root()]), virtualServicesFor, { namespace: 'default', gateway: 'mesh' })[0]?.spec.http,
+    ).toHaveLength(1);
     const hidden = world([root(), leaf({ exportTo: ['.'] })]);
-    expect(ask(hidden, virtualServicesFor, 'default|mesh')[0]?.spec.http).toHaveLength(1);
-    expect(names(world([leaf()]), 'team|mesh')).toEqual([]);
+    expect(ask(hidden, virtualServicesFor, { namespace: 'default', gateway: 'mesh' })[0]?.spec.http).toHaveLength(1);
+    expect(names(world([leaf()]), 'team', 'mesh')).toEqual([]);
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import type { Query } from '../../../../../src/core/query/reader.ts';
 import { clusterNamed } from '../../../../../src/xds/assemble/cluster/resources.ts';
 import { endpointPieces, endpointsOf } from '../../../../../src/xds/assemble/endpoint/resources.ts';
 import { Scene, sidecarNode } from '../route/scene.ts';
@@ -99,12 +100,11 @@ describe('sharing of assignments', () => {
     made.put(rule('web3', { subsets: [{ name: 'v1', labels: { version: 'v1' } }] }));
     const names = [host(1), 'outbound|80|v1|web3.default.svc.cluster.local', 'nonsense', host(COUNT), host(3)];
     const proxy = made.state.proxies.get('a');
-    const all = made.tracker.get(
-      made.state,
-      proxy,
-      { name: 'all', run: reader => reader.selectEach(endpointPieces.each, endpointPieces.list(reader, names)) },
-      '',
-    );
+    const list: Query<'', readonly unknown[]> = {
+      name: 'all',
+      run: reader => reader.selectEach(endpointPieces.each, endpointPieces.list(reader, names)),
+    };
+    const all = made.tracker.get(made.state, proxy, list, '');
     const each: readonly unknown[] = names.map(name => made.tracker.get(made.state, proxy, endpointsOf, name));
     expect(all).toEqual(each.filter(made => made !== undefined));
     expect(all.every(one => each.includes(one))).toBe(true);

@@ -1,0 +1,78 @@
+// Which texts are IP addresses. The verdicts are those of Go's netip.ParseAddr and netip.ParsePrefix, by their documentation.
+
+import { describe, expect, it } from 'vitest';
+import { isCidr, isIp, isIpv4, isIpv6 } from '../../../../src/core/base/ip.ts';
+
+describe('an IPv4 address', () => {
+  it.each(['0.0.0.0', '10.0.0.1', '255.255.255.255', '1.20.30.40'])('may be %s', text => {
+    expect([isIpv4(text), isIpv6(text), isIp(text)]).toEqual([true, false, true]);
+  });
+
+  it.each([
+    '',
+    '.',
+    '1.2.3',
+    '1.2.3.',
+    '.1.2.3',
+    '1.2.3.4.5',
+    '01.2.3.4',
+    '1.2.3.256',
+    '1.2.3.1000',
+    '1.2.3.4 ',
+    'a.b.c.d',
+  ])('may not be %j', text => expect(isIp(text)).toBe(false));
+
+  it('has no zone', () => expect(isIp('10.0.0.1%eth0')).toBe(false));
+});
+
+describe('an IPv6 address', () => {
+  it.each([
+    '::',
+    '::1',
+    'fe80::1',
+    '1:2:3:4:5:6:7:8',
+    '1:2:3:4:5:6:7::',
+    '::ffff:10.0.0.1',
+    '1:2:3:4:5:6:1.2.3.4',
+    'ABCD::',
+    'fe80::1%eth0',
+    '::%a',
+  ])('may be %s', text => expect([isIpv4(text), isIpv6(text), isIp(text)]).toEqual([false, true, true]));
+
+  it.each([
+    ':',
+    ':::',
+    '1:2:3:4:5:6:7',
+    '1:2:3:4:5:6:7:8:9',
+    '1:2:3:4:5:6:7::8',
+    '1::2::3',
+    '12345::',
+    'g::',
+    ':1::',
+    '::1:',
+    '1.2.3.4::',
+    '::1.2.3',
+    '::01.2.3.4',
+    '::1.2.3.4:5',
+    '[::1]',
+    'fe80::1%',
+    '%eth0',
+  ])('may not be %j', text => expect(isIp(text)).toBe(false));
+});
+
+describe('a prefix', () => {
+  it.each(['10.0.0.0/8', '10.0.0.1/32', '0.0.0.0/0', '::/0', 'fe80::/10', '::1/128'])('may be %s', text => {
+    expect(isCidr(text)).toBe(true);
+  });
+
+  it.each([
+    '10.0.0.0',
+    '10.0.0.0/',
+    '10.0.0.0/33',
+    '10.0.0.0/08',
+    '10.0.0.0/+8',
+    '10.0/8',
+    '::/129',
+    'fe80::1%eth0/64',
+  ])('may not be %j', text => expect(isCidr(text)).toBe(false));
+});
