@@ -1,6 +1,7 @@
 // Objects that endpoints of Kubernetes services derive from: EndpointSlices, Endpoints, Pods and Nodes. The services
 // they affect are found by index and their endpoints compared before and after.
-// Source: Istio pilot/pkg/serviceregistry/kube/controller/{endpointslice,pod}.go.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go,
+// pilot/pkg/serviceregistry/kube/controller/pod.go.
 
 import type { Obj } from '../model/object.ts';
 import type { ProxyRecord } from '../model/proxy.ts';

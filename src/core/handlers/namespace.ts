@@ -1,5 +1,6 @@
 // Namespaces: the network of a cluster (label of the system namespace) and the traffic distribution of services
-// (annotation). Source: Istio pilot/pkg/serviceregistry/kube/controller/{namespace,network}.go.
+// (annotation). Source: Istio pilot/pkg/serviceregistry/kube/controller/namespace.go,
+// pilot/pkg/serviceregistry/kube/controller/network.go.
 
 import { sameContent } from '../base/equal.ts';
 import { NETWORK_LABEL } from '../base/labels.ts';

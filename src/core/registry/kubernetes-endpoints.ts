@@ -1,5 +1,6 @@
 // Endpoints of a Kubernetes service in one cluster: of all its slices, and of the WorkloadEntries that it selects.
-// Source: Istio pilot/pkg/serviceregistry/kube/controller/{endpointslice,controller}.go.
+// Source: Istio pilot/pkg/serviceregistry/kube/controller/endpointslice.go,
+// pilot/pkg/serviceregistry/kube/controller/controller.go.
 
 import { selects } from '../base/labels.ts';
 import type { Endpoint, Service } from '../model/service.ts';

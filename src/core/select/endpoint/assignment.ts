@@ -146,7 +146,7 @@ function visibleEndpoints(reader: ProxyReader, question: AssignmentQuestion): re
 
 /**
  * With multi-cluster services, endpoints that a cluster does not export are for its own proxies only. Under the
- * clusterset name, endpoints also need an import in the proxy's cluster.
+ * clusterset name, endpoints also need an import in their own cluster.
  */
 function isDiscoverable(reader: ProxyReader, { hostname, namespace, name }: Service, cluster: string): boolean {
   if (!reader.feature('ENABLE_MCS_SERVICE_DISCOVERY')) return true;
