@@ -9,6 +9,7 @@ import { demoCommand } from './demo.ts';
 import { diffCommand } from './diff.ts';
 import { explainCommand } from './explain.ts';
 import { generateCommand } from './generate.ts';
+import { identitiesCommand } from './identities.ts';
 import { journalCommand } from './journal.ts';
 import { EXIT, explainError } from './output.ts';
 import { proxyConfigCommand } from './proxy-config.ts';
@@ -41,6 +42,7 @@ Examples:
   periplus generate -f ./mesh --proxies proxies.yaml    what would these proxies get, without a server
   periplus analyze -f ./mesh                            what is refused, and what refers to nothing
   periplus replay --verify                              fold the journal again and reproduce every response sent
+  periplus identities reviews --at 14:03                who held which certificate then
   periplus journal ls --tail 20                         what happened last`,
     );
   const commands = [
@@ -54,6 +56,7 @@ Examples:
     waitCommand,
     proxyConfigCommand,
     explainCommand,
+    identitiesCommand,
     diffCommand,
     bisectCommand,
     demoCommand,
