@@ -144,6 +144,7 @@ describe('the secure port', { timeout: 60_000 }, () => {
 
   it('refuses streams that prove nothing, which the plaintext port lets in', async () => {
     const stream = client().stream();
+    stream.ask(CLUSTERS, [], { node: sidecar('a', 'alice') });
     await until(() => stream.ended !== undefined);
     expect(stream.ended).toBe('16 authentication failure');
     const plain = client({ roots: undefined, port: plane.plane.ports.grpc }).stream();
