@@ -228,7 +228,7 @@ function tokenOf(text: string): Token {
     const claims: unknown = JSON.parse(text);
     if (isObject(claims)) return { claims };
   } catch {
-    // Said below.
+    // The error below covers it.
   }
   throw misuse('--jwt: the claims are no JSON object');
 }

@@ -9,7 +9,7 @@ import { policyInquiry } from './mesh/policy-world.ts';
 import { parameters } from './seed.ts';
 
 const FIXED_SEED = 11;
-const fixed = fc.sample(policyInquiry, { numRuns: 40, seed: FIXED_SEED });
+const fixed = fc.sample(policyInquiry, { numRuns: 100, seed: FIXED_SEED });
 const configs = fixed.map(policyConfig);
 
 describe('requests and connections that policies decide about', () => {

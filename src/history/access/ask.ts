@@ -9,7 +9,7 @@ import { CDS, EDS, LDS, RDS } from '../../xds/session/types.ts';
 import type { Holdings } from '../holdings.ts';
 
 export interface AccessQuestion {
-  /** A SPIFFE URI; undefined: plaintext, so nobody in particular. */
+  /** A SPIFFE URI; undefined: the caller comes without mTLS. */
   readonly identity: string | undefined;
   /** The port of the workload. */
   readonly port: number;
@@ -22,7 +22,7 @@ export interface AccessQuestion {
 export interface AccessAnswer {
   /** `unknown`: an external authorizer decides, or something that is not modelled. */
   readonly allowed: 'yes' | 'no' | 'unknown';
-  /** What decided: the verdict that refuses, or the last one that lets pass; undefined: no policy has a say. */
+  /** What decided: the verdict that refuses, or the last one that lets pass; undefined: no policy decides. */
   readonly by: Verdict | undefined;
   readonly why: string;
   /** Verdicts of dry-run policies and external authorization on the way. */

@@ -1,5 +1,5 @@
 // What a change of policies opens and closes: the same questions are asked before and after, made of what the policies of both sides name, and
-// the answers compared. Said per caller, with what is common to many requests said once.
+// the answers compared. Each caller has one line, in which requests that share a verdict are joined.
 //
 // Questions are a sample made of the rules, so a rule that matters is asked about; addresses (ipBlocks) and external authorizers are not varied.
 
@@ -8,7 +8,7 @@ import type { State } from '../../core/state.ts';
 import { type AccessQuestion, askAccess, defaultPort, type Gate } from './ask.ts';
 import { FRESH, type PolicySpecs, type Pools, poolsOf, TOKEN } from './pools.ts';
 
-/** Questions for one class of proxies; more are left out, and that is told. */
+/** Questions for one class of proxies; more are left out, and the result counts them. */
 export const QUESTIONS_MAX = 3_000;
 
 export interface AccessChange {

@@ -7,7 +7,7 @@ import { isObject, type Json } from '../../core/base/json.ts';
 import type { AuthorizationPolicy, RequestAuthentication } from '../../core/schema/istio-types.gen.ts';
 import type { HttpRequest, Token } from '../../oracle/question.ts';
 
-/** Values of one kind that are asked about; policies that name more are asked about in part, and that is told. */
+/** Values of one kind that are asked about; what exceeds this is counted in `leftOut`. */
 export const POOL_MAX = 12;
 
 export const FRESH = 'any-other';

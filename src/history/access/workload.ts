@@ -1,7 +1,7 @@
 // The workload that a question of access is about: a connected proxy, or, where none is connected, a sidecar for the pods of a service.
 //
 // The sidecar of a service is made of what the objects say: labels of its selector, the address of an endpoint. It is connected to a state
-// that nobody records.
+// that is not recorded.
 
 import type { JsonObject } from '../../core/base/json.ts';
 import type { Obj } from '../../core/model/object.ts';
