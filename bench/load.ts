@@ -93,7 +93,7 @@ async function serve(folder: string, mesh: string, port: number): Promise<ChildP
       join(root, 'dist/cli/main.js'),
       'serve',
       ...['--configDir', mesh, '--journal', join(folder, 'journal.db'), '--log_output_level', 'warn'],
-      ...['--grpcAddr', address(0), '--httpAddr', address(1), '--monitoringAddr', address(2)],
+      ...['--grpcAddr', address(0), '--httpAddr', address(1), '--monitoringAddr', address(2), '--secureGrpcAddr', ''],
     ],
     { stdio: ['ignore', 'ignore', 'inherit'], cwd: folder },
   );

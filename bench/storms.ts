@@ -60,7 +60,7 @@ export async function stormFigures(): Promise<Figures> {
   await storm('1000 annotations', 1_000, i => annotated(services[i % SERVICES]!, i));
   await storm('1000 annotations of VirtualServices', 1_000, i => annotated(virtualService((i * 2) % SERVICES, 50), i));
   await storm('5000 endpoint flaps', 5_000, i => endpointSlice((i * 7) % SERVICES, 1 + (i % 4)));
-  await storm('1000 labels that nobody reads', 1_000, i => labelled(services[i % SERVICES]!, i));
+  await storm('1000 labels that anonymous reads', 1_000, i => labelled(services[i % SERVICES]!, i));
   await scene.stop();
   return figures;
 }
@@ -121,7 +121,7 @@ async function start(facts: readonly Fact[], clients: number, services: number):
   await sink.relist(facts, []);
   for (let i = 0; i < clients; i++) {
     const client = new StormClient(counts, sidecarOf(i).node, endpointNames(services), ['80', '7070']);
-    client.open(await hub.open('delta', client, { identities: [], peer: '', gone: () => false }));
+    client.open(await hub.open('delta', client, { peer: '', gone: () => false }));
   }
   const scene: Scene = {
     world,

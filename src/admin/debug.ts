@@ -2,6 +2,8 @@
 
 import { canonicalJson, type Json, type JsonObject } from '../core/base/json.ts';
 import { showOrigin, showProblem } from '../core/base/problem.ts';
+import { Tracker } from '../core/query/tracker.ts';
+import { policyFindings } from '../core/select/policy/policy-findings.ts';
 import type { State } from '../core/state.ts';
 import type { History } from '../history/history.ts';
 import { HistoryFault } from '../history/history-fault.ts';
@@ -105,6 +107,12 @@ function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): v
     return Service.size + ServiceEntry.size;
   });
   metrics.gauge('pilot_virt_services', 'VirtualServices in force.', () => world.state.objects.VirtualService.size);
+  const policyTracker = new Tracker();
+  metrics.gauge('periplus_policies_not_enforceable', 'Policies that refuse because they cannot be enforced.', () => {
+    if (world.state.objects.AuthorizationPolicy.size === 0) return 0;
+    const found = policyTracker.get(world.state, undefined, policyFindings, '');
+    return found.filter(({ effect }) => effect === 'refuses').length;
+  });
   metrics.gauge('pilot_xds_recv_max', 'Largest request received, bytes.', () => xds.stats.largestRequest);
   metrics.gauge('periplus_response_bytes_made', 'Bytes of responses put together.', () => xds.stats.madeBytes);
   metrics.gauge('periplus_response_bytes_shared', 'Bytes sent that were there already.', () => xds.stats.sharedBytes);

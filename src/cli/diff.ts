@@ -16,7 +16,7 @@ import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
 import { addMeshFlags, connected, filesFacts, type MeshFlags, nodesOfFile, stateOfFiles } from './yaml-files.ts';
 
 /** As of kubectl diff, and one more: scripts may let changes pass and stop at warnings. */
-export const DIFF_EXIT = { same: 0, changes: 1, failed: 2, warnings: 3 } as const;
+export const DIFF_EXIT = { same: 0, changes: 1, failed: 2, warnings: 3, access: 4 } as const;
 
 /** Changed fields of one resource, and proxies of a class, that text lists; -o json has all. */
 const FIELDS_SHOWN_MAX = 12;
@@ -30,6 +30,7 @@ interface Flags extends MeshFlags {
   readonly delete?: readonly string[];
   readonly proxies?: string;
   readonly proxy?: string;
+  readonly failOn?: string;
   readonly output: string;
 }
 
@@ -52,6 +53,10 @@ export function diffCommand(): Command {
     .option('--delete <object...>', 'what if these were deleted: Kind/namespace/name')
     .option('--at <position>', 'with -f and --delete: on top of this position; default: the end')
     .option('-p, --proxy <proxy>', 'only this proxy')
+    .option(
+      '--fail-on <what>',
+      'exit with 4 if policies open something (opens), close something (closes), or either (access)',
+    )
     .option('--proxies <file>', 'for folders: YAML list of {name, node}');
   return addMeshFlags(command, 'for folders: ')
     .option('-o, --output <format>', 'text, json, yaml or markdown', 'text')
@@ -61,12 +66,15 @@ export function diffCommand(): Command {
 ${AT_HELP}
 Proxies with the same changes form one class. Warnings name what the change would break: a route to a cluster that is not there, a cluster
 without endpoints, a listener that is replaced only because its parts changed places.
-Exit code 0: nothing changes; 1: something does; 3: something does, with warnings or refused objects; 2: could not be compared.
+Exit code 0: nothing changes; 1: something does; 3: something does, with warnings or refused objects; 2: could not be compared;
+4: with --fail-on, something opens or closes. What opens and closes is asked of the first proxy of each class, with the identities, paths,
+methods, ports, hosts, headers and tokens that the policies of both sides name, and one more of each.
 
 Examples:
   periplus diff 111 112                                       what one event did
   periplus diff 14:00 14:10 --proxy productpage               what ten minutes did to one proxy
   periplus diff -f reviews.yaml                               what this file would do, on top of now
+  periplus diff -f policy.yaml --fail-on opens                does this policy open anything
   periplus diff --delete DestinationRule/shop/reviews         and what deleting that would do
   periplus diff main/ branch/ --proxies proxies.yaml -o markdown      for a pull request`,
     )
@@ -83,11 +91,22 @@ Examples:
 async function runDiff(from: string | undefined, to: string | undefined, flags: Flags): Promise<void> {
   const show = SHOWN[flags.output];
   if (show === undefined) throw new CliError(`-o ${flags.output}: expected text, json, yaml or markdown`, EXIT.misuse);
+  if (flags.failOn !== undefined && !['opens', 'closes', 'access'].includes(flags.failOn)) {
+    throw new CliError(`--fail-on ${flags.failOn}: expected opens, closes or access`, EXIT.misuse);
+  }
   const outcome = await outcomeOf(from, to, flags);
   show(outcome);
   const { difference, refused } = outcome;
+  if (failsOn(flags.failOn, difference)) {
+    process.exitCode = DIFF_EXIT.access;
+    return;
+  }
   const warned = refused.length > 0 || difference.classes.some(({ warnings }) => warnings.length > 0);
   process.exitCode = warned ? DIFF_EXIT.warnings : difference.classes.length > 0 ? DIFF_EXIT.changes : DIFF_EXIT.same;
+}
+
+function failsOn(what: string | undefined, { classes }: MeshDiff): boolean {
+  return classes.some(({ access }) => access.changes.some(({ direction }) => direction === what || what === 'access'));
 }
 
 async function outcomeOf(from: string | undefined, to: string | undefined, flags: Flags): Promise<Outcome> {
@@ -169,6 +188,8 @@ export function showDifference(difference: MeshDiff): void {
     print(`\n${proxiesText(one)}`);
     for (const { message } of one.warnings) print(`  WARNING ${message}`);
     for (const line of one.summary) print(`  ${line}`);
+    if (one.access.leftOut > 0)
+      print(`  (${one.access.asked} questions of access asked, ${one.access.leftOut} left out)`);
     for (const resource of one.resources) showResource(resource);
   }
   print(`\n${closing(difference)}`);

@@ -4,11 +4,13 @@ import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../admin/version.ts';
 import { analyzeCommand } from './analyze.ts';
+import { authzCommand } from './authz.ts';
 import { bisectCommand } from './bisect.ts';
 import { demoCommand } from './demo.ts';
 import { diffCommand } from './diff.ts';
 import { explainCommand } from './explain.ts';
 import { generateCommand } from './generate.ts';
+import { identitiesCommand } from './identities.ts';
 import { journalCommand } from './journal.ts';
 import { EXIT, explainError } from './output.ts';
 import { proxyConfigCommand } from './proxy-config.ts';
@@ -40,7 +42,9 @@ Examples:
   periplus bisect -p productpage --cluster-missing      the event that broke it
   periplus generate -f ./mesh --proxies proxies.yaml    what would these proxies get, without a server
   periplus analyze -f ./mesh                            what is refused, and what refers to nothing
+  periplus authz can shop/web reviews.shop              may this caller, and which policy says so
   periplus replay --verify                              fold the journal again and reproduce every response sent
+  periplus identities reviews --at 14:03                who held which certificate then
   periplus journal ls --tail 20                         what happened last`,
     );
   const commands = [
@@ -48,12 +52,14 @@ Examples:
     recordCommand,
     generateCommand,
     analyzeCommand,
+    authzCommand,
     replayCommand,
     journalCommand,
     proxyStatusCommand,
     waitCommand,
     proxyConfigCommand,
     explainCommand,
+    identitiesCommand,
     diffCommand,
     bisectCommand,
     demoCommand,

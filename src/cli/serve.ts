@@ -5,6 +5,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { startControlPlane } from '../runtime/control-plane.ts';
 import { type Address, parseAddress, type ServeOptions, showAddress } from '../runtime/serve-options.ts';
 import { optimizeLater } from './compiler.ts';
+import { addIdentityFlags, type IdentityFlags, identityOptionsOf } from './identity-flags.ts';
 import { CliError, EXIT } from './output.ts';
 import {
   addSourceFlags,
@@ -16,7 +17,7 @@ import {
   stopSignal,
 } from './source-flags.ts';
 
-interface Flags extends SourceFlags {
+interface Flags extends SourceFlags, IdentityFlags {
   readonly grpcAddr: string;
   readonly httpAddr: string;
   readonly monitoringAddr: string;
@@ -32,7 +33,7 @@ export function serveCommand(): Command {
     .description(
       'run the control plane: configuration from files or Kubernetes, xDS to Envoys, everything in a journal',
     );
-  return addSourceFlags(command)
+  return addIdentityFlags(addSourceFlags(command))
     .option('--grpcAddr <addr>', 'address for plaintext xDS', ':15010')
     .option('--httpAddr <addr>', 'address for /ready and /debug', ':8080')
     .option('--monitoringAddr <addr>', 'address for /metrics, /version and /debug', ':15014')
@@ -55,8 +56,9 @@ Environment, besides the feature flags (docs/serving.md has all of it):
       const options = optionsOf(flags);
       for (const oddity of oddities(args, options)) log('warn', oddity);
       const plane = await startControlPlane(options, systemClock, log);
-      const { grpc, http, monitoring } = plane.ports;
-      log('info', `xDS on port ${grpc}, ready and debug pages on ${http}, metrics on ${monitoring}`);
+      const { grpc, http, monitoring, secureGrpc } = plane.ports;
+      const secure = secureGrpc === undefined ? '' : ` and over TLS on ${secureGrpc}`;
+      log('info', `xDS on port ${grpc}${secure}, ready and debug pages on ${http}, metrics on ${monitoring}`);
       await stopSignal(log);
       await plane.stop();
       log('info', 'stopped');
@@ -64,8 +66,10 @@ Environment, besides the feature flags (docs/serving.md has all of it):
 }
 
 function optionsOf(flags: Flags): ServeOptions {
+  const sources = sourceOptionsOf(flags);
   return {
-    ...sourceOptionsOf(flags),
+    ...sources,
+    identity: identityOptionsOf(flags, sources.journal),
     grpcAddr: address('--grpcAddr', flags.grpcAddr),
     httpAddr: address('--httpAddr', flags.httpAddr),
     monitoringAddr: address('--monitoringAddr', flags.monitoringAddr),

@@ -6,6 +6,7 @@
 
 import type { Json, JsonObject } from './base/json.ts';
 import type { Origin } from './base/problem.ts';
+import type { Caller, Proof } from './model/caller.ts';
 
 export interface EventHead {
   /** Dense, from 1, given at enqueue. */
@@ -124,6 +125,8 @@ export interface ProxyConnected {
   readonly protocol: 'sotw' | 'delta';
   /** Verified SPIFFE identities, if the stream was authenticated. */
   readonly identities?: readonly string[];
+  /** How they were proven; absent in journals of before, and where nothing was. */
+  readonly proof?: Proof;
 }
 /**
  * Names that many subscriptions ask for, by the sha256 of their canonical text; stands before the first that refers to
@@ -171,6 +174,32 @@ export interface PushReceipt {
   readonly count: number;
 }
 
+// --- certificates --------------------------------------------------------------------------------------------------
+
+/** An audit trail: nothing that is sent follows from it. */
+export interface CertificateIssued {
+  readonly kind: 'CertificateIssued';
+  /** What the certificate says, in order. */
+  readonly identities: readonly string[];
+  readonly caller: Caller;
+  /** Hex. */
+  readonly serial: string;
+  /** Milliseconds since the epoch. */
+  readonly notAfter: number;
+  /** sha256 of the certified public key (SubjectPublicKeyInfo). */
+  readonly keyDigest: string;
+}
+/** Refusals of callers that proved nothing are counted, not recorded: anybody could fill the journal with them. */
+export interface CertificateRefused {
+  readonly kind: 'CertificateRefused';
+  readonly caller: Caller;
+  /** Whom the caller asked to be instead of itself. */
+  readonly impersonated?: string;
+  /** gRPC status, e.g. `INVALID_ARGUMENT`. */
+  readonly code: string;
+  readonly reason: string;
+}
+
 export type Fact =
   | ObjectAdded
   | ObjectDeleted
@@ -188,7 +217,9 @@ export type Fact =
   | ProxySubscribed
   | ProxyNacked
   | ProxyDisconnected
-  | PushReceipt;
+  | PushReceipt
+  | CertificateIssued
+  | CertificateRefused;
 
 export type FactKind = Fact['kind'];
 export type Event = EventHead & Fact;

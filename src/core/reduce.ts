@@ -53,6 +53,8 @@ export function reduce(before: State, event: Event, ask = true): Step {
     case 'TimerFired':
     case 'Gap':
     case 'Receipt':
+    case 'CertificateIssued':
+    case 'CertificateRefused':
       return [state, []];
     default:
       return unreachable(event);

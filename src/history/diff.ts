@@ -8,7 +8,10 @@ import type { Resource } from '../core/model/resource.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { encodeResource } from '../xds/engine/encode.ts';
-import { CDS, EDS } from '../xds/session/types.ts';
+import { CDS, EDS, LDS } from '../xds/session/types.ts';
+import { gateOf } from './access/ask.ts';
+import { type AccessDifference, accessChanges } from './access/changes.ts';
+import { policyText } from './access/listed.ts';
 import { shownJson } from './config-dump.ts';
 import { HELD_TYPES, type Holdings, holdingsOf } from './holdings.ts';
 import { jsonDiff } from './json-diff.ts';
@@ -32,6 +35,8 @@ export interface ChangeClass {
   readonly proxies: readonly string[];
   readonly summary: readonly string[];
   readonly warnings: readonly DiffWarning[];
+  /** What a change of policies opens and closes, asked of the first of the proxies. */
+  readonly access: AccessDifference;
   readonly resources: readonly ChangedResource[];
 }
 
@@ -86,7 +91,7 @@ export function diffMeshes(tracker: Tracker, before: DiffSide, after: DiffSide):
     (a, b) => b.proxies.length - a.proxies.length || (a.proxies[0]! < b.proxies[0]! ? -1 : 1),
   );
   return {
-    classes: sorted.map(classOf),
+    classes: sorted.map(one => classOf(one, accessOf(one, before.state, after.state, right.get(one.proxies[0]!)!))),
     unchanged,
     onlyBefore: [...left.keys()].filter(id => !right.has(id)).sort(),
     onlyAfter: [...right.keys()].filter(id => !left.has(id)).sort(),
@@ -143,14 +148,33 @@ function keyOf({ typeUrl, name, before, after }: Versions): string {
 
 const keys = new WeakMap<object, WeakMap<object, string>>();
 
-function classOf({ proxies, changed, warnings, before, after }: Class): ChangeClass {
+const NO_ACCESS: AccessDifference = { changes: [], asked: 0, leftOut: 0 };
+
+function accessOf(
+  { changed, before, after }: Class,
+  old: State,
+  made: State,
+  { facets }: ProxyRecord,
+): AccessDifference {
+  if (!changed.some(({ typeUrl }) => typeUrl === LDS)) return NO_ACCESS;
+  const router = facets.type !== 'sidecar';
+  const [address = ''] = facets.ips;
+  const side = (state: State, holdings: Holdings) => ({ state, gate: gateOf(holdings, address, router) });
+  // Policies are in listeners: where they are the same, nothing opens or closes.
+  const [left, right] = [side(old, before), side(made, after)];
+  if (policyText(left.gate.config) === policyText(right.gate.config)) return NO_ACCESS;
+  return accessChanges(left, right, facets.namespace, facets.id);
+}
+
+function classOf({ proxies, changed, warnings, before, after }: Class, access: AccessDifference): ChangeClass {
   const resources = changed.map(resourceOf);
   // Endpoints of a cluster that comes or goes are no news of their own.
   const shown = resources.filter(({ typeUrl, name, change }) => {
     if (typeUrl !== EDS || change === 'changed') return true;
     return before.get(CDS)?.has(name) === true && after.get(CDS)?.has(name) === true;
   });
-  return { proxies, summary: summaryOf(shown), warnings: [...warnings, ...reorderings(resources)], resources };
+  const summary = [...summaryOf(shown), ...access.changes.map(({ message }) => message)];
+  return { proxies, summary, warnings: [...warnings, ...reorderings(resources)], access, resources };
 }
 
 function resourceOf({ typeUrl, name, before, after }: Versions): ChangedResource {

@@ -13,6 +13,13 @@ import type { State } from '../core/state.ts';
 /** Does nothing to a state but move it on. */
 const SPENT = -1;
 const EVENTS_AT_FIRST = 4_096;
+const spent: ReadonlySet<Event['kind']> = new Set<Event['kind']>([
+  'Receipt',
+  'TimerFired',
+  'Gap',
+  'CertificateIssued',
+  'CertificateRefused',
+]);
 
 export class Superseded {
   /** seq → the event that took its place; 0: none is known; or SPENT. */
@@ -38,7 +45,7 @@ export class Superseded {
     if (seq !== this.#to + 1) return;
     this.#to = seq;
     if (seq >= this.#by.length) this.#grow();
-    if (event.kind === 'Receipt' || event.kind === 'TimerFired' || event.kind === 'Gap') this.#by[seq] = SPENT;
+    if (spent.has(event.kind)) this.#by[seq] = SPENT;
     const key = keyOf(event);
     if (key === undefined) return;
     const before = this.#makers.get(key) ?? [];

@@ -19,6 +19,8 @@ export interface IdentitySettings {
   /** ROOT_CA_DIR: where a plugged-in authority lies. */
   readonly rootCaDir: string;
   readonly useCacertsForSelfSigned: boolean;
+  /** USE_REMOTE_CERTS: the Secret `cacerts` is read from the API server. */
+  readonly useRemoteCerts: boolean;
   /** ISTIO_MULTIROOT_MESH: the roots of a plugged-in authority may change while it runs. */
   readonly multiRoot: boolean;
   readonly crl: boolean;
@@ -69,6 +71,7 @@ export function identitySettings(env: Environment): IdentitySettings {
     signerDomain: env.CERT_SIGNER_DOMAIN ?? '',
     rootCaDir: env.ROOT_CA_DIR || './etc/cacerts',
     useCacertsForSelfSigned: flag('USE_CACERTS_FOR_SELF_SIGNED_CA', false),
+    useRemoteCerts: flag('USE_REMOTE_CERTS', false),
     multiRoot: flag('ISTIO_MULTIROOT_MESH', false),
     crl: flag('PILOT_ENABLE_CA_CRL', true),
     defaultTtlMs: time('DEFAULT_WORKLOAD_CERT_TTL', 24 * HOUR_MS),

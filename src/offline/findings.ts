@@ -9,6 +9,7 @@ import { definitions } from '../core/kinds/registry.ts';
 import { compareText, type ObjectRecord } from '../core/model/object.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import { labelsOf } from '../core/registry/proxy-workload.ts';
+import { policyFindings } from '../core/select/policy/policy-findings.ts';
 import { type DanglingReference, danglingReferences } from '../core/select/scope/references.ts';
 import type { State } from '../core/state.ts';
 
@@ -16,14 +17,22 @@ const refusal = { severity: 'error', code: 'refused' } as const;
 
 export interface Finding {
   /**
-   * error: the object is not in force. warning: it is in force or not ours, but may not mean what its author intended.
+   * error: the object is not in force, or refuses what it cannot enforce. warning: it is in force or not ours, but may not mean what its author intended.
    */
   readonly severity: 'error' | 'warning';
   /**
    * foreign: a kind of another project; not-yet: a kind without effect so far; nothing-there: a dangling reference;
-   * no-workload: a selector without workloads.
+   * no-workload: a selector without workloads; not-enforceable: a policy that refuses because it cannot be enforced;
+   * weak-policy: a policy that protects less than it seems to.
    */
-  readonly code: 'refused' | 'foreign' | 'not-yet' | 'nothing-there' | 'no-workload';
+  readonly code:
+    | 'refused'
+    | 'foreign'
+    | 'not-yet'
+    | 'nothing-there'
+    | 'no-workload'
+    | 'not-enforceable'
+    | 'weak-policy';
   /** `Kind/namespace/name`, `MeshConfig`, `MeshNetworks`; empty for a document that is no object. */
   readonly object: string;
   readonly source: string;
@@ -36,7 +45,13 @@ export interface Finding {
 
 /** Errors first, then by object. */
 export function findingsOf(state: State): readonly Finding[] {
-  const all = [...ofMesh(state), ...ofMalformed(state), ...ofRecords(state), ...ofReferences(state)];
+  const all = [
+    ...ofMesh(state),
+    ...ofMalformed(state),
+    ...ofRecords(state),
+    ...ofReferences(state),
+    ...ofPolicies(state),
+  ];
   return all
     .map((finding, i) => ({ finding, i }))
     .sort(
@@ -105,6 +120,21 @@ function* ofReferences(state: State): IterableIterator<Finding> {
       source: record?.source ?? '',
       ...at(record?.origin, path),
       message,
+    };
+  }
+}
+
+function* ofPolicies(state: State): IterableIterator<Finding> {
+  for (const { kind, key, path, effect, message } of new Tracker().get(state, undefined, policyFindings, '')) {
+    const record = inForce(state, kind, key);
+    const refuses = effect === 'refuses';
+    yield {
+      severity: refuses ? 'error' : 'warning',
+      code: refuses ? 'not-enforceable' : 'weak-policy',
+      object: shown(kind, key),
+      source: record?.source ?? '',
+      ...at(record?.origin, path),
+      message: `${path}: ${message}`,
     };
   }
 }

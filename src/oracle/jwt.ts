@@ -142,7 +142,11 @@ function verifyOptional(providers: readonly JwtProvider[], context: Context, may
   for (const token of [...found].reverse()) {
     const issuer = context.tokens[token.text]?.claims.iss;
     const all = Object.values(context.config.providers ?? {});
-    const provider = all.find(one => one.issuer === issuer) ?? all.find(one => !one.issuer);
+    const own = all.filter(one => one.issuer === issuer);
+    const provider = own[0] ?? all.find(one => !one.issuer);
+    // Envoy takes one of them, by the order of a hash map.
+    const unlike = own.some(one => (one.audiences ?? []).join() !== (own[0]!.audiences ?? []).join());
+    if (unlike) context.unmodelled.add(`which of several rules of the issuer ${issuer} is asked for its audiences`);
     status = provider === undefined ? 'unknown issuer' : verifyToken(token, provider, context);
   }
   return mayFail ? 'ok' : status;

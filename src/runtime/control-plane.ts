@@ -33,6 +33,7 @@ import { ConfigStoreController } from './config-store.ts';
 import { expectedProxies } from './expected-proxies.ts';
 import { collectGarbage, growHeapSlowly } from './garbage.ts';
 import type { Log } from './log.ts';
+import { type OpenedIdentity, prepareIdentity } from './open-identity.ts';
 import { RecordedStore } from './recorded-store.ts';
 import { Reporter } from './reporter.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
@@ -51,7 +52,13 @@ import type { World } from './world.ts';
 export const HISTORY_FOLD_MAX = 40_000;
 
 export interface ControlPlane {
-  readonly ports: { readonly grpc: number; readonly http: number; readonly monitoring: number };
+  readonly ports: {
+    readonly grpc: number;
+    readonly http: number;
+    readonly monitoring: number;
+    /** Absent: there is no secure port. */
+    readonly secureGrpc?: number;
+  };
   readonly world: World;
   readonly xds: XdsServer;
   readonly sources: Sources;
@@ -91,7 +98,10 @@ async function start(
   loadProto();
   const metrics = new Metrics();
   const onJwksFetched = (succeeded: boolean): void => metrics.jwksFetched(succeeded);
-  const adapters = await openAdapters({ ...options, onJwksFetched }, clock, log, VERSION);
+  const prepared = await prepareIdentity(options, clock, log);
+  closers.push(async () => prepared?.close());
+  const found = await openAdapters({ ...options, onJwksFetched }, clock, log, VERSION);
+  const adapters = [...found, ...(prepared?.adapters ?? [])];
   const { journal, world, snapshot, asOf, connected } = await openWorld(options, clock, log);
   closers.push(() => journal.close());
   const crowded = (): boolean => xds.isCrowded;
@@ -119,7 +129,9 @@ async function start(
   const ready = (): boolean => sources.ready && warmUp.done;
   const host = xdsHost({ world, clock, log, metrics, reporter, engine, ready });
   const limits = limitsOf(options);
-  const xds = new XdsServer({ host, engine, limits, schedule: scheduleSettings(process.env) });
+  const identity = await prepared?.begin({ world, metrics, ready });
+  const schedule = scheduleSettings(process.env);
+  const xds = new XdsServer({ host, engine, limits, schedule, ...identity?.ofServer });
   closers.push(() => xds.stop(options.shutdownMs));
 
   world.listen({
@@ -137,7 +149,7 @@ async function start(
   const readiness = (): Readiness => warmUp.readiness(sources.readiness());
   const sourceStatus = { readiness, report: () => sources.report() };
   const parts = { world, journal, history, engine, xds, metrics, sources: sourceStatus };
-  const ports = await openPorts(options, parts, log, closers);
+  const ports = await openPorts(options, parts, log, closers, identity);
   closers.push(() => sources.stop());
   const warmed = sources.whenReady().then(() => {
     growHeapSlowly();
@@ -315,6 +327,7 @@ async function openPorts(
   parts: Parameters<typeof debugRoutes>[0],
   log: Log,
   closers: (() => Promise<unknown>)[],
+  identity: OpenedIdentity | undefined,
 ): Promise<ControlPlane['ports']> {
   const routes = debugRoutes(parts);
   const failed = (message: string): void => log('warn', message);
@@ -329,7 +342,12 @@ async function openPorts(
   const bind = host === '' ? '0.0.0.0' : host.includes(':') ? `[${host}]` : host;
   const listen = (): Promise<number> => parts.xds.listen(`${bind}:${port}`, ServerCredentials.createInsecure());
   const grpc = await openAtFlag('--grpcAddr', options.grpcAddr, listen);
-  return { grpc, http: http.port, monitoring: monitoring.port };
+  const ports = { grpc, http: http.port, monitoring: monitoring.port };
+  const secure = options.identity?.secureGrpcAddr;
+  if (identity === undefined || secure === undefined) return ports;
+  const opened = await openAtFlag('--secureGrpcAddr', secure, address => identity.listen(address, parts.xds));
+  closers.push(async () => opened.close());
+  return { ...ports, secureGrpc: opened.port };
 }
 
 function adviceFor(why: string): string {

@@ -4,6 +4,8 @@
 import type { Adapter } from '../adapters/adapter.ts';
 import { type Origin, showOrigin } from '../core/base/problem.ts';
 import type { Effect } from '../core/effect.ts';
+import { Tracker } from '../core/query/tracker.ts';
+import { policyFindings } from '../core/select/policy/policy-findings.ts';
 import type { State } from '../core/state.ts';
 import type { Nack } from '../xds/serve/host.ts';
 import type { Log } from './log.ts';
@@ -29,7 +31,10 @@ interface Line {
 export class Reporter {
   readonly #log: Log;
   readonly #adapters: readonly Adapter[];
+  readonly #tracker = new Tracker();
   #malformed: State['malformed'] | undefined;
+  #policies: readonly unknown[] = [];
+  #refusing: ReadonlySet<string> = new Set();
   #writing: Promise<void> = Promise.resolve();
 
   constructor(log: Log, adapters: readonly Adapter[]) {
@@ -41,6 +46,7 @@ export class Reporter {
     const verdicts = effects.filter(effect => effect.kind === 'Verdict');
     // One after the other: lines stay in the order of what they are about.
     if (verdicts.length > 0) this.#writing = this.#writing.then(() => this.#verdicts(verdicts));
+    this.#unenforceable(state);
     if (state.malformed !== this.#malformed) this.#files(state);
     this.#malformed = state.malformed;
   }
@@ -52,6 +58,25 @@ export class Reporter {
     const from =
       shown.length === 0 ? '' : `; made from ${shown.join(', ')}${objects.length > shown.length ? ', …' : ''}`;
     this.#log('error', `${nack.connection} refused ${what}: ${nack.message.trim()}${from}`);
+  }
+
+  /** Policies that refuse because they cannot be enforced, each when it begins. */
+  #unenforceable(state: State): void {
+    const { AuthorizationPolicy: policies, Service, ServiceEntry } = state.objects;
+    const read = [policies, Service, ServiceEntry, state.mesh];
+    if (policies.size === 0 || read.every((table, i) => table === this.#policies[i])) return;
+    this.#policies = read;
+    const refusing = new Map(
+      this.#tracker
+        .get(state, undefined, policyFindings, '')
+        .flatMap(({ kind, key, effect, message }) =>
+          effect === 'refuses' ? [[`${kind}/${key}`, message] as const] : [],
+        ),
+    );
+    for (const [object, message] of refusing) {
+      if (!this.#refusing.has(object)) this.#log('error', `${object} ${message}`);
+    }
+    this.#refusing = new Set(refusing.keys());
   }
 
   async #verdicts(verdicts: readonly Verdict[]): Promise<void> {

@@ -5,6 +5,7 @@ import { featureDefaults } from '../core/mesh/features.ts';
 import { defaultSettings, type Settings } from '../core/mesh/settings.ts';
 import type { Durability } from '../journal/journal.ts';
 import type { AdapterOptions } from './adapters.ts';
+import type { IdentityOptions } from './identity-options.ts';
 
 export interface Address {
   /** Empty: all interfaces. */
@@ -17,6 +18,8 @@ export interface ServeOptions extends AdapterOptions {
   /** ConfigMap of the system namespace whose mesh configuration has the lowest precedence (SHARED_MESH_CONFIG). */
   readonly sharedMeshConfig?: string;
   readonly grpcAddr: Address;
+  /** Undefined: no secure port and no certificate authority. */
+  readonly identity?: IdentityOptions;
   readonly httpAddr: Address;
   readonly monitoringAddr: Address;
   readonly journal: string;

@@ -100,7 +100,16 @@ export class Bookinfo {
 
   async startPlane(): Promise<void> {
     const local = (port: number): string => `127.0.0.1:${this.port(port)}`;
-    const addresses = ['--grpcAddr', local(25010), '--monitoringAddr', local(25014), '--httpAddr', local(28081)];
+    const addresses = [
+      '--grpcAddr',
+      local(25010),
+      '--monitoringAddr',
+      local(25014),
+      '--httpAddr',
+      local(28081),
+      '--secureGrpcAddr',
+      '',
+    ];
     const files = ['--configDir', join(this.folder, 'config'), '--meshConfig', join(this.folder, 'mesh.yaml')];
     const child = spawn(process.execPath, [CLI, 'serve', ...files, ...addresses, '--journal', this.journal], {
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -58,7 +58,9 @@ export async function judge(options: JudgeOptions): Promise<readonly string[]> {
     engine: new Engine(options.sources ?? resourceSources),
     limits: defaultXdsLimits,
     schedule: defaultScheduleSettings,
-    identitiesOf: () => claimedIdentities(options.node),
+    authenticate: async () => ({
+      caller: { identities: claimedIdentities(options.node), proof: { how: 'forwarded', peer: '' } },
+    }),
   });
   host.onPush = request => server.push(request);
   const sockets = { xds: { pipe: join(folder, 'xds') }, admin: { pipe: join(folder, 'admin') } };

@@ -82,7 +82,16 @@ describe.runIf(runs)('interception', () => {
     const app = [process.execPath, join(HERE, 'pod-app.mjs'), 'serve'];
     reviews.start([...app, 'reviews', 'http:8080', 'tcp:9001', 'tcp:7000'], { output: await logTo('reviews') });
     outside.start([...app, 'outside', 'http:80', 'http:8888', 'tcp:7000'], { output: await logTo('outside') });
-    const addresses = ['--grpcAddr', ':15010', '--monitoringAddr', ':15014', '--httpAddr', ':8080'];
+    const addresses = [
+      '--grpcAddr',
+      ':15010',
+      '--monitoringAddr',
+      ':15014',
+      '--httpAddr',
+      ':8080',
+      '--secureGrpcAddr',
+      '',
+    ];
     const files = ['--configDir', join(HERE, 'config'), '--meshConfig', join(folder, 'none')];
     const serve = [process.execPath, CLI, 'serve', ...files, ...addresses, '--journal', join(folder, 'journal.db')];
     node.here.start(serve, { output: await logTo('plane') });

@@ -269,12 +269,10 @@ class Simulation {
     );
     client.connect(wire);
     if (!plane.hub.accept(wire)) return;
-    void plane.hub
-      .open(client.protocol, wire, { identities: [], peer: '10.0.0.1', gone: () => wire.cut })
-      .then(stream => {
-        wire.stream = stream;
-        if (wire.cut) stream?.closed('cancelled');
-      });
+    void plane.hub.open(client.protocol, wire, { peer: '10.0.0.1', gone: () => wire.cut }).then(stream => {
+      wire.stream = stream;
+      if (wire.cut) stream?.closed('cancelled');
+    });
   }
 
   #sending(plane: SimControlPlane, client: SimClient, wire: Wire, bytes: Buffer): void {

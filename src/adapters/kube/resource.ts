@@ -21,7 +21,7 @@ export interface Resource {
 /**
  * Kinds that are not watched. Endpoints: deprecated, and clusters mirror them into EndpointSlices, which are used.
  * Lease: the heartbeat of every node, every ten seconds. CustomResourceDefinition: watched by definitions.ts.
- * ResolvedName: made by the DNS adapter.
+ * Kinds of periplus.internal: made by adapters of ours.
  */
 const NOT_WATCHED: readonly KindName[] = [
   'CustomResourceDefinition',
@@ -31,6 +31,11 @@ const NOT_WATCHED: readonly KindName[] = [
   'Lease',
   'ResolvedName',
   'WriteRefusal',
+  'SecretAccess',
+  'SpiffeBundle',
+  'TokenIssuer',
+  'TrustAnchors',
+  'WorkloadCertificate',
 ];
 
 /** Built-in groups. Every other group comes and goes with CustomResourceDefinitions. */

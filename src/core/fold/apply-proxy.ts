@@ -22,6 +22,7 @@ export function connectProxy(state: State, event: Event & { readonly kind: 'Prox
     metadata: isObject(event.node.metadata) ? event.node.metadata : {},
     extensions: extensionNames(state, event.extensions),
     identities: event.identities ?? [],
+    ...(event.proof === undefined ? {} : { proof: event.proof }),
     subscriptions: {},
     nacks: {},
   };

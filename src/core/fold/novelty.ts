@@ -4,6 +4,7 @@
 
 import { isObject, type Json, jsonEqual } from '../base/json.ts';
 import type { Fact, ObjectRef, RawObject } from '../event.ts';
+import { withoutAuthorityKeys } from '../kinds/kubernetes/authority-secret.ts';
 import { definitionOf } from '../kinds/registry.ts';
 import type { LayerRecord } from '../mesh/mesh-config.ts';
 import type { KindName } from '../model/kind.ts';
@@ -23,7 +24,10 @@ export function newsOf(state: State, source: string, batch: readonly Fact[]): re
  */
 export function* newsIn(state: State, source: string, batch: readonly Fact[]): Pieces {
   const ahead = new Map<string, RawObject | undefined>();
-  for (const fact of batch) yield isNews(state, source, fact, ahead) ? trimmed(fact) : undefined;
+  for (const said of batch) {
+    const fact = withoutKeys(state, said);
+    yield isNews(state, source, fact, ahead) ? trimmed(fact) : undefined;
+  }
 }
 
 type Pieces<R = void> = Generator<Fact | undefined, R>;
@@ -176,6 +180,12 @@ function isNews(state: State, source: string, fact: Fact, ahead: Map<string, Raw
 }
 
 /** Of some kinds only the projection is worth keeping. */
+/** Before anything is compared or recorded: the key of the mesh's authority is never recorded. */
+function withoutKeys({ settings }: State, fact: Fact): Fact {
+  if ((fact.kind !== 'Add' && fact.kind !== 'Update') || fact.object.kind !== 'Secret') return fact;
+  return { ...fact, object: withoutAuthorityKeys(fact.object, settings.systemNamespace) };
+}
+
 function trimmed(fact: Fact): Fact {
   if (fact.kind !== 'Add' && fact.kind !== 'Update') return fact;
   const definition = definitionOf(fact.object.apiVersion, fact.object.kind);

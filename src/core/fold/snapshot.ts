@@ -9,6 +9,7 @@ import { assert } from '../base/assert.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import type { Origin } from '../base/problem.ts';
 import { settingsFromJson, settingsToJson } from '../mesh/settings.ts';
+import type { Proof } from '../model/caller.ts';
 import type { ProxyRecord, Subscription } from '../model/proxy.ts';
 import type { MalformedFile, State } from '../state.ts';
 import { restoreMesh, restoreNetworks } from './apply-mesh.ts';
@@ -122,6 +123,7 @@ function proxyFact(proxy: ProxyRecord): JsonObject {
     node: proxy.node,
     extensions: proxy.extensionsDigest,
     identities: proxy.identities,
+    proof: proxy.proof as unknown as JsonObject | undefined,
     subscriptions: Object.fromEntries(
       Object.entries(proxy.subscriptions).map(([typeUrl, { wildcard, names, list }]) => [
         typeUrl,
@@ -144,6 +146,7 @@ function restoreProxy(state: State, fact: JsonObject): State {
     protocol: fact.protocol === 'delta' ? 'delta' : 'sotw',
     extensions: typeof fact.extensions === 'string' ? fact.extensions : undefined,
     identities: Array.isArray(fact.identities) ? fact.identities.map(String) : [],
+    ...(isObject(fact.proof) ? { proof: fact.proof as unknown as Proof } : {}),
   });
   const proxy = next.proxies.get(connection);
   if (proxy === undefined) return next;

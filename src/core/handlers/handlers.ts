@@ -17,7 +17,7 @@ import { serviceExportHandler, serviceImportHandler } from './multi-cluster-serv
 import { namespaceHandler } from './namespace.ts';
 import { resolvedNameHandler } from './resolved-name.ts';
 import { revisionTagHandler } from './revision-tag.ts';
-import { configMapHandler, secretHandler } from './secret.ts';
+import { certificateHandler, configMapHandler, secretHandler, trustHandler } from './secret.ts';
 import { serviceHandler } from './service.ts';
 import { serviceEntryHandler } from './service-entry.ts';
 import { workloadEntryHandler } from './workload-entry.ts';
@@ -37,12 +37,16 @@ const own: { readonly [K in OwnKind]: Handler } = {
   Pod: podHandler,
   ResolvedName: resolvedNameHandler,
   Secret: (_before, _after, change) => secretHandler(change),
+  SecretAccess: (_before, _after, change) => certificateHandler(change),
+  SpiffeBundle: (_before, _after, change) => trustHandler(change),
+  TrustAnchors: (_before, _after, change) => trustHandler(change),
   Service: serviceHandler,
   ServiceEntry: serviceEntryHandler,
   ServiceExport: (_before, after, change) => serviceExportHandler(after, change),
   ServiceImport: serviceImportHandler,
   ValidatingWebhookConfiguration: (_before, _after, change) => revisionTagHandler(change),
   VirtualService: (_before, after, change) => virtualServiceHandler(after, change),
+  WorkloadCertificate: (_before, _after, change) => certificateHandler(change),
   WorkloadEntry: workloadEntryHandler,
 };
 

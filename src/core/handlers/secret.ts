@@ -21,6 +21,16 @@ export function configMapHandler(state: State, change: Change): PushRequest | un
   return holdsCa ? incremental(change) : undefined;
 }
 
+/** A proxy's own certificate, or its right to read Secrets: nothing but secrets is made of them. */
+export function certificateHandler(change: Change): PushRequest {
+  return incremental(change);
+}
+
+/** Roots of the mesh: agents hear of them too, and whether a stock Envoy takes part in mTLS depends on there being any. Rule: Istio trustbundle.go. */
+export function trustHandler(change: Change): PushRequest {
+  return pushRequest(change.seq, 'global', [configKeyOf(versionsOf(change)[0])], { full: true, forced: true });
+}
+
 function incremental(change: Change): PushRequest {
   return pushRequest(change.seq, 'secret', [configKeyOf(versionsOf(change)[0])], { full: false });
 }

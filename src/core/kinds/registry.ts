@@ -54,6 +54,7 @@ import { secret } from './kubernetes/secret.ts';
 import { service } from './kubernetes/service.ts';
 import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from './kubernetes/webhook-configuration.ts';
 import { serviceExport, serviceImport } from './mcs/multi-cluster-services.ts';
+import { secretAccess, spiffeBundle, tokenIssuer, trustAnchors, workloadCertificate } from './periplus/identity.ts';
 import { jwksDocument } from './periplus/jwks-document.ts';
 import { resolvedName } from './periplus/resolved-name.ts';
 import { leadership, writeRefusal } from './periplus/writes.ts';
@@ -114,6 +115,11 @@ export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   Leadership: leadership,
   ResolvedName: resolvedName,
   WriteRefusal: writeRefusal,
+  SecretAccess: secretAccess,
+  SpiffeBundle: spiffeBundle,
+  TokenIssuer: tokenIssuer,
+  TrustAnchors: trustAnchors,
+  WorkloadCertificate: workloadCertificate,
 };
 
 /** Sorted. */

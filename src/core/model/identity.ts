@@ -24,7 +24,7 @@ export function verifiedIdentity({ facets, metadata, identities }: Claims): Veri
 }
 
 /** `spiffe://<trust domain>/ns/<namespace>/sa/<service account>` */
-function parseSpiffe(text: string): VerifiedIdentity | undefined {
+export function parseSpiffe(text: string): VerifiedIdentity | undefined {
   const [, namespace, serviceAccount] = /^spiffe:\/\/[^/]*\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(text) ?? [];
   return namespace === undefined || serviceAccount === undefined ? undefined : { namespace, serviceAccount };
 }

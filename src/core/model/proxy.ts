@@ -6,6 +6,8 @@
 import { isIp, isIpv4, isIpv6 } from '../base/ip.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 
+import type { Proof } from './caller.ts';
+
 export type ProxyType = 'sidecar' | 'router' | 'waypoint' | 'ztunnel' | 'agentgateway';
 export type IpMode = 'ipv4' | 'ipv6' | 'dual';
 
@@ -58,6 +60,8 @@ export interface ProxyRecord {
   /** Names of compiled-in extensions; undefined: the proxy listed none and is taken for istio-proxy. */
   readonly extensions: ReadonlySet<string> | undefined;
   readonly identities: readonly string[];
+  /** How they were proven; absent where nothing was, and in journals of before. */
+  readonly proof?: Proof;
   readonly subscriptions: Readonly<Record<string, Subscription>>;
   readonly nacks: Readonly<Record<string, { readonly at: number; readonly message: string }>>;
 }

@@ -105,6 +105,14 @@ const jwksDocument: Shape = clusterWide(
     { name: fc.constantFrom('issuer', 'other') },
   ),
 );
+const pem = fc.constantFrom('', '-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n') as fc.Arbitrary<Json>;
+const ofIdentity = (kind: string, spec: Readonly<Record<string, fc.Arbitrary<Json>>>): Shape =>
+  object('periplus.internal/v1', kind, all({ spec: all(spec) }));
+const trustAnchors: Shape = clusterWide(ofIdentity('TrustAnchors', { roots: pem, chain: pem }));
+const tokenIssuer: Shape = clusterWide(ofIdentity('TokenIssuer', { issuer: pem, jwks: pem }));
+const spiffeBundle: Shape = clusterWide(ofIdentity('SpiffeBundle', { url: pem }));
+const workloadCertificate: Shape = ofIdentity('WorkloadCertificate', { chain: pem, fingerprint: pem });
+const secretAccess: Shape = ofIdentity('SecretAccess', { allowed: fc.boolean() as fc.Arbitrary<Json> });
 
 const leadership: Shape = clusterWide(
   object(
@@ -135,6 +143,11 @@ const writeRefusal: Shape = clusterWide(
 export const platformObject: Shape = fc.oneof(
   { weight: 1, arbitrary: leadership },
   { weight: 1, arbitrary: writeRefusal },
+  { weight: 1, arbitrary: trustAnchors },
+  { weight: 1, arbitrary: tokenIssuer },
+  { weight: 1, arbitrary: spiffeBundle },
+  { weight: 1, arbitrary: workloadCertificate },
+  { weight: 1, arbitrary: secretAccess },
   { weight: 3, arbitrary: configMap },
   { weight: 1, arbitrary: deployment },
   { weight: 1, arbitrary: daemonSet },

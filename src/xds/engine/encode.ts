@@ -55,6 +55,11 @@ export function encodeResource(url: string, name: string, message: object, befor
   return encoded;
 }
 
+/** `message` in place of the resource's own, under the same version: what is sent differs from what is recorded. Not remembered. */
+export function encodedAs({ typeUrl, name, version }: EncodedResource, message: object): EncodedResource {
+  return new Encoded(typeUrl, name, message as Plain, version);
+}
+
 function headOf(field: number, length: number): Buffer {
   return Buffer.from(header(field, length));
 }
@@ -67,14 +72,14 @@ class Encoded implements EncodedResource {
   #sotwFrame: Buffer | undefined;
   #deltaFrame: Buffer | undefined;
 
-  constructor(url: string, name: string, message: Plain) {
+  constructor(url: string, name: string, message: Plain, version?: string) {
     this.name = name;
     this.typeUrl = url;
     // One buffer for both: the body is the end of the frame.
     const { frame, length } = encodeAny(RESOURCES, url, message);
     this.#sotwFrame = frame;
     this.#body = frame.subarray(frame.length - length);
-    this.version = hash('sha256', this.#body, 'hex').slice(0, VERSION_LENGTH);
+    this.version = version ?? hash('sha256', this.#body, 'hex').slice(0, VERSION_LENGTH);
   }
 
   get body(): Buffer {

@@ -4,24 +4,30 @@
 // The write callback, not the boolean that `write` returns, counts as "taken": docs/adr/0005.
 
 import {
+  type ConnectionInjector,
   status as grpcStatus,
   Metadata,
   Server,
-  type ServerCredentials,
+  ServerCredentials,
   type ServerDuplexStream,
+  type ServerUnaryCall,
   type ServiceDefinition,
+  type sendUnaryData,
 } from '@grpc/grpc-js';
+import type { Peer } from '../../core/model/caller.ts';
 import type { PushRequest } from '../../core/push-request.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ScheduleSettings } from '../push/settings.ts';
 import { decodeDeltaDiscoveryRequest, decodeDiscoveryRequest } from '../serve/discovery.ts';
 import type { XdsHost } from '../serve/host.ts';
-import { Hub } from '../serve/hub.ts';
+import { type Authenticate, Hub } from '../serve/hub.ts';
 import type { XdsLimits } from '../serve/limits.ts';
+import type { KeyOf } from '../serve/private-keys.ts';
 import type { AdsStream, Incoming } from '../serve/stream.ts';
 import type { ConnectionStatus, Served } from '../serve/stream-status.ts';
 import type { EndCode, Transport } from '../serve/transport.ts';
 import { HangUpQueue } from './hang-up-queue.ts';
+import { peerOf } from './peer.ts';
 import { RequestMemo } from './request-memo.ts';
 import { byteStreamOf, isGone, resetStream, sendPieces } from './shared-write.ts';
 
@@ -30,8 +36,19 @@ export interface XdsServerOptions {
   readonly engine: Engine;
   readonly limits: XdsLimits;
   readonly schedule: ScheduleSettings;
-  /** Verified identities of the peer; none on a plaintext port. */
-  readonly identitiesOf?: (call: Call) => readonly string[];
+  /** Who is at the other end; absent: every stream is admitted without an identity. */
+  readonly authenticate?: Authenticate;
+  /** Private keys of certificates that are delivered over ADS. */
+  readonly keyOf?: KeyOf;
+  /** Methods besides ADS, by path. */
+  readonly methods?: Readonly<Record<string, UnaryMethod>>;
+}
+
+/** A request in, a response out; both as they are on the wire. Never rejects. */
+export type UnaryMethod = (peer: Peer, request: Buffer) => Promise<Buffer | UnaryFault>;
+export interface UnaryFault {
+  readonly code: EndCode;
+  readonly message: string;
 }
 
 export type Call = ServerDuplexStream<Buffer, Buffer>;
@@ -75,6 +92,7 @@ export class XdsServer {
     this.#options = options;
     this.#hub = new Hub(options);
     this.#server = new Server(serverOptions(options.limits));
+    addMethods(this.#server, options.methods ?? {});
     this.#server.addService(adsService, {
       streamAggregatedResources: (call: Call) => void this.#accept(call, 'sotw'),
       deltaAggregatedResources: (call: Call) => void this.#accept(call, 'delta'),
@@ -86,6 +104,11 @@ export class XdsServer {
     return new Promise((resolve, reject) => {
       this.#server.bindAsync(address, credentials, (error, port) => (error === null ? resolve(port) : reject(error)));
     });
+  }
+
+  /** For connections that somebody else accepts: a TLS port of our own. */
+  injector(): ConnectionInjector {
+    return this.#server.createConnectionInjector(ServerCredentials.createInsecure());
   }
 
   /** The state changed: the schedule decides when each connection is evaluated again. */
@@ -167,8 +190,9 @@ export class XdsServer {
     const first = await firstMessage(call);
     silent.cancel();
     if (first === undefined) return;
+    const { authenticate } = this.#options;
     const client = {
-      identities: this.#options.identitiesOf?.(call) ?? [],
+      ...(authenticate === undefined ? {} : { authenticate: () => authenticate(peerOf(call)) }),
       peer: addressOf(call.getPeer()),
       gone: () => call.cancelled || call.destroyed,
     };
@@ -260,6 +284,17 @@ function refusal(detail: { readonly message: string } | undefined): { readonly e
   return detail === undefined ? {} : { error: detail.message === '' ? 'the client gave no reason' : detail.message };
 }
 
+function addMethods(server: Server, methods: Readonly<Record<string, UnaryMethod>>): void {
+  for (const [path, method] of Object.entries(methods)) {
+    const handle = async (call: ServerUnaryCall<Buffer, Buffer>, reply: sendUnaryData<Buffer>): Promise<void> => {
+      const answer = await method(peerOf(call), call.request);
+      if (Buffer.isBuffer(answer)) reply(null, answer);
+      else reply({ code: grpcCode[answer.code], details: answer.message, metadata: new Metadata() });
+    };
+    server.addService({ method: { ...bidi(path), requestStream: false, responseStream: false } }, { method: handle });
+  }
+}
+
 function transportOf(call: Call): Transport {
   return {
     send: (message, done) => {
@@ -286,6 +321,7 @@ function transportOf(call: Call): Transport {
 const grpcCode: Readonly<Record<EndCode, number>> = {
   OK: grpcStatus.OK,
   INVALID_ARGUMENT: grpcStatus.INVALID_ARGUMENT,
+  UNAUTHENTICATED: grpcStatus.UNAUTHENTICATED,
   PERMISSION_DENIED: grpcStatus.PERMISSION_DENIED,
   RESOURCE_EXHAUSTED: grpcStatus.RESOURCE_EXHAUSTED,
   UNAVAILABLE: grpcStatus.UNAVAILABLE,

@@ -7,6 +7,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Unrecorded } from '../../core/event.ts';
+import type { Caller } from '../../core/model/caller.ts';
 import { verifiedIdentity } from '../../core/model/identity.ts';
 import { metadataText, type NodeFacets, parseNode } from '../../core/model/proxy.ts';
 import type { State } from '../../core/state.ts';
@@ -14,16 +15,14 @@ import { type Charge, NODE_CHARS_MAX } from './fact-budget.ts';
 import { XDS_SOURCE } from './host.ts';
 
 /** What a stream is admitted with. */
-export interface Admission {
-  /** Verified; none on a plaintext port. */
-  readonly identities: readonly string[];
+export interface Admission extends ArrivedAs {
   /** Gives back the turn at the admission gate. */
   readonly release: () => void;
   readonly charge: Charge;
 }
 
 /** Of a stream that no gate admitted, as in tests. */
-export const UNLIMITED: Admission = { identities: [], release: () => undefined, charge: () => undefined };
+export const UNLIMITED: Admission = { caller: undefined, release: () => undefined, charge: () => undefined };
 
 export interface Rejection {
   readonly status: 'INVALID_ARGUMENT' | 'PERMISSION_DENIED' | 'RESOURCE_EXHAUSTED';
@@ -36,6 +35,12 @@ export interface Arrival {
   readonly facts: readonly Unrecorded[];
 }
 
+/** As whom a stream was let in; `inTheClear`: proven, but over a connection that others can read, so nothing secret goes there. */
+export interface ArrivedAs {
+  readonly caller: Caller | undefined;
+  readonly inTheClear?: boolean;
+}
+
 /**
  * The facts of a proxy that connects, or why it is refused. Without an identity (plaintext) the node is believed; with
  * one, the identity must match the namespace and service account that the node claims.
@@ -44,7 +49,7 @@ export function arrivalOf(
   state: State,
   node: JsonObject | undefined,
   protocol: 'sotw' | 'delta',
-  { identities, charge }: Pick<Admission, 'identities' | 'charge'>,
+  { caller, inTheClear, charge }: Pick<Admission, 'caller' | 'inTheClear' | 'charge'>,
   nameOf: (proxyId: string) => string,
 ): Arrival | Rejection {
   if (node === undefined) return { status: 'INVALID_ARGUMENT', error: 'missing node information' };
@@ -54,6 +59,7 @@ export function arrivalOf(
   const facets = parseNode(rest);
   if ('error' in facets) return { status: 'INVALID_ARGUMENT', error: facets.error };
   const metadata = isObject(rest.metadata) ? rest.metadata : {};
+  const identities = caller?.identities ?? [];
   if (identities.length > 0 && verifiedIdentity({ facets, metadata, identities }) === undefined) {
     const claimed = `${facets.namespace}/${metadataText(metadata, 'SERVICE_ACCOUNT')}`;
     const error = `authorization failed: no identities (${identities.join(', ')}) matched ${claimed}`;
@@ -73,7 +79,9 @@ export function arrivalOf(
     node: rest,
     protocol,
     ...(digest === undefined ? {} : { extensions: digest }),
-    ...(identities.length === 0 ? {} : { identities }),
+    ...(caller === undefined || identities.length === 0 || inTheClear === true
+      ? {}
+      : { identities, proof: caller.proof }),
   });
   return { facets, facts, connection };
 }

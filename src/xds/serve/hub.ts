@@ -6,6 +6,7 @@
 // known to the push schedule from the moment its `ProxyConnected` is folded until its stream is gone.
 
 import type { Unrecorded } from '../../core/event.ts';
+import type { Caller, Peer } from '../../core/model/caller.ts';
 import type { PushRequest } from '../../core/push-request.ts';
 import type { State } from '../../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -16,13 +17,14 @@ import { FactBudget } from './fact-budget.ts';
 import { GatheredFacts } from './gathered-facts.ts';
 import type { XdsHost } from './host.ts';
 import type { XdsLimits } from './limits.ts';
+import type { KeyOf } from './private-keys.ts';
 import { Pusher } from './pusher.ts';
 import { ReceiptBook } from './receipts.ts';
 import { SharedBodies } from './shared-bodies.ts';
 import { AdsStream, type StreamContext } from './stream.ts';
 import type { ConnectionStatus, Served } from './stream-status.ts';
 import { SubscriptionFacts } from './subscription-facts.ts';
-import type { Transport } from './transport.ts';
+import type { EndCode, Transport } from './transport.ts';
 import { ViewTurns } from './view-turns.ts';
 import { WriteWindow } from './write-window.ts';
 
@@ -31,19 +33,31 @@ export interface HubOptions {
   readonly engine: Engine;
   readonly limits: XdsLimits;
   readonly schedule: ScheduleSettings;
+  /** Private keys of certificates that are delivered over ADS; absent: there are none. */
+  readonly keyOf?: KeyOf;
 }
 
 /** Whose stream it is. */
 export interface Client {
-  /** Verified; none on a plaintext port. */
-  readonly identities: readonly string[];
+  /** Asked when it is the stream's turn; absent: it is admitted without an identity. */
+  readonly authenticate?: () => Promise<Entrance>;
   /** The address it comes from. */
   readonly peer: string;
   readonly gone: () => boolean;
 }
 
+/**
+ * Who is admitted, or why not; `caller` undefined: without an identity. `inTheClear`: the proof is good, but the connection is not encrypted, so
+ * nothing secret may be sent.
+ */
+export type Entrance =
+  | { readonly caller: Caller | undefined; readonly inTheClear?: boolean }
+  | { readonly refused: EndCode; readonly message: string };
+/** Never rejects. */
+export type Authenticate = (peer: Peer) => Promise<Entrance>;
+
 export class Hub {
-  readonly bodies = new SharedBodies();
+  readonly bodies: SharedBodies;
   readonly turns = new ViewTurns();
   readonly budget: FactBudget;
   readonly #host: XdsHost;
@@ -58,7 +72,8 @@ export class Hub {
   #stopping = false;
   #allGone: (() => void) | undefined;
 
-  constructor({ host, engine, limits, schedule }: HubOptions) {
+  constructor({ host, engine, limits, schedule, keyOf }: HubOptions) {
+    this.bodies = new SharedBodies(keyOf);
     this.#host = host;
     this.#limits = limits;
     this.budget = new FactBudget(host.clock, (peer, why) =>
@@ -115,7 +130,7 @@ export class Hub {
   async open(
     protocol: 'sotw' | 'delta',
     transport: Transport,
-    { identities, peer, gone }: Client,
+    { authenticate, peer, gone }: Client,
   ): Promise<AdsStream | undefined> {
     this.#entering++;
     const release = await this.#gate.enter(peer, gone);
@@ -128,12 +143,19 @@ export class Hub {
       transport.end('RESOURCE_EXHAUSTED', 'request rate limit exceeded: too many new streams');
       return undefined;
     }
+    const entrance: Entrance = authenticate === undefined ? { caller: undefined } : await authenticate();
+    if ('refused' in entrance || gone()) {
+      release();
+      if ('refused' in entrance) transport.end(entrance.refused, entrance.message);
+      return undefined;
+    }
     if (this.#stopping) {
       transport.end('UNAVAILABLE', 'the control plane is stopping');
+      release();
       return undefined;
     }
     const stream = new AdsStream(this.#context, protocol, transport, {
-      identities,
+      ...entrance,
       release,
       charge: this.budget.stream(peer),
     });

@@ -5,8 +5,10 @@
 // Bounded: past SHARED_BODY_BYTES_MAX the least recently used body is dropped.
 
 import type { ResourceSet } from '../engine/resource-set.ts';
+import { SDS } from '../session/types.ts';
 import { framedString } from '../wire/frame.ts';
 import { deltaDiscoveryPieces, discoveryPieces } from './discovery.ts';
+import { type KeyOf, lacksKey, noKeys, withKey } from './private-keys.ts';
 
 /** Limit of the cache, in bytes of bodies. */
 export const SHARED_BODY_BYTES_MAX = 32 * 1024 * 1024;
@@ -41,13 +43,15 @@ interface Body {
 
 export class SharedBodies {
   readonly #bytesMax: number;
+  readonly #keyOf: KeyOf;
   /** By the identity of the list of names; least recently used first. */
   readonly #kept = new Map<readonly string[], Kept>();
   #bytes = 0;
   /** Counters: bytes assembled, and bytes that were served from the cache. */
   readonly stats = { madeBytes: 0, sharedBytes: 0 };
 
-  constructor(bytesMax = SHARED_BODY_BYTES_MAX) {
+  constructor(keyOf: KeyOf = noKeys, bytesMax = SHARED_BODY_BYTES_MAX) {
+    this.#keyOf = keyOf;
     this.#bytesMax = bytesMax;
   }
 
@@ -58,7 +62,8 @@ export class SharedBodies {
 
   /** The response with this nonce, in pieces. They are shared and must not be changed. */
   pieces(content: ResponseContent, nonce: string): readonly Buffer[] {
-    return [...this.#bodyOf(content).pieces, framedString(NONCE, nonce)];
+    const body = holdsKeys(content) ? bodyOf(content, this.#keyOf) : this.#bodyOf(content);
+    return [...body.pieces, framedString(NONCE, nonce)];
   }
 
   /** The approximate size of the response, without assembling it. */
@@ -82,7 +87,7 @@ export class SharedBodies {
       this.stats.sharedBytes += known.body.length;
       return known.body;
     }
-    const body = bodyOf(content);
+    const body = bodyOf(content, noKeys);
     this.stats.madeBytes += body.length;
     this.#forget(names);
     this.#kept.set(names, { protocol, set, names, removed, body });
@@ -100,10 +105,15 @@ export class SharedBodies {
   }
 }
 
-function bodyOf({ protocol, set, names, removed }: ResponseContent): Body {
+/** Such a response is put together for one client and kept nowhere. */
+function holdsKeys({ set, names }: ResponseContent): boolean {
+  return set.typeUrl === SDS && names.some(name => lacksKey(set.resources.get(name)!));
+}
+
+function bodyOf({ protocol, set, names, removed }: ResponseContent, keyOf: KeyOf): Body {
   const version = set.digest.slice(0, VERSION_LENGTH);
   const { typeUrl } = set;
-  const chosen = names.map(name => set.resources.get(name)!);
+  const chosen = names.map(name => withKey(set.resources.get(name)!, keyOf));
   const pieces =
     protocol === 'sotw'
       ? discoveryPieces({ versionInfo: version, typeUrl, nonce: '', frames: chosen.map(made => made.sotwFrame) })

@@ -356,7 +356,7 @@ export class AdsStream implements Sender {
   }
 
   #debug(typeUrl: string, names: readonly string[]): void {
-    const answer = this.#context.host.debug?.(typeUrl, names, this.#admission.identities);
+    const answer = this.#context.host.debug?.(typeUrl, names, this.#admission.caller?.identities ?? []);
     if (answer === undefined) return;
     const message = debugResponse(this.protocol, typeUrl, `${this.connection}/debug`, answer);
     this.transport.send(message, () => undefined);

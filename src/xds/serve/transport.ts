@@ -3,6 +3,7 @@
 export type EndCode =
   | 'OK'
   | 'INVALID_ARGUMENT'
+  | 'UNAUTHENTICATED'
   | 'PERMISSION_DENIED'
   | 'RESOURCE_EXHAUSTED'
   | 'UNAVAILABLE'

@@ -28,7 +28,16 @@ export class Plane {
   static async serve(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Plane> {
     const [grpc, http, monitoring] = [await freePort(), await freePort(), await freePort()];
     const at = (port: number): string => `127.0.0.1:${port}`;
-    const addresses = ['--grpcAddr', at(grpc), '--httpAddr', at(http), '--monitoringAddr', at(monitoring)];
+    const addresses = [
+      '--grpcAddr',
+      at(grpc),
+      '--httpAddr',
+      at(http),
+      '--monitoringAddr',
+      at(monitoring),
+      '--secureGrpcAddr',
+      '',
+    ];
     return new Plane(grpc, http, ['serve', ...addresses, ...args], env);
   }
 

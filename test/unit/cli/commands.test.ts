@@ -83,7 +83,16 @@ describe('serve', () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const others = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-    const anywhere = ['--httpAddr', '127.0.0.1:0', '--monitoringAddr', '127.0.0.1:0', '--configDir', samples.folder];
+    const anywhere = [
+      '--httpAddr',
+      '127.0.0.1:0',
+      '--monitoringAddr',
+      '127.0.0.1:0',
+      '--secureGrpcAddr',
+      '',
+      '--configDir',
+      samples.folder,
+    ];
     const own = ['--journal', join(samples.folder, 'taken.db'), '--log_output_level', 'none'];
     const { code, err } = await periplus('serve', '--grpcAddr', `127.0.0.1:${port}`, ...anywhere, ...own);
     expect(code).toBe(1);

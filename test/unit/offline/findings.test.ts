@@ -1,6 +1,7 @@
 // What authors should know: errors first, each with its object, where it stands, and what is wrong.
 
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/base/json.ts';
 import { showOrigin } from '../../../src/core/base/problem.ts';
 import type { Fact } from '../../../src/core/event.ts';
 import { newsOf } from '../../../src/core/fold/novelty.ts';
@@ -95,4 +96,45 @@ test('findings: a selector matches a workload that only its proxy makes known', 
     protocol: 'sotw',
   }).state;
   expect(codes(connected)).toEqual(['no-workload Sidecar/prod/a']);
+});
+
+test('findings: what policies cannot enforce is an error, what they protect less than it seems a warning', () => {
+  const security = (kind: string, name: string, spec: JsonObject) => ({
+    apiVersion: 'security.istio.io/v1',
+    kind,
+    metadata: { name, namespace: 'prod' },
+    spec,
+  });
+  const custom = { action: 'CUSTOM', provider: { name: 'gone' }, rules: [{}] };
+  const deny = {
+    action: 'DENY',
+    rules: [{ from: [{ source: { namespaces: ['a'] } }], to: [{ operation: { hosts: ['a.com'] } }] }],
+  };
+  const keys = { issuer: 'i', jwks: '{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}' };
+  const objects = [
+    security('AuthorizationPolicy', 'custom', custom),
+    security('AuthorizationPolicy', 'deny', deny),
+    security('RequestAuthentication', 'keys', { jwtRules: [keys, { ...keys, audiences: ['x'] }] }),
+  ];
+  const found = (mode: string) =>
+    findingsOf(
+      told(
+        ...[...objects, security('PeerAuthentication', 'mode', { mtls: { mode } })].map(object => ({
+          kind: 'Add' as const,
+          object,
+        })),
+      ),
+    )
+      .filter(({ code }) => code !== 'nothing-there')
+      .map(({ severity, code, object, path }) => `${severity} ${code} ${object} ${path}`);
+  const always = [
+    'error not-enforceable AuthorizationPolicy/prod/custom spec.provider.name',
+    'warning weak-policy AuthorizationPolicy/prod/deny spec.rules[0].to[0].operation.hosts',
+    'warning weak-policy RequestAuthentication/prod/keys spec.jwtRules[0].jwks',
+    'warning weak-policy RequestAuthentication/prod/keys spec.jwtRules[1].jwks',
+    'warning weak-policy RequestAuthentication/prod/keys spec.jwtRules[1].audiences',
+  ];
+  expect(found('STRICT')).toEqual(always);
+  const identity = 'warning weak-policy AuthorizationPolicy/prod/deny spec.rules[0].from[0].source.namespaces';
+  expect(found('PERMISSIVE')).toEqual([always[0], identity, ...always.slice(1)]);
 });

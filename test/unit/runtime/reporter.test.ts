@@ -118,3 +118,19 @@ test('the reporter logs a NACK with proxy, type, Envoy’s message and the objec
   expect(lines.slice(0, 2)).toEqual(['error c refused x, y: no', 'error c refused Cluster: no; made from a, b']);
   expect(lines[2]?.endsWith(`, o${OBJECTS_SHOWN_MAX - 1}, …`)).toBe(true);
 });
+
+test('a policy whose authorizer cannot be used is an error once, when it begins to refuse', async () => {
+  const policy = {
+    apiVersion: 'security.istio.io/v1',
+    kind: 'AuthorizationPolicy',
+    metadata: { name: 'p', namespace: 'a' },
+    spec: { action: 'CUSTOM', provider: { name: 'gone' }, rules: [{}] },
+  };
+  const { state } = step(emptyState, { source: 'file/Kubernetes', kind: 'Add', object: policy });
+  const { state: next } = step(state, { source: 'file/Kubernetes', kind: 'MeshConfig', value: { ingressClass: 'x' } });
+  const lines = await said(reporter => [state, next].map(one => reporter.folded(one, [])));
+  expect(lines).toEqual([
+    'error AuthorizationPolicy/a/p cannot be enforced, so what its rules match is refused: ' +
+      'MeshConfig has no external authorizer called "gone"',
+  ]);
+});

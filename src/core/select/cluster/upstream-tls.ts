@@ -12,7 +12,7 @@ import type { ProxyReader, Query } from '../../query/reader.ts';
 import { endpointsOfPort, serviceAccounts } from '../../registry/endpoints.ts';
 import type { ClientTLSSettings } from '../../schema/istio-types.gen.ts';
 import { namespaceMtlsMode } from '../policy/peer-authentication.ts';
-import { istioFilters, meshMtls } from '../proxy/proxy-capabilities.ts';
+import { certificatesOverAds, istioFilters, meshMtls } from '../proxy/proxy-capabilities.ts';
 import { isTrueText, metadataText } from '../proxy/proxy-metadata.ts';
 import type { ClusterPolicy } from './traffic-policy.ts';
 
@@ -36,6 +36,8 @@ export interface UpstreamTlsInputs {
   readonly credentialName: string;
   readonly skipVerify: boolean;
   readonly fileCertificates: FileCertificates;
+  /** The control plane delivers the workload certificate (mesh mTLS only). */
+  readonly overAds: boolean;
   /** A credential socket is mounted into the proxy: `sds://` names are fetched through it. */
   readonly credentialSocket: boolean;
   readonly ecdhCurves: readonly string[];
@@ -71,6 +73,7 @@ interface TlsDefaults {
   readonly automatic: boolean;
   readonly files: ClientTLSSettings | undefined;
   readonly mesh: boolean;
+  readonly overAds: boolean;
   readonly peerExchange: boolean;
   readonly compliance: string;
 }
@@ -83,6 +86,7 @@ const tlsDefaults: Query<'', TlsDefaults> = {
       automatic: reader.mesh('enableAutoMtls') !== false,
       files: metadataFiles(reader),
       mesh: meshMtls(reader),
+      overAds: certificatesOverAds(reader),
       peerExchange: exchange && istioFilters(reader),
       compliance: reader.feature('COMPLIANCE_POLICY'),
     };
@@ -137,7 +141,7 @@ function meshTls(
   conditional: boolean,
   settings: ClientTLSSettings | undefined,
 ): UpstreamTlsChoice {
-  const { mesh, peerExchange, compliance } = reader.get(tlsDefaults, '');
+  const { mesh, overAds, peerExchange, compliance } = reader.get(tlsDefaults, '');
   if (!mesh) return noTls;
   const sni = text(settings?.sni);
   const names = settings?.subjectAltNames ?? [];
@@ -156,6 +160,7 @@ function meshTls(
     credentialName: '',
     skipVerify: false,
     fileCertificates: 'sds-grpc',
+    overAds,
     credentialSocket: false,
     ecdhCurves: none,
     cipherSuites: none,
@@ -210,6 +215,7 @@ function originatedTls(
     credentialName,
     skipVerify,
     fileCertificates: fileCertificates(reader),
+    overAds: false,
     credentialSocket: isTrueText(reader, 'credential'),
     ecdhCurves: defaults?.ecdhCurves ?? [],
     cipherSuites: defaults?.cipherSuites ?? [],
@@ -227,7 +233,7 @@ function withholdsCredential(reader: ProxyReader, question: UpstreamTlsQuestion,
 }
 
 function fileCertificates(reader: ProxyReader): FileCertificates {
-  if (!meshMtls(reader)) return 'direct';
+  if (!istioFilters(reader)) return 'direct';
   return isTrueText(reader, 'file-credential') ? 'sds-files-grpc' : 'sds-grpc';
 }
 

@@ -2,6 +2,7 @@
 // Source: Istio pilot/pkg/networking/util/util.go (ALPNInMesh, ALPNHttp …), pilot/pkg/networking/core/listener.go.
 
 import type { ProxyReader } from '../../query/reader.ts';
+import { istioFilters } from '../proxy/proxy-capabilities.ts';
 
 /** Sent by clients of the mesh with HTTP inside mesh mTLS. */
 export const MESH_HTTP: readonly string[] = ['istio-http/1.0', 'istio-http/1.1', 'istio-h2'];
@@ -25,5 +26,6 @@ export function plainHttp(reader: ProxyReader): readonly string[] {
 /** Offered by servers on TCP chains: metadata exchange first, unless it is off. */
 export function serverTcp(reader: ProxyReader): readonly string[] {
   const exchanges = reader.feature('PILOT_ENABLE_METADATA_EXCHANGE') && !reader.feature('PILOT_DISABLE_MX_ALPN');
-  return exchanges ? SERVER_TCP : SERVER_HTTP;
+  // Who offers it must exchange metadata, which a stock Envoy cannot.
+  return exchanges && istioFilters(reader) ? SERVER_TCP : SERVER_HTTP;
 }

@@ -7,6 +7,7 @@ import { isObject } from '../../base/json.ts';
 import { interning } from '../../query/memo.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import { trustDomains } from '../policy/trust-domains.ts';
+import { certificatesOverAds } from '../proxy/proxy-capabilities.ts';
 import { isTrueText, metadataText } from '../proxy/proxy-metadata.ts';
 
 const defaultCiphers: readonly string[] = [
@@ -49,6 +50,8 @@ export interface FileCertificates {
   readonly certificate: string;
   readonly root: string;
   readonly fileSource: boolean;
+  /** The control plane delivers the workload certificate. */
+  readonly overAds: boolean;
 }
 
 export function fileCertificates(reader: ProxyReader): FileCertificates {
@@ -59,5 +62,6 @@ export function fileCertificates(reader: ProxyReader): FileCertificates {
     certificate: chain === '' || key === '' ? '' : `file-cert:${chain}~${key}`,
     root: root === '' ? '' : `file-root:${root}`,
     fileSource: isTrueText(reader, 'file-credential'),
+    overAds: certificatesOverAds(reader),
   };
 }

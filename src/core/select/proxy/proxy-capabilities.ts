@@ -5,7 +5,8 @@
 // filters, and would wait forever for secrets of an `sds-grpc` that does not exist. A proxy that lists no extensions at
 // all is taken for istio-proxy.
 
-import type { ProxyReader } from '../../query/reader.ts';
+import type { Obj } from '../../model/object.ts';
+import type { ProxyReader, Reader } from '../../query/reader.ts';
 
 /**
  * Names under which istio-proxy registers the filters that generated configuration uses (Istio proxy,
@@ -23,9 +24,9 @@ export function istioFilters(reader: ProxyReader): boolean {
   return istioExtensions.some(name => reader.hasExtension(name));
 }
 
-/** True if the proxy can take part in mesh mTLS: it has an agent that delivers its workload certificate. */
+/** True if the proxy can take part in mesh mTLS: an agent delivers its workload certificate, or this control plane does. */
 export function meshMtls(reader: ProxyReader): boolean {
-  return istioFilters(reader);
+  return istioFilters(reader) || certificatesOverAds(reader);
 }
 
 /**
@@ -36,3 +37,18 @@ export function metadataExchange(reader: ProxyReader): { readonly on: boolean; r
   const on = reader.feature('PILOT_ENABLE_METADATA_EXCHANGE') && istioFilters(reader);
   return { on, labels: on ? reader.feature('PILOT_MX_ADDITIONAL_LABELS') : '' };
 }
+
+/**
+ * True if this control plane delivers the workload certificate: to a stock Envoy whose stream proves its identity, while there is an authority that
+ * signs. On a stream that proves nothing no key is ever sent, so such a proxy stays outside mesh mTLS.
+ */
+export function certificatesOverAds(reader: ProxyReader): boolean {
+  return !istioFilters(reader) && reader.identity() !== undefined && meshAuthority(reader) !== undefined;
+}
+
+/** What the certificate authority of this control plane says of itself; undefined: there is none. */
+export function meshAuthority(reader: Reader): Obj<'TrustAnchors'> | undefined {
+  return reader.object('TrustAnchors', `${reader.setting('clusterId')}/${AUTHORITY_NAME}`);
+}
+
+export const AUTHORITY_NAME = 'istio-ca';

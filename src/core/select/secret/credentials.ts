@@ -8,17 +8,25 @@
 // Source: Istio pilot/pkg/xds/sds.go, pilot/pkg/model/credentials, pilot/pkg/credentials/kube.
 
 import { base64OfText } from '../../base/base64.ts';
+import { isAuthoritySecret } from '../../kinds/kubernetes/authority-secret.ts';
 import type { VerifiedIdentity } from '../../model/identity.ts';
 import { kubernetesKey } from '../../model/object.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import { gatewayChoices } from '../gateway/gateway-selection.ts';
+import { certificatesOverAds, meshAuthority } from '../proxy/proxy-capabilities.ts';
+import { meshRoots, type WorkloadCredential, workloadCredential } from './workload-credential.ts';
 
 /** Values in padded base64. */
 export type Credential =
   | { readonly kind: 'certificate'; readonly chain: string; readonly key: string; readonly staple: string | undefined }
-  | { readonly kind: 'roots'; readonly roots: string; readonly revoked: string | undefined };
+  | { readonly kind: 'roots'; readonly roots: string; readonly revoked: string | undefined }
+  /** The workload's own; the key is no part of state. */
+  | ({ readonly kind: 'workload' } & WorkloadCredential);
 
 export const CA_SUFFIX = '-cacert';
+/** The workload certificate, and the roots of the mesh: an agent serves them, or this control plane to a proxy without one. */
+export const WORKLOAD_SECRET = 'default';
+export const ROOT_SECRET = 'ROOTCA';
 const OWN = 'kubernetes://';
 const OF_GATEWAY = 'kubernetes-gateway://';
 const CONFIG_MAP = 'configmap://';
@@ -33,6 +41,7 @@ export const credential: Query<string, Credential | undefined> = {
   run: (reader, name) => {
     const identity = reader.identity();
     if (identity === undefined) return undefined;
+    if (name === WORKLOAD_SECRET || name === ROOT_SECRET) return ofWorkload(reader, name);
     const named = parseName(name, identity.namespace);
     if (named === undefined || !isAllowed(reader, named, identity)) return undefined;
     if (named.prefix === CONFIG_MAP) return configMapRoots(reader, named);
@@ -45,6 +54,19 @@ export const credential: Query<string, Credential | undefined> = {
     return undefined;
   },
 };
+
+function ofWorkload(reader: ProxyReader, name: string): Credential | undefined {
+  if (!certificatesOverAds(reader)) return undefined;
+  if (name === ROOT_SECRET) {
+    const crl = meshAuthority(reader)?.spec.crl ?? '';
+    const revoked = crl === '' ? undefined : base64OfText(crl);
+    return { kind: 'roots', roots: base64OfText(reader.get(meshRoots, '')), revoked };
+  }
+  const own = workloadCredential(reader);
+  return own === undefined
+    ? undefined
+    : { kind: 'workload', chain: base64OfText(own.chain), fingerprint: own.fingerprint };
+}
 
 interface Named {
   readonly text: string;
@@ -130,5 +152,9 @@ function rootsIn(data: Values): Credential | undefined {
 
 function secretData(reader: ProxyReader, cluster: string, namespace: string, name: string): Values | undefined {
   const secret = reader.object('Secret', kubernetesKey(cluster, namespace, name));
+  // The authority's own Secret is never served, whatever rights an account has.
+  if (secret !== undefined && isAuthoritySecret(namespace, name, secret.spec.type, reader.setting('systemNamespace'))) {
+    return undefined;
+  }
   return secret === undefined || UNREAD_TYPES.includes(secret.spec.type) ? undefined : secret.spec.data;
 }

@@ -85,9 +85,9 @@ export function withProxyProtocol(sockets: UpstreamSockets, settings: TrafficPol
 }
 
 function meshContext(inputs: UpstreamTlsInputs): CommonTlsContext {
-  const { peerExchange, http2, cipherSuites, ecdhCurves, compliance, subjectAltNames } = inputs;
+  const { peerExchange, http2, cipherSuites, ecdhCurves, compliance, subjectAltNames, overAds } = inputs;
   const accounts = subjectAltNames.length === 0 ? noNames : subjectAltNames;
-  return commonMeshContext(peerExchange, http2, accounts, cipherSuites, ecdhCurves, compliance);
+  return commonMeshContext(peerExchange, http2, accounts, cipherSuites, ecdhCurves, compliance, overAds);
 }
 
 const noNames: readonly string[] = [];
@@ -101,13 +101,14 @@ const commonMeshContext = lastOf(
     cipherSuites: readonly string[],
     ecdhCurves: readonly string[],
     compliance: string,
+    overAds: boolean,
   ): CommonTlsContext => ({
     tlsParams: tlsParameters({ cipherSuites, ecdhCurves, compliance }),
     alpnProtocols: [...(peerExchange ? ['istio-peer-exchange'] : []), 'istio', ...(http2 ? ['h2'] : [])],
-    tlsCertificateSdsSecretConfigs: [workloadSecret(WORKLOAD_SECRET)],
+    tlsCertificateSdsSecretConfigs: [workloadSecret(WORKLOAD_SECRET, overAds)],
     combinedValidationContext: {
       defaultValidationContext: names(subjectAltNames),
-      validationContextSdsSecretConfig: workloadSecret(ROOT_SECRET),
+      validationContextSdsSecretConfig: workloadSecret(ROOT_SECRET, overAds),
     },
   }),
 );

@@ -3,20 +3,23 @@
 // ConstructSdsSecretConfigForCredential).
 
 import { CREDENTIAL_SDS_CLUSTER } from '../../../core/select/cluster/cluster-names.ts';
-import { CA_SUFFIX } from '../../../core/select/secret/credentials.ts';
+import { CA_SUFFIX, ROOT_SECRET, WORKLOAD_SECRET } from '../../../core/select/secret/credentials.ts';
+
 import { ApiConfigSource_ApiType, ApiVersion, type ConfigSource, type SdsSecretConfig } from '../../proto/types.gen.ts';
+
+export { ROOT_SECRET, WORKLOAD_SECRET };
 
 /** The bootstrap cluster of the agent's socket. */
 export const AGENT_SDS_CLUSTER = 'sds-grpc';
 /** The bootstrap cluster of an SDS server for files. */
 export const FILE_SDS_CLUSTER = 'sds-files-grpc';
-/** The workload certificate, and the roots of the mesh. */
-export const WORKLOAD_SECRET = 'default';
-export const ROOT_SECRET = 'ROOTCA';
 
-/** The workload certificate or the mesh's roots, from the agent; waited for without limit. */
-export function workloadSecret(name: typeof WORKLOAD_SECRET | typeof ROOT_SECRET): SdsSecretConfig {
-  return { name, sdsConfig: agentSource };
+/**
+ * The workload certificate or the mesh's roots: from the agent, waited for without limit, or over ADS. Envoy finds a secret's provider by name and
+ * source, so the source of one name is the same everywhere and always.
+ */
+export function workloadSecret(name: typeof WORKLOAD_SECRET | typeof ROOT_SECRET, overAds: boolean): SdsSecretConfig {
+  return overAds ? adsSecret(name) : { name, sdsConfig: agentSource };
 }
 
 const agentSource: ConfigSource = { ...grpcSource(AGENT_SDS_CLUSTER), initialFetchTimeout: { seconds: 0, nanos: 0 } };
@@ -39,8 +42,13 @@ const INVALID = 'invalid://';
  * cluster of the server for names that begin with `sds://`: CREDENTIAL_SDS_CLUSTER knows them with that beginning,
  * others without; '': this control plane does; undefined: it is a provider of a service that does not exist.
  */
-export function credentialSecret(credentialName: string, ca: boolean, external: string | undefined): SdsSecretConfig {
-  if (credentialName.startsWith('builtin://')) return workloadSecret(ca ? ROOT_SECRET : WORKLOAD_SECRET);
+export function credentialSecret(
+  credentialName: string,
+  ca: boolean,
+  external: string | undefined,
+  overAds = false,
+): SdsSecretConfig {
+  if (credentialName.startsWith('builtin://')) return workloadSecret(ca ? ROOT_SECRET : WORKLOAD_SECRET, overAds);
   if (credentialName.startsWith(INVALID)) return adsSecret(INVALID);
   const name = ca ? `${credentialName}${CA_SUFFIX}` : credentialName;
   if (!name.startsWith(EXTERNAL)) return controlPlaneSecret(name);

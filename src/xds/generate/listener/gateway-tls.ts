@@ -87,7 +87,7 @@ function userContext(inputs: GatewayTlsInputs, validates: boolean): CommonTlsCon
 
 function credentialContext(inputs: GatewayTlsInputs, names: readonly string[], validates: boolean): CommonTlsContext {
   const { tls, externalSds } = inputs;
-  const certificates = names.map(name => credentialSecret(name, false, externalSds));
+  const certificates = names.map(name => credentialSecret(name, false, externalSds, inputs.overAds));
   if (!validates) {
     const named = (tls.subjectAltNames ?? []).length > 0;
     return {
@@ -103,17 +103,17 @@ function credentialContext(inputs: GatewayTlsInputs, names: readonly string[], v
         verifyCertificateSpki: orNone(tls.verifyCertificateSpki ?? []),
         verifyCertificateHash: orNone(tls.verifyCertificateHash ?? []),
       },
-      validationContextSdsSecretConfig: authority(tls, names[0]!, externalSds),
+      validationContextSdsSecretConfig: authority(inputs, names[0]!),
     },
   };
 }
 
 /** A secret named for the purpose, else the one that goes with the certificate. */
-function authority(tls: ServerTLSSettings, name: string, externalSds: string | undefined): SdsSecretConfig {
+function authority({ tls, externalSds, overAds }: GatewayTlsInputs, name: string): SdsSecretConfig {
   const own = tls.caCertCredentialName;
   return own === undefined || own === ''
-    ? credentialSecret(name, true, externalSds)
-    : credentialSecret(own, false, externalSds);
+    ? credentialSecret(name, true, externalSds, overAds)
+    : credentialSecret(own, false, externalSds, overAds);
 }
 
 interface CertificateFiles {

@@ -4,6 +4,7 @@
 
 import type { Generator } from '../../../core/query/memo.ts';
 import type { FileCertificates, MeshTlsSettings } from '../../../core/select/listener/mesh-tls.ts';
+
 import { any } from '../../proto/any.ts';
 import {
   type CertificateValidationContext,
@@ -29,8 +30,11 @@ export function workloadSecrets(files: FileCertificates): {
 } {
   const source = files.fileSource ? FILE_SDS_CLUSTER : AGENT_SDS_CLUSTER;
   return {
-    certificate: files.certificate === '' ? workloadSecret(WORKLOAD_SECRET) : clusterSecret(files.certificate, source),
-    root: files.root === '' ? workloadSecret(ROOT_SECRET) : clusterSecret(files.root, source),
+    certificate:
+      files.certificate === ''
+        ? workloadSecret(WORKLOAD_SECRET, files.overAds)
+        : clusterSecret(files.certificate, source),
+    root: files.root === '' ? workloadSecret(ROOT_SECRET, files.overAds) : clusterSecret(files.root, source),
   };
 }
 

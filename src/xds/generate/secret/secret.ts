@@ -16,7 +16,15 @@ export const secret: Generator<SecretInputs, Resource<Secret>> = {
   run: inputs => ({ name: inputs.name, message: { name: inputs.name, ...contents(inputs) }, problems: [] }),
 };
 
+/** Stands in place of a key that is no part of state; the fingerprint of its certificate follows. */
+export const KEY_PLACEHOLDER = 'periplus:key-of:';
+
 function contents(found: SecretInputs): Secret {
+  if (found.kind === 'workload') {
+    const { chain, fingerprint } = found;
+    const privateKey = { inlineString: `${KEY_PLACEHOLDER}${fingerprint}` };
+    return { tlsCertificate: { certificateChain: inline(chain), privateKey } };
+  }
   if (found.kind === 'roots') {
     const { roots, revoked } = found;
     return {

@@ -63,6 +63,9 @@ const VERSIONS: readonly (readonly [string, string])[] = [
   ['periplus.internal/v1', 'JwksDocument'],
   ['periplus.internal/v1', 'Leadership'],
   ['periplus.internal/v1', 'WriteRefusal'],
+  ...['SecretAccess', 'SpiffeBundle', 'TokenIssuer', 'TrustAnchors', 'WorkloadCertificate'].map(
+    kind => ['periplus.internal/v1', kind] as const,
+  ),
 ];
 
 test.each(VERSIONS)('the kind %s %s is known', (apiVersion, kind) => {

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { ResourceSet } from '../../../../src/xds/engine/resource-set.ts';
 import { deltaDiscoveryResponse, discoveryResponse } from '../../../../src/xds/serve/discovery.ts';
+import { noKeys } from '../../../../src/xds/serve/private-keys.ts';
 import { type ResponseContent, SharedBodies } from '../../../../src/xds/serve/shared-bodies.ts';
 import { typeOf } from '../../../../src/xds/wire/registry.ts';
 
@@ -81,7 +82,7 @@ describe('response bodies', () => {
       removed: none,
     });
     const sizes = lists.map(list => new SharedBodies().pieces(content(list), '')[0]!.length);
-    const bodies = new SharedBodies(sizes[0]! + sizes[2]!);
+    const bodies = new SharedBodies(noKeys, sizes[0]! + sizes[2]!);
     const [first] = bodies.pieces(content(lists[0]!), '');
     bodies.pieces(content(lists[1]!), '');
     bodies.pieces(content(lists[0]!), '');

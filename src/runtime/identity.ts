@@ -1,0 +1,243 @@
+// Identity in the process: the authority, the ways to prove who one is, the signing service and the secure port, put together and started. What each of
+// them decides is decided in src/identity.
+//
+// Invariant: the plaintext port answers whether or not identity works; without an authority the secure port refuses every handshake.
+
+import type { Metrics } from '../admin/metrics.ts';
+import type { Unrecorded } from '../core/event.ts';
+import type { Peer } from '../core/model/caller.ts';
+import type { State } from '../core/state.ts';
+import { accountsOf, podsOf } from '../identity/accounts.ts';
+import { whyNotAdmitted } from '../identity/admission.ts';
+import { type Authentication, type Authenticator, authenticate } from '../identity/authenticate/authenticator.ts';
+import { clientCertificate } from '../identity/authenticate/client-certificate.ts';
+import { forwarded } from '../identity/authenticate/forwarded.ts';
+import type { KeySet } from '../identity/authenticate/jwt.ts';
+import { jwtRuleOf, oidc } from '../identity/authenticate/oidc.ts';
+import { tokenKeys } from '../identity/authenticate/token-keys.ts';
+import { tokenReview } from '../identity/authenticate/token-review.ts';
+import { type Authority, type Issued, SigningError } from '../identity/authority.ts';
+import { type OpenedAuthority, openAuthority } from '../identity/authority-source.ts';
+import type { ClusterCall } from '../identity/cluster-call.ts';
+import { type CertificateRequest, CSR_METHOD, CsrService } from '../identity/csr-service.ts';
+import { decodeCertificateRequest, encodeCertificateResponse } from '../identity/csr-wire.ts';
+import { whyNotImpersonated } from '../identity/impersonation.ts';
+import { issuerKeys } from '../identity/issuer-keys.ts';
+import { rootInFiles } from '../identity/root-in-files.ts';
+import { PLUGGED_SECRET_NAME, ROOT_SECRET_NAME, rootInSecret, secretTexts } from '../identity/root-in-secret.ts';
+import type { UnaryMethod } from '../xds/grpc/server.ts';
+import type { Entrance } from '../xds/serve/hub.ts';
+import type { Clock } from './clock.ts';
+import { countIdentity } from './identity-metrics.ts';
+import type { IdentityOptions } from './identity-options.ts';
+import type { Log } from './log.ts';
+import { StartFault } from './start-fault.ts';
+
+export interface IdentityParts {
+  readonly options: IdentityOptions;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** The newest folded state. */
+  readonly state: () => State;
+  /** Everything is known that has to be. */
+  readonly ready: () => boolean;
+  readonly record: (facts: readonly Unrecorded[]) => Promise<unknown>;
+  /** Undefined: there is no cluster. */
+  readonly call: ClusterCall | undefined;
+}
+
+const RETRY_MS_MIN = 1_000;
+const RETRY_MS_MAX = 60_000;
+
+export class Identity {
+  readonly #parts: IdentityParts;
+  readonly #authenticators: readonly Authenticator[];
+  readonly #csr: CsrService;
+  readonly #closers: (() => void)[] = [];
+  readonly #listeners: ((authority: Authority) => void)[] = [];
+  #authority: OpenedAuthority | undefined;
+  #isStopped = false;
+
+  constructor(parts: IdentityParts) {
+    this.#parts = parts;
+    this.#authenticators = authenticatorsOf(parts);
+    this.#csr = this.#csrService();
+  }
+
+  /** Undefined: there is none, or not yet. */
+  get authority(): Authority | undefined {
+    return this.#authority?.authority;
+  }
+
+  /** Calls back when there is an authority, at once if there is one already. */
+  onAuthority(listener: (authority: Authority) => void): void {
+    if (this.#authority !== undefined) listener(this.#authority.authority);
+    this.#listeners.push(listener);
+  }
+
+  /** Unary methods of the xDS server. */
+  get methods(): Readonly<Record<string, UnaryMethod>> {
+    const { caServer } = this.#parts.options.settings;
+    return caServer ? { [CSR_METHOD]: (peer, request) => this.#create(peer, request) } : {};
+  }
+
+  /** Who may open a stream, and as whom. A stream in the clear is let in unproven, unless proof is demanded there too; a key is never sent on it. */
+  async entranceOf(peer: Peer): Promise<Entrance> {
+    const { xdsAuth, xdsAuthPlaintext } = this.#parts.options.settings;
+    if (!xdsAuth || (!peer.secure && !xdsAuthPlaintext)) return { caller: undefined };
+    const who = await this.#authenticate(peer);
+    if (who.kind === 'proven') return { caller: who.caller, inTheClear: !peer.secure };
+    this.#parts.log(
+      'info',
+      `a stream from ${peer.address || 'a socket'} proves no identity: ${who.reasons.join('; ')}`,
+    );
+    return who.kind === 'unavailable'
+      ? { refused: 'UNAVAILABLE', message: 'identities cannot be verified right now' }
+      : { refused: 'UNAUTHENTICATED', message: 'authentication failure' };
+  }
+
+  /** Undefined: this client certificate, whose chain verifies, may come in. */
+  admits(certificate: Uint8Array): string | undefined {
+    return whyNotAdmitted(certificate, [this.#trustDomain()]);
+  }
+
+  /** Resolves when there is an authority, or when it is clear that there will be none for a while: then it is tried again in the background. */
+  async start(): Promise<void> {
+    const { settings } = this.#parts.options;
+    if (!settings.caServer || settings.externalCa !== '') return;
+    await this.#open(RETRY_MS_MIN);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#authority?.close();
+    for (const close of this.#closers) close();
+  }
+
+  async #open(retryMs: number): Promise<void> {
+    const { options, clock, log, call } = this.#parts;
+    try {
+      const opened = await openAuthority({
+        settings: options.settings,
+        store: this.#store(),
+        remote: this.#remote(),
+        trustDomain: this.#trustDomain(),
+        now: () => clock.now(),
+        log,
+        readOnly: options.readOnly,
+      });
+      if (this.#isStopped) return opened.close();
+      this.#authority = opened;
+      for (const listener of this.#listeners) listener(opened.authority);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      // Files do not mend themselves; an API server does.
+      if (call === undefined || options.readOnly) throw new StartFault(`certificate authority: ${why}`);
+      log('error', `there is no certificate authority yet: ${why}; trying again in ${retryMs / 1_000} s`);
+      const timer = clock.after(retryMs, () => void this.#open(Math.min(RETRY_MS_MAX, retryMs * 2)));
+      this.#closers.push(() => timer.cancel());
+    }
+  }
+
+  #store() {
+    const { options, call, state } = this.#parts;
+    if (call === undefined) return rootInFiles(options.caFolder);
+    const name = options.settings.useCacertsForSelfSigned ? PLUGGED_SECRET_NAME : ROOT_SECRET_NAME;
+    return rootInSecret(call, state().settings.systemNamespace, name);
+  }
+
+  #remote() {
+    const { options, call, state } = this.#parts;
+    if (call === undefined || !options.settings.useRemoteCerts) return undefined;
+    return async () => {
+      const { status, body } = await call(
+        'GET',
+        `/api/v1/namespaces/${state().settings.systemNamespace}/secrets/${PLUGGED_SECRET_NAME}`,
+      );
+      return status === 200 && typeof body === 'object' && body !== null && !Array.isArray(body)
+        ? secretTexts(body as Parameters<typeof secretTexts>[0])
+        : undefined;
+    };
+  }
+
+  #authenticate(peer: Peer): Promise<Authentication> {
+    return authenticate(this.#authenticators, peer);
+  }
+
+  #csrService(): CsrService {
+    const { options, log, metrics, state, ready, record } = this.#parts;
+    const pods = podsOf(state);
+    return new CsrService({
+      authenticate: async peer => {
+        const { xdsAuth, xdsAuthPlaintext } = options.settings;
+        if (xdsAuth && (peer.secure || xdsAuthPlaintext)) return this.#authenticate(peer);
+        return { kind: 'refused', reasons: ['callers are not authenticated on this port'] };
+      },
+      whyNotImpersonated: (caller, requested) =>
+        whyNotImpersonated(caller, requested, {
+          trusted: options.settings.trustedNodeAccounts,
+          trustDomains: [this.#trustDomain()],
+          pods,
+        }),
+      sign: (request, identities) => this.#sign(request, identities),
+      audit: fact =>
+        void record([fact]).catch((error: unknown) => log('warn', `an audit fact is lost: ${String(error)}`)),
+      log,
+      ready,
+      count: countIdentity(metrics.registry, () => this.#csr.underWay),
+    });
+  }
+
+  async #sign({ csr, validitySeconds }: CertificateRequest, identities: readonly string[]): Promise<Issued> {
+    const authority = this.authority;
+    if (authority === undefined) throw new SigningError('CA_NOT_READY', 'Istio CA is not ready');
+    return authority.sign(csr, identities, validitySeconds);
+  }
+
+  async #create(peer: Peer, bytes: Buffer): ReturnType<UnaryMethod> {
+    let request: CertificateRequest;
+    try {
+      request = decodeCertificateRequest(bytes);
+    } catch {
+      return { code: 'INVALID_ARGUMENT', message: 'not a certificate request' };
+    }
+    const answer = await this.#csr.create(peer, request);
+    return 'certChain' in answer ? encodeCertificateResponse(answer.certChain) : answer;
+  }
+
+  #trustDomain(): string {
+    return trustDomainIn(this.#parts.state());
+  }
+}
+
+function trustDomainIn(state: State): string {
+  const domain = state.mesh.effective.trustDomain;
+  return typeof domain === 'string' && domain !== '' ? domain : 'cluster.local';
+}
+
+function authenticatorsOf({ options, state, clock, call }: IdentityParts): readonly Authenticator[] {
+  const { settings, tokenCheck } = options;
+  const trustDomain = (): string => trustDomainIn(state());
+  const { clusterId: own, clusterAliases: aliases } = state().settings;
+  const clusters = { own, aliases };
+  const { audiences } = settings;
+  const now = (): number => clock.now();
+  const keysOf = (name: string): KeySet | undefined => issuerKeys(state(), name);
+  const found: Authenticator[] = [clientCertificate];
+  if (settings.jwtRule !== '') {
+    const rule = jwtRuleOf(settings.jwtRule);
+    found.push(oidc({ rule, keys: () => keysOf(OIDC_ISSUER), trustDomain, now }));
+  }
+  if (tokenCheck === 'keys' || options.tokenKeys !== undefined) {
+    found.push(tokenKeys({ clusters, keysOf, audiences, accounts: accountsOf(state), trustDomain, now }));
+  } else if (call !== undefined) {
+    const callOf = (cluster: string): ClusterCall | undefined => (cluster === own ? call : undefined);
+    found.push(tokenReview({ clusters, callOf, audiences, trustDomain }));
+  }
+  if (settings.trustedGatewayCidrs.length > 0) found.push(forwarded(settings.trustedGatewayCidrs));
+  return found;
+}
+
+/** The name under which the keys of JWT_RULE are kept. */
+export const OIDC_ISSUER = 'oidc';

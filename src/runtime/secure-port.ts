@@ -1,0 +1,148 @@
+// The secure port: opened when the process starts, given a certificate as soon as there is one, and a new one whenever files or authority change.
+
+import { isIP } from 'node:net';
+import type { Authority } from '../identity/authority.ts';
+import type { SigningBundle } from '../identity/bundle.ts';
+import {
+  readServingFiles,
+  type ServingCertificate,
+  servingFiles,
+  servingNames,
+  signedServingCertificate,
+  watchServingFiles,
+} from '../identity/serving.ts';
+import { SecurePort } from '../xds/grpc/secure-port.ts';
+import type { XdsServer } from '../xds/grpc/server.ts';
+import type { Identity, IdentityParts } from './identity.ts';
+import type { Address } from './serve-options.ts';
+
+export interface OpenedPort {
+  readonly port: number;
+  close(): void;
+}
+
+/** Half of the life of a certificate of ten years is never reached; that of an authority with a short one is. */
+const LOOK_MS = 60_000;
+
+/** Resolves when the port is bound. */
+export async function openSecurePort(
+  address: Address,
+  xds: XdsServer,
+  identity: Identity,
+  parts: IdentityParts,
+): Promise<OpenedPort> {
+  const { options, log } = parts;
+  const port = new SecurePort(xds.injector(), {
+    settings: options.tls,
+    material: undefined,
+    admits: certificate => identity.admits(certificate),
+    log,
+  });
+  const serving = new Serving(port, parts);
+  await serving.begin(identity);
+  const bound = await port.listen(address.host, address.port);
+  return {
+    port: bound,
+    close: () => {
+      serving.stop();
+      port.close();
+    },
+  };
+}
+
+class Serving {
+  readonly #port: SecurePort;
+  readonly #parts: IdentityParts;
+  readonly #closers: (() => void)[] = [];
+  #clientRoots = '';
+  #current: ServingCertificate | undefined;
+  #making: Promise<void> = Promise.resolve();
+
+  constructor(port: SecurePort, parts: IdentityParts) {
+    this.#port = port;
+    this.#parts = parts;
+  }
+
+  async begin(identity: Identity): Promise<void> {
+    const { options, log } = this.#parts;
+    const files = await servingFiles(options.servingFiles);
+    if (files !== undefined) {
+      const read = async (): Promise<void> => this.#use(await readServingFiles(files));
+      const failed = (error: unknown): void => log('error', `the serving certificate stays as it is: ${textOf(error)}`);
+      await read().catch(failed);
+      this.#closers.push(watchServingFiles(files, () => void read().catch(failed), failed));
+      identity.onAuthority(authority => this.#trust(authority.bundle));
+      return;
+    }
+    if (options.settings.certProvider !== 'istiod') {
+      log(
+        'warn',
+        `PILOT_CERT_PROVIDER ${options.settings.certProvider}: the secure port has no certificate without files`,
+      );
+      return;
+    }
+    const first = new Promise<void>(resolve => {
+      identity.onAuthority(authority => {
+        const renew = (): Promise<void> => {
+          this.#trust(authority.bundle);
+          this.#making = this.#making.then(() => this.#sign(authority));
+          return this.#making;
+        };
+        authority.onReplaced(() => void renew());
+        void renew().then(resolve);
+        const timer = setInterval(() => this.#considerAge(renew), LOOK_MS);
+        timer.unref();
+        this.#closers.push(() => clearInterval(timer));
+      });
+    });
+    if (identity.authority !== undefined) await first;
+  }
+
+  stop(): void {
+    for (const close of this.#closers) close();
+  }
+
+  #trust({ roots }: SigningBundle): void {
+    // Certificates of a root that was replaced are good as long as its workloads may hold them.
+    if (!this.#clientRoots.includes(roots)) this.#clientRoots += roots.endsWith('\n') ? roots : `${roots}\n`;
+    if (this.#current !== undefined) this.#use(this.#current);
+  }
+
+  async #sign(authority: Authority): Promise<void> {
+    const { state, log, options } = this.#parts;
+    const { settings, mesh } = state();
+    const proxyConfig = mesh.effective.defaultConfig as { readonly discoveryAddress?: string } | undefined;
+    const names = servingNames({
+      namespace: settings.systemNamespace,
+      revision: settings.revision,
+      customHosts: options.settings.customHosts,
+      discoveryAddress: proxyConfig?.discoveryAddress ?? '',
+    });
+    try {
+      this.#use(
+        await signedServingCertificate(
+          authority,
+          names.filter(name => isIP(name) === 0),
+        ),
+      );
+      log('info', `the secure port is ${names.join(', ')}`);
+    } catch (error) {
+      log('error', `the serving certificate stays as it is: ${textOf(error)}`);
+    }
+  }
+
+  #considerAge(renew: () => Promise<void>): void {
+    const due = this.#current?.renewAt;
+    if (due !== undefined && this.#parts.clock.now() >= due) void renew();
+  }
+
+  #use(serving: ServingCertificate): void {
+    const { certificate, key, roots } = serving;
+    this.#port.use({ certificate, key, clientRoots: this.#clientRoots === '' ? roots : this.#clientRoots });
+    this.#current = serving;
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

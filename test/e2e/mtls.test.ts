@@ -1,0 +1,242 @@
+// Mesh mTLS between two stock Envoys without any agent: each gets its certificate from Periplus over its own authenticated stream, under STRICT.
+// Traffic of unchanged applications is encrypted, plaintext is refused, and a certificate is exchanged under load without a failed request.
+// Needs an Envoy, root and Linux.
+
+import { type FileHandle, mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/base/json.ts';
+import { bootstrap, findEnvoy } from '../../src/demo/envoy.ts';
+import { ISSUER, type TokenMaker, tokenMaker } from '../identity/tokens.ts';
+import { Node, type Pod, SIDECAR_GID, whyNoPods } from './interception/pods.ts';
+import { canRun } from './suite.ts';
+
+const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
+const HERE = join(import.meta.dirname, 'interception');
+const READY_MS_MAX = 90_000;
+const SERVICE = '10.96.0.20';
+/** Each certificate is renewed after half of this. */
+const LIFE = '20s';
+const LOAD_REQUESTS = 150;
+
+const found = await findEnvoy(line => process.stderr.write(`${line}\n`));
+const missing = 'missing' in found ? found.missing : whyNoPods();
+const runs = canRun('test/e2e/mtls.test.ts', missing);
+const binary = 'binary' in found ? found.binary : '';
+
+const STRICT = `
+apiVersion: security.istio.io/v1
+kind: PeerAuthentication
+metadata: { name: default, namespace: istio-system }
+spec: { mtls: { mode: STRICT } }
+`;
+
+describe.runIf(runs)('mesh mTLS between stock Envoys', () => {
+  let folder: string;
+  let node: Node;
+  let client: Pod;
+  let reviews: Pod;
+  let outside: Pod;
+  let tokens: TokenMaker;
+  const logs: FileHandle[] = [];
+  const logOf = (name: string): string => join(folder, `${name}.log`);
+  const logTo = async (name: string): Promise<number> => {
+    const file = await open(logOf(name), 'w');
+    logs.push(file);
+    return file.fd;
+  };
+  const adminOf = (pod: Pod): string => join(folder, `${pod.name}.admin`);
+
+  const sidecar = async (pod: Pod, roots: string): Promise<void> => {
+    const id = `sidecar~${pod.address}~${pod.name}.default~default.svc.cluster.local`;
+    const metadata = {
+      NAMESPACE: 'default',
+      CLUSTER_ID: 'Kubernetes',
+      INTERCEPTION_MODE: 'REDIRECT',
+      INSTANCE_IPS: pod.address,
+      LABELS: { app: pod.name },
+      SERVICE_ACCOUNT: pod.name,
+    };
+    const plain = bootstrap({
+      node: { id, cluster: `${pod.name}.default`, metadata },
+      protocol: pod === client ? 'delta' : 'sotw',
+      admin: { pipe: adminOf(pod) },
+      xds: { host: `${pod.address.slice(0, -1)}1`, port: 15_012 },
+    });
+    const config = secured(plain, roots, tokens.token(`default/${pod.name}`));
+    const flags = ['--disable-hot-restart', '--concurrency', '1', '-l', 'warning'];
+    const output = await logTo(`envoy-${pod.name}`);
+    pod.start([binary, '--config-yaml', JSON.stringify(config), ...flags], { gid: SIDECAR_GID, output });
+    await pod.run('sh', join(HERE, 'redirect.sh'), String(SIDECAR_GID));
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'periplus-mtls-'));
+    tokens = tokenMaker();
+    await mkdir(join(folder, 'config'));
+    const mesh = await readFile(join(HERE, 'config/mesh.yaml'), 'utf8');
+    const labelled = mesh.replaceAll('labels: { app: ', 'labels: { security.istio.io/tlsMode: istio, app: ');
+    await writeFile(join(folder, 'config/mesh.yaml'), labelled);
+    await writeFile(join(folder, 'config/strict.yaml'), STRICT);
+    await writeFile(join(folder, 'keys.json'), tokens.jwks);
+    node = await Node.make();
+    client = await node.pod('client', '10.77.1');
+    reviews = await node.pod('reviews', '10.77.2');
+    outside = await node.pod('outside', '192.0.2');
+    const app = [process.execPath, join(HERE, 'pod-app.mjs'), 'serve'];
+    reviews.start([...app, 'reviews', 'http:8080', 'tcp:9001'], { output: await logTo('reviews') });
+    const addresses = [
+      '--grpcAddr',
+      ':15010',
+      '--secureGrpcAddr',
+      ':15012',
+      '--monitoringAddr',
+      ':15014',
+      '--httpAddr',
+      ':8080',
+    ];
+    const files = ['--configDir', join(folder, 'config'), '--meshConfig', join(folder, 'none')];
+    const keys = ['--tokenKeys', join(folder, 'keys.json'), '--tokenIssuer', ISSUER];
+    const serve = [
+      process.execPath,
+      CLI,
+      'serve',
+      ...files,
+      ...addresses,
+      ...keys,
+      '--journal',
+      join(folder, 'journal.db'),
+    ];
+    node.here.start(['env', `DEFAULT_WORKLOAD_CERT_TTL=${LIFE}`, ...serve], { output: await logTo('plane') });
+    const root = join(folder, 'ca/root-cert.pem');
+    await until('the control plane serves', async () =>
+      (await readFile(logOf('plane'), 'utf8')).includes('over TLS on 15012'),
+    );
+    await sidecar(client, root);
+    await sidecar(reviews, root);
+    await until('the Envoys are live', async () => {
+      const states = await Promise.all([client, reviews].map(pod => admin(adminOf(pod), '/ready')));
+      return states.every(text => text.startsWith('LIVE'));
+    });
+    await until('requests pass', async () => (await ask(client, `http://${SERVICE}/`, 'reviews')) === 200);
+  }, READY_MS_MAX * 2);
+  afterAll(async () => {
+    await node?.end();
+    for (const log of logs) await log.close();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
+    const end = Date.now() + READY_MS_MAX;
+    while (!(await holds().catch(() => false))) {
+      if (Date.now() > end) {
+        const names = ['plane', 'envoy-client', 'envoy-reviews', 'reviews'];
+        const texts = await Promise.all(
+          names.map(async name => `${name}: ${await readFile(logOf(name), 'utf8').catch(() => '')}`),
+        );
+        throw new Error(`not within ${READY_MS_MAX} ms: ${what}\n${texts.join('\n').slice(-8_000)}`);
+      }
+      await new Promise(resolve => setTimeout(resolve, 200));
+    }
+  };
+
+  const ask = async (pod: Pod, ...args: readonly string[]): Promise<number> => {
+    const output = await pod.run(process.execPath, join(HERE, 'pod-app.mjs'), 'get', ...args);
+    return (JSON.parse(output) as { readonly status: number }).status;
+  };
+  const stat = async (pod: Pod, name: RegExp): Promise<number> => {
+    const lines = (await admin(adminOf(pod), '/stats')).split('\n');
+    return lines.filter(line => name.test(line)).reduce((sum, line) => sum + Number(line.split(': ')[1]), 0);
+  };
+  const serialOf = async (pod: Pod): Promise<string> => {
+    const { certificates } = JSON.parse(await admin(adminOf(pod), '/certs')) as {
+      readonly certificates: readonly { readonly cert_chain: readonly { readonly serial_number: string }[] }[];
+    };
+    return certificates
+      .flatMap(({ cert_chain: chain }) => chain.map(one => one.serial_number))
+      .sort()
+      .join(' ');
+  };
+
+  it('encrypts what the applications send each other, HTTP and TCP', { timeout: READY_MS_MAX }, async () => {
+    const handshakes = /^listener\..*_15006\.ssl\.handshake: /;
+    const before = await stat(reviews, handshakes);
+    expect(await ask(client, `http://${SERVICE}/books`, 'reviews')).toBe(200);
+    const said = await client.run(process.execPath, join(HERE, 'pod-app.mjs'), 'say', SERVICE, '9000', 'hello');
+    expect(said.trim()).toBe('reviews got hello');
+    expect(await stat(reviews, handshakes)).toBeGreaterThan(before);
+    expect(await stat(client, /^cluster\.outbound\|80\|.*\.ssl\.handshake: /)).toBeGreaterThan(0);
+  });
+
+  it('refuses plaintext from outside the mesh', { timeout: READY_MS_MAX }, async () => {
+    await expect(ask(outside, `http://${reviews.address}:8080/c`)).rejects.toThrow();
+  });
+
+  it('exchanges certificates under load without a failed request', { timeout: READY_MS_MAX }, async () => {
+    const before = await Promise.all([client, reviews].map(serialOf));
+    let asked = 0;
+    let failed = 0;
+    const renewed = async (): Promise<boolean> => {
+      const now = await Promise.all([client, reviews].map(serialOf));
+      return now.every((serial, i) => serial !== '' && serial !== before[i]);
+    };
+    while (asked < LOAD_REQUESTS || !(await renewed())) {
+      asked++;
+      if ((await ask(client, `http://${SERVICE}/load/${asked}`, 'reviews').catch(() => 0)) !== 200) failed++;
+      if (asked > LOAD_REQUESTS * 3) break;
+    }
+    expect(await renewed()).toBe(true);
+    expect(failed).toBe(0);
+  });
+
+  it('keeps no private key in the journal', async () => {
+    // What was written last stands in the write-ahead log.
+    const files = ['journal.db', 'journal.db-wal'].map(name => readFile(join(folder, name), 'latin1'));
+    const text = (await Promise.all(files)).join('');
+    expect(text).toContain('CertificateIssued');
+    expect(text).not.toMatch(/PRIVATE KEY/);
+  });
+});
+
+/** The stream to the control plane over TLS, with a token. */
+function secured(config: JsonObject, roots: string, token: string): JsonObject {
+  const text = JSON.stringify(config);
+  const parsed = JSON.parse(text) as {
+    dynamic_resources: { ads_config: { grpc_services: Record<string, unknown>[] } };
+    static_resources: { clusters: Record<string, unknown>[] };
+  };
+  parsed.dynamic_resources.ads_config.grpc_services[0]!.initial_metadata = [
+    { key: 'authorization', value: `Bearer ${token}` },
+  ];
+  parsed.static_resources.clusters[0]!.transport_socket = {
+    name: 'envoy.transport_sockets.tls',
+    typed_config: {
+      '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
+      sni: 'istiod.istio-system.svc',
+      common_tls_context: {
+        alpn_protocols: ['h2'],
+        validation_context: {
+          trusted_ca: { filename: roots },
+          match_typed_subject_alt_names: [{ san_type: 'DNS', matcher: { exact: 'istiod.istio-system.svc' } }],
+        },
+      },
+    },
+  };
+  return parsed as unknown as JsonObject;
+}
+
+/** One page of an Envoy's admin address, a socket in the file system. */
+function admin(socketPath: string, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get({ socketPath, path }, response => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve(text));
+    }).on('error', reject);
+  });
+}
