@@ -37,17 +37,33 @@ const resolvedVirtualService: Query<string, ResolvedVirtualService | undefined> 
     const obj = reader.object('VirtualService', key);
     if (obj === undefined || isDelegate(obj)) return undefined;
     const spec = resolveSpec(reader, obj);
+    const wanted = spec.gateways === undefined || spec.gateways.length === 0 ? ['mesh'] : spec.gateways;
+    const gateways = takesForeignHost(reader, obj.namespace, spec) ? wanted.filter(name => name !== 'mesh') : wanted;
+    if (gateways.length === 0) return undefined;
     return {
       obj,
       name: obj.name,
       namespace: obj.namespace,
       hosts: spec.hosts ?? [],
-      gateways: spec.gateways === undefined || spec.gateways.length === 0 ? ['mesh'] : spec.gateways,
+      gateways,
       spec,
       exports: exportsOf(spec.exportTo, reader.mesh('defaultVirtualServiceExportTo'), obj.namespace),
     };
   },
 };
+
+/**
+ * Opt-in guard against ISTIO-SECURITY-2026-002: with PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS, a VirtualService that names a Kubernetes service of
+ * another namespace, or a wildcard over such, does not apply to traffic inside the mesh. Gateways are not guarded: their owners bind them.
+ */
+function takesForeignHost(reader: Reader, namespace: string, { hosts = [] }: SpecOf<'VirtualService'>): boolean {
+  if (!reader.feature('PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS')) return false;
+  return hosts.some(host => {
+    if (host === '*') return true;
+    const [, owner] = /^[^.]+\.([^.]+)\.svc\./.exec(host) ?? [];
+    return owner === undefined ? /^\*\.svc\./.test(host) : owner !== namespace;
+  });
+}
 
 /** All that apply, by creation time, name, namespace. */
 export const virtualServices: Query<'', readonly ResolvedVirtualService[]> = {
