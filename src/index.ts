@@ -14,6 +14,8 @@ export type { KindName } from './core/model/kind.ts';
 export type { Obj } from './core/model/object.ts';
 export type { State } from './core/state.ts';
 export type {
+  ClusterConfigStore,
+  ClusterWritten,
   ConfigStore,
   ListOptions,
   ObjectName,
@@ -24,7 +26,7 @@ export type {
 } from './core/stores/config-store.ts';
 export { MemoryStore } from './core/stores/memory-store.ts';
 export { type HeldResources, heldIn, type MeshTexts } from './offline/held.ts';
-export type { AdapterOptions, KubeOptions } from './runtime/adapters.ts';
+export type { AdapterOptions, KubeOptions, WriteOptions } from './runtime/adapters.ts';
 export { type Clock, systemClock, type Timer } from './runtime/clock.ts';
 export type { ConfigEvent, ConfigEventHandler } from './runtime/config-store.ts';
 export { type EmbeddedConfig, type EmbeddedPlane, type EmbeddedStore, startControlPlane } from './runtime/embed.ts';

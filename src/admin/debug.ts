@@ -13,6 +13,7 @@ import { proxyNamed } from '../history/proxies.ts';
 import { proxyStatusAt } from '../history/proxy-status.ts';
 import type { Journal } from '../journal/journal.ts';
 import { findingsOf } from '../offline/findings.ts';
+import { wishReport, wishReportJson } from '../offline/wishes.ts';
 import { encodeResource } from '../xds/engine/encode.ts';
 import type { Engine } from '../xds/engine/engine.ts';
 import type { XdsServer } from '../xds/grpc/server.ts';
@@ -62,6 +63,7 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
     ['/debug/connections', () => largeJson(parts.xds.connections().map(connection))],
     ['/debug/configz', () => largeJson(configz(parts.world.state))],
     ['/debug/analysisz', () => largeJson(analysisz(parts.world.state))],
+    ['/debug/wishesz', query => wishesPage(parts, query.get('at'))],
     ['/debug/mesh', () => json(parts.world.state.mesh.effective as unknown as Json)],
     ['/debug/journalz', () => json(journalz(parts))],
     ['/debug/livez', query => livez(parts, query.get('for'))],
@@ -188,6 +190,14 @@ function synczPage(parts: DebugParts, at: string | null): Answer | Promise<Answe
     const { history } = parts;
     const state = await history.at(await resolvePosition(history.journal, at));
     return (await proxyStatusAt(history, state)) as unknown as LazyJson;
+  });
+}
+
+function wishesPage({ world, history }: DebugParts, at: string | null): Answer | Promise<Answer> {
+  if (at === null) return json(wishReportJson(wishReport(world.state)));
+  return asked(async () => {
+    const state = await history.at(await resolvePosition(history.journal, at));
+    return wishReportJson(wishReport(state)) as unknown as LazyJson;
   });
 }
 

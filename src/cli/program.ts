@@ -19,6 +19,7 @@ import { recordCommand } from './record.ts';
 import { replayCommand } from './replay.ts';
 import { serveCommand } from './serve.ts';
 import { waitCommand } from './wait.ts';
+import { wishesCommand } from './wishes.ts';
 
 export function program(): Command {
   const main = new Command('periplus')
@@ -57,6 +58,7 @@ Examples:
     journalCommand,
     proxyStatusCommand,
     waitCommand,
+    wishesCommand,
     proxyConfigCommand,
     explainCommand,
     identitiesCommand,

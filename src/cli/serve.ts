@@ -1,6 +1,8 @@
 // periplus serve: the control plane, with istiod's own flags and defaults.
 
+import { hostname } from 'node:os';
 import { Command } from 'commander';
+import { goBoolean } from '../core/base/go-boolean.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { startControlPlane } from '../runtime/control-plane.ts';
 import { type Address, parseAddress, type ServeOptions, showAddress } from '../runtime/serve-options.ts';
@@ -25,6 +27,7 @@ interface Flags extends SourceFlags, IdentityFlags {
   readonly keepaliveInterval?: string;
   readonly keepaliveTimeout?: string;
   readonly keepaliveMaxServerConnectionAge?: string;
+  readonly readOnly: boolean;
 }
 
 export function serveCommand(): Command {
@@ -37,6 +40,7 @@ export function serveCommand(): Command {
     .option('--grpcAddr <addr>', 'address for plaintext xDS', ':15010')
     .option('--httpAddr <addr>', 'address for /ready and /debug', ':8080')
     .option('--monitoringAddr <addr>', 'address for /metrics, /version and /debug', ':15014')
+    .option('--read-only', 'send get, list and watch to the API server, and write nothing', false)
     .option('--shutdownDuration <duration>', 'how long a graceful stop may take', '10s')
     .option('--keepaliveInterval <duration>', 'ping a client after this time without traffic (default: 30s)')
     .option('--keepaliveTimeout <duration>', 'close its connection if it does not answer in this time (default: 10s)')
@@ -45,6 +49,8 @@ export function serveCommand(): Command {
       'after',
       `
 Environment, besides the feature flags (docs/serving.md has all of it):
+  POD_NAME                       the name of this process in elections (default: unknown-<host>)
+  ENABLE_LEADER_ELECTION         write only as the holder of istiod's locks (default true)
   PILOT_ENABLE_WARM_UP           make the first views before /ready says yes (default true)
   PILOT_MAX_REQUESTS_PER_SECOND  new streams a second (default: as many as the machine can serve)
   PILOT_XDS_SEND_TIMEOUT         end a stream that has not taken a response for so long (default: never)
@@ -67,9 +73,11 @@ Environment, besides the feature flags (docs/serving.md has all of it):
 
 function optionsOf(flags: Flags): ServeOptions {
   const sources = sourceOptionsOf(flags);
+  const identity = identityOptionsOf(flags, sources.journal);
   return {
     ...sources,
-    identity: identityOptionsOf(flags, sources.journal),
+    ...(flags.readOnly ? {} : { writes: writeOptions() }),
+    identity: flags.readOnly ? { ...identity, readOnly: true, tokenCheck: 'keys' } : identity,
     grpcAddr: address('--grpcAddr', flags.grpcAddr),
     httpAddr: address('--httpAddr', flags.httpAddr),
     monitoringAddr: address('--monitoringAddr', flags.monitoringAddr),
@@ -77,6 +85,15 @@ function optionsOf(flags: Flags): ServeOptions {
     keepaliveMs: given('--keepaliveInterval', flags.keepaliveInterval),
     keepaliveTimeoutMs: given('--keepaliveTimeout', flags.keepaliveTimeout),
     maxConnectionAgeMs: given('--keepaliveMaxServerConnectionAge', flags.keepaliveMaxServerConnectionAge),
+  };
+}
+
+/** As istiod: the name of the pod, else of the host. */
+function writeOptions(): NonNullable<ServeOptions['writes']> {
+  const { POD_NAME, ENABLE_LEADER_ELECTION } = process.env;
+  return {
+    identity: POD_NAME || `unknown-${hostname()}`,
+    isElectionEnabled: goBoolean(ENABLE_LEADER_ELECTION ?? '') ?? true,
   };
 }
 

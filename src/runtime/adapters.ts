@@ -12,8 +12,15 @@ import { rangesOf } from '../adapters/jwks/blocked-addresses.ts';
 import { type Fetch, httpFetch } from '../adapters/jwks/fetch.ts';
 import { JwksAdapter } from '../adapters/jwks/jwks-adapter.ts';
 import { connectKube } from '../adapters/kube/kube-adapter.ts';
+import type { Resource } from '../adapters/kube/resource.ts';
+import { ClusterStore } from '../adapters/kube/write/cluster-store.ts';
+import { ClusterWriter } from '../adapters/kube/write/cluster-writer.ts';
+import { LiveObjects } from '../adapters/kube/write/live-objects.ts';
 import { featureOf } from '../core/mesh/features.ts';
 import type { Settings } from '../core/mesh/settings.ts';
+import type { KindName } from '../core/model/kind.ts';
+import type { ClusterConfigStore } from '../core/stores/config-store.ts';
+import { wishFeatures } from '../core/wishes/table.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { StartFault } from './start-fault.ts';
@@ -28,6 +35,12 @@ export interface KubeOptions {
   readonly burst: number;
 }
 
+export interface WriteOptions {
+  /** The name of this process in elections. */
+  readonly identity: string;
+  readonly isElectionEnabled: boolean;
+}
+
 export interface AdapterOptions {
   readonly configDir?: string;
   readonly meshConfig?: string;
@@ -35,6 +48,10 @@ export interface AdapterOptions {
   /** An empty configDir deletes what the journal has from there. */
   readonly allowEmpty?: boolean;
   readonly kube?: KubeOptions;
+  /** Undefined: the API server is sent get, list and watch only. */
+  readonly writes?: WriteOptions;
+  /** Is given the store of the cluster, if it may be written to. */
+  readonly onCluster?: (store: ClusterConfigStore) => void;
   /** Further sources, of an embedding program. */
   readonly adapters?: readonly Adapter[];
   /** Resolves host names; default: the servers of resolv.conf. */
@@ -80,11 +97,20 @@ export async function openAdapters(
   const { kubeconfig, context, qps, burst } = kube;
   const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
   const userAgent = `periplus/${version}`;
-  const connected = connectKube({ cluster, kubeconfig, context, chance, log, limit: { qps, burst }, userAgent });
-  const { adapter, credentials } = await connected.catch((error: unknown) => {
+  const live =
+    options.writes === undefined
+      ? undefined
+      : new LiveObjects(
+          wishFeatures.flatMap(({ observes }) => observes),
+          settings,
+        );
+  const limit = { qps, burst };
+  const connecting = connectKube({ cluster, kubeconfig, context, chance, log, limit, userAgent, live });
+  const connected = await connecting.catch((error: unknown) => {
     const what = kubeconfig ? `--kubeconfig ${kubeconfig}` : 'the service account of this pod';
     throw new StartFault(`${what}: ${error instanceof Error ? error.message : String(error)}`);
   });
+  const { adapter, credentials } = connected;
   log('info', `Kubernetes at ${credentials.shown}`);
   const stop = async (): Promise<void> => {
     await adapter.stop();
@@ -96,7 +122,21 @@ export async function openAdapters(
     status: () => adapter.status(),
     stop,
   };
-  return [files, server, ...adapters, names, keySets];
+  if (live === undefined || options.writes === undefined) return [files, server, ...adapters, names, keySets];
+  const resource = (kind: KindName): Resource | undefined => adapter.resource(kind);
+  options.onCluster?.(new ClusterStore({ cluster, api: connected.connection(), resource }));
+  const writer = new ClusterWriter({
+    cluster,
+    live,
+    writes: connected.connection(),
+    locks: connected.connection(),
+    chance,
+    log,
+    namespace: settings.systemNamespace,
+    revision: settings.revision,
+    ...options.writes,
+  });
+  return [files, server, ...adapters, names, keySets, writer];
 }
 
 /** The chart of Istio mounts the ConfigMap `pilot-jwks-extra-cacerts` here. */

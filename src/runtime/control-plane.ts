@@ -16,6 +16,7 @@ import type { Unrecorded } from '../core/event.ts';
 import type { PushRequest } from '../core/push-request.ts';
 import { showPushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
+import type { ClusterConfigStore } from '../core/stores/config-store.ts';
 import { History } from '../history/history.ts';
 import type { Retention } from '../history/retention.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -66,6 +67,8 @@ export interface ControlPlane {
   readonly config: ConfigStoreController;
   /** A store for objects that the embedding program writes: facts of the source `store/<cluster>`. */
   readonly written: RecordedStore;
+  /** The objects of the cluster, to be written through its API server; absent: there is none, or nothing may be written. */
+  readonly cluster?: ClusterConfigStore;
   /** Ends every stream, finishes pending writes, closes everything. Idempotent. */
   stop(): Promise<void>;
 }
@@ -97,10 +100,14 @@ async function start(
   // Blocks for about 100 ms, which delays no client here.
   loadProto();
   const metrics = new Metrics();
+  let cluster: ClusterConfigStore | undefined;
+  const onCluster = (store: ClusterConfigStore): void => {
+    cluster = store;
+  };
   const onJwksFetched = (succeeded: boolean): void => metrics.jwksFetched(succeeded);
   const prepared = await prepareIdentity(options, clock, log);
   closers.push(async () => prepared?.close());
-  const found = await openAdapters({ ...options, onJwksFetched }, clock, log, VERSION);
+  const found = await openAdapters({ ...options, onJwksFetched, onCluster }, clock, log, VERSION);
   const adapters = [...found, ...(prepared?.adapters ?? [])];
   const { journal, world, snapshot, asOf, connected } = await openWorld(options, clock, log);
   closers.push(() => journal.close());
@@ -157,7 +164,7 @@ async function start(
   });
   await startSources(options, { adapters, sources, world, log });
   if (sources.ready) await warmed;
-  return { ports, world, xds, sources, config, written, stop: closeAll };
+  return { ports, world, xds, sources, config, written, cluster, stop: closeAll };
 }
 
 /** Flags take precedence over the environment. */

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { builtInKinds, customKinds } from '../../src/adapters/kube/resource.ts';
+import { definitions } from '../../src/core/kinds/registry.ts';
+import { wishFeatures } from '../../src/core/wishes/table.ts';
 import { pluralOf } from '../e2e/kube/custom-resource-definitions.ts';
 
 interface Manifest {
@@ -37,6 +39,17 @@ describe('the manifests in deploy/', () => {
       ({ kind, objectKind = kind, group }) => `${group}/${pluralOf(objectKind)}: list, watch`,
     );
     used.push('apiextensions.k8s.io/customresourcedefinitions: get, list, watch');
+    expect([...allowed].sort()).toEqual(used.sort());
+  });
+
+  it('let the account write exactly the kinds of the wishes', () => {
+    const role = manifests('rbac-write.yaml').find(({ kind }) => kind === 'ClusterRole');
+    const allowed = (role?.rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
+      apiGroups.flatMap(group => resources.map(resource => `${group}/${resource}: ${verbs.join(', ')}`)),
+    );
+    const written = wishFeatures.flatMap(({ observes }) => observes.map(({ kind }) => definitions[kind]));
+    const used = written.map(({ kind, group }) => `${group}/${pluralOf(kind)}: create, patch`);
+    used.push('certificates.k8s.io/signers: attest');
     expect([...allowed].sort()).toEqual(used.sort());
   });
 

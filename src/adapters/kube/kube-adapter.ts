@@ -101,6 +101,11 @@ export class KubeAdapter implements Adapter {
     this.#watched.clear();
   }
 
+  /** Where the objects of a kind are; undefined: it is not served, or not found yet. */
+  resource(kind: KindName): Resource | undefined {
+    return this.#watched.get(kind)?.resource;
+  }
+
   status(): SourceStatus {
     const watchers = [...this.#watched.values()].map(({ watcher }) => watcher);
     if (this.#definitions !== undefined) watchers.push(this.#definitions.watcher);

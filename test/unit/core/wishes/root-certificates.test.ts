@@ -1,0 +1,76 @@
+// Roots of the mesh in every namespace: which namespaces, which objects, and that nothing is wished without roots.
+
+import { describe, expect, it } from 'vitest';
+import type { RawObject, Unrecorded } from '../../../../src/core/event.ts';
+import { defaultSettings, settingsToJson } from '../../../../src/core/mesh/settings.ts';
+import { Tracker } from '../../../../src/core/query/tracker.ts';
+import { wishTable } from '../../../../src/core/wishes/table.ts';
+import { showTarget, type Wish } from '../../../../src/core/wishes/wish.ts';
+import { foldFacts } from '../../../../src/offline/generate.ts';
+
+const namespace = (name: string, labels: RawObject = {}): RawObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels },
+});
+const anchors = (spec: RawObject): RawObject => ({
+  apiVersion: 'periplus.internal/v1',
+  kind: 'TrustAnchors',
+  metadata: { name: 'istio-ca' },
+  spec,
+});
+
+function wishes(objects: readonly RawObject[], env: Record<string, string> = {}, mesh?: RawObject): readonly Wish[] {
+  const settings = settingsToJson({ ...defaultSettings, env });
+  const facts: Unrecorded[] = [{ source: 'runtime', kind: 'Engine', settings }];
+  if (mesh !== undefined) facts.push({ source: 'kube/Kubernetes', kind: 'MeshConfig', value: mesh });
+  for (const object of objects) facts.push({ source: 'kube/Kubernetes', kind: 'Add', object });
+  return new Tracker().get(foldFacts(facts).state, undefined, wishTable, '').wishes;
+}
+
+const targets = (found: readonly Wish[]): readonly string[] => found.map(showTarget);
+const ROOTS = anchors({ roots: 'ROOTS' });
+
+describe('the roots of the mesh', () => {
+  it('are wished in every namespace that has workloads, with the revocation list', () => {
+    const skipped = ['kube-public', 'kube-node-lease', 'local-path-storage'].map(name => namespace(name));
+    const found = wishes([ROOTS, namespace('default'), namespace('kube-system'), ...skipped]);
+    expect(targets(found)).toEqual([
+      'ConfigMap default/istio-ca-crl',
+      'ConfigMap default/istio-ca-root-cert',
+      'ConfigMap kube-system/istio-ca-crl',
+      'ConfigMap kube-system/istio-ca-root-cert',
+    ]);
+    expect(found[1]).toMatchObject({ fields: { data: { 'root-cert.pem': 'ROOTS' } }, manager: 'pilot-discovery' });
+    expect(found[0]).toMatchObject({ fields: { data: { 'ca-crl.pem': '' } } });
+  });
+
+  it('are wished nowhere until they are known', () => {
+    expect(wishes([namespace('default')])).toEqual([]);
+    expect(wishes([namespace('default'), anchors({ roots: '' })])).toEqual([]);
+  });
+
+  it('follow discovery selectors and the only watched namespace', () => {
+    const objects = [ROOTS, namespace('in', { mesh: 'yes' }), namespace('out')];
+    const selected = wishes(
+      objects,
+      { PILOT_ENABLE_CA_CRL: 'false' },
+      {
+        discoverySelectors: [{ matchLabels: { mesh: 'yes' } }],
+      },
+    );
+    expect(targets(selected)).toEqual(['ConfigMap in/istio-ca-root-cert']);
+    const watched = wishes(objects, { PILOT_ENABLE_CA_CRL: 'false', ISTIO_WATCH_NAMESPACE: 'out' });
+    expect(targets(watched)).toEqual(['ConfigMap out/istio-ca-root-cert']);
+  });
+
+  it('take the names that the environment gives', () => {
+    const env = { PILOT_CA_CERT_CONFIGMAP: 'roots', PILOT_CRL_CONFIGMAP: 'revoked' };
+    expect(targets(wishes([ROOTS, namespace('a')], env))).toEqual(['ConfigMap a/revoked', 'ConfigMap a/roots']);
+  });
+
+  it('are one ClusterTrustBundle where that is asked for', () => {
+    const found = wishes([ROOTS, namespace('a')], { ENABLE_CLUSTER_TRUST_BUNDLE_API: 'true' });
+    expect(targets(found)).toEqual(['ClusterTrustBundle istio.io:istiod-ca:root-cert']);
+  });
+});
