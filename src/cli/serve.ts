@@ -77,7 +77,7 @@ function optionsOf(flags: Flags): ServeOptions {
   return {
     ...sources,
     ...(flags.readOnly ? {} : { writes: writeOptions() }),
-    identity: flags.readOnly ? { ...identity, readOnly: true, tokenCheck: 'keys' } : identity,
+    identity: flags.readOnly && identity !== undefined ? { ...identity, readOnly: true, tokenCheck: 'keys' } : identity,
     grpcAddr: address('--grpcAddr', flags.grpcAddr),
     httpAddr: address('--httpAddr', flags.httpAddr),
     monitoringAddr: address('--monitoringAddr', flags.monitoringAddr),
