@@ -5,6 +5,7 @@
 export type { Adapter, AdapterLog, Held, ObjectPlace, Sink, SourceStatus, Unreadable } from './adapters/adapter.ts';
 export type { Answer, Resolve } from './adapters/dns/resolver.ts';
 export type { Fetch, Fetched } from './adapters/jwks/fetch.ts';
+export type { ClusterConfigStore, ClusterWritten } from './adapters/kube/write/cluster-config-store.ts';
 export { MemoryAdapter } from './adapters/memory/memory-adapter.ts';
 export type { Json, JsonObject } from './core/base/json.ts';
 export { type Origin, type Problem, showOrigin, showProblem } from './core/base/problem.ts';
@@ -14,8 +15,6 @@ export type { KindName } from './core/model/kind.ts';
 export type { Obj } from './core/model/object.ts';
 export type { State } from './core/state.ts';
 export type {
-  ClusterConfigStore,
-  ClusterWritten,
   ConfigStore,
   ListOptions,
   ObjectName,

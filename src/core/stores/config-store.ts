@@ -12,7 +12,6 @@ import type { Problem } from '../base/problem.ts';
 import type { RawObject, Unrecorded } from '../event.ts';
 import type { KindName } from '../model/kind.ts';
 import type { Obj } from '../model/object.ts';
-import type { State } from '../state.ts';
 
 export type StoreError =
   | { readonly kind: 'NotFound' | 'AlreadyExists' | 'ReadOnly'; readonly object: string }
@@ -68,27 +67,4 @@ export interface ConfigStore {
   patch(name: ObjectName, patch: Json): Written;
   /** `resourceVersion`, if given, must be the current one. */
   delete(name: ObjectName, resourceVersion?: string): Written;
-}
-
-/** The object as the server has it after the write; of a deletion nothing. */
-export type ClusterWritten = Promise<Either<StoreError, RawObject | undefined>>;
-
-/**
- * A store whose writes are requests to the API server of a cluster. What they did is seen in the state when the watch has shown it. Methods reject if
- * the server did not decide: no right, no connection, 5xx.
- */
-export interface ClusterConfigStore {
-  /** The objects as the watches have shown them, read-only. */
-  observed(state: State): ConfigStore;
-  /** As the server has it now. An update is made of this one: the objects of a state lack what Periplus does not read. */
-  get(name: ObjectName): Promise<Either<StoreError, RawObject>>;
-  create(object: RawObject): ClusterWritten;
-  /** Everything but the status. `metadata.resourceVersion`, if given, must be the current one. */
-  update(object: RawObject): ClusterWritten;
-  /** The status alone. */
-  updateStatus(object: RawObject): ClusterWritten;
-  /** A JSON merge patch (RFC 7386); a `metadata.resourceVersion` in it is a precondition. */
-  patch(name: ObjectName, patch: Json): ClusterWritten;
-  /** `resourceVersion`, if given, must be the current one. */
-  delete(name: ObjectName, resourceVersion?: string): ClusterWritten;
 }

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { ClusterConfigStore } from '../../../src/adapters/kube/write/cluster-config-store.ts';
 import { defaultSettings } from '../../../src/core/mesh/settings.ts';
-import type { ClusterConfigStore } from '../../../src/core/stores/config-store.ts';
 import { type AdapterOptions, openAdapters } from '../../../src/runtime/adapters.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 

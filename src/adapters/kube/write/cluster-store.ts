@@ -12,19 +12,14 @@ import type { RawObject } from '../../../core/event.ts';
 import { definitionOf, definitions } from '../../../core/kinds/registry.ts';
 import type { KindName } from '../../../core/model/kind.ts';
 import type { State } from '../../../core/state.ts';
-import type {
-  ClusterConfigStore,
-  ClusterWritten,
-  ConfigStore,
-  ObjectName,
-  StoreError,
-} from '../../../core/stores/config-store.ts';
+import type { ConfigStore, ObjectName, StoreError } from '../../../core/stores/config-store.ts';
 import { readOnly, sourceStore } from '../../../core/stores/state-store.ts';
 import { MANAGER } from '../../../core/wishes/wish.ts';
 import type { Api, WriteApi, WriteRequest } from '../api.ts';
 import { CONFLICT, failureOf, NOT_FOUND } from '../failure.ts';
 import { WRITE_ANSWER_BYTES_MAX } from '../limits.ts';
 import { pathOf, type Resource } from '../resource.ts';
+import type { ClusterConfigStore, ClusterWritten } from './cluster-config-store.ts';
 import { deleteOptions, MERGE_PATCH, objectPath } from './requests.ts';
 
 const INVALID: readonly number[] = [400, 422];
