@@ -2,6 +2,7 @@
 // they are.
 
 import type { Reader } from '../query/reader.ts';
+import { AUTHORITY_NAME } from '../select/proxy/proxy-capabilities.ts';
 
 export interface PublishedRoots {
   /** PEM, one or more certificates. */
@@ -10,6 +11,8 @@ export interface PublishedRoots {
   readonly crl: string;
 }
 
-export function publishedRoots(_reader: Reader): PublishedRoots | undefined {
-  return undefined;
+export function publishedRoots(reader: Reader): PublishedRoots | undefined {
+  const anchors = reader.object('TrustAnchors', `${reader.setting('clusterId')}/${AUTHORITY_NAME}`);
+  if (anchors === undefined || anchors.spec.roots === '') return undefined;
+  return { pem: anchors.spec.roots, crl: anchors.spec.crl };
 }
