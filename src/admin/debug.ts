@@ -195,7 +195,7 @@ function synczPage(parts: DebugParts, at: string | null): Answer | Promise<Answe
 
 function wishesPage({ world, history }: DebugParts, at: string | null): Answer | Promise<Answer> {
   if (at === null) return json(wishReportJson(wishReport(world.state)));
-  return asked(async () => {
+  return answered(async () => {
     const state = await history.at(await resolvePosition(history.journal, at));
     return wishReportJson(wishReport(state)) as unknown as LazyJson;
   });
