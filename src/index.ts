@@ -24,10 +24,13 @@ export type {
   Written,
 } from './core/stores/config-store.ts';
 export { MemoryStore } from './core/stores/memory-store.ts';
+export type { IdentitySettings } from './identity/settings.ts';
+export type { SecureTls } from './identity/tls-settings.ts';
 export { type HeldResources, heldIn, type MeshTexts } from './offline/held.ts';
 export type { AdapterOptions, KubeOptions, WriteOptions } from './runtime/adapters.ts';
 export { type Clock, systemClock, type Timer } from './runtime/clock.ts';
 export type { ConfigEvent, ConfigEventHandler } from './runtime/config-store.ts';
 export { type EmbeddedConfig, type EmbeddedPlane, type EmbeddedStore, startControlPlane } from './runtime/embed.ts';
+export type { IdentityOptions, TokenCheck } from './runtime/identity-options.ts';
 export { type Log, type LogLevel, makeLog } from './runtime/log.ts';
 export { type Address, type ServeOptions, settingsFrom } from './runtime/serve-options.ts';

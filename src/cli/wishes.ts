@@ -1,4 +1,5 @@
-// periplus wishes: what the control plane wants to be written to clusters, of files, of a journal at any position, or of a running one. Writes nothing.
+// periplus wishes: what the control plane wants to be written to clusters, of files, of a journal at any position, or
+// of a running one. Writes nothing.
 
 import { Command } from 'commander';
 import { type WishReport, wishReport, wishReportJson } from '../offline/wishes.ts';

@@ -1,5 +1,6 @@
-// Who held which certificate at a moment: the audit facts of the journal up to there, one row a certificate that had not expired then, and the
-// refusals. Read from the events and not from the state: an audit trail changes nothing that is sent.
+// Who held which certificate at a moment: the audit facts of the journal up to there, one row a certificate that had
+// not expired then, and the refusals. Read from the events and not from the state: an audit trail changes nothing
+// that is sent.
 
 import type { CertificateIssued, CertificateRefused, Event } from '../core/event.ts';
 import type { Proof } from '../core/model/caller.ts';

@@ -7,6 +7,7 @@ export type { Provenance } from '../core/query/provenance.ts';
 export { Tracker } from '../core/query/tracker.ts';
 export { type ReceiptMismatch, type ReplayReport, replay } from '../offline/verify-receipts.ts';
 export { type Absence, type AbsenceReason, explainAbsence } from './absence.ts';
+export type { AccessChange, AccessDifference } from './access/changes.ts';
 export { type BisectCondition, type BisectResult, bisect } from './bisect.ts';
 export { Checkpoints } from './checkpoints.ts';
 export { type ConfigDump, configDump, type DumpedResource } from './config-dump.ts';

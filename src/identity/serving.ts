@@ -1,8 +1,9 @@
-// The control plane's own serving certificate: from files, or signed by the authority for the names under which proxies know it. Kept in memory, made
-// anew when the authority's bundle changes and at half of its life.
+// The control plane's own serving certificate: from files, or signed by the authority for the names under which proxies
+// know it. Kept in memory, made anew when the authority's bundle changes and at half of its life.
 //
 // Invariant: a pair that does not fit is never used; the one before stays.
-// Source: Istio pilot/pkg/bootstrap/certcontroller.go (initDNSCerts, watchRootCertAndGenKeyCert), server.go (getDNSNames).
+// Source: Istio pilot/pkg/bootstrap/certcontroller.go (initDNSCerts, watchRootCertAndGenKeyCert),
+// pilot/pkg/bootstrap/server.go (getDNSNames).
 
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -93,7 +94,10 @@ export async function readServingFiles({ certificate, key, roots }: ServingFiles
 
 const SETTLE_MS = 100;
 
-/** Calls `changed` soon after certificate or key was exchanged; the roots are read anew with them. Returns what ends that. */
+/**
+ * Calls `changed` soon after certificate or key was exchanged; the roots are read anew with them. Returns what ends
+ * that.
+ */
 export function watchServingFiles(
   { certificate, key }: ServingFiles,
   changed: () => void,

@@ -2,6 +2,8 @@
 // format; docs/guides/journal.md an example.
 
 export type {
+  CertificateIssued,
+  CertificateRefused,
   EngineConfigured,
   Event,
   EventHead,
@@ -26,6 +28,7 @@ export type {
   ValueInterned,
 } from '../core/event.ts';
 export type { UnreadVersion } from '../core/fold/record.ts';
+export type { Caller, Proof } from '../core/model/caller.ts';
 export { type ExportOptions, exportJournal } from './export.ts';
 export { type FaultPlace, JournalFault, type JournalFaultCode } from './fault.ts';
 export { type ImportOptions, importJournal } from './import.ts';

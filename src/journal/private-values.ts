@@ -66,7 +66,8 @@ export function mapPrivate(root: JsonObject, marked: readonly MarkedPath[], repl
     mapMembers(value, (item, key) => {
       if (key === 'metadata' && isObject(item)) return metadata(item, step(spot, key));
       if (key !== 'data' && key !== 'stringData') {
-        return member(item, spot, key, value.kind === 'Secret' && !MEMBERS.has(key) && item !== null);
+        const known = MEMBERS.has(key) || (isReference(value) && NEVER_PRIVATE.has(key));
+        return member(item, spot, key, value.kind === 'Secret' && !known && item !== null);
       }
       const below = step(spot, key);
       if (!isObject(item)) return item === null ? null : replace(item, below.place);
@@ -89,6 +90,11 @@ export function mapPrivate(root: JsonObject, marked: readonly MarkedPath[], repl
 
 export function isSecret(value: JsonObject): boolean {
   return value.kind === 'Secret' || value.kind === 'JwksDocument';
+}
+
+/** The reference of a Delete names an object and holds nothing of it. */
+function isReference(value: JsonObject): boolean {
+  return value.metadata === undefined;
 }
 
 function isPlainAnnotation(text: Json): boolean {

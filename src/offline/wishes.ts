@@ -1,4 +1,5 @@
-// The table of wishes as a user reads it: what Periplus wants to be written, whether this state's objects have it already, and who may write it.
+// The table of wishes as a user reads it: what Periplus wants to be written, whether this state's objects have it
+// already, and who may write it.
 
 import { canonicalJson, type Json, type JsonObject } from '../core/base/json.ts';
 import { keyFor } from '../core/fold/record.ts';

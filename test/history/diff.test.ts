@@ -199,9 +199,9 @@ describe('bisect', () => {
       ...command,
     );
     expect([code, err]).toEqual([0, '']);
-    const { seq, asked } = JSON.parse(out) as { seq: number; asked: number };
+    const { seq, evaluated } = JSON.parse(out) as { seq: number; evaluated: number };
     expect(seq).toBe(112);
-    expect(asked).toBeLessThanOrEqual(2 + Math.ceil(Math.log2(80)));
+    expect(evaluated).toBeLessThanOrEqual(2 + Math.ceil(Math.log2(80)));
   });
 
   test('positions without a verdict of the command are passed over', async () => {

@@ -19,7 +19,7 @@ import { FileParser } from './file-parser.ts';
 import { type FolderEvent, FolderWatch, type Watched } from './folder-watch.ts';
 import { Holdings, type KnownFile } from './holdings.ts';
 import { locateInFiles } from './locate-in-files.ts';
-import { type MeshFile, MeshFiles } from './mesh-files.ts';
+import { isText, MeshFiles, meshFilesOf } from './mesh-files.ts';
 import { FILE_BYTES_MAX, identity, type ParsedObject, tooLarge, unreadFile } from './parse.ts';
 import { repeatLog } from './repeat-log.ts';
 import { Root } from './root.ts';
@@ -393,14 +393,3 @@ export class FileAdapter implements Adapter {
 }
 
 const cannotBeRead = (error: Error): string => `cannot be read: ${whyNot(error)}`;
-
-function meshFilesOf({ meshConfig, networksConfig }: FileAdapterOptions): readonly MeshFile[] {
-  const files: MeshFile[] = [];
-  if (isText(meshConfig)) files.push({ kind: 'MeshConfig', path: meshConfig });
-  if (isText(networksConfig)) files.push({ kind: 'MeshNetworks', path: networksConfig });
-  return files;
-}
-
-function isText(value: string | undefined): value is string {
-  return value !== undefined && value !== '';
-}

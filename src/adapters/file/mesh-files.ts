@@ -122,3 +122,21 @@ export class MeshFiles {
     return { value: document.value };
   }
 }
+
+/** The files that are named; a name that is empty is none. */
+export function meshFilesOf({
+  meshConfig,
+  networksConfig,
+}: {
+  readonly meshConfig?: string;
+  readonly networksConfig?: string;
+}): readonly MeshFile[] {
+  const files: MeshFile[] = [];
+  if (isText(meshConfig)) files.push({ kind: 'MeshConfig', path: meshConfig });
+  if (isText(networksConfig)) files.push({ kind: 'MeshNetworks', path: networksConfig });
+  return files;
+}
+
+export function isText(value: string | undefined): value is string {
+  return value !== undefined && value !== '';
+}

@@ -24,7 +24,7 @@ export const CALL_MS_MAX = 10_000;
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const UNAUTHORIZED = 401;
 
-/** Rejects with what is wrong with the kubeconfig; the server need not be there. */
+/** Rejects if the kubeconfig is unusable; the server need not be there. */
 export async function connectCalls(
   options: CredentialOptions & { readonly userAgent: string },
 ): Promise<{ readonly call: Call; close(): void }> {

@@ -30,7 +30,7 @@ export interface KubeAdapterOptions {
   readonly api: Api;
   readonly chance: Chance;
   readonly log: AdapterLog;
-  /** Milliseconds after which a watch that says nothing is given up. */
+  /** Milliseconds after which a silent watch is closed. */
   readonly silenceMsMax?: number;
   /** Is told what the watches show, for those who write. */
   readonly live?: LiveObjects;
@@ -235,7 +235,7 @@ export interface Connected {
   connection(): HttpApi;
 }
 
-/** An adapter that speaks to a real API server. Rejects with what is wrong with the kubeconfig; the server need not be there. */
+/** An adapter that speaks to a real API server. Rejects if the kubeconfig is unusable; the server need not be there. */
 export async function connectKube(options: ConnectOptions): Promise<Connected> {
   const { cluster, chance, limit, log, userAgent, silenceMsMax, live } = options;
   const credentials = await loadCredentials(options);

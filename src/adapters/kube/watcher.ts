@@ -18,7 +18,7 @@ export interface WatcherOptions {
   readonly fieldSelector?: string;
   /** Metadata is all that is asked for. */
   readonly metadataOnly?: boolean;
-  /** Milliseconds after which a watch that says nothing is given up. */
+  /** Milliseconds after which a silent watch is closed. */
   readonly silenceMsMax: number;
   /** All there is, and then each change. What they reject with is logged, and everything is listed again. */
   readonly replace: (objects: readonly JsonObject[]) => Promise<void>;

@@ -26,7 +26,10 @@ export function certificateHandler(change: Change): PushRequest {
   return incremental(change);
 }
 
-/** Roots of the mesh: agents hear of them too, and whether a stock Envoy takes part in mTLS depends on there being any. Rule: Istio trustbundle.go. */
+/**
+ * Roots of the mesh: agents hear of them too, and whether a stock Envoy takes part in mTLS depends on there being
+ * any. Rule: Istio trustbundle.go.
+ */
 export function trustHandler(change: Change): PushRequest {
   return pushRequest(change.seq, 'global', [configKeyOf(versionsOf(change)[0])], { full: true, forced: true });
 }

@@ -1,5 +1,5 @@
-// Who is at the other end of a connection: what the wire shows of it (Peer), and whom it proves to be, and how (Caller). All of it is public:
-// it is recorded with the connection. A token or a key is never part of it.
+// Who is at the other end of a connection: what the wire shows of it (Peer), and whom it proves to be, and how
+// (Caller). All of it is public: it is recorded with the connection. A token or a key is never part of it.
 
 /** How a caller proved who it is. Public: recorded with the connection. Never a token or a key. */
 export type Proof =

@@ -1,5 +1,5 @@
-// One question of access: may this caller send this request to this workload, and which rule says so? Answered by the oracle on the
-// configuration that the workload's proxy has, so by the same rules that Envoy gets.
+// One question of access: may this caller send this request to this workload, and which rule says so? Answered by the
+// oracle on the configuration that the workload's proxy has, so by the same rules that Envoy gets.
 
 import { messageOf } from '../../oracle/any.ts';
 import { type Oracle, oracleOf } from '../../oracle/oracle.ts';

@@ -1,7 +1,9 @@
-// What a change of policies opens and closes: the same questions are asked before and after, made of what the policies of both sides name, and
-// the answers compared. Each caller has one line, in which requests that share a verdict are joined.
+// What a change of policies opens and closes: the same questions are asked before and after, made of what the
+// policies of both sides name, and the answers compared. Each caller has one line, in which requests that share a
+// verdict are joined.
 //
-// Questions are a sample made of the rules, so a rule that matters is asked about; addresses (ipBlocks) and external authorizers are not varied.
+// Questions are a sample made of the rules, so a rule that matters is asked about; addresses (ipBlocks) and external
+// authorizers are not varied.
 
 import type { Obj } from '../../core/model/object.ts';
 import type { State } from '../../core/state.ts';

@@ -1,5 +1,5 @@
-// The policies in a proxy's filters, listener by listener and chain by chain, as `istioctl x authz check` reads them out of Envoy: what is
-// listed is what is enforced, wherever it came from.
+// The policies in a proxy's filters, listener by listener and chain by chain, as `istioctl x authz check` reads them
+// out of Envoy: what is listed is what is enforced, wherever it came from.
 
 import { messageOf, typeIn } from '../../oracle/any.ts';
 import type { ProxyConfig } from '../../oracle/question.ts';

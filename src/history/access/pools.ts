@@ -1,7 +1,8 @@
-// What policies name, as values to ask about: identities, paths, methods, ports, hosts, headers and tokens, and of each one that nothing names.
+// What policies name, as values to ask about: identities, paths, methods, ports, hosts, headers and tokens, and of
+// each one that nothing names.
 //
-// A pattern stands for itself with a fresh part: `/x*` becomes `/x` and `/x-other`. Two states are asked the same questions, so the pools are
-// those of both.
+// A pattern stands for itself with a fresh part: `/x*` becomes `/x` and `/x-other`. Two states are asked the same
+// questions, so the pools are those of both.
 
 import { isObject, type Json } from '../../core/base/json.ts';
 import type { AuthorizationPolicy, RequestAuthentication } from '../../core/schema/istio-types.gen.ts';

@@ -1,7 +1,8 @@
-// The workload that a question of access is about: a connected proxy, or, where none is connected, a sidecar for the pods of a service.
+// The workload that a question of access is about: a connected proxy, or, where none is connected, a sidecar for the
+// pods of a service.
 //
-// The sidecar of a service is made of what the objects say: labels of its selector, the address of an endpoint. It is connected to a state
-// that is not recorded.
+// The sidecar of a service is made of what the objects say: labels of its selector, the address of an endpoint. It is
+// connected to a state that is not recorded.
 
 import type { JsonObject } from '../../core/base/json.ts';
 import type { Obj } from '../../core/model/object.ts';
@@ -22,7 +23,10 @@ export interface AskedWorkload {
 const NO_ADDRESS = '198.51.100.1';
 const CONNECTION = 'asked-workload';
 
-/** `name`: a proxy (pod, pod.namespace, connection), or a service as `name.namespace`. Throws a HistoryFault that says which there are. */
+/**
+ * `name`: a proxy (pod, pod.namespace, connection), or a service as `name.namespace`. Throws a HistoryFault that says
+ * which there are.
+ */
 export function workloadNamed(state: State, name: string): AskedWorkload {
   const [service = '', namespace = 'default'] = name.split('.');
   const found = (state.objects.Service.range('') as readonly Obj<'Service'>[]).find(

@@ -55,7 +55,10 @@ export function encodeResource(url: string, name: string, message: object, befor
   return encoded;
 }
 
-/** `message` in place of the resource's own, under the same version: what is sent differs from what is recorded. Not remembered. */
+/**
+ * `message` in place of the resource's own, under the same version: what is sent differs from what is recorded. Not
+ * remembered.
+ */
 export function encodedAs({ typeUrl, name, version }: EncodedResource, message: object): EncodedResource {
   return new Encoded(typeUrl, name, message as Plain, version);
 }

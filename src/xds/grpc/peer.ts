@@ -1,4 +1,5 @@
-// Who is at the other end of a call, as far as the wire says: address, headers, and the certificate that the handshake has verified.
+// Who is at the other end of a call, as far as the wire says: address, headers, and the certificate that the
+// handshake has verified.
 
 import { TLSSocket } from 'node:tls';
 import type { Metadata } from '@grpc/grpc-js';

@@ -1,7 +1,9 @@
-// A TLS port whose connections grpc-js serves: certificates are exchanged without closing a stream, a client certificate may be absent, and a bad one ends
-// the connection. grpc-js itself takes a bad certificate for none and has no setting for versions and suites (docs/adr/0017).
+// A TLS port whose connections grpc-js serves: certificates are exchanged without closing a stream, a client
+// certificate may be absent, and a bad one ends the connection. grpc-js itself takes a bad certificate for none and
+// has no setting for versions and suites (docs/adr/0017).
 //
-// Invariant: a socket that is handed on either has no client certificate, or one that verifies and that `admits` accepts.
+// Invariant: a socket that is handed on either has no client certificate, or one that verifies and that `admits`
+// accepts.
 
 import { constants } from 'node:crypto';
 import { createServer, type TLSSocket, type Server as TlsServer } from 'node:tls';

@@ -35,7 +35,10 @@ export interface Arrival {
   readonly facts: readonly Unrecorded[];
 }
 
-/** As whom a stream was let in; `inTheClear`: proven, but over a connection that others can read, so nothing secret goes there. */
+/**
+ * As whom a stream was let in; `inTheClear`: proven, but over a connection that others can read, so nothing secret
+ * goes there.
+ */
 export interface ArrivedAs {
   readonly caller: Caller | undefined;
   readonly inTheClear?: boolean;

@@ -47,8 +47,8 @@ export interface Client {
 }
 
 /**
- * Who is admitted, or why not; `caller` undefined: without an identity. `inTheClear`: the proof is good, but the connection is not encrypted, so
- * nothing secret may be sent.
+ * Who is admitted, or why not; `caller` undefined: without an identity. `inTheClear`: the proof is good, but the
+ * connection is not encrypted, so nothing secret may be sent.
  */
 export type Entrance =
   | { readonly caller: Caller | undefined; readonly inTheClear?: boolean }

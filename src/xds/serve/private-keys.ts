@@ -1,7 +1,9 @@
-// Private keys of workloads at the last moment: a generated Secret has a placeholder where the key belongs, made of the certificate's fingerprint. Version,
-// digest and receipt are those of the placeholder; the bytes that leave have the key.
+// Private keys of workloads at the last moment: a generated Secret has a placeholder where the key belongs, made of
+// the certificate's fingerprint. Version, digest and receipt are those of the placeholder; the bytes that leave have
+// the key.
 //
-// Invariant: bytes with a key are made for one response and kept nowhere. Without the key there is no response: a client is never sent a placeholder.
+// Invariant: bytes with a key are made for one response and kept nowhere. Without the key there is no response: a
+// client is never sent a placeholder.
 
 import { type EncodedResource, encodedAs } from '../engine/encode.ts';
 import { KEY_PLACEHOLDER } from '../generate/secret/secret.ts';

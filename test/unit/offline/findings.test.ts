@@ -63,7 +63,10 @@ test('findings: an object with an invalid label is refused by name with all prob
 
 test('findings: objects without effect and dangling references are warnings', () => {
   const route = virtualService('v', { hosts: ['a.com'], http: [{ route: [{ destination: { host: 'gone' } }] }] });
-  const gateway = { ...withSpec('GatewayClass', { controllerName: 'x' }), metadata: { name: 'istio' } };
+  const gateway = {
+    ...withSpec('GatewayClass', { controllerName: 'istio.io/gateway-controller' }),
+    metadata: { name: 'istio' },
+  };
   const state = told(
     { kind: 'Add', object: route, origin: file },
     { kind: 'Add', object: route, ...kube },

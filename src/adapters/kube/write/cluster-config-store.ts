@@ -10,13 +10,15 @@ import type { ConfigStore, ObjectName, StoreError } from '../../../core/stores/c
 export type ClusterWritten = Promise<Either<StoreError, RawObject | undefined>>;
 
 /**
- * A store whose writes are requests to the API server of a cluster. What they did is seen in the state when the watch has shown it. Methods reject if
- * the server did not decide: no right, no connection, 5xx.
+ * A store whose writes are requests to the API server of a cluster. What they did is seen in the state when the watch
+ * has shown it. Methods reject if the server did not decide: no right, no connection, 5xx.
  */
 export interface ClusterConfigStore {
   /** The objects as the watches have shown them, read-only. */
   observed(state: State): ConfigStore;
-  /** As the server has it now. An update is made of this one: the objects of a state lack what Periplus does not read. */
+  /**
+   * As the server has it now. An update is made of this one: the objects of a state lack what Periplus does not read.
+   */
   get(name: ObjectName): Promise<Either<StoreError, RawObject>>;
   create(object: RawObject): ClusterWritten;
   /** Everything but the status. `metadata.resourceVersion`, if given, must be the current one. */

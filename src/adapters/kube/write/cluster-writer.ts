@@ -1,8 +1,10 @@
-// Writes the wishes of one cluster: the source `writer/<cluster>`, which says what it leads and what was refused (docs/adr/0021).
+// Writes the wishes of one cluster: the source `writer/<cluster>`, which says what it leads and what was refused
+// (docs/adr/0021).
 //
-// The table of wishes follows from the state after each fold, what there is from the watches (live-objects.ts). A wish that is not fulfilled is written
-// if its election is held, both in the state and by the fence. Invariants: one write of a target under way, of its newest wish; after a write the watch
-// has to show the object before it is looked at again; nothing is written before every source has been listed, nor after `stop`.
+// The table of wishes follows from the state after each fold, what there is from the watches (live-objects.ts). A wish
+// that is not fulfilled is written if its election is held, both in the state and by the fence. Invariants: one write
+// of a target under way, of its newest wish; after a write the watch has to show the object before it is looked at
+// again; nothing is written before every source has been listed, nor after `stop`.
 
 import { setMaxListeners } from 'node:events';
 import type { Fact } from '../../../core/event.ts';
@@ -151,7 +153,10 @@ export class ClusterWriter implements Adapter {
     this.#lookAt([entry]);
   }
 
-  /** A wish that is gone asks for nothing, not even for the object to be absent: a feature says that by a wish without fields. */
+  /**
+   * A wish that is gone asks for nothing, not even for the object to be absent: a feature says that by a wish without
+   * fields.
+   */
   #forget(entry: Entry): void {
     const object = objectKey(entry.wish.kind, liveName(entry.wish.namespace, entry.wish.name));
     const others = this.#byObject.get(object);

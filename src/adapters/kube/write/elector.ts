@@ -1,8 +1,9 @@
-// Takes part in elections: one loop for each lock that is wanted, which takes it when it may, renews it, and gives it up at the end.
+// Takes part in elections: one loop for each lock that is wanted, which takes it when it may, renews it, and gives it
+// up at the end.
 //
-// Fence: `mayWrite` is true only for RENEW_MS_MAX after the start of the last renewal that succeeded. A process that was paused, or cut off, stops
-// writing by its own clock before another one may take the lock. Two holders for some seconds are possible all the same (a lock may be taken from its
-// holder), so writes have to bear that.
+// Fence: `mayWrite` is true only for RENEW_MS_MAX after the start of the last renewal that succeeded. A process that
+// was paused, or cut off, stops writing by its own clock before another one may take the lock. Two holders for some
+// seconds are possible all the same (a lock may be taken from its holder), so writes have to bear that.
 
 import { isObject, type JsonObject } from '../../../core/base/json.ts';
 import { type Election, elections, lockName, NO_REVISION } from '../../../core/wishes/elections.ts';

@@ -6,7 +6,9 @@ export const WRITES_AT_ONCE_MAX = 8;
 export const WISHES_MAX = 100_000;
 /** A write that the watch does not show within this time is looked at again. */
 export const SEEN_MS_MAX = 5_000;
-/** First and longest wait after a failure of one target. It doubles each time; up to half of it is subtracted at random. */
+/**
+ * First and longest wait after a failure of one target. It doubles each time; up to half of it is subtracted at random.
+ */
 export const RETRY_MS_MIN = 100;
 export const RETRY_MS_MAX = 60_000;
 /** An applied wish that is undone this often within FLIP_WINDOW_MS has a second writer: it rests for FLIP_REST_MS. */

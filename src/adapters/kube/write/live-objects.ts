@@ -1,5 +1,6 @@
-// What the watches show of the objects that wishes may be about: metadata, and the parts that are written. The fold knows their projections, which
-// leave out statuses and versions, because those mean nothing to a mesh; a writer needs them.
+// What the watches show of the objects that wishes may be about: metadata, and the parts that are written. The fold
+// knows their projections, which leave out statuses and versions, because those mean nothing to a mesh; a writer needs
+// them.
 //
 // Kept beside the fold: nothing here decides what is wished.
 

@@ -1,7 +1,9 @@
-// The lock of an election: its record in a ConfigMap or a Lease, byte for byte as istiod reads and writes it, and who may take it. Pure.
+// The lock of an election: its record in a ConfigMap or a Lease, byte for byte as istiod reads and writes it, and who
+// may take it. Pure.
 //
-// Whether a lease has expired is judged by the own clock since the record last changed, never by the times in it: clocks differ.
-// Source: Istio pilot/pkg/leaderelection/leaderelection.go (LocationPrioritizedComparison), pilot/pkg/leaderelection/k8sleaderelection.
+// Whether a lease has expired is judged by the own clock since the record last changed, never by the times in it:
+// clocks differ. Source: Istio pilot/pkg/leaderelection/leaderelection.go (LocationPrioritizedComparison),
+// pilot/pkg/leaderelection/k8sleaderelection.
 
 import { isObject, type Json, type JsonObject } from '../../../core/base/json.ts';
 import { LEASE_MS } from './limits.ts';
@@ -30,7 +32,10 @@ const ANNOTATION = 'control-plane.alpha.kubernetes.io/leader';
 const KEY_ANNOTATION = 'leader.istio.io/holder-key';
 const REMOTE = '^';
 
-/** The record that the candidate may write now; undefined: another one holds the lock. `changedAt`: when `known` was first seen. */
+/**
+ * The record that the candidate may write now; undefined: another one holds the lock. `changedAt`: when `known` was
+ * first seen.
+ */
 export function claim(
   known: LockRecord | undefined,
   changedAt: number,
@@ -53,7 +58,10 @@ export function claim(
   return { ...mine, acquireTime: now, leaderTransitions: mine.leaderTransitions + 1 };
 }
 
-/** Before it expires: the default revision from another, and of one revision the one inside the cluster from the one outside. */
+/**
+ * Before it expires: the default revision from another, and of one revision the one inside the cluster from the one
+ * outside.
+ */
 export function mayTake(holderKey: string, key: string, defaultRevision: string): boolean {
   if (key === '') return false;
   const [own, holder] = [key, holderKey].map(text => (text.startsWith(REMOTE) ? text.slice(1) : text));

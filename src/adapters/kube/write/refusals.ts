@@ -1,5 +1,6 @@
-// What the API server refuses to write: recorded once as an object of kind WriteRefusal, until the write succeeds or the wish is another one. Failures
-// that pass by themselves (conflicts, 429, 5xx, no connection) are troubles of the source only.
+// What the API server refuses to write: recorded once as an object of kind WriteRefusal, until the write succeeds or
+// the wish is another one. Failures that pass by themselves (conflicts, 429, 5xx, no connection) are troubles of the
+// source only.
 
 import { createHash } from 'node:crypto';
 import type { Fact } from '../../../core/event.ts';

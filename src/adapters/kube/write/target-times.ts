@@ -1,5 +1,5 @@
-// When a target may be written again: after a write as soon as the watch shows a change, after a failure when its wait is over, after too many
-// changes by another writer when it has rested. One timer at most.
+// When a target may be written again: after a write as soon as the watch shows a change, after a failure when its wait
+// is over, after too many changes by another writer when it has rested. One timer at most.
 
 import type { Chance } from '../clock.ts';
 import { RETRY_AFTER_MS_MAX } from '../limits.ts';

@@ -1,5 +1,6 @@
-// Secrets that hold the key of the mesh's certificate authority: of them only certificates and revocation lists come into the mesh's memory. Other
-// Secrets are recorded whole and sealed; of these not even a sealed key may lie in a journal, for with it any identity of the mesh can be forged.
+// Secrets that hold the key of the mesh's certificate authority: of them only certificates and revocation lists come
+// into the mesh's memory. Other Secrets are recorded whole and sealed; of these not even a sealed key may lie in a
+// journal, for with it any identity of the mesh can be forged.
 //
 // A key that is exchanged changes its certificate too, so nothing that matters is overlooked.
 

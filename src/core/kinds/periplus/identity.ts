@@ -1,11 +1,13 @@
-// What the outside and our own certificate authority have said about identity, as objects (docs/adr/0009, 0016). Everything in them is public; a
-// replay reads here what was known, and sends no request.
+// What the outside and our own certificate authority have said about identity, as objects (docs/adr/0009, 0016).
+// Everything in them is public; a replay reads here what was known, and sends no request.
 //
 //     TrustAnchors         the authority's roots and chain                       name: who says it, e.g. `istio-ca`
-//     WorkloadCertificate  the certificate that proxies of an account are given   namespace and name: those of the account
+//     WorkloadCertificate  the certificate that proxies of an account are given   namespace and name: those of the
+// account
 //     TokenIssuer          keys that tokens of a cluster or provider verify with  name: as its source calls it
 //     SpiffeBundle         roots behind a SPIFFE bundle URL                        name: digest of the URL
-//     SecretAccess         may an account list the Secrets of its namespace?      namespace and name: those of the account
+//     SecretAccess         may an account list the Secrets of its namespace?      namespace and name: those of the
+// account
 
 import type { Json } from '../../base/json.ts';
 import { kubernetesKind } from '../kubernetes/kubernetes-kind.ts';

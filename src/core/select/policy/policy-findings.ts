@@ -1,8 +1,9 @@
-// What authors of security policies should know: policies that cannot be enforced as they are written, and so refuse, and policies that protect
-// less than they seem to.
+// What authors of security policies should know: policies that cannot be enforced as they are written, and so refuse,
+// and policies that protect less than they seem to.
 //
-// A CUSTOM policy whose authorizer cannot be asked refuses what it matches (Istio pilot/pkg/security/authz/builder/extauthz.go). DENY by the
-// peer's identity lets callers without mTLS pass (ISTIO-SECURITY-2021-004); hosts are compared with the port that a client sends.
+// A CUSTOM policy whose authorizer cannot be asked refuses what it matches (Istio
+// pilot/pkg/security/authz/builder/extauthz.go). DENY by the peer's identity lets callers without mTLS pass
+// (ISTIO-SECURITY-2021-004); hosts are compared with the port that a client sends.
 
 import { isObject } from '../../base/json.ts';
 import type { Obj } from '../../model/object.ts';
@@ -100,7 +101,10 @@ function keysIn(jwks: string): readonly object[] {
   }
 }
 
-/** Envoy checks a token that stands where no rule of its issuer looks first by any rule of that issuer (jwt_authn, allow_missing). */
+/**
+ * Envoy checks a token that stands where no rule of its issuer looks first by any rule of that issuer (jwt_authn,
+ * allow_missing).
+ */
 function* ofAudiences({ spec }: Obj<'RequestAuthentication'>): IterableIterator<Told> {
   const known = new Map<string, string>();
   for (const [i, { issuer = '', audiences = [] }] of (spec.jwtRules ?? []).entries()) {

@@ -24,7 +24,10 @@ export function istioFilters(reader: ProxyReader): boolean {
   return istioExtensions.some(name => reader.hasExtension(name));
 }
 
-/** True if the proxy can take part in mesh mTLS: an agent delivers its workload certificate, or this control plane does. */
+/**
+ * True if the proxy can take part in mesh mTLS: an agent delivers its workload certificate, or this control plane
+ * does.
+ */
 export function meshMtls(reader: ProxyReader): boolean {
   return istioFilters(reader) || certificatesOverAds(reader);
 }
@@ -39,8 +42,9 @@ export function metadataExchange(reader: ProxyReader): { readonly on: boolean; r
 }
 
 /**
- * True if this control plane delivers the workload certificate: to a stock Envoy whose stream proves its identity, while there is an authority that
- * signs. On a stream that proves nothing no key is ever sent, so such a proxy stays outside mesh mTLS.
+ * True if this control plane delivers the workload certificate: to a stock Envoy whose stream proves its identity,
+ * while there is an authority that signs. On a stream that proves nothing no key is ever sent, so such a proxy stays
+ * outside mesh mTLS.
  */
 export function certificatesOverAds(reader: ProxyReader): boolean {
   return !istioFilters(reader) && reader.identity() !== undefined && meshAuthority(reader) !== undefined;

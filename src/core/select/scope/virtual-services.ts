@@ -53,8 +53,9 @@ const resolvedVirtualService: Query<string, ResolvedVirtualService | undefined> 
 };
 
 /**
- * Opt-in guard against ISTIO-SECURITY-2026-002: with PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS, a VirtualService that names a Kubernetes service of
- * another namespace, or a wildcard over such, does not apply to traffic inside the mesh. Gateways are not guarded: their owners bind them.
+ * Opt-in guard against ISTIO-SECURITY-2026-002: with PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS, a VirtualService that
+ * names a Kubernetes service of another namespace, or a wildcard over such, does not apply to traffic inside the
+ * mesh. Gateways are not guarded: their owners bind them.
  */
 function takesForeignHost(reader: Reader, namespace: string, { hosts = [] }: SpecOf<'VirtualService'>): boolean {
   if (!reader.feature('PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS')) return false;

@@ -24,7 +24,10 @@ export type Credential =
   | ({ readonly kind: 'workload' } & WorkloadCredential);
 
 export const CA_SUFFIX = '-cacert';
-/** The workload certificate, and the roots of the mesh: an agent serves them, or this control plane to a proxy without one. */
+/**
+ * The workload certificate, and the roots of the mesh: an agent serves them, or this control plane to a proxy without
+ * one.
+ */
 export const WORKLOAD_SECRET = 'default';
 export const ROOT_SECRET = 'ROOTCA';
 const OWN = 'kubernetes://';

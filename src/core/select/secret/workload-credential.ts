@@ -1,5 +1,6 @@
-// The workload certificate and the mesh's roots for a proxy that gets them over ADS: what is public of them. The private key is no part of state; the
-// resource names the certificate by its fingerprint, and the key is joined when the bytes leave (src/xds/serve/private-keys.ts).
+// The workload certificate and the mesh's roots for a proxy that gets them over ADS: what is public of them. The
+// private key is no part of state; the resource names the certificate by its fingerprint, and the key is joined when
+// the bytes leave (src/xds/serve/private-keys.ts).
 
 import { isObject, type Json } from '../../base/json.ts';
 import { kubernetesKey } from '../../model/object.ts';
@@ -22,7 +23,10 @@ export function workloadCredential(reader: ProxyReader): WorkloadCredential | un
   return found === undefined || found.spec.fingerprint === '' ? undefined : found.spec;
 }
 
-/** PEM of everything that workloads of this mesh trust: the authority's roots, those of MeshConfig, those behind SPIFFE bundle URLs. Each once. */
+/**
+ * PEM of everything that workloads of this mesh trust: the authority's roots, those of MeshConfig, those behind
+ * SPIFFE bundle URLs. Each once.
+ */
 export const meshRoots: Query<'', string> = {
   name: 'select/meshRoots',
   run: reader => {

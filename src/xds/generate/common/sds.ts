@@ -15,8 +15,8 @@ export const AGENT_SDS_CLUSTER = 'sds-grpc';
 export const FILE_SDS_CLUSTER = 'sds-files-grpc';
 
 /**
- * The workload certificate or the mesh's roots: from the agent, waited for without limit, or over ADS. Envoy finds a secret's provider by name and
- * source, so the source of one name is the same everywhere and always.
+ * The workload certificate or the mesh's roots: from the agent, waited for without limit, or over ADS. Envoy finds a
+ * secret's provider by name and source, so the source of one name is the same everywhere and always.
  */
 export function workloadSecret(name: typeof WORKLOAD_SECRET | typeof ROOT_SECRET, overAds: boolean): SdsSecretConfig {
   return overAds ? adsSecret(name) : { name, sdsConfig: agentSource };

@@ -157,6 +157,11 @@ describe('facts about proxies push nothing', () => {
     expect(tells({ ...told, value: [] } as Fact)(state).state.interned).toBe(state.interned);
     expect(tells(told)(connected).effects).toEqual([]);
   });
+  test('what proved an identity is kept with the proxy', () => {
+    const proof = { method: 'certificate', fingerprint: 'f' } as never;
+    const { state } = step(world([]), { ...connection('a', 'Kubernetes'), proof } as never);
+    expect(state.proxies.get('a-1')?.proof).toEqual(proof);
+  });
   test('a subscription is the sum of its changes', () => {
     const first = tells(subscribed(['b', 'a']))(connected).state;
     const { state } = tells(subscribed(['c', 'a'], ['b']))(first);
