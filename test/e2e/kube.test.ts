@@ -103,6 +103,7 @@ describe.runIf(binaries !== undefined)('a control plane of a cluster', () => {
       { source: 'file/Kubernetes', synced: true },
       { source: 'kube/Kubernetes', synced: true, waiting: [], troubles: [], unreadable: [] },
       { source: 'dns/Kubernetes', synced: true, waiting: [], troubles: [], unreadable: [] },
+      { source: 'jwks/Kubernetes', synced: true, waiting: [], troubles: [], unreadable: [] },
     ]);
   });
 
