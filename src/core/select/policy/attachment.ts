@@ -35,7 +35,8 @@ const gatewayName: Derivation<string | null> = {
   run: reader => reader.derived(proxyLabels)[GATEWAY_NAME_LABEL] ?? null,
 };
 
-function targetsOf({ targetRef, targetRefs = [] }: Attachable): readonly PolicyTargetReference[] {
+/** The list, or the single reference where the list is empty. */
+export function targetsOf({ targetRef, targetRefs = [] }: Attachable): readonly PolicyTargetReference[] {
   if (targetRefs.length > 0) return targetRefs;
   return targetRef === undefined ? [] : [targetRef];
 }

@@ -7,11 +7,9 @@
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { byAge } from '../../model/object.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
-import { proxySelectedBy } from '../../registry/workload.ts';
-import type { PolicyTargetReference, Telemetry } from '../../schema/istio-types.gen.ts';
+import type { Telemetry } from '../../schema/istio-types.gen.ts';
+import { isAttached, targetsOf } from '../policy/attachment.ts';
 import { reportsAs, type TrafficClass } from './traffic-class.ts';
-
-const GATEWAY_NAME_LABEL = 'gateway.networking.k8s.io/gateway-name';
 
 /** Contents of the Telemetry objects in force, least specific first. */
 export const telemetryLevels: Query<'', readonly Telemetry[]> = {
@@ -23,7 +21,7 @@ export const telemetryLevels: Query<'', readonly Telemetry[]> = {
     const own = inNamespace(reader, namespace);
     if (root !== namespace) levels.push(...inNamespace(reader, root).filter(isNamespaceWide).slice(0, 1));
     levels.push(...own.filter(isNamespaceWide).slice(0, 1));
-    levels.push(...own.filter(spec => !isNamespaceWide(spec) && attaches(reader, spec)));
+    levels.push(...own.filter(spec => !isNamespaceWide(spec) && isAttached(reader, namespace, spec)));
     return levels;
   },
 };
@@ -32,25 +30,8 @@ function inNamespace(reader: ProxyReader, namespace: string): readonly Telemetry
   return [...reader.objects('Telemetry', `${namespace}/`)].sort(byAge).map(obj => obj.spec as Telemetry);
 }
 
-function targetsOf(spec: Telemetry): readonly PolicyTargetReference[] {
-  if (spec.targetRefs !== undefined && spec.targetRefs.length > 0) return spec.targetRefs;
-  return spec.targetRef === undefined ? [] : [spec.targetRef];
-}
-
 function isNamespaceWide(spec: Telemetry): boolean {
   return Object.keys(spec.selector?.matchLabels ?? {}).length === 0 && targetsOf(spec).length === 0;
-}
-
-/** A targetRef names the Gateway (Gateway API) that a proxy is deployed for; a selector, the proxy's labels. */
-function attaches(reader: ProxyReader, spec: Telemetry): boolean {
-  const targets = targetsOf(spec);
-  if (targets.length === 0) return proxySelectedBy(reader, spec.selector?.matchLabels ?? {});
-  return targets.some(
-    target =>
-      target.kind === 'Gateway' &&
-      target.group === 'gateway.networking.k8s.io' &&
-      proxySelectedBy(reader, { [GATEWAY_NAME_LABEL]: target.name ?? '' }),
-  );
 }
 
 /** Providers named in `mesh.defaultProviders` for one of its lists. */

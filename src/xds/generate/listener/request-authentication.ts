@@ -10,9 +10,9 @@ import type { TokenKeys, TokenRule } from '../../../core/select/policy/request-a
 import { any } from '../../proto/any.ts';
 import type { HttpFilter, JwtProvider, JwtRequirement } from '../../proto/types.gen.ts';
 import { durationOf } from '../common/duration.ts';
+import { JWT_FILTER, JWT_PAYLOAD } from '../common/jwt.ts';
 import { orNone } from '../common/or-none.ts';
 
-const PAYLOAD = 'payload';
 const REMOTE_TIMEOUT = { seconds: 5, nanos: 0 };
 const REMOTE_CACHE = { seconds: 300, nanos: 0 };
 /** Claims that are always split at spaces (RFC 8693, RFC 6749). */
@@ -45,7 +45,7 @@ export const jwtFilters: Generator<
       rules: [{ match: { prefix: '/' }, requires: requirementOf(names) }],
       bypassCorsPreflight: true,
     });
-    return [{ name: 'envoy.filters.http.jwt_authn', typedConfig }];
+    return [{ name: JWT_FILTER, typedConfig }];
   },
 };
 
@@ -73,7 +73,7 @@ function providerOf({ rule, keys }: TokenRule, sidecar: boolean): JwtProvider {
     fromHeaders: orNone((rule.fromHeaders ?? []).map(({ name, prefix }) => ({ name, valuePrefix: prefix }))),
     fromParams: orNone(rule.fromParams ?? []),
     fromCookies: orNone(rule.fromCookies ?? []),
-    payloadInMetadata: PAYLOAD,
+    payloadInMetadata: JWT_PAYLOAD,
     normalizePayloadInMetadata: {
       spaceDelimitedClaims: [...new Set([...SPACE_DELIMITED, ...(rule.spaceDelimitedClaims ?? [])])].sort(),
     },

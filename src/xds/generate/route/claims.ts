@@ -4,10 +4,10 @@
 
 import type { StringMatch } from '../../../core/schema/istio-types.gen.ts';
 import type { MetadataMatcher } from '../../proto/types.gen.ts';
+import { JWT_FILTER, JWT_PAYLOAD } from '../common/jwt.ts';
 import { stringMatcher } from './string-match.ts';
 
 const CLAIM_PREFIX = '@request.auth.claims';
-const JWT_FILTER = 'envoy.filters.http.jwt_authn';
 
 /** The path of the claim, or undefined if the key names an ordinary header (a malformed path makes one, too). */
 export function claimPath(key: string): readonly string[] | undefined {
@@ -24,7 +24,7 @@ export function claimMatcher(path: readonly string[], match: StringMatch, invert
   const value = matcher === undefined ? { presentMatch: true } : { stringMatch: matcher };
   return {
     filter: JWT_FILTER,
-    path: ['payload', ...path].map(key => ({ key })),
+    path: [JWT_PAYLOAD, ...path].map(key => ({ key })),
     value: { orMatch: { valueMatchers: [{ listMatch: { oneOf: value } }, value] } },
     ...(invert ? { invert: true } : {}),
   };

@@ -10,6 +10,7 @@ import {
   type WeightedCluster_ClusterWeight,
 } from '../../proto/types.gen.ts';
 import { ZERO_DURATION } from '../common/duration.ts';
+import { quoteRegex } from '../common/quote-regex.ts';
 import { hashPolicy } from './consistent-hash.ts';
 import { destinationCluster, destinationHash } from './destination.ts';
 import { type HeaderOperations, headerFields, headerOperations } from './header-operations.ts';
@@ -111,11 +112,7 @@ function pathRewrite(rewrite: HTTPRewrite, match: RouteMatch, gatewaySemantics: 
   const prefix = match.pathSeparatedPrefix ?? match.prefix ?? '';
   // Replacing a path-separated prefix by `/` would double the slash of what follows.
   if (gatewaySemantics && uri === '/') {
-    return { regexRewrite: { pattern: { regex: `^${quoted(prefix)}(/?)(.*)` }, substitution: '/\\2' } };
+    return { regexRewrite: { pattern: { regex: `^${quoteRegex(prefix)}(/?)(.*)` }, substitution: '/\\2' } };
   }
   return { prefixRewrite: uri };
-}
-
-function quoted(text: string): string {
-  return text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&');
 }

@@ -6,6 +6,7 @@
 // Source: Istio pilot/pkg/security/authz/model/model.go, pilot/pkg/security/authz/model/generator.go.
 
 import type { Permission, Principal, StringMatcher } from '../../../proto/types.gen.ts';
+import { quoteRegex } from '../../common/quote-regex.ts';
 import {
   addressRange,
   anyValue,
@@ -14,7 +15,6 @@ import {
   hostMatcher,
   pathPermission,
   plainClaimMatcher,
-  quoteRegex,
   regexMatcher,
   textMatcher,
 } from './matchers.ts';

@@ -14,16 +14,11 @@ import type {
   StringMatcher,
   ValueMatcher,
 } from '../../../proto/types.gen.ts';
+import { JWT_FILTER, JWT_PAYLOAD } from '../../common/jwt.ts';
+import { quoteRegex } from '../../common/quote-regex.ts';
 
-const JWT_FILTER = 'envoy.filters.http.jwt_authn';
 /** envoy.extensions.path.match.uri_template.v3 */
 const TEMPLATE_LENGTH_MAX = 256;
-const JWT_PAYLOAD = 'payload';
-
-/** regexp.QuoteMeta of Go; `/` and `-` stay as they are. */
-export function quoteRegex(text: string): string {
-  return text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&');
-}
 
 export function regexMatcher(regex: string): StringMatcher {
   return { safeRegex: { regex } };

@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../../../../src/core/schema/istio-types.gen.ts';
+import { quoteRegex } from '../../../../../src/xds/generate/common/quote-regex.ts';
 import type { RuleContext } from '../../../../../src/xds/generate/listener/authorization/attributes.ts';
 import {
   addressRange,
   pathPermission,
-  quoteRegex,
   textMatcher,
 } from '../../../../../src/xds/generate/listener/authorization/matchers.ts';
 import { rulePolicy } from '../../../../../src/xds/generate/listener/authorization/rule.ts';
