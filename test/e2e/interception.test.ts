@@ -7,8 +7,9 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bootstrap, findEnvoy } from '../../src/demo/envoy.ts';
-import { Node, type Pod, SIDECAR_GID, whyNoPods } from './interception/pods.ts';
+import { findEnvoy } from '../../src/demo/envoy.ts';
+import { Node, type Pod, whyNoPods } from './interception/pods.ts';
+import { startSidecar } from './interception/sidecar.ts';
 import { canRun } from './suite.ts';
 
 const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
@@ -51,27 +52,14 @@ describe.runIf(runs)('interception', () => {
   };
   const adminOf = (pod: Pod): string => join(folder, `${pod.name}.admin`);
 
-  const sidecar = async (pod: Pod): Promise<void> => {
-    const id = `sidecar~${pod.address}~${pod.name}.default~default.svc.cluster.local`;
-    const metadata = {
-      NAMESPACE: 'default',
-      CLUSTER_ID: 'Kubernetes',
-      INTERCEPTION_MODE: 'REDIRECT',
-      INSTANCE_IPS: pod.address,
-      LABELS: { app: pod.name },
-      SERVICE_ACCOUNT: pod.name,
-    };
-    const config = bootstrap({
-      node: { id, cluster: `${pod.name}.default`, metadata },
+  const sidecar = async (pod: Pod): Promise<void> =>
+    startSidecar(pod, {
+      binary,
       protocol: pod === client ? 'delta' : 'sotw',
-      admin: { pipe: adminOf(pod) },
-      xds: { host: `${pod.address.slice(0, -1)}1`, port: 15_010 },
+      admin: adminOf(pod),
+      xdsPort: 15_010,
+      output: await logTo(`envoy-${pod.name}`),
     });
-    const flags = ['--disable-hot-restart', '--concurrency', '1', '-l', 'warning'];
-    const output = await logTo(`envoy-${pod.name}`);
-    pod.start([binary, '--config-yaml', JSON.stringify(config), ...flags], { gid: SIDECAR_GID, output });
-    await pod.run('sh', join(HERE, 'redirect.sh'), String(SIDECAR_GID));
-  };
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'periplus-pods-'));

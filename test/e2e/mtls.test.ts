@@ -8,9 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/base/json.ts';
-import { bootstrap, findEnvoy } from '../../src/demo/envoy.ts';
+import { findEnvoy } from '../../src/demo/envoy.ts';
 import { ISSUER, type TokenMaker, tokenMaker } from '../identity/tokens.ts';
-import { Node, type Pod, SIDECAR_GID, whyNoPods } from './interception/pods.ts';
+import { Node, type Pod, whyNoPods } from './interception/pods.ts';
+import { startSidecar } from './interception/sidecar.ts';
 import { canRun } from './suite.ts';
 
 const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
@@ -49,28 +50,15 @@ describe.runIf(runs)('mesh mTLS between stock Envoys', () => {
   };
   const adminOf = (pod: Pod): string => join(folder, `${pod.name}.admin`);
 
-  const sidecar = async (pod: Pod, roots: string): Promise<void> => {
-    const id = `sidecar~${pod.address}~${pod.name}.default~default.svc.cluster.local`;
-    const metadata = {
-      NAMESPACE: 'default',
-      CLUSTER_ID: 'Kubernetes',
-      INTERCEPTION_MODE: 'REDIRECT',
-      INSTANCE_IPS: pod.address,
-      LABELS: { app: pod.name },
-      SERVICE_ACCOUNT: pod.name,
-    };
-    const plain = bootstrap({
-      node: { id, cluster: `${pod.name}.default`, metadata },
+  const sidecar = async (pod: Pod, roots: string): Promise<void> =>
+    startSidecar(pod, {
+      binary,
       protocol: pod === client ? 'delta' : 'sotw',
-      admin: { pipe: adminOf(pod) },
-      xds: { host: `${pod.address.slice(0, -1)}1`, port: 15_012 },
+      admin: adminOf(pod),
+      xdsPort: 15_012,
+      output: await logTo(`envoy-${pod.name}`),
+      adapt: config => secured(config, roots, tokens.token(`default/${pod.name}`)),
     });
-    const config = secured(plain, roots, tokens.token(`default/${pod.name}`));
-    const flags = ['--disable-hot-restart', '--concurrency', '1', '-l', 'warning'];
-    const output = await logTo(`envoy-${pod.name}`);
-    pod.start([binary, '--config-yaml', JSON.stringify(config), ...flags], { gid: SIDECAR_GID, output });
-    await pod.run('sh', join(HERE, 'redirect.sh'), String(SIDECAR_GID));
-  };
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'periplus-mtls-'));
