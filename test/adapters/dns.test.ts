@@ -8,8 +8,8 @@ import type { Answer } from '../../src/adapters/dns/resolver.ts';
 import { RESOLVED_NAME_API } from '../../src/core/kinds/periplus/resolved-name.ts';
 import { networkGateways } from '../../src/core/select/endpoint/network.ts';
 import type { State } from '../../src/core/state.ts';
+import { FoldingSink } from '../../src/testing/adapter-rig.ts';
 import { ask, type Stepped, step, world } from '../unit/world.ts';
-import { FoldingSink } from './rig.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 const MINUTE = 60_000;

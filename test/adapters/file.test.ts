@@ -8,7 +8,15 @@ import type { Adapter, Sink } from '../../src/adapters/adapter.ts';
 import { type Disk, nodeDisk } from '../../src/adapters/file/disk.ts';
 import { FileAdapter } from '../../src/adapters/file/file-adapter.ts';
 import type { Fact } from '../../src/core/event.ts';
-import { liveChanges, relistAfterGap, reorderedSources, resync, type Source, unreadablePart, wrapped } from './rig.ts';
+import {
+  liveChanges,
+  type RigSource,
+  relistAfterGap,
+  reorderedSources,
+  resync,
+  unreadablePart,
+  wrapped,
+} from '../../src/testing/adapter-rig.ts';
 
 const EAST = 'file/east';
 /** A canary need not wait long for what never comes. */
@@ -20,7 +28,7 @@ afterEach(async () => {
 });
 
 /** A folder with one file an object, JSON being YAML; files are renamed into place, as editors do. */
-async function folderSource(cluster: string, wrap: (sink: Sink) => Sink = sink => sink): Promise<Source> {
+async function folderSource(cluster: string, wrap: (sink: Sink) => Sink = sink => sink): Promise<RigSource> {
   const folder = await mkdtemp(join(tmpdir(), 'periplus-rig-'));
   folders.push(folder);
   return {
@@ -38,7 +46,7 @@ async function folderSource(cluster: string, wrap: (sink: Sink) => Sink = sink =
 }
 
 /** A folder for each object; those that are hidden refuse whatever is asked of them and of what is below, as the system would. */
-async function hidingSource(code: string): Promise<Source> {
+async function hidingSource(code: string): Promise<RigSource> {
   const folder = await mkdtemp(join(tmpdir(), 'periplus-rig-'));
   folders.push(folder);
   let hidden = false;

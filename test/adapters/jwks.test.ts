@@ -7,8 +7,8 @@ import { JwksAdapter } from '../../src/adapters/jwks/jwks-adapter.ts';
 import { KEEP_MS, REFRESH_MS, RETRY_MS_MIN } from '../../src/adapters/jwks/limits.ts';
 import type { JsonObject } from '../../src/core/base/json.ts';
 import type { State } from '../../src/core/state.ts';
+import { FoldingSink } from '../../src/testing/adapter-rig.ts';
 import { put, remove, world } from '../unit/world.ts';
-import { FoldingSink } from './rig.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 const SOURCE = 'jwks/Kubernetes';

@@ -6,17 +6,17 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { KubeAdapter } from '../../src/adapters/kube/kube-adapter.ts';
 import { customKinds } from '../../src/adapters/kube/resource.ts';
 import type { Fact, RawObject } from '../../src/core/event.ts';
-import { parameters } from '../property/seed.ts';
-import { FakeApiServer } from './fake-api-server.ts';
 import {
   FoldingSink,
   liveChanges,
+  type RigSource,
   relistAfterGap,
   reorderedSources,
   resync,
-  type Source,
   unreadablePart,
-} from './rig.ts';
+} from '../../src/testing/adapter-rig.ts';
+import { parameters } from '../property/seed.ts';
+import { FakeApiServer } from './fake-api-server.ts';
 import { drawsOf, seeds, VirtualTime } from './virtual-time.ts';
 
 const SOURCE = 'kube/east';
@@ -42,7 +42,7 @@ const route = (name: string, host: string): RawObject => ({
   spec: { hosts: [name], http: [{ route: [{ destination: { host } }] }] },
 });
 
-function kubeSource(cluster: string, status = 403): Source {
+function kubeSource(cluster: string, status = 403): RigSource {
   const time = new VirtualTime();
   const server = new FakeApiServer(time);
   const objects = new Map<string, RawObject>();

@@ -3,10 +3,17 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryAdapter } from '../../src/adapters/memory/memory-adapter.ts';
 import type { RawObject } from '../../src/core/event.ts';
-import { liveChanges, relistAfterGap, reorderedSources, resync, type Source, unreadablePart } from './rig.ts';
+import {
+  liveChanges,
+  type RigSource,
+  relistAfterGap,
+  reorderedSources,
+  resync,
+  unreadablePart,
+} from '../../src/testing/adapter-rig.ts';
 
 /** A memory that outlives the adapters which read it. */
-function memorySource(cluster: string): Source {
+function memorySource(cluster: string): RigSource {
   const objects = new Map<string, RawObject>();
   let adapter = new MemoryAdapter(cluster);
   let hidden = false;

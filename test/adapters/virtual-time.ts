@@ -2,7 +2,7 @@
 // with the same draws is the same run.
 
 import fc from 'fast-check';
-import type { Chance } from '../../src/adapters/kube/clock.ts';
+import type { Chance } from '../../src/adapters/kit/clock.ts';
 
 /** Turns of the event loop after which all tasks are known to wait. */
 const IDLE_TURNS = 8;

@@ -8,7 +8,7 @@ import { customKinds, resourceOf } from '../../src/adapters/kube/resource.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../src/core/base/json.ts';
 import { definitionOf, definitions } from '../../src/core/kinds/registry.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { FoldingSink, liveChanges, relistAfterGap, resync, type Source } from '../adapters/rig.ts';
+import { FoldingSink, liveChanges, type RigSource, relistAfterGap, resync } from '../../src/testing/adapter-rig.ts';
 import { kubeOrSkip } from './kube/binaries.ts';
 import type { KubeClient } from './kube/client.ts';
 import { Cluster } from './kube/cluster.ts';
@@ -159,7 +159,7 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
     const virtualServices = customKinds.find(({ kind }) => kind === 'VirtualService')!;
     OBJECTS.push(resourceOf(virtualServices, 'v1', 'virtualservices'));
 
-    const real = (): Source => {
+    const real = (): RigSource => {
       const known = new Map<string, JsonObject>();
       const opened: { start: KubeAdapter | undefined } = { start: undefined };
       const ours = (raw: JsonObject): boolean =>
@@ -193,7 +193,7 @@ describe.runIf(binaries !== undefined)('a cluster behind a proxy', () => {
         },
       };
     };
-    const clear = async (source: Source): Promise<void> => {
+    const clear = async (source: RigSource): Promise<void> => {
       for (const object of (await source.held?.()) ?? []) await admin.remove(object);
       await until('nothing', async () => (await source.held?.())?.length === 0);
     };

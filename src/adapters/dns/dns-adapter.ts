@@ -10,6 +10,8 @@ import { Tracker } from '../../core/query/tracker.ts';
 import { gatewayNames } from '../../core/select/endpoint/network.ts';
 import type { State } from '../../core/state.ts';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
+import { Submissions } from '../kit/submissions.ts';
+import { Turns } from '../kit/turns.ts';
 import { ASKED_AT_ONCE_MAX, NAMES_MAX, TTL_MS_MIN } from './limits.ts';
 import type { Answer, Resolve } from './resolver.ts';
 
@@ -36,17 +38,15 @@ export class DnsAdapter implements Adapter {
   readonly #tracker = new Tracker();
   /** Of names that are wanted; a question whose entry was replaced meanwhile is not listened to. */
   readonly #watched = new Map<string, Watched>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #turns = new Turns(ASKED_AT_ONCE_MAX);
+  readonly #submissions: Submissions;
   #wanted: readonly string[] = [];
-  #asking = 0;
-  #sink: Sink | undefined;
-  #started = false;
   #stopped = false;
-  #saying: Promise<void> = Promise.resolve();
 
   constructor(options: DnsOptions) {
     this.#options = options;
     this.source = `dns/${options.cluster}`;
+    this.#submissions = new Submissions('an answer of DNS', options.log);
   }
 
   onState(state: State): void {
@@ -56,7 +56,7 @@ export class DnsAdapter implements Adapter {
     if (wanted.length > NAMES_MAX) {
       this.#options.log('warn', `${wanted.length} names would have to be resolved; the first ${NAMES_MAX} are`);
     }
-    if (this.#sink !== undefined) this.#follow();
+    if (this.#submissions.isListed) this.#follow();
   }
 
   /**
@@ -70,19 +70,17 @@ export class DnsAdapter implements Adapter {
     if (this.#stopped) throw new Error('stopped before names could be resolved');
     const failed = [...names.filter((_, i) => answers[i] === undefined), ...this.#wanted.slice(NAMES_MAX)];
     const facts = answers.filter(fact => fact !== undefined);
-    this.#saying = sink.relistKinds(['ResolvedName'], facts, failed.map(refOf));
-    if (names.length > 0) this.#saying = this.#saying.then(() => sink.submit([{ kind: 'Synced' }]));
-    await this.#saying;
-    this.#sink = sink;
-    this.#started = true;
+    await this.#submissions.open(sink, async () => {
+      await sink.relistKinds(['ResolvedName'], facts, failed.map(refOf));
+      if (names.length > 0) await sink.submit([{ kind: 'Synced' }]);
+    });
     this.#follow();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#sink = undefined;
     for (const { timer } of this.#watched.values()) timer?.cancel();
-    await this.#saying;
+    await this.#submissions.close();
   }
 
   status(): SourceStatus {
@@ -92,7 +90,7 @@ export class DnsAdapter implements Adapter {
     );
     const troubles = unreadable.map(({ what, why }) => told(what, why));
     // Without names to resolve, the start does not wait.
-    const synced = this.#started || this.#wanted.length === 0;
+    const synced = this.#submissions.isListed || this.#wanted.length === 0;
     return { synced, waiting: synced ? [] : ['ResolvedName'], troubles, unreadable };
   }
 
@@ -109,24 +107,21 @@ export class DnsAdapter implements Adapter {
       timer?.cancel();
       this.#watched.delete(name);
       // Of one past the limit nothing new is known: what was said last stays.
-      if (!wanted.has(name)) this.#say({ kind: 'Delete', ref: refOf(name) });
+      if (!wanted.has(name)) this.#submissions.submit([{ kind: 'Delete', ref: refOf(name) }]);
     }
     for (const name of names) if (!this.#watched.has(name)) void this.#askAndSay(name);
   }
 
   async #askAndSay(name: string): Promise<void> {
     const fact = await this.#ask(name);
-    if (fact !== undefined) this.#say(fact);
+    if (fact !== undefined) this.#submissions.submit([fact]);
   }
 
   /** Undefined: no server answered, or the name is no longer wanted. */
   async #ask(name: string): Promise<Fact | undefined> {
     const before: Watched = { ...this.#watched.get(name), timer: undefined };
     this.#watched.set(name, before);
-    await this.#turn();
-    const answer = await this.#options.resolve(name).catch(failure);
-    this.#asking--;
-    this.#waiting.shift()?.();
+    const answer = await this.#turns.run(() => this.#options.resolve(name).catch(failure));
     if (this.#stopped || this.#watched.get(name) !== before) return undefined;
     const failed = 'failed' in answer;
     if (failed && before.trouble !== answer.failed) this.#options.log('warn', told(name, answer.failed));
@@ -135,23 +130,6 @@ export class DnsAdapter implements Adapter {
     const since = before.since ?? this.#options.now();
     this.#watched.set(name, failed ? { timer, trouble: answer.failed, since } : { timer });
     return failed ? undefined : factOf(name, answer.addresses);
-  }
-
-  /** Resolves when fewer than the limit are asked for. */
-  async #turn(): Promise<void> {
-    this.#asking++;
-    if (this.#asking > ASKED_AT_ONCE_MAX) await new Promise<void>(resolve => this.#waiting.push(resolve));
-  }
-
-  #say(fact: Fact): void {
-    this.#saying = this.#saying
-      .then(async () => this.#sink?.submit([fact]))
-      .catch((error: unknown) => {
-        this.#options.log(
-          'warn',
-          `what DNS says could not be recorded (${error instanceof Error ? error.message : error})`,
-        );
-      });
   }
 }
 

@@ -12,6 +12,8 @@ import { Tracker } from '../../core/query/tracker.ts';
 import { type WantedJwks, wantedJwks } from '../../core/select/policy/request-authentication.ts';
 import type { State } from '../../core/state.ts';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
+import { Submissions } from '../kit/submissions.ts';
+import { Turns } from '../kit/turns.ts';
 import type { Fetch } from './fetch.ts';
 import { jwksUriOf, type KeySet, keySetOf, sameKeys } from './key-set.ts';
 import {
@@ -57,18 +59,16 @@ export class JwksAdapter implements Adapter {
   readonly #options: JwksOptions;
   readonly #tracker = new Tracker();
   readonly #watched = new Map<string, Watched>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #turns = new Turns(FETCHES_MAX);
+  readonly #submissions: Submissions;
   #wanted: readonly WantedJwks[] = [];
   #state: State | undefined;
-  #fetching = 0;
-  #sink: Sink | undefined;
-  #started = false;
   #stopped = false;
-  #submitting: Promise<void> = Promise.resolve();
 
   constructor(options: JwksOptions) {
     this.#options = options;
     this.source = `jwks/${options.cluster}`;
+    this.#submissions = new Submissions('a key set', options.log);
   }
 
   onState(state: State): void {
@@ -79,7 +79,7 @@ export class JwksAdapter implements Adapter {
     if (wanted.length > KEY_SETS_MAX) {
       this.#options.log('warn', `${wanted.length} key sets are wanted; the first ${KEY_SETS_MAX} are fetched`);
     }
-    if (this.#sink !== undefined) this.#follow();
+    if (this.#submissions.isListed) this.#follow();
   }
 
   /** Fetches every key set once; what the journal has of others is deleted, what it has of those that fail stays. */
@@ -89,30 +89,25 @@ export class JwksAdapter implements Adapter {
     const facts = await Promise.all(wanted.map(one => this.#fetchFirst(this.#watch(one))));
     this.#refuseStopped();
     const kept = wanted.filter((_, i) => facts[i] === undefined).map(refOf);
-    this.#submitting = sink.relistKinds(
-      ['JwksDocument'],
-      facts.filter(fact => fact !== undefined),
-      kept,
-    );
-    if (wanted.length > 0) this.#submitting = this.#submitting.then(() => sink.submit([{ kind: 'Synced' }]));
-    await this.#submitting;
-    this.#sink = sink;
-    this.#started = true;
+    const fetched = facts.filter(fact => fact !== undefined);
+    await this.#submissions.open(sink, async () => {
+      await sink.relistKinds(['JwksDocument'], fetched, kept);
+      if (wanted.length > 0) await sink.submit([{ kind: 'Synced' }]);
+    });
     this.#follow();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#sink = undefined;
     for (const { timer } of this.#watched.values()) timer?.cancel();
-    await this.#submitting;
+    await this.#submissions.close();
   }
 
   status(): SourceStatus {
     const troubles = [...this.#watched.values()].flatMap(({ wanted, trouble }) =>
       trouble === undefined ? [] : [troubleText(wanted, trouble)],
     );
-    const synced = this.#started || this.#wanted.length === 0;
+    const synced = this.#submissions.isListed || this.#wanted.length === 0;
     const unreadable = [...this.#watched.values()].flatMap(({ wanted, trouble: why, troubledAt: since }) =>
       why === undefined ? [] : [{ what: nameOf(wanted), why, since }],
     );
@@ -165,12 +160,8 @@ export class JwksAdapter implements Adapter {
   }
 
   async #fetch(watched: Watched): Promise<Fact | undefined> {
-    await this.#turn();
-    const answer = await this.#keysFrom(watched.wanted).catch((error: unknown) => ({
-      failed: error instanceof Error ? error.message : String(error),
-    }));
-    this.#fetching--;
-    this.#waiting.shift()?.();
+    const failure = (error: unknown) => ({ failed: error instanceof Error ? error.message : String(error) });
+    const answer = await this.#turns.run(() => this.#keysFrom(watched.wanted).catch(failure));
     if (!this.#isWatched(watched)) return undefined;
     this.#options.onFetched?.(!('failed' in answer));
     return 'failed' in answer ? this.#failed(watched, answer.failed) : this.#succeeded(watched, answer);
@@ -226,22 +217,8 @@ export class JwksAdapter implements Adapter {
     return !this.#stopped && this.#watched.get(keyOf(watched.wanted)) === watched;
   }
 
-  /** Resolves when fewer than the limit are under way. */
-  async #turn(): Promise<void> {
-    this.#fetching++;
-    if (this.#fetching > FETCHES_MAX) await new Promise<void>(resolve => this.#waiting.push(resolve));
-  }
-
   #submit(fact: Fact | undefined): void {
-    if (fact === undefined) return;
-    this.#submitting = this.#submitting
-      .then(async () => this.#sink?.submit([fact]))
-      .catch((error: unknown) => {
-        this.#options.log(
-          'warn',
-          `a key set could not be recorded (${error instanceof Error ? error.message : error})`,
-        );
-      });
+    if (fact !== undefined) this.#submissions.submit([fact]);
   }
 }
 

@@ -6,7 +6,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isObject, type Json } from '../../core/base/json.ts';
-import { type Chance, sleep } from './clock.ts';
+import { type Chance, sleep } from '../kit/clock.ts';
 import type { Credentials } from './credentials.ts';
 import { type Failure, KubeFault } from './failure.ts';
 import { failureOfStatus } from './heard.ts';

@@ -3,9 +3,9 @@
 import { setMaxListeners } from 'node:events';
 import { isObject, type JsonObject } from '../../core/base/json.ts';
 import type { AdapterLog } from '../adapter.ts';
+import { type Chance, sleep } from '../kit/clock.ts';
 import type { Api } from './api.ts';
 import { backoffMs } from './backoff.ts';
-import { type Chance, sleep } from './clock.ts';
 import { type CustomResource, customResource, DEFINITIONS_PATH, isOurs } from './custom-resources.ts';
 import { failureOf, NOT_FOUND } from './failure.ts';
 import { PAGE_BYTES_MAX } from './limits.ts';

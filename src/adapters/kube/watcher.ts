@@ -3,9 +3,9 @@
 
 import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Unreadable } from '../adapter.ts';
+import type { Chance } from '../kit/clock.ts';
+import { sleep } from '../kit/clock.ts';
 import type { Api, WatchStream } from './api.ts';
-import type { Chance } from './clock.ts';
-import { sleep } from './clock.ts';
 import { type Failure, failureOf } from './failure.ts';
 import { heardOf, resourceVersionOf } from './heard.ts';
 import { PAGE_BYTES_MAX } from './limits.ts';

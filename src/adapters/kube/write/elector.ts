@@ -8,8 +8,8 @@
 import { isObject, type JsonObject } from '../../../core/base/json.ts';
 import { type Election, elections, lockName, NO_REVISION } from '../../../core/wishes/elections.ts';
 import type { AdapterLog } from '../../adapter.ts';
+import { type Chance, sleep } from '../../kit/clock.ts';
 import type { Api, WriteApi } from '../api.ts';
-import { type Chance, sleep } from '../clock.ts';
 import { CONFLICT, failureOf, NOT_FOUND } from '../failure.ts';
 import { WRITE_ANSWER_BYTES_MAX } from '../limits.ts';
 import { ELECTION_JITTER, ELECTION_MS, ELECTION_REQUEST_MS_MAX, RENEW_MS_MAX } from './limits.ts';

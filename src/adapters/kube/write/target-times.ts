@@ -1,7 +1,7 @@
 // When a target may be written again: after a write as soon as the watch shows a change, after a failure when its wait
 // is over, after too many changes by another writer when it has rested. One timer at most.
 
-import type { Chance } from '../clock.ts';
+import type { Chance } from '../../kit/clock.ts';
 import { RETRY_AFTER_MS_MAX } from '../limits.ts';
 import { FLIP_REST_MS, FLIP_WINDOW_MS, FLIPS_MAX, RETRY_MS_MAX, RETRY_MS_MIN, SEEN_MS_MAX } from './limits.ts';
 
