@@ -50,7 +50,6 @@ export function serveCommand(): Command {
       `
 Environment, besides the feature flags (docs/serving.md has all of it):
   POD_NAME                       the name of this process in elections (default: unknown-<host>)
-  PERIPLUS_WRITES                true: write to the API server what the mesh wishes there (default false: not yet tried on a real one)
   ENABLE_LEADER_ELECTION         write only as the holder of istiod's locks (default true)
   PILOT_ENABLE_WARM_UP           make the first views before /ready says yes (default true)
   PILOT_MAX_REQUESTS_PER_SECOND  new streams a second (default: as many as the machine can serve)
@@ -77,7 +76,7 @@ function optionsOf(flags: Flags): ServeOptions {
   const identity = identityOptionsOf(flags, sources.journal);
   return {
     ...sources,
-    ...(flags.readOnly || !writesAsked() ? {} : { writes: writeOptions() }),
+    ...(flags.readOnly ? {} : { writes: writeOptions() }),
     identity: flags.readOnly && identity !== undefined ? { ...identity, readOnly: true, tokenCheck: 'keys' } : identity,
     grpcAddr: address('--grpcAddr', flags.grpcAddr),
     httpAddr: address('--httpAddr', flags.httpAddr),
@@ -87,11 +86,6 @@ function optionsOf(flags: Flags): ServeOptions {
     keepaliveTimeoutMs: given('--keepaliveTimeout', flags.keepaliveTimeout),
     maxConnectionAgeMs: given('--keepaliveMaxServerConnectionAge', flags.keepaliveMaxServerConnectionAge),
   };
-}
-
-/** Opt-in until the writer has been seen on a real API server. */
-function writesAsked(): boolean {
-  return goBoolean(process.env.PERIPLUS_WRITES ?? '') === true;
 }
 
 /** As istiod: the name of the pod, else of the host. */

@@ -121,7 +121,10 @@ export class HttpApi implements Api, WriteApi {
       ...options.headers,
       accept: accept ?? 'application/json',
       'user-agent': userAgent,
-      ...(text === undefined ? {} : { 'content-type': contentType ?? 'application/json' }),
+      // Node frames the body of a DELETE only if its length is given.
+      ...(text === undefined
+        ? {}
+        : { 'content-type': contentType ?? 'application/json', 'content-length': Buffer.byteLength(text) }),
     };
     const url = new URL(`${server.pathname.replace(/\/$/, '')}${path}${textOfQuery(query)}`, server);
     const send = server.protocol === 'http:' ? requestHttp : requestHttps;

@@ -37,7 +37,8 @@ export async function connectCalls(
     const text = body === undefined ? undefined : JSON.stringify(body);
     const headers = {
       ...prepared.headers,
-      accept: 'application/json',
+      // The keys of tokens are served as application/jwk-set+json only.
+      accept: 'application/json, application/jwk-set+json',
       'user-agent': options.userAgent,
       ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
     };

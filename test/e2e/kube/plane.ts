@@ -10,12 +10,19 @@ const CLI = join(import.meta.dirname, '../../../dist/cli/main.js');
 export class Plane {
   readonly grpc: number;
   readonly http: number;
+  /** 0: there is no secure port. */
+  readonly secure: number;
   readonly #child: ChildProcess;
   log = '';
 
-  private constructor(grpc: number, http: number, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  private constructor(
+    { grpc, http, secure }: { readonly grpc: number; readonly http: number; readonly secure: number },
+    args: readonly string[],
+    env: NodeJS.ProcessEnv = {},
+  ) {
     this.grpc = grpc;
     this.http = http;
+    this.secure = secure;
     this.#child = spawn(process.execPath, [CLI, ...args], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { ...process.env, ...env },
@@ -25,24 +32,25 @@ export class Plane {
     });
   }
 
+  /** In the clear only, and without a certificate authority. */
   static async serve(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Plane> {
+    return Plane.#serve(0, args, env);
+  }
+
+  static async serveSecurely(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Plane> {
+    return Plane.#serve(await freePort(), args, env);
+  }
+
+  static async #serve(secure: number, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Plane> {
     const [grpc, http, monitoring] = [await freePort(), await freePort(), await freePort()];
-    const at = (port: number): string => `127.0.0.1:${port}`;
-    const addresses = [
-      '--grpcAddr',
-      at(grpc),
-      '--httpAddr',
-      at(http),
-      '--monitoringAddr',
-      at(monitoring),
-      '--secureGrpcAddr',
-      '',
-    ];
-    return new Plane(grpc, http, ['serve', ...addresses, ...args], env);
+    const at = (port: number): string => (port === 0 ? '' : `127.0.0.1:${port}`);
+    const ports = { grpcAddr: grpc, httpAddr: http, monitoringAddr: monitoring, secureGrpcAddr: secure };
+    const addresses = Object.entries(ports).flatMap(([flag, port]) => [`--${flag}`, at(port)]);
+    return new Plane({ grpc, http, secure }, ['serve', ...addresses, ...args], env);
   }
 
   static record(...args: readonly string[]): Plane {
-    return new Plane(0, 0, ['record', ...args]);
+    return new Plane({ grpc: 0, http: 0, secure: 0 }, ['record', ...args]);
   }
 
   /** Another command, to its end. */
@@ -77,6 +85,11 @@ export class Plane {
   /** Every source has been listed. */
   async synced(): Promise<void> {
     await until('synced', async () => (await this.page('/ready').catch(() => undefined))?.text === 'ready\n');
+  }
+
+  /** Resolves when it has ended by itself. */
+  async ended(): Promise<void> {
+    await until('its end', () => this.#child.exitCode !== null);
   }
 
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
