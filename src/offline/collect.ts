@@ -7,7 +7,7 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { CDS, ECDS, EDS, LDS, NDS, RDS, SDS, WORKLOAD_ADDRESS, WORKLOAD_AUTHORIZATION } from '../xds/session/types.ts';
-import { allOf, namedOf, resourceJson } from './generate.ts';
+import { allOf, listedOf, namedOf, resourceJson } from './generate.ts';
 
 /** File name without extension → the resources in it. */
 export type Collected = Readonly<Record<string, readonly Json[]>>;
@@ -49,11 +49,15 @@ export function collect(client: Client, profile: SubscriptionProfile): Collected
 
 /** A proxyless gRPC client: its listeners by name, then the resources that these refer to. */
 function proxyless(client: Client, listeners: readonly string[]): Collected {
-  const lds = named(client, LDS, listeners);
+  const lds = attempt(client, LDS, () =>
+    listedOf(client.tracker, client.state, client.proxy, LDS, listeners).map(made => resourceJson(LDS, made)),
+  );
   const rds = named(client, RDS, routeNames(lds));
   const clusterNames = new Set<string>();
   walk([...lds, ...rds], (key, value) => {
     if (key === 'cluster' && typeof value === 'string') clusterNames.add(value);
+    if (key !== 'weightedClusters' || !isObject(value) || !Array.isArray(value.clusters)) return;
+    for (const one of value.clusters) if (isObject(one) && typeof one.name === 'string') clusterNames.add(one.name);
   });
   const cds = named(client, CDS, clusterNames);
   return { cds, eds: named(client, EDS, endpointNames(cds)), lds, rds, ecds: [], sds: [], nds: [] };

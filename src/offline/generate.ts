@@ -2,16 +2,18 @@
 // journalled. `periplus generate` and the conformance runner consist of these pieces.
 
 import { malformedFact, parseDocuments, parseFile } from '../adapters/file/parse.ts';
-import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import type { Origin } from '../core/base/problem.ts';
 import { problem, showOrigin } from '../core/base/problem.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Unrecorded } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
-import type { ProxyRecord } from '../core/model/proxy.ts';
+import { metadataText, type ProxyRecord } from '../core/model/proxy.ts';
 import type { Resource } from '../core/model/resource.ts';
+import type { Query } from '../core/query/reader.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import { emptyState, type State } from '../core/state.ts';
+import type { ResourceSource } from '../xds/assemble/source.ts';
 import { resourceSource } from '../xds/assemble/types.ts';
 import { encodeResource } from '../xds/engine/encode.ts';
 import { typeNameOf } from '../xds/proto/any.ts';
@@ -92,8 +94,32 @@ export function claimedIdentities(node: JsonObject): readonly string[] {
 
 /** All resources of a wildcard type; none if the type is not generated. */
 export function allOf(tracker: Tracker, state: State, proxy: ProxyRecord, url: string): readonly Resource<object>[] {
-  const all = resourceSource(url)?.all;
+  const all = sourceFor(proxy, url)?.all;
   return all === undefined ? [] : tracker.get(state, proxy, all, '');
+}
+
+/** The resources that the proxy gets for a subscription to these names. */
+export function listedOf(
+  tracker: Tracker,
+  state: State,
+  proxy: ProxyRecord,
+  url: string,
+  names: readonly string[],
+): readonly Resource<object>[] {
+  const listed = sourceFor(proxy, url)?.listed;
+  if (listed !== undefined) {
+    const query: Query<readonly string[], readonly Resource<object>[]> = {
+      name: `offline/listed/${url}`,
+      key: canonicalJson,
+      run: listed,
+    };
+    return tracker.get(state, proxy, query, names);
+  }
+  return names.flatMap(name => namedOf(tracker, state, proxy, url, name) ?? []);
+}
+
+function sourceFor({ metadata }: ProxyRecord, url: string): ResourceSource | undefined {
+  return resourceSource(url, metadataText(metadata, 'GENERATOR'));
 }
 
 /** The resource of this name; undefined if it does not exist or the type is not generated. */
@@ -104,7 +130,7 @@ export function namedOf(
   url: string,
   name: string,
 ): Resource<object> | undefined {
-  const named = resourceSource(url)?.named;
+  const named = sourceFor(proxy, url)?.named;
   if (named !== undefined) return tracker.get(state, proxy, named, name);
   return allOf(tracker, state, proxy, url).find(resource => resource.name === name);
 }

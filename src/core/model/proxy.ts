@@ -93,8 +93,7 @@ export function parseNode(node: JsonObject): NodeFacets | { readonly error: stri
     id,
     ips,
     ipMode: ipModeOf(ips),
-    dnsDomain,
-    namespace: configNamespace(metadata, dnsDomain),
+    ...placeOf(metadata, id, dnsDomain),
     clusterId: metadataText(metadata, 'CLUSTER_ID'),
     network: metadataText(metadata, 'NETWORK'),
     nodeCluster: scalarText(node.cluster),
@@ -131,6 +130,19 @@ function ipModeOf(ips: readonly string[]): IpMode {
   const v4 = ips.some(isIpv4);
   const v6 = ips.some(isIpv6);
   return v4 && v6 ? 'dual' : v6 ? 'ipv6' : 'ipv4';
+}
+
+/**
+ * The bootstrap that Istio's injection template `grpc-simple` writes holds no namespace: its DNS domain is that of the
+ * whole cluster, and only the id `<pod>.<namespace>` says where the program runs.
+ */
+function placeOf(metadata: JsonObject, id: string, dnsDomain: string): Pick<NodeFacets, 'namespace' | 'dnsDomain'> {
+  const bare = metadataText(metadata, 'GENERATOR') === 'grpc' && metadataText(metadata, 'NAMESPACE') === '';
+  const namespace = id.slice(id.lastIndexOf('.') + 1);
+  if (!bare || dnsDomain.includes('.svc.') || !id.includes('.') || namespace === '') {
+    return { namespace: configNamespace(metadata, dnsDomain), dnsDomain };
+  }
+  return { namespace, dnsDomain: `${namespace}.svc.${dnsDomain}` };
 }
 
 function configNamespace(metadata: JsonObject, dnsDomain: string): string {

@@ -3,6 +3,11 @@
 import type { Resource } from '../../core/model/resource.ts';
 import type { ProxyReader, Query } from '../../core/query/reader.ts';
 
+/** Finds a row. */
+export function sourceKey(url: string, generator: string): string {
+  return `${generator} ${url}`;
+}
+
 export interface Pieces<I extends object> {
   readonly list: (reader: ProxyReader, names: readonly string[]) => readonly I[];
   /** A Selection of what `list` gives; a method, so that a row of any pieces is a row. */
@@ -12,6 +17,8 @@ export interface Pieces<I extends object> {
 export interface ResourceSource {
   /** Type URL. */
   readonly url: string;
+  /** The row is for clients that name this generator in their node metadata, in place of the row of all others. */
+  readonly generator?: string;
   /** Every resource of the proxy: types that can be subscribed to by wildcard. */
   readonly all?: Query<'', readonly Resource<object>[]>;
   /** One resource by name; undefined: there is none. Beside `all`: only for the provenance of a resource. */
@@ -22,4 +29,6 @@ export interface ResourceSource {
    * the same as `named` of each.
    */
   readonly pieces?: Pieces<object>;
+  /** The resources of all names of a subscription, where the meaning of a name depends on the others; none: no names. */
+  readonly listed?: (reader: ProxyReader, names: readonly string[]) => readonly Resource<object>[];
 }

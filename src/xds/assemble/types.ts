@@ -1,13 +1,17 @@
 // The resource types that are generated, and the queries that make them. The protocol's rules of a type are in
 // session/types.ts.
 
+import { GRPC_GENERATOR } from '../../core/select/proxy/proxyless.ts';
+import { proxylessClusterNamed } from './cluster/proxyless.ts';
 import { clusterNamed, clusterPieces, clusters } from './cluster/resources.ts';
 import { endpointPieces, endpointsOf } from './endpoint/resources.ts';
+import { proxylessListenerNamed, proxylessListeners } from './listener/proxyless.ts';
 import { listeners } from './listener/resources.ts';
 import { nameTables } from './nametable/resources.ts';
+import { proxylessRouteNamed } from './route/proxyless.ts';
 import { routeNamed } from './route/resources.ts';
 import { secretNamed } from './secret/resources.ts';
-import type { ResourceSource } from './source.ts';
+import { type ResourceSource, sourceKey } from './source.ts';
 
 const PREFIX = 'type.googleapis.com/';
 
@@ -18,13 +22,21 @@ export const resourceSources: readonly ResourceSource[] = [
   { url: `${PREFIX}envoy.config.route.v3.RouteConfiguration`, named: routeNamed },
   { url: `${PREFIX}envoy.extensions.transport_sockets.tls.v3.Secret`, named: secretNamed },
   { url: `${PREFIX}istio.networking.nds.v1.NameTable`, all: nameTables },
+  {
+    url: `${PREFIX}envoy.config.listener.v3.Listener`,
+    generator: GRPC_GENERATOR,
+    named: proxylessListenerNamed,
+    listed: proxylessListeners,
+  },
+  { url: `${PREFIX}envoy.config.route.v3.RouteConfiguration`, generator: GRPC_GENERATOR, named: proxylessRouteNamed },
+  { url: `${PREFIX}envoy.config.cluster.v3.Cluster`, generator: GRPC_GENERATOR, named: proxylessClusterNamed },
 ];
 
-const byUrl: ReadonlyMap<string, ResourceSource> = new Map(
-  resourceSources.map(source => [source.url, source] as const),
+const byKey: ReadonlyMap<string, ResourceSource> = new Map(
+  resourceSources.map(source => [sourceKey(source.url, source.generator ?? ''), source] as const),
 );
 
-/** Undefined: this type has no resources. */
-export function resourceSource(url: string): ResourceSource | undefined {
-  return byUrl.get(url);
+/** Undefined: this type has no resources. `generator`: the one that the client names in its node metadata. */
+export function resourceSource(url: string, generator = ''): ResourceSource | undefined {
+  return byKey.get(sourceKey(url, generator)) ?? byKey.get(sourceKey(url, ''));
 }

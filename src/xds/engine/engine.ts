@@ -6,7 +6,7 @@
 //     inside.
 //   - Sets are found by their elements, so that equal views share one set and one digest.
 
-import type { NodeFacets, ProxyRecord, Subscription } from '../../core/model/proxy.ts';
+import { metadataText, type NodeFacets, type ProxyRecord, type Subscription } from '../../core/model/proxy.ts';
 import type { Resource } from '../../core/model/resource.ts';
 import { interning } from '../../core/query/memo.ts';
 import type { Provenance } from '../../core/query/provenance.ts';
@@ -14,7 +14,7 @@ import type { Handle } from '../../core/query/proxy-facets.ts';
 import type { ProxyReader, Query, Selection } from '../../core/query/reader.ts';
 import { Tracker } from '../../core/query/tracker.ts';
 import type { State } from '../../core/state.ts';
-import type { ResourceSource } from '../assemble/source.ts';
+import { type ResourceSource, sourceKey } from '../assemble/source.ts';
 import { encodeResource } from './encode.ts';
 import { ListIds } from './list-ids.ts';
 import { ResourceSet } from './resource-set.ts';
@@ -73,6 +73,9 @@ interface ProxyViews {
 
 export class Engine {
   readonly tracker: Tracker;
+  /** Types that can be served. */
+  readonly typeUrls: readonly string[];
+  /** By `sourceKey`. */
   readonly #sources: ReadonlyMap<string, ServedType>;
   readonly #views = new WeakMap<NodeFacets, ProxyViews>();
   readonly #sets = new SetBook();
@@ -81,17 +84,15 @@ export class Engine {
 
   constructor(sources: readonly ResourceSource[], tracker = new Tracker()) {
     this.tracker = tracker;
-    this.#sources = new Map(sources.map(source => [source.url, sourceOf(source, this.#lists)] as const));
-  }
-
-  /** Types that can be served. */
-  get typeUrls(): readonly string[] {
-    return [...this.#sources.keys()];
+    this.#sources = new Map(
+      sources.map(source => [sourceKey(source.url, source.generator ?? ''), sourceOf(source, this.#lists)] as const),
+    );
+    this.typeUrls = [...new Set(sources.map(({ url }) => url))];
   }
 
   /** The resources of the subscription; undefined: the type cannot be served. Identical while nothing in it changed. */
   resourcesFor(state: State, proxy: ProxyRecord, typeUrl: string, subscription: Subscription): ResourceSet | undefined {
-    const source = this.#sources.get(typeUrl);
+    const source = this.#sourceFor(proxy, typeUrl);
     if (source === undefined) return undefined;
     const config = this.#configOf(state);
     const { sets } = this.#viewsOf(proxy);
@@ -149,7 +150,7 @@ export class Engine {
   #partsOf(state: State, proxy: ProxyRecord): readonly Part[] {
     const config = this.#configOf(state);
     return Object.entries(proxy.subscriptions).flatMap(([typeUrl, { names }]) => {
-      const source = this.#sources.get(typeUrl);
+      const source = this.#sourceFor(proxy, typeUrl);
       if (source?.pieces === undefined) return [];
       const { query, each } = source.pieces;
       return this.tracker.get(config, proxy, query, this.#lists.idOf(names)).map(of => ({ each, of }));
@@ -158,7 +159,7 @@ export class Engine {
 
   /** The objects that a resource was made from, and those that were looked up and are missing. */
   provenance(state: State, proxy: ProxyRecord, typeUrl: string, name: string): Provenance | undefined {
-    const source = this.#sources.get(typeUrl);
+    const source = this.#sourceFor(proxy, typeUrl);
     const config = this.#configOf(state);
     if (source?.named !== undefined) return this.tracker.provenance(config, proxy, source.named, name);
     if (source?.all === undefined) return undefined;
@@ -187,6 +188,12 @@ export class Engine {
     }
     yield* this.tracker.sweeping();
     this.#lists.sweep();
+  }
+
+  /** As Istio looks up a generator: the client's own for the type, else the type's. */
+  #sourceFor({ metadata }: ProxyRecord, typeUrl: string): ServedType | undefined {
+    const generator = metadataText(metadata, 'GENERATOR');
+    return this.#sources.get(sourceKey(typeUrl, generator)) ?? this.#sources.get(sourceKey(typeUrl, ''));
   }
 
   #stands(known: TypeView, config: State, proxy: ProxyRecord): boolean {
@@ -265,12 +272,13 @@ function piecesOf({ url, pieces }: ResourceSource, lists: ListIds): ServedType['
 }
 
 function listQueryOf(
-  { url, all, named }: ResourceSource,
+  { url, generator = '', all, named, listed }: ResourceSource,
   pieces: ServedType['pieces'],
   lists: ListIds,
 ): Query<string, Made> | undefined {
+  const name = `xds/byList/${sourceKey(url, generator)}`;
+  if (listed !== undefined) return { name, run: (reader, list) => listed(reader, lists.get(list)) };
   if (named === undefined || all !== undefined) return undefined;
-  const name = `xds/byList/${url}`;
   if (pieces !== undefined) {
     const each = pieces.each as Selection<object, Resource<object>>;
     // One selection for all proxies with the same list. After a change of a few parts it re-runs only for those

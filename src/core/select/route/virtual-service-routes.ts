@@ -17,6 +17,7 @@ import type {
   VirtualService,
 } from '../../schema/istio-types.gen.ts';
 import { routeHeaderOptions } from '../proxy/proxy-headers.ts';
+import { isProxyless } from '../proxy/proxyless.ts';
 import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
 import { hashLookup } from './consistent-hash.ts';
 import { sessionOf } from './persistent-session.ts';
@@ -46,6 +47,8 @@ export interface VirtualServiceRoutesInputs {
   /** MeshConfig defaultHttpRetryPolicy. */
   readonly retry: HTTPRetry | undefined;
   readonly appendXForwardedHost: boolean;
+  /** The client is gRPC itself, without a proxy. */
+  readonly proxyless: boolean;
   /** Mirrored requests carry `-shadow` in their host. */
   readonly shadowSuffix: boolean;
   /** Sessions of the services that destinations lead to, by host as written; only those that have one. */
@@ -94,6 +97,7 @@ export function virtualServiceRoutesInputs(
     sessions: sessionsOf(reader, hosts, place),
     shadowSuffix: !reader.feature('DISABLE_SHADOW_HOST_SUFFIX'),
     appendXForwardedHost: reader.derived(routeHeaderOptions).appendXForwardedHost,
+    proxyless: isProxyless(reader),
   };
 }
 

@@ -15,7 +15,7 @@ import { selectCatchAll } from '../../../core/select/route/catch-all.ts';
 import { claimSelector } from '../../../core/select/route/domains.ts';
 import { type PortVirtualHosts, sidecarVirtualHosts } from '../../../core/select/route/sidecar-virtual-hosts.ts';
 import { catchAll } from '../../generate/route/catch-all.ts';
-import { type Claim, serviceClaim } from '../../generate/route/domains.ts';
+import { type Claim, portedClaim, serviceClaim } from '../../generate/route/domains.ts';
 import { type Kept, withoutDuplicates } from '../../generate/route/duplicates.ts';
 import { domainsOnPort, forEveryDomain, placesByDomain, placesOf } from '../../generate/route/sidecar.ts';
 import { virtualHost } from '../../generate/route/virtual-host.ts';
@@ -32,25 +32,38 @@ export interface MadeVirtualHosts {
 export function sidecarRoute(reader: ProxyReader, routeName: string): MadeVirtualHosts | undefined {
   const selected = reader.get(sidecarVirtualHosts, routeName);
   if (selected === undefined) return undefined;
-  const { port } = selected.hosts;
   const { sniffedHost } = selected.name;
-  const found = reader.select(hostsOfPort, selected.hosts);
-  const shown: Shown = { found, port, lasts: lastsOf(found.kept), ...reader.derived(routeHeaderOptions) };
-  const hosts: VirtualHost[] = [];
   if (sniffedHost === undefined) {
-    for (let place = 0; place < found.kept.length; place++) {
-      const host = hostAt(reader, shown, place);
-      if (host !== undefined) hosts.push(host);
-    }
-    hosts.push(reader.make(catchAll, selectCatchAll(reader)));
-    return { virtualHosts: hosts, problems: found.problems };
+    const { virtualHosts, problems } = allHosts(reader, selected.hosts);
+    return { virtualHosts: [...virtualHosts, reader.make(catchAll, selectCatchAll(reader))], problems };
   }
+  const found = reader.select(hostsOfPort, selected.hosts);
+  const shown = shownOf(reader, found, selected.hosts.port);
+  const hosts: VirtualHost[] = [];
   const names = [routeName, sniffedHost];
   for (const place of placesOf(reader.make(placesByDomain, { found }), names)) {
     const host = hostAt(reader, shown, place);
     if (host?.domains?.some(domain => names.includes(domain)) === true) hosts.push(host);
   }
   return { virtualHosts: sniffed(reader, hosts), problems: found.problems };
+}
+
+/** The virtual hosts of a port without the catch-all, for clients that look up a host themselves. */
+export function virtualHostsOfPort(reader: ProxyReader, port: number): MadeVirtualHosts {
+  const selected = reader.get(sidecarVirtualHosts, String(port));
+  if (selected === undefined) return { virtualHosts: [], problems: [] };
+  return allHosts(reader, selected.hosts);
+}
+
+function allHosts(reader: ProxyReader, of: PortVirtualHosts): MadeVirtualHosts {
+  const found = reader.select(hostsOfPort, of);
+  const shown = shownOf(reader, found, of.port);
+  const hosts: VirtualHost[] = [];
+  for (let place = 0; place < found.kept.length; place++) {
+    const host = hostAt(reader, shown, place);
+    if (host !== undefined) hosts.push(host);
+  }
+  return { virtualHosts: hosts, problems: found.problems };
 }
 
 interface HostsOfPort {
@@ -110,8 +123,11 @@ const oneOfEqualClaims = interning<Claiming>('route/oneOfEqualClaims');
 const claimsOf: Selection<{ readonly claiming: Claiming }, readonly Claim[]> = {
   name: 'route/claimsOf',
   run: (reader, { claiming: { port: buildPort, of, ports } }) => {
-    const inputsOf = claimSelector(reader, buildPort);
-    return of.map((host, i) => ('derived' in host ? host : reader.make(serviceClaim, inputsOf(host, ports[i]!))));
+    const { withPorts, inputsOf } = claimSelector(reader, buildPort);
+    return of.map((host, i) => {
+      if (!('derived' in host)) return reader.make(serviceClaim, inputsOf(host, ports[i]!));
+      return withPorts ? reader.make(portedClaim, { claim: host }) : host;
+    });
   },
 };
 
@@ -128,6 +144,10 @@ interface Shown {
   readonly port: number;
   readonly attemptCount: boolean;
   readonly lasts: (MadeHost | undefined)[];
+}
+
+function shownOf(reader: ProxyReader, found: HostsOfPort, port: number): Shown {
+  return { found, port, lasts: lastsOf(found.kept), ...reader.derived(routeHeaderOptions) };
 }
 
 /**

@@ -30,7 +30,7 @@ const grpcStatsFilter: HttpFilter = {
     statsForAllMethods: { value: false },
   }),
 };
-const faultFilter: HttpFilter = {
+export const faultFilter: HttpFilter = {
   name: 'envoy.filters.http.fault',
   typedConfig: any('envoy.extensions.filters.http.fault.v3.HTTPFault', {}),
 };
@@ -42,7 +42,7 @@ const statefulSessionFilter: HttpFilter = {
   name: 'envoy.filters.http.stateful_session',
   typedConfig: any('envoy.extensions.filters.http.stateful_session.v3.StatefulSession', {}),
 };
-const routerFilter: HttpFilter = {
+export const routerFilter: HttpFilter = {
   name: 'envoy.filters.http.router',
   typedConfig: any('envoy.extensions.filters.http.router.v3.Router', {}),
 };

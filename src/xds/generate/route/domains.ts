@@ -33,6 +33,12 @@ export const hostClaim: Generator<{ readonly host: string; readonly port: number
   },
 };
 
+/** For a client that compares hosts with their ports. */
+export const portedClaim: Generator<{ readonly claim: Claim }, Claim> = {
+  name: 'route/portedClaim',
+  run: ({ claim }) => ({ ...claim, domains: [...claim.domains, claim.name] }),
+};
+
 export const serviceClaim: Generator<ClaimInputs, Claim> = {
   name: 'route/serviceClaim',
   run: inputs => {
@@ -52,7 +58,7 @@ export function domainsOf(inputs: DomainsInputs): Domains {
   // Names of pods below a headless service are served as well.
   const headless = service.resolution === 'Passthrough' && service.registry === 'Kubernetes';
   if (headless) for (const domain of [...domains]) domains.push(`*.${domain}`);
-  for (const address of inputs.withPort === 0 ? frozenAddresses(service, view) : allAddresses(service, view)) {
+  for (const address of inputs.frozen ? frozenAddresses(service, view) : allAddresses(service, view)) {
     if (address !== '' && address !== NO_ADDRESS) addWithPort(domains, address, inputs.withPort);
   }
   return { domains, derived };

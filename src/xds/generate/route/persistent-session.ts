@@ -2,7 +2,7 @@
 // Source: Istio pilot/pkg/networking/util/util.go.
 
 import { any } from '../../proto/any.ts';
-import type { AnyMessage, TypedExtensionConfig } from '../../proto/types.gen.ts';
+import type { AnyMessage, HttpFilter, TypedExtensionConfig } from '../../proto/types.gen.ts';
 
 const SESSION_FILTER = 'envoy.filters.http.stateful_session';
 
@@ -15,6 +15,15 @@ export function sessionConfig(session: string): Readonly<Record<string, AnyMessa
   return {
     [SESSION_FILTER]: any('envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute', override),
   };
+}
+
+/** For a client that has the filter's settings in the filter itself. */
+export function sessionFilter(session: string): readonly HttpFilter[] {
+  if (session === '') return [];
+  const typedConfig = any('envoy.extensions.filters.http.stateful_session.v3.StatefulSession', {
+    sessionState: sessionState(session),
+  });
+  return [{ name: SESSION_FILTER, typedConfig }];
 }
 
 function sessionState(session: string): TypedExtensionConfig {

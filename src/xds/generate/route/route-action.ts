@@ -50,7 +50,9 @@ export function routeAction(given: RouteActionInputs): RouteAction {
     retryPolicy: retry,
     hashPolicy: policies.length === 0 ? undefined : policies,
     clusterNotFoundResponseCode: given.gatewaySemantics ? notFound : undefined,
-    maxGrpcTimeout: timeout,
+    // gRPC itself does not read the field that a proxy goes by.
+    maxGrpcTimeout: inputs.proxyless ? undefined : timeout,
+    maxStreamDuration: inputs.proxyless ? { maxStreamDuration: timeout } : undefined,
     requestMirrorPolicies: mirrors.length === 0 ? undefined : mirrors,
   } satisfies RouteAction & Record<keyof Rewrites, unknown>;
 }

@@ -35,6 +35,16 @@ export const routeConfiguration: Generator<RouteConfigurationInputs, Resource<Ro
   }),
 };
 
+/** Without the fields that only a proxy reads. */
+export const proxylessRoute: Generator<RouteConfigurationInputs, Resource<RouteConfiguration>> = {
+  name: 'route/proxylessRoute',
+  run: ({ name, virtualHosts, problems }) => ({
+    name,
+    message: { name, ...(virtualHosts.length === 0 ? {} : { virtualHosts }) },
+    problems: problems.map(([path, message]) => problem(path, message)),
+  }),
+};
+
 /** The answer to a name that means nothing to the proxy's configuration. */
 export const emptyRoute: Generator<{ readonly name: string }, Resource<RouteConfiguration>> = {
   name: 'route/emptyRoute',

@@ -48,6 +48,9 @@ export const virtualServiceRoutes: Generator<VirtualServiceRoutesInputs, Generat
       if (rule.redirect !== undefined && route.redirect === undefined) {
         problems = [...problems, badRedirect(inputs.virtualService, ruleIndex, rule)];
       }
+      if (inputs.proxyless && rule.corsPolicy !== undefined) {
+        problems = [...problems, unknownToGrpc(inputs.virtualService, ruleIndex)];
+      }
       routes.push(route);
       if (isCatchAll(route.match ?? {})) break;
     }
@@ -158,7 +161,7 @@ function filterConfigs(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): Rou
   if (inputs.sessions.length === 0 && rule.fault === undefined && rule.corsPolicy === undefined) return undefined;
   const configs: Record<string, AnyMessage> = { ...sessionConfig(routeSession(inputs, rule)) };
   if (rule.fault !== undefined) configs[FAULT_FILTER] = faultConfig(rule.fault);
-  if (rule.corsPolicy !== undefined) configs[CORS_FILTER] = corsConfig(rule.corsPolicy);
+  if (rule.corsPolicy !== undefined && !inputs.proxyless) configs[CORS_FILTER] = corsConfig(rule.corsPolicy);
   return Object.keys(configs).length === 0 ? undefined : configs;
 }
 
@@ -174,6 +177,14 @@ const configMetadata = lastOf((namespace: string, name: string): Metadata => {
   const config = `/apis/networking.istio.io/v1/namespaces/${namespace}/virtual-service/${name}`;
   return { filterMetadata: { istio: { config } } };
 });
+
+/** gRPC would refuse the whole route configuration. */
+function unknownToGrpc(virtualService: ResolvedVirtualService, index: number): Problem {
+  return problem(
+    `VirtualService ${virtualService.namespace}/${virtualService.name} spec.http[${index}].corsPolicy`,
+    'has no effect on gRPC clients without a proxy',
+  );
+}
 
 function badRedirect(virtualService: ResolvedVirtualService, index: number, rule: HTTPRoute): Problem {
   return problem(

@@ -27,6 +27,8 @@ export interface RuleContext {
   /** Namespace of the policy. */
   readonly namespace: string;
   readonly tcp: boolean;
+  /** gRPC itself decides, which knows fewer attributes. */
+  readonly grpc?: boolean;
   readonly peer: PeerIdentity;
   /** The mesh's own trust domain, then its aliases. */
   readonly trustDomains: readonly string[];
@@ -35,6 +37,8 @@ export interface RuleContext {
 type Side<M> = {
   /** A TCP proxy does not know it. */
   readonly httpOnly?: boolean;
+  /** gRPC takes its matcher for one that matches everything. */
+  readonly notGrpc?: boolean;
   /** Values are changed before they are rendered. */
   readonly expand?: (values: readonly string[], context: RuleContext) => readonly string[];
 } & (
@@ -57,7 +61,13 @@ export const methods = permission({
   httpOnly: true,
   each: value => ({ header: headerMatcher(':method', value) }),
 });
-export const paths = permission({ httpOnly: true, each: pathPermission });
+export const paths = permission({
+  httpOnly: true,
+  each: (value, { grpc }) => {
+    const matcher = pathPermission(value);
+    return grpc === true && matcher?.uriTemplate !== undefined ? undefined : matcher;
+  },
+});
 export const ports = permission({
   each: value => (PORT.test(value) && Number(value) <= PORT_MAX ? { destinationPort: Number(value) } : undefined),
 });
@@ -67,7 +77,7 @@ const destinationIp = permission({
     return range === undefined ? undefined : { destinationIp: range };
   },
 });
-const serverName = permission({ each: value => ({ requestedServerName: textMatcher(value) }) });
+const serverName = permission({ notGrpc: true, each: value => ({ requestedServerName: textMatcher(value) }) });
 
 export const principals = principal({
   expand: (values, { trustDomains }) => expandPrincipals(values, trustDomains),
@@ -103,6 +113,7 @@ export const remoteIpBlocks = principal({
 });
 export const requestPrincipals = principal({
   httpOnly: true,
+  notGrpc: true,
   all: values => {
     const ids = values.map(requestPrincipal);
     return ids.length === 1 ? ids[0] : { orIds: { ids } };
@@ -149,6 +160,7 @@ function headerAttribute(brackets: string): Attribute {
 function claimAttribute(claims: readonly string[] | undefined): Attribute {
   return principal({
     httpOnly: true,
+    notGrpc: true,
     all: values => (claims === undefined ? undefined : { metadata: claimMatcher(claims, values) }),
   });
 }
@@ -157,6 +169,7 @@ function claimAttribute(claims: readonly string[] | undefined): Attribute {
 function metadataAttribute(text: string): Attribute {
   const open = text.indexOf('[');
   return permission({
+    notGrpc: true,
     all: values => {
       if (open < 0) return undefined;
       const key = text.endsWith(']') ? text.slice(open + 1, -1) : text.slice(open + 1);

@@ -143,7 +143,8 @@ function matchersOf<M>(
   given: readonly string[],
   context: RuleContext,
 ): { readonly matchers: readonly M[]; readonly failed: boolean } {
-  if (attribute.httpOnly === true && context.tcp) return { matchers: [], failed: true };
+  const unknown = (attribute.httpOnly === true && context.tcp) || (attribute.notGrpc === true && context.grpc === true);
+  if (unknown) return { matchers: [], failed: true };
   const values = attribute.expand === undefined ? given : attribute.expand(given, context);
   const rendered = 'all' in attribute ? [attribute.all(values)] : values.map(value => attribute.each(value, context));
   const matchers = rendered.filter(matcher => matcher !== undefined) as readonly unknown[] as readonly M[];

@@ -6,8 +6,12 @@ const LOCAL_DOMAIN = 'cluster.local';
 /** `<domain>/ns/<namespace>/sa/<account>` */
 const PRINCIPAL_PARTS = 5;
 
-/** `domains`: the mesh's own trust domain, then its aliases. Each principal becomes one or more. */
+/**
+ * `domains`: the mesh's own trust domain, then its aliases; empty: principals stay as they are. Each principal becomes
+ * one or more.
+ */
 export function expandPrincipals(principals: readonly string[], domains: readonly string[]): readonly string[] {
+  if (domains.length === 0) return principals;
   return principals.flatMap(principal => expandPrincipal(principal, domains));
 }
 

@@ -51,7 +51,16 @@ const view: AddressView = { cluster: 'Kubernetes', ipMode: 'dual', bothFamilies:
 
 function domainsOf(service: Partial<Service>, more: Partial<DomainsInputs> = {}): readonly string[] {
   const dnsDomain = 'prod.svc.cluster.local';
-  const inputs = { service: { ...base, ...service }, view, withPort: 0, dnsDomain, absoluteNames: true, ...more };
+  const cut = (more.withPort ?? 0) === 0;
+  const inputs: DomainsInputs = {
+    service: { ...base, ...service },
+    view,
+    withPort: 0,
+    frozen: cut,
+    dnsDomain,
+    absoluteNames: true,
+    ...more,
+  };
   return domainsFor(inputs).domains;
 }
 
