@@ -29,6 +29,9 @@ export interface ResourceSource {
    * the same as `named` of each.
    */
   readonly pieces?: Pieces<object>;
-  /** The resources of all names of a subscription, where the meaning of a name depends on the others; none: no names. */
+  /**
+   * The resources of all names of a subscription, where the meaning of a name depends on the others; an empty list: the
+   * client named nothing.
+   */
   readonly listed?: (reader: ProxyReader, names: readonly string[]) => readonly Resource<object>[];
 }
