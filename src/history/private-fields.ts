@@ -1,5 +1,5 @@
-// Private keys never leave in the clear: generated resources contain those of gateways, and every output of a resource
-// replaces them first.
+// Private keys never leave in the clear: generated resources contain those of gateways and the pull secrets of Wasm
+// modules, and every output of a resource replaces them first.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 
@@ -16,6 +16,9 @@ export const PRIVATE_FIELDS: ReadonlySet<string> = new Set([
   'sessionTicketKeys',
 ]);
 
+/** Variables of Wasm modules whose value is a secret for the agent. Empty ones are shown: the secret is missing. */
+const PRIVATE_TEXTS: ReadonlySet<string> = new Set(['ISTIO_META_WASM_IMAGE_PULL_SECRET']);
+
 /** The same with every private key replaced, wherever it stands: listeners and clusters may hold one inline. */
 export function withoutPrivateKeys(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutPrivateKeys);
@@ -23,7 +26,9 @@ export function withoutPrivateKeys(value: Json): Json {
   const shown: Record<string, Json> = {};
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
-    shown[name] = PRIVATE_FIELDS.has(name) && typeof member === 'object' ? REDACTED : withoutPrivateKeys(member);
+    if (PRIVATE_FIELDS.has(name) && typeof member === 'object') shown[name] = REDACTED;
+    else if (PRIVATE_TEXTS.has(name) && typeof member === 'string' && member !== '') shown[name] = '[redacted]';
+    else shown[name] = withoutPrivateKeys(member);
   }
   return shown;
 }

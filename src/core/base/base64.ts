@@ -55,3 +55,24 @@ export function bytesOfBase64(text: string): Uint8Array {
   }
   return bytes.slice(0, length);
 }
+
+/** The text whose UTF-8 is this base64; octets that are no UTF-8 become U+FFFD each. */
+export function textOfBase64(base64: string): string {
+  const bytes = bytesOfBase64(base64);
+  let text = '';
+  for (let i = 0; i < bytes.length; ) {
+    const first = bytes[i]!;
+    const more = first < 0x80 ? 0 : first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+    const tailing = [...bytes.slice(i + 1, i + 1 + more)];
+    const whole = tailing.length === more && tailing.every(octet => octet >> 6 === 2);
+    const point = tailing.reduce((bits, octet) => (bits << 6) | (octet & 63), first & LEADING_BITS[more]!);
+    const isSound = whole && point >= SMALLEST[more]! && point <= 0x10ffff && point >> 11 !== 27;
+    text += String.fromCodePoint(isSound ? point : REPLACEMENT);
+    i += isSound ? more + 1 : 1;
+  }
+  return text;
+}
+
+/** By the number of octets that follow the first one: the bits that it carries, and the smallest point so written. */
+const LEADING_BITS: readonly number[] = [0x7f, 0x1f, 0x0f, 0x07];
+const SMALLEST: readonly number[] = [0, 0x80, 0x800, 0x10000];

@@ -27,7 +27,7 @@ export function configHandler(change: Change): PushRequest | undefined {
 function needsPush({ before, after }: Change): boolean {
   if (before === undefined || after === undefined) return true;
   if (before.creationTime !== after.creationTime || !sameContent(before.spec, after.spec)) return true;
-  // Kept of a WasmPlugin alone, which hands it on to the proxies.
+  // Kept of Wasm modules alone, which hand it on to the proxies.
   if (before.resourceVersion !== after.resourceVersion) return true;
   return [before.labels, before.annotations, after.labels, after.annotations].some(isIstios);
 }

@@ -1,4 +1,5 @@
-// Secrets, and ConfigMaps that hold a CA: an incremental push, because only SDS resources derive from them.
+// Secrets, and ConfigMaps that hold a CA: an incremental push, because only SDS resources derive from them,
+// and the pull secrets of Wasm modules (ECDS).
 // Source: Istio pilot/pkg/bootstrap/server.go (initSDSServer).
 
 import { type PushRequest, pushRequest } from '../push-request.ts';

@@ -13,6 +13,12 @@ import type { IndexEntries, IndexesOf, IndexName, KindName, KindPushes, KindSpec
 import type { Obj } from '../model/object.ts';
 import type { Reference } from './references.ts';
 
+/**
+ * Members of metadata that the projection keeps for this kind alone. A function sees the object, whose projection gives
+ * the same.
+ */
+export type KeepMeta = readonly string[] | ((raw: RawObject) => readonly string[]);
+
 export interface KindDefinition<K extends KindName = KindName> {
   readonly kind: K;
   /** What objects call the kind, where two kinds of different groups have one name; `kind` when absent. */
@@ -26,8 +32,7 @@ export interface KindDefinition<K extends KindName = KindName> {
   readonly clusterScoped: boolean;
   /** `config`: keyed namespace/name, taken from the config cluster only. `kubernetes`: keyed cluster/namespace/name. */
   readonly store: 'config' | 'kubernetes';
-  /** Members of metadata that its projection keeps for this kind alone. */
-  readonly keepMeta?: readonly string[];
+  readonly keepMeta?: KeepMeta;
   /**
    * Decode and validate; every problem found, with its path. Total for any JSON of a sound shape, which decodeMeta sees
    * to (limits.ts).

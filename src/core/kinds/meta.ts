@@ -10,7 +10,7 @@ import { parseTimestamp } from '../base/time.ts';
 import type { RawObject } from '../event.ts';
 import { makeDecoder } from '../schema/decode.ts';
 import type { Schema } from '../schema/schema.ts';
-import type { KindDefinition } from './definition.ts';
+import type { KeepMeta, KindDefinition } from './definition.ts';
 import { shapeProblem } from './limits.ts';
 import { checked, quoted, type Report } from './report.ts';
 import { checkAnnotationKey, checkLabels, isLabelKey, isLabelValue } from './validate/labels.ts';
@@ -64,8 +64,14 @@ export const DEFAULT_NAMESPACE = 'default';
 export function decodeMeta(raw: RawObject, kind: MetaRules): Either<NonEmptyArray<Problem>, ObjectMeta> {
   const shape = shapeProblem(raw);
   if (shape !== undefined) return left([shape]);
-  const sound = soundMeta(raw.metadata, kind);
-  return sound === undefined ? examineMeta(raw.metadata, kind) : right(sound);
+  const keep = keptMembers(kind.keepMeta, raw);
+  const sound = soundMeta(raw.metadata, kind, keep);
+  return sound === undefined ? examineMeta(raw.metadata, kind, keep) : right(sound);
+}
+
+/** The further members of metadata that matter for the object. */
+export function keptMembers(keepMeta: KeepMeta | undefined, raw: RawObject): readonly string[] {
+  return typeof keepMeta === 'function' ? keepMeta(raw) : (keepMeta ?? []);
 }
 
 /**
@@ -92,7 +98,11 @@ const NOTHING: Readonly<Record<string, string>> = {};
  * The metadata of a sound object, straight away; undefined when there is more to say. Its results are a subset of
  * examineMeta's.
  */
-function soundMeta(metadata: Json | undefined, { clusterScoped, keepMeta }: MetaRules): ObjectMeta | undefined {
+function soundMeta(
+  metadata: Json | undefined,
+  { clusterScoped }: MetaRules,
+  keep: readonly string[],
+): ObjectMeta | undefined {
   if (!isObject(metadata)) return undefined;
   const { name, namespace, creationTimestamp, resourceVersion, uid } = metadata;
   if (typeof name !== 'string' || !isDns1123Subdomain(name)) return undefined;
@@ -109,9 +119,8 @@ function soundMeta(metadata: Json | undefined, { clusterScoped, keepMeta }: Meta
     labels,
     annotations: NOTHING,
     creationTime: typeof creationTimestamp === 'string' ? (parseTimestamp(creationTimestamp) ?? 0) : 0,
-    resourceVersion:
-      typeof resourceVersion === 'string' && keepMeta?.includes('resourceVersion') ? resourceVersion : '',
-    uid: typeof uid === 'string' && keepMeta?.includes('uid') ? uid : '',
+    resourceVersion: typeof resourceVersion === 'string' && keep.includes('resourceVersion') ? resourceVersion : '',
+    uid: typeof uid === 'string' && keep.includes('uid') ? uid : '',
   };
 }
 
@@ -132,8 +141,12 @@ function soundLabels(labels: Json | undefined): Readonly<Record<string, string>>
   return copy;
 }
 
-function examineMeta(given: Json | undefined, kind: MetaRules): Either<NonEmptyArray<Problem>, ObjectMeta> {
-  const metadata = projectMeta(given, kind.keepMeta);
+function examineMeta(
+  given: Json | undefined,
+  kind: MetaRules,
+  keep: readonly string[],
+): Either<NonEmptyArray<Problem>, ObjectMeta> {
+  const metadata = projectMeta(given, keep);
   if (!isObject(metadata)) return left([problem('metadata', 'is missing; expected an object with a name')]);
   const decoded = decodeObjectMeta('ObjectMeta', metadata, 'metadata', { ignoreUnknown: true });
   if (isLeft(decoded)) return decoded;

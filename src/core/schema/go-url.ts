@@ -1,6 +1,8 @@
 // URLs as Go's net/url takes them, because that is what Istio and the API server check them with: how strict it is, and
 // where not. Only what the rules ask for is returned.
 
+import { utf8 } from '../base/base64.ts';
+
 export interface GoUrl {
   /** In lower case; empty if there is none. */
   readonly scheme: string;
@@ -69,4 +71,56 @@ function parseAuthority(authority: string): Omit<GoUrl, 'scheme'> | undefined {
 
 function withPort(hostname: string, port: string): Omit<GoUrl, 'scheme'> | undefined {
   return PORT.test(port) ? { hostname, port: port.slice(1) } : undefined;
+}
+
+/** Characters that url.URL.String leaves in a path as they are, if nothing else in it has to be escaped. */
+const WELL_ESCAPED = /^([A-Za-z0-9\-_.~!$&'()*+,;=:@[\]/?]|%[0-9A-Fa-f]{2})*$/;
+/** Octets that Go's escape leaves alone. */
+const UNESCAPED = /^[A-Za-z0-9\-_.~$&+,/:;=@]$/;
+
+/**
+ * url.Parse, then String: the scheme in lower case, the path escaped. A reference without a scheme gets `scheme`.
+ * `undefined` where url.Parse has an error.
+ */
+export function urlText(text: string, scheme: string): string | undefined {
+  const parsed = parseUrl(text);
+  if (parsed === undefined) return undefined;
+  const hash = text.indexOf('#');
+  const whole = hash < 0 ? text : text.slice(0, hash);
+  const fragment = hash < 0 || hash === text.length - 1 ? '' : `#${escaped(text.slice(hash + 1))}`;
+  const rest = whole.slice(parsed.scheme === '' ? 0 : parsed.scheme.length + 1);
+  const question = rest.indexOf('?');
+  const query = question < 0 ? '' : rest.slice(question);
+  const location = question < 0 ? rest : rest.slice(0, question);
+  const shown = location.startsWith('//') ? withAuthority(location) : opaqueOrPath(location, parsed.scheme);
+  return `${parsed.scheme === '' ? scheme : parsed.scheme}:${shown}${query}${fragment}`;
+}
+
+function withAuthority(location: string): string {
+  const slash = location.indexOf('/', 2);
+  const end = slash < 0 ? location.length : slash;
+  return location.slice(0, end) + escaped(location.slice(end));
+}
+
+/** What follows a scheme without a slash is opaque and stays; a path that had no scheme gets an empty authority. */
+function opaqueOrPath(location: string, scheme: string): string {
+  if (scheme === '') return location === '' ? '' : `//${escaped(location)}`;
+  return location.startsWith('/') ? escaped(location) : location;
+}
+
+function escaped(path: string): string {
+  if (WELL_ESCAPED.test(path)) return path;
+  let text = '';
+  for (const octet of octetsOf(path)) {
+    const character = String.fromCharCode(octet);
+    text += UNESCAPED.test(character) ? character : `%${octet.toString(16).toUpperCase().padStart(2, '0')}`;
+  }
+  return text;
+}
+
+/** The octets of a path, escaped ones decoded. */
+function octetsOf(path: string): readonly number[] {
+  return path
+    .split(/(%[0-9A-Fa-f]{2})/)
+    .flatMap((part, i) => (i % 2 === 1 ? [Number.parseInt(part.slice(1), 16)] : utf8(part)));
 }

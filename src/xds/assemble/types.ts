@@ -5,6 +5,7 @@ import { GRPC_GENERATOR } from '../../core/select/proxy/proxyless.ts';
 import { proxylessClusterNamed } from './cluster/proxyless.ts';
 import { clusterNamed, clusterPieces, clusters } from './cluster/resources.ts';
 import { endpointPieces, endpointsOf } from './endpoint/resources.ts';
+import { extensionNamed } from './extension/resources.ts';
 import { proxylessListenerNamed, proxylessListeners } from './listener/proxyless.ts';
 import { listeners } from './listener/resources.ts';
 import { nameTables } from './nametable/resources.ts';
@@ -21,6 +22,7 @@ export const resourceSources: readonly ResourceSource[] = [
   { url: `${PREFIX}envoy.config.listener.v3.Listener`, all: listeners },
   { url: `${PREFIX}envoy.config.route.v3.RouteConfiguration`, named: routeNamed },
   { url: `${PREFIX}envoy.extensions.transport_sockets.tls.v3.Secret`, named: secretNamed },
+  { url: `${PREFIX}envoy.config.core.v3.TypedExtensionConfig`, named: extensionNamed },
   { url: `${PREFIX}istio.networking.nds.v1.NameTable`, all: nameTables },
   {
     url: `${PREFIX}envoy.config.listener.v3.Listener`,

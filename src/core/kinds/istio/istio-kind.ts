@@ -16,8 +16,8 @@ import { PROBLEMS_MAX } from '../../schema/decode.ts';
 import { decodeIstio } from '../../schema/istio.ts';
 import { istioConstraints } from '../../schema/istio-constraints.gen.ts';
 import type { IstioTypeMap } from '../../schema/istio-types.gen.ts';
-import { type Declaration, declared, type KindDefinition } from '../definition.ts';
-import { projectMeta } from '../meta.ts';
+import { type Declaration, declared, type KeepMeta, type KindDefinition } from '../definition.ts';
+import { keptMembers, projectMeta } from '../meta.ts';
 import { checked, type Report } from '../report.ts';
 import { checkIstioAnnotations } from './validate/annotations.ts';
 
@@ -29,7 +29,7 @@ export type IstioKind<K extends KindName, T extends keyof IstioTypeMap> = Declar
   /** The part of the status that generation reads, decoded; undefined when there is none. */
   readonly status?: { readonly project: (status: Json) => Json | undefined; readonly decode: StatusDecoder };
   /** Members of metadata that matter for this kind alone. */
-  readonly keepMeta?: readonly string[];
+  readonly keepMeta?: KeepMeta;
   /** See KindDefinition.standIn; the content alone. */
   readonly standIn?: (raw: RawObject) => IstioTypeMap[T] | undefined;
 };
@@ -126,7 +126,7 @@ function projectIstioObject<K extends KindName, T extends keyof IstioTypeMap>(
 ): JsonObject {
   const projection: { [key: string]: Json | undefined } = {};
   for (const key of ['apiVersion', 'kind']) if (raw[key] !== undefined) projection[key] = raw[key];
-  if (raw.metadata !== undefined) projection.metadata = projectMeta(raw.metadata, from.keepMeta);
+  if (raw.metadata !== undefined) projection.metadata = projectMeta(raw.metadata, keptMembers(from.keepMeta, raw));
   if (raw.spec !== undefined) projection.spec = raw.spec;
   const status = raw.status === undefined || from.status === undefined ? undefined : from.status.project(raw.status);
   if (status !== undefined) projection.status = status;

@@ -1,5 +1,7 @@
-// TrafficExtension: a Lua or Wasm filter. Rules: Istio pkg/config/validation (ValidateTrafficExtension).
+// TrafficExtension: a Lua or Wasm filter. Rules: Istio pkg/config/validation (ValidateTrafficExtension). The
+// resourceVersion of one with a Wasm module counts, because it is part of the generated resource.
 
+import { isObject } from '../../base/json.ts';
 import type { Obj } from '../../model/object.ts';
 import type { TrafficExtension } from '../../schema/istio-types.gen.ts';
 import { type Reference, secret } from '../references.ts';
@@ -21,8 +23,8 @@ export const trafficExtension = istioKind({
   versions: ['v1alpha1'],
   push: 'config',
   type: 'istio.extensions.v1alpha1.TrafficExtension',
+  keepMeta: raw => (isObject(raw.spec) && raw.spec.wasm !== undefined ? ['resourceVersion'] : []),
   rules: checkTrafficExtension,
-  notYet: 'no filter is loaded',
   references: trafficExtensionReferences,
 });
 

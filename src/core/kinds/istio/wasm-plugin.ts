@@ -24,7 +24,6 @@ export const wasmPlugin = istioKind({
   type: 'istio.extensions.v1alpha1.WasmPlugin',
   keepMeta: ['resourceVersion'],
   rules: checkWasmPlugin,
-  notYet: 'no filter is loaded',
   references: wasmPluginReferences,
 });
 

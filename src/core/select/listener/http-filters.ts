@@ -16,6 +16,8 @@ export interface HttpChainTraits {
   readonly dynamicForwardProxy: string;
   /** The chain is an HTTP proxy, which serves requests for any host: peers outside the mesh get metadata too. */
   readonly httpProxy: boolean;
+  /** The port by which extensions fit, as `extensionPort` gives it. */
+  readonly extensionPort: number;
 }
 
 export interface HttpFilterChoice {

@@ -11,4 +11,9 @@ export interface NetworkChainTraits {
    * dropped.
    */
   readonly authorized: boolean;
+  /**
+   * The port by which extensions fit, as `extensionPort` gives it; undefined: the chain has none, as its connections go
+   * to no service or are dropped.
+   */
+  readonly extensionPort: number | undefined;
 }

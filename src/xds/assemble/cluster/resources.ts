@@ -7,6 +7,7 @@ import { compareText } from '../../../core/model/object.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query, Selection } from '../../../core/query/reader.ts';
 import { selectInboundClusters } from '../../../core/select/cluster/inbound.ts';
+import { selectModuleClusters } from '../../../core/select/cluster/module-clusters.ts';
 import { type ClusterParts, selectOutboundClusters } from '../../../core/select/cluster/outbound.ts';
 import {
   type ServiceClusters,
@@ -16,6 +17,7 @@ import {
 } from '../../../core/select/cluster/service-clusters.ts';
 import { selectSpecialClusters } from '../../../core/select/cluster/special.ts';
 import { inboundCluster } from '../../generate/cluster/inbound.ts';
+import { moduleServerCluster } from '../../generate/cluster/module-servers.ts';
 import { outboundCluster } from '../../generate/cluster/outbound.ts';
 import {
   blackHoleCluster,
@@ -73,7 +75,7 @@ const outboundClusters: Selection<ServiceClusters, Clusters> = {
 
 export const clusterPieces: Pieces<ServiceClusters> = { list: servicesOfClusters, each: outboundClusters };
 
-/** Clusters that come from the proxy itself: inbound and special ones. */
+/** Clusters that come from the proxy itself: inbound and special ones, and servers of modules. */
 const ownClusters: Query<'', Clusters> = {
   name: 'cluster/ownClusters',
   run: reader => {
@@ -85,6 +87,7 @@ const ownClusters: Query<'', Clusters> = {
       made.push(reader.make(inboundPassthroughCluster, inboundPassthrough));
     }
     if (credential !== undefined) made.push(reader.make(credentialCluster, credential));
+    for (const inputs of selectModuleClusters(reader)) made.push(reader.make(moduleServerCluster, inputs));
     return made;
   },
 };

@@ -13,6 +13,7 @@ import { type NamedConfig, networkMetadataExchange, statsGenerator } from '../..
 import { networkFilterList } from '../../generate/listener/network-filters.ts';
 import { type TerminalInputs, terminalGenerator } from '../../generate/listener/tcp-proxy.ts';
 import type { AccessLog, Filter, HttpFilter } from '../../proto/types.gen.ts';
+import { httpExtensions, NO_EXTENSIONS, networkExtensions } from './extension-filters.ts';
 import { authorizationOf, requestAuthenticationOf } from './policy-filters.ts';
 
 /** Filters in front of the terminal ones. */
@@ -22,14 +23,16 @@ export function networkFilters(reader: ProxyReader, traits: NetworkChainTraits):
 
 const networkFiltersOf: Query<NetworkChainTraits, readonly Filter[]> = {
   name: 'listener/networkFiltersOf',
-  key: ({ traffic, exchange, authorized }) => `${traffic}|${exchange}|${authorized}`,
-  run: (reader, { traffic, exchange, authorized }) => {
+  key: ({ traffic, exchange, authorized, extensionPort = '' }) =>
+    `${traffic}|${exchange}|${authorized}|${extensionPort}`,
+  run: (reader, { traffic, exchange, authorized, extensionPort }) => {
     const { custom, rules } = authorizationOf(reader, 'tcp', authorized);
     return reader.make(networkFilterList, {
       exchangedLabels: exchange ? exchangedLabels(reader) : undefined,
       customAuthorization: custom,
       authorization: rules,
       stats: statsFilters(reader, traffic),
+      extensions: extensionPort === undefined ? NO_EXTENSIONS : networkExtensions(reader, traffic, extensionPort),
     });
   },
 };
@@ -45,10 +48,10 @@ export function httpFilters(reader: ProxyReader, traits: HttpChainTraits): reado
 
 const httpFiltersOf: Query<HttpChainTraits, readonly HttpFilter[]> = {
   name: 'listener/httpFiltersOf',
-  key: ({ traffic, grpcWeb, httpProxy, dynamicForwardProxy }) =>
-    `${traffic}|${grpcWeb}|${httpProxy}|${dynamicForwardProxy}`,
+  key: ({ traffic, grpcWeb, httpProxy, dynamicForwardProxy, extensionPort }) =>
+    `${traffic}|${grpcWeb}|${httpProxy}|${dynamicForwardProxy}|${extensionPort}`,
   run: (reader, traits) => {
-    const { traffic } = traits;
+    const { traffic, extensionPort } = traits;
     const { custom, rules } = authorizationOf(reader, 'http', traffic !== 'outbound');
     return reader.make(httpFilterList, {
       ...selectHttpFilters(reader, traits),
@@ -56,6 +59,7 @@ const httpFiltersOf: Query<HttpChainTraits, readonly HttpFilter[]> = {
       requestAuthentication: requestAuthenticationOf(reader, traffic !== 'outbound'),
       authorization: rules,
       stats: statsFilters(reader, traffic),
+      extensions: httpExtensions(reader, traffic, extensionPort),
     });
   },
 };

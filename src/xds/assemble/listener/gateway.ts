@@ -27,6 +27,7 @@ import { gatewayChain, gatewayListener, inspectsTls } from '../../generate/liste
 import { quicListener } from '../../generate/listener/quic-listener.ts';
 import type { Filter, FilterChain, Listener, TransportSocket } from '../../proto/types.gen.ts';
 import { accessLogsOf, listenerAccessLogs } from './access-log.ts';
+import { extensionsBeforeHttp, portOfExtensions } from './extension-filters.ts';
 import { networkFilters, terminalFilters } from './filters.ts';
 import { httpConnectionManager } from './http-connection-manager.ts';
 import { gatewayTlsSocket } from './tls.ts';
@@ -144,6 +145,7 @@ function httpChain(
 ): FilterChain {
   const { server } = merged;
   const own = socket === undefined ? '' : (server.name ?? '');
+  const extensionPort = portOfExtensions(reader, merged.port);
   const hcm = httpConnectionManager(reader, {
     traffic: 'gateway',
     grpcWeb: protocolOf(server.port?.protocol ?? '') === 'GRPC-Web',
@@ -153,8 +155,11 @@ function httpChain(
     routes: merged.routeName,
     http2: false,
     http3: transport === 'quic',
+    extensionPort,
   });
-  return chainOf(reader, socket === undefined ? [] : merged.sniHosts, [], socket, [hcm]);
+  // Unlike in Istio, every HTTPS server of a port has them, not only the first.
+  const extensions = transport === 'quic' ? [] : extensionsBeforeHttp(reader, 'gateway', extensionPort);
+  return chainOf(reader, socket === undefined ? [] : merged.sniHosts, [], socket, [...extensions, hcm]);
 }
 
 function tcpChain(
@@ -176,7 +181,12 @@ function sniChain(reader: ProxyReader, merged: MergedServer, { serverNames, rout
 function autoChain(reader: ProxyReader, { serverNames, route, protocol }: SniRoute): FilterChain {
   const accessLog = reader.get(accessLogsOf, 'gateway').tcp;
   const filters = [
-    ...networkFilters(reader, { traffic: 'gateway', exchange: false, authorized: false }),
+    ...networkFilters(reader, {
+      traffic: 'gateway',
+      exchange: false,
+      authorized: false,
+      extensionPort: undefined,
+    }),
     ...terminalFilters(reader, route, { protocol }, accessLog),
   ];
   return chainOf(reader, serverNames, MESH_ALL, undefined, filters);
@@ -190,6 +200,7 @@ function tcpStack(reader: ProxyReader, merged: MergedServer, route: TcpRoute): r
       traffic: 'gateway',
       exchange: merged.server.tls?.mode === 'ISTIO_MUTUAL',
       authorized: true,
+      extensionPort: portOfExtensions(reader, merged.server.port?.number ?? 0),
     }),
     ...terminalFilters(reader, route, { protocol }, accessLog),
   ];

@@ -19,6 +19,7 @@ import { inboundChain, inboundRoutes } from '../../generate/listener/inbound-cha
 import { inboundBlackHole, inboundListener } from '../../generate/listener/inbound-listeners.ts';
 import type { Filter, FilterChain, Listener, TransportSocket } from '../../proto/types.gen.ts';
 import { accessLogsOf, listenerAccessLogs } from './access-log.ts';
+import { extensionsBeforeHttp, portOfExtensions } from './extension-filters.ts';
 import { exchangeFilters, networkFilters, terminalFilters } from './filters.ts';
 import { httpConnectionManager } from './http-connection-manager.ts';
 import { meshTlsSocket, serverTlsSocket } from './tls.ts';
@@ -46,7 +47,12 @@ function virtualInbound(reader: ProxyReader): Resource<Listener> {
   const chains = [
     reader.make(inboundBlackHole, {
       port,
-      filters: networkFilters(reader, { traffic: 'inbound', exchange: true, authorized: false }),
+      filters: networkFilters(reader, {
+        traffic: 'inbound',
+        exchange: true,
+        authorized: false,
+        extensionPort: undefined,
+      }),
     }),
     ...chainsOf(reader, passthroughTarget(reader, 0)),
     ...uncoveredMtlsPorts(reader).flatMap(uncovered => chainsOf(reader, passthroughTarget(reader, uncovered))),
@@ -107,7 +113,9 @@ function chainsOf(reader: ProxyReader, target: InboundTarget): readonly FilterCh
   });
 }
 
+/** Extensions of HTTP chains fit by the port of the workload, those of TCP chains by that of the service. */
 function httpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[] {
+  const extensionPort = portOfExtensions(reader, target.destinationPort);
   const hcm = httpConnectionManager(reader, {
     traffic: 'inbound',
     grpcWeb: target.protocol === 'GRPC-Web',
@@ -116,15 +124,21 @@ function httpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[
     statPrefix: target.httpStatPrefix,
     routes: reader.make(inboundRoutes, target.route),
     http2: target.http2,
+    extensionPort,
   });
-  return [...exchangeFilters(reader), hcm];
+  return [...exchangeFilters(reader), ...extensionsBeforeHttp(reader, 'inbound', extensionPort), hcm];
 }
 
 function tcpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[] {
   const route = { ...plainTcpRoute(reader, target.cluster), statPrefix: target.tcpStatPrefix };
   const accessLog = reader.get(accessLogsOf, 'inbound').tcp;
   return [
-    ...networkFilters(reader, { traffic: 'inbound', exchange: true, authorized: true }),
+    ...networkFilters(reader, {
+      traffic: 'inbound',
+      exchange: true,
+      authorized: true,
+      extensionPort: portOfExtensions(reader, target.route.port),
+    }),
     ...terminalFilters(reader, route, { protocol: target.protocol }, accessLog),
   ];
 }

@@ -6,6 +6,7 @@ import { compareText } from '../../../core/model/object.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query } from '../../../core/query/reader.ts';
 import type { Duration } from '../../../core/schema/duration.ts';
+import { extensionPort, extensionPorts } from '../../../core/select/extension/chain-extensions.ts';
 import { plainHttp } from '../../../core/select/listener/alpn.ts';
 import { httpProxyPort } from '../../../core/select/listener/http-proxy.ts';
 import { listenerName, localhosts } from '../../../core/select/listener/listener-addresses.ts';
@@ -21,6 +22,7 @@ import { outboundListenerPlans } from '../../../core/select/listener/outbound-li
 import { isMatchAll, outboundChain, outboundListener } from '../../generate/listener/outbound-listeners.ts';
 import type { AccessLog, Filter, FilterChain, Listener } from '../../proto/types.gen.ts';
 import { accessLogsOf } from './access-log.ts';
+import { extensionsBeforeHttp } from './extension-filters.ts';
 import { networkFilters, terminalFilters } from './filters.ts';
 import { httpConnectionManager } from './http-connection-manager.ts';
 import { fallthroughFilters } from './virtual-outbound.ts';
@@ -38,7 +40,7 @@ export const outboundListeners: Query<'', readonly Resource<Listener>[]> = {
 
 /** Inputs that all outbound listeners of the proxy share, read once because there can be thousands of listeners. */
 interface SharedParts {
-  readonly networkFilters: readonly Filter[];
+  readonly filtersOf: (port: number) => PortFilters;
   readonly fallthrough: readonly Filter[];
   readonly tcpLog: readonly AccessLog[];
   readonly plainHttp: readonly string[];
@@ -49,13 +51,36 @@ interface SharedParts {
 
 function sharedParts(reader: ProxyReader): SharedParts {
   return {
-    networkFilters: networkFilters(reader, { traffic: 'outbound', exchange: false, authorized: false }),
+    filtersOf: filtersByPort(reader),
     fallthrough: fallthroughFilters(reader),
     tcpLog: reader.get(accessLogsOf, 'outbound').tcp,
     plainHttp: plainHttp(reader),
     connectTimeoutMs: transportConnectTimeoutMs(reader),
     detection: protocolDetectionTimeout(reader),
     socket: socketSettings(reader, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
+  };
+}
+
+/** What precedes the terminal filters of the chains of a port. */
+interface PortFilters {
+  /** Stands for all ports that no extension names. */
+  readonly extensionPort: number;
+  readonly tcp: readonly Filter[];
+  readonly beforeHttp: readonly Filter[];
+}
+
+function filtersByPort(reader: ProxyReader): (port: number) => PortFilters {
+  const made = new Map<number, PortFilters>();
+  const named = reader.get(extensionPorts, '');
+  return port => {
+    const at = extensionPort(named, port);
+    const known = made.get(at);
+    if (known !== undefined) return known;
+    const traits = { traffic: 'outbound', exchange: false, authorized: false, extensionPort: at } as const;
+    const beforeHttp = extensionsBeforeHttp(reader, 'outbound', at);
+    const fresh = { extensionPort: at, tcp: networkFilters(reader, traits), beforeHttp };
+    made.set(at, fresh);
+    return fresh;
   };
 }
 
@@ -89,6 +114,7 @@ function httpChain(
   plan: OutboundListenerPlan,
   chain: HttpChainPlan,
 ): FilterChain {
+  const { beforeHttp, extensionPort } = shared.filtersOf(plan.servicePort.port);
   const hcm = httpConnectionManager(reader, {
     traffic: 'outbound',
     grpcWeb: chain.protocol === 'GRPC-Web',
@@ -97,13 +123,14 @@ function httpChain(
     statPrefix: `outbound_${listenerName(plan.binds[0], plan.port)};`,
     routes: chain.routeName,
     http2: false,
+    extensionPort,
   });
   return reader.make(outboundChain, {
     matchesAll: !chain.sniffed,
     serverNames: [],
     ranges: [],
     alpn: chain.sniffed ? shared.plainHttp : undefined,
-    filters: [hcm],
+    filters: [...beforeHttp, hcm],
     connectTimeoutMs: shared.connectTimeoutMs,
     configNamespace: '',
     configName: '',
@@ -122,7 +149,7 @@ function tcpChain(
     serverNames: chain.serverNames.includes('*') ? [] : [...chain.serverNames].sort(compareText),
     ranges: rangesOf(chain),
     alpn: undefined,
-    filters: [...shared.networkFilters, ...terminalFilters(reader, chain.route, traits, shared.tcpLog)],
+    filters: [...shared.filtersOf(plan.port).tcp, ...terminalFilters(reader, chain.route, traits, shared.tcpLog)],
     connectTimeoutMs: shared.connectTimeoutMs,
     configNamespace: chain.config?.namespace ?? '',
     configName: chain.config?.name ?? '',
@@ -133,6 +160,7 @@ function httpProxyListener(reader: ProxyReader, shared: SharedParts): Resource<L
   const port = httpProxyPort(reader);
   if (port === 0) return undefined;
   const [bind, ...moreBinds] = localhosts(reader);
+  const { beforeHttp, extensionPort } = shared.filtersOf(port);
   const hcm = httpConnectionManager(reader, {
     traffic: 'outbound',
     grpcWeb: false,
@@ -141,13 +169,14 @@ function httpProxyListener(reader: ProxyReader, shared: SharedParts): Resource<L
     statPrefix: `outbound_${listenerName(bind, port)};`,
     routes: 'http_proxy',
     http2: false,
+    extensionPort,
   });
   const chain = reader.make(outboundChain, {
     matchesAll: true,
     serverNames: [],
     ranges: [],
     alpn: undefined,
-    filters: [hcm],
+    filters: [...beforeHttp, hcm],
     connectTimeoutMs: shared.connectTimeoutMs,
     configNamespace: '',
     configName: '',

@@ -15,15 +15,19 @@ import { networkFilters, terminalFilters } from './filters.ts';
 export function fallthroughFilters(reader: ProxyReader): readonly Filter[] {
   const accessLog = reader.get(accessLogsOf, 'outbound').tcp;
   return [
-    ...networkFilters(reader, { traffic: 'outbound', exchange: false, authorized: false }),
+    ...metricsFilters(reader),
     ...terminalFilters(reader, fallthroughRoute(reader), { protocol: 'TCP' }, accessLog),
   ];
+}
+
+function metricsFilters(reader: ProxyReader): readonly Filter[] {
+  return networkFilters(reader, { traffic: 'outbound', exchange: false, authorized: false, extensionPort: undefined });
 }
 
 export function virtualOutbound(reader: ProxyReader): Resource<Listener> {
   return reader.make(virtualOutboundListener, {
     ...selectVirtualOutbound(reader),
-    metricsFilters: networkFilters(reader, { traffic: 'outbound', exchange: false, authorized: false }),
+    metricsFilters: metricsFilters(reader),
     fallthrough: fallthroughFilters(reader),
     accessLog: listenerAccessLogs(reader, 'outbound'),
   });

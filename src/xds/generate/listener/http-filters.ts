@@ -3,6 +3,7 @@
 // pilot/pkg/xds/filters/filters.go.
 
 import type { Generator } from '../../../core/query/memo.ts';
+import type { ByPhase } from '../../../core/select/extension/chain-extensions.ts';
 import type { HttpFilterChoice } from '../../../core/select/listener/http-filters.ts';
 import { any } from '../../proto/any.ts';
 import { Cluster_DnsLookupFamily, type HttpFilter } from '../../proto/types.gen.ts';
@@ -15,6 +16,7 @@ export interface HttpFilterInputs extends HttpFilterChoice {
   readonly requestAuthentication: readonly HttpFilter[];
   readonly authorization: readonly HttpFilter[];
   readonly stats: readonly HttpFilter[];
+  readonly extensions: ByPhase<HttpFilter>;
 }
 
 // Filters that never differ are constants, so that every list holds the same objects.
@@ -62,12 +64,12 @@ function dynamicForwardProxy(host: string): readonly HttpFilter[] {
 export const httpFilterStages: readonly FilterStage<HttpFilterInputs, HttpFilter>[] = [
   { stage: 'peer metadata', filters: inputs => peerMetadata(inputs.exchangedLabels, inputs.peerDirection) },
   { stage: 'custom authorization', filters: inputs => inputs.customAuthorization },
-  { stage: 'extensions of phase AUTHN' },
+  { stage: 'extensions of phase AUTHN', filters: inputs => inputs.extensions.AUTHN },
   { stage: 'request authentication', filters: inputs => inputs.requestAuthentication },
-  { stage: 'extensions of phase AUTHZ' },
+  { stage: 'extensions of phase AUTHZ', filters: inputs => inputs.extensions.AUTHZ },
   { stage: 'authorization', filters: inputs => inputs.authorization },
-  { stage: 'extensions of phase STATS' },
-  { stage: 'extensions without a phase' },
+  { stage: 'extensions of phase STATS', filters: inputs => inputs.extensions.STATS },
+  { stage: 'extensions without a phase', filters: inputs => inputs.extensions.UNSPECIFIED },
   { stage: 'inference pool' },
   { stage: 'gRPC-Web', filters: inputs => (inputs.grpcWeb ? [grpcWebFilter] : []) },
   { stage: 'gRPC stats', filters: () => [grpcStatsFilter] },

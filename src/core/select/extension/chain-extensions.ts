@@ -1,0 +1,58 @@
+// The extensions of a chain: those of the proxy whose `match` fits its class of traffic and its port.
+// Source: Istio pilot/pkg/model/extensions.go (TrafficExtensionWrapper.MatchType, MatchListener).
+//
+// Only ports that an extension names distinguish chains; every other port counts as 0, so chains share their filters.
+
+import type { Query } from '../../query/reader.ts';
+import { reportsAs, type TrafficClass } from '../telemetry/traffic-class.ts';
+import { type Extension, type ExtensionPhase, extensionsOfProxy } from './extensions.ts';
+
+export interface ExtensionChain {
+  readonly kind: 'http' | 'network';
+  readonly traffic: TrafficClass;
+  /** As `extensionPort` gives it. */
+  readonly port: number;
+}
+
+export type ByPhase<T> = Readonly<Record<ExtensionPhase, readonly T[]>>;
+
+const NONE: ByPhase<Extension> = { AUTHN: [], AUTHZ: [], STATS: [], UNSPECIFIED: [] };
+
+/** The extensions of a chain, each phase in order. */
+export const chainExtensions: Query<ExtensionChain, ByPhase<Extension>> = {
+  name: 'select/chainExtensions',
+  key: ({ kind, traffic, port }) => `${kind}|${traffic}|${port}`,
+  run: (reader, chain) => {
+    const fitting = reader.get(extensionsOfProxy, '').filter(extension => fits(extension, chain));
+    if (fitting.length === 0) return NONE;
+    const of = (phase: ExtensionPhase): readonly Extension[] => fitting.filter(one => one.phase === phase);
+    return { AUTHN: of('AUTHN'), AUTHZ: of('AUTHZ'), STATS: of('STATS'), UNSPECIFIED: of('UNSPECIFIED') };
+  },
+};
+
+/** The port if it is one of `named`, else 0. */
+export function extensionPort(named: readonly number[], port: number): number {
+  return port !== 0 && named.includes(port) ? port : 0;
+}
+
+/** The ports that extensions of the proxy name. */
+export const extensionPorts: Query<'', readonly number[]> = {
+  name: 'select/extensionPorts',
+  run: reader => [
+    ...new Set(
+      reader
+        .get(extensionsOfProxy, '')
+        .flatMap(({ match }) => match.flatMap(({ ports = [] }) => ports.map(({ number = 0 }) => number))),
+    ),
+  ],
+};
+
+function fits({ code, match }: Extension, { kind, traffic, port }: ExtensionChain): boolean {
+  const network = code.kind === 'wasm' && code.network;
+  if (network !== (kind === 'network')) return false;
+  if (match.length === 0) return true;
+  return match.some(({ mode = 'UNDEFINED', ports = [] }) => {
+    const modeFits = mode === 'UNDEFINED' || mode === 'CLIENT_AND_SERVER' || mode === reportsAs(traffic);
+    return modeFits && (ports.length === 0 || ports.some(({ number = 0 }) => number !== 0 && number === port));
+  });
+}
