@@ -83,6 +83,12 @@ module.exports = {
       '^src/oracle/',
       ['^src/xds/proto/[^/]+\\.gen\\.ts$', '(^|/)node_modules/(ipaddr\\.js|re2js)/'],
     ),
+    only(
+      'templates-are-pure',
+      'the template engine imports the base of the core and pure libraries',
+      '^src/admission/template/',
+      ['^src/core/base/', pureLibraries],
+    ),
     {
       name: 'adapters-are-thin',
       comment:

@@ -12,6 +12,7 @@ const PURE = [
   'src/xds/session/',
   'src/xds/push/',
   'src/oracle/',
+  'src/admission/template/',
 ];
 const LINES_MAX = 400;
 
