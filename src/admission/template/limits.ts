@@ -47,7 +47,7 @@ export class Budget {
     if (++this.#steps > this.limits.steps) throw new TemplateFault(`takes more than ${this.limits.steps} steps`);
   }
 
-  /** Call before a text of so many characters, or a list of so many elements, is made. */
+  /** Call before making a text of `count` characters or a list of `count` elements. */
   make(count: number): void {
     this.#made += count;
     if (!(this.#made <= this.limits.madeChars)) {

@@ -1,5 +1,5 @@
 // sprig's functions on lists and maps, defaults and types. A map is changed only if a function of the same execution
-// made it: the data of the template is everybody's. Source: Masterminds/sprig list.go, dict.go, defaults.go, reflect.go.
+// made it: the data of the template is shared. Source: Masterminds/sprig list.go, dict.go, defaults.go, reflect.go.
 
 import type { Json } from '../../../core/base/json.ts';
 import { ANY_NUMBER, integerArgument, listArgument, mapArgument, taking } from '../arguments.ts';
