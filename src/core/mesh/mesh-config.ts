@@ -121,8 +121,8 @@ export function mergeMeshConfig(base: MeshConfig, over: DecodedMeshConfig): Mesh
 }
 
 /**
- * Field by field; of the messages inside only `proxyMetadata` and `proxyHeaders` are merged, every other one is
- * replaced.
+ * Field by field. Of the messages inside, `proxyMetadata` is merged by key and `proxyHeaders` by INHERITED_HEADERS;
+ * every other one is replaced. Rule: Istio pkg/config/mesh/mesh.go (MergeProxyConfig, correctProxyHeaders).
  */
 export function mergeProxyConfig(base: ProxyConfig, over: ProxyConfig): ProxyConfig {
   const { serviceCluster, tracingServiceName, ...rest } = base;
@@ -137,14 +137,30 @@ export function mergeProxyConfig(base: ProxyConfig, over: ProxyConfig): ProxyCon
     ...rest,
     ...clusterName,
     ...over,
-    ...mergedMember('proxyMetadata', base, over),
-    ...mergedMember('proxyHeaders', base, over),
+    ...mergedMetadata(base, over),
+    ...mergedHeaders(base, over),
   };
 }
 
-function mergedMember(member: 'proxyMetadata' | 'proxyHeaders', base: ProxyConfig, over: ProxyConfig): ProxyConfig {
-  if (base[member] === undefined && over[member] === undefined) return {};
-  return { [member]: { ...base[member], ...over[member] } };
+function mergedMetadata(base: ProxyConfig, over: ProxyConfig): ProxyConfig {
+  if (base.proxyMetadata === undefined && over.proxyMetadata === undefined) return {};
+  return { proxyMetadata: { ...base.proxyMetadata, ...over.proxyMetadata } };
+}
+
+type Headers = NonNullable<ProxyConfig['proxyHeaders']>;
+
+/** Members of `proxyHeaders` that a later level without them leaves as they are; it resets all others. */
+const INHERITED_HEADERS = ['forwardedClientCert', 'requestId', 'attemptCount', 'server', 'envoyDebugHeaders'] as const;
+
+function mergedHeaders(base: ProxyConfig, over: ProxyConfig): ProxyConfig {
+  if (base.proxyHeaders === undefined || over.proxyHeaders === undefined) return {};
+  const headers: { -readonly [F in keyof Headers]: unknown } = { ...over.proxyHeaders };
+  for (const member of INHERITED_HEADERS) {
+    const given = headers[member];
+    const inherited = base.proxyHeaders[member];
+    if ((given === undefined || given === 'UNDEFINED') && inherited !== undefined) headers[member] = inherited;
+  }
+  return { proxyHeaders: headers as Headers };
 }
 
 /** The same name replaces in place, a new name is appended. */

@@ -1,45 +1,91 @@
-// The ProxyConfig that a proxy would be injected with: mesh defaults < ProxyConfig of the root namespace < of its
-// namespace < the annotation proxy.istio.io/config of its pod < ProxyConfig of its workload. Generation does not read
-// it (an injected proxy sends what it has as metadata PROXY_CONFIG, see proxy-config.ts); injection does.
-// Source: Istio pilot/pkg/model/proxy_config.go (EffectiveProxyConfig).
+// The ProxyConfig of a workload over all levels, as injection and managed gateways use it: mesh defaults < ProxyConfig
+// of the root namespace < of the workload's namespace < the annotation proxy.istio.io/config < ProxyConfig that selects
+// the workload. Of several objects at one level only the oldest counts.
+//
+// `effectiveProxyConfig` is the one rule, a pure function of what `proxyConfigLevels` reads. Generation does not use
+// it: an injected proxy sends what it has as metadata PROXY_CONFIG (proxy-config.ts).
+// Source: Istio pilot/pkg/model/proxy_config.go (EffectiveProxyConfig), pkg/config/mesh/mesh.go (MergeProxyConfig).
 
 import { isLeft } from 'fp-ts/lib/Either.js';
 import { isObject } from '../../base/json.ts';
-import { selects } from '../../base/labels.ts';
+import { type Labels, selects } from '../../base/labels.ts';
 import { readYaml } from '../../base/yaml.ts';
 import { mergeProxyConfig } from '../../mesh/mesh-config.ts';
 import { byAge, type Obj } from '../../model/object.ts';
-import type { ProxyReader, Query } from '../../query/reader.ts';
+import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import { podOfProxy } from '../../registry/proxy-workload.ts';
 import { proxyLabels } from '../../registry/workload.ts';
 import { decodeIstio } from '../../schema/istio.ts';
 import type { ProxyConfig } from '../../schema/istio-types.gen.ts';
 
-const ANNOTATION = 'proxy.istio.io/config';
+/** The annotation of a pod, YAML of the mesh API's ProxyConfig. */
+export const PROXY_CONFIG_ANNOTATION = 'proxy.istio.io/config';
 
-export const effectiveProxyConfig: Query<'', ProxyConfig> = {
-  name: 'select/effectiveProxyConfig',
+/** A workload to inject, or a gateway to deploy, whose labels are `gateway.networking.k8s.io/gateway-name` alone. */
+export interface ProxyConfigTarget {
+  readonly namespace: string;
+  readonly labels: Labels;
+  /** The value of PROXY_CONFIG_ANNOTATION; what cannot be read is no configuration. */
+  readonly annotation?: string;
+}
+
+/** Everything the rule looks at beside the workload. */
+export interface ProxyConfigLevels {
+  /** `defaultConfig` of MeshConfig, built-in defaults included. */
+  readonly mesh: ProxyConfig;
+  readonly rootNamespace: string;
+  /** Objects of the root namespace and of the workload's; others do no harm. */
+  readonly objects: readonly Obj<'ProxyConfig'>[];
+}
+
+export function effectiveProxyConfig(levels: ProxyConfigLevels, target: ProxyConfigTarget): ProxyConfig {
+  const { mesh, rootNamespace } = levels;
+  const oldestFirst = [...levels.objects].sort(byAge);
+  const oldest = (namespace: string, fits: (obj: Obj<'ProxyConfig'>) => boolean): ProxyConfig =>
+    ofObject(oldestFirst.find(obj => obj.namespace === namespace && fits(obj)));
+  return [
+    oldest(rootNamespace, isGeneral),
+    target.namespace === rootNamespace ? {} : oldest(target.namespace, isGeneral),
+    ofAnnotation(target.annotation),
+    oldest(target.namespace, obj => isFor(obj, target.labels)),
+  ].reduce(mergeProxyConfig, mesh);
+}
+
+/** What of the state the ProxyConfig of a workload of `namespace` depends on. */
+export function proxyConfigLevels(reader: Reader, namespace: string): ProxyConfigLevels {
+  const rootNamespace = reader.mesh('rootNamespace');
+  const namespaces = new Set([rootNamespace, namespace]);
+  const objects = [...namespaces].flatMap(place => reader.objects('ProxyConfig', `${place}/`));
+  return { mesh: reader.mesh('defaultConfig'), rootNamespace, objects };
+}
+
+/** Of a connected proxy, as if it were injected now. */
+export const proxyConfigOfProxy: Query<'', ProxyConfig> = {
+  name: 'select/proxyConfigOfProxy',
   run: reader => {
-    const root = reader.mesh('rootNamespace');
     const namespace = reader.facet('namespace');
-    const labels = reader.derived(proxyLabels);
-    const config = namespace === root ? [root] : [root, namespace];
-    const general = config.map(place => oldestFirst(reader, place).find(({ spec }) => spec.selector === undefined));
-    // A selector without labels selects nothing here, and is not general either.
-    const own = oldestFirst(reader, namespace).find(({ spec: { selector } }) => {
-      const wanted = selector?.matchLabels ?? {};
-      return Object.keys(wanted).length > 0 && selects(wanted, labels);
-    });
-    return [...general.map(ofObject), ofAnnotation(reader), ofObject(own)].reduce(
-      mergeProxyConfig,
-      reader.mesh('defaultConfig'),
-    );
+    const target = { namespace, labels: reader.derived(proxyLabels), annotation: annotationOf(reader) };
+    return effectiveProxyConfig(proxyConfigLevels(reader, namespace), target);
   },
 };
 
-/** Of several at one level only the oldest counts. */
-function oldestFirst(reader: ProxyReader, namespace: string): readonly Obj<'ProxyConfig'>[] {
-  return [...reader.objects('ProxyConfig', `${namespace}/`)].sort(byAge);
+/** From the pod, or from the proxy's own metadata. */
+function annotationOf(reader: ProxyReader): string | undefined {
+  const sent = reader.metadata('ANNOTATIONS');
+  const text =
+    podOfProxy(reader)?.annotations[PROXY_CONFIG_ANNOTATION] ??
+    (isObject(sent) ? sent[PROXY_CONFIG_ANNOTATION] : undefined);
+  return typeof text === 'string' ? text : undefined;
+}
+
+/** An object with an empty selector is neither general nor for any workload. */
+function isGeneral({ spec }: Obj<'ProxyConfig'>): boolean {
+  return spec.selector === undefined;
+}
+
+function isFor({ spec }: Obj<'ProxyConfig'>, labels: Labels): boolean {
+  const wanted = spec.selector?.matchLabels ?? {};
+  return Object.keys(wanted).length > 0 && selects(wanted, labels);
 }
 
 function ofObject(obj: Obj<'ProxyConfig'> | undefined): ProxyConfig {
@@ -51,13 +97,10 @@ function ofObject(obj: Obj<'ProxyConfig'> | undefined): ProxyConfig {
   };
 }
 
-/** From the pod, or from the proxy's own metadata. What cannot be read is no configuration. */
-function ofAnnotation(reader: ProxyReader): ProxyConfig {
-  const annotations = reader.metadata('ANNOTATIONS');
-  const text =
-    podOfProxy(reader)?.annotations[ANNOTATION] ?? (isObject(annotations) ? annotations[ANNOTATION] : undefined);
-  const value = typeof text === 'string' ? readYaml(text) : undefined;
+function ofAnnotation(text: string | undefined): ProxyConfig {
+  const value = text === undefined ? undefined : readYaml(text);
   if (value === undefined || isLeft(value)) return {};
-  const decoded = decodeIstio('istio.mesh.v1alpha1.ProxyConfig', value.right, ANNOTATION, { ignoreUnknown: true });
+  const type = 'istio.mesh.v1alpha1.ProxyConfig';
+  const decoded = decodeIstio(type, value.right, PROXY_CONFIG_ANNOTATION, { ignoreUnknown: true });
   return isLeft(decoded) ? {} : decoded.right;
 }

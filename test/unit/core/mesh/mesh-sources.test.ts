@@ -8,7 +8,7 @@ import type { Fact, MeshLayer } from '../../../../src/core/event.ts';
 import { newsOf } from '../../../../src/core/fold/novelty.ts';
 import { restore } from '../../../../src/core/fold/restore.ts';
 import { snapshotOf } from '../../../../src/core/fold/snapshot.ts';
-import { effectiveProxyConfig } from '../../../../src/core/select/proxy/effective-proxy-config.ts';
+import { proxyConfigOfProxy } from '../../../../src/core/select/proxy/effective-proxy-config.ts';
 import { emptyState, type State } from '../../../../src/core/state.ts';
 import { stateHash } from '../../../../src/offline/load-state.ts';
 import { withMeshFacts, withMeshFactsOfList } from '../../../../src/offline/mesh-config-map.ts';
@@ -197,7 +197,7 @@ describe('the ProxyConfig of a workload', () => {
   );
   const labels = { app: 'web' };
   const of = (at: State, metadata: JsonObject = {}, namespace = 'default') =>
-    ask(at, effectiveProxyConfig, '', proxyOf(nodeOf({ name: 'web-1', ip: '10.0.0.1', namespace, labels, metadata })));
+    ask(at, proxyConfigOfProxy, '', proxyOf(nodeOf({ name: 'web-1', ip: '10.0.0.1', namespace, labels, metadata })));
   const annotated = (text: string): State =>
     withObjects(state, pod('web-1', '10.0.0.1', { labels, annotations: { 'proxy.istio.io/config': text } }));
 
