@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
-import 'protobufjs/ext/descriptor.js';
+import descriptor from 'protobufjs/ext/descriptor.js';
 import { istioSchema } from './schema.mjs';
 import { xdsTypes } from './types.mjs';
 
@@ -34,54 +34,34 @@ const nameTable = {
   },
 };
 
-/** The few of Envoy's contrib extensions that Istio configures. The module of all of them would come with a hundred others. */
-const keyMethod = {
-  fields: {
-    privateKey: { type: 'envoy.config.core.v3.DataSource', id: 1, protoName: 'private_key' },
-    pollDelay: { type: 'google.protobuf.Duration', id: 2, protoName: 'poll_delay' },
-  },
-};
-const contrib = [
-  ['envoy.extensions.private_key_providers.cryptomb.v3alpha', { CryptoMbPrivateKeyMethodConfig: keyMethod }],
-  ['envoy.extensions.private_key_providers.qat.v3alpha', { QatPrivateKeyMethodConfig: keyMethod }],
-  [
-    'envoy.extensions.filters.network.mysql_proxy.v3',
-    {
-      MySQLProxy: {
-        fields: {
-          statPrefix: { type: 'string', id: 1, protoName: 'stat_prefix' },
-          accessLog: { type: 'string', id: 2, protoName: 'access_log' },
-        },
-      },
-    },
-  ],
+/** Of Envoy's contrib extensions these have TypeScript types, because generators make them; patches of users can hold all of them. */
+const CONTRIB_TYPED = [
+  'envoy.extensions.private_key_providers.cryptomb.v3alpha',
+  'envoy.extensions.private_key_providers.qat.v3alpha',
+  'envoy.extensions.filters.network.mysql_proxy.v3',
 ];
 
 const source = join(dirname(fileURLToPath(import.meta.url)), '../../src');
-const full = protobuf.Root.fromDescriptor(readFileSync(process.argv[2])).toJSON();
+const descriptors = readFileSync(process.argv[2]);
+const full = protobuf.Root.fromDescriptor(descriptors).toJSON();
+const contrib = new Set(
+  descriptor.FileDescriptorSet.decode(descriptors)
+    .file.filter(file => file.name.startsWith('contrib/'))
+    .map(file => file.package)
+    .filter(name => !CONTRIB_TYPED.includes(name)),
+);
 
 const bundle = structuredClone(full);
 for (const name of CORE_PACKAGES) delete bundle.nested.istio.nested[name];
 bundle.nested.istio.nested.networking = { nested: { nds: { nested: { v1: { nested: nameTable } } } } };
-for (const [name, messages] of contrib) addTo(bundle, name.split('.'), messages);
 
 // Resolving proves that nothing of what is left refers to what was taken out.
 const resolve = json => protobuf.Root.fromJSON(structuredClone(json)).resolveAll();
 writeFileSync(join(source, 'xds/proto/bundle.gen.json'), `${oneTypePerLine(bundle)}\n`);
-writeFileSync(join(source, 'xds/proto/types.gen.ts'), xdsTypes(resolve(bundle)));
+writeFileSync(join(source, 'xds/proto/types.gen.ts'), xdsTypes(resolve(bundle), contrib));
 const { schema, types } = istioSchema(resolve(full));
 writeFileSync(join(source, 'core/schema/istio-schema.gen.ts'), schema);
 writeFileSync(join(source, 'core/schema/istio-types.gen.ts'), types);
-
-function addTo(node, [first, ...rest], messages) {
-  node.nested ??= {};
-  if (first === undefined) {
-    Object.assign(node.nested, structuredClone(messages));
-    return;
-  }
-  node.nested[first] ??= {};
-  addTo(node.nested[first], rest, messages);
-}
 
 /** Sorted by name, so that a refresh shows as a diff of the types that changed. */
 function oneTypePerLine(node) {

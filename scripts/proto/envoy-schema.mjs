@@ -1,7 +1,8 @@
 // `node envoy-schema.mjs [FOLDER]`: writes src/core/schema/envoy-schema.gen.ts from the committed bundle: the fields and enums of every message that a
 // patch of an EnvoyFilter can hold, so that the core can tell a patch that no proxy would understand. Names are written once and referred to
-// by number, because the whole is large. A field is `proto_name type`, with `*` before the type for lists and `KEY>` for maps;
-// a type is a word of schema.ts, `#n` for message n or `@n` for enum n.
+// by number, because the whole is large. A field is `proto_name type flags`, with `*` before the type for lists and `KEY>` for maps;
+// a type is a word of schema.ts, `#n` for message n or `@n` for enum n. Flags, each for what the words leave out: a number, the oneof of
+// the field, counted in its message; `w`, a wrapper (BoolValue and its like) of the word; `l`, a ListValue.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import protobuf from 'protobufjs/light.js';
@@ -58,7 +59,15 @@ function fieldText(field) {
   const { protoName, name } = field;
   const json = protoName.replace(/_(.?)/g, (_, letter) => letter.toUpperCase());
   if (json !== name) throw new Error(`${field.fullName}: its JSON name does not follow from ${protoName}`);
-  return `${protoName} ${prefix}${typeOf(field)}`;
+  return `${protoName} ${prefix}${typeOf(field)}${flagsOf(field)}`;
+}
+
+function flagsOf(field) {
+  const name = field.resolvedType === null ? '' : nameOf(field.resolvedType);
+  const kind = /^google\.protobuf\.\w+Value$/.test(name) && name !== 'google.protobuf.NullValue' ? 'w' : '';
+  const group = field.partOf ? `${field.parent.oneofsArray.indexOf(field.partOf)}` : '';
+  const flags = `${group}${name === 'google.protobuf.ListValue' ? 'l' : kind}`;
+  return flags === '' ? '' : ` ${flags}`;
 }
 
 const line = (o, parts) => `  ${JSON.stringify([nameOf(o), parts.join(',')])},`;

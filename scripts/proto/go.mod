@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/cncf/xds/go v0.0.0-20260202195803-dba9d589def2
+	github.com/envoyproxy/go-control-plane/contrib v1.36.0
 	github.com/envoyproxy/go-control-plane/envoy v1.40.0
 	google.golang.org/protobuf v1.36.12
 	istio.io/api v1.30.3

@@ -133,7 +133,7 @@ function typesHeader(renamed) {
 // A nested type is named Outer_Inner. Where packages share a simple name:
 ${renamed.map(([name, full]) => `//   ${name} = ${full}`).join('\n')}
 
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { Duration } from './duration.ts';
 `;
 }

@@ -42,8 +42,10 @@ const WELL_KNOWN = new Map([
 
 const SCALARS = { bool: 'boolean', string: 'string', bytes: 'Uint8Array' };
 
-export function xdsTypes(root) {
-  const { names, renamed } = nameAll(collectTop(root), PREFERRED, CHOSEN);
+/** `left`: packages without types. */
+export function xdsTypes(root, left) {
+  const top = collectTop(root).filter(object => !left.has(fullName(object.parent)));
+  const { names, renamed } = nameAll(top, PREFERRED, CHOSEN);
   const messages = [...names.keys()].filter(o => o instanceof Type && !WELL_KNOWN.has(fullName(o)));
   const enums = [...names.keys()].filter(o => o instanceof Enum && !WELL_KNOWN.has(fullName(o)));
   return [
@@ -102,7 +104,7 @@ function header(renamed) {
 // A nested type is named Outer_Inner. Where packages share a simple name, one of them keeps it and the others have a prefix:
 ${renamed.map(([name, full]) => `//   ${name} = ${full}`).join('\n')}
 
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/base/json.ts';
 
 /** google.protobuf.Any, unpacked; see the head of this file. */
 export interface AnyMessage {

@@ -29,7 +29,6 @@ export const envoyFilter = istioKind({
   push: 'config',
   type: 'istio.networking.v1alpha3.EnvoyFilter',
   rules: checkEnvoyFilter,
-  notYet: 'nothing is patched',
   references: policyReferences,
 });
 
@@ -49,6 +48,12 @@ const MESSAGES: Readonly<Record<ApplyTo, string>> = {
   EXTENSION_CONFIG: 'envoy.config.core.v3.TypedExtensionConfig',
   BOOTSTRAP: 'envoy.config.bootstrap.v3.Bootstrap',
 };
+
+/** The full name of the message that the value of a patch is. */
+export function envoyValueType(applyTo: ApplyTo): string {
+  return MESSAGES[applyTo];
+}
+
 type Object = 'listener' | 'routeConfiguration' | 'cluster';
 /** The fields of a match that are checked; others are not. */
 const MATCHES: Readonly<Partial<Record<ApplyTo, Object>>> = {

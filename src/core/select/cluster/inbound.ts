@@ -5,7 +5,7 @@ import { isIp, isIpv4 } from '../../base/ip.ts';
 import { protocolOf } from '../../model/protocol.ts';
 import type { IpMode } from '../../model/proxy.ts';
 import type { Port, Protocol, Service, ServiceTarget } from '../../model/service.ts';
-import type { ProxyReader } from '../../query/reader.ts';
+import type { ProxyReader, Query } from '../../query/reader.ts';
 import { serviceTargets } from '../../registry/workload.ts';
 import type {
   ConnectionPoolSettings,
@@ -15,7 +15,7 @@ import type {
 import { metadataText, preservesHeaderCase } from '../proxy/proxy-metadata.ts';
 import { destinationRule } from '../scope/destination-rules.ts';
 import { scopeSettings } from '../scope/sidecar-scope.ts';
-import { inboundClusterName } from './cluster-names.ts';
+import { inboundClusterName, parseClusterName } from './cluster-names.ts';
 import { type CommonClusterInputs, commonClusterInputs, statName } from './common.ts';
 import { policyOfPort } from './traffic-policy.ts';
 import { chooseUpstreamProtocol, type UpstreamProtocol } from './upstream-protocol.ts';
@@ -76,6 +76,22 @@ export function selectInboundClusters(reader: ProxyReader): readonly InboundClus
     ),
   ];
 }
+
+/**
+ * Argument: the name of an inbound cluster. The hosts by which a patch finds it: of every service with the target port;
+ * of a port that the Sidecar declares without a service, the Sidecar's.
+ */
+export const inboundClusterHosts: Query<string, readonly string[]> = {
+  name: 'select/inboundClusterHosts',
+  run: (reader, name) => {
+    const port = parseClusterName(name)?.port;
+    const targets = reader.get(serviceTargets, '').filter(({ targetPort }) => targetPort === port);
+    const { sidecar } = reader.get(scopeSettings, '');
+    const declared = sidecar?.spec.ingress?.some(listener => listener.port?.number === port) === true;
+    if (!declared) return targets.map(({ service }) => service.hostname);
+    return [targets[0]?.service.hostname ?? `${sidecar.name}.${sidecar.namespace}`];
+  },
+};
 
 /** Targets of one port share a cluster; the first, of the oldest service, decides about it. */
 function clustersOfTargets(reader: ProxyReader, targets: readonly ServiceTarget[]): readonly InboundClusterInputs[] {

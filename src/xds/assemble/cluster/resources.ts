@@ -16,6 +16,9 @@ import {
   servicesOfSniDnatClusters,
 } from '../../../core/select/cluster/service-clusters.ts';
 import { selectSpecialClusters } from '../../../core/select/cluster/special.ts';
+import type { PatchContext } from '../../../core/select/patch/envoy-patch.ts';
+import { clusterPatches } from '../../../core/select/patch/proxy-patches.ts';
+import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
 import { inboundCluster } from '../../generate/cluster/inbound.ts';
 import { moduleServerCluster } from '../../generate/cluster/module-servers.ts';
 import { outboundCluster } from '../../generate/cluster/outbound.ts';
@@ -28,6 +31,7 @@ import {
 import { type UpstreamSockets, upstreamTls } from '../../generate/cluster/upstream-tls.ts';
 import { loadAssignment } from '../../generate/endpoint/assignment.ts';
 import type { Cluster, ClusterLoadAssignment } from '../../proto/types.gen.ts';
+import { clustersAddedFor, patchedClusters } from '../patch/clusters.ts';
 import type { Pieces } from '../source.ts';
 
 type Clusters = readonly Resource<Cluster>[];
@@ -38,8 +42,13 @@ export const clusters: Query<'', Clusters> = {
   run: reader => {
     const outbound: Resource<Cluster>[] = [];
     const sniDnat: Resource<Cluster>[] = [];
-    for (const piece of servicesOfClusters(reader)) outbound.push(...reader.select(outboundClusters, piece));
-    for (const piece of servicesOfSniDnatClusters(reader)) sniDnat.push(...reader.select(outboundClusters, piece));
+    const context = outboundContext(reader);
+    for (const piece of servicesOfClusters(reader)) {
+      outbound.push(...patchedClusters(reader, reader.select(outboundClusters, piece), context));
+    }
+    for (const piece of servicesOfSniDnatClusters(reader)) {
+      sniDnat.push(...patchedClusters(reader, reader.select(outboundClusters, piece), context));
+    }
     const seen = new Set<string>();
     const others = [...reader.get(ownClusters, ''), ...sniDnat].filter(({ name }) => {
       const fresh = !seen.has(name);
@@ -52,17 +61,26 @@ export const clusters: Query<'', Clusters> = {
 
 /**
  * Argument: the name of a cluster. The same cluster as in `clusters`, made from its own service alone, which gives it a
- * narrow provenance.
+ * narrow provenance, unless a patch gave it the name.
  */
 export const clusterNamed: Query<string, Resource<Cluster> | undefined> = {
   name: 'cluster/clusterNamed',
   run: (reader, name) => {
     const isNamed = (made: Resource<Cluster>): boolean => made.name === name;
     const of = serviceOfCluster(reader, name);
-    const found = of === undefined ? undefined : reader.select(outboundClusters, of).find(isNamed);
-    return found ?? reader.get(ownClusters, '').find(isNamed);
+    const made = of === undefined ? [] : reader.select(outboundClusters, of);
+    const found = patchedClusters(reader, made, outboundContext(reader)).find(isNamed);
+    return found ?? reader.get(ownClusters, '').find(isNamed) ?? renamed(reader).find(isNamed);
   },
 };
+
+function renamed(reader: ProxyReader): Clusters {
+  return reader.get(clusterPatches, outboundContext(reader)) === undefined ? [] : reader.get(clusters, '');
+}
+
+function outboundContext(reader: ProxyReader): PatchContext {
+  return proxyType(reader) === 'router' ? 'GATEWAY' : 'SIDECAR_OUTBOUND';
+}
 
 /** The clusters of a service: ports, then subsets, in order. */
 const outboundClusters: Selection<ServiceClusters, Clusters> = {
@@ -80,11 +98,14 @@ const ownClusters: Query<'', Clusters> = {
   name: 'cluster/ownClusters',
   run: reader => {
     const { blackHole, passthrough, inboundPassthrough, credential } = selectSpecialClusters(reader);
-    const made = [reader.make(blackHoleCluster, blackHole)];
-    if (passthrough !== undefined) made.push(reader.make(passthroughCluster, passthrough));
+    const outward = [reader.make(blackHoleCluster, blackHole)];
+    if (passthrough !== undefined) outward.push(reader.make(passthroughCluster, passthrough));
+    const context = outboundContext(reader);
+    const made = [...patchedClusters(reader, outward, context), ...clustersAddedFor(reader, context)];
     if (inboundPassthrough !== undefined) {
-      for (const inputs of selectInboundClusters(reader)) made.push(reader.make(inboundCluster, inputs));
-      made.push(reader.make(inboundPassthroughCluster, inboundPassthrough));
+      const inward = selectInboundClusters(reader).map(inputs => reader.make(inboundCluster, inputs));
+      inward.push(reader.make(inboundPassthroughCluster, inboundPassthrough));
+      made.push(...patchedClusters(reader, inward, 'SIDECAR_INBOUND'), ...clustersAddedFor(reader, 'SIDECAR_INBOUND'));
     }
     if (credential !== undefined) made.push(reader.make(credentialCluster, credential));
     for (const inputs of selectModuleClusters(reader)) made.push(reader.make(moduleServerCluster, inputs));

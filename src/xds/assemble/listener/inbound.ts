@@ -18,6 +18,7 @@ import { interceptionMode } from '../../../core/select/proxy/proxy-config.ts';
 import { inboundChain, inboundRoutes } from '../../generate/listener/inbound-chains.ts';
 import { inboundBlackHole, inboundListener } from '../../generate/listener/inbound-listeners.ts';
 import type { Filter, FilterChain, Listener, TransportSocket } from '../../proto/types.gen.ts';
+import { patchedRoutes } from '../patch/routes.ts';
 import { accessLogsOf, listenerAccessLogs } from './access-log.ts';
 import { extensionsBeforeHttp, portOfExtensions } from './extension-filters.ts';
 import { exchangeFilters, networkFilters, terminalFilters } from './filters.ts';
@@ -122,7 +123,7 @@ function httpStack(reader: ProxyReader, target: InboundTarget): readonly Filter[
     dynamicForwardProxy: '',
     httpProxy: false,
     statPrefix: target.httpStatPrefix,
-    routes: reader.make(inboundRoutes, target.route),
+    routes: patchedRoutes(reader, reader.make(inboundRoutes, target.route), 'SIDECAR_INBOUND').configuration,
     http2: target.http2,
     extensionPort,
   });

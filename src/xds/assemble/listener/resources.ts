@@ -1,4 +1,4 @@
-// All listeners of a proxy: those of a gateway, or inbound, outbound and virtual ones of a sidecar.
+// All listeners of a proxy: those of a gateway, or inbound, outbound and virtual ones of a sidecar, with its patches.
 // Source: Istio pilot/pkg/networking/core/listener.go (BuildListeners).
 
 import { compareText } from '../../../core/model/object.ts';
@@ -8,6 +8,7 @@ import { meshPort } from '../../../core/select/listener/listener-addresses.ts';
 import { interceptionMode } from '../../../core/select/proxy/proxy-config.ts';
 import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
 import type { Listener } from '../../proto/types.gen.ts';
+import { listenersAddedFor, patchedListeners } from '../patch/listeners.ts';
 import { gatewayListeners } from './gateway.ts';
 import { inboundListeners } from './inbound.ts';
 import { outboundListeners } from './outbound.ts';
@@ -26,7 +27,10 @@ export const listeners: Query<'', readonly Resource<Listener>[]> = {
 function listenersOf(reader: ProxyReader): readonly Resource<Listener>[] {
   switch (proxyType(reader)) {
     case 'router':
-      return reader.get(gatewayListeners, '');
+      return [
+        ...patchedListeners(reader, reader.get(gatewayListeners, ''), 'GATEWAY'),
+        ...listenersAddedFor(reader, 'GATEWAY'),
+      ];
     case 'sidecar':
       return sidecarListeners(reader);
     default:
@@ -37,7 +41,12 @@ function listenersOf(reader: ProxyReader): readonly Resource<Listener>[] {
 /** A mesh whose proxies listen on no port for outbound connections configures no sidecar at all. */
 function sidecarListeners(reader: ProxyReader): readonly Resource<Listener>[] {
   if (meshPort(reader, 'proxyListenPort') <= 0) return [];
-  const listeners = [...reader.get(inboundListeners, ''), ...reader.get(outboundListeners, '')];
-  if (interceptionMode(reader) !== 'NONE') listeners.push(virtualOutbound(reader));
-  return listeners;
+  const outbound = [...reader.get(outboundListeners, '')];
+  if (interceptionMode(reader) !== 'NONE') outbound.push(virtualOutbound(reader));
+  return [
+    ...patchedListeners(reader, reader.get(inboundListeners, ''), 'SIDECAR_INBOUND'),
+    ...listenersAddedFor(reader, 'SIDECAR_INBOUND'),
+    ...patchedListeners(reader, outbound, 'SIDECAR_OUTBOUND'),
+    ...listenersAddedFor(reader, 'SIDECAR_OUTBOUND'),
+  ];
 }

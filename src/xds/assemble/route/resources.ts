@@ -4,10 +4,13 @@
 // Source: Istio pilot/pkg/networking/core/httproute.go (BuildHTTPRoutes).
 
 import type { Resource } from '../../../core/model/resource.ts';
-import type { Query } from '../../../core/query/reader.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import type { ProxyReader, Query } from '../../../core/query/reader.ts';
+import type { PatchContext } from '../../../core/select/patch/envoy-patch.ts';
 import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
 import { emptyRoute, type ProblemText, routeConfiguration } from '../../generate/route/route-configuration.ts';
 import type { RouteConfiguration } from '../../proto/types.gen.ts';
+import { patchedRoutes } from '../patch/routes.ts';
 import { gatewayRoute } from './gateway.ts';
 import { sidecarRoute } from './sidecar.ts';
 
@@ -18,8 +21,31 @@ export const routeNamed: Query<string, Resource<RouteConfiguration> | undefined>
     const type = proxyType(reader);
     if (type !== 'sidecar' && type !== 'router') return undefined;
     const made = type === 'router' ? gatewayRoute(reader, name) : sidecarRoute(reader, name);
-    if (made === undefined) return reader.make(emptyRoute, { name });
+    const context = type === 'router' ? 'GATEWAY' : 'SIDECAR_OUTBOUND';
+    if (made === undefined) {
+      const empty = reader.make(emptyRoute, { name });
+      return context === 'GATEWAY' ? patchedRoute(reader, empty, context) : empty;
+    }
     const problems = made.problems.map(({ path, message }): ProblemText => [path, message]);
-    return reader.make(routeConfiguration, { name, virtualHosts: made.virtualHosts, problems });
+    const route = reader.make(routeConfiguration, { name, virtualHosts: made.virtualHosts, problems });
+    return patchedRoute(reader, route, context);
   },
+};
+
+type Route = Resource<RouteConfiguration>;
+
+/** A sidecar's is sent under the name that a patch gives it, a gateway's under the name that was asked for. */
+function patchedRoute(reader: ProxyReader, route: Route, context: PatchContext): Route {
+  const { configuration } = patchedRoutes(reader, route.message, context);
+  if (configuration === route.message) return route;
+  const name = context === 'GATEWAY' ? route.name : (configuration.name ?? '');
+  return reader.make(renewed, { route, name, message: configuration });
+}
+
+const renewed: Generator<
+  { readonly route: Route; readonly name: string; readonly message: RouteConfiguration },
+  Route
+> = {
+  name: 'route/renewed',
+  run: ({ route, name, message }) => ({ ...route, name, message }),
 };

@@ -7,7 +7,7 @@ import { foldFacts } from '../../../../src/offline/generate.ts';
 import { decodedOf, problemsOf, withSpec } from './verdict.ts';
 
 const source = 'file/Kubernetes';
-const filter = (spec: JsonObject): JsonObject => withSpec('EnvoyFilter', spec);
+const filter = (spec: JsonObject): JsonObject => withSpec('TCPRoute', spec);
 
 describe('a kind that nothing acts on yet warns once for each change', () => {
   const warning = 'accepted, but Periplus does not act on EnvoyFilter yet: nothing is patched';

@@ -1,0 +1,27 @@
+// Clusters with the patches of the proxy, and those that patches add: the identical list if none is for any of them.
+
+import type { Resource } from '../../../core/model/resource.ts';
+import type { ProxyReader } from '../../../core/query/reader.ts';
+import { inboundClusterHosts } from '../../../core/select/cluster/inbound.ts';
+import type { PatchContext } from '../../../core/select/patch/envoy-patch.ts';
+import { addedClusters, clusterPatches } from '../../../core/select/patch/proxy-patches.ts';
+import { addedCluster, patchedCluster } from '../../generate/patch/cluster.ts';
+import type { Cluster } from '../../proto/types.gen.ts';
+
+type Clusters = readonly Resource<Cluster>[];
+
+const noHosts: readonly string[] = [];
+
+export function patchedClusters(reader: ProxyReader, clusters: Clusters, context: PatchContext): Clusters {
+  const of = reader.get(clusterPatches, context);
+  if (of === undefined) return clusters;
+  return clusters.flatMap(cluster => {
+    const hosts = context === 'SIDECAR_INBOUND' ? reader.get(inboundClusterHosts, cluster.name) : noHosts;
+    const { result } = reader.make(patchedCluster, { cluster, of, hosts });
+    return result === undefined ? [] : [result];
+  });
+}
+
+export function clustersAddedFor(reader: ProxyReader, context: PatchContext): Clusters {
+  return reader.get(addedClusters, context).map(patch => reader.make(addedCluster, { patch }));
+}

@@ -1,0 +1,106 @@
+// Patches of a cluster, in order: a merge changes it, a removal ends it.
+//
+// A merge with a transport socket changes the transport socket and nothing else; where the cluster chooses its socket
+// by the endpoint (auto mTLS), it changes the first choice with a socket of that name.
+// Source: Istio pilot/pkg/networking/core/envoyfilter/cluster_patch.go (ApplyClusterMerge).
+
+import type { Resource } from '../../../core/model/resource.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import { parseClusterName } from '../../../core/select/cluster/cluster-names.ts';
+import type { EnvoyPatch } from '../../../core/select/patch/envoy-patch.ts';
+import type { Cluster, TransportSocket } from '../../proto/types.gen.ts';
+import { typeMismatch } from './filters.ts';
+import { mergeAny, mergeMessage } from './merge.ts';
+import { Outcome, type Patched } from './outcome.ts';
+
+const CLUSTER = 'envoy.config.cluster.v3.Cluster';
+
+export interface PatchedClusterInputs {
+  readonly cluster: Resource<Cluster>;
+  /** Holds the list, so that it is compared by identity. */
+  readonly of: { readonly patches: readonly EnvoyPatch[] };
+  /** Of an inbound cluster: the hosts of the services behind it. */
+  readonly hosts: readonly string[];
+}
+
+export const patchedCluster: Generator<PatchedClusterInputs, Patched<Resource<Cluster>>> = {
+  name: 'patch/cluster',
+  run: ({ cluster, of, hosts }) => {
+    const outcome = new Outcome();
+    let message = cluster.message;
+    for (const patch of of.patches) {
+      if (!isForCluster(patch, message.name ?? '', hosts)) continue;
+      if (patch.operation === 'REMOVE') {
+        outcome.acted(patch);
+        return outcome.of<Resource<Cluster>>(undefined);
+      }
+      message = merged(message, patch, outcome);
+    }
+    if (message === cluster.message) return outcome.of(cluster);
+    return outcome.of({ ...cluster, name: message.name ?? '', message });
+  },
+};
+
+/** A cluster that is added, one object for each patch. */
+export const addedCluster: Generator<{ readonly patch: EnvoyPatch }, Resource<Cluster>> = {
+  name: 'patch/addedCluster',
+  run: ({ patch }) => {
+    const message = patch.value as Cluster;
+    return { name: message.name ?? '', message, problems: [] };
+  },
+};
+
+/** A name decides alone; otherwise the parts of the cluster's name that the match gives. */
+export function isForCluster({ cluster: match }: EnvoyPatch, clusterName: string, hosts: readonly string[]): boolean {
+  if (match === undefined) return true;
+  const { name = '', subset = '', service = '', portNumber = 0 } = match;
+  if (name !== '') return name === clusterName;
+  const parsed = parseClusterName(clusterName);
+  const services = parsed?.direction === 'inbound' && hosts.length > 0 ? hosts : [parsed?.hostname ?? ''];
+  return (
+    (subset === '' || subset === parsed?.subset) &&
+    (service === '' || services.includes(service)) &&
+    (portNumber === 0 || portNumber === parsed?.port)
+  );
+}
+
+function merged(cluster: Cluster, patch: EnvoyPatch, outcome: Outcome): Cluster {
+  const { transportSocket: socket } = patch.value as Cluster;
+  if (socket === undefined) {
+    outcome.acted(patch);
+    return mergeMessage(CLUSTER, cluster, patch.value);
+  }
+  const { transportSocketMatches: choices = [], transportSocket: own } = cluster;
+  if (choices.length > 0) {
+    const at = choices.findIndex(
+      ({ transportSocket: one }) => one !== undefined && (one.name ?? '') === (socket.name ?? ''),
+    );
+    const choice = choices[at];
+    if (choice === undefined) return cluster;
+    const after = mergedSocket(choice.transportSocket!, socket, patch, outcome);
+    if (after === choice.transportSocket) return cluster;
+    return { ...cluster, transportSocketMatches: choices.with(at, { ...choice, transportSocket: after }) };
+  }
+  if (own === undefined || (own.name ?? '') !== (socket.name ?? '')) {
+    outcome.acted(patch);
+    return { ...cluster, transportSocket: socket };
+  }
+  const after = mergedSocket(own, socket, patch, outcome);
+  return after === own ? cluster : { ...cluster, transportSocket: after };
+}
+
+function mergedSocket(
+  own: TransportSocket,
+  { typedConfig }: TransportSocket,
+  patch: EnvoyPatch,
+  outcome: Outcome,
+): TransportSocket {
+  if (own.typedConfig === undefined || typedConfig === undefined) return own;
+  const merged = mergeAny(own.typedConfig, typedConfig);
+  if (merged === undefined) {
+    outcome.failed(patch, typeMismatch(own.typedConfig, typedConfig));
+    return own;
+  }
+  outcome.acted(patch);
+  return { ...own, typedConfig: merged };
+}
