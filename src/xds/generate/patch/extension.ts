@@ -1,5 +1,6 @@
 // An extension configuration that a patch adds, one object for each patch.
-// Source: Istio pilot/pkg/networking/core/envoyfilter/extension_configuration_patch.go (InsertedExtensionConfigurations).
+// Source: Istio pilot/pkg/networking/core/envoyfilter/extension_configuration_patch.go
+// (InsertedExtensionConfigurations).
 
 import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';

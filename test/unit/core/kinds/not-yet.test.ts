@@ -2,27 +2,32 @@
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
-import { definitionOf } from '../../../../src/core/kinds/registry.ts';
+import { definitionOf, definitions } from '../../../../src/core/kinds/registry.ts';
 import { foldFacts } from '../../../../src/offline/generate.ts';
 import { decodedOf, problemsOf, withSpec } from './verdict.ts';
 
 const source = 'file/Kubernetes';
-const filter = (spec: JsonObject): JsonObject => withSpec('TCPRoute', spec);
+const route = (spec: JsonObject): JsonObject =>
+  withSpec('UDPRoute', { rules: [{ backendRefs: [{ name: 'a', port: 53 }] }], ...spec });
 
 describe('a kind that nothing acts on yet warns once for each change', () => {
-  const warning = 'accepted, but Periplus does not act on EnvoyFilter yet: nothing is patched';
+  const warning = `accepted, but Periplus does not act on UDPRoute yet: ${definitions.UDPRoute.notYet}`;
   const add = (object: JsonObject): { readonly source: string; readonly kind: 'Add'; readonly object: JsonObject } => ({
     source,
     kind: 'Add',
     object,
   });
   test('when it is added, again when it changes, not when it stays the same', () => {
-    const { effects } = foldFacts([add(filter({})), add(filter({})), add(filter({ priority: 1 }))]);
+    const { effects } = foldFacts([
+      add(route({})),
+      add(route({})),
+      add(route({ rules: [{ backendRefs: [{ name: 'b', port: 53 }] }] })),
+    ]);
     const verdicts = effects.filter(effect => effect.kind === 'Verdict');
     expect(verdicts).toEqual(
       [1, 2].map(() => ({
         kind: 'Verdict',
-        object: 'EnvoyFilter/prod/a',
+        object: 'UDPRoute/prod/a',
         origin: undefined,
         accepted: true,
         problems: [{ path: '', message: warning }],
@@ -30,7 +35,7 @@ describe('a kind that nothing acts on yet warns once for each change', () => {
     );
   });
   test('a refused version and the accepted one after it are two verdicts', () => {
-    const { effects } = foldFacts([add(filter({ priority: 'x' })), add(filter({}))]);
+    const { effects } = foldFacts([add(route({ rules: 'x' })), add(route({}))]);
     expect(effects.flatMap(effect => (effect.kind === 'Verdict' ? [effect.accepted] : []))).toEqual([false, true]);
   });
   test.each(['AuthorizationPolicy', 'PeerAuthentication', 'RequestAuthentication'] as const)(
