@@ -40,7 +40,7 @@ export interface DebugParts {
       readonly source: string;
       readonly synced: boolean;
       readonly troubles: readonly string[];
-      readonly unreadable: readonly unknown[];
+      readonly unreadable: readonly { readonly since: number }[];
     }[];
   };
 }
@@ -98,6 +98,14 @@ function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): v
     'Parts of a source that cannot be read right now, by number: what was known of them stays.',
     'source',
     bySource(({ unreadable }) => unreadable.length),
+  );
+  metrics.gaugeBy(
+    'periplus_source_unreadable_since_seconds',
+    'Unix time since which the longest unreadable part of a source cannot be read; 0: all can.',
+    'source',
+    bySource(({ unreadable }) =>
+      unreadable.length === 0 ? 0 : Math.min(...unreadable.map(({ since }) => since)) / 1_000,
+    ),
   );
   metrics.gaugeBy('pilot_xds', 'Connected proxies, by the version that they say.', 'version', () => {
     const count = new Map<string, number>();

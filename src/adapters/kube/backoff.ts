@@ -1,6 +1,7 @@
 // The wait before the next attempt. Pure: the random number comes from the caller, so that tests and simulations are
 // reproducible.
 
+import { backoffMs as jittered } from '../kit/backoff.ts';
 import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, RETRY_AFTER_MS_MAX } from './limits.ts';
 
 /**
@@ -8,6 +9,6 @@ import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, RETRY_AFTER_MS_MAX } from './limits.ts'
  * is jitter. The server's Retry-After (`retryAfterMs`) is a lower bound.
  */
 export function backoffMs(failures: number, random: number, retryAfterMs = 0): number {
-  const full = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** Math.min(failures - 1, 16));
-  return Math.max(Math.round(full / 2 + (random * full) / 2), Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
+  const wait = jittered(failures, random, { minMs: BACKOFF_MS_MIN, maxMs: BACKOFF_MS_MAX });
+  return Math.max(wait, Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
 }

@@ -1,0 +1,219 @@
+// The services of a Consul datacenter: the source `consul/<datacenter>`. One blocking query watches the names, and one a
+// service watches its instances with their health; each has its own pace, index and backoff.
+//
+// Nothing is deleted because a question failed, or because the token may not see something: a list that was filtered by
+// ACLs is not complete, whatever it holds. The token is in a request header and nowhere else.
+
+import type { Json } from '../../core/base/json.ts';
+import type { Adapter, AdapterLog, Sink, SourceStatus } from '../adapter.ts';
+import { backoffMs } from '../kit/backoff.ts';
+import { Catalogue } from '../kit/catalogue.ts';
+import { type Chance, sleep } from '../kit/clock.ts';
+import { type ClientTls, getJson, type JsonAnswer, type JsonRequest } from '../kit/http-json.ts';
+import { freshPace, paced } from '../kit/pace.ts';
+import { Turns } from '../kit/turns.ts';
+import { heard } from './blocking.ts';
+import * as limits from './limits.ts';
+import { namesIn, serviceOf } from './service.ts';
+
+export interface ConsulOptions {
+  /** Of an agent or a server, e.g. `http://127.0.0.1:8500`. */
+  readonly url: string;
+  /** Absent: that of the agent. */
+  readonly datacenter?: string;
+  /** Of the objects that services become. */
+  readonly namespace: string;
+  /** Consul Enterprise. */
+  readonly consulNamespace?: string;
+  readonly partition?: string;
+  /** The ACL token; read before each request, so that it can be rotated. */
+  readonly token?: () => Promise<string>;
+  readonly tls?: ClientTls;
+  readonly network?: string;
+  readonly holdMs?: number;
+  readonly chance: Chance;
+  readonly log: AdapterLog;
+}
+
+/** What one query watches. */
+interface Watch {
+  readonly path: string;
+  readonly signal: AbortSignal;
+  /** The answer is complete: nothing was filtered. A string: it has another shape. */
+  readonly take: (body: Json | undefined) => string | undefined;
+  /** Of an answer that was filtered: what it does say. */
+  readonly takeFiltered?: (body: Json | undefined) => void;
+  readonly failed: (why: string) => void;
+}
+
+export class ConsulAdapter implements Adapter {
+  readonly source: string;
+  readonly #options: ConsulOptions;
+  readonly #catalogue: Catalogue;
+  readonly #stop = new AbortController();
+  readonly #watched = new Map<string, { readonly stop: AbortController; readonly tried: Promise<void> }>();
+  readonly #turns = new Turns(limits.QUESTIONS_MAX);
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(options: ConsulOptions) {
+    this.#options = options;
+    this.source = `consul/${options.datacenter ?? 'local'}`;
+    const { namespace, holdMs, chance, log } = options;
+    this.#catalogue = new Catalogue({ registry: 'consul', source: this.source, namespace, holdMs, chance, log });
+  }
+
+  /** Resolves when every service has been asked for once; before an agent answers, never. */
+  async start(sink: Sink): Promise<void> {
+    await this.#watchNames();
+    for (const { tried } of [...this.#watched.values()]) await tried;
+    if (this.#stop.signal.aborted) throw new Error('stopped before Consul was listed');
+    await this.#catalogue.open(sink);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    for (const { stop } of this.#watched.values()) stop.abort();
+    await Promise.allSettled(this.#running);
+    await this.#catalogue.close();
+  }
+
+  status(): SourceStatus {
+    return this.#catalogue.status();
+  }
+
+  /** Resolves with the first answer. */
+  #watchNames(): Promise<void> {
+    return new Promise(resolve => {
+      const { signal } = this.#stop;
+      signal.addEventListener('abort', () => resolve());
+      this.#run({
+        path: '/v1/catalog/services',
+        signal,
+        take: body => {
+          const names = namesIn(body);
+          if (names === undefined) return 'the answer is not a list of services';
+          this.#follow(names, true);
+          resolve();
+          return undefined;
+        },
+        takeFiltered: body => {
+          this.#follow(namesIn(body) ?? [], false);
+          resolve();
+        },
+        failed: why => this.#catalogue.failed('', why),
+      });
+    });
+  }
+
+  #follow(all: readonly string[], isComplete: boolean): void {
+    const names = new Set(all.slice(0, limits.SERVICES_MAX));
+    if (isComplete) {
+      this.#catalogue.retain(names);
+      for (const [name, { stop }] of this.#watched) {
+        if (names.has(name)) continue;
+        stop.abort();
+        this.#watched.delete(name);
+      }
+    }
+    if (all.length > names.size) {
+      this.#catalogue.failed('', `there are ${all.length} services; the first ${limits.SERVICES_MAX} by name are read`);
+    }
+    for (const name of names) if (!this.#watched.has(name)) this.#watchService(name);
+  }
+
+  #watchService(name: string): void {
+    const stop = new AbortController();
+    const tried = new Promise<void>(resolve => {
+      stop.signal.addEventListener('abort', () => resolve());
+      this.#run({
+        path: `/v1/health/service/${encodeURIComponent(name)}`,
+        signal: stop.signal,
+        take: body => {
+          const { network } = this.#options;
+          const service = serviceOf(name, body, { domain: 'service.consul', network });
+          if (typeof service === 'string') return service;
+          if (service === undefined) this.#catalogue.remove(name);
+          else this.#catalogue.set(service);
+          resolve();
+          return undefined;
+        },
+        failed: why => {
+          this.#catalogue.failed(name, why);
+          resolve();
+        },
+      });
+    });
+    this.#watched.set(name, { stop, tried });
+  }
+
+  #run(watch: Watch): void {
+    const running = this.#loop(watch);
+    this.#running.add(running);
+    void running.finally(() => this.#running.delete(running));
+  }
+
+  async #loop({ path, signal, take, takeFiltered, failed }: Watch): Promise<void> {
+    const { chance } = this.#options;
+    let index = 0;
+    let failures = 0;
+    let pace = freshPace(chance.now());
+    while (!signal.aborted) {
+      const turn = paced(pace, chance.now());
+      pace = turn.pace;
+      if (turn.waitMs > 0) await sleep(chance, turn.waitMs, signal);
+      const answer = await this.#ask(path, index, signal).catch((error: unknown) => String((error as Error).message));
+      if (signal.aborted) return;
+      const why = typeof answer === 'string' ? answer : whyNot(answer);
+      let trouble = why;
+      if (typeof answer !== 'string' && why === undefined) {
+        const { next, isCurrent } = heard(index, headerOf(answer, 'x-consul-index'));
+        index = next;
+        if (isFiltered(answer)) {
+          takeFiltered?.(answer.body);
+          failed('the ACL token may not see all of it');
+        } else if (isCurrent) trouble = take(answer.body);
+      }
+      failures = trouble === undefined ? 0 : failures + 1;
+      if (trouble === undefined) continue;
+      failed(trouble);
+      index = 0;
+      const bounds = { minMs: limits.RETRY_MS_MIN, maxMs: limits.RETRY_MS_MAX };
+      await sleep(chance, backoffMs(failures, chance.random(), bounds), signal);
+    }
+  }
+
+  async #ask(path: string, index: number, signal: AbortSignal): Promise<JsonAnswer> {
+    const { url, datacenter, consulNamespace, partition, token, tls } = this.#options;
+    const asked = new URL(path, url);
+    const parameters = { dc: datacenter, ns: consulNamespace, partition };
+    for (const [key, value] of Object.entries(parameters)) if (value) asked.searchParams.set(key, value);
+    if (index > 0) {
+      asked.searchParams.set('index', String(index));
+      asked.searchParams.set('wait', `${limits.WAIT_MS / 1_000}s`);
+    }
+    const secret = (await token?.()) ?? '';
+    const request: JsonRequest = {
+      ...(secret === '' ? {} : { headers: { 'x-consul-token': secret } }),
+      timeoutMs: index > 0 ? limits.BLOCKING_MS_MAX : limits.ANSWER_MS_MAX,
+      bodyBytesMax: limits.BODY_BYTES_MAX,
+      signal,
+      tls,
+    };
+    return index > 0 ? getJson(asked, request) : this.#turns.run(() => getJson(asked, request));
+  }
+}
+
+/** Why an answer cannot be used. */
+function whyNot(answer: JsonAnswer): string | undefined {
+  if (answer.body === undefined) return `status ${answer.status}${answer.text === '' ? '' : `: ${answer.text.trim()}`}`;
+  return headerOf(answer, 'x-consul-knownleader') === 'false' ? 'the servers have no leader' : undefined;
+}
+
+function isFiltered(answer: JsonAnswer): boolean {
+  return headerOf(answer, 'x-consul-results-filtered-by-acls') === 'true';
+}
+
+function headerOf({ headers }: JsonAnswer, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
