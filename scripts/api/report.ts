@@ -13,6 +13,7 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   'periplus/journal': 'src/journal/main.ts',
   'periplus/history': 'src/history/main.ts',
   'periplus/testing': 'src/testing/main.ts',
+  'periplus/adapter': 'src/adapters/main.ts',
   'periplus/oracle': 'src/oracle/main.ts',
 };
 

@@ -1,5 +1,5 @@
-// The rig of law 9 for registries of services: the objects that the rig sets become services of one instance, and what is
-// recorded is read back as them. So a registry's tests say only how a service is registered in it.
+// The rig of law 9 for registries of services: the objects that the rig sets become services of one instance, and what
+// is recorded is read back as them. So a registry's tests say only how a service is registered in it.
 
 import type { Adapter } from '../adapters/adapter.ts';
 import { SERVICE_LABEL } from '../adapters/kit/registry-service.ts';

@@ -9,6 +9,7 @@ const root = join(import.meta.dirname, '../..');
 /** What a reader would import. */
 const ENTRIES: Readonly<Record<string, string>> = {
   "'../../src/index.ts'": "'periplus'",
+  "'../../src/adapters/main.ts'": "'periplus/adapter'",
   "'../../src/journal/main.ts'": "'periplus/journal'",
   "'../../src/history/main.ts'": "'periplus/history'",
   "'../../src/oracle/main.ts'": "'periplus/oracle'",
