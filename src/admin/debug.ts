@@ -2,6 +2,8 @@
 
 import { canonicalJson, type Json, type JsonObject } from '../core/base/json.ts';
 import { showOrigin, showProblem } from '../core/base/problem.ts';
+import { verifiedIdentity } from '../core/model/identity.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import { policyFindings } from '../core/select/policy/policy-findings.ts';
 import type { State } from '../core/state.ts';
@@ -19,7 +21,7 @@ import type { Engine } from '../xds/engine/engine.ts';
 import type { XdsServer } from '../xds/grpc/server.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/serve/stream-status.ts';
 import { rulesOf } from '../xds/session/types.ts';
-import { type Answer, json, largeJson, type Route, text } from './http.ts';
+import { type Answer, json, largeJson, type Route, text, type Viewer } from './http.ts';
 import type { LazyJson } from './json-text.ts';
 import { shownInPieces } from './large-resource.ts';
 import { livenessOf } from './live.ts';
@@ -67,7 +69,7 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
     ['/debug/mesh', () => json(parts.world.state.mesh.effective as unknown as Json)],
     ['/debug/journalz', () => json(journalz(parts))],
     ['/debug/livez', query => livez(parts, query.get('for'))],
-    ['/debug/config_dump', query => configDump(parts, query)],
+    ['/debug/config_dump', (query, viewer) => configDump(parts, query, viewer)],
   ];
   const list = routes.map(([path]) => path).sort();
   return new Map([...routes, ['/debug/list', () => json(list)], ['/debug', () => text(`${list.join('\n')}\n`)]]);
@@ -308,14 +310,16 @@ function livez({ world, engine, xds }: DebugParts, object: string | null): Answe
  * With `at`, a position as `--at` takes it: what the proxy held then, of the journal; else what its subscriptions hold
  * now.
  */
-async function configDump(parts: DebugParts, query: URLSearchParams): Promise<Answer> {
+async function configDump(parts: DebugParts, query: URLSearchParams, viewer: Viewer): Promise<Answer> {
   const proxyId = query.get('proxyID');
   if (proxyId === null || proxyId === '')
     return text('proxyID is missing: /debug/config_dump?proxyID=<pod>.<namespace>\n', 400);
   const at = query.get('at');
-  if (at !== null) return answered(() => configDumpAt(parts.history, proxyId, at));
+  if (at !== null) return answered(() => configDumpAt(parts.history, proxyId, at, viewer));
   const { state } = parts.world;
-  const proxy = [...state.proxies.values()].find(candidate => candidate.connection.includes(proxyId));
+  const proxy = [...state.proxies.values()].find(
+    candidate => candidate.connection.includes(proxyId) && mayShow(viewer, candidate),
+  );
   if (proxy === undefined) return text(`no connected proxy matches ${canonicalJson(proxyId)}\n`, 404);
   const configs = [...parts.engine.viewOf(state, proxy)].sort(([a], [b]) => (a < b ? -1 : 1));
   return largeJson({
@@ -331,9 +335,22 @@ async function configDump(parts: DebugParts, query: URLSearchParams): Promise<An
   });
 }
 
-async function configDumpAt(history: History, proxyId: string, at: string): Promise<LazyJson> {
+/** By the proven identity: what a node says of itself gives no right to see it. */
+function mayShow(viewer: Viewer, proxy: ProxyRecord): boolean {
+  return viewer === 'all' || verifiedIdentity(proxy)?.namespace === viewer.namespace;
+}
+
+/** Names no proxy that the viewer may not see. */
+function proxyFor(viewer: Viewer, state: State, proxyId: string): ProxyRecord {
+  const shown = [...state.proxies.values()].filter(proxy => mayShow(viewer, proxy));
+  const found = shown.find(({ connection, facets }) => connection === proxyId || facets.id.includes(proxyId));
+  if (found === undefined) throw new HistoryFault(`no proxy ${proxyId} is connected at position ${state.seq}`);
+  return found;
+}
+
+async function configDumpAt(history: History, proxyId: string, at: string, viewer: Viewer): Promise<LazyJson> {
   const state = await history.at(await resolvePosition(history.journal, at));
-  const proxy = proxyNamed(state, proxyId);
+  const proxy = viewer === 'all' ? proxyNamed(state, proxyId) : proxyFor(viewer, state, proxyId);
   const held = [...holdingsOf(history.tracker, state, proxy)].filter(([, resources]) => resources.size > 0);
   const configs = held.map(([typeUrl, resources]) => ({
     typeUrl,

@@ -1,8 +1,8 @@
 // The HTTP side of the control plane: readiness, metrics, version and debug pages, as routes of plain functions.
 // Answers to GET and HEAD only; a handler that fails gives 500 and a line in the log, never a crash. Debug pages show
 // the whole configuration of the mesh: they answer peers on this machine (`kubectl port-forward` and `kubectl exec` are
-// such peers), else callers whom `admits` knows. A browser on this machine is such a peer too, and a page from anywhere
-// may make it ask: so the Host that it names has to be this machine (DNS rebinding).
+// such peers), and other callers as `admits` decides. A browser on this machine is such a peer too, and a page from
+// anywhere may make it ask: so the Host that it names has to be this machine (DNS rebinding).
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Json } from '../core/base/json.ts';
@@ -17,10 +17,19 @@ export interface Answer {
   readonly body: string | readonly Buffer[];
 }
 
-/** True for a caller who may see debug pages from another machine. */
-export type Admits = (request: IncomingMessage) => boolean | Promise<boolean>;
+/** What the caller of a debug page may see: everything, or the proxies of one namespace. */
+export type Viewer = 'all' | { readonly namespace: string };
 
-export type Route = (query: URLSearchParams) => Answer | Promise<Answer>;
+export type Admission = Viewer | { readonly refused: 401 | 403 };
+
+/** What a caller from another machine may see of the debug pages. */
+export type Admits = (request: IncomingMessage) => Admission | Promise<Admission>;
+
+/** `viewer`: `all` for pages that are not guarded. */
+export type Route = (query: URLSearchParams, viewer: Viewer) => Answer | Promise<Answer>;
+
+/** Pages about one proxy: open to callers that may see the proxies of one namespace. */
+const pagesOfProxies: readonly string[] = ['/debug/config_dump'];
 
 /** A longer request line or header block is refused by node itself. */
 export const HEADER_BYTES_MAX = 16 * 1024;
@@ -52,7 +61,7 @@ export async function serveHttp(
   address: { readonly host: string; readonly port: number },
   routes: ReadonlyMap<string, Route>,
   onError: (message: string) => void,
-  admits: Admits = () => false,
+  admits: Admits = () => ({ refused: 403 }),
 ): Promise<HttpServer> {
   const turns: Turns = { debug: new OneAtATime(), metrics: new OneAtATime() };
   const server = createServer(
@@ -69,8 +78,9 @@ export async function serveHttp(
       if (route === undefined)
         return send(response, text(`no such page; try one of\n${[...routes.keys()].sort().join('\n')}\n`, 404));
       const answered = async (): Promise<Answer> => {
-        const refusal = isGuarded(path) ? await refusalOf(request, admits) : undefined;
-        return refusal ?? inTurn(turns, path, () => route(query));
+        const admission = isGuarded(path) ? await admissionOf(request, path, admits) : 'all';
+        if (admission !== 'all' && 'refused' in admission) return refusalOf(request, admission.refused);
+        return inTurn(turns, path, () => route(query, admission));
       };
       answered().then(
         answer => send(response, answer),
@@ -115,13 +125,17 @@ function isGuarded(path: string): boolean {
   return path === '/debug' || path.startsWith('/debug/');
 }
 
-/** Undefined: the caller may see debug pages. */
-async function refusalOf(request: IncomingMessage, admits: Admits): Promise<Answer | undefined> {
-  const isHere = isLoopback(request.socket.remoteAddress);
-  if (isHere && namesThisMachine(request.headers.host)) return undefined;
-  if (await admits(request)) return undefined;
-  const why = isHere ? 'a Host that names this machine, such as localhost, only' : 'the loopback address only';
-  return text(`debug pages answer on ${why}\n`, 403);
+async function admissionOf(request: IncomingMessage, path: string, admits: Admits): Promise<Admission> {
+  if (isLoopback(request.socket.remoteAddress) && namesThisMachine(request.headers.host)) return 'all';
+  const admission = await admits(request);
+  if (admission === 'all' || 'refused' in admission || pagesOfProxies.includes(path)) return admission;
+  return { refused: 403 };
+}
+
+function refusalOf({ socket }: IncomingMessage, status: 401 | 403): Answer {
+  const here = 'a Host that names this machine, such as localhost';
+  const why = isLoopback(socket.remoteAddress) ? here : 'the loopback address';
+  return text(`debug pages answer on ${why}, or to a caller whose token gives the right\n`, status);
 }
 
 /**

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import { Command } from 'commander';
 import { goBoolean } from '../core/base/go-boolean.ts';
+import { type SecretAccessRule, secretAccessRules } from '../core/select/secret/secret-access.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { startControlPlane } from '../runtime/control-plane.ts';
 import { type Address, parseAddress, type ServeOptions, showAddress } from '../runtime/serve-options.ts';
@@ -50,6 +51,8 @@ export function serveCommand(): Command {
       `
 Environment, besides the feature flags (docs/serving.md has all of it):
   POD_NAME                       the name of this process in elections (default: unknown-<host>)
+  PERIPLUS_SECRET_ACCESS         whose TLS keys a gateway may read: review (asks the API server; default with a cluster),
+                                 references (those that configuration names; default without) or namespace (all of its own)
   ENABLE_LEADER_ELECTION         write only as the holder of istiod's locks (default true)
   PILOT_ENABLE_WARM_UP           make the first views before /ready says yes (default true)
   PILOT_MAX_REQUESTS_PER_SECOND  new streams a second (default: as many as the machine can serve)
@@ -74,8 +77,11 @@ Environment, besides the feature flags (docs/serving.md has all of it):
 function optionsOf(flags: Flags): ServeOptions {
   const sources = sourceOptionsOf(flags);
   const identity = identityOptionsOf(flags, sources.journal);
+  const rule = secretAccess(flags.readOnly || sources.kube === undefined || identity === undefined);
+  const env = { ...sources.settings.env, PERIPLUS_SECRET_ACCESS: rule };
   return {
     ...sources,
+    settings: { ...sources.settings, env },
     ...(flags.readOnly ? {} : { writes: writeOptions() }),
     identity: flags.readOnly && identity !== undefined ? { ...identity, readOnly: true, tokenCheck: 'keys' } : identity,
     grpcAddr: address('--grpcAddr', flags.grpcAddr),
@@ -86,6 +92,17 @@ function optionsOf(flags: Flags): ServeOptions {
     keepaliveTimeoutMs: given('--keepaliveTimeout', flags.keepaliveTimeout),
     maxConnectionAgeMs: given('--keepaliveMaxServerConnectionAge', flags.keepaliveMaxServerConnectionAge),
   };
+}
+
+/** `offline`: no API server may be asked what an account may read. */
+function secretAccess(offline: boolean): SecretAccessRule {
+  const given = process.env.PERIPLUS_SECRET_ACCESS || (offline ? 'references' : 'review');
+  const rule = secretAccessRules.find(known => known === given);
+  if (rule === undefined || (rule === 'review' && offline)) {
+    const expected = secretAccessRules.filter(known => known !== 'review' || !offline).join(' or ');
+    throw new CliError(`PERIPLUS_SECRET_ACCESS ${given}: expected ${expected}`, EXIT.misuse);
+  }
+  return rule;
 }
 
 /** As istiod: the name of the pod, else of the host. */

@@ -43,6 +43,10 @@ export interface IdentitySettings {
   /** ISTIOD_CUSTOM_HOST */
   readonly customHosts: readonly string[];
   readonly compliancePolicy: string;
+  /** ENABLE_DEBUG_ENDPOINT_AUTH: proven callers see debug pages of proxies of their own namespace only. */
+  readonly debugAuth: boolean;
+  /** DEBUG_ENDPOINT_AUTH_ALLOWED_NAMESPACES: beside the root namespace, callers from these see every page. */
+  readonly debugNamespaces: readonly string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -89,6 +93,8 @@ export function identitySettings(env: Environment): IdentitySettings {
     xdsAuthPlaintext: flag('XDS_AUTH_PLAINTEXT', false),
     customHosts: listOf(env.ISTIOD_CUSTOM_HOST ?? ''),
     compliancePolicy: env.COMPLIANCE_POLICY ?? '',
+    debugAuth: flag('ENABLE_DEBUG_ENDPOINT_AUTH', true),
+    debugNamespaces: listOf(env.DEBUG_ENDPOINT_AUTH_ALLOWED_NAMESPACES ?? ''),
   };
 }
 

@@ -9,7 +9,7 @@ import type { Adapter } from '../adapters/adapter.ts';
 import { whyNot } from '../adapters/file/why-not.ts';
 import type { ClusterConfigStore } from '../adapters/kube/write/cluster-config-store.ts';
 import { debugRoutes } from '../admin/debug.ts';
-import { type HttpServer, serveHttp } from '../admin/http.ts';
+import { type Admits, type HttpServer, serveHttp } from '../admin/http.ts';
 import { Metrics } from '../admin/metrics.ts';
 import { VERSION } from '../admin/version.ts';
 import type { Effect } from '../core/effect.ts';
@@ -338,8 +338,9 @@ async function openPorts(
 ): Promise<ControlPlane['ports']> {
   const routes = debugRoutes(parts);
   const failed = (message: string): void => log('warn', message);
+  const admits: Admits | undefined = identity && (request => identity.identity.viewerOf(request));
   const open = async (address: ServeOptions['httpAddr']): Promise<HttpServer> => {
-    const server = await serveHttp(address, routes, failed);
+    const server = await serveHttp(address, routes, failed, admits);
     closers.push(() => server.close());
     return server;
   };

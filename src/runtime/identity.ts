@@ -3,6 +3,8 @@
 //
 // Invariant: the plaintext port answers whether or not identity works; without an authority the secure port refuses every handshake.
 
+import type { IncomingMessage } from 'node:http';
+import type { Admission } from '../admin/http.ts';
 import type { Metrics } from '../admin/metrics.ts';
 import type { Unrecorded } from '../core/event.ts';
 import type { Peer } from '../core/model/caller.ts';
@@ -21,6 +23,7 @@ import { type OpenedAuthority, openAuthority } from '../identity/authority-sourc
 import type { ClusterCall } from '../identity/cluster-call.ts';
 import { type CertificateRequest, CSR_METHOD, CsrService } from '../identity/csr-service.ts';
 import { decodeCertificateRequest, encodeCertificateResponse } from '../identity/csr-wire.ts';
+import { debugViewer, httpPeer } from '../identity/debug-viewer.ts';
 import { whyNotImpersonated } from '../identity/impersonation.ts';
 import { issuerKeys } from '../identity/issuer-keys.ts';
 import { rootInFiles } from '../identity/root-in-files.ts';
@@ -95,6 +98,14 @@ export class Identity {
     return who.kind === 'unavailable'
       ? { refused: 'UNAVAILABLE', message: 'identities cannot be verified right now' }
       : { refused: 'UNAUTHENTICATED', message: 'authentication failure' };
+  }
+
+  /** What a caller from another machine may see of the debug pages. */
+  async viewerOf(request: IncomingMessage): Promise<Admission> {
+    const { settings } = this.#parts.options;
+    const { rootNamespace = '' } = this.#parts.state().mesh.effective as { readonly rootNamespace?: string };
+    const options = { isRestricted: settings.debugAuth, namespaces: [rootNamespace, ...settings.debugNamespaces] };
+    return debugViewer(await this.#authenticate(httpPeer(request)), options);
   }
 
   /** Undefined: this client certificate, whose chain verifies, may come in. */

@@ -6,8 +6,10 @@ import { connectCalls } from '../adapters/kube/calls.ts';
 import type { Metrics } from '../admin/metrics.ts';
 import { VERSION } from '../admin/version.ts';
 import type { Unrecorded } from '../core/event.ts';
+import { featureOf } from '../core/mesh/features.ts';
 import { jwtRuleOf } from '../identity/authenticate/oidc.ts';
 import type { ClusterCall } from '../identity/cluster-call.ts';
+import { AccessAdapter } from '../identity/sources/access-adapter.ts';
 import { AuthorityAdapter } from '../identity/sources/authority-adapter.ts';
 import {
   clusterIssuer,
@@ -69,9 +71,13 @@ export async function prepareIdentity(
   const issuers = issuersOf(options, clusterId, cluster?.call);
   const found =
     issuers.length === 0 ? [] : [new IssuerAdapter({ cluster: clusterId, issuers, after: clock.after, log })];
+  const asksRights = cluster !== undefined && featureOf(settings, 'PERIPLUS_SECRET_ACCESS') === 'review';
+  const access = asksRights
+    ? [new AccessAdapter({ cluster: clusterId, call: cluster.call, after: clock.after, log })]
+    : [];
   let identity: Identity | undefined;
   return {
-    adapters: [...found, authorities],
+    adapters: [...found, authorities, ...access],
     begin: async ({ world, metrics, ready }) => {
       recorder.record = facts => world.record(facts);
       const parts = { options, clock, log, metrics, ready, state: () => world.state, record, call: cluster?.call };

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { alternativeNamesOf } from '../../src/identity/x509/names.ts';
 import { testAuthority } from '../unit/identity/authority-of-tests.ts';
@@ -151,5 +152,34 @@ describe('the secure port', { timeout: 60_000 }, () => {
     plain.ask(CLUSTERS, [], { node: sidecar('a', 'alice') });
     await until(() => plain.responses.length > 0);
     plain.cancel();
+  });
+});
+
+describe('debug pages', { timeout: 60_000 }, () => {
+  const status = async (path: string, authorization = ''): Promise<number> => {
+    const { http } = plane.plane.ports;
+    // Another Host makes the caller one from another machine.
+    const headers = { host: 'istiod.istio-system', ...(authorization === '' ? {} : { authorization }) };
+    return new Promise((resolve, reject) => {
+      const sent = get({ host: '127.0.0.1', port: http, path, headers }, ({ statusCode = 0 }) => resolve(statusCode));
+      sent.on('error', reject);
+    });
+  };
+
+  it('are shown to a token of the root namespace, of another namespace for its own proxies only', async () => {
+    const stream = client({ token: plane.tokens.token('a/alice') }).stream();
+    stream.ask(CLUSTERS, [], { node: sidecar('a', 'alice') });
+    await until(() => stream.responses.length > 0);
+    const dump = '/debug/config_dump?proxyID=web.a';
+    expect(await status('/debug/syncz')).toBe(401);
+    expect(await status('/debug/syncz', 'Bearer nonsense')).toBe(401);
+    const [admin, own, other] = ['istio-system/ops', 'a/alice', 'b/bob'].map(name => plane.tokens.token(name));
+    expect(await status('/debug/syncz', `Bearer ${admin}`)).toBe(200);
+    expect(await status(dump, `Istio ${admin}`)).toBe(200);
+    expect(await status('/debug/syncz', `Bearer ${own}`)).toBe(403);
+    expect(await status(dump, `Bearer ${own}`)).toBe(200);
+    expect(await status(dump, `Bearer ${other}`)).toBe(404);
+    expect(await status(`${dump}&at=now`, `Bearer ${other}`)).toBe(404);
+    stream.cancel();
   });
 });

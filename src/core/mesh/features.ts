@@ -33,6 +33,8 @@ export const featureDefaults = {
   LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES: false,
   MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP: 1,
   PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS: false,
+  /** Ours: whose private keys a proxy may read over SDS (core/select/secret/secret-access.ts). */
+  PERIPLUS_SECRET_ACCESS: 'namespace',
   PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE: false,
   PILOT_CA_CERT_CONFIGMAP: 'istio-ca-root-cert',
   PILOT_CRL_CONFIGMAP: 'istio-ca-crl',

@@ -3,9 +3,11 @@ import { createConnection } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
+  type Admission,
   type Admits,
   type HttpServer,
   isLoopback,
+  json,
   largeJson,
   namesThisMachine,
   type Route,
@@ -105,11 +107,22 @@ describe('the HTTP server', () => {
     expect(await statusFor(port, '/ready', 'rebound.example')).toBe(200);
   });
 
-  it('answers debug pages to a caller who is admitted', async () => {
-    const admits: Admits = async ({ headers }) => headers.authorization === 'Bearer known';
-    server = await serveHttp({ host: '127.0.0.1', port: 0 }, routes, message => errors.push(message), admits);
-    expect(await statusFor(server.port, '/debug', 'istiod.example')).toBe(403);
-    expect(await statusFor(server.port, '/debug', 'istiod.example', 'Authorization: Bearer known\r\n')).toBe(200);
+  it('answers a caller from another machine with the debug pages that it may see', async () => {
+    const admissions: Readonly<Record<string, Admission>> = {
+      'Bearer admin': 'all',
+      'Bearer shop': { namespace: 'shop' },
+      'Bearer refused': { refused: 403 },
+    };
+    const admits: Admits = async ({ headers }) => admissions[headers.authorization ?? ''] ?? { refused: 401 };
+    const pages = new Map([...routes, ['/debug/config_dump', (_query, viewer) => json(viewer)] as [string, Route]]);
+    server = await serveHttp({ host: '127.0.0.1', port: 0 }, pages, message => errors.push(message), admits);
+    const status = (path: string, token: string): Promise<number> =>
+      statusFor(server!.port, path, 'istiod.example', `Authorization: Bearer ${token}\r\n`);
+    expect(await status('/debug/configz', 'admin')).toBe(200);
+    expect(await status('/debug/config_dump', 'shop')).toBe(200);
+    expect(await status('/debug/configz', 'shop')).toBe(403);
+    expect(await status('/debug/config_dump', 'refused')).toBe(403);
+    expect(await status('/debug/config_dump', 'unknown')).toBe(401);
   });
 
   it('serves debug pages to loopback peers only', async () => {

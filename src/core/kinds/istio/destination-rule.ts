@@ -1,6 +1,7 @@
 // DestinationRule: policy for the traffic to a host. Rules: Istio pkg/config/validation (ValidateDestinationRule).
 
 import type { RawObject } from '../../event.ts';
+import { secretNameIn } from '../../model/credential-name.ts';
 import type { Obj } from '../../model/object.ts';
 import type { ClientTLSSettings, DestinationRule, TrafficPolicy } from '../../schema/istio-types.gen.ts';
 import { namespaceOfRaw } from '../meta.ts';
@@ -16,7 +17,11 @@ import { checkTrafficPolicy } from './validate/traffic-policy.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly DestinationRule: { readonly spec: DestinationRule; readonly push: 'config' };
+    readonly DestinationRule: {
+      readonly spec: DestinationRule;
+      readonly indexes: 'rulesByCredential';
+      readonly push: 'config';
+    };
   }
 }
 
@@ -28,6 +33,10 @@ export const destinationRule = istioKind({
   type: 'istio.networking.v1alpha3.DestinationRule',
   rules: checkDestinationRule,
   references: destinationRuleReferences,
+  indexes: {
+    /** Name of the Secret that a `credentialName` means, without namespace. */
+    rulesByCredential: ({ spec }) => credentialsIn(spec),
+  },
 });
 
 function checkDestinationRule(spec: DestinationRule, report: Report, raw: RawObject): void {
@@ -59,6 +68,16 @@ function destinationRuleReferences({ namespace, spec }: Obj<'DestinationRule'>):
     ),
     ...workloads('spec.workloadSelector', spec.workloadSelector?.matchLabels, 'namespace'),
   ];
+}
+
+function credentialsIn({ trafficPolicy, subsets = [] }: DestinationRule): readonly string[] {
+  const policies = [trafficPolicy, ...subsets.map(subset => subset.trafficPolicy)];
+  const settings = policies.flatMap(policy => [
+    policy?.tls,
+    ...(policy?.portLevelSettings ?? []).map(({ tls }) => tls),
+  ]);
+  const names = settings.map(tls => secretNameIn(tls?.credentialName ?? ''));
+  return [...new Set(names.filter(name => name !== undefined))];
 }
 
 function policySecrets(path: string, namespace: string, policy: TrafficPolicy | undefined): readonly Reference[] {

@@ -1,6 +1,6 @@
 // The certificates that a proxy may fetch from the control plane, by the names under which listeners and clusters refer
 // to them:
-//   kubernetes://[namespace/]name          a Secret of the proxy's own namespace
+//   kubernetes://[namespace/]name          a Secret of the proxy's own namespace, if it may read it (secret-access.ts)
 //   kubernetes-gateway://namespace/name    a Secret that a Gateway of the proxy refers to
 //   configmap://namespace/name             the roots in a ConfigMap; public, so from any namespace
 // The ending `-cacert` asks for the roots only. A secret that the proxy may not read is absent, exactly like one that
@@ -9,11 +9,13 @@
 
 import { base64OfText } from '../../base/base64.ts';
 import { isAuthoritySecret } from '../../kinds/kubernetes/authority-secret.ts';
+import { OWN_SECRET as OWN } from '../../model/credential-name.ts';
 import type { VerifiedIdentity } from '../../model/identity.ts';
 import { kubernetesKey } from '../../model/object.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import { gatewayChoices } from '../gateway/gateway-selection.ts';
 import { certificatesOverAds, meshAuthority } from '../proxy/proxy-capabilities.ts';
+import { mayReadSecret } from './secret-access.ts';
 import { meshRoots, type WorkloadCredential, workloadCredential } from './workload-credential.ts';
 
 /** Values in padded base64. */
@@ -30,7 +32,6 @@ export const CA_SUFFIX = '-cacert';
  */
 export const WORKLOAD_SECRET = 'default';
 export const ROOT_SECRET = 'ROOTCA';
-const OWN = 'kubernetes://';
 const OF_GATEWAY = 'kubernetes-gateway://';
 const CONFIG_MAP = 'configmap://';
 /** Too large and too private to be of use; Istio does not even read them. */
@@ -89,7 +90,9 @@ function parseName(text: string, ownNamespace: string): Named | undefined {
 function isAllowed(reader: ProxyReader, named: Named, identity: VerifiedIdentity): boolean {
   if (named.prefix === CONFIG_MAP) return true;
   if (named.namespace !== identity.namespace) return false;
-  return named.prefix === OWN || reader.get(gatewayReferences, '').has(named.text);
+  if (named.prefix === OF_GATEWAY) return reader.get(gatewayReferences, '').has(named.text);
+  // Roots are public.
+  return named.name.endsWith(CA_SUFFIX) || mayReadSecret(reader, named.name, identity);
 }
 
 /**
