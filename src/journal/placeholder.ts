@@ -3,9 +3,10 @@
 // unchanged.
 //
 // Everything in a placeholder comes from `digest`; of the plaintext only the shape is used: text or base64, PEM labels,
-// PEM lengths.
+// PEM lengths. A PEM block begins with a mark, so that status calls neither a key nor a certificate malformed.
 
 import { createHash } from 'node:crypto';
+import { REDACTED_MARK } from '../core/base/certificate.ts';
 import type { Json } from '../core/base/json.ts';
 
 /** The content of a PEM block is as long as it was, up to this. */
@@ -44,7 +45,7 @@ function pemBlock(label: string, chars: number, digest: Buffer, index: number): 
 }
 
 function filler(digest: Buffer, index: number, bytes: number): Buffer {
-  const parts: Buffer[] = [];
+  const parts: Buffer[] = [Buffer.from(REDACTED_MARK)];
   for (let at = 0; at * 32 < bytes; at += 1) {
     parts.push(createHash('sha256').update(digest).update(`${index}/${at}`).digest());
   }

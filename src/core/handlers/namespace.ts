@@ -1,14 +1,16 @@
-// Namespaces: the network of a cluster (label of the system namespace) and the traffic distribution of services
-// (annotation). Source: Istio pilot/pkg/serviceregistry/kube/controller/namespace.go,
-// pilot/pkg/serviceregistry/kube/controller/network.go.
+// Namespaces: the network of a cluster (label of the system namespace), the traffic distribution of services
+// (annotation), and the namespaces that listeners of the Gateway API select (labels). Source: Istio
+// pilot/pkg/serviceregistry/kube/controller/namespace.go, pilot/pkg/serviceregistry/kube/controller/network.go.
 
 import { sameContent } from '../base/equal.ts';
 import { NETWORK_LABEL } from '../base/labels.ts';
 import { discovers } from '../mesh/discovery-selectors.ts';
-import { type PushRequest, pushRequest } from '../push-request.ts';
+import type { Obj } from '../model/object.ts';
+import { noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import { servicesOfEntry } from '../registry/service-entry.ts';
+import type { GatewayListener } from '../schema/gateway-api-types.gen.ts';
 import type { State } from '../state.ts';
-import { type Change, versionsOf } from './change.ts';
+import { type Change, configKeyOf, versionsOf } from './change.ts';
 import { compareStates, mergeAll, orNothing, serviceKey } from './comparison.ts';
 import { serviceRequest } from './service.ts';
 
@@ -25,9 +27,10 @@ export function namespaceHandler(before: State, after: State, change: Change): P
     // All that the namespace holds comes or goes with it.
     return pushRequest(change.seq, 'global', [], { full: true, forced: true });
   }
-  if (sameContent(change.before?.annotations, change.after?.annotations)) return undefined;
+  const selected = selectionRequest(after, change);
+  if (sameContent(change.before?.annotations, change.after?.annotations)) return orNothing(selected);
   const comparison = compareStates(change.seq, before, after);
-  const requests: PushRequest[] = [];
+  const requests: PushRequest[] = [selected];
   for (const service of comparison.after.objects('Service', `${namespace.cluster}/${namespace.name}/`)) {
     requests.push(serviceRequest(comparison, `${service.cluster}/${service.namespace}/${service.name}`));
   }
@@ -39,4 +42,24 @@ export function namespaceHandler(before: State, after: State, change: Change): P
     requests.push(pushRequest(change.seq, 'service', keys, { full: true }));
   }
   return orNothing(mergeAll(requests));
+}
+
+/** Labels decide which namespaces listeners of Gateways and ListenerSets take routes from. */
+function selectionRequest(state: State, change: Change): PushRequest {
+  if (sameContent(change.before?.labels, change.after?.labels) || !anySelector(state)) return noPush;
+  return pushRequest(change.seq, 'config', [configKeyOf(versionsOf(change)[0])], { full: true });
+}
+
+function anySelector({ objects }: State): boolean {
+  for (const { spec } of objects.KubernetesGateway.range('') as Iterable<Obj<'KubernetesGateway'>>) {
+    if (spec.allowedListeners?.namespaces.from === 'Selector' || spec.listeners.some(isSelective)) return true;
+  }
+  for (const { spec } of objects.ListenerSet.range('') as Iterable<Obj<'ListenerSet'>>) {
+    if (spec.listeners.some(isSelective)) return true;
+  }
+  return false;
+}
+
+function isSelective({ allowedRoutes }: GatewayListener): boolean {
+  return allowedRoutes.namespaces.from === 'Selector';
 }

@@ -3,12 +3,12 @@
 import type { Obj } from '../../model/object.ts';
 import type { BackendTLSPolicySpec } from '../../schema/gateway-api-types.gen.ts';
 import { each, type Reference } from '../references.ts';
-import { GATEWAY_API, gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { GATEWAY_API, gatewayKind } from './gateway-kind.ts';
 import { named, targetReferences } from './references.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly BackendTLSPolicy: { readonly spec: BackendTLSPolicySpec; readonly push: 'none' };
+    readonly BackendTLSPolicy: { readonly spec: BackendTLSPolicySpec; readonly push: 'config' };
   }
 }
 
@@ -16,9 +16,8 @@ export const backendTlsPolicy = gatewayKind({
   kind: 'BackendTLSPolicy',
   group: GATEWAY_API,
   versions: ['v1', 'v1alpha3'],
-  push: 'none',
+  push: 'config',
   references: backendTlsPolicyReferences,
-  notYet: NOT_YET,
 });
 
 function backendTlsPolicyReferences(obj: Obj<'BackendTLSPolicy'>): readonly Reference[] {

@@ -1,12 +1,12 @@
 // XBackendTrafficPolicy: retry budget and session persistence of a backend (experimental).
 
 import type { XBackendTrafficPolicySpec } from '../../schema/gateway-api-types.gen.ts';
-import { gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { gatewayKind } from './gateway-kind.ts';
 import { targetReferences } from './references.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly XBackendTrafficPolicy: { readonly spec: XBackendTrafficPolicySpec; readonly push: 'none' };
+    readonly XBackendTrafficPolicy: { readonly spec: XBackendTrafficPolicySpec; readonly push: 'config' };
   }
 }
 
@@ -14,7 +14,6 @@ export const backendTrafficPolicy = gatewayKind({
   kind: 'XBackendTrafficPolicy',
   group: 'gateway.networking.x-k8s.io',
   versions: ['v1alpha1'],
-  push: 'none',
+  push: 'config',
   references: targetReferences,
-  notYet: NOT_YET,
 });

@@ -3,12 +3,12 @@
 import type { Obj } from '../../model/object.ts';
 import type { GatewayClassSpec } from '../../schema/gateway-api-types.gen.ts';
 import type { Reference } from '../references.ts';
-import { GATEWAY_API, gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { GATEWAY_API, gatewayKind } from './gateway-kind.ts';
 import { named } from './references.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly GatewayClass: { readonly spec: GatewayClassSpec; readonly push: 'none' };
+    readonly GatewayClass: { readonly spec: GatewayClassSpec; readonly push: 'config' };
   }
 }
 
@@ -17,9 +17,8 @@ export const gatewayClass = gatewayKind({
   group: GATEWAY_API,
   versions: ['v1', 'v1beta1'],
   clusterScoped: true,
-  push: 'none',
+  push: 'config',
   references: gatewayClassReferences,
-  notYet: NOT_YET,
 });
 
 function gatewayClassReferences({ spec: { parametersRef } }: Obj<'GatewayClass'>): readonly Reference[] {

@@ -1,12 +1,12 @@
 // HTTPRoute: how HTTP requests that a Gateway or a Service receives are routed.
 
 import type { HTTPRouteSpec } from '../../schema/gateway-api-types.gen.ts';
-import { GATEWAY_API, gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { GATEWAY_API, gatewayKind } from './gateway-kind.ts';
 import { routeReferences } from './references.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly HTTPRoute: { readonly spec: HTTPRouteSpec; readonly push: 'none' };
+    readonly HTTPRoute: { readonly spec: HTTPRouteSpec; readonly push: 'config' };
   }
 }
 
@@ -14,7 +14,6 @@ export const httpRoute = gatewayKind({
   kind: 'HTTPRoute',
   group: GATEWAY_API,
   versions: ['v1', 'v1beta1'],
-  push: 'none',
+  push: 'config',
   references: routeReferences,
-  notYet: NOT_YET,
 });

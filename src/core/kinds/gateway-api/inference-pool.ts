@@ -3,12 +3,12 @@
 import type { Obj } from '../../model/object.ts';
 import type { InferencePoolSpec } from '../../schema/gateway-api-types.gen.ts';
 import type { Reference } from '../references.ts';
-import { gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { gatewayKind } from './gateway-kind.ts';
 import { named } from './references.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly InferencePool: { readonly spec: InferencePoolSpec; readonly push: 'none' };
+    readonly InferencePool: { readonly spec: InferencePoolSpec; readonly push: 'config' };
   }
 }
 
@@ -16,9 +16,8 @@ export const inferencePool = gatewayKind({
   kind: 'InferencePool',
   group: 'inference.networking.k8s.io',
   versions: ['v1'],
-  push: 'none',
+  push: 'config',
   references: inferencePoolReferences,
-  notYet: NOT_YET,
 });
 
 function inferencePoolReferences({ namespace, spec }: Obj<'InferencePool'>): readonly Reference[] {

@@ -3,12 +3,12 @@
 import type { Obj } from '../../model/object.ts';
 import type { KubernetesGatewaySpec } from '../../schema/gateway-api-types.gen.ts';
 import { each, type Reference } from '../references.ts';
-import { GATEWAY_API, gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { GATEWAY_API, gatewayKind } from './gateway-kind.ts';
 import { certificates } from './references.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly KubernetesGateway: { readonly spec: KubernetesGatewaySpec; readonly push: 'none' };
+    readonly KubernetesGateway: { readonly spec: KubernetesGatewaySpec; readonly push: 'config' };
   }
 }
 
@@ -17,9 +17,8 @@ export const kubernetesGateway = gatewayKind({
   objectKind: 'Gateway',
   group: GATEWAY_API,
   versions: ['v1', 'v1beta1'],
-  push: 'none',
+  push: 'config',
   references: kubernetesGatewayReferences,
-  notYet: NOT_YET,
 });
 
 function kubernetesGatewayReferences({ namespace, spec }: Obj<'KubernetesGateway'>): readonly Reference[] {

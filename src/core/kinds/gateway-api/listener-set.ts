@@ -3,12 +3,12 @@
 import type { Obj } from '../../model/object.ts';
 import type { ListenerSetSpec } from '../../schema/gateway-api-types.gen.ts';
 import { each, type Reference } from '../references.ts';
-import { GATEWAY_API, gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { GATEWAY_API, gatewayKind } from './gateway-kind.ts';
 import { certificates, named } from './references.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly ListenerSet: { readonly spec: ListenerSetSpec; readonly push: 'none' };
+    readonly ListenerSet: { readonly spec: ListenerSetSpec; readonly push: 'config' };
   }
 }
 
@@ -16,9 +16,8 @@ export const listenerSet = gatewayKind({
   kind: 'ListenerSet',
   group: GATEWAY_API,
   versions: ['v1'],
-  push: 'none',
+  push: 'config',
   references: listenerSetReferences,
-  notYet: NOT_YET,
 });
 
 function listenerSetReferences({ namespace, spec }: Obj<'ListenerSet'>): readonly Reference[] {

@@ -3,12 +3,12 @@
 import type { Obj } from '../../model/object.ts';
 import type { ReferenceGrantSpec } from '../../schema/gateway-api-types.gen.ts';
 import { each, type Reference } from '../references.ts';
-import { GATEWAY_API, gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { GATEWAY_API, gatewayKind } from './gateway-kind.ts';
 import { named } from './references.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly ReferenceGrant: { readonly spec: Partial<ReferenceGrantSpec>; readonly push: 'none' };
+    readonly ReferenceGrant: { readonly spec: Partial<ReferenceGrantSpec>; readonly push: 'config' };
   }
 }
 
@@ -16,9 +16,8 @@ export const referenceGrant = gatewayKind({
   kind: 'ReferenceGrant',
   group: GATEWAY_API,
   versions: ['v1beta1', 'v1'],
-  push: 'none',
+  push: 'config',
   references: referenceGrantReferences,
-  notYet: NOT_YET,
 });
 
 /** The objects that others may refer to, if it names them. */

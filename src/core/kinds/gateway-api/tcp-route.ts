@@ -1,12 +1,12 @@
 // TCPRoute: where the TCP connections of a listener go.
 
 import type { TCPRouteSpec } from '../../schema/gateway-api-types.gen.ts';
-import { GATEWAY_API, gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { GATEWAY_API, gatewayKind } from './gateway-kind.ts';
 import { routeReferences } from './references.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly TCPRoute: { readonly spec: TCPRouteSpec; readonly push: 'none' };
+    readonly TCPRoute: { readonly spec: TCPRouteSpec; readonly push: 'config' };
   }
 }
 
@@ -14,7 +14,6 @@ export const tcpRoute = gatewayKind({
   kind: 'TCPRoute',
   group: GATEWAY_API,
   versions: ['v1alpha2', 'v1'],
-  push: 'none',
+  push: 'config',
   references: routeReferences,
-  notYet: NOT_YET,
 });

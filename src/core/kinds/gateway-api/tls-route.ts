@@ -1,14 +1,14 @@
 // TLSRoute: how TLS connections are routed by server name. Version v1alpha2 has no hostnames of necessity.
 
 import type { TLSRouteSpec } from '../../schema/gateway-api-types.gen.ts';
-import { GATEWAY_API, gatewayKind, NOT_YET } from './gateway-kind.ts';
+import { GATEWAY_API, gatewayKind } from './gateway-kind.ts';
 import { routeReferences } from './references.ts';
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
     readonly TLSRoute: {
       readonly spec: Omit<TLSRouteSpec, 'hostnames'> & Partial<Pick<TLSRouteSpec, 'hostnames'>>;
-      readonly push: 'none';
+      readonly push: 'config';
     };
   }
 }
@@ -17,7 +17,6 @@ export const tlsRoute = gatewayKind({
   kind: 'TLSRoute',
   group: GATEWAY_API,
   versions: ['v1', 'v1alpha3', 'v1alpha2'],
-  push: 'none',
+  push: 'config',
   references: routeReferences,
-  notYet: NOT_YET,
 });

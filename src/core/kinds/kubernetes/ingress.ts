@@ -6,7 +6,6 @@ import { configKind } from '../config-kind.ts';
 import { each, type Reference, secret } from '../references.ts';
 
 const GROUP = 'networking.k8s.io';
-const NOT_YET = 'no proxy is sent anything of it';
 
 export interface IngressBackend {
   readonly service?: { readonly name?: string; readonly port?: { readonly name?: string; readonly number?: number } };
@@ -33,8 +32,8 @@ export interface IngressClassSpec {
 
 declare module '../../model/kind.ts' {
   interface KindTypes {
-    readonly Ingress: { readonly spec: IngressSpec; readonly push: 'none' };
-    readonly IngressClass: { readonly spec: IngressClassSpec; readonly push: 'none' };
+    readonly Ingress: { readonly spec: IngressSpec; readonly push: 'config' };
+    readonly IngressClass: { readonly spec: IngressClassSpec; readonly push: 'config' };
   }
 }
 
@@ -42,7 +41,7 @@ export const ingress = configKind({
   kind: 'Ingress',
   group: GROUP,
   versions: ['v1'],
-  push: 'none',
+  push: 'config',
   messages: {
     Spec: [
       { name: 'ingressClassName', type: 'string' },
@@ -78,16 +77,14 @@ export const ingress = configKind({
     ],
   },
   references: ingressReferences,
-  notYet: NOT_YET,
 });
 export const ingressClass = configKind({
   kind: 'IngressClass',
   group: GROUP,
   versions: ['v1'],
-  push: 'none',
+  push: 'config',
   clusterScoped: true,
   messages: { Spec: [{ name: 'controller', type: 'string' }] },
-  notYet: NOT_YET,
 });
 
 function ingressReferences({ namespace, spec }: Obj<'Ingress'>): readonly Reference[] {

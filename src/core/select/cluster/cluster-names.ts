@@ -1,6 +1,11 @@
 // Names of clusters, as istioctl, dashboards and EnvoyFilters know them.
 // Source: Istio pilot/pkg/model/service.go.
 
+/**
+ * Of a destination without a host, which only the Gateway API makes, for a backend that may not be used. No proxy has
+ * such a cluster.
+ */
+export const UNKNOWN_SERVICE = 'UnknownService';
 export const BLACK_HOLE_CLUSTER = 'BlackHoleCluster';
 /** The generated cluster of a credential socket that is mounted into the proxy. */
 export const CREDENTIAL_SDS_CLUSTER = 'sds-external';

@@ -4,15 +4,13 @@
 // Gateways on the same ports share everything made of them. Source: Istio pilot/pkg/model/push_context.go,
 // pilot/pkg/model/gateway.go.
 
+import { GATEWAY_SERVICE, PARENT_NAMESPACE } from '../../model/derived.ts';
 import { byAge, configKey, type Obj } from '../../model/object.ts';
 import type { ServiceTarget } from '../../model/service.ts';
 import type { Derivation, ProxyReader } from '../../query/reader.ts';
 import { proxySelectedBy, serviceTargets } from '../../registry/workload.ts';
+import { gatewaysInForce } from '../../translate/in-force.ts';
 
-/** Names the services (hosts, comma separated) whose instances serve a Gateway that was made from Gateway API. */
-export const GATEWAY_SERVICE_ANNOTATION = 'internal.istio.io/gateway-service';
-/** Namespace of the Gateway API object that such a Gateway was made from; else the Gateway's own. */
-export const PARENT_NAMESPACE_ANNOTATION = 'internal.istio.io/parent-namespace';
 const NO_TRANSLATION_LABEL = 'experimental.istio.io/disable-gateway-port-translation';
 
 /**
@@ -30,7 +28,7 @@ export const gatewayChoices: Derivation<readonly GatewayChoice[]> = {
   name: 'select/gatewayChoices',
   run: reader => {
     const scoped = reader.feature('PILOT_SCOPE_GATEWAY_TO_NAMESPACE');
-    const found = reader.objects('Gateway', scoped ? `${reader.facet('namespace')}/` : '');
+    const found = gatewaysInForce(reader, scoped ? `${reader.facet('namespace')}/` : '');
     const choices: GatewayChoice[] = [];
     for (const gateway of [...found].sort(byAge)) {
       const found = portsOf(reader, gateway);
@@ -42,7 +40,7 @@ export const gatewayChoices: Derivation<readonly GatewayChoice[]> = {
 
 /** undefined: the Gateway is not for this proxy. */
 function portsOf(reader: ProxyReader, gateway: Obj<'Gateway'>): Omit<GatewayChoice, 'key'> | undefined {
-  const services = gateway.annotations[GATEWAY_SERVICE_ANNOTATION];
+  const services = gateway.annotations[GATEWAY_SERVICE];
   if (services !== undefined) return ofService(reader, gateway, services);
   const selector = gateway.spec.selector ?? {};
   if (Object.keys(selector).length > 0 && !proxySelectedBy(reader, selector)) return undefined;
@@ -61,7 +59,7 @@ function ofService(
   services: string,
 ): Omit<GatewayChoice, 'key'> | undefined {
   const hosts = services.split(',');
-  const parent = gateway.annotations[PARENT_NAMESPACE_ANNOTATION] ?? gateway.namespace;
+  const parent = gateway.annotations[PARENT_NAMESPACE] ?? gateway.namespace;
   const serves = (t: ServiceTarget): boolean => t.service.namespace === parent && hosts.includes(t.service.hostname);
   const targets = reader.get(serviceTargets, '').filter(serves);
   if (targets.length === 0) return undefined;

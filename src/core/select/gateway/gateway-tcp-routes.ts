@@ -2,11 +2,12 @@
 // AUTO_PASSTHROUGH, the services themselves by the SNI that mesh clients send.
 // Source: Istio pilot/pkg/networking/core/gateway.go.
 
+import { PARENTS } from '../../model/derived.ts';
 import { matches, subsetOf } from '../../model/hosts.ts';
 import { protocolOf } from '../../model/protocol.ts';
 import type { Port, Protocol } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
-import type { L4MatchAttributes, VirtualService } from '../../schema/istio-types.gen.ts';
+import type { L4MatchAttributes, TLSRoute, VirtualService } from '../../schema/istio-types.gen.ts';
 import { sniDnatName } from '../cluster/cluster-names.ts';
 import { ruleTcpRoute, sniTcpRoute, type TcpRoute } from '../listener/tcp-routes.ts';
 import { destinationRule } from '../scope/destination-rules.ts';
@@ -29,8 +30,16 @@ export function serverTcpRoute(reader: ProxyReader, merged: MergedServer): TcpRo
       if (all.length > 0 && !all.some(match => fits(match, merged))) continue;
       return ruleTcpRoute(reader, rule.route ?? [], declaredPort(merged), vs);
     }
+    const rule = merged.server.tls === undefined ? undefined : terminatedRule(vs, merged);
+    if (rule !== undefined) return ruleTcpRoute(reader, rule.route ?? [], declaredPort(merged), vs);
   }
   return undefined;
+}
+
+/** The rule of a TLSRoute at a server that ends TLS: names of clients no longer choose. */
+function terminatedRule(vs: ResolvedVirtualService, merged: MergedServer): TLSRoute | undefined {
+  if (vs.obj.annotations[PARENTS]?.startsWith('TLSRoute/') !== true) return undefined;
+  return (vs.spec.tls ?? []).find(({ match = [] }) => match.some(one => fits(one, merged)));
 }
 
 /** The routes of a PASSTHROUGH server: one for each tls match that fits. */

@@ -11,6 +11,7 @@ import { isHttp, protocolOf } from '../../model/protocol.ts';
 import { type Generator, interning } from '../../query/memo.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import type { Server } from '../../schema/istio-types.gen.ts';
+import { gatewayInForce } from '../../translate/in-force.ts';
 import { gatewayChoices } from './gateway-selection.ts';
 import {
   gatewayRouteName,
@@ -80,7 +81,7 @@ export const mergedGateway: Query<'', MergedGateway> = {
   run: reader => {
     const merge = new Merge();
     for (const { key, ports, udp } of reader.derived(gatewayChoices)) {
-      const gateway = reader.object('Gateway', key);
+      const gateway = gatewayInForce(reader, key);
       if (gateway === undefined) continue;
       for (const [index, server] of (gateway.spec.servers ?? []).entries()) {
         if (server.port === undefined) merge.refuse(gateway, index, 0, 'the server has no port');

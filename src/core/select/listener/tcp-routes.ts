@@ -4,7 +4,12 @@
 import type { Port, Service } from '../../model/service.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import type { DestinationRule, RouteDestination, Subset } from '../../schema/istio-types.gen.ts';
-import { BLACK_HOLE_CLUSTER, outboundClusterName, PASSTHROUGH_CLUSTER } from '../cluster/cluster-names.ts';
+import {
+  BLACK_HOLE_CLUSTER,
+  outboundClusterName,
+  PASSTHROUGH_CLUSTER,
+  UNKNOWN_SERVICE,
+} from '../cluster/cluster-names.ts';
 import { statName } from '../cluster/common.ts';
 import { metadataText } from '../proxy/proxy-metadata.ts';
 import { scopeRules } from '../scope/destination-rules.ts';
@@ -108,12 +113,12 @@ function ruleOf(reader: ProxyReader, service: Service): DestinationRule | undefi
  * points to.
  */
 function clusterOf(route: RouteDestination, service: Service | undefined, listenerPort: number): string {
-  const written = route.destination?.port?.number;
+  if (!route.destination?.host) return UNKNOWN_SERVICE;
+  const written = route.destination.port?.number;
   const only = service?.ports.length === 1 ? service.ports[0]!.port : listenerPort;
   const port = written === undefined || written === 0 ? only : written;
   const alias = service?.resolution === 'Alias' ? service.externalName : undefined;
-  const host = alias ?? route.destination?.host ?? '';
-  return outboundClusterName(host, route.destination?.subset ?? '', port);
+  return outboundClusterName(alias ?? route.destination.host, route.destination.subset ?? '', port);
 }
 
 /** Without a rule, statistics do not tell the port by its name. */

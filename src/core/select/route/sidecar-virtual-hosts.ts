@@ -13,7 +13,7 @@ import { portNumbered, type Service } from '../../model/service.ts';
 import { type Generator, interning } from '../../query/memo.ts';
 import type { ProxyReader, Query, Selection } from '../../query/reader.ts';
 import { type EgressListener, sidecarScope } from '../scope/sidecar-scope.ts';
-import type { ResolvedVirtualService } from '../scope/virtual-services.ts';
+import { hasGatewaySemantics, type ResolvedVirtualService } from '../scope/virtual-services.ts';
 import { parseRouteName, type RouteName } from './route-names.ts';
 import {
   inferFrom,
@@ -140,9 +140,19 @@ function selectWrappers(
     if (inputs === undefined) continue;
     const routes = reader.make(oneOfEqualRoutes, inputs);
     const { hosts, found } = separate(virtualService, services, specific);
+    if (hasGatewaySemantics(virtualService.obj) && !reachesAny(reader, virtualService, found)) continue;
     for (const wrapper of byPort(found, port, hosts, routes)) wrappers.push(reader.make(oneOfEqualWrappers, wrapper));
   }
   return wrappers;
+}
+
+/**
+ * A route of the Gateway API is its service's own, for every client, or a client's own, for those of its namespace. To
+ * a host that is no service it does not apply.
+ */
+function reachesAny(reader: ProxyReader, { namespace }: ResolvedVirtualService, found: readonly Service[]): boolean {
+  if (found.length === 0) return false;
+  return found.some(service => service.namespace === namespace) || reader.facet('namespace') === namespace;
 }
 
 function defaultHosts(rest: readonly Service[], buildPort: number): DefaultHosts {
@@ -230,6 +240,7 @@ function separate(
     else found.push(service);
   }
   for (const written of wildcards === 0 ? nothing : virtualService.hosts.filter(isWildcard)) {
+    if (hasGatewaySemantics(virtualService.obj)) continue;
     const host = written.toLowerCase();
     const covered = [...services].filter(([name]) => matches(name, host));
     if (covered.length === 0) hosts.push(host);

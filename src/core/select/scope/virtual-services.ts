@@ -2,10 +2,13 @@
 // resolved by a query of its own, so a change of one leaves the others, and everything derived from them, as they are.
 // Source: Istio pilot/pkg/model/virtualservice.go, pilot/pkg/model/push_context.go.
 
+import { ROUTE_SEMANTICS } from '../../model/derived.ts';
 import { type Exports, exportsOf } from '../../model/exports.ts';
 import { byAge } from '../../model/object.ts';
+import type { Generator } from '../../query/memo.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
+import { translatedVirtualServices } from '../../translate/in-force.ts';
 import { DELEGATED_PAIRS_MAX, mergeDelegate, type PairBudget } from './delegates.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
 import { resolveNames } from './virtual-service-names.ts';
@@ -23,8 +26,6 @@ export interface ResolvedVirtualService {
   readonly exports: Exports;
 }
 
-const ROUTE_SEMANTICS = 'internal.istio.io/route-semantics';
-
 /** True for an object translated from the Gateway API: it is used unchanged. */
 export function hasGatewaySemantics(obj: ObjOf<'VirtualService'>): boolean {
   return obj.annotations[ROUTE_SEMANTICS] === 'gateway';
@@ -40,16 +41,28 @@ const resolvedVirtualService: Query<string, ResolvedVirtualService | undefined> 
     const wanted = spec.gateways === undefined || spec.gateways.length === 0 ? ['mesh'] : spec.gateways;
     const gateways = takesForeignHost(reader, obj.namespace, spec) ? wanted.filter(name => name !== 'mesh') : wanted;
     if (gateways.length === 0) return undefined;
-    return {
-      obj,
-      name: obj.name,
-      namespace: obj.namespace,
-      hosts: spec.hosts ?? [],
-      gateways,
-      spec,
-      exports: exportsOf(spec.exportTo, reader.mesh('defaultVirtualServiceExportTo'), obj.namespace),
-    };
+    return resolvedOf(obj, spec, gateways, reader.mesh('defaultVirtualServiceExportTo'));
   },
+};
+
+function resolvedOf(
+  obj: ObjOf<'VirtualService'>,
+  spec: SpecOf<'VirtualService'>,
+  gateways: readonly string[],
+  exportTo: readonly string[] | undefined,
+): ResolvedVirtualService {
+  const { name, namespace } = obj;
+  const exports = exportsOf(spec.exportTo, exportTo, namespace);
+  return { obj, name, namespace, hosts: spec.hosts ?? [], gateways, spec, exports };
+}
+
+/** One that is translated names its hosts, destinations and gateways in full. */
+const resolvedTranslation: Generator<
+  { readonly obj: ObjOf<'VirtualService'>; readonly exportTo: readonly string[] | undefined },
+  ResolvedVirtualService
+> = {
+  name: 'select/resolvedTranslation',
+  run: ({ obj, exportTo }) => resolvedOf(obj, obj.spec, obj.spec.gateways ?? [], exportTo),
 };
 
 /**
@@ -66,16 +79,29 @@ function takesForeignHost(reader: Reader, namespace: string, { hosts = [] }: Spe
   });
 }
 
+/**
+ * The same guard for a TCPRoute or TLSRoute with a Service as its parent: unlike an HTTPRoute it reaches every client,
+ * not those of its own namespace alone.
+ */
+function redirectsForeignService(reader: Reader, { namespace, spec }: ObjOf<'VirtualService'>): boolean {
+  const inMesh = spec.gateways?.includes('mesh') === true && spec.http === undefined;
+  return inMesh && takesForeignHost(reader, namespace, spec);
+}
+
 /** All that apply, by creation time, name, namespace. */
 export const virtualServices: Query<'', readonly ResolvedVirtualService[]> = {
   name: 'select/virtualServices',
   run: reader => {
     const found: ResolvedVirtualService[] = [];
-    for (const obj of [...reader.objects('VirtualService')].sort(byAge)) {
-      const resolved = reader.get(resolvedVirtualService, `${obj.namespace}/${obj.name}`);
+    for (const { namespace, name } of reader.objects('VirtualService')) {
+      const resolved = reader.get(resolvedVirtualService, `${namespace}/${name}`);
       if (resolved !== undefined) found.push(resolved);
     }
-    return found;
+    const exportTo = reader.mesh('defaultVirtualServiceExportTo');
+    for (const obj of translatedVirtualServices(reader)) {
+      if (!redirectsForeignService(reader, obj)) found.push(reader.make(resolvedTranslation, { obj, exportTo }));
+    }
+    return found.sort((a, b) => byAge(a.obj, b.obj));
   },
 };
 

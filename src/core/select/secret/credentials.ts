@@ -13,6 +13,7 @@ import { OWN_SECRET as OWN } from '../../model/credential-name.ts';
 import type { VerifiedIdentity } from '../../model/identity.ts';
 import { kubernetesKey } from '../../model/object.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
+import { gatewayInForce } from '../../translate/in-force.ts';
 import { gatewayChoices } from '../gateway/gateway-selection.ts';
 import { certificatesOverAds, meshAuthority } from '../proxy/proxy-capabilities.ts';
 import { mayReadSecret } from './secret-access.ts';
@@ -106,7 +107,7 @@ const gatewayReferences: Query<'', ReadonlySet<string>> = {
     const own = reader.identity()?.namespace;
     if (reader.facet('type') !== 'router') return references;
     for (const { key } of reader.derived(gatewayChoices)) {
-      const gateway = reader.object('Gateway', key);
+      const gateway = gatewayInForce(reader, key);
       if (gateway === undefined || gateway.namespace !== own) continue;
       for (const { tls } of gateway.spec.servers ?? []) {
         const several = tls?.credentialNames ?? [];

@@ -3,17 +3,15 @@
 // pilot/pkg/networking/core/route/route.go (GetDestinationCluster).
 
 import type { Destination, LoadBalancerSettings_ConsistentHashLB } from '../../../core/schema/istio-types.gen.ts';
-import { outboundClusterName } from '../../../core/select/cluster/cluster-names.ts';
+import { outboundClusterName, UNKNOWN_SERVICE } from '../../../core/select/cluster/cluster-names.ts';
 import { destinationKey, type VirtualServiceRoutesInputs } from '../../../core/select/route/virtual-service-routes.ts';
-
-/** A destination without a host comes only from the Gateway API, for a backend that is not permitted. */
-const UNKNOWN_SERVICE = 'UnknownService';
 
 export function destinationCluster(inputs: VirtualServiceRoutesInputs, destination: Destination | undefined): string {
   const host = destination?.host ?? '';
+  if (host === '') return UNKNOWN_SERVICE;
   const [, clusterHost, inferredPort] = inputs.inferred.find(([known]) => known === host) ?? [host, host, inputs.port];
   const port = destination?.port?.number ?? inferredPort;
-  return outboundClusterName(clusterHost === '' ? UNKNOWN_SERVICE : clusterHost, destination?.subset ?? '', port);
+  return outboundClusterName(clusterHost, destination?.subset ?? '', port);
 }
 
 export function destinationHash(

@@ -2,6 +2,7 @@
 // Source: Istio pilot/pkg/networking/core/route/route.go (BuildHTTPRoutesForVirtualService).
 
 import { type Problem, problem } from '../../../core/base/problem.ts';
+import { ROUTE_SEMANTICS } from '../../../core/model/derived.ts';
 import type { Generator } from '../../../core/query/memo.ts';
 import type { HTTPMatchRequest, HTTPRoute } from '../../../core/schema/istio-types.gen.ts';
 import { sessionAmong } from '../../../core/select/route/persistent-session.ts';
@@ -30,9 +31,6 @@ export interface GeneratedRoutes {
   readonly routes: readonly Route[];
   readonly problems: readonly Problem[];
 }
-
-/** `gateway` for a VirtualService made from an HTTPRoute, `ingress` for one made from an Ingress. */
-const SEMANTICS_ANNOTATION = 'internal.istio.io/route-semantics';
 
 export const virtualServiceRoutes: Generator<VirtualServiceRoutesInputs, GeneratedRoutes> = {
   name: 'route/virtualServiceRoutes',
@@ -76,7 +74,7 @@ interface RuleParts {
 
 function partsOf(inputs: VirtualServiceRoutesInputs, rule: HTTPRoute): RuleParts {
   const { obj } = inputs.virtualService;
-  const semantics = obj.annotations[SEMANTICS_ANNOTATION];
+  const semantics = obj.annotations[ROUTE_SEMANTICS];
   const operations = operationsOf(rule);
   const gatewaySemantics = semantics === 'gateway';
   const forwarding = forwards(rule)

@@ -1,0 +1,102 @@
+// The rules of all HTTPRoutes and GRPCRoutes with one parent and host, merged into one VirtualService in the order that
+// the Gateway API prescribes: the most specific match first, then the oldest route.
+//
+// Invariant: a merge depends on its members alone, so one changed route makes one new VirtualService and leaves the
+// others as they are.
+// Source: Istio pilot/pkg/config/kube/gateway/route_collections.go (mergeHTTPRoutes),
+// pilot/pkg/config/kube/gateway/conversion.go (sortHTTPRoutes).
+
+import { utf8 } from '../../base/base64.ts';
+import { PARENTS } from '../../model/derived.ts';
+import { compareText, type Obj } from '../../model/object.ts';
+import type { Generator } from '../../query/memo.ts';
+import type { Query } from '../../query/reader.ts';
+import type { HTTPMatchRequest, HTTPRoute } from '../../schema/istio-types.gen.ts';
+import { allOfRevision } from './revision.ts';
+import { routeKinds } from './route-kinds.ts';
+import { type DerivedRoute, routeKey, translatedRoute } from './routes.ts';
+
+/** Argument ''. In the order of kinds and keys; merged ones by key. */
+export const derivedVirtualServices: Query<'', readonly Obj<'VirtualService'>[]> = {
+  name: 'translate/derivedVirtualServices',
+  run: reader => {
+    const done: Obj<'VirtualService'>[] = [];
+    const byKey = new Map<string, Obj<'VirtualService'>[]>();
+    for (const kind of routeKinds) {
+      for (const route of allOfRevision(reader, kind)) {
+        for (const { key, object } of derivedOf(reader.get(translatedRoute, { kind, key: routeKey(route) }))) {
+          if (key === '') done.push(object);
+          else addTo(byKey, key, object);
+        }
+      }
+    }
+    for (const [key, members] of byKey) {
+      done.push(reader.make(mergedRoutes, { key, members: [...members].sort(byAgeAndNamespace) }));
+    }
+    return done;
+  },
+};
+
+function addTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const known = lists.get(key);
+  if (known === undefined) lists.set(key, [item]);
+  else known.push(item);
+}
+
+function derivedOf(route: { readonly derived: readonly DerivedRoute[] } | undefined): readonly DerivedRoute[] {
+  return route?.derived ?? [];
+}
+
+function byAgeAndNamespace(a: Obj, b: Obj): number {
+  return a.creationTime - b.creationTime || compareText(a.namespace, b.namespace) || compareText(a.name, b.name);
+}
+
+interface Merge {
+  readonly key: string;
+  /** In order; never empty. */
+  readonly members: readonly Obj<'VirtualService'>[];
+}
+
+const mergedRoutes: Generator<Merge, Obj<'VirtualService'>> = {
+  name: 'translate/mergedRoutes',
+  run: ({ key, members }) => {
+    const first = members[0]!;
+    const parents = members.map(({ annotations }) => annotations[PARENTS] ?? '').join(',');
+    const rules = members.flatMap(({ spec }) => spec.http ?? []);
+    return {
+      ...first,
+      name: key.replaceAll('/', '~'),
+      annotations: { ...first.annotations, [PARENTS]: parents },
+      spec: { ...first.spec, http: [...rules].sort(byPrecedence) },
+    };
+  },
+};
+
+/** Stable: rules that are equal here stay in the order of their routes. */
+function byPrecedence(a: HTTPRoute, b: HTTPRoute): number {
+  const left = a.match?.[0];
+  const right = b.match?.[0];
+  if (left === undefined || right === undefined) return Number(left === undefined) - Number(right === undefined);
+  return (
+    pathRank(right) - pathRank(left) ||
+    pathLength(right) - pathLength(left) ||
+    Number(right.method !== undefined) - Number(left.method !== undefined) ||
+    sizeOf(right.headers) - sizeOf(left.headers) ||
+    sizeOf(right.queryParams) - sizeOf(left.queryParams)
+  );
+}
+
+function pathRank({ uri }: HTTPMatchRequest): number {
+  if (uri?.exact !== undefined) return 3;
+  if (uri?.prefix !== undefined) return 2;
+  return uri?.regex === undefined ? 0 : 1;
+}
+
+/** In bytes, as Go counts. */
+function pathLength({ uri }: HTTPMatchRequest): number {
+  return utf8(uri?.exact ?? uri?.prefix ?? uri?.regex ?? '').length;
+}
+
+function sizeOf(map: Readonly<Record<string, unknown>> | undefined): number {
+  return map === undefined ? 0 : Object.keys(map).length;
+}

@@ -1,0 +1,57 @@
+// The Gateways, VirtualServices and DestinationRules that proxies are configured by: the user's own, and those that
+// other APIs are translated into. Selectors read these kinds here and nowhere else.
+//
+// Of two objects with one key the user's own counts, as in istiod's aggregated store. Names that are derived from the
+// Gateway API contain `~`, so only those of Ingresses can meet a user's.
+// Source: Istio pilot/pkg/config/aggregate/config.go.
+
+import { configKey, type Obj } from '../model/object.ts';
+import type { Query, Reader } from '../query/reader.ts';
+import { derivedGateways } from './gateway-api/derived-gateways.ts';
+import { derivedVirtualServices } from './gateway-api/merged-routes.ts';
+
+/** Argument: `namespace/`, or '' for all. */
+export function gatewaysInForce(reader: Reader, prefix: string): readonly Obj<'Gateway'>[] {
+  const own = reader.objects('Gateway', prefix);
+  const derived = reader.get(allDerivedGateways, '');
+  if (derived.size === 0) return own;
+  return [...own, ...missingFrom(reader, 'Gateway', [...derived.values()], prefix)];
+}
+
+export function gatewayInForce(reader: Reader, key: string): Obj<'Gateway'> | undefined {
+  return reader.object('Gateway', key) ?? reader.get(derivedGateway, key);
+}
+
+/** Those that are translated; the user's own are objects of the state. */
+export function translatedVirtualServices(reader: Reader): readonly Obj<'VirtualService'>[] {
+  const derived = reader.get(derivedVirtualServices, '');
+  return derived.length === 0 ? derived : missingFrom(reader, 'VirtualService', derived, '');
+}
+
+const allDerivedGateways: Query<'', ReadonlyMap<string, Obj<'Gateway'>>> = {
+  name: 'translate/allDerivedGateways',
+  run: reader => new Map(reader.get(derivedGateways, '').map(gateway => [keyOf(gateway), gateway])),
+};
+
+/** Argument `namespace/name`. */
+const derivedGateway: Query<string, Obj<'Gateway'> | undefined> = {
+  name: 'translate/derivedGateway',
+  run: (reader, key) => reader.get(allDerivedGateways, '').get(key),
+};
+
+function missingFrom<K extends 'Gateway' | 'VirtualService'>(
+  reader: Reader,
+  kind: K,
+  derived: readonly Obj<K>[],
+  prefix: string,
+): readonly Obj<K>[] {
+  return derived.filter(obj => {
+    const key = keyOf(obj);
+    if (!key.startsWith(prefix)) return false;
+    return key.includes('~') || reader.object(kind, key) === undefined;
+  });
+}
+
+function keyOf({ namespace, name }: Obj): string {
+  return configKey(namespace, name);
+}
