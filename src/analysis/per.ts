@@ -1,0 +1,17 @@
+// Messages of our own, for what istioctl does not say: input that cannot be read, objects that are given twice, policies
+// that cannot be enforced. Their codes begin with PER; the texts are free to change, the codes are not.
+
+import { message } from './wording.ts';
+
+export const malformedInput = message('PER0001', 'MalformedInput', 'Error', (reason: string) => reason);
+export const repeatedObject = message(
+  'PER0002',
+  'RepeatedObject',
+  'Error',
+  (place: string) => `The same object stands at ${place}, too. Only one of the two can be in force.`,
+);
+export const foreignKind = message('PER0003', 'ForeignKind', 'Info', (reason: string) => reason);
+export const withoutEffectYet = message('PER0004', 'WithoutEffectYet', 'Warning', (reason: string) => reason);
+export const danglingReference = message('PER0005', 'DanglingReference', 'Warning', (reason: string) => reason);
+export const policyNotEnforceable = message('PER0006', 'PolicyNotEnforceable', 'Error', (reason: string) => reason);
+export const weakPolicy = message('PER0007', 'WeakPolicy', 'Warning', (reason: string) => reason);
