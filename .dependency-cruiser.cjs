@@ -67,6 +67,10 @@ module.exports = {
       '^src/xds/generate/',
       '^src/xds/proto/',
     ]),
+    only('analysis-is-pure', 'analyzers import the core and its pure libraries', '^src/analysis/', [
+      '^src/core/',
+      pureLibraries,
+    ]),
     only('session-is-pure', 'the session imports the core and proto types', '^src/xds/session/', [
       '^src/core/',
       '^src/xds/proto/',
@@ -102,12 +106,12 @@ module.exports = {
     },
     {
       name: 'offline-serves-nobody',
-      comment: 'what replays and inspects without a server knows the core, the journal, xds and how files are parsed',
+      comment: 'what replays and inspects without a server knows the core, analysis, the journal, xds and how files are parsed',
       severity: 'error',
       from: { path: '^src/offline/' },
       to: {
         path: '^src/',
-        pathNot: ['^src/(core|offline|journal)/', '^src/xds/(?!grpc/|serve/)', '^src/adapters/file/'],
+        pathNot: ['^src/(core|offline|journal|analysis)/', '^src/xds/(?!grpc/|serve/)', '^src/adapters/file/'],
       },
     },
     {

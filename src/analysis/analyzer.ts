@@ -11,7 +11,7 @@ export interface Analyzer {
   readonly name: string;
   readonly type?: string;
   readonly description: string;
-  /** Kinds whose absence from the input makes the answer meaningless. */
+  /** Kinds whose absence from the input makes the answer meaningless; the first is the kind that is checked. */
   readonly needs: readonly AnalysisKind[];
   /** Run only when it is named: too many messages for everyday use. */
   readonly onRequest?: true;

@@ -5,6 +5,7 @@
 // Source: Istio pkg/config/analysis/diag/message.go, messages.go.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import type { Origin } from '../core/base/problem.ts';
 import { compareText } from '../core/model/object.ts';
 import { fullName, type Item } from './objects.ts';
 
@@ -19,9 +20,19 @@ export interface Wording {
   readonly text: string;
 }
 
+/** Documents that are no objects come last. */
+const NO_CLUSTER = '\uffff';
+
+/** The object that a message is about. */
+export type Subject = Pick<Item, 'cluster' | 'namespace' | 'name' | 'annotations' | 'raw' | 'source' | 'origin'> & {
+  readonly kind: string;
+};
+
 export interface Message extends Wording {
   /** Absent for a document that is no object. */
-  readonly item?: Item;
+  readonly item?: Subject;
+  /** Where a document stands that is no object. */
+  readonly origin?: Origin;
   /** Inside the object, e.g. `spec.http[0].timeout`; absent for the whole object. */
   readonly path?: string;
 }
@@ -30,7 +41,7 @@ export interface Message extends Wording {
 export type Report = (item: Item, wording: Wording, path?: string) => void;
 
 /** `Kind namespace/name`, as istioctl calls an object. */
-export function friendlyName({ kind, ...named }: Item): string {
+export function friendlyName({ kind, ...named }: Subject): string {
   return `${kind === 'KubernetesGateway' ? 'Gateway' : kind} ${fullName(named)}`;
 }
 
@@ -52,7 +63,7 @@ export function isAtLeast(level: Level, least: Level): boolean {
 export function inOrder(messages: readonly Message[]): readonly Message[] {
   const sorted = [...messages].sort(
     (a, b) =>
-      compareText(a.item?.cluster ?? '', b.item?.cluster ?? '') ||
+      compareText(a.item?.cluster ?? NO_CLUSTER, b.item?.cluster ?? NO_CLUSTER) ||
       LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level) ||
       compareText(a.code, b.code) ||
       compareText(comparator(a), comparator(b)) ||
@@ -75,7 +86,8 @@ function comparator({ item }: Message): string {
 function identity(message: Message): string {
   const { code, text, path = '', item } = message;
   const place = item !== undefined && isScalarAt(item.raw, path) ? path : '';
-  return [code, item?.cluster, item?.origin?.file, item?.origin?.line, comparator(message), place, text].join('|');
+  const { file, line } = item?.origin ?? message.origin ?? {};
+  return [code, item?.cluster, file, line, comparator(message), place, text].join('|');
 }
 
 /** Segments of `a.b[0].c[key]`. */

@@ -1,122 +1,223 @@
-// periplus analyze: what the authors of objects should know, from files or from a journal at any position. For pipelines: the exit code
-// says whether there is anything.
+// periplus analyze: what the authors of objects should know, from files, a pipe, or a journal at any position. The messages
+// are those of `istioctl analyze`, and what only an engine can say. For pipelines: the exit code says whether there is
+// anything.
 
 import { Command } from 'commander';
-import { showOrigin, showProblem } from '../core/base/problem.ts';
+import type { Suppression } from '../analysis/analyze.ts';
+import type { Analyzer } from '../analysis/analyzer.ts';
+import { messageKinds } from '../analysis/catalogue.ts';
+import { schemaValidationError } from '../analysis/ist-0001-0145.ts';
+import { isAtLeast, LEVELS, type Level, type Message } from '../analysis/message.ts';
+import { analyzers } from '../analysis/registry.ts';
+import { showProblem } from '../core/base/problem.ts';
 import type { Effect } from '../core/effect.ts';
-import type { State } from '../core/state.ts';
 import type { History } from '../history/history.ts';
-import { type Finding, findingsOf } from '../offline/findings.ts';
-import type { OfflineState } from '../offline/generate.ts';
-import { CliError, EXIT, parseFormat, print, printData, printTable } from './output.ts';
+import { type AnalysisRequest, type AnalysisResult, analyzeFiles, analyzeState } from '../offline/analysis.ts';
+import { objectsOfText } from '../offline/analysis-input.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { ANALYSIS_FORMATS, analysisFormatOf, type PlacedMessage, printAnalysis } from './analysis-output.ts';
+import { FILES_HELP, readInputs } from './inputs.ts';
+import { CliError, EXIT, print } from './output.ts';
 import { AT_HELP, positionOf, withHistory } from './target.ts';
+import { coloured } from './terminal.ts';
 import { addMeshFlags, type MeshFlags, Places, stateOf } from './yaml-files.ts';
 
 interface Flags extends MeshFlags {
   readonly filename?: readonly string[];
   readonly journal?: string;
   readonly at?: string;
-  readonly failOn: string;
+  readonly suppress: readonly string[];
+  readonly analyzer: readonly string[];
+  readonly listAnalyzers?: boolean;
+  readonly failureThreshold: string;
+  readonly failOn?: string;
+  readonly outputThreshold: string;
   readonly output: string;
 }
 
-const SEVERITIES: readonly string[] = ['error', 'warning', 'none'];
+const collect = (value: string, all: readonly string[]): readonly string[] => [...all, value];
 
 export function analyzeCommand(): Command {
   const command = new Command('analyze')
-    .description('list objects that are refused, unused or dangling, in files or in a journal')
-    .option('-f, --filename <path...>', 'files or folders of Istio and Kubernetes objects')
+    .description('find mistakes in objects: the messages of istioctl analyze, and what only an engine can say')
+    .argument('[path...]', `as -f: ${FILES_HELP}`)
+    .option('-f, --filename <path...>', FILES_HELP)
     .option('-j, --journal <file>', 'the objects of a journal instead of files')
     .option('--at <position>', 'with --journal: as they were at an event or a time');
   return addMeshFlags(command)
-    .option('--fail-on <severity>', 'exit with 1 for an error, for a warning too, or for none', 'error')
-    .option('-o, --output <format>', 'table, json or yaml', 'table')
+    .option(
+      '-S, --suppress <code=object>',
+      'leave out a code for an object: IST0103=Pod *.shop; repeatable',
+      collect,
+      [],
+    )
+    .option('--analyzer <name>', 'only this analyzer; repeatable', collect, [])
+    .option('-L, --list-analyzers', 'list the analyzers')
+    .option('--failure-threshold <level>', 'exit with 1 from this level on: Error, Warning, Info, or none', 'Error')
+    .option('--fail-on <level>', 'as --failure-threshold')
+    .option('--output-threshold <level>', 'show messages from this level on: Error, Warning or Info', 'Info')
+    .option('-o, --output <format>', ANALYSIS_FORMATS, 'log')
     .addHelpText(
       'after',
       `
 ${AT_HELP}
+The annotation galley.istio.io/analyze-suppress of an object (codes with commas, or *) leaves its messages out.
+Analyzers that need a kind of object the input lacks do not run, because their answer would mean nothing; naming one with
+--analyzer runs it. docs/analysis.md lists the codes.
 
 Examples:
   periplus analyze -f samples/bookinfo/config
-  periplus analyze -f mesh/ --fail-on warning -o json
+  helm template chart/ | periplus analyze -f -
+  periplus analyze -f mesh/ --failure-threshold Warning -o sarif > analysis.sarif
   periplus analyze --journal incident.db --at 14:03`,
     )
-    .action(async (flags: Flags) => {
-      const format = parseFormat(flags.output);
-      if (!SEVERITIES.includes(flags.failOn)) {
-        throw new CliError(`--fail-on ${flags.failOn}: expected error, warning or none`, EXIT.misuse);
-      }
-      const { state, effects } = await stateFor(flags);
-      const found = [...unnamed(effects), ...findingsOf(state)];
-      const findings = await placed(found, flags.journal === undefined);
-      if (format === 'table') printFindings(findings);
-      else printData(findings.map(plainly), format);
-      const counts = findings.filter(({ severity }) => severity === 'error' || flags.failOn === 'warning').length;
-      if (flags.failOn !== 'none' && counts > 0) process.exitCode = EXIT.failed;
+    .action(async (paths: readonly string[], flags: Flags) => {
+      if (flags.listAnalyzers === true) listAnalyzers();
+      else await runAnalysis({ ...flags, ...filenames(paths, flags) });
     });
 }
 
-async function stateFor({ filename, journal, at, ...flags }: Flags): Promise<OfflineState> {
+function filenames(paths: readonly string[], { filename }: Flags): Pick<Flags, 'filename'> {
+  return paths.length === 0 ? {} : { filename: [...paths, ...(filename ?? [])] };
+}
+
+function listAnalyzers(): void {
+  const sorted = [...analyzers].sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const { name, description, onRequest } of sorted) {
+    print(`* ${name}:\n    ${description}${onRequest === true ? ' (only with --analyzer)' : ''}`);
+  }
+}
+
+async function runAnalysis(flags: Flags): Promise<void> {
+  const format = analysisFormatOf(flags.output);
+  const threshold = flags.failOn ?? flags.failureThreshold;
+  const failsFrom = threshold === 'none' ? undefined : levelOf(threshold, flags.failOn === undefined);
+  const shownFrom = levelOf(flags.outputThreshold, true);
+  const request = requestOf(flags);
+  const { result, messages, looked } = await analysisOf(flags, request);
+  const shown = messages.filter(({ message }) => isAtLeast(message.level, shownFrom));
+  printAnalysis(shown, format);
+  summarize(result, messages, looked);
+  const fails = failsFrom !== undefined && messages.some(({ message }) => isAtLeast(message.level, failsFrom));
+  if (fails) process.exitCode = EXIT.failed;
+}
+
+function levelOf(text: string, isThreshold: boolean): Level {
+  const found = LEVELS.find(level => level.toLowerCase() === text.toLowerCase());
+  if (found !== undefined) return found;
+  throw new CliError(
+    `${isThreshold ? '--failure-threshold or --output-threshold' : '--fail-on'} ${text}: expected Error, Warning, Info or none`,
+    EXIT.misuse,
+  );
+}
+
+function requestOf({ suppress, analyzer }: Flags): AnalysisRequest {
+  const chosen =
+    analyzer.length === 0 ? analyzers.filter(({ onRequest }) => onRequest !== true) : analyzer.flatMap(named);
+  const isNamed = analyzer.length > 0;
+  return {
+    analyzers: chosen,
+    now: systemClock.now(),
+    runAll: isNamed,
+    onlyAnalyzers: isNamed,
+    suppressions: suppress.map(suppressionOf),
+  };
+}
+
+function named(text: string): readonly Analyzer[] {
+  const found = analyzers.filter(({ name, type }) => name === text || type === text);
+  if (found.length > 0) return found;
+  throw new CliError(`--analyzer ${text}: there is no such analyzer; -L lists them`, EXIT.misuse);
+}
+
+function suppressionOf(text: string): Suppression {
+  const [code = '', resource = '', ...rest] = text.split('=');
+  if (resource === '' || rest.length > 0) {
+    throw new CliError(`--suppress ${text}: expected CODE=KIND NAME.NAMESPACE, e.g. "IST0103=Pod *.shop"`, EXIT.misuse);
+  }
+  if (!messageKinds.some(kind => kind.code === code)) {
+    throw new CliError(`--suppress ${text}: there is no message ${code}; docs/analysis.md lists them`, EXIT.misuse);
+  }
+  return { code, resource };
+}
+
+interface Outcome {
+  readonly result: AnalysisResult;
+  readonly messages: readonly PlacedMessage[];
+  /** e.g. `in 3 files`. */
+  readonly looked: string;
+}
+
+async function analysisOf(flags: Flags, request: AnalysisRequest): Promise<Outcome> {
+  const { filename, journal, at } = flags;
   if ((journal === undefined) === (filename === undefined)) {
     throw new CliError('give the objects: either --filename or --journal', EXIT.misuse);
   }
   if (journal !== undefined) {
-    const ask = async (history: History): Promise<State> => history.at(await positionOf(history, at));
-    return { state: await withHistory(journal, ask), effects: [] };
+    const ask = async (history: History): Promise<Outcome> => {
+      const position = await positionOf(history, at);
+      const result = analyzeState(await history.at(position), request);
+      const messages = result.messages.map(message => ({ message, place: message.item?.origin ?? message.origin }));
+      return { result, messages, looked: `at event ${position} of ${journal}` };
+    };
+    return withHistory(journal, ask);
   }
   if (at !== undefined) throw new CliError('--at is a position of a journal: give --journal', EXIT.misuse);
-  return stateOf(filename ?? [], flags);
+  return filesAnalysis(filename ?? [], flags, request);
+}
+
+async function filesAnalysis(paths: readonly string[], flags: Flags, request: AnalysisRequest): Promise<Outcome> {
+  const inputs = await readInputs(paths);
+  const { state, effects } = await stateOf(inputs, flags);
+  const objects = inputs.flatMap(({ file, bytes }) => objectsOfText(flags.clusterID, file, bytes.toString('utf8')));
+  const further = unnamed(effects, flags.clusterID);
+  const result = analyzeFiles(state, objects, { ...request, further });
+  if (result.objects === 0 && result.messages.length === 0) {
+    const files =
+      inputs.length === 0 ? 'no file with .yaml, .yml or .json' : `no object in ${counted(inputs.length, 'file')}`;
+    throw new CliError(`nothing to analyze: there is ${files} in ${paths.join(', ')}`);
+  }
+  const places = new Places(inputs);
+  const messages = result.messages.map(message => ({
+    message,
+    place: places.at(message.item?.origin ?? message.origin, message.path ?? ''),
+  }));
+  return { result, messages, looked: `in ${counted(inputs.length, 'file')}` };
 }
 
 /** Refused without a name under which the state could keep it: only the verdict tells. */
-function unnamed(effects: readonly Effect[]): readonly Finding[] {
+function unnamed(effects: readonly Effect[], cluster: string): readonly Message[] {
   return effects.flatMap(effect => {
     if (effect.kind !== 'Verdict' || effect.accepted || effect.object.includes('/')) return [];
     const { object, origin } = effect;
-    const where = origin === undefined ? {} : { origin };
+    const item = { kind: object, namespace: '', name: '', cluster, source: '', annotations: {}, raw: {} };
+    const where = origin === undefined ? item : { ...item, origin };
     return effect.problems.map(
-      (problem): Finding => ({
-        severity: 'error',
-        code: 'refused',
-        object,
-        source: '',
-        ...where,
-        ...(problem.path === '' ? {} : { path: problem.path }),
-        message: showProblem(problem),
-      }),
+      (problem): Message => ({ ...schemaValidationError(showProblem(problem)), item: where, path: problem.path }),
     );
   });
 }
 
-interface Placed extends Finding {
-  readonly where: string;
+function counted(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? '' : 's'}`;
 }
 
-/** Lines and columns of files are looked up only where the files are those that were read. */
-async function placed(findings: readonly Finding[], inFiles: boolean): Promise<readonly Placed[]> {
-  const places = new Places();
-  const found: Placed[] = [];
-  for (const finding of findings) {
-    const { origin, path = '' } = finding;
-    found.push({ ...finding, where: inFiles ? await places.of(origin, path) : showOrigin(origin) });
-  }
-  return found;
-}
-
-function printFindings(findings: readonly Placed[]): void {
-  if (findings.length === 0) {
-    print('nothing found');
-    return;
-  }
-  const rows = findings.map(({ severity, object, source, where, message }) => [
-    severity,
-    object,
-    where || source,
-    message,
-  ]);
-  printTable(['SEVERITY', 'OBJECT', 'WHERE', 'MESSAGE'], rows);
-}
-
-function plainly({ severity, code, object, source, where, message }: Placed) {
-  return { severity, code, object, source, where, message };
+/** How much was looked at, and what was not asked; on stderr, so that reports stay whole. */
+function summarize(
+  { objects, skipped, suppressed }: AnalysisResult,
+  all: readonly PlacedMessage[],
+  looked: string,
+): void {
+  const count = (level: Level): number => all.filter(({ message }) => message.level === level).length;
+  const counts = LEVELS.map(level => [level, count(level)] as const).filter(([, n]) => n > 0);
+  const found = counts.map(([level, n]) => counted(n, level === 'Info' ? 'note' : level.toLowerCase())).join(', ');
+  const verdict = found === '' ? coloured('no issues found', 'green') : found;
+  const left = suppressed === 0 ? '' : ` (${counted(suppressed, 'message')} suppressed)`;
+  process.stderr.write(`${counted(objects, 'object')} ${looked}: ${verdict}${left}\n`);
+  // An analyzer without a single object of its own kind has missed nothing.
+  const missed = skipped.filter(({ analyzer, missing }) => !missing.includes(analyzer.needs[0]!));
+  if (missed.length === 0) return;
+  const kinds = [...new Set(missed.flatMap(({ missing }) => missing))].join(', ');
+  const names = missed.map(({ analyzer }) => analyzer.name).join(', ');
+  process.stderr.write(`not checked, because there is no object of ${kinds}: ${names}\n`);
 }

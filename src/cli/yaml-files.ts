@@ -1,10 +1,9 @@
 // YAML on the disk as facts and proxies, for the commands that need no server: objects of files and folders, the mesh configuration, and a
 // list of nodes.
 
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { Locator } from '../adapters/file/locate.ts';
-import { scanFolder } from '../adapters/file/scan.ts';
 import { isObject, type JsonObject } from '../core/base/json.ts';
 import { type Origin, showOrigin, showProblem } from '../core/base/problem.ts';
 import type { Unrecorded } from '../core/event.ts';
@@ -14,6 +13,7 @@ import type { State } from '../core/state.ts';
 import { findingsOf } from '../offline/findings.ts';
 import { foldFacts, type OfflineState, objectFacts, proxyFacts, singleDocument } from '../offline/generate.ts';
 import { settingsFrom } from '../runtime/serve-options.ts';
+import { type Input, readInputs, STDIN } from './inputs.ts';
 import { CliError } from './output.ts';
 
 export interface MeshFlags {
@@ -34,40 +34,48 @@ export function addMeshFlags(command: Command, where = ''): Command {
     .option('-n, --namespace <ns>', `${where}namespace of the control plane`, defaultSettings.systemNamespace);
 }
 
-/** The state that files and folders fold to, and the messages about them. */
-export async function stateOf(paths: readonly string[], flags: MeshFlags): Promise<OfflineState> {
+/** The state that texts fold to, and the messages about them. */
+export async function stateOf(inputs: readonly Input[], flags: MeshFlags): Promise<OfflineState> {
   const facts = [...configFacts(flags), ...(await meshFacts(flags))];
-  for (const path of paths) facts.push(...(await filesFacts(`file/${flags.clusterID}`, path)));
+  for (const { file, bytes } of inputs) facts.push(...objectFacts(`file/${flags.clusterID}`, file, bytes));
   return foldFacts(facts);
 }
 
-/** Says of places in objects of files which line and column they are. A file that has changed since, or is gone, is left at what is known. */
+/** Says of places in objects of texts which line and column they are. */
 export class Places {
-  readonly #files = new Map<string, Promise<Locator | undefined>>();
+  readonly #texts: ReadonlyMap<string, Buffer>;
+  readonly #locators = new Map<string, Locator>();
 
-  async of(origin: Origin | undefined, path: string): Promise<string> {
-    if (origin?.line === undefined || path === '') return showOrigin(origin);
+  constructor(inputs: readonly Input[]) {
+    this.#texts = new Map(inputs.map(({ file, bytes }) => [file, bytes]));
+  }
+
+  /** The place itself if it can be found, else where its document begins. */
+  at(origin: Origin | undefined, path: string): Origin | undefined {
+    if (origin?.line === undefined || path === '') return origin;
     const { file, line } = origin;
-    const known = this.#files.get(file);
-    const locator =
-      known ??
-      readFile(file, 'utf8')
-        .then(text => new Locator(text))
-        .catch(() => undefined);
-    this.#files.set(file, locator);
-    const found = (await locator)?.at({ line, path });
-    return showOrigin(found === undefined ? origin : { file, ...found });
+    const bytes = this.#texts.get(file);
+    if (bytes === undefined) return origin;
+    const locator = this.#locators.get(file) ?? new Locator(bytes.toString('utf8'));
+    this.#locators.set(file, locator);
+    const found = locator.at({ line, path });
+    return found === undefined ? origin : { file, ...found };
+  }
+
+  of(origin: Origin | undefined, path: string): string {
+    return showOrigin(this.at(origin, path));
   }
 }
 
 /** The state that files and folders come to; what is refused in them, or nothing comes of, or refers to nothing, goes to stderr. */
 export async function stateOfFiles(paths: readonly string[], flags: MeshFlags): Promise<State> {
-  const { state, effects } = await stateOf(paths, flags);
-  const places = new Places();
+  const inputs = await readInputs(paths);
+  const { state, effects } = await stateOf(inputs, flags);
+  const places = new Places(inputs);
   for (const effect of effects) {
     if (effect.kind !== 'Verdict' || effect.accepted) continue;
     for (const problem of effect.problems) {
-      const place = await places.of(effect.origin, problem.path);
+      const place = places.of(effect.origin, problem.path);
       process.stderr.write(`${place}: ${effect.object} is refused: ${showProblem(problem)}\n`);
     }
   }
@@ -78,7 +86,7 @@ export async function stateOfFiles(paths: readonly string[], flags: MeshFlags): 
     // The proxies, which are workloads too, are not known yet.
     if (severity === 'error' || code === 'no-workload') continue;
     const what = object === '' ? '' : `${object}: `;
-    process.stderr.write(`${await places.of(origin, path)}: warning: ${what}${message}\n`);
+    process.stderr.write(`${places.of(origin, path)}: warning: ${what}${message}\n`);
   }
   return state;
 }
@@ -105,14 +113,7 @@ async function meshFacts(flags: MeshFlags): Promise<Unrecorded[]> {
 }
 
 export async function filesFacts(source: string, path: string): Promise<Unrecorded[]> {
-  const info = await stat(path).catch(() => undefined);
-  if (info === undefined) throw new CliError(`${path}: no such file or folder`);
-  if (!info.isDirectory()) return [...objectFacts(source, path, await readFile(path))];
-  const { files, hidden } = await scanFolder(path);
-  for (const { path: what, why } of hidden) process.stderr.write(`${what} cannot be read: ${why}\n`);
-  const facts: Unrecorded[] = [];
-  for (const file of files) facts.push(...objectFacts(source, file.path, await readFile(file.path)));
-  return facts;
+  return (await readInputs([path])).flatMap(({ file, bytes }) => objectFacts(source, file, bytes));
 }
 
 export interface NamedNode {
@@ -145,6 +146,7 @@ export function connected(
 }
 
 async function readText(path: string): Promise<string> {
+  if (path === STDIN) return (await readInputs([path])).map(({ bytes }) => bytes.toString('utf8')).join('');
   try {
     return await readFile(path, 'utf8');
   } catch {

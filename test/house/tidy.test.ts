@@ -13,6 +13,7 @@ const PURE = [
   'src/xds/push/',
   'src/oracle/',
   'src/admission/template/',
+  'src/analysis/',
 ];
 const LINES_MAX = 400;
 

@@ -246,11 +246,12 @@ describe('analyze', () => {
   test('lists findings of files, with an exit code by severity', async () => {
     const { code, out } = await periplus('analyze', '-f', config, '-o', 'json');
     expect(code).toBe(0);
-    const findings = JSON.parse(out) as readonly { readonly code: string; readonly severity: string }[];
-    expect(findings.every(({ severity }) => severity === 'warning')).toBe(true);
-    expect(findings.length).toBeGreaterThan(0);
+    const findings = JSON.parse(out) as readonly { readonly code: string; readonly level: string }[];
+    expect(findings.map(({ code, level }) => `${level} ${code}`)).toEqual(['Warning IST0162', 'Info IST0102']);
     expect((await periplus('analyze', '-f', config, '--fail-on', 'warning')).code).toBe(1);
-    expect((await periplus('analyze', '-f', config)).out).toMatch(/^SEVERITY +OBJECT +WHERE +MESSAGE\n/);
+    const { out: table, err } = await periplus('analyze', config, '-o', 'table');
+    expect(table).toMatch(/^LEVEL +CODE +OBJECT +WHERE +MESSAGE\n/);
+    expect(err).toContain('24 objects in 5 files: 1 warning, 1 note');
   });
   test('prints line and column of a mistake in a file', async () => {
     const file = join(samples.folder, 'wrong.yaml');
@@ -272,26 +273,29 @@ spec:
     );
     const { code, out } = await periplus('analyze', '-f', file, '-o', 'json');
     expect(code).toBe(1);
-    const findings = JSON.parse(out) as readonly { readonly where: string; readonly message: string }[];
-    expect(findings.map(({ where, message }) => `${where} ${message}`)).toEqual([
-      expect.stringMatching(/wrong\.yaml:10:41 metadata\.name: /),
+    const findings = JSON.parse(out) as readonly { readonly reference: string; readonly message: string }[];
+    expect(findings.map(({ reference, message }) => `${reference} ${message}`)).toEqual([
+      expect.stringMatching(/wrong\.yaml:10:41 Schema validation error: metadata\.name: /),
+      expect.stringMatching(
+        /wrong\.yaml:8:46 Schema validation error: spec\.http\[0\]\.route\[0\]\.destination\.port\.number: /,
+      ),
+      expect.stringMatching(/wrong\.yaml:7:7 Schema validation error: spec\.http\[0\]\.timeout: /),
       expect.stringMatching(/wrong\.yaml:11:1 expected a Kubernetes object/),
-      expect.stringMatching(/wrong\.yaml:7:7 spec\.http\[0\]\.timeout: /),
-      expect.stringMatching(/wrong\.yaml:8:46 spec\.http\[0\]\.route\[0\]\.destination\.port\.number: /),
     ]);
   });
-  test('warns of kinds of other projects', async () => {
+  test('notes kinds of other projects', async () => {
     const file = join(samples.folder, 'foreign.yaml');
     writeFileSync(file, 'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\n');
     const { code, out } = await periplus('analyze', '-f', file, '-o', 'json');
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject([{ severity: 'warning', code: 'foreign' }]);
-    expect((await periplus('analyze', '-f', file, '--fail-on', 'warning')).code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject([{ level: 'Info', code: 'PER0003' }]);
+    expect((await periplus('analyze', '-f', file, '--fail-on', 'info')).code).toBe(1);
   });
   test('lists findings of a journal at a position', async () => {
     const path = samples.path('bookinfo-day');
-    const { code, out } = await periplus('analyze', '-j', path, '--at', '1');
-    expect([code, out]).toEqual([0, 'nothing found\n']);
+    const { code, out, err } = await periplus('analyze', '-j', path, '--at', '1');
+    expect([code, out]).toEqual([0, '']);
+    expect(err).toContain('0 objects at event 1');
     expect((await periplus('analyze', '-j', path, '-o', 'yaml', '--fail-on', 'none')).code).toBe(0);
   });
   test.each([
