@@ -106,7 +106,8 @@ module.exports = {
     },
     {
       name: 'offline-serves-nobody',
-      comment: 'what replays and inspects without a server knows the core, analysis, the journal, xds and how files are parsed',
+      comment:
+        'what replays and inspects without a server knows the core, analysis, the journal, xds and how files are parsed',
       severity: 'error',
       from: { path: '^src/offline/' },
       to: {
