@@ -1,4 +1,4 @@
-// Values of annotations that the injector reads: what is wrong with one, in our words.
+// Values of annotations that the injector reads: the problem of one, in our words.
 // Source: Istio pkg/kube/inject/validate.go (AnnotationValidation), pkg/util/net (ValidateInterfaceNames).
 
 import { isLeft } from 'fp-ts/lib/Either.js';

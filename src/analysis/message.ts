@@ -1,4 +1,4 @@
-// A message of an analyzer: what is wrong with which object, where in it. Pure data; the commands and the debug page
+// A message of an analyzer: the mistake, the object, the place in it. Pure data; the commands and the debug page
 // print it.
 //
 // The order and the text are istioctl's: sorted by cluster, level, code, object and text, each text once.

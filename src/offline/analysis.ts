@@ -1,7 +1,7 @@
 // Analysis of files or of a state as plain data: every message with its object and place, and how much was looked at.
 //
 // istioctl's analyzers come first; what the state itself knows (refused objects, dangling references, policies that
-// cannot be enforced) is added where they say nothing of the same field. Printing is the commands' business.
+// cannot be enforced) is added where no analyzer reports the same field. Printing is the commands' business.
 
 import { type Analysis, type AnalysisOptions, analyze } from '../analysis/analyze.ts';
 import type { Analyzer } from '../analysis/analyzer.ts';

@@ -2,7 +2,7 @@
 // that the injector would refuse.
 //
 // Source: Istio pkg/config/analysis/analyzers/annotations/annotations.go, maturity/maturity.go, pkg/kube/inject/validate.go
-// (AnnotationValidation). What is wrong with a value is said in our words.
+// (AnnotationValidation). The problem of a value is told in our words.
 
 import type { Analyzer } from '../analyzer.ts';
 import { isIstioAnnotation, istioAnnotations, SET_BY_ISTIO } from '../annotation-table.ts';

@@ -76,7 +76,7 @@ spec: {host: cart, subsets: [{name: one, labels: {version: v1}}, {name: two, lab
       'IST0173 DestinationRule shop/cart: The Subset two defined in',
     ]);
     const withoutWorkload = text.replace(/apiVersion: apps[\s\S]*?---/, '');
-    expect(said(withoutWorkload), 'without any pod nothing is said of subsets').toEqual([]);
+    expect(said(withoutWorkload), 'without any pod no subset is reported').toEqual([]);
   });
 
   test.each([
