@@ -2,22 +2,16 @@
 // Source: Istio pilot/pkg/networking/core/accesslog.go, pilot/pkg/model/telemetry_logging.go.
 //
 // Telemetry decides, and where it leaves no provider the mesh's own settings (`accessLogFile`,
-// `enableEnvoyAccessLogService`) do. A provider that is switched off still counts as a decision; a Telemetry with
-// entries only for the other mode does not. Istio has both rules.
+// `enableEnvoyAccessLogService`) do. A provider that is switched off still counts as a decision if it could log now. As
+// soon as any entry exists, the mesh's default providers count only where an entry refers to them, by name or by naming
+// none: an entry for one mode alone leaves them out for the other mode too.
 
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { compareText } from '../../model/object.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
 import type { AccessLogging, MeshConfig_ExtensionProvider } from '../../schema/istio-types.gen.ts';
 import { providerCluster } from './provider-cluster.ts';
-import {
-  defaultProviders,
-  extensionProvider,
-  modeMatches,
-  providerNames,
-  providersInScope,
-  telemetryLevels,
-} from './telemetry.ts';
+import { defaultProviders, extensionProvider, modeMatches, providerNames, telemetryLevels } from './telemetry.ts';
 import type { TrafficClass } from './traffic-class.ts';
 
 /** What to write; the default of each format is Istio's, made by the generator. */
@@ -99,39 +93,34 @@ interface Choice {
   filter?: string;
 }
 
-/** The providers that Telemetry leaves in force; undefined if the mesh's settings decide. */
+/** The logs of the providers that Telemetry leaves in force; undefined if the mesh's settings decide. */
 function fromTelemetry(reader: ProxyReader, traffic: TrafficClass): readonly AccessLogSpec[] | undefined {
-  const levels = reader.get(telemetryLevels, '').map(level => level.accessLogging ?? []);
+  const levels = reader.get(telemetryLevels, '').flatMap(({ accessLogging = [] }) => {
+    return accessLogging.length === 0 ? [] : [accessLogging];
+  });
   const defaults = defaultProviders(reader, 'accessLogging');
-  if (defaults.length === 0 && levels.every(level => level.length === 0)) return undefined;
-  const chosen = chooseProviders(defaults, levels, traffic);
-  if (chosen.size === 0) return undefined;
-  const logs: AccessLogSpec[] = [];
-  let known = 0;
-  for (const [name, choice] of [...chosen].sort((a, b) => compareText(a[0], b[0]))) {
-    const definition = extensionProvider(reader, name);
-    if (definition === undefined) continue;
-    if (!choice.enabled) {
-      known++;
-      continue;
-    }
-    const log = ofProvider(reader, definition as MeshConfig_ExtensionProvider);
-    if (log === undefined) continue;
-    known++;
-    logs.push(choice.filter === undefined ? log : { ...log, filter: choice.filter });
+  const found: (readonly [name: string, choice: Choice, log: AccessLogSpec])[] = [];
+  for (const [name, choice] of chooseProviders(defaults, levels, traffic)) {
+    const definition = extensionProvider(reader, name) as MeshConfig_ExtensionProvider | undefined;
+    const log = definition === undefined ? undefined : ofProvider(reader, definition);
+    if (log !== undefined) found.push([definition?.name ?? '', choice, log]);
   }
-  return known === 0 ? undefined : logs;
+  if (found.length === 0) return undefined;
+  return found
+    .filter(([, { enabled }]) => enabled)
+    .sort((a, b) => compareText(a[0], b[0]))
+    .map(([, { filter }, log]) => (filter === undefined ? log : { ...log, filter }));
 }
 
+/** By the names that refer to them. Without any entry these are the defaults; with entries they count by reference. */
 function chooseProviders(
   defaults: readonly string[],
   levels: readonly (readonly AccessLogging[])[],
   traffic: TrafficClass,
 ): ReadonlyMap<string, Choice> {
-  const scope = providersInScope(defaults, levels, traffic);
   const chosen = new Map<string, Choice>();
-  for (const name of defaults) if (scope.has(name)) chosen.set(name, { enabled: true });
-  const filters = new Map<string, string>();
+  if (levels.length === 0) for (const name of defaults) chosen.set(name, { enabled: true });
+  const { scope, filters } = inScope(defaults, levels, traffic);
   let names: readonly string[] = defaults;
   for (const entry of levels.flat()) {
     const own = providerNames(entry);
@@ -139,12 +128,36 @@ function chooseProviders(
     if (!modeMatches(entry.match?.mode, traffic)) continue;
     for (const name of names) {
       if (!scope.has(name)) continue;
-      const expression = entry.filter?.expression;
-      if (expression !== undefined && expression !== '') filters.set(name, expression);
-      chosen.set(name, { enabled: entry.disabled !== true, filter: filters.get(name) });
+      chosen.set(name, entry.disabled === true ? { enabled: false } : { enabled: true, filter: filters.get(name) });
     }
   }
   return chosen;
+}
+
+/**
+ * The providers that count: the defaults, replaced level by level by those that the fitting entries of a level name.
+ * And the filter of each: that of the last fitting entry that names it, or none. An entry that names no provider has no
+ * filter.
+ */
+function inScope(
+  defaults: readonly string[],
+  levels: readonly (readonly AccessLogging[])[],
+  traffic: TrafficClass,
+): { readonly scope: ReadonlySet<string>; readonly filters: ReadonlyMap<string, string | undefined> } {
+  let scope: ReadonlySet<string> = new Set(defaults);
+  const filters = new Map<string, string | undefined>();
+  for (const level of levels) {
+    const named = new Set<string>();
+    for (const entry of level) {
+      if (!modeMatches(entry.match?.mode, traffic)) continue;
+      for (const name of providerNames(entry)) {
+        named.add(name);
+        filters.set(name, entry.filter === undefined ? undefined : (entry.filter.expression ?? ''));
+      }
+    }
+    if (named.size > 0) scope = named;
+  }
+  return { scope, filters };
 }
 
 function ofProvider(reader: ProxyReader, definition: MeshConfig_ExtensionProvider): AccessLogSpec | undefined {

@@ -1,19 +1,15 @@
 // Which standard metrics a proxy reports, for each class of traffic.
-// Source: Istio pilot/pkg/model/telemetry.go.
+// Source: Istio pilot/pkg/model/telemetry.go (mergeMetrics, generateStatsConfig).
 // Only providers of type Prometheus are reported by the proxy itself, through the filter `istio.stats`.
+//
+// Invariant: `disabled` for all metrics is a switch of the mode, not ten disabled metrics. Any later override of the
+// mode turns the switch, and what was recorded before it counts again.
 
 import { isObject } from '../../base/json.ts';
 import { compareText } from '../../model/object.ts';
 import type { Query } from '../../query/reader.ts';
 import type { Metrics, MetricsOverrides } from '../../schema/istio-types.gen.ts';
-import {
-  defaultProviders,
-  extensionProvider,
-  modeMatches,
-  providerNames,
-  providersInScope,
-  telemetryLevels,
-} from './telemetry.ts';
+import { defaultProviders, extensionProvider, modeMatches, providerNames, telemetryLevels } from './telemetry.ts';
 import { reportsAs, type TrafficClass } from './traffic-class.ts';
 
 export interface MetricOverride {
@@ -32,49 +28,62 @@ export interface StatsSpec {
 
 /** Telemetry's names of the metrics and those of the filter. */
 const metricNames: Readonly<Record<string, string>> = {
+  GRPC_REQUEST_MESSAGES: 'request_messages_total',
+  GRPC_RESPONSE_MESSAGES: 'response_messages_total',
   REQUEST_COUNT: 'requests_total',
   REQUEST_DURATION: 'request_duration_milliseconds',
   REQUEST_SIZE: 'request_bytes',
   RESPONSE_SIZE: 'response_bytes',
-  TCP_OPENED_CONNECTIONS: 'tcp_connections_opened_total',
   TCP_CLOSED_CONNECTIONS: 'tcp_connections_closed_total',
-  TCP_SENT_BYTES: 'tcp_sent_bytes_total',
+  TCP_OPENED_CONNECTIONS: 'tcp_connections_opened_total',
   TCP_RECEIVED_BYTES: 'tcp_received_bytes_total',
-  GRPC_REQUEST_MESSAGES: 'request_messages_total',
-  GRPC_RESPONSE_MESSAGES: 'response_messages_total',
+  TCP_SENT_BYTES: 'tcp_sent_bytes_total',
 };
+const ALL_METRICS = 'ALL_METRICS';
 
 /** Argument: the class of traffic. One spec for each provider that is on; a proxy has one stats filter a provider. */
 export const stats: Query<TrafficClass, readonly StatsSpec[]> = {
   name: 'select/stats',
   run: (reader, traffic) => {
     const defaults = defaultProviders(reader, 'metrics');
-    const levels = reader.get(telemetryLevels, '').map(level => level.metrics ?? []);
-    const scope = providersInScope(defaults, levels, traffic);
+    const entries = reader.get(telemetryLevels, '').flatMap(level => level.metrics ?? []);
     const specs: StatsSpec[] = [];
-    for (const name of [...scope].sort(compareText)) {
+    for (const name of providersInScope(defaults, entries)) {
       const provider = extensionProvider(reader, name);
       if (provider === undefined || !isObject(provider.prometheus)) continue;
-      const spec = statsSpec(name, defaults, levels.flat(), traffic);
+      const spec = statsSpec(name, defaults, entries, traffic);
       if (spec !== undefined) specs.push(spec);
     }
     return specs;
   },
 };
 
+/** Those of the last entry that names any, else the defaults; by name. */
+function providersInScope(defaults: readonly string[], entries: readonly Metrics[]): readonly string[] {
+  const named = entries.map(providerNames).filter(names => names.length > 0);
+  return [...new Set(named.at(-1) ?? defaults)].sort(compareText);
+}
+
 interface Override {
   disabled: boolean;
   readonly tags: Map<string, { readonly remove: boolean; readonly value: string }>;
 }
 
-/** Undefined if every metric is off. */
+/** What the entries say of the metrics of one mode. */
+interface Merged {
+  off: boolean;
+  /** By Telemetry's name, or the custom one. */
+  readonly overrides: Map<string, Override>;
+}
+
+/** Undefined if the mode is off. */
 function statsSpec(
   provider: string,
   defaults: readonly string[],
   entries: readonly Metrics[],
   traffic: TrafficClass,
 ): StatsSpec | undefined {
-  const overrides = new Map<string, Override>();
+  const merged: Merged = { off: false, overrides: new Map() };
   let names = defaults;
   let reportingInterval: unknown;
   for (const entry of entries) {
@@ -82,43 +91,40 @@ function statsSpec(
     if (own.length > 0) names = own;
     if (!names.includes(provider)) continue;
     if (entry.reportingInterval !== undefined) reportingInterval = entry.reportingInterval;
-    for (const override of entry.overrides ?? []) applyOverride(overrides, override, traffic);
-  }
-  const known = Object.values(metricNames);
-  if (known.every(name => overrides.get(name)?.disabled === true)) return undefined;
-  return { overrides: [...overrides].sort(byName).map(([name, override]) => shown(name, override)), reportingInterval };
-}
-
-function applyOverride(overrides: Map<string, Override>, override: MetricsOverrides, traffic: TrafficClass): void {
-  if (!modeMatches(override.match?.mode, traffic)) return;
-  for (const name of metricsOf(override)) {
-    const current = overrides.get(name) ?? { disabled: false, tags: new Map() };
-    overrides.set(name, current);
-    if (override.disabled !== undefined) current.disabled = override.disabled;
-    for (const [tag, change] of Object.entries(override.tagOverrides ?? {})) {
-      current.tags.set(tag, { remove: change.operation === 'REMOVE', value: change.value ?? '' });
+    for (const override of entry.overrides ?? []) {
+      if (modeMatches(override.match?.mode, traffic)) applyOverride(merged, override);
     }
   }
+  if (merged.off) return undefined;
+  const overrides = [...merged.overrides].sort(byName).map(([name, override]) => shown(name, override));
+  return { overrides, reportingInterval };
 }
 
-function metricsOf(override: MetricsOverrides): readonly string[] {
-  const match = override.match;
-  if (match?.customMetric !== undefined && match.customMetric !== '') return [match.customMetric];
-  const metric = match?.metric ?? 'ALL_METRICS';
-  const name = metricNames[metric];
-  return name === undefined ? Object.values(metricNames) : [name];
+function applyOverride(merged: Merged, override: MetricsOverrides): void {
+  const { match: { metric = ALL_METRICS, customMetric } = {}, disabled, tagOverrides = {} } = override;
+  merged.off = customMetric === undefined && metric === ALL_METRICS && disabled === true;
+  if (merged.off) return;
+  const all = customMetric === undefined && metric === ALL_METRICS;
+  for (const name of all ? Object.keys(metricNames) : [customMetric ?? metric]) {
+    const current = merged.overrides.get(name) ?? { disabled: false, tags: new Map() };
+    merged.overrides.set(name, current);
+    if (disabled !== undefined) current.disabled = disabled;
+    for (const [tag, { operation, value = '' }] of Object.entries(tagOverrides)) {
+      current.tags.set(tag, { remove: operation === 'REMOVE', value });
+    }
+  }
 }
 
 function byName(a: readonly [string, unknown], b: readonly [string, unknown]): number {
   return compareText(a[0], b[0]);
 }
 
+/** A metric that is dropped keeps its tags. */
 function shown(name: string, override: Override): MetricOverride {
-  if (override.disabled) return { name, drop: true, dimensions: {}, tagsToRemove: [] };
   const tags = [...override.tags].sort(byName);
   return {
-    name,
-    drop: false,
+    name: Object.hasOwn(metricNames, name) ? metricNames[name]! : name,
+    drop: override.disabled,
     dimensions: Object.fromEntries(tags.filter(([, tag]) => !tag.remove).map(([tag, { value }]) => [tag, value])),
     tagsToRemove: tags.filter(([, tag]) => tag.remove).map(([tag]) => tag),
   };

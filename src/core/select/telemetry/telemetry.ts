@@ -55,23 +55,6 @@ export function modeMatches(mode: string | undefined, traffic: TrafficClass): bo
   return mode === undefined || mode === 'CLIENT_AND_SERVER' || mode === reportsAs(traffic);
 }
 
-/**
- * The providers in scope: the defaults, replaced level by level by the union of the providers in the matching entries
- * of a level.
- */
-export function providersInScope(
-  defaults: readonly string[],
-  levels: readonly (readonly ProviderEntry[])[],
-  traffic: TrafficClass,
-): ReadonlySet<string> {
-  let names: ReadonlySet<string> = new Set(defaults);
-  for (const entries of levels) {
-    const level = entries.filter(entry => modeMatches(entry.match?.mode, traffic)).flatMap(providerNames);
-    if (level.length > 0) names = new Set(level);
-  }
-  return names;
-}
-
 export function providerNames(entry: ProviderEntry): readonly string[] {
   return (entry.providers ?? []).map(ref => ref.name ?? '');
 }

@@ -106,7 +106,8 @@ function applyEntry(reader: ProxyReader, result: Configured, entry: TelemetryTra
   const [name] = providerNames(entry);
   if (name !== undefined) result.provider = extensionProvider(reader, name) as MeshConfig_ExtensionProvider;
   if (entry.disableSpanReporting !== undefined) result.disabled = entry.disableSpanReporting;
-  if (Object.keys(entry.customTags ?? {}).length > 0) {
+  // An empty map is a value: it takes the tags of earlier entries away.
+  if (entry.customTags !== undefined) {
     result.customTags = entry.customTags as unknown as Readonly<Record<string, JsonObject>>;
   }
   if (entry.randomSamplingPercentage !== undefined) result.randomSampling = entry.randomSamplingPercentage;
