@@ -93,6 +93,12 @@ module.exports = {
       '^src/admission/template/',
       ['^src/core/base/', pureLibraries],
     ),
+    only(
+      'injection-is-pure',
+      'injection and its templates import the core and the template engine',
+      '^src/admission/(inject|templates)/',
+      ['^src/core/', '^src/admission/', pureLibraries],
+    ),
     {
       name: 'adapters-are-thin',
       comment:

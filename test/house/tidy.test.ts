@@ -14,6 +14,8 @@ const PURE = [
   'src/oracle/',
   'src/admission/template/',
   'src/analysis/',
+  'src/admission/templates/',
+  'src/admission/inject/',
 ];
 const LINES_MAX = 400;
 

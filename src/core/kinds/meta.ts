@@ -219,6 +219,7 @@ function projectAnnotations(annotations: Json | undefined): Json | undefined {
 
 const MEANINGFUL: readonly string[] = [
   'istio.io/',
+  'openshift.io/sa.scc.',
   'gateway.networking.k8s.io/',
   'kubernetes.io/ingress.class',
   'ingressclass.kubernetes.io/',

@@ -24,6 +24,8 @@ export const featureDefaults = {
   ENABLE_MCS_CLUSTER_LOCAL: false,
   ENABLE_MCS_HOST: false,
   ENABLE_MCS_SERVICE_DISCOVERY: false,
+  /** auto, true or false: sidecars as init containers. */
+  ENABLE_NATIVE_SIDECARS: 'auto',
   ENABLE_PROXY_FIND_POD_BY_IP: false,
   ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY: true,
   ENABLE_TLS_ON_SIDECAR_INGRESS: false,
@@ -89,6 +91,8 @@ export const featureDefaults = {
   PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY: true,
   PILOT_TRACE_SAMPLING: 1,
   PILOT_UNIFIED_SIDECAR_SCOPE: true,
+  /** openshift: proxies run as a user of the namespace's range. */
+  PLATFORM: '',
   PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES: true,
   RESOLVE_HOSTNAME_GATEWAYS: true,
 } as const;

@@ -1,4 +1,4 @@
-// Node: labels (topology) from the metadata, and its addresses.
+// Node: labels (topology) from the metadata, its addresses, and the version of its kubelet.
 
 import type { JsonObject } from '../../base/json.ts';
 import { kubernetesKind } from './kubernetes-kind.ts';
@@ -6,10 +6,15 @@ import { kubernetesKind } from './kubernetes-kind.ts';
 export interface NodeData {
   /** status.addresses, in the order given. Types: InternalIP, ExternalIP, Hostname, InternalDNS, ExternalDNS. */
   readonly addresses: readonly { readonly type: string; readonly address: string }[];
+  /** status.nodeInfo.kubeletVersion, e.g. v1.33.1; '' if unknown. */
+  readonly kubeletVersion: string;
 }
 
 interface Decoded {
-  readonly status?: { readonly addresses?: readonly { readonly type?: string; readonly address?: string }[] };
+  readonly status?: {
+    readonly addresses?: readonly { readonly type?: string; readonly address?: string }[];
+    readonly nodeInfo?: { readonly kubeletVersion?: string };
+  };
 }
 
 declare module '../../model/kind.ts' {
@@ -26,7 +31,11 @@ export const node = kubernetesKind<'Node', Decoded>({
   clusterScoped: true,
   messages: {
     Object: [{ name: 'status', type: { message: 'Status' } }],
-    Status: [{ name: 'addresses', type: { message: 'Address' }, repeated: true }],
+    Status: [
+      { name: 'addresses', type: { message: 'Address' }, repeated: true },
+      { name: 'nodeInfo', type: { message: 'NodeInfo' } },
+    ],
+    NodeInfo: [{ name: 'kubeletVersion', type: 'string' }],
     Address: [
       { name: 'type', type: 'string' },
       { name: 'address', type: 'string' },
@@ -34,6 +43,7 @@ export const node = kubernetesKind<'Node', Decoded>({
   },
   flatten: decoded => ({
     addresses: (decoded.status?.addresses ?? []).map(({ type = '', address = '' }) => ({ type, address })),
+    kubeletVersion: decoded.status?.nodeInfo?.kubeletVersion ?? '',
   }),
   narrow: withoutEmptyStatus,
 });

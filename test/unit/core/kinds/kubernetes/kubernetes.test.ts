@@ -267,7 +267,10 @@ describe('of the other kinds,', () => {
     });
     expect(decodedOf('Namespace', of('Namespace', { status: { phase: 'Active' } }))).toEqual({});
     const addresses = [{ type: 'InternalIP', address: '172.18.0.2' }];
-    expect(decodedOf('Node', of('Node', { status: { addresses, capacity: { cpu: '2' } } }))).toEqual({ addresses });
+    expect(decodedOf('Node', of('Node', { status: { addresses, capacity: { cpu: '2' } } }))).toEqual({
+      addresses,
+      kubeletVersion: '',
+    });
     expect(definitions.Node.project(of('Node', { status: { conditions: [{ type: 'Ready' }] } }))).toEqual(
       definitions.Node.project(of('Node', {})),
     );

@@ -1,0 +1,96 @@
+// Annotations of a pod that are checked before anything is rendered: one bad value refuses the pod.
+// Source: Istio pkg/kube/inject/validate.go, AnnotationValidation.
+
+import { isLeft } from 'fp-ts/lib/Either.js';
+import { goBoolean } from '../../core/base/go-boolean.ts';
+import { isCidr } from '../../core/base/ip.ts';
+import { readYaml } from '../../core/base/yaml.ts';
+import { decodeIstio } from '../../core/schema/istio.ts';
+import type { Texts } from './pod.ts';
+
+/** Undefined: the value is fine. */
+type Check = (value: string) => string | undefined;
+
+const UINT32_MAX = 0xffff_ffff;
+const QUANTITY = /^[+-]?(?:[0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i)?$/;
+const INTERFACE_CHARS_MAX = 15;
+
+const uint32: Check = value => {
+  const sound = /^[0-9]{1,10}$/.test(value) && Number(value) <= UINT32_MAX;
+  return sound ? undefined : 'expected a number from 0 to 4294967295';
+};
+const ports: Check = value => {
+  const bad = split(value).find(part => !/^[0-9]{1,5}$/.test(part) || Number(part) > 65_535);
+  return bad === undefined ? undefined : `port ${bad} is none`;
+};
+const ranges =
+  (parameter: string): Check =>
+  value => {
+    const bad = split(value).find(part => !isCidr(part));
+    return bad === undefined ? undefined : `${parameter} invalid: ${bad} is no CIDR range`;
+  };
+const orAll =
+  (check: Check): Check =>
+  value =>
+    value === '*' ? undefined : check(value);
+const quantity: Check = value => (QUANTITY.test(value) ? undefined : 'expected a quantity');
+const always: Check = () => undefined;
+
+const CHECKS: ReadonlyMap<string, Check> = new Map([
+  [
+    'sidecar.istio.io/interceptionMode',
+    value => (['REDIRECT', 'TPROXY', 'NONE'].includes(value) ? undefined : 'expected REDIRECT, TPROXY or NONE'),
+  ],
+  ['status.sidecar.istio.io/port', ports],
+  ['readiness.status.sidecar.istio.io/initialDelaySeconds', uint32],
+  ['readiness.status.sidecar.istio.io/periodSeconds', uint32],
+  ['readiness.status.sidecar.istio.io/failureThreshold', uint32],
+  ['traffic.sidecar.istio.io/includeOutboundIPRanges', orAll(ranges('includeIPRanges'))],
+  ['traffic.sidecar.istio.io/excludeOutboundIPRanges', ranges('excludeIPRanges')],
+  ['traffic.sidecar.istio.io/includeInboundPorts', orAll(ports)],
+  ['traffic.sidecar.istio.io/excludeInboundPorts', ports],
+  ['traffic.sidecar.istio.io/excludeOutboundPorts', ports],
+  ['traffic.sidecar.istio.io/excludeInterfaces', always],
+  ['traffic.sidecar.istio.io/kubevirtInterfaces', always],
+  [
+    'istio.io/reroute-virtual-interfaces',
+    value => {
+      const bad = split(value).find(part => part.length > INTERFACE_CHARS_MAX);
+      return bad === undefined ? undefined : `interface ${bad} has more than ${INTERFACE_CHARS_MAX} characters`;
+    },
+  ],
+  [
+    'prometheus.istio.io/merge-metrics',
+    value => (goBoolean(value) === undefined ? 'expected true or false' : undefined),
+  ],
+  ['proxy.istio.io/config', proxyConfig],
+  ['sidecar.istio.io/proxyCPU', quantity],
+  ['sidecar.istio.io/proxyCPULimit', quantity],
+  ['sidecar.istio.io/proxyMemory', quantity],
+  ['sidecar.istio.io/proxyMemoryLimit', quantity],
+]);
+
+/** Undefined: all are fine. */
+export function annotationFault(annotations: Texts): string | undefined {
+  for (const [name, check] of CHECKS) {
+    const value = annotations[name];
+    if (value === undefined) continue;
+    const why = check(value);
+    if (why !== undefined) return `invalid value '${value}' for annotation '${name}': ${why}`;
+  }
+  return undefined;
+}
+
+function split(value: string): readonly string[] {
+  return value
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '');
+}
+
+function proxyConfig(value: string): string | undefined {
+  const yaml = readYaml(value);
+  if (isLeft(yaml)) return yaml.left;
+  const decoded = decodeIstio('istio.mesh.v1alpha1.ProxyConfig', yaml.right ?? {}, '', { ignoreUnknown: true });
+  return isLeft(decoded) ? decoded.left.map(({ path, message }) => `${path} ${message}`).join('; ') : undefined;
+}
