@@ -27,7 +27,7 @@ const coreFloors = [
   ['select'],
   ['wishes', 'handlers'],
   ['fold'],
-  ['stores'],
+  ['stores', 'clusters'],
 ];
 
 const coreFloorRules = coreFloors

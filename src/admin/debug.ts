@@ -44,6 +44,12 @@ export interface DebugParts {
       readonly troubles: readonly string[];
       readonly unreadable: readonly { readonly since: number }[];
     }[];
+    /** Remote clusters. */
+    readonly clusters: () => readonly {
+      readonly id: string;
+      readonly secretName: string;
+      readonly syncStatus: string;
+    }[];
   };
 }
 
@@ -61,6 +67,7 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
       }),
     ],
     ['/version', () => text(`${VERSION}\n`)],
+    ['/debug/clusterz', () => json(clusterz(parts))],
     ['/debug/syncz', query => synczPage(parts, query.get('at'))],
     ['/debug/connections', () => largeJson(parts.xds.connections().map(connection))],
     ['/debug/configz', () => largeJson(configz(parts.world.state))],
@@ -73,6 +80,14 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
   ];
   const list = routes.map(([path]) => path).sort();
   return new Map([...routes, ['/debug/list', () => json(list)], ['/debug', () => text(`${list.join('\n')}\n`)]]);
+}
+
+/** The own cluster first. As istiod has it, for `istioctl remote-clusters`. */
+function clusterz({ world, sources }: DebugParts): Json {
+  const id = world.state.settings.clusterId;
+  const own = sources.report().filter(({ source }) => source.endsWith(`/${id}`));
+  const syncStatus = own.every(({ synced }) => synced) ? 'synced' : 'syncing';
+  return [{ id, secretName: '', syncStatus }, ...sources.clusters()] as unknown as Json;
 }
 
 function readiness({ sources }: DebugParts): Answer {

@@ -35,6 +35,7 @@ import { expectedProxies } from './expected-proxies.ts';
 import { collectGarbage, growHeapSlowly } from './garbage.ts';
 import type { Log } from './log.ts';
 import { type OpenedIdentity, prepareIdentity } from './open-identity.ts';
+import { openRemoteClusters } from './open-remote-clusters.ts';
 import { RecordedStore } from './recorded-store.ts';
 import { Reporter } from './reporter.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
@@ -121,7 +122,8 @@ async function start(
     adapters.map(({ source }) => source),
   );
   const written = new RecordedStore(world, `store/${options.settings.clusterId}`);
-  const sources = new Sources({ adapters, state: world.state, asOf, clock, log });
+  const remote = openRemoteClusters(options, { world, clock, log, registry: metrics.registry });
+  const sources = new Sources({ adapters, state: world.state, asOf, clock, log, remote });
   const reporter = new Reporter(log, adapters);
   const engine = new Engine(resourceSources);
   const warmUp = new WarmUp({
@@ -136,7 +138,7 @@ async function start(
   const ready = (): boolean => sources.ready && warmUp.done;
   const host = xdsHost({ world, clock, log, metrics, reporter, engine, ready });
   const limits = limitsOf(options);
-  const identity = await prepared?.begin({ world, metrics, ready });
+  const identity = await prepared?.begin({ world, metrics, ready, callOf: id => remote.callOf(id) });
   const schedule = scheduleSettings(process.env);
   const xds = new XdsServer({ host, engine, limits, schedule, ...identity?.ofServer });
   closers.push(() => xds.stop(options.shutdownMs));
@@ -154,7 +156,7 @@ async function start(
   closers.push(startSweeping({ world, engine, warmUp, history, metrics, crowded }));
 
   const readiness = (): Readiness => warmUp.readiness(sources.readiness());
-  const sourceStatus = { readiness, report: () => sources.report() };
+  const sourceStatus = { readiness, report: () => sources.report(), clusters: () => remote.rows() };
   const parts = { world, journal, history, engine, xds, metrics, sources: sourceStatus };
   const ports = await openPorts(options, parts, log, closers, identity);
   closers.push(() => sources.stop());

@@ -48,6 +48,8 @@ export interface IdentityParts {
   readonly record: (facts: readonly Unrecorded[]) => Promise<unknown>;
   /** Undefined: there is no cluster. */
   readonly call: ClusterCall | undefined;
+  /** To a remote cluster; undefined: there is no such cluster. */
+  readonly callOf: (cluster: string) => ClusterCall | undefined;
 }
 
 const RETRY_MS_MIN = 1_000;
@@ -227,7 +229,7 @@ function trustDomainIn(state: State): string {
   return typeof domain === 'string' && domain !== '' ? domain : 'cluster.local';
 }
 
-function authenticatorsOf({ options, state, clock, call }: IdentityParts): readonly Authenticator[] {
+function authenticatorsOf({ options, state, clock, call, callOf: remote }: IdentityParts): readonly Authenticator[] {
   const { settings, tokenCheck } = options;
   const trustDomain = (): string => trustDomainIn(state());
   const { clusterId: own, clusterAliases: aliases } = state().settings;
@@ -243,7 +245,7 @@ function authenticatorsOf({ options, state, clock, call }: IdentityParts): reado
   if (tokenCheck === 'keys' || options.tokenKeys !== undefined) {
     found.push(tokenKeys({ clusters, keysOf, audiences, accounts: accountsOf(state), trustDomain, now }));
   } else if (call !== undefined) {
-    const callOf = (cluster: string): ClusterCall | undefined => (cluster === own ? call : undefined);
+    const callOf = (cluster: string): ClusterCall | undefined => (cluster === own ? call : remote(cluster));
     found.push(tokenReview({ clusters, callOf, audiences, trustDomain }));
   }
   if (settings.trustedGatewayCidrs.length > 0) found.push(forwarded(settings.trustedGatewayCidrs));

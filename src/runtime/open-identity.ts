@@ -47,6 +47,8 @@ interface Around {
   readonly world: World;
   readonly metrics: Metrics;
   readonly ready: () => boolean;
+  /** To the API server of a remote cluster; undefined: there is no such cluster. */
+  readonly callOf: (cluster: string) => ClusterCall | undefined;
 }
 
 /** Undefined: it is not wanted. */
@@ -78,9 +80,19 @@ export async function prepareIdentity(
   let identity: Identity | undefined;
   return {
     adapters: [...found, authorities, ...access],
-    begin: async ({ world, metrics, ready }) => {
+    begin: async ({ world, metrics, ready, callOf }) => {
       recorder.record = facts => world.record(facts);
-      const parts = { options, clock, log, metrics, ready, state: () => world.state, record, call: cluster?.call };
+      const parts = {
+        options,
+        clock,
+        log,
+        metrics,
+        ready,
+        state: () => world.state,
+        record,
+        call: cluster?.call,
+        callOf,
+      };
       const opened = identityOf(parts);
       identity = opened;
       opened.onAuthority(authority => {

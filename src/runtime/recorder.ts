@@ -8,6 +8,7 @@ import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
 import { type JournalOptions, openWorld, retentionOf, startSources } from './control-plane.ts';
 import type { Log } from './log.ts';
+import { openRemoteClusters } from './open-remote-clusters.ts';
 import { Reporter } from './reporter.ts';
 import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
 import { Sources } from './sources.ts';
@@ -32,7 +33,8 @@ export async function startRecorder(
   const adapters = await openAdapters(options, clock, log, VERSION);
   const { journal, world, snapshot, asOf } = await openWorld(options, clock, log);
   const snapshotter = new Snapshotter(journal, snapshot, log, SNAPSHOT_EVENTS, retentionOf(options, clock));
-  const sources = new Sources({ adapters, state: world.state, asOf, clock, log });
+  const remote = openRemoteClusters(options, { world, clock, log });
+  const sources = new Sources({ adapters, state: world.state, asOf, clock, log, remote });
   const reporter = new Reporter(log, adapters);
   world.listen({
     onFolded: (state: State, _request: unknown, effects: readonly Effect[]) => {

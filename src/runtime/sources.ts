@@ -13,6 +13,20 @@ export interface SourcesOptions {
   readonly asOf: number;
   readonly clock: Clock;
   readonly log: Log;
+  readonly remote?: RemoteSources;
+}
+
+/** Sources that come and go while the process runs: remote clusters. */
+export interface RemoteSources {
+  /** Nothing of them holds back the first readiness. */
+  isReady(): boolean;
+  becameReady(): void;
+  isRemote(source: string): boolean;
+  report(): readonly SourceReport[];
+  /** Removes what the journal has of clusters that are not wanted any more. */
+  removeOrphans(): void;
+  stop(): Promise<void>;
+  onChange: () => void;
 }
 
 export interface SourceReport extends SourceStatus {
@@ -40,12 +54,21 @@ export class Sources {
     this.#fromJournal = new Set(known);
     for (const source of options.state.synced.keys()) {
       if (options.adapters.some(adapter => adapter.source === source)) continue;
+      if (options.remote?.isRemote(source) === true) continue;
       options.log('warn', `the journal has objects of ${source}, but no adapter watches it: they stay as they are`);
     }
+    const { remote } = options;
+    if (remote === undefined) return;
+    remote.onChange = () => this.#tell();
+    // What is wanted is known once the sources that say so are.
+    void this.whenIndependentReady().then(() => remote.removeOrphans());
   }
 
   get ready(): boolean {
-    return this.#areReady(() => true);
+    const { remote } = this.#options;
+    const ready = this.#areReady(() => true) && remote?.isReady() !== false;
+    if (ready) remote?.becameReady();
+    return ready;
   }
 
   /** Resolves when `ready` becomes true. */
@@ -60,6 +83,10 @@ export class Sources {
   }
 
   report(): readonly SourceReport[] {
+    return [...this.#adapterReports(), ...(this.#options.remote?.report() ?? [])];
+  }
+
+  #adapterReports(): readonly SourceReport[] {
     return this.#options.adapters.map(adapter => ({
       source: adapter.source,
       fromJournal: this.#fromJournal.has(adapter.source),
@@ -74,8 +101,11 @@ export class Sources {
     if (unsynced.length === 0) return { ready: true, text: `${['ready', ...unreadable].join('\n')}\n` };
     const { ready } = this;
     const age = this.#options.clock.now() - this.#options.asOf;
+    const isLate = unsynced.every(({ source }) => this.#options.remote?.isRemote(source) === true);
     const first = ready
-      ? `ready, with what the journal says, ${showAge(age)} old`
+      ? isLate
+        ? 'ready'
+        : `ready, with what the journal says, ${showAge(age)} old`
       : 'not ready: the configuration has not been read yet';
     return { ready, text: `${[first, ...unsynced.map(showReport), ...unreadable].join('\n')}\n` };
   }
@@ -113,6 +143,7 @@ export class Sources {
   }
 
   async stop(): Promise<void> {
+    await this.#options.remote?.stop();
     for (const adapter of this.#options.adapters) await adapter.stop();
     await Promise.allSettled(this.#started.values());
   }

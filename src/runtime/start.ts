@@ -80,7 +80,7 @@ function startFacts(state: State, settings: Settings): readonly Unrecorded[] {
 }
 
 /** The sink of an adapter: it records only facts that change something (core/fold/novelty.ts). */
-export function sinkOf(world: World, source: string, sharedMeshConfig?: string): Sink {
+export function sinkOf(world: Pick<World, 'state' | 'recordNews'>, source: string, sharedMeshConfig?: string): Sink {
   const saying = (state: State): MeshConfigSource => ({ state, source, shared: sharedMeshConfig });
   const from = function* (pieces: Iterable<Fact | undefined>): IterableIterator<Unrecorded | undefined> {
     for (const fact of pieces) yield fact === undefined ? undefined : { source, ...fact };

@@ -205,7 +205,7 @@ export class FakeApiServer implements Api, WriteApi {
     const one = splitPath(path);
     if (one.name !== '' && !path.startsWith(DEFINITIONS_PATH)) return this.object(path);
     if (path.startsWith(`${DEFINITIONS_PATH}/`)) return this.#definition(path.slice(DEFINITIONS_PATH.length + 1));
-    return this.#list(this.#collectionAt(path), query);
+    return this.#list(this.#collectionAt(one.collection), query, one.namespace);
   }
 
   /** One object, as a GET has it. */
@@ -238,7 +238,7 @@ export class FakeApiServer implements Api, WriteApi {
 
   async watch(path: string, query: Query, { signal }: RequestLimits): Promise<WatchStream> {
     this.#admit(path, { ...query, watch: 'true' }, signal);
-    const collection = this.#collectionAt(path);
+    const collection = this.#collectionAt(splitPath(path).collection);
     const stream = new Stream(collection);
     // Those that have ended stay: as many as a test has watches.
     setMaxListeners(0, signal);
@@ -275,9 +275,9 @@ export class FakeApiServer implements Api, WriteApi {
     if (status !== undefined) throw new KubeFault({ status, message: `${path}: ${status}` });
   }
 
-  #list(collection: string, query: Query): JsonObject {
+  #list(collection: string, query: Query, namespace: string): JsonObject {
     const all = [...this.#objects.entries()]
-      .filter(([, entry]) => entry.collection === collection)
+      .filter(([key, entry]) => entry.collection === collection && key.startsWith(`${collection}/${namespace}`))
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([, { object }]) => object);
     // A token names the version of its list; after a compaction that is gone. (The pages of the fake are of the newest state all the same,

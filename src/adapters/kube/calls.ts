@@ -4,7 +4,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Json } from '../../core/base/json.ts';
-import { type CredentialOptions, loadCredentials } from './credentials.ts';
+import { type CredentialOptions, type Credentials, loadCredentials } from './credentials.ts';
 
 export type CallMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -29,6 +29,11 @@ export async function connectCalls(
   options: CredentialOptions & { readonly userAgent: string },
 ): Promise<{ readonly call: Call; close(): void }> {
   const credentials = await loadCredentials(options);
+  return { call: callsWith(credentials, options.userAgent), close: () => credentials.close() };
+}
+
+/** Requests with credentials that others use too. */
+export function callsWith(credentials: Credentials, userAgent: string): Call {
   const waiting: (() => void)[] = [];
   let underWay = 0;
   const send: Call = async (method, path, body) => {
@@ -39,7 +44,7 @@ export async function connectCalls(
       ...prepared.headers,
       // The keys of tokens are served as application/jwk-set+json only.
       accept: 'application/json, application/jwk-set+json',
-      'user-agent': options.userAgent,
+      'user-agent': userAgent,
       ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
     };
     return new Promise((resolve, reject) => {
@@ -59,7 +64,7 @@ export async function connectCalls(
       sent.end(text);
     });
   };
-  const call: Call = async (method, path, body) => {
+  return async (method, path, body) => {
     if (underWay >= CALLS_AT_ONCE_MAX) await new Promise<void>(resolve => waiting.push(resolve));
     underWay++;
     try {
@@ -73,7 +78,6 @@ export async function connectCalls(
       waiting.shift()?.();
     }
   };
-  return { call, close: () => credentials.close() };
 }
 
 function jsonOf(bytes: Buffer): Json {

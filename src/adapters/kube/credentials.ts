@@ -5,8 +5,11 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
+import type { Kubeconfig } from '../../core/clusters/kubeconfig.ts';
 
 export interface CredentialOptions {
+  /** A checked kubeconfig in place of a file; `from` names where it comes from. */
+  readonly given?: { readonly kubeconfig: Kubeconfig; readonly from: string };
   /** Empty or absent: the service account of the pod. */
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -32,11 +35,12 @@ export interface Credentials {
 const KEEP_ALIVE_MS = 30_000;
 
 /** Rejects if the file, the context or the environment is invalid. */
-export async function loadCredentials({ kubeconfig, context }: CredentialOptions): Promise<Credentials> {
+export async function loadCredentials({ given, kubeconfig, context }: CredentialOptions): Promise<Credentials> {
   const { KubeConfig: Config } = await import('@kubernetes/client-node');
   const load = (): KubeConfig => {
     const config = new Config();
-    if (kubeconfig === undefined || kubeconfig === '') config.loadFromCluster();
+    if (given !== undefined) config.loadFromOptions(optionsOf(given.kubeconfig));
+    else if (kubeconfig === undefined || kubeconfig === '') config.loadFromCluster();
     else config.loadFromFile(kubeconfig);
     if (context !== undefined && context !== '') config.setCurrentContext(context);
     serverOf(config);
@@ -44,8 +48,9 @@ export async function loadCredentials({ kubeconfig, context }: CredentialOptions
   };
   let config = load();
   const agents = new Agents();
+  const from = given?.from ?? (kubeconfig || 'the service account of this pod');
   return {
-    shown: `${serverOf(config).origin} (${kubeconfig || 'the service account of this pod'})`,
+    shown: `${serverOf(config).origin} (${from})`,
     prepare: async () => {
       const options: RequestOptions = { headers: {} };
       await config.applyToHTTPSOptions(options as Parameters<KubeConfig['applyToHTTPSOptions']>[0]);
@@ -55,6 +60,18 @@ export async function loadCredentials({ kubeconfig, context }: CredentialOptions
       config = load();
     },
     close: () => agents.close(),
+  };
+}
+
+/** Of one cluster, one user and one context. */
+function optionsOf({ server, caData, skipTlsVerify, tlsServerName, proxyUrl, user }: Kubeconfig) {
+  const { oidc, as: impersonateUser, ...plain } = user;
+  const name = 'remote';
+  return {
+    clusters: [{ name, server, caData, skipTLSVerify: skipTlsVerify, tlsServerName, proxyUrl }],
+    users: [{ name, ...plain, impersonateUser, authProvider: oidc && { name: 'oidc', config: { ...oidc } } }],
+    contexts: [{ name, cluster: name, user: name }],
+    currentContext: name,
   };
 }
 

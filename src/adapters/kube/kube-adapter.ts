@@ -17,6 +17,7 @@ import { type CustomResource, customs } from './custom-resources.ts';
 import { Definitions } from './definitions.ts';
 import { builtIns, documentPaths } from './discovery.ts';
 import { failureOf, NOT_FOUND } from './failure.ts';
+import { HeldLists } from './held-lists.ts';
 import { KindSink } from './kind-sink.ts';
 import { PAGE_BYTES_MAX, SILENCE_MS_MAX } from './limits.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -34,6 +35,15 @@ export interface KubeAdapterOptions {
   readonly silenceMsMax?: number;
   /** Is told what the watches show, for those who write. */
   readonly live?: LiveObjects;
+  /** For a remote cluster: what is read of it, and that it comes into sight at once. Absent: every kind, kind by kind. */
+  readonly remote?: RemoteKinds;
+}
+
+/** What is read of a remote cluster. */
+export interface RemoteKinds {
+  readonly kinds: ReadonlySet<KindName>;
+  /** ConfigMaps are read of this namespace alone. */
+  readonly systemNamespace: string;
 }
 
 const STOPPED = 'stopped before everything was listed';
@@ -58,12 +68,17 @@ export class KubeAdapter implements Adapter {
   #discovered = false;
   #synced: (() => void) | undefined;
   #saidSynced = false;
+  /** Until everything is listed; then undefined. */
+  #held: HeldLists | undefined;
+  #shown: Promise<void> = Promise.resolve();
+  #sink: Sink | undefined;
 
   constructor(options: KubeAdapterOptions) {
     this.#options = options;
     // Every request under way listens.
     setMaxListeners(0, this.#abort.signal);
     this.source = `kube/${options.cluster}`;
+    if (options.remote !== undefined) this.#held = new HeldLists();
   }
 
   /**
@@ -74,6 +89,7 @@ export class KubeAdapter implements Adapter {
     const synced = new Promise<void>(resolve => {
       this.#synced = resolve;
     });
+    this.#sink = sink;
     const { signal } = this.#abort;
     const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve()));
     await this.#findBuiltIns();
@@ -99,6 +115,11 @@ export class KubeAdapter implements Adapter {
     await this.#reconciling;
     await Promise.all([...this.#watched.values()].map(({ watcher }) => watcher.stop()));
     this.#watched.clear();
+  }
+
+  /** Passes on what has been listed of a remote cluster although not everything could be, if these kinds were. */
+  async showListed(needed: readonly KindName[]): Promise<void> {
+    if (needed.every(kind => this.#watched.get(kind)?.watcher.listed === true)) await this.#show();
   }
 
   /** Where the objects of a kind are; undefined: it is not served, or not found yet. */
@@ -163,17 +184,21 @@ export class KubeAdapter implements Adapter {
       this.#unserved = new Map(
         unserved.map(({ kind, why }) => [kind, { what: kind, why, since: this.#unserved.get(kind)?.since ?? since }]),
       );
-      const wanted = new Map([...this.#builtIns, ...resources].map(resource => [resource.kind, resource]));
+      const read = [...this.#builtIns, ...resources].filter(({ kind }) => this.#isRead(kind));
+      const wanted = new Map(read.map(resource => [resource.kind, this.#placed(resource)]));
       for (const [kind, { resource, watcher }] of [...this.#watched]) {
         if (wanted.get(kind)?.path === resource.path) continue;
         await watcher.stop();
         this.#watched.delete(kind);
         this.#options.live?.forget(kind);
+        this.#held?.forget(kind);
         this.#options.log('info', `${resource.path} is not watched any more`);
       }
+      const gone = absent.filter(kind => this.#isRead(kind));
+      this.#held?.lacks(gone);
       // Objects go with their definition; also those in the journal whose definition was removed while the process was
       // down.
-      if (absent.length > 0) await sink.relistKinds(absent, []);
+      if (gone.length > 0 && this.#held === undefined) await sink.relistKinds(gone, []);
       if (this.#abort.signal.aborted) return;
       for (const [kind, resource] of wanted) if (!this.#watched.has(kind)) this.#watch(sink, resource);
       this.#discovered = true;
@@ -194,12 +219,16 @@ export class KubeAdapter implements Adapter {
       fieldSelector: resource.fieldSelector,
       metadataOnly: resource.metadataOnly,
       silenceMsMax: this.#silenceMsMax,
-      replace: objects => {
+      replace: async objects => {
         live?.replace(resource, objects);
+        if (this.#held !== undefined) return this.#held.replace(resource, objects);
+        await this.#shown;
         return kindSink.replace(objects);
       },
-      change: events => {
+      change: async events => {
         live?.change(resource, events);
+        if (this.#held !== undefined) return this.#held.change(resource, events);
+        await this.#shown;
         return kindSink.change(events);
       },
       stepped: ({ listed }) => {
@@ -213,8 +242,34 @@ export class KubeAdapter implements Adapter {
   #considerSynced(): void {
     if (!this.#discovered || this.#synced === undefined) return;
     if ([...this.#watched.values()].some(({ watcher }) => !watcher.listed)) return;
-    this.#synced();
+    const synced = this.#synced;
     this.#synced = undefined;
+    void this.#show().then(synced);
+  }
+
+  /** Everything that was held back, as one batch; what comes after waits for it. */
+  #show(): Promise<void> {
+    const held = this.#held;
+    const sink = this.#sink;
+    if (held === undefined || sink === undefined) return this.#shown;
+    this.#held = undefined;
+    const { kinds, facts } = held.all();
+    this.#shown = sink.relistKinds(kinds, facts).catch(async () => {
+      for (const { resource, objects } of held.each()) {
+        await new KindSink(sink, resource, this.#options.log).replace(objects);
+      }
+    });
+    return this.#shown;
+  }
+
+  #isRead(kind: KindName): boolean {
+    return this.#options.remote?.kinds.has(kind) ?? true;
+  }
+
+  #placed(resource: Resource): Resource {
+    const namespace = this.#options.remote?.systemNamespace;
+    if (namespace === undefined || resource.kind !== 'ConfigMap') return resource;
+    return { ...resource, path: `/api/v1/namespaces/${namespace}/configmaps` };
   }
 }
 
@@ -226,6 +281,7 @@ export interface ConnectOptions extends CredentialOptions {
   readonly userAgent: string;
   readonly silenceMsMax?: number;
   readonly live?: LiveObjects;
+  readonly remote?: RemoteKinds;
 }
 
 export interface Connected {
@@ -237,10 +293,10 @@ export interface Connected {
 
 /** An adapter that speaks to a real API server. Rejects if the kubeconfig is unusable; the server need not be there. */
 export async function connectKube(options: ConnectOptions): Promise<Connected> {
-  const { cluster, chance, limit, log, userAgent, silenceMsMax, live } = options;
+  const { cluster, chance, limit, log, userAgent, silenceMsMax, live, remote } = options;
   const credentials = await loadCredentials(options);
   const connection = (): HttpApi => new HttpApi({ credentials, limit, chance, userAgent });
-  const adapter = new KubeAdapter({ cluster, api: connection(), chance, log, silenceMsMax, live });
+  const adapter = new KubeAdapter({ cluster, api: connection(), chance, log, silenceMsMax, live, remote });
   return { adapter, credentials, connection };
 }
 

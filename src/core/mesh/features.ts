@@ -80,9 +80,13 @@ export const featureDefaults = {
   PILOT_JWT_ENABLE_REMOTE_JWKS: 'false',
   PILOT_JWT_PUB_KEY_REFRESH_INTERVAL: 20 * 60_000,
   PILOT_MULTI_NETWORK_DISCOVER_GATEWAY_API: true,
+  /** A folder of kubeconfig files of remote clusters, in place of Secrets. */
+  PILOT_MULTICLUSTER_KUBECONFIG_PATH: '',
   PILOT_MX_ADDITIONAL_LABELS: '',
   PILOT_PERSISTENT_SESSION_HEADER_LABEL: 'istio.io/persistent-session-header',
   PILOT_PERSISTENT_SESSION_LABEL: 'istio.io/persistent-session',
+  /** How long a remote cluster that does not answer holds back the first readiness; 0: for ever. */
+  PILOT_REMOTE_CLUSTER_TIMEOUT: 30_000,
   PILOT_SCOPE_GATEWAY_TO_NAMESPACE: false,
   PILOT_SEND_UNHEALTHY_ENDPOINTS: false,
   PILOT_SIDECAR_PICK_BEST_SERVICE_NAMESPACE: true,

@@ -1,0 +1,98 @@
+// The remote clusters of a process: how they are connected, and their metrics by istiod's names.
+// Source of the metrics: Istio pkg/kube/multicluster/cluster.go, pkg/kube/multicluster/secretcontroller.go.
+
+import { randomInt } from 'node:crypto';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { connectRemote } from '../adapters/kube/remote.ts';
+import { VERSION } from '../admin/version.ts';
+import type { Settings } from '../core/mesh/settings.ts';
+import type { AdapterOptions } from './adapters.ts';
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import { RemoteClusterSet, type RemoteObservation } from './remote-clusters.ts';
+import type { World } from './world.ts';
+
+const RANDOM_MAX = 2 ** 47;
+/** Requests per second to each cluster, and burst, where the flags of the config cluster say nothing. */
+const DEFAULT_LIMIT = { qps: 80, burst: 160 };
+
+export function openRemoteClusters(
+  { kube, settings }: Pick<AdapterOptions, 'kube'> & { readonly settings: Settings },
+  { world, clock, log, registry }: RemoteEnvironment,
+): RemoteClusterSet {
+  const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
+  const limit = kube === undefined ? DEFAULT_LIMIT : { qps: kube.qps, burst: kube.burst };
+  const set: RemoteClusterSet = new RemoteClusterSet({
+    world,
+    clock,
+    log,
+    connect: ({ id, secret, kubeconfig }) => {
+      if (kubeconfig === undefined) return Promise.reject(new Error('there is no usable kubeconfig'));
+      return connectRemote({
+        cluster: id,
+        kubeconfig,
+        from: `Secret ${secret}`,
+        systemNamespace: settings.systemNamespace,
+        limit,
+        chance,
+        log: (level, message) => log(level, `cluster ${id}: ${message}`),
+        userAgent: `periplus/${VERSION}`,
+      });
+    },
+    ...(registry === undefined ? {} : { observe: measured(registry, () => set) }),
+  });
+  return set;
+}
+
+interface RemoteEnvironment {
+  readonly world: World;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly registry?: Registry;
+}
+
+const STATUSES = ['synced', 'syncing', 'timeout', 'closed'] as const;
+
+function measured(registry: Registry, set: () => RemoteClusterSet | undefined): (event: RemoteObservation) => void {
+  const registers = [registry];
+  const timeouts = new Counter({
+    name: 'remote_cluster_sync_timeouts_total',
+    help: 'Remote clusters that were not listed in time, by cluster.',
+    labelNames: ['cluster'],
+    registers,
+  });
+  const secrets = new Counter({
+    name: 'remote_cluster_secret_events_total',
+    help: 'Remote clusters that came, changed and went.',
+    labelNames: ['event'],
+    registers,
+  });
+  new Gauge({
+    name: 'istiod_managed_clusters',
+    help: 'Clusters, local and remote.',
+    labelNames: ['cluster_type'],
+    registers,
+    collect() {
+      this.set({ cluster_type: 'local' }, 1);
+      this.set({ cluster_type: 'remote' }, set()?.rows().length ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'istiod_remote_cluster_sync_status',
+    help: '1 for the present status of a remote cluster.',
+    labelNames: ['cluster', 'cluster_type', 'status'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { id: cluster, syncStatus } of set()?.rows() ?? []) {
+        for (const status of STATUSES) {
+          this.set({ cluster, cluster_type: 'remote', status }, status === syncStatus ? 1 : 0);
+        }
+      }
+    },
+  });
+  return event => {
+    if (event.kind === 'timeout') timeouts.inc({ cluster: event.cluster });
+    else secrets.inc({ event: event.event });
+  };
+}

@@ -1,0 +1,191 @@
+// The remote clusters of a control plane: what is wanted follows from the state (core/clusters/remote-clusters.ts), and
+// is compared with what runs after every batch. A cluster that is not wanted any more loses its objects in one batch,
+// also if it was removed while the process was down. Failures of a remote API server are no facts: what is known stays.
+
+import type { SourceStatus } from '../adapters/adapter.ts';
+import { REMOTE_KINDS, type RemoteConnection } from '../adapters/kube/remote.ts';
+import {
+  type ClusterSources,
+  clusterSources,
+  type RemoteCluster,
+  type RemoteClusters,
+  remoteClusters,
+  sameSources,
+} from '../core/clusters/remote-clusters.ts';
+import { featureOf } from '../core/mesh/features.ts';
+import type { State } from '../core/state.ts';
+import type { ClusterCall } from '../identity/cluster-call.ts';
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import { RemoteClusterRunner, type SyncStatus } from './remote-cluster.ts';
+import type { RemoteSources, SourceReport } from './sources.ts';
+import { sinkOf } from './start.ts';
+import type { World } from './world.ts';
+
+export interface RemoteClustersOptions {
+  readonly world: Pick<World, 'state' | 'listen' | 'recordNews' | 'record'>;
+  readonly connect: (cluster: RemoteCluster) => Promise<RemoteConnection>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly observe?: (event: RemoteObservation) => void;
+}
+
+export type RemoteObservation =
+  | { readonly kind: 'secret'; readonly event: 'add' | 'update' | 'delete' }
+  | { readonly kind: 'timeout'; readonly cluster: string };
+
+/** A row of `/debug/clusterz`. */
+export interface ClusterRow {
+  readonly id: string;
+  readonly secretName: string;
+  readonly syncStatus: SyncStatus | 'closed';
+}
+
+const PREFIX = 'kube/';
+
+export class RemoteClusterSet implements RemoteSources {
+  readonly #options: RemoteClustersOptions;
+  readonly #runners = new Map<string, RemoteClusterRunner>();
+  /** Listed in full by an earlier process, and still there. */
+  readonly #fromJournal: ReadonlySet<string>;
+  /** Removals under way, by id. */
+  readonly #removals = new Map<string, Promise<unknown>>();
+  #sources: ClusterSources = { secrets: [], configMaps: [], ownIds: [] };
+  #wanted: RemoteClusters = { clusters: [], findings: [] };
+  #wasReady = false;
+  #isStopped = false;
+  /** A status has changed. */
+  onChange: () => void = () => undefined;
+
+  constructor(options: RemoteClustersOptions) {
+    this.#options = options;
+    this.#fromJournal = new Set(recordedClusters(options.world.state));
+    options.world.listen({ onFolded: state => this.#follow(state) });
+    this.#follow(options.world.state);
+  }
+
+  /** The sources in the journal of clusters that are not wanted any more; call it when it is known what is wanted. */
+  removeOrphans(): void {
+    const { clusterId } = this.#options.world.state.settings;
+    for (const id of this.#fromJournal) if (id !== clusterId && !this.#runners.has(id)) this.#remove(id);
+  }
+
+  isRemote(source: string): boolean {
+    return source.startsWith(PREFIX) && source !== `${PREFIX}${this.#options.world.state.settings.clusterId}`;
+  }
+
+  /** Holds back the first readiness only: a cluster that comes later does not end it. */
+  isReady(): boolean {
+    if (this.#wasReady) return true;
+    return [...this.#runners].every(([id, { status }]) => status !== 'syncing' || this.#fromJournal.has(id));
+  }
+
+  becameReady(): void {
+    this.#wasReady = true;
+  }
+
+  report(): readonly SourceReport[] {
+    return [...this.#runners].map(([id, runner]) => ({
+      source: `${PREFIX}${id}`,
+      fromJournal: this.#fromJournal.has(id),
+      ...(runner.report() satisfies SourceStatus),
+    }));
+  }
+
+  /** Remote clusters by id. */
+  rows(): readonly ClusterRow[] {
+    return [...this.#runners]
+      .map(([id, { status, wanted }]): ClusterRow => ({ id, secretName: wanted.secret, syncStatus: status }))
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** To the API server of a remote cluster; undefined: there is no such cluster. */
+  callOf(id: string): ClusterCall | undefined {
+    return this.#runners.get(id)?.call;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all([...this.#runners.values()].map(runner => runner.stop()));
+    await Promise.allSettled(this.#removals.values());
+  }
+
+  #follow(state: State): void {
+    if (this.#isStopped) return;
+    const sources = clusterSources(state);
+    if (sameSources(sources, this.#sources)) return;
+    this.#sources = sources;
+    const before = this.#wanted;
+    this.#wanted = remoteClusters(sources);
+    for (const finding of this.#wanted.findings) {
+      if (!before.findings.includes(finding)) this.#options.log('error', finding);
+    }
+    const ids = new Set(this.#wanted.clusters.map(({ id }) => id));
+    for (const id of [...this.#runners.keys()]) if (!ids.has(id)) this.#remove(id);
+    for (const cluster of this.#wanted.clusters) this.#want(cluster);
+  }
+
+  #want(cluster: RemoteCluster): void {
+    const known = this.#runners.get(cluster.id);
+    if (known !== undefined) {
+      if (known.update(cluster)) this.#observe({ kind: 'secret', event: 'update' });
+      return;
+    }
+    // A cluster that went and comes again waits until its objects have gone.
+    const going = this.#removals.get(cluster.id);
+    if (going !== undefined) {
+      void going.finally(() => this.#again(cluster.id));
+      return;
+    }
+    this.#observe({ kind: 'secret', event: 'add' });
+    this.#options.log('info', `cluster ${cluster.id}: wanted by Secret ${cluster.secret}`);
+    this.#runners.set(cluster.id, this.#runner(cluster));
+    this.onChange();
+  }
+
+  #again(id: string): void {
+    const cluster = this.#wanted.clusters.find(one => one.id === id);
+    if (cluster !== undefined && !this.#isStopped && !this.#runners.has(id)) this.#want(cluster);
+  }
+
+  #runner(cluster: RemoteCluster): RemoteClusterRunner {
+    const { world, connect, clock, log } = this.#options;
+    return new RemoteClusterRunner(cluster, {
+      connect,
+      clock,
+      log,
+      sink: sinkOf(world, `${PREFIX}${cluster.id}`),
+      timeoutMs: featureOf(world.state.settings, 'PILOT_REMOTE_CLUSTER_TIMEOUT'),
+      changed: () => this.onChange(),
+      timedOut: () => this.#observe({ kind: 'timeout', cluster: cluster.id }),
+    });
+  }
+
+  #remove(id: string): void {
+    const { world, log } = this.#options;
+    const runner = this.#runners.get(id);
+    this.#runners.delete(id);
+    if (runner !== undefined) this.#observe({ kind: 'secret', event: 'delete' });
+    log('info', `cluster ${id}: not wanted any more; its services and endpoints go`);
+    const removal = (runner?.stop() ?? Promise.resolve())
+      .then(() => sinkOf(world, `${PREFIX}${id}`).relistKinds(REMOTE_KINDS, []))
+      .catch((error: unknown) => log('error', `cluster ${id}: its objects stay: ${String(error)}`))
+      .finally(() => this.#removals.delete(id));
+    this.#removals.set(id, removal);
+    this.onChange();
+  }
+
+  #observe(event: RemoteObservation): void {
+    this.#options.observe?.(event);
+  }
+}
+
+/** Clusters of which the journal has objects and a complete list. Linear in the records if there are several. */
+function recordedClusters(state: State): readonly string[] {
+  const own = `${PREFIX}${state.settings.clusterId}`;
+  const known = [...state.synced.keys()].filter(source => source.startsWith(PREFIX) && source !== own);
+  if (known.length === 0) return [];
+  const present = new Set<string>();
+  for (const { source } of state.records.values()) present.add(source);
+  return known.filter(source => present.has(source)).map(source => source.slice(PREFIX.length));
+}

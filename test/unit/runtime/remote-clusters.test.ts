@@ -1,0 +1,345 @@
+// Remote clusters while they come, go, change their credentials and fail, over API servers in memory.
+
+import { afterEach, describe, expect, it } from 'vitest';
+import { KubeAdapter } from '../../../src/adapters/kube/kube-adapter.ts';
+import { REMOTE_KINDS } from '../../../src/adapters/kube/remote.ts';
+import type { JsonObject } from '../../../src/core/base/json.ts';
+import type { Unrecorded } from '../../../src/core/event.ts';
+import { mergePushRequests, noPush, type PushRequest } from '../../../src/core/push-request.ts';
+import { emptyState, type State } from '../../../src/core/state.ts';
+import { foldFacts } from '../../../src/offline/generate.ts';
+import { RemoteClusterSet, type RemoteObservation } from '../../../src/runtime/remote-clusters.ts';
+import { sinkOf } from '../../../src/runtime/start.ts';
+import type { News, WorldListener } from '../../../src/runtime/world.ts';
+import { FakeApiServer } from '../../adapters/fake-api-server.ts';
+import { VirtualTime } from '../../adapters/virtual-time.ts';
+import { kubeconfigText, remoteSecret } from '../core/clusters/secrets.ts';
+
+const SECOND = 1_000;
+const CONFIG = 'kube/Kubernetes';
+const opened: RemoteClusterSet[] = [];
+
+afterEach(async () => {
+  for (const set of opened.splice(0)) await set.stop();
+});
+
+/** The runtime's world without a journal. */
+class MemoryWorld {
+  state: State = emptyState;
+  /** Each batch that changed something: how many facts. */
+  readonly batches: (readonly Unrecorded[])[] = [];
+  readonly #listeners: WorldListener[] = [];
+  pushes: PushRequest = noPush;
+
+  listen(listener: WorldListener): void {
+    this.#listeners.push(listener);
+  }
+
+  record(facts: readonly Unrecorded[]): Promise<State> {
+    return this.recordNews(() => facts);
+  }
+
+  async recordNews(news: News): Promise<State> {
+    const facts = [...news(this.state)].filter(fact => fact !== undefined);
+    if (facts.length > 0) this.batches.push(facts);
+    const { state, effects } = foldFacts(facts, this.state);
+    this.state = state;
+    for (const effect of effects) {
+      if (effect.kind === 'Push') this.pushes = mergePushRequests(this.pushes, effect.request);
+    }
+    for (const listener of this.#listeners) listener.onFolded(state, noPush, effects, 0);
+    return state;
+  }
+
+  get endpoints(): readonly string[] {
+    return [...this.state.objects.EndpointSlice.values()].map(({ cluster, name }) => `${cluster}/${name}`);
+  }
+}
+
+const service = (name: string): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace: 'shop' },
+  spec: { clusterIP: '10.0.0.1', ports: [{ name: 'http', port: 80 }] },
+});
+const slice = (name: string, address = '10.9.0.1'): JsonObject => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name, namespace: 'shop', labels: { 'kubernetes.io/service-name': name } },
+  addressType: 'IPv4',
+  endpoints: [{ addresses: [address], conditions: { ready: true } }],
+  ports: [{ name: 'http', port: 80 }],
+});
+
+function bench(env: Readonly<Record<string, string>> = {}, world = new MemoryWorld()) {
+  const time = new VirtualTime();
+  const logged: string[] = [];
+  const observed: RemoteObservation[] = [];
+  /** By the name of the server in the kubeconfig. */
+  const servers = new Map<string, FakeApiServer>();
+  const server = (name: string): FakeApiServer => {
+    const known = servers.get(name) ?? new FakeApiServer(time);
+    servers.set(name, known);
+    return known;
+  };
+  const settings = { env };
+  world.state = foldFacts([{ source: 'runtime', kind: 'Engine', settings }], world.state).state;
+  const log = (_: string, message: string): void => void logged.push(message);
+  const set = new RemoteClusterSet({
+    world,
+    clock: { now: () => time.now(), after: (ms, run) => time.after(ms, run) },
+    log,
+    observe: event => observed.push(event),
+    connect: async ({ id, kubeconfig }) => {
+      const name = new URL(kubeconfig!.server).hostname;
+      const remote = { kinds: new Set(REMOTE_KINDS), systemNamespace: 'istio-system' };
+      const adapter = new KubeAdapter({ cluster: id, api: server(name), chance: time, log, remote });
+      return { adapter, call: async () => ({ status: 200, body: name }), shown: name, close: () => undefined };
+    },
+  });
+  opened.push(set);
+  const put = (object: JsonObject): Promise<void> => sinkOf(world, CONFIG).submit([{ kind: 'Update', object }]);
+  const drop = (name: string): Promise<void> => {
+    const ref = { apiVersion: 'v1', kind: 'Secret', namespace: 'istio-system', name };
+    return sinkOf(world, CONFIG).submit([{ kind: 'Delete', ref }]);
+  };
+  const statuses = (): readonly string[] => set.rows().map(({ id, syncStatus }) => `${id} ${syncStatus}`);
+  return { time, world, set, server, put, drop, statuses, logged, observed };
+}
+
+const east = (server: string, name = 'east'): JsonObject => remoteSecret(name, { east: kubeconfigText(server) });
+
+describe('a remote cluster', () => {
+  it('comes into sight in one batch, once everything is listed', async () => {
+    const { time, world, server, put, statuses } = bench();
+    server('one').set(service('web'));
+    server('one').set(slice('web'));
+    await put(east('one'));
+    const before = world.batches.length;
+    await time.pass(SECOND);
+    expect(statuses()).toEqual(['east synced']);
+    expect(world.endpoints).toEqual(['east/web']);
+    expect(world.batches.slice(before).map(batch => batch.map(({ kind }) => kind))).toEqual([
+      ['Add', 'Add'],
+      ['Synced'],
+    ]);
+  });
+
+  it('is watched from then on, and its Istio configuration is not read', async () => {
+    const { time, world, server, put } = bench();
+    await put(east('one'));
+    await time.pass(SECOND);
+    server('one').set(slice('late'));
+    server('one').set({
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'VirtualService',
+      metadata: { name: 'v', namespace: 'shop' },
+      spec: { hosts: ['web'], http: [{ route: [{ destination: { host: 'web' } }] }] },
+    });
+    await time.pass(SECOND);
+    expect(world.endpoints).toEqual(['east/late']);
+    expect(server('one').requests.some(request => request.startsWith('/apis/networking.istio.io/'))).toBe(false);
+    expect(world.state.objects.VirtualService.size).toBe(0);
+  });
+
+  it('goes with its Secret in one batch, and with the label', async () => {
+    const { time, world, server, put, drop, statuses, observed } = bench();
+    server('one').set(service('web'));
+    server('one').set(slice('web'));
+    await put(east('one'));
+    await time.pass(SECOND);
+    const before = world.batches.length;
+    await drop('east');
+    await time.pass(SECOND);
+    expect([world.endpoints, statuses()]).toEqual([[], []]);
+    const last = world.batches.slice(before).filter(batch => batch[0]?.source === 'kube/east');
+    expect(last.map(batch => batch.length)).toEqual([2]);
+    await put(east('one'));
+    await time.pass(SECOND);
+    expect(world.endpoints).toEqual(['east/web']);
+    await put({ ...east('one'), metadata: { name: 'east', namespace: 'istio-system' } });
+    await time.pass(SECOND);
+    expect(world.endpoints).toEqual([]);
+    expect(observed.map(event => (event.kind === 'secret' ? event.event : ''))).toEqual([
+      'add',
+      'delete',
+      'add',
+      'delete',
+    ]);
+  });
+
+  it('that comes again at once is listed after its objects have gone', async () => {
+    const { time, world, server, put, drop } = bench();
+    server('one').set(slice('web'));
+    await put(east('one'));
+    await time.pass(SECOND);
+    await drop('east');
+    await put(east('one'));
+    await time.pass(SECOND);
+    expect(world.endpoints).toEqual(['east/web']);
+  });
+
+  it('keeps its last known endpoints while its API server is away', async () => {
+    const { time, world, server, put, set } = bench();
+    server('one').set(slice('web'));
+    await put(east('one'));
+    await time.pass(SECOND);
+    server('one').down = true;
+    await time.pass(3_600 * SECOND);
+    expect(world.endpoints).toEqual(['east/web']);
+    expect(set.report()[0]!.troubles).toEqual(['connection refused']);
+    server('one').down = false;
+    server('one').set(slice('new'));
+    await time.pass(600 * SECOND);
+    expect(world.endpoints).toEqual(['east/new', 'east/web']);
+  });
+});
+
+describe('a rotated credential', () => {
+  it('makes facts of the differences alone, and no endpoint is missing on the way', async () => {
+    const { time, world, server, put } = bench();
+    for (const name of ['one', 'two']) server(name).set(service('web'));
+    for (const name of ['one', 'two']) server(name).set(slice('web'));
+    server('two').set(slice('more'));
+    await put(east('one'));
+    await time.pass(SECOND);
+    const seen = new Set<string>();
+    world.listen({ onFolded: () => void seen.add(world.endpoints.join()) });
+    const before = world.batches.length;
+    await put(east('two'));
+    await time.pass(SECOND);
+    expect([...seen]).toEqual(['east/web', 'east/more,east/web']);
+    const changes = world.batches
+      .slice(before)
+      .flat()
+      .filter(({ source }) => source === 'kube/east');
+    expect(changes.map(({ kind }) => kind)).toEqual(['Add', 'Synced']);
+  });
+
+  it('pushes nothing if the cluster is as it was', async () => {
+    const { time, world, server, put } = bench();
+    for (const name of ['one', 'two']) server(name).set(slice('web'));
+    await put(east('one'));
+    await time.pass(SECOND);
+    await put(east('two'));
+    world.pushes = noPush;
+    await time.pass(SECOND);
+    expect(world.pushes).toEqual(noPush);
+  });
+
+  it('that does not work leaves the connection in use, and what changes there is seen', async () => {
+    const { time, world, server, put, set, statuses } = bench();
+    server('one').set(slice('web'));
+    server('two').down = true;
+    await put(east('one'));
+    await time.pass(SECOND);
+    await put(east('two'));
+    await time.pass(120 * SECOND);
+    server('one').set(slice('more'));
+    await time.pass(SECOND);
+    expect([world.endpoints, statuses()]).toEqual([['east/more', 'east/web'], ['east synced']]);
+    expect(set.report()[0]!.troubles.join()).toContain('has not been used yet');
+    server('two').down = false;
+    await time.pass(600 * SECOND);
+    expect(world.endpoints).toEqual([]);
+    server('one').set(slice('stale'));
+    await time.pass(SECOND);
+    expect(world.endpoints).toEqual([]);
+  });
+
+  it('that is refused leaves the connection in use', async () => {
+    const { time, world, server, put, set, logged } = bench();
+    server('one').set(slice('web'));
+    await put(east('one'));
+    await time.pass(SECOND);
+    await put(remoteSecret('east', { east: 'users: [{exec: {}}]' }));
+    await time.pass(SECOND);
+    server('one').set(slice('more'));
+    await time.pass(SECOND);
+    expect(world.endpoints).toEqual(['east/more', 'east/web']);
+    expect(set.report()[0]!.troubles.join()).toContain('kubeconfig is not valid');
+    expect(logged.join()).toContain('Secret istio-system/east: cluster east: kubeconfig is not valid');
+  });
+
+  it('serves calls for tokens of the cluster', async () => {
+    const { time, put, set } = bench();
+    await put(east('one'));
+    await time.pass(SECOND);
+    expect((await set.callOf('east')?.('GET', '/'))?.body).toBe('one');
+    await put(east('two'));
+    await time.pass(SECOND);
+    expect((await set.callOf('east')?.('GET', '/'))?.body).toBe('two');
+    expect(set.callOf('west')).toBeUndefined();
+  });
+});
+
+describe('a remote cluster that does not answer', () => {
+  it('holds back the first readiness until its time is over, and is listed when it comes', async () => {
+    const { time, world, server, put, set, statuses, observed } = bench();
+    server('one').down = true;
+    server('one').set(slice('web'));
+    await put(east('one'));
+    await time.pass(29 * SECOND);
+    expect([set.isReady(), statuses()]).toEqual([false, ['east syncing']]);
+    await time.pass(2 * SECOND);
+    expect([set.isReady(), statuses()]).toEqual([true, ['east timeout']]);
+    expect(observed).toContainEqual({ kind: 'timeout', cluster: 'east' });
+    server('one').down = false;
+    await time.pass(600 * SECOND);
+    expect([world.endpoints, statuses()]).toEqual([['east/web'], ['east synced']]);
+  });
+
+  it('holds it back for ever without a limit', async () => {
+    const { time, server, put, set } = bench({ PILOT_REMOTE_CLUSTER_TIMEOUT: '0' });
+    server('one').down = true;
+    await put(east('one'));
+    await time.pass(3_600 * SECOND);
+    expect(set.isReady()).toBe(false);
+  });
+
+  it('does not end readiness if it comes later', async () => {
+    const { put, set, server } = bench();
+    server('one').down = true;
+    set.becameReady();
+    await put(east('one'));
+    expect(set.isReady()).toBe(true);
+  });
+
+  it('in part shows what it has after that time, if its registry can be read', async () => {
+    const { time, world, server, put, statuses } = bench();
+    server('one').set(slice('web'));
+    server('one').refused.set('/api/v1/secrets', 403);
+    await put(east('one'));
+    await time.pass(20 * SECOND);
+    expect(world.endpoints).toEqual([]);
+    await time.pass(20 * SECOND);
+    expect([world.endpoints, statuses()]).toEqual([['east/web'], ['east timeout']]);
+  });
+
+  it('stays hidden if its registry cannot be read', async () => {
+    const { time, world, server, put } = bench();
+    server('one').set(slice('web'));
+    server('one').refused.set('/api/v1/pods', 403);
+    await put(east('one'));
+    await time.pass(120 * SECOND);
+    expect(world.endpoints).toEqual([]);
+  });
+});
+
+describe('after a restart', () => {
+  it('the objects of the journal serve at once, and those of a cluster that is not wanted any more go', async () => {
+    const first = bench();
+    for (const name of ['one', 'two']) first.server(name).set(slice('web'));
+    await first.put(east('one'));
+    await first.put(remoteSecret('west', { west: kubeconfigText('two') }));
+    await first.time.pass(SECOND);
+    await first.set.stop();
+    await first.drop('west');
+    const second = bench({}, first.world);
+    second.server('one').down = true;
+    expect(second.set.isReady()).toBe(true);
+    second.set.removeOrphans();
+    await second.time.pass(SECOND);
+    expect(second.world.endpoints).toEqual(['east/web']);
+  });
+});
