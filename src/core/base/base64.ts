@@ -38,17 +38,6 @@ function tail(code: number): number {
   return 0x80 | (code & 63);
 }
 
-/** The text of UTF-8 in base64; undefined if the bytes are no UTF-8. */
-export function textOfBase64(text: string): string | undefined {
-  let escaped = '';
-  for (const byte of bytesOfBase64(text)) escaped += `%${(byte < 16 ? '0' : '') + byte.toString(16)}`;
-  try {
-    return decodeURIComponent(escaped);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The bytes of padded standard base64; characters outside the alphabet are passed over. */
 export function bytesOfBase64(text: string): Uint8Array {
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4));

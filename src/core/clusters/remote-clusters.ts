@@ -86,7 +86,7 @@ export function remoteClusters({ secrets, configMaps, ownIds }: ClusterSources):
         findings.push(`Secret ${named}: cluster ${id} is that of Secret ${known.secret}; the key is ignored`);
         continue;
       }
-      const read = whyBadId(id) ?? readKubeconfig(textOfBase64(value) ?? '');
+      const read = whyBadId(id) ?? readKubeconfig(textOfBase64(value));
       const refused = typeof read === 'string' ? read : isLeft(read) ? read.left : undefined;
       const kubeconfig = typeof read === 'string' || isLeft(read) ? undefined : read.right;
       if (known === undefined || kubeconfig !== undefined) wanted.set(id, { id, secret: named, kubeconfig, refused });
