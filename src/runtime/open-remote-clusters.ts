@@ -13,7 +13,7 @@ import { RemoteClusterSet, type RemoteObservation } from './remote-clusters.ts';
 import type { World } from './world.ts';
 
 const RANDOM_MAX = 2 ** 47;
-/** Requests per second to each cluster, and burst, where the flags of the config cluster say nothing. */
+/** Requests per second to each cluster, and burst, without a config cluster. */
 const DEFAULT_LIMIT = { qps: 80, burst: 160 };
 
 export function openRemoteClusters(

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { KUBECONFIG_CHARS_MAX, readKubeconfig } from '../../../../src/core/clusters/kubeconfig.ts';
 
-const SECRET = 'a-token-that-nobody-may-read';
+const SECRET = 'a-private-token';
 
 interface Parts {
   readonly cluster?: JsonObject;
