@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../core/base/json.ts';
+import { envoyFilter } from './envoy-filters.ts';
 import {
   all,
   both,
@@ -16,7 +17,6 @@ import {
   type Shape,
   some,
   subset,
-  workloadSelector,
 } from './pools.ts';
 
 const few = fc.constantFrom(1, 7, 100);
@@ -221,30 +221,6 @@ const proxyConfig: Shape = istio(
     some({ concurrency: fc.constantFrom(0, 2), environmentVariables: fc.constant<Json>({ A: 'b' }) }),
   ),
 ).map(found => ({ ...found, apiVersion: 'networking.istio.io/v1beta1' }));
-
-const envoyFilter: Shape = istio(
-  'networking',
-  'EnvoyFilter',
-  all({
-    workloadSelector,
-    configPatches: fc.constantFrom<Json>(
-      [
-        {
-          applyTo: 'CLUSTER',
-          match: { context: 'SIDECAR_OUTBOUND' },
-          patch: { operation: 'MERGE', value: { connect_timeout: '3s' } },
-        },
-      ],
-      [
-        {
-          applyTo: 'HTTP_FILTER',
-          match: { listener: { filterChain: { filter: { name: 'envoy.filters.network.http_connection_manager' } } } },
-          patch: { operation: 'INSERT_BEFORE', value: { name: 'envoy.filters.http.buffer' } },
-        },
-      ],
-    ),
-  }),
-).map(found => ({ ...found, apiVersion: 'networking.istio.io/v1alpha3' }));
 
 const module: Shape = both(
   all({ url: fc.constantFrom('https://a.test/filter.wasm', 'file:///opt/filter.wasm') }),

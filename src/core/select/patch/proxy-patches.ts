@@ -95,7 +95,10 @@ function versionIs(expression: string): (reader: ProxyReader) => boolean {
   };
 }
 
-type PatchList = { readonly patches: readonly EnvoyPatch[] };
+/** A list by identity. */
+interface PatchList {
+  readonly patches: readonly EnvoyPatch[];
+}
 
 const oneOfEqualLists = interning<PatchList>('select/oneOfEqualPatchLists');
 
@@ -164,8 +167,10 @@ export const routePatches: Query<PatchContext, RoutePatches | undefined> = {
   },
 };
 
+export type ClusterPatches = PatchList;
+
 /** Argument: the context. Changes of clusters; undefined: none. */
-export const clusterPatches: Query<PatchContext, PatchList | undefined> = {
+export const clusterPatches: Query<PatchContext, ClusterPatches | undefined> = {
   name: 'select/clusterPatches',
   run: (reader, context) => {
     const changes = (patch: EnvoyPatch): boolean => patch.operation === 'MERGE' || patch.operation === 'REMOVE';

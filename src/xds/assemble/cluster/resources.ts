@@ -17,7 +17,7 @@ import {
 } from '../../../core/select/cluster/service-clusters.ts';
 import { selectSpecialClusters } from '../../../core/select/cluster/special.ts';
 import type { PatchContext } from '../../../core/select/patch/envoy-patch.ts';
-import { clusterPatches } from '../../../core/select/patch/proxy-patches.ts';
+import { addedClusters, clusterPatches } from '../../../core/select/patch/proxy-patches.ts';
 import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
 import { inboundCluster } from '../../generate/cluster/inbound.ts';
 import { moduleServerCluster } from '../../generate/cluster/module-servers.ts';
@@ -36,26 +36,25 @@ import type { Pieces } from '../source.ts';
 
 type Clusters = readonly Resource<Cluster>[];
 
-/** Every cluster of the proxy, sorted by name. Of equal names outside the services' own clusters, the first counts. */
+/**
+ * Every cluster of the proxy, sorted by name. Of equal names the first counts; the clusters of services have different
+ * ones, unless patches add or rename some.
+ */
 export const clusters: Query<'', Clusters> = {
   name: 'cluster/clusters',
   run: reader => {
     const outbound: Resource<Cluster>[] = [];
     const sniDnat: Resource<Cluster>[] = [];
-    const context = outboundContext(reader);
+    const patches = reader.get(clusterPatches, outboundContext(reader));
     for (const piece of servicesOfClusters(reader)) {
-      outbound.push(...patchedClusters(reader, reader.select(outboundClusters, piece), context));
+      outbound.push(...patchedClusters(reader, reader.select(outboundClusters, piece), patches));
     }
     for (const piece of servicesOfSniDnatClusters(reader)) {
-      sniDnat.push(...patchedClusters(reader, reader.select(outboundClusters, piece), context));
+      sniDnat.push(...patchedClusters(reader, reader.select(outboundClusters, piece), patches));
     }
-    const seen = new Set<string>();
-    const others = [...reader.get(ownClusters, ''), ...sniDnat].filter(({ name }) => {
-      const fresh = !seen.has(name);
-      seen.add(name);
-      return fresh;
-    });
-    return [...outbound, ...others].sort((a, b) => compareText(a.name, b.name));
+    const others = [...reader.get(ownClusters, ''), ...sniDnat];
+    const all = isPatched(reader) ? distinct([...outbound, ...others]) : [...outbound, ...distinct(others)];
+    return all.sort((a, b) => compareText(a.name, b.name));
   },
 };
 
@@ -69,13 +68,35 @@ export const clusterNamed: Query<string, Resource<Cluster> | undefined> = {
     const isNamed = (made: Resource<Cluster>): boolean => made.name === name;
     const of = serviceOfCluster(reader, name);
     const made = of === undefined ? [] : reader.select(outboundClusters, of);
-    const found = patchedClusters(reader, made, outboundContext(reader)).find(isNamed);
+    const found = patchedClusters(reader, made, reader.get(clusterPatches, outboundContext(reader))).find(isNamed);
     return found ?? reader.get(ownClusters, '').find(isNamed) ?? renamed(reader).find(isNamed);
   },
 };
 
+/** Of equal names the first. */
+function distinct(list: Clusters): Resource<Cluster>[] {
+  const seen = new Set<string>();
+  return list.filter(({ name }) => {
+    const fresh = !seen.has(name);
+    seen.add(name);
+    return fresh;
+  });
+}
+
+/** Clusters of services may be added or renamed, also to names of others. */
+function isPatched(reader: ProxyReader): boolean {
+  const context = outboundContext(reader);
+  const isRenaming =
+    reader.get(clusterPatches, context)?.patches.some(({ value }) => value.name !== undefined) === true;
+  return isRenaming || contexts(context).some(one => reader.get(addedClusters, one).length > 0);
+}
+
+function contexts(outbound: PatchContext): readonly PatchContext[] {
+  return outbound === 'GATEWAY' ? [outbound] : [outbound, 'SIDECAR_INBOUND'];
+}
+
 function renamed(reader: ProxyReader): Clusters {
-  return reader.get(clusterPatches, outboundContext(reader)) === undefined ? [] : reader.get(clusters, '');
+  return isPatched(reader) ? reader.get(clusters, '') : [];
 }
 
 function outboundContext(reader: ProxyReader): PatchContext {
@@ -101,11 +122,15 @@ const ownClusters: Query<'', Clusters> = {
     const outward = [reader.make(blackHoleCluster, blackHole)];
     if (passthrough !== undefined) outward.push(reader.make(passthroughCluster, passthrough));
     const context = outboundContext(reader);
-    const made = [...patchedClusters(reader, outward, context), ...clustersAddedFor(reader, context)];
+    const made = [
+      ...patchedClusters(reader, outward, reader.get(clusterPatches, context)),
+      ...clustersAddedFor(reader, context),
+    ];
     if (inboundPassthrough !== undefined) {
       const inward = selectInboundClusters(reader).map(inputs => reader.make(inboundCluster, inputs));
       inward.push(reader.make(inboundPassthroughCluster, inboundPassthrough));
-      made.push(...patchedClusters(reader, inward, 'SIDECAR_INBOUND'), ...clustersAddedFor(reader, 'SIDECAR_INBOUND'));
+      const patches = reader.get(clusterPatches, 'SIDECAR_INBOUND');
+      made.push(...patchedClusters(reader, inward, patches, true), ...clustersAddedFor(reader, 'SIDECAR_INBOUND'));
     }
     if (credential !== undefined) made.push(reader.make(credentialCluster, credential));
     for (const inputs of selectModuleClusters(reader)) made.push(reader.make(moduleServerCluster, inputs));

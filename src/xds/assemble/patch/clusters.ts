@@ -4,20 +4,26 @@ import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader } from '../../../core/query/reader.ts';
 import { inboundClusterHosts } from '../../../core/select/cluster/inbound.ts';
 import type { PatchContext } from '../../../core/select/patch/envoy-patch.ts';
-import { addedClusters, clusterPatches } from '../../../core/select/patch/proxy-patches.ts';
+import { addedClusters, type ClusterPatches } from '../../../core/select/patch/proxy-patches.ts';
 import { addedCluster, patchedCluster } from '../../generate/patch/cluster.ts';
 import type { Cluster } from '../../proto/types.gen.ts';
+import { kept } from './kept.ts';
 
 type Clusters = readonly Resource<Cluster>[];
 
 const noHosts: readonly string[] = [];
 
-export function patchedClusters(reader: ProxyReader, clusters: Clusters, context: PatchContext): Clusters {
-  const of = reader.get(clusterPatches, context);
+/** `of`: the patches of the context; undefined: none. */
+export function patchedClusters(
+  reader: ProxyReader,
+  clusters: Clusters,
+  of: ClusterPatches | undefined,
+  inbound = false,
+): Clusters {
   if (of === undefined) return clusters;
   return clusters.flatMap(cluster => {
-    const hosts = context === 'SIDECAR_INBOUND' ? reader.get(inboundClusterHosts, cluster.name) : noHosts;
-    const { result } = reader.make(patchedCluster, { cluster, of, hosts });
+    const hosts = inbound ? reader.get(inboundClusterHosts, cluster.name) : noHosts;
+    const result = kept(reader, cluster, reader.make(patchedCluster, { cluster, of, hosts }));
     return result === undefined ? [] : [result];
   });
 }

@@ -6,6 +6,7 @@ import type { PatchContext } from '../../../core/select/patch/envoy-patch.ts';
 import { addedListeners, listenerPatches } from '../../../core/select/patch/proxy-patches.ts';
 import { addedListener, patchedListener } from '../../generate/patch/listener.ts';
 import type { Listener } from '../../proto/types.gen.ts';
+import { kept } from './kept.ts';
 
 type Listeners = readonly Resource<Listener>[];
 
@@ -14,7 +15,7 @@ export function patchedListeners(reader: ProxyReader, listeners: Listeners, cont
   const patches = reader.get(listenerPatches, context);
   if (patches === undefined) return listeners;
   return listeners.flatMap(listener => {
-    const { result } = reader.make(patchedListener, { listener, patches });
+    const result = kept(reader, listener, reader.make(patchedListener, { listener, patches }));
     return result === undefined || result.name === '' ? [] : [result];
   });
 }

@@ -7,6 +7,7 @@ import { routePatches } from '../../../core/select/patch/proxy-patches.ts';
 import type { Patched } from '../../generate/patch/outcome.ts';
 import { assembledConfiguration, patchedConfiguration, patchedHost } from '../../generate/patch/route.ts';
 import type { RouteConfiguration, VirtualHost } from '../../proto/types.gen.ts';
+import { kept } from './kept.ts';
 
 export interface PatchedRoutes {
   readonly configuration: RouteConfiguration;
@@ -23,7 +24,8 @@ export function patchedRoutes(
   if (patches === undefined) return { configuration, steps: [] };
   const ports = context === 'GATEWAY' ? reader.get(serverPorts, configuration.name ?? '') : undefined;
   const whole = reader.make(patchedConfiguration, { configuration, patches, serverPorts: ports });
-  const { result, hostPatches, added } = whole;
+  const { hostPatches, added } = whole;
+  const result = kept(reader, configuration, { ...whole, acted: whole.merged }) ?? configuration;
   if (hostPatches === undefined && added.length === 0) return { configuration: result, steps: [whole] };
   const steps: Patched<unknown>[] = [whole];
   const before = result.virtualHosts ?? [];
@@ -33,7 +35,7 @@ export function patchedRoutes(
     const patched = hostPatches === undefined ? undefined : reader.make(patchedHost, { host, ...hostPatches });
     if (patched !== undefined) steps.push(patched);
     if (patched?.removed !== undefined) removed.push(patched.removed);
-    const after = patched === undefined ? host : patched.result;
+    const after = patched === undefined ? host : kept(reader, host, patched);
     if (after !== undefined) hosts.push(after);
   }
   const same = added.length === 0 && hosts.length === before.length && hosts.every((host, i) => host === before[i]);

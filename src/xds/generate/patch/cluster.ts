@@ -26,7 +26,7 @@ export interface PatchedClusterInputs {
 export const patchedCluster: Generator<PatchedClusterInputs, Patched<Resource<Cluster>>> = {
   name: 'patch/cluster',
   run: ({ cluster, of, hosts }) => {
-    const outcome = new Outcome();
+    const outcome = new Outcome(of.patches);
     let message = cluster.message;
     for (const patch of of.patches) {
       if (!isForCluster(patch, message.name ?? '', hosts)) continue;

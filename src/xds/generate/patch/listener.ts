@@ -22,7 +22,8 @@ export const patchedListener: Generator<
 > = {
   name: 'patch/listener',
   run: ({ listener, patches }) => {
-    const outcome = new Outcome();
+    const { listener: own, listenerFilter, filterChain, networkFilter, httpFilter } = patches;
+    const outcome = new Outcome(own, listenerFilter, filterChain, networkFilter, httpFilter);
     const message = patchListener(listener.message, patches, outcome);
     if (message === undefined) return outcome.of<Resource<Listener>>(undefined);
     if (message === listener.message) return outcome.of(listener);

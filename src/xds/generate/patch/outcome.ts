@@ -9,17 +9,26 @@ export interface FailedPatch {
   readonly message: string;
 }
 
-/** `result`: undefined, the patches removed it. The identical resource if none acted. */
+/**
+ * `result`: undefined, the patches removed it; the identical resource if none changed it. It is a function of what was
+ * patched and of the patches that acted, since others had no effect.
+ */
 export interface Patched<T> {
   readonly result: T | undefined;
+  /** In the order of the lists that were applied. */
   readonly acted: readonly EnvoyPatch[];
   readonly failed: readonly FailedPatch[];
 }
 
-/** Collects for the length of one run. */
+/** Collects for the length of one run. `lists`: the patches that are applied. */
 export class Outcome {
+  readonly #lists: readonly (readonly EnvoyPatch[])[];
   readonly #acted = new Set<EnvoyPatch>();
   readonly #failed: FailedPatch[] = [];
+
+  constructor(...lists: readonly (readonly EnvoyPatch[])[]) {
+    this.#lists = lists;
+  }
 
   acted(patch: EnvoyPatch): void {
     this.#acted.add(patch);
@@ -32,6 +41,9 @@ export class Outcome {
   }
 
   of<T>(result: T | undefined): Patched<T> {
-    return { result, acted: [...this.#acted], failed: this.#failed };
+    const acted = this.#acted.size === 0 ? none : this.#lists.flat().filter(patch => this.#acted.has(patch));
+    return { result, acted, failed: this.#failed };
   }
 }
+
+const none: readonly EnvoyPatch[] = [];

@@ -24,6 +24,8 @@ export interface ConfigurationInputs {
 
 export interface PatchedConfiguration extends Patched<RouteConfiguration> {
   readonly result: RouteConfiguration;
+  /** The merges into it that acted. */
+  readonly merged: readonly EnvoyPatch[];
   /** For its virtual hosts and routes; undefined: there are none. */
   readonly hostPatches: HostPatches | undefined;
   /** Virtual hosts that are added. */
@@ -36,12 +38,14 @@ export type HostPatches = Pick<RoutePatches, 'virtualHost' | 'route'>;
 export const patchedConfiguration: Generator<ConfigurationInputs, PatchedConfiguration> = {
   name: 'patch/routeConfiguration',
   run: ({ configuration, patches, serverPorts }) => {
-    const outcome = new Outcome();
+    const outcome = new Outcome(patches.configuration, patches.virtualHost);
     let result = configuration;
     const isFor = (patch: EnvoyPatch): boolean => isForConfiguration(patch, result.name ?? '', serverPorts);
+    const merged: EnvoyPatch[] = [];
     for (const patch of patches.configuration) {
       if (!isFor(patch)) continue;
       outcome.acted(patch);
+      merged.push(patch);
       result = mergeMessage(ROUTE_CONFIGURATION, result, patch.value);
     }
     const virtualHost = patches.virtualHost.filter(isFor);
@@ -52,7 +56,7 @@ export const patchedConfiguration: Generator<ConfigurationInputs, PatchedConfigu
       route: patches.route.filter(isFor),
     };
     const isEmpty = hostPatches.virtualHost.length === 0 && hostPatches.route.length === 0;
-    return { ...outcome.of(result), result, hostPatches: isEmpty ? undefined : hostPatches, added };
+    return { ...outcome.of(result), result, merged, hostPatches: isEmpty ? undefined : hostPatches, added };
   },
 };
 
@@ -68,7 +72,7 @@ export const patchedHost: Generator<
 > = {
   name: 'patch/virtualHost',
   run: ({ host, virtualHost, route }) => {
-    const outcome = new Outcome();
+    const outcome = new Outcome(virtualHost, route);
     let result = host;
     for (const patch of virtualHost) {
       if (!isForVirtualHost(patch, result)) continue;
