@@ -25,13 +25,20 @@ const mesh: fc.Arbitrary<Facts> = fc
   .tuple(someConnected, fc.array(soundObject.map(add), { minLength: 5, maxLength: 30, size: 'max' }))
   .map(([proxies, objects]) => [...proxies, ...objects]);
 
-/** Names differ, so that each is an object. */
+/** Names differ, so that each is an object. Every second one is for the whole mesh, so that most meshes are changed. */
 const filters: fc.Arbitrary<Facts> = fc
-  .array(envoyFilter, { minLength: 1, maxLength: 8, size: 'max' })
-  .map(found => found.map((object, i) => add(named(object, `filter-${i}`))));
+  .array(envoyFilter, { minLength: 3, maxLength: 8, size: 'max' })
+  .map(found =>
+    found.map((object, i) => add(i % 2 === 0 ? forAll(object, i) : named(object, { name: `filter-${i}` }))),
+  );
 
-function named(object: JsonObject, name: string): JsonObject {
-  return { ...object, metadata: { ...(object.metadata as JsonObject), name } };
+function named(object: JsonObject, metadata: JsonObject): JsonObject {
+  return { ...object, metadata: { ...(object.metadata as JsonObject), ...metadata } };
+}
+
+function forAll(object: JsonObject, i: number): JsonObject {
+  const { workloadSelector: _, ...spec } = object.spec as JsonObject;
+  return { ...named(object, { name: `filter-${i}`, namespace: 'istio-system' }), spec };
 }
 
 const stateOf = (facts: Facts): State => foldAll(numbered(facts)).state;
