@@ -196,9 +196,6 @@ function registerGauges({ world, engine, xds, metrics, sources }: DebugParts): v
     },
   );
   metrics.gauge('xds_cache_evictions', 'Values that a sweep forgot.', () => engine.tracker.stats.swept);
-  metrics.gauge('istiod_managed_clusters', 'Kubernetes clusters that are read.', () => {
-    return sources.report().filter(({ source }) => source.startsWith('kube/')).length;
-  });
   metrics.gauge('periplus_memo_queries', 'Memoised query values held.', () => engine.tracker.size.queries);
   metrics.gauge('periplus_memo_generated', 'Memoised generator values held.', () => engine.tracker.size.generated);
   metrics.gauge(
