@@ -96,7 +96,7 @@ module.exports = {
     only(
       'injection-is-pure',
       'injection and its templates import the core and the template engine',
-      '^src/admission/(inject|templates)/',
+      '^src/admission/(inject|templates|wishes)/',
       ['^src/core/', '^src/admission/', pureLibraries],
     ),
     {

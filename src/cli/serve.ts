@@ -22,6 +22,7 @@ import {
 
 interface Flags extends SourceFlags, IdentityFlags {
   readonly grpcAddr: string;
+  readonly httpsAddr: string;
   readonly httpAddr: string;
   readonly monitoringAddr: string;
   readonly shutdownDuration: string;
@@ -39,6 +40,7 @@ export function serveCommand(): Command {
     );
   return addIdentityFlags(addSourceFlags(command))
     .option('--grpcAddr <addr>', 'address for plaintext xDS', ':15010')
+    .option('--httpsAddr <addr>', "address for the webhooks of injection and validation; '' for none", ':15017')
     .option('--httpAddr <addr>', 'address for /ready and /debug', ':8080')
     .option('--monitoringAddr <addr>', 'address for /metrics, /version and /debug', ':15014')
     .option('--read-only', 'send get, list and watch to the API server, and write nothing', false)
@@ -65,9 +67,13 @@ Environment, besides the feature flags (docs/serving.md has all of it):
       const options = optionsOf(flags);
       for (const oddity of oddities(args, options)) log('warn', oddity);
       const plane = await startControlPlane(options, systemClock, log);
-      const { grpc, http, monitoring, secureGrpc } = plane.ports;
+      const { grpc, http, https, monitoring, secureGrpc } = plane.ports;
       const secure = secureGrpc === undefined ? '' : ` and over TLS on ${secureGrpc}`;
-      log('info', `xDS on port ${grpc}${secure}, ready and debug pages on ${http}, metrics on ${monitoring}`);
+      const webhooks = https === undefined ? '' : `, webhooks on ${https}`;
+      log(
+        'info',
+        `xDS on port ${grpc}${secure}${webhooks}, ready and debug pages on ${http}, metrics on ${monitoring}`,
+      );
       await stopSignal(log);
       await plane.stop();
       log('info', 'stopped');
@@ -85,6 +91,7 @@ function optionsOf(flags: Flags): ServeOptions {
     ...(flags.readOnly ? {} : { writes: writeOptions() }),
     identity: flags.readOnly && identity !== undefined ? { ...identity, readOnly: true, tokenCheck: 'keys' } : identity,
     grpcAddr: address('--grpcAddr', flags.grpcAddr),
+    ...(flags.httpsAddr === '' || identity === undefined ? {} : { httpsAddr: address('--httpsAddr', flags.httpsAddr) }),
     httpAddr: address('--httpAddr', flags.httpAddr),
     monitoringAddr: address('--monitoringAddr', flags.monitoringAddr),
     shutdownMs: duration('--shutdownDuration', flags.shutdownDuration),

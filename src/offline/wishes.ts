@@ -1,6 +1,7 @@
 // The table of wishes as a user reads it: what Periplus wants to be written, whether this state's objects have it
 // already, and who may write it.
 
+import { allWishes } from '../admission/wishes/table.ts';
 import { canonicalJson, type Json, type JsonObject } from '../core/base/json.ts';
 import { keyFor } from '../core/fold/record.ts';
 import type { KindDefinition } from '../core/kinds/definition.ts';
@@ -9,7 +10,7 @@ import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { lockName } from '../core/wishes/elections.ts';
 import { planOf } from '../core/wishes/plan.ts';
-import { type WishTable, wishTable } from '../core/wishes/table.ts';
+import type { WishTable } from '../core/wishes/table.ts';
 import { showTarget, type Wish } from '../core/wishes/wish.ts';
 
 export interface WishRow {
@@ -48,7 +49,7 @@ export function wishReportJson({ wishes, clashes }: WishReport): Json {
 }
 
 function tableAt(state: State): WishTable {
-  return new Tracker().get(state, undefined, wishTable, '');
+  return new Tracker().get(state, undefined, allWishes, '');
 }
 
 function rowOf(state: State, wish: Wish, refused: ReadonlyMap<string, string>): WishRow {

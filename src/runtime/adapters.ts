@@ -17,10 +17,11 @@ import type { ClusterConfigStore } from '../adapters/kube/write/cluster-config-s
 import { ClusterStore } from '../adapters/kube/write/cluster-store.ts';
 import { ClusterWriter } from '../adapters/kube/write/cluster-writer.ts';
 import { LiveObjects } from '../adapters/kube/write/live-objects.ts';
+import { allWishes, allWishFeatures } from '../admission/wishes/table.ts';
 import { featureOf } from '../core/mesh/features.ts';
 import type { Settings } from '../core/mesh/settings.ts';
 import type { KindName } from '../core/model/kind.ts';
-import { wishFeatures } from '../core/wishes/table.ts';
+
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { StartFault } from './start-fault.ts';
@@ -101,7 +102,7 @@ export async function openAdapters(
     options.writes === undefined
       ? undefined
       : new LiveObjects(
-          wishFeatures.flatMap(({ observes }) => observes),
+          allWishFeatures.flatMap(({ observes }) => observes),
           settings,
         );
   const limit = { qps, burst };
@@ -134,6 +135,7 @@ export async function openAdapters(
     log,
     namespace: settings.systemNamespace,
     revision: settings.revision,
+    table: allWishes,
     ...options.writes,
   });
   return [files, server, ...adapters, names, keySets, writer];

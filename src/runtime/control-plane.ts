@@ -46,6 +46,7 @@ import { type Started, sinkOf, startWorld } from './start.ts';
 import { StartFault } from './start-fault.ts';
 import { runInSlices, SWEEP_MS, Sweeper } from './sweeper.ts';
 import { WarmUp, warmUpEnabled } from './warm-up.ts';
+import { openWebhookPort } from './webhook-port.ts';
 import type { World } from './world.ts';
 
 /**
@@ -60,6 +61,8 @@ export interface ControlPlane {
     readonly monitoring: number;
     /** Absent: there is no secure port. */
     readonly secureGrpc?: number;
+    /** Absent: there are no webhooks. */
+    readonly https?: number;
   };
   readonly world: World;
   readonly xds: XdsServer;
@@ -357,7 +360,20 @@ async function openPorts(
   if (identity === undefined || secure === undefined) return ports;
   const opened = await openAtFlag('--secureGrpcAddr', secure, address => identity.listen(address, parts.xds));
   closers.push(async () => opened.close());
-  return { ...ports, secureGrpc: opened.port };
+  const withSecure = { ...ports, secureGrpc: opened.port };
+  if (options.httpsAddr === undefined) return withSecure;
+  const webhooks = await openAtFlag('--httpsAddr', options.httpsAddr, address =>
+    openWebhookPort(address, {
+      state: () => parts.world.state,
+      registry: parts.metrics.registry,
+      ready: () => parts.sources.readiness().ready,
+      minVersion: options.identity?.tls.minVersion ?? 'TLSv1.2',
+      log,
+      secure: opened,
+    }),
+  );
+  closers.push(() => webhooks.close(options.shutdownMs));
+  return { ...withSecure, https: webhooks.port };
 }
 
 function adviceFor(why: string): string {

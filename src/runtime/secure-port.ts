@@ -18,6 +18,8 @@ import type { Address } from './serve-options.ts';
 
 export interface OpenedPort {
   readonly port: number;
+  /** Calls back with the serving certificate, at once if there is one, and with each that takes its place. */
+  onCertificate(listener: (serving: ServingCertificate) => void): void;
   close(): void;
 }
 
@@ -43,6 +45,7 @@ export async function openSecurePort(
   const bound = await port.listen(address.host, address.port);
   return {
     port: bound,
+    onCertificate: listener => serving.onCertificate(listener),
     close: () => {
       serving.stop();
       port.close();
@@ -56,6 +59,7 @@ class Serving {
   readonly #closers: (() => void)[] = [];
   #clientRoots = '';
   #current: ServingCertificate | undefined;
+  readonly #listeners: ((serving: ServingCertificate) => void)[] = [];
   #making: Promise<void> = Promise.resolve();
 
   constructor(port: SecurePort, parts: IdentityParts) {
@@ -102,6 +106,11 @@ class Serving {
     for (const close of this.#closers) close();
   }
 
+  onCertificate(listener: (serving: ServingCertificate) => void): void {
+    this.#listeners.push(listener);
+    if (this.#current !== undefined) listener(this.#current);
+  }
+
   #trust({ roots }: SigningBundle): void {
     // Certificates of a root that was replaced are good as long as its workloads may hold them.
     if (!this.#clientRoots.includes(roots)) this.#clientRoots += roots.endsWith('\n') ? roots : `${roots}\n`;
@@ -139,7 +148,9 @@ class Serving {
   #use(serving: ServingCertificate): void {
     const { certificate, key, roots } = serving;
     this.#port.use({ certificate, key, clientRoots: this.#clientRoots === '' ? roots : this.#clientRoots });
+    if (this.#current === serving) return;
     this.#current = serving;
+    for (const listener of this.#listeners) listener(serving);
   }
 }
 

@@ -20,6 +20,8 @@ export interface ServeOptions extends AdapterOptions {
   readonly grpcAddr: Address;
   /** Undefined: no secure port and no certificate authority. */
   readonly identity?: IdentityOptions;
+  /** Webhooks over TLS; undefined: none. Needs `identity`, whose serving certificate it uses. */
+  readonly httpsAddr?: Address;
   readonly httpAddr: Address;
   readonly monitoringAddr: Address;
   readonly journal: string;

@@ -16,6 +16,7 @@ const PURE = [
   'src/analysis/',
   'src/admission/templates/',
   'src/admission/inject/',
+  'src/admission/wishes/',
 ];
 const LINES_MAX = 400;
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { builtInKinds, customKinds } from '../../src/adapters/kube/resource.ts';
+import { allWishFeatures } from '../../src/admission/wishes/table.ts';
 import { definitions } from '../../src/core/kinds/registry.ts';
-import { wishFeatures } from '../../src/core/wishes/table.ts';
 import { pluralOf } from '../e2e/kube/custom-resource-definitions.ts';
 
 interface Manifest {
@@ -47,7 +47,7 @@ describe('the manifests in deploy/', () => {
     const allowed = (role?.rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
       apiGroups.flatMap(group => resources.map(resource => `${group}/${resource}: ${verbs.join(', ')}`)),
     );
-    const written = wishFeatures.flatMap(({ observes }) => observes.map(({ kind }) => definitions[kind]));
+    const written = allWishFeatures.flatMap(({ observes }) => observes.map(({ kind }) => definitions[kind]));
     const used = written.map(({ kind, group }) => `${group}/${pluralOf(kind)}: create, patch`);
     used.push('certificates.k8s.io/signers: attest');
     expect([...allowed].sort()).toEqual(used.sort());

@@ -43,8 +43,15 @@ export class Plane {
 
   static async #serve(secure: number, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Plane> {
     const [grpc, http, monitoring] = [await freePort(), await freePort(), await freePort()];
+    const https = secure === 0 ? 0 : await freePort();
     const at = (port: number): string => (port === 0 ? '' : `127.0.0.1:${port}`);
-    const ports = { grpcAddr: grpc, httpAddr: http, monitoringAddr: monitoring, secureGrpcAddr: secure };
+    const ports = {
+      grpcAddr: grpc,
+      httpAddr: http,
+      monitoringAddr: monitoring,
+      secureGrpcAddr: secure,
+      httpsAddr: https,
+    };
     const addresses = Object.entries(ports).flatMap(([flag, port]) => [`--${flag}`, at(port)]);
     return new Plane({ grpc, http, secure }, ['serve', ...addresses, ...args], env);
   }

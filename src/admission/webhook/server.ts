@@ -1,0 +1,133 @@
+// The HTTPS server of the webhooks: /inject and below, /validate, /ready. Bodies, time and connections are limited; a
+// request that breaks a limit is answered or cut, and the process goes on.
+//
+// The serving certificate is the one of the secure port; until there is one every handshake fails, as it should.
+// Source: Istio pilot/pkg/bootstrap/server.go (initSecureWebhookServer), pkg/kube/inject/webhook.go (serveInject).
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { WebhookCounts, WebhookLog, Webhooks } from './webhooks.ts';
+
+/** As istiod's limit (Istio pkg/kube/configreader.go, HTTPConfigReader). */
+export const BODY_BYTES_MAX = 6_291_456;
+/** A request as a whole. The API server waits for ten seconds unless told otherwise. */
+export const WEBHOOK_MS_MAX = 10_000;
+export const WEBHOOK_CONNECTIONS_MAX = 512;
+const IDLE_MS_MAX = 90_000;
+
+export interface WebhookServerOptions {
+  readonly webhooks: Webhooks;
+  readonly counts: WebhookCounts;
+  readonly log: WebhookLog;
+  readonly ready: () => boolean;
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
+}
+
+export class WebhookServer {
+  readonly #options: WebhookServerOptions;
+  readonly #server: Server;
+
+  constructor(options: WebhookServerOptions) {
+    this.#options = options;
+    const limits = { requestTimeout: WEBHOOK_MS_MAX, headersTimeout: WEBHOOK_MS_MAX, keepAliveTimeout: IDLE_MS_MAX };
+    this.#server = createServer({ minVersion: options.minVersion, ...limits }, (request, response) => {
+      this.#answer(request, response).catch((error: unknown) => {
+        options.log('error', `a webhook request failed: ${error instanceof Error ? error.message : String(error)}`);
+        response.destroy();
+      });
+    });
+    this.#server.maxConnections = WEBHOOK_CONNECTIONS_MAX;
+    this.#server.on('tlsClientError', error => options.log('debug', `webhook port: ${error.message}`));
+  }
+
+  /** For handshakes from now on. Throws if certificate and key do not fit. */
+  use({ certificate, key }: { readonly certificate: string; readonly key: string }): void {
+    this.#server.setSecureContext({ cert: certificate, key, minVersion: this.#options.minVersion });
+  }
+
+  /** Resolves with the port. */
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ port, ...(host === '' ? {} : { host }) }, () => {
+        this.#server.removeListener('error', reject);
+        this.#server.on('error', error => this.#options.log('warn', `webhook port: ${error.message}`));
+        const address = this.#server.address();
+        resolve(typeof address === 'object' && address !== null ? address.port : port);
+      });
+    });
+  }
+
+  /** Requests under way are answered, for at most `ms`. */
+  close(ms: number): Promise<void> {
+    return new Promise(resolve => {
+      const timer = setTimeout(() => this.#server.closeAllConnections(), ms);
+      this.#server.close(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+      this.#server.closeIdleConnections();
+    });
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = decodedPath(request.url ?? '/');
+    const { webhooks, counts, ready } = this.#options;
+    if (path === '/ready') return end(response, ready() ? 200 : 503, '');
+    if (path === '/inject' || path.startsWith('/inject/')) {
+      const start = process.hrtime.bigint();
+      counts.injection('request');
+      const body = await this.#body(request, response);
+      if (typeof body === 'string') {
+        end(response, 200, webhooks.inject(body, path), 'application/json');
+        counts.injection('success');
+      } else counts.injection('failure');
+      counts.injectionSeconds(Number(process.hrtime.bigint() - start) / 1e9);
+      return;
+    }
+    if (path !== '/validate' && path !== '/validate/') return end(response, 404, '404 page not found\n');
+    const body = await this.#body(request, response);
+    if (typeof body === 'string') end(response, 200, webhooks.validate(body), 'application/json');
+    else if (body.status !== TOO_LARGE_COUNTS_AS) counts.httpError(body.status);
+  }
+
+  /** The body, or the status with which the request was answered. */
+  async #body(request: IncomingMessage, response: ServerResponse): Promise<string | { readonly status: number }> {
+    const refuse = (status: number, why: string): { readonly status: number } => {
+      end(response, status, `${why}\n`);
+      return { status };
+    };
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > BODY_BYTES_MAX) {
+        response.setHeader('connection', 'close');
+        return { ...refuse(400, `limit is ${BODY_BYTES_MAX} bytes`), status: TOO_LARGE_COUNTS_AS };
+      }
+      chunks.push(chunk);
+    }
+    if (bytes === 0) return refuse(400, 'no body found');
+    if (request.headers['content-type'] !== 'application/json') {
+      return refuse(415, 'invalid Content-Type, want `application/json`');
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  }
+}
+
+/** istiod does not count it. */
+const TOO_LARGE_COUNTS_AS = 0;
+
+function decodedPath(url: string): string {
+  const path = url.split('?')[0] ?? '/';
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function end(response: ServerResponse, status: number, body: string, contentType = 'text/plain; charset=utf-8'): void {
+  response.writeHead(status, { 'content-type': contentType });
+  response.end(body);
+}

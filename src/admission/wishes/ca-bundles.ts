@@ -1,0 +1,64 @@
+// The roots that the API server verifies the webhooks with: in every webhook configuration of this revision, in the
+// entries that call this control plane. Nothing else of those objects is owned; they are installed by a chart.
+//
+// By server-side apply of the one field. If the object was deleted meanwhile, the API server refuses it as incomplete, so
+// that nothing is created.
+// Source: Istio pkg/webhooks/webhookpatch.go, pkg/webhooks/validation/controller/controller.go.
+
+import { base64OfText } from '../../core/base/base64.ts';
+import type { Obj } from '../../core/model/object.ts';
+import type { Query, Reader } from '../../core/query/reader.ts';
+import { publishedRoots } from '../../core/wishes/published-roots.ts';
+import type { WishFeature } from '../../core/wishes/table.ts';
+import { MANAGER, type Wish } from '../../core/wishes/wish.ts';
+
+const REVISION_LABEL = 'istio.io/rev';
+const INJECTOR = 'sidecar-injector.istio.io';
+const KINDS = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'] as const;
+
+const query: Query<'', readonly Wish[]> = {
+  name: 'wishes-ca-bundles',
+  run: reader => {
+    const roots = publishedRoots(reader);
+    if (roots === undefined) return [];
+    const caBundle = base64OfText(roots.pem);
+    return KINDS.flatMap(kind => configurationsOf(reader, kind).flatMap(found => wishFor(found, caBundle)));
+  },
+};
+
+export const caBundles: WishFeature = {
+  query,
+  observes: KINDS.map(kind => ({ kind, parts: ['webhooks'] })),
+};
+
+type Configuration = Obj<(typeof KINDS)[number]>;
+
+/** Those of other revisions, and those without a revision, are others'. */
+function configurationsOf(reader: Reader, kind: (typeof KINDS)[number]): readonly Configuration[] {
+  const revision = reader.setting('revision');
+  const all: readonly Configuration[] = reader.objects(kind, `${reader.setting('clusterId')}/`);
+  return all.filter(({ labels }) => labels[REVISION_LABEL] !== undefined && labels[REVISION_LABEL] === revision);
+}
+
+function wishFor({ kind, cluster, name, spec }: Configuration, caBundle: string): readonly Wish[] {
+  const ours = spec.webhooks.filter(
+    webhook => kind === 'ValidatingWebhookConfiguration' || webhook.name.endsWith(INJECTOR),
+  );
+  if (ours.length === 0) return [];
+  return [
+    {
+      cluster,
+      kind,
+      namespace: '',
+      name,
+      subresource: '',
+      manager: MANAGER,
+      fields: {
+        webhooks: ours.map(webhook => ({ name: webhook.name, clientConfig: { caBundle } })),
+      },
+      verb: 'apply',
+      gate: undefined,
+      listKeys: { webhooks: 'name' },
+    },
+  ];
+}
