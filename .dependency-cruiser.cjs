@@ -118,7 +118,12 @@ module.exports = {
       from: { path: '^src/offline/' },
       to: {
         path: '^src/',
-        pathNot: ['^src/(core|offline|journal|analysis)/', '^src/xds/(?!grpc/|serve/)', '^src/adapters/file/'],
+        pathNot: [
+          '^src/(core|offline|journal|analysis)/',
+          '^src/admission/(?!webhook/)',
+          '^src/xds/(?!grpc/|serve/)',
+          '^src/adapters/file/',
+        ],
       },
     },
     {

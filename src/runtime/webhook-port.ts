@@ -20,7 +20,7 @@ export interface WebhookPortParts {
 
 export interface OpenedWebhooks {
   readonly port: number;
-  /** Requests under way are answered, for at most so many milliseconds. */
+  /** Requests under way are answered, for at most `ms`. */
   close(ms: number): Promise<void>;
 }
 
