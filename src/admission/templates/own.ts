@@ -2,12 +2,13 @@
 
 import type { JsonObject } from '../../core/base/json.ts';
 import { grpcAgent, grpcSimple } from './grpc.ts';
+import { kubeGateway } from './kube-gateway.ts';
 import { gateway, sidecar } from './pods.ts';
 
 export const ownConfig: JsonObject = {
   policy: 'enabled',
   defaultTemplates: ['sidecar'],
-  templates: { sidecar, gateway, 'grpc-agent': grpcAgent, 'grpc-simple': grpcSimple },
+  templates: { sidecar, gateway, 'grpc-agent': grpcAgent, 'grpc-simple': grpcSimple, 'kube-gateway': kubeGateway },
 };
 
 /** The release of istio-proxy that the generated configuration is for. */

@@ -36,15 +36,15 @@ export function configKind<K extends KindName>(from: ConfigKind<K>): KindDefinit
     clusterScoped,
     store: 'config',
     decode: decodeObject,
-    project: projectConfig,
+    project: raw => projectConfig(raw),
     ...(objectKind === undefined ? {} : { objectKind }),
   };
 }
 
-/** Names, metadata that matters, and the whole spec. */
-export function projectConfig(raw: RawObject): JsonObject {
+/** Names, metadata that matters, and the whole spec. `keepMeta`: further members of metadata. */
+export function projectConfig(raw: RawObject, keepMeta?: readonly string[]): JsonObject {
   const projection: { [key: string]: Json | undefined } = {};
   for (const key of ['apiVersion', 'kind', 'spec']) if (raw[key] !== undefined) projection[key] = raw[key];
-  if (raw.metadata !== undefined) projection.metadata = projectMeta(raw.metadata);
+  if (raw.metadata !== undefined) projection.metadata = projectMeta(raw.metadata, keepMeta);
   return projection;
 }

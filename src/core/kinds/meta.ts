@@ -113,6 +113,7 @@ function soundMeta(
   // Of annotations few matter, and most objects that have them have none that does.
   const annotations = projectAnnotations(metadata.annotations);
   if (labels === undefined || annotations !== undefined) return undefined;
+  if (metadata.annotations !== undefined && keep.includes('annotations')) return undefined;
   return {
     namespace: owner,
     name,
@@ -199,9 +200,18 @@ export function projectMeta(metadata: Json | undefined, keep: readonly string[] 
   for (const key of ['name', 'namespace', 'labels', 'creationTimestamp', ...keep]) {
     if (metadata[key] !== undefined) kept[key] = metadata[key];
   }
-  const annotations = projectAnnotations(metadata.annotations);
+  const annotations = keep.includes('annotations')
+    ? withoutLastApplied(metadata.annotations)
+    : projectAnnotations(metadata.annotations);
   if (annotations !== undefined) kept.annotations = annotations;
   return kept;
+}
+
+/** Of a kind whose annotations go elsewhere, all but kubectl's own copy of the object. */
+function withoutLastApplied(annotations: Json | undefined): Json | undefined {
+  if (!isObject(annotations)) return annotations;
+  const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...rest } = annotations;
+  return rest;
 }
 
 /** undefined: no annotation that matters. */

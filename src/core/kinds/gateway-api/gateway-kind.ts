@@ -22,13 +22,14 @@ import { checked } from '../report.ts';
 export type GatewayKind<K extends KindName> = Declaration<K> & {
   readonly objectKind?: string;
   readonly clusterScoped?: true;
+  readonly keepMeta?: readonly string[];
 };
 
 export const GATEWAY_API = 'gateway.networking.k8s.io';
 export const NOT_YET = 'no proxy is sent anything of it';
 
 export function gatewayKind<K extends KindName>(from: GatewayKind<K>): KindDefinition<K> {
-  const { kind, objectKind, clusterScoped = false } = from;
+  const { kind, objectKind, clusterScoped = false, keepMeta } = from;
   const constraint = gatewayApiConstraints[objectKind ?? kind];
   assert(constraint !== undefined, `no CRD of ${kind}`);
   return {
@@ -36,7 +37,8 @@ export function gatewayKind<K extends KindName>(from: GatewayKind<K>): KindDefin
     clusterScoped,
     store: 'config',
     decode: raw => decodeSpec(constraint, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
-    project: projectConfig,
+    project: raw => projectConfig(raw, keepMeta),
+    ...(keepMeta === undefined ? {} : { keepMeta }),
     ...(objectKind === undefined ? {} : { objectKind }),
   };
 }

@@ -19,6 +19,8 @@ export const kubernetesGateway = gatewayKind({
   versions: ['v1', 'v1beta1'],
   push: 'config',
   references: kubernetesGatewayReferences,
+  // What is deployed for a Gateway carries its annotations and is owned by it.
+  keepMeta: ['annotations', 'uid'],
 });
 
 function kubernetesGatewayReferences({ namespace, spec }: Obj<'KubernetesGateway'>): readonly Reference[] {
