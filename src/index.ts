@@ -7,6 +7,7 @@ export type { Answer, Resolve } from './adapters/dns/resolver.ts';
 export type { Fetch, Fetched } from './adapters/jwks/fetch.ts';
 export type { ClusterConfigStore, ClusterWritten } from './adapters/kube/write/cluster-config-store.ts';
 export { MemoryAdapter } from './adapters/memory/memory-adapter.ts';
+export type { ZooKeeperBase } from './adapters/zookeeper/zookeeper-adapter.ts';
 export type { Json, JsonObject } from './core/base/json.ts';
 export { type Origin, type Problem, showOrigin, showProblem } from './core/base/problem.ts';
 export type { Event, Fact, ObjectRef, RawObject, Unrecorded } from './core/event.ts';
@@ -33,4 +34,5 @@ export type { ConfigEvent, ConfigEventHandler } from './runtime/config-store.ts'
 export { type EmbeddedConfig, type EmbeddedPlane, type EmbeddedStore, startControlPlane } from './runtime/embed.ts';
 export type { IdentityOptions, TokenCheck } from './runtime/identity-options.ts';
 export { type Log, type LogLevel, makeLog } from './runtime/log.ts';
+export type { ConsulRegistry, RegistryOptions, SecretText, TlsFiles, ZooKeeperRegistry } from './runtime/registries.ts';
 export { type Address, type ServeOptions, settingsFrom } from './runtime/serve-options.ts';

@@ -11,9 +11,10 @@ import { isLogLevel, type Log, makeLog } from '../runtime/log.ts';
 import { parseClusterAliases, settingsFrom } from '../runtime/serve-options.ts';
 import { keptTime } from './journal-compact.ts';
 import { CliError, EXIT } from './output.ts';
+import { addRegistryFlags, REGISTRIES, type RegistryFlags, registriesIn, registryOptionsOf } from './registry-flags.ts';
 import { DEFAULT_JOURNAL } from './target.ts';
 
-export interface SourceFlags {
+export interface SourceFlags extends RegistryFlags {
   readonly configDir?: string;
   readonly allowEmptySource: boolean;
   readonly meshConfig: string;
@@ -37,11 +38,8 @@ export interface SourceFlags {
   readonly log_as_json: boolean;
 }
 
-/** The registry that istiod watches unless told otherwise. */
-const KUBERNETES = 'Kubernetes';
-
 export function addSourceFlags(command: Command): Command {
-  return command
+  return addRegistryFlags(command)
     .option('--configDir <dir>', 'folder of YAML files: Istio and Kubernetes objects, watched')
     .option('--allow-empty-source', 'delete what the journal has from --configDir if it is empty at the start', false)
     .option('--meshConfig <file>', 'MeshConfig, watched; need not exist', './etc/istio/config/mesh')
@@ -50,7 +48,7 @@ export function addSourceFlags(command: Command): Command {
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option(
       '--registries <list>',
-      `where configuration comes from besides files: ${KUBERNETES}, or nothing (default: ${KUBERNETES} with --kubeconfig, or in a pod without --configDir)`,
+      `where services come from besides files: some of ${REGISTRIES.join(', ')}, or nothing (default: Kubernetes with --kubeconfig, or in a pod without --configDir)`,
     )
     .option('--kubernetesApiQPS <n>', 'requests a second to the API server', '80')
     .option('--kubernetesApiBurst <n>', 'requests to the API server at once, after a pause', '160')
@@ -95,6 +93,7 @@ export function sourceOptionsOf(flags: SourceFlags): SourceOptions {
     meshConfig: flags.meshConfig,
     networksConfig: flags.networksConfig,
     kube: kubeOptionsOf(flags),
+    registries: registryOptionsOf(flags, registriesIn(flags.registries ?? ''), process.env),
     sharedMeshConfig: process.env.SHARED_MESH_CONFIG || undefined,
     settings: settingsFrom(
       { domainSuffix: domain, clusterId: clusterID, systemNamespace: namespace, clusterAliases },
@@ -116,27 +115,20 @@ function kubeOptionsOf(flags: SourceFlags): KubeOptions | undefined {
   const wanted =
     registries === undefined
       ? kubeconfig !== '' || (inPod && configDir === undefined)
-      : registriesIn(registries).includes(KUBERNETES);
+      : registriesIn(registries).has('Kubernetes');
   if (!wanted) return undefined;
   if (kubeconfig === '' && !inPod) {
-    throw new CliError(`--registries ${KUBERNETES}: this is not a pod; which --kubeconfig?`, EXIT.misuse);
+    throw new CliError(`--registries Kubernetes: this is not a pod; which --kubeconfig?`, EXIT.misuse);
   }
   const qps = positive('--kubernetesApiQPS', flags.kubernetesApiQPS);
   return { kubeconfig, context, qps, burst: positive('--kubernetesApiBurst', flags.kubernetesApiBurst) };
 }
 
-function registriesIn(list: string): readonly string[] {
-  const names = list.split(',').filter(name => name !== '');
-  const unknown = names.filter(name => name !== KUBERNETES);
-  if (unknown.length > 0) throw new CliError(`--registries ${list}: expected ${KUBERNETES}, or nothing`, EXIT.misuse);
-  return names;
-}
-
 /** What is probably a mistake, and yet no reason to stand still. `rest`: arguments that are no flags of ours. */
-export function oddities(rest: readonly string[], { configDir, kube }: AdapterOptions): readonly string[] {
+export function oddities(rest: readonly string[], { configDir, kube, registries }: AdapterOptions): readonly string[] {
   const found: string[] = [];
   if (rest.length > 0) found.push(`ignored, being no flags of Periplus: ${rest.join(' ')}`);
-  if (configDir === undefined && kube === undefined) {
+  if (configDir === undefined && kube === undefined && registries === undefined) {
     found.push('neither --configDir nor a cluster (--kubeconfig) is given: nothing but mesh configuration is read');
   }
   return found;

@@ -24,6 +24,7 @@ import type { KindName } from '../core/model/kind.ts';
 
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
+import { openRegistries, type RegistryOptions } from './registries.ts';
 import { StartFault } from './start-fault.ts';
 
 export interface KubeOptions {
@@ -49,6 +50,8 @@ export interface AdapterOptions {
   /** An empty configDir deletes what the journal has from there. */
   readonly allowEmpty?: boolean;
   readonly kube?: KubeOptions;
+  /** Service registries beside Kubernetes. */
+  readonly registries?: RegistryOptions;
   /** Undefined: the API server is sent get, list and watch only. */
   readonly writes?: WriteOptions;
   /** Is given the store of the cluster, if it may be written to. */
@@ -79,10 +82,12 @@ export async function openAdapters(
     allowEmpty,
     settings,
     kube,
-    adapters = [],
+    adapters: further = [],
     resolve = dnsResolver(),
   } = options;
   const cluster = settings.clusterId;
+  const registries = options.registries === undefined ? [] : openRegistries(options.registries, clock, log);
+  const adapters = [...registries, ...further];
   const files = new FileAdapter({
     configDir,
     meshConfig,

@@ -185,7 +185,7 @@ describe('the Consul adapter', () => {
     consul.consul.set('web_1', instances(1));
     const { sink } = await running(consul);
     expect([...sink.state.malformed.entries()].map(([key, { reasons }]) => `${key}: ${reasons.join()}`)).toEqual([
-      expect.stringMatching(/^consul\/local\|consul\/local\/web_1: the host .*web_1/),
+      expect.stringMatching(/^consul\/local\|consul\/local\/web_1: web_1: the host .*web_1/),
     ]);
   });
 

@@ -132,8 +132,7 @@ export class ConsulAdapter implements Adapter {
           const { network } = this.#options;
           const service = serviceOf(name, body, { domain: 'service.consul', network });
           if (typeof service === 'string') return service;
-          if (service === undefined) this.#catalogue.remove(name);
-          else this.#catalogue.set(service);
+          this.#catalogue.set(name, service === undefined ? [] : [service]);
           resolve();
           return undefined;
         },

@@ -1,9 +1,9 @@
 // The services of a registry as its adapter last read them, and the facts that follow. An adapter reports successful reads;
 // a failed read changes nothing here but the status, so what was known stays.
 //
-// Invariant: what the sink holds of a service is what its last successful read said, except instances whose loss is held
-// back (vanish-guard.ts). A service that could not be read since the start is unknown: the journal's objects of it stay,
-// found by their origin `<source>/<service>`; its first successful read is a list, which finds the deletions.
+// Invariant: what the sink holds of a part is what its last successful read said, except instances whose loss is held
+// back (vanish-guard.ts). A part that could not be read since the start is unknown: the journal's objects of it stay,
+// found by their origin `<source>/<part>`; its first successful read is a list, which finds the deletions.
 
 import { jsonEqual } from '../../core/base/json.ts';
 import type { Origin } from '../../core/base/problem.ts';
@@ -17,6 +17,8 @@ import { judgeLoss, noLosses } from './vanish-guard.ts';
 
 /** How long a loss of most instances is held back, unless an option says otherwise. */
 export const HOLD_MS = 60_000;
+/** Parts that cannot be read, past which no further one is logged. */
+export const LOGGED_MAX = 10;
 
 export interface CatalogueOptions {
   /** e.g. `consul` */
@@ -44,15 +46,15 @@ interface Held {
 export class Catalogue {
   readonly #options: CatalogueOptions;
   readonly #submissions: Submissions;
-  readonly #services = new Map<string, RegistryService>();
+  readonly #services = new Map<string, readonly RegistryService[]>();
   readonly #submitted = new Map<string, Objects>();
   readonly #malformed = new Map<string, readonly string[]>();
-  /** The services that claim a host, by host. */
-  readonly #claims = new Map<string, Set<string>>();
+  /** The services that claim a host and the parts that have them, by host. */
+  readonly #claims = new Map<string, Map<string, string>>();
   /** Objects whose deletion is held back. */
   readonly #held = new Map<string, Held>();
   readonly #unreadable = new Map<string, Unreadable>();
-  /** Not read since the start, of services (`name`) or of everything that is not listed (empty). */
+  /** Parts that were not read since the start; the empty one stands for everything that is not listed. */
   readonly #unknown = new Set<string>();
   /** Objects of all services. */
   #count = 0;
@@ -70,8 +72,8 @@ export class Catalogue {
 
   /** Submits what was read so far as the list of the source. What is unreadable now counts as unknown. */
   async open(sink: Sink): Promise<void> {
-    for (const name of this.#unreadable.keys()) this.#unknown.add(name);
-    for (const service of this.#services.values()) this.#store(service.name, this.#objects(service));
+    for (const part of this.#unreadable.keys()) this.#unknown.add(part);
+    for (const part of this.#services.keys()) this.#store(part, this.#objects(part));
     await this.#submissions.open(sink, opened => this.#relist(opened));
   }
 
@@ -80,54 +82,42 @@ export class Catalogue {
     await this.#submissions.close();
   }
 
-  /** A successful read of a service. */
-  set(service: RegistryService): void {
-    const { name } = service;
-    const rivals = this.#claim(name, service.host);
-    this.#readable(name);
-    this.#services.set(name, service);
+  /** A successful read of a part of the registry, which has these services and no others. Most registries have a part a service. */
+  set(part: string, services: readonly RegistryService[]): void {
+    const rivals = this.#claim(part, services);
+    this.#readable(part);
+    if (services.length === 0) this.#services.delete(part);
+    else this.#services.set(part, services);
     if (!this.isListed) return;
-    if (this.#unknown.delete(name)) {
-      this.#store(name, this.#objects(service));
+    if (this.#unknown.delete(part)) {
+      this.#store(part, this.#objects(part));
       this.#submissions.run(sink => this.#relist(sink));
-    } else this.#change(name, this.#objects(service));
-    this.#reconsider(rivals);
+    } else this.#change(part);
+    for (const rival of rivals) if (!this.#unknown.has(rival)) this.#change(rival);
   }
 
-  /** A successful read by which the service is gone. */
-  remove(name: string): void {
-    const rivals = this.#claim(name, undefined);
-    this.#readable(name);
-    this.#services.delete(name);
-    this.#malformed.delete(name);
-    if (!this.isListed) return;
-    if (this.#unknown.delete(name)) this.#submissions.run(sink => this.#relist(sink));
-    else this.#change(name, noObjects);
-    this.#reconsider(rivals);
-  }
-
-  /** A successful and complete read of all names: all others are gone. */
-  retain(names: ReadonlySet<string>): void {
+  /** A successful and complete read of the names of all parts: all others are gone. */
+  retain(parts: ReadonlySet<string>): void {
     this.#readable('');
-    for (const name of [...this.#services.keys(), ...this.#unreadable.keys()]) if (!names.has(name)) this.remove(name);
+    for (const part of [...this.#services.keys(), ...this.#unreadable.keys()]) if (!parts.has(part)) this.set(part, []);
     if (!this.isListed || !this.#unknown.delete('')) return;
-    // What the journal has of a service stays until the service itself is read.
-    for (const name of names) if (!this.#services.has(name)) this.#unknown.add(name);
+    // What the journal has of a part stays until the part itself is read.
+    for (const part of parts) if (!this.#services.has(part)) this.#unknown.add(part);
     this.#submissions.run(sink => this.#relist(sink));
   }
 
-  /** A read of a service failed, or of the list of services (empty name). */
-  failed(name: string, why: string): void {
-    const known = this.#unreadable.get(name);
+  /** A read of a part failed, or of the list of parts (empty name). */
+  failed(part: string, why: string): void {
+    const known = this.#unreadable.get(part);
     if (known?.why === why) return;
     const { source, log, chance } = this.#options;
-    const what = name === '' ? source : `${source}/${name}`;
-    this.#unreadable.set(name, { what, why, since: known?.since ?? chance.now() });
-    log('warn', `${what} cannot be read (${why}); what was known of it stays`);
+    const what = part === '' ? source : `${source}/${part}`;
+    this.#unreadable.set(part, { what, why, since: known?.since ?? chance.now() });
+    if (this.#unreadable.size <= LOGGED_MAX) log('warn', `${what} cannot be read (${why}); what was known of it stays`);
   }
 
-  isUnreadable(name: string): boolean {
-    return this.#unreadable.has(name);
+  isUnreadable(part: string): boolean {
+    return this.#unreadable.has(part);
   }
 
   status(): SourceStatus {
@@ -146,71 +136,72 @@ export class Catalogue {
     return this.#options.holdMs ?? HOLD_MS;
   }
 
-  #readable(name: string): void {
-    const known = this.#unreadable.get(name);
+  #readable(part: string): void {
+    const known = this.#unreadable.get(part);
     if (known === undefined) return;
-    this.#unreadable.delete(name);
-    this.#options.log('info', `${known.what} can be read again`);
+    this.#unreadable.delete(part);
+    if (this.#unreadable.size < LOGGED_MAX) this.#options.log('info', `${known.what} can be read again`);
   }
 
-  #origin(name: string): string {
-    return `${this.#options.source}/${encodeURIComponent(name)}`;
+  #origin(part: string): string {
+    return `${this.#options.source}/${part.split('/').map(encodeURIComponent).join('/')}`;
   }
 
-  /** Records which host the service claims; the other services whose claims are affected. */
-  #claim(name: string, host: string | undefined): ReadonlySet<string> {
-    const before = this.#services.get(name)?.host;
+  /** Records which hosts the part claims; the other parts that claim one of them, or of those it gave up. */
+  #claim(part: string, services: readonly RegistryService[]): ReadonlySet<string> {
     const rivals = new Set<string>();
-    if (before !== undefined && before !== host) {
-      const claims = this.#claims.get(before);
+    for (const { name, host } of this.#services.get(part) ?? []) {
+      const claims = this.#claims.get(host);
       claims?.delete(name);
-      if (claims?.size === 0) this.#claims.delete(before);
-      for (const rival of claims ?? []) rivals.add(rival);
+      if (claims?.size === 0) this.#claims.delete(host);
+      for (const rival of claims?.values() ?? []) rivals.add(rival);
     }
-    if (host === undefined) return rivals;
-    const claims = this.#claims.get(host) ?? new Set();
-    for (const rival of claims) if (rival !== name) rivals.add(rival);
-    this.#claims.set(host, claims.add(name));
+    for (const { name, host } of services) {
+      const claims = this.#claims.get(host) ?? new Map<string, string>();
+      for (const rival of claims.values()) rivals.add(rival);
+      this.#claims.set(host, claims.set(name, part));
+    }
+    rivals.delete(part);
     return rivals;
-  }
-
-  #reconsider(names: ReadonlySet<string>): void {
-    for (const name of names) {
-      const service = this.#services.get(name);
-      if (service !== undefined && !this.#unknown.has(name)) this.#change(name, this.#objects(service));
-    }
   }
 
   /** Of the services that claim one host, the first by name has it. */
   #problems(service: RegistryService): readonly string[] {
+    const first = [...(this.#claims.get(service.host)?.keys() ?? [])].sort()[0] ?? service.name;
     const problems = problemsOf(service);
-    const first = [...(this.#claims.get(service.host) ?? [])].sort()[0] ?? service.name;
     return first === service.name ? problems : [...problems, `the host ${service.host} is that of ${first} too`];
   }
 
-  #store(name: string, objects: Objects): void {
-    this.#count += objects.size - (this.#submitted.get(name)?.size ?? 0);
-    if (objects.size === 0) this.#submitted.delete(name);
-    else this.#submitted.set(name, objects);
+  #objects(part: string): Objects {
+    const objects = new Map<string, RawObject>();
+    const reasons: string[] = [];
+    for (const service of this.#services.get(part) ?? []) {
+      const problems = this.#problems(service);
+      reasons.push(...problems.map(problem => `${service.name}: ${problem}`));
+      if (problems.length > 0) continue;
+      for (const object of objectsOf(service, this.#options)) objects.set(keyOf(object), object);
+    }
+    if (reasons.length > 0) this.#malformed.set(part, reasons);
+    else this.#malformed.delete(part);
+    return objects;
   }
 
-  #objects(service: RegistryService): Objects {
-    const problems = this.#problems(service);
-    if (problems.length > 0) this.#malformed.set(service.name, problems);
-    else this.#malformed.delete(service.name);
-    if (problems.length > 0) return noObjects;
-    return new Map(objectsOf(service, this.#options).map(object => [keyOf(object), object]));
+  #store(part: string, objects: Objects): void {
+    this.#count += objects.size - (this.#submitted.get(part)?.size ?? 0);
+    if (objects.size === 0) this.#submitted.delete(part);
+    else this.#submitted.set(part, objects);
   }
 
-  #change(name: string, objects: Objects): void {
-    const before = this.#submitted.get(name) ?? noObjects;
-    const origin = { file: this.#origin(name) };
+  #change(part: string): void {
+    const objects = this.#objects(part);
+    const before = this.#submitted.get(part) ?? noObjects;
+    const origin = { file: this.#origin(part) };
     const facts: Fact[] = [];
     for (const [key, object] of objects) {
       this.#held.delete(key);
       if (!jsonEqual(before.get(key), object)) facts.push({ kind: 'Update', object, origin });
     }
-    this.#store(name, objects);
+    this.#store(part, objects);
     const gone = [...before].filter(([key]) => !objects.has(key));
     const isHeld = this.#isHeld(gone.length);
     for (const [key, object] of gone) {
@@ -218,7 +209,7 @@ export class Catalogue {
       else facts.push(...deletionOf(object));
     }
     if (isHeld) this.#hold();
-    facts.push({ kind: 'Malformed', origin, reasons: this.#malformed.get(name) ?? [] });
+    facts.push({ kind: 'Malformed', origin, reasons: this.#malformed.get(part) ?? [] });
     this.#submissions.submit(facts);
   }
 
@@ -244,15 +235,15 @@ export class Catalogue {
 
   async #relist(sink: Sink): Promise<void> {
     const facts: Fact[] = [];
-    for (const [name, objects] of this.#submitted) {
-      const origin = { file: this.#origin(name) };
+    for (const [part, objects] of this.#submitted) {
+      const origin = { file: this.#origin(part) };
       for (const object of objects.values()) facts.push({ kind: 'Update', object, origin });
     }
     for (const { object, origin } of this.#held.values()) facts.push({ kind: 'Update', object, origin });
-    for (const [name, reasons] of this.#malformed) {
-      facts.push({ kind: 'Malformed', origin: { file: this.#origin(name) }, reasons });
+    for (const [part, reasons] of this.#malformed) {
+      facts.push({ kind: 'Malformed', origin: { file: this.#origin(part) }, reasons });
     }
-    const unknown = [...this.#unknown].map(name => (name === '' ? this.#options.source : this.#origin(name)));
+    const unknown = [...this.#unknown].map(part => (part === '' ? this.#options.source : this.#origin(part)));
     await sink.relist(facts, unknown);
   }
 }

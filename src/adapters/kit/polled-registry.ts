@@ -100,7 +100,7 @@ export class PolledRegistry implements Adapter {
   }
 
   #take({ services, failed = [] }: RegistryRead): void {
-    for (const service of services) this.#catalogue.set(service);
+    for (const service of services) this.#catalogue.set(service.name, [service]);
     const names = new Set([...services, ...failed].map(({ name }) => name));
     if (!names.delete('')) this.#catalogue.retain(names);
     for (const { name, why } of failed) this.#catalogue.failed(name, why);
