@@ -43,28 +43,32 @@ async function etcd(): Promise<string> {
   return installed;
 }
 
-/** Named by what it is built from. */
-async function apiserver(): Promise<string> {
+function apiserver(): Promise<string> {
+  return builtModule('kube-apiserver', MODULE, LDFLAGS);
+}
+
+/** The program of a Go module, kept in the user's cache under the hash of what it is built from. */
+export async function builtModule(name: string, folder: string, ldflags: string): Promise<string> {
   const hash = createHash('sha256');
-  for (const name of ['go.mod', 'go.sum', 'main.go']) hash.update(readFileSync(join(MODULE, name)));
-  const folder = process.env.PERIPLUS_CACHE ?? join(homedir(), '.cache/periplus');
-  const binary = join(folder, `kube-apiserver-${hash.digest('hex').slice(0, 16)}`);
+  for (const file of ['go.mod', 'go.sum', 'main.go']) hash.update(readFileSync(join(folder, file)));
+  const cache = process.env.PERIPLUS_CACHE ?? join(homedir(), '.cache/periplus');
+  const binary = join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`);
   if (existsSync(binary)) return binary;
   const go = find('go');
-  if (go === undefined) throw new Error('there is no Go to build kube-apiserver with');
-  mkdirSync(folder, { recursive: true });
+  if (go === undefined) throw new Error(`there is no Go to build ${name} with`);
+  mkdirSync(cache, { recursive: true });
   const part = `${binary}.${process.pid}`;
-  const args = ['build', '-trimpath', '-buildvcs=false', '-ldflags', LDFLAGS, '-o', part, '.'];
-  process.stderr.write('building kube-apiserver, which takes some minutes the first time\n');
-  await run(go, args);
+  const args = ['build', '-trimpath', '-buildvcs=false', '-ldflags', ldflags, '-o', part, '.'];
+  process.stderr.write(`building ${name}, which takes some minutes the first time\n`);
+  await run(go, args, folder);
   renameSync(part, binary);
   return binary;
 }
 
-/** In the module's folder. Not a call that blocks: the test runner wants to hear from its workers. */
-async function run(command: string, args: readonly string[]): Promise<void> {
+/** Not a call that blocks: the test runner wants to hear from its workers. */
+export async function run(command: string, args: readonly string[], cwd = MODULE): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const child = spawn(command, args, { cwd: MODULE, env, stdio: ['ignore', 'ignore', 'pipe'], timeout: BUILD_MS_MAX });
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'], timeout: BUILD_MS_MAX });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
     said = `${said}${chunk.toString('utf8')}`.slice(-2_000);
@@ -76,7 +80,7 @@ async function run(command: string, args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${said}`);
 }
 
-function find(name: string): string | undefined {
+export function find(name: string): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/go/bin'];
   return folders.map(folder => join(folder, name)).find(path => existsSync(path));
 }
