@@ -5,7 +5,7 @@ set -eu
 bin="${ZOOKEEPER_HOME:-/usr/share/zookeeper}/bin"
 data="$(mktemp -d)"
 printf 'tickTime=2000\nclientPort=2181\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\ndataDir=%s\n' "$data" >"$data/zoo.cfg"
-"$bin/zkServer.sh" --config "$data" start-foreground &
+"$bin/zkServer.sh" start-foreground "$data/zoo.cfg" >"$data/log" 2>&1 &
 zookeeper=$!
 trap 'kill $zookeeper; rm -rf "$data"' INT TERM
 sleep 5

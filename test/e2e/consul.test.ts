@@ -106,7 +106,7 @@ describe.runIf(program !== undefined)('a real Consul', () => {
           (await plane.page('/metrics')).text,
         ),
       );
-      expect((await plane.page('/debug/sourcesz')).text).toContain('"what":"consul/local"');
+      expect((await plane.page('/debug/sourcesz')).text).toContain('"what": "consul/local"');
       expect(proxy.has(EDS, '10.11.0.1')).toBe(true);
       proxy.close();
     } finally {

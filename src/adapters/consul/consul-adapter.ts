@@ -205,7 +205,9 @@ export class ConsulAdapter implements Adapter {
 /** Why an answer cannot be used. */
 function whyNot(answer: JsonAnswer): string | undefined {
   if (answer.body === undefined) return `status ${answer.status}${answer.text === '' ? '' : `: ${answer.text.trim()}`}`;
-  return headerOf(answer, 'x-consul-knownleader') === 'false' ? 'the servers have no leader' : undefined;
+  // A server that may not answer says that it knows no leader, too.
+  const isLeaderless = headerOf(answer, 'x-consul-knownleader') === 'false' && !isFiltered(answer);
+  return isLeaderless ? 'the servers have no leader' : undefined;
 }
 
 function isFiltered(answer: JsonAnswer): boolean {

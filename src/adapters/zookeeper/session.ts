@@ -2,8 +2,8 @@
 // the same session; after its expiry with a new one. A server that is behind what was read before refuses the session, so
 // reads never go back.
 //
-// A watch fires once, and with every connection all watches are void: whoever waits for a change is woken by either, and
-// reads again. So nothing depends on a server that remembers watches.
+// A watch fires once, and with every connection all watches are void: either wakes those who wait for a change, and they
+// read again. So nothing depends on a server that remembers watches.
 
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';

@@ -183,8 +183,9 @@ export class ZooKeeper extends Server {
       '4lw.commands.whitelist': 'ruok,srvr',
     };
     const text = Object.entries(config).map(([key, value]) => `${key}=${value}\n`);
-    await writeFile(join(this.folder, 'zoo.cfg'), text.join(''));
-    return ['--config', this.folder, 'start-foreground'];
+    const file = join(this.folder, 'zoo.cfg');
+    await writeFile(file, text.join(''));
+    return ['start-foreground', file];
   }
 
   protected async isUp(): Promise<boolean> {
