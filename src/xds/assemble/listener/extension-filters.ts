@@ -9,10 +9,12 @@ import {
   extensionPort,
   extensionPorts,
 } from '../../../core/select/extension/chain-extensions.ts';
+import { moduleConfig } from '../../../core/select/extension/extension-config.ts';
 import { type Extension, filterNameOf } from '../../../core/select/extension/extensions.ts';
-import { runsModules } from '../../../core/select/extension/wasm-module.ts';
+import { hasAgent } from '../../../core/select/extension/wasm-module.ts';
 import type { TrafficClass } from '../../../core/select/telemetry/traffic-class.ts';
-import { luaFilter, moduleFilter } from '../../generate/listener/extension-filters.ts';
+import { extensionConfig } from '../../generate/extension/extension-config.ts';
+import { luaFilter, moduleFilter, moduleInPlace } from '../../generate/listener/extension-filters.ts';
 import type { Filter, HttpFilter } from '../../proto/types.gen.ts';
 
 /** `port`: as `portOfExtensions` gives it, here and below. */
@@ -57,5 +59,7 @@ function filterOf(reader: ProxyReader, extension: Extension): Filter & HttpFilte
   const name = filterNameOf(extension);
   const { code } = extension;
   if (code.kind === 'lua') return reader.make(luaFilter, { name, source: code.source });
-  return reader.make(moduleFilter, { name, network: code.network, wasm: runsModules(reader, code.network) });
+  if (hasAgent(reader)) return reader.make(moduleFilter, { name, network: code.network });
+  const config = reader.make(extensionConfig, moduleConfig(reader, extension, code));
+  return reader.make(moduleInPlace, { config });
 }

@@ -35,6 +35,10 @@ const policies: Readonly<Record<FailStrategy, WasmFailurePolicy>> = {
   FAIL_RELOAD: WasmFailurePolicy.FAIL_RELOAD,
 };
 
+/**
+ * Envoy takes two modules that it fetches itself for one while their machines have equal ids, and goes on running the
+ * first; so the id names extension and digest.
+ */
 function wasm(inputs: ExtensionConfigInputs, code: Exclude<ModuleCode, { kind: 'unavailable' }>): AnyMessage {
   const { environment, hostEnvironment, configuration } = inputs;
   const keyValues: Record<string, string> = {};
@@ -46,6 +50,7 @@ function wasm(inputs: ExtensionConfigInputs, code: Exclude<ModuleCode, { kind: '
       configuration === undefined ? emptyAny : any('google.protobuf.StringValue', { value: configuration }),
     failurePolicy: policies[inputs.failStrategy],
     vmConfig: {
+      vmId: code.kind === 'remote' && code.direct ? `${inputs.moduleName}|${code.sha256}` : undefined,
       runtime: ENGINE,
       code: sourceOf(code),
       environmentVariables: { keyValues, hostEnvKeys: orNone(hostEnvironment) },

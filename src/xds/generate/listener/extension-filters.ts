@@ -1,17 +1,25 @@
 // The filters of traffic extensions in listeners: Lua code in place, Wasm modules by reference to a configuration that
 // the proxy asks for over ECDS. A module may turn out to be a filter that lets everything pass or denies everything, so
 // the reference allows both types.
+//
+// A proxy without an agent has the configuration of a module in place too: Envoy fetches a module only while a listener
+// warms. A module that arrives later over ECDS is accepted, but never fetched, so it fails.
 // Source: Istio pilot/pkg/networking/core/extension/wasmplugin.go, lua.go.
 
+import type { Resource } from '../../../core/model/resource.ts';
 import type { Generator } from '../../../core/query/memo.ts';
 import { any, typeUrl } from '../../proto/any.ts';
-import { ApiVersion, type ExtensionConfigSource, type Filter, type HttpFilter } from '../../proto/types.gen.ts';
+import {
+  ApiVersion,
+  type ExtensionConfigSource,
+  type Filter,
+  type HttpFilter,
+  type TypedExtensionConfig,
+} from '../../proto/types.gen.ts';
 
 export interface ModuleFilterInputs {
   readonly name: string;
   readonly network: boolean;
-  /** The Wasm filter is compiled into the proxy, which refuses a reference to a type that it does not know. */
-  readonly wasm: boolean;
 }
 
 export interface LuaFilterInputs {
@@ -22,10 +30,13 @@ export interface LuaFilterInputs {
 /** For a chain of either kind. */
 export const moduleFilter: Generator<ModuleFilterInputs, Filter & HttpFilter> = {
   name: 'listener/moduleFilter',
-  run: ({ name, network, wasm }) => ({
-    name,
-    configDiscovery: network ? discovery(networkTypes, wasm) : discovery(httpTypes, wasm),
-  }),
+  run: ({ name, network }) => ({ name, configDiscovery: discovery(network ? networkTypes : httpTypes) }),
+};
+
+/** For a chain of either kind. */
+export const moduleInPlace: Generator<{ readonly config: Resource<TypedExtensionConfig> }, Filter & HttpFilter> = {
+  name: 'listener/moduleInPlace',
+  run: ({ config: { name, message } }) => ({ name, typedConfig: message.typedConfig }),
 };
 
 export const luaFilter: Generator<LuaFilterInputs, HttpFilter> = {
@@ -39,16 +50,16 @@ export const luaFilter: Generator<LuaFilterInputs, HttpFilter> = {
 const httpTypes = [
   typeUrl('envoy.extensions.filters.http.wasm.v3.Wasm'),
   typeUrl('envoy.extensions.filters.http.rbac.v3.RBAC'),
-] as const;
+];
 const networkTypes = [
   typeUrl('envoy.extensions.filters.network.wasm.v3.Wasm'),
   typeUrl('envoy.extensions.filters.network.rbac.v3.RBAC'),
-] as const;
+];
 
 /** The listener is not ready before it has the configuration. */
-function discovery([module, substitute]: readonly [string, string], wasm: boolean): ExtensionConfigSource {
+function discovery(typeUrls: readonly string[]): ExtensionConfigSource {
   return {
     configSource: { ads: {}, initialFetchTimeout: { seconds: 0, nanos: 0 }, resourceApiVersion: ApiVersion.V3 },
-    typeUrls: wasm ? [module, substitute] : [substitute],
+    typeUrls,
   };
 }

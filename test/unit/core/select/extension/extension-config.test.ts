@@ -8,6 +8,7 @@ import type { State } from '../../../../../src/core/state.ts';
 import { withoutPrivateKeys } from '../../../../../src/history/private-fields.ts';
 import { clusters } from '../../../../../src/xds/assemble/cluster/resources.ts';
 import { extensionNamed } from '../../../../../src/xds/assemble/extension/resources.ts';
+import { listeners } from '../../../../../src/xds/assemble/listener/resources.ts';
 import { nodeOf, proxyOf, world } from '../../../world.ts';
 
 const SHA = 'a'.repeat(64);
@@ -167,6 +168,14 @@ describe('a module for a proxy without an agent', () => {
     expect(clusterNames(state)).toEqual(['wasm-modules|https|modules.test|443']);
     expect(clusterNames(state, sidecar())).toEqual([]);
     expect(clusterNames(state, sidecar({ extensions: STOCK.slice(0, 2) }))).toEqual([]);
+  });
+
+  it('stands in the listener, with a machine of its own, because Envoy fetches only while a listener warms', () => {
+    const state = world([plugin({ url: 'https://modules.test/auth.wasm', sha256: SHA })]);
+    const lds = JSON.stringify(new Tracker().get(state, stock, listeners, ''));
+    expect(lds).toContain(`"vmId":"shop.auth~istio-translated-wasmplugin|${SHA}"`);
+    expect(lds).not.toContain('configDiscovery');
+    expect(JSON.stringify(new Tracker().get(state, sidecar(), listeners, ''))).toContain('configDiscovery');
   });
 
   it('takes the form of a failed fetch where Envoy cannot have it', () => {
