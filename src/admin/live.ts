@@ -10,7 +10,7 @@ import { recordInForce } from '../history/last-change.ts';
 import { allOf, namedOf } from '../offline/generate.ts';
 import type { Engine } from '../xds/engine/engine.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/serve/stream-status.ts';
-import { CDS, EDS, LDS, RDS, rulesOf } from '../xds/session/types.ts';
+import { CDS, ECDS, EDS, LDS, RDS, rulesOf } from '../xds/session/types.ts';
 
 type Made = readonly Resource<object>[];
 
@@ -107,13 +107,14 @@ function notRequested(state: State, engine: Engine, connection: string): readonl
 const PAIRS = [
   { all: CDS, typeUrl: EDS, names: 'endpoints' },
   { all: LDS, typeUrl: RDS, names: 'routes' },
+  { all: LDS, typeUrl: ECDS, names: 'extensions' },
 ] as const;
 
 /** Proxies with equal views share the list of their clusters, so the names in it are collected once. */
 const wanted = new WeakMap<Made, readonly string[]>();
 
 /** In name order. */
-function wantedBy(made: Made, kind: 'endpoints' | 'routes'): readonly string[] {
+function wantedBy(made: Made, kind: 'endpoints' | 'routes' | 'extensions'): readonly string[] {
   const known = wanted.get(made);
   if (known !== undefined) return known;
   const names = [...new Set(made.flatMap(({ message }) => namesIn(message)[kind]))].sort();

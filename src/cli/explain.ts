@@ -11,6 +11,7 @@ import { explainNack, explainPush, type NackExplanation, type PushExplanation } 
 import {
   clusterSubject,
   endpointSubject,
+  extensionSubject,
   listenerSubject,
   routeSubject,
   type Subject,
@@ -42,6 +43,8 @@ export function explainCommand(): Command {
     about('cluster', 'a cluster', 'its name, e.g. "outbound|9080|v1|reviews.shop.svc.cluster.local"', clusterSubject),
   );
   command.addCommand(about('listener', 'a listener', 'its name, e.g. 0.0.0.0_9080', listenerSubject));
+  const filter = 'the name of its filter, e.g. extensions.istio.io/trafficextension/shop.auth';
+  command.addCommand(about('extension', 'an extension configuration: a Wasm module', filter, extensionSubject));
   command.addCommand(about('route', 'a route configuration', 'its name, e.g. 9080', routeSubject));
   command.addCommand(
     about('virtual-host', 'a virtual host: the routes of a host', 'a host, with or without port', (host, flags) =>

@@ -1,11 +1,11 @@
 // periplus proxy-config: what a proxy holds, now or at any position of the journal, in istioctl's tables or whole.
 
 import { Command } from 'commander';
-import { isObject, type Json } from '../core/base/json.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { type ConfigDump, configDump } from '../history/config-dump.ts';
 import { proxyNamed } from '../history/proxies.ts';
 import { clusterRows, endpointRows, listenerRows, routeRows } from '../history/rows.ts';
-import { CDS, EDS, LDS, RDS, SDS } from '../xds/session/types.ts';
+import { CDS, ECDS, EDS, LDS, RDS, SDS } from '../xds/session/types.ts';
 import { CliError, parseFormat, print, printData, printTable } from './output.ts';
 import { AT_HELP, askServer, positionOf, type TargetOptions, withHistory, withTargetOptions } from './target.ts';
 
@@ -76,9 +76,18 @@ const parts: readonly Part[] = [
     show: showEndpoints,
   },
   {
+    name: 'ecds',
+    aliases: ['ec'],
+    typeUrls: [ECDS],
+    reads: [LDS, ECDS],
+    what: 'extension configurations: Wasm modules',
+    options: [],
+    show: showExtensions,
+  },
+  {
     name: 'all',
     aliases: ['a'],
-    typeUrls: [CDS, EDS, LDS, RDS, SDS],
+    typeUrls: [CDS, EDS, LDS, RDS, SDS, ECDS],
     what: 'everything',
     options: [],
     show: (dump, flags) => {
@@ -179,6 +188,19 @@ function showListeners(dump: ConfigDump, flags: Flags): void {
   printTable(
     ['ADDRESSES', 'PORT', 'MATCH', 'DESTINATION'],
     rows.map(row => [row.address, String(row.port), row.match, row.destination]),
+  );
+}
+
+/** The type is the filter's: a Wasm module, or what takes its place. */
+function showExtensions({ configs }: ConfigDump): void {
+  const found = configs.find(({ typeUrl }) => typeUrl === ECDS)?.resources ?? [];
+  const typeOf = (resource: JsonObject): string => {
+    const url = isObject(resource.typedConfig) ? String(resource.typedConfig['@type']) : '';
+    return url.slice(url.lastIndexOf('.') + 1);
+  };
+  printTable(
+    ['ECDS NAME', 'TYPE'],
+    found.map(({ name, resource }) => [name, typeOf(resource)]),
   );
 }
 

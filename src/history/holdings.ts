@@ -1,6 +1,6 @@
-// The resources of a proxy that has settled at a state: clusters and listeners, and the endpoints, routes and secrets
-// that they name, collected as Envoy requests them. Not the recorded subscriptions: those lag behind a change, and a
-// what-if has none at all.
+// The resources of a proxy that has settled at a state: clusters and listeners, and the endpoints, routes, secrets and
+// extension configurations that they name, collected as Envoy requests them. Not the recorded subscriptions: those lag
+// behind a change, and a what-if has none at all.
 
 import { isObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
@@ -8,7 +8,7 @@ import type { Resource } from '../core/model/resource.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { allOf, namedOf } from '../offline/generate.ts';
-import { CDS, EDS, LDS, NDS, RDS, SDS } from '../xds/session/types.ts';
+import { CDS, ECDS, EDS, LDS, NDS, RDS, SDS } from '../xds/session/types.ts';
 
 /** Resources by name, in name order. */
 export type HeldOfType = ReadonlyMap<string, Resource<object>>;
@@ -17,7 +17,7 @@ export type HeldOfType = ReadonlyMap<string, Resource<object>>;
 export type Holdings = ReadonlyMap<string, HeldOfType>;
 
 /** The types in proxy-config, explain and diff, in push order. */
-export const HELD_TYPES: readonly string[] = [CDS, EDS, LDS, RDS, SDS, NDS];
+export const HELD_TYPES: readonly string[] = [CDS, EDS, LDS, RDS, SDS, ECDS, NDS];
 
 /**
  * Equal holdings share their resources by identity: comparing two positions of one tracker costs what differs. `types`:
@@ -31,13 +31,19 @@ export function holdingsOf(
 ): Holdings {
   const needs = (...of: readonly string[]): boolean => of.some(type => types.includes(type));
   const clusters = needs(CDS, EDS, SDS) ? allOf(tracker, state, proxy, CDS) : [];
-  const listeners = needs(LDS, RDS, SDS) ? allOf(tracker, state, proxy, LDS) : [];
-  const wanted = { endpoints: new Set<string>(), routes: new Set<string>(), secrets: new Set<string>() };
+  const listeners = needs(LDS, RDS, SDS, ECDS) ? allOf(tracker, state, proxy, LDS) : [];
+  const wanted = {
+    endpoints: new Set<string>(),
+    routes: new Set<string>(),
+    secrets: new Set<string>(),
+    extensions: new Set<string>(),
+  };
   for (const { message } of [...clusters, ...listeners]) {
     const names = namesIn(message);
     for (const name of names.endpoints) wanted.endpoints.add(name);
     for (const name of names.routes) wanted.routes.add(name);
     for (const name of names.secrets) wanted.secrets.add(name);
+    for (const name of names.extensions) wanted.extensions.add(name);
   }
   const held = (url: string): HeldOfType => {
     if (url === CDS) return byName(clusters);
@@ -45,6 +51,7 @@ export function holdingsOf(
     if (url === EDS) return named(tracker, state, proxy, EDS, wanted.endpoints);
     if (url === RDS) return named(tracker, state, proxy, RDS, wanted.routes);
     if (url === SDS) return named(tracker, state, proxy, SDS, wanted.secrets);
+    if (url === ECDS) return named(tracker, state, proxy, ECDS, wanted.extensions);
     const capture = proxy.metadata.DNS_CAPTURE;
     return capture === true || capture === 'true' ? byName(allOf(tracker, state, proxy, NDS)) : new Map();
   };
@@ -75,6 +82,8 @@ interface Named {
   readonly endpoints: readonly string[];
   readonly routes: readonly string[];
   readonly secrets: readonly string[];
+  /** Names of filters whose configuration is a resource of its own. */
+  readonly extensions: readonly string[];
 }
 
 /** envoy.config.cluster.v3.Cluster.DiscoveryType.EDS */
@@ -88,6 +97,7 @@ export function namesIn(message: object): Named {
   if (before !== undefined) return before;
   const routes = new Set<string>();
   const secrets = new Set<string>();
+  const extensions = new Set<string>();
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) for (const item of value) visit(item);
     else if (isObject(value)) {
@@ -95,6 +105,7 @@ export function namesIn(message: object): Named {
       if (isObject(value.sdsConfig) && value.sdsConfig.ads !== undefined && typeof value.name === 'string') {
         secrets.add(value.name);
       }
+      if (isObject(value.configDiscovery) && typeof value.name === 'string') extensions.add(value.name);
       for (const member of Object.values(value)) if (typeof member === 'object') visit(member);
     }
   };
@@ -105,7 +116,7 @@ export function namesIn(message: object): Named {
     readonly edsClusterConfig?: { readonly serviceName?: string };
   };
   const endpoints = type === TYPE_EDS ? [edsClusterConfig?.serviceName || (name ?? '')] : [];
-  const names = { endpoints, routes: [...routes], secrets: [...secrets] };
+  const names = { endpoints, routes: [...routes], secrets: [...secrets], extensions: [...extensions] };
   known.set(message, names);
   return names;
 }

@@ -1,4 +1,5 @@
-// The resource of a proxy that `explain` is about: a cluster, listener, route configuration, virtual host or endpoint.
+// The resource of a proxy that `explain` is about: a cluster, listener, route configuration, virtual host, endpoint
+// or extension configuration.
 // A subject finds itself at any state and knows which objects were read for it, so why, since when and what if are
 // the same code for all of them.
 
@@ -11,7 +12,7 @@ import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { allOf, namedOf } from '../offline/generate.ts';
 import { resourceSource } from '../xds/assemble/types.ts';
-import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
+import { CDS, ECDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import { shownJson } from './config-dump.ts';
 import { namesIn } from './holdings.ts';
 import { objectsIn } from './rows.ts';
@@ -75,6 +76,20 @@ export function listenerSubject(name: string): Subject {
       return found === undefined ? undefined : shownJson(LDS, found);
     },
     provenance: (tracker, state, proxy) => partOf(tracker, state, proxy, LDS, name),
+  };
+}
+
+/** `name`: that of the filter, e.g. `extensions.istio.io/trafficextension/shop.auth~istio-translated-wasmplugin`. */
+export function extensionSubject(name: string): Subject {
+  return {
+    what: `extension configuration ${name}`,
+    typeUrl: ECDS,
+    answer: (tracker, state, proxy) => {
+      const asked = allOf(tracker, state, proxy, LDS).some(({ message }) => namesIn(message).extensions.includes(name));
+      const found = asked ? namedOf(tracker, state, proxy, ECDS, name) : undefined;
+      return found === undefined ? undefined : shownJson(ECDS, found);
+    },
+    provenance: (tracker, state, proxy) => namedProvenance(tracker, state, proxy, ECDS, name),
   };
 }
 

@@ -1,12 +1,12 @@
-// Everything a proxy would hold: it watches clusters, listeners and name tables as a whole, the endpoints and routes that those name, and
-// some without references.
+// Everything a proxy would hold: it watches clusters, listeners and name tables as a whole, the endpoints, routes and
+// extension configurations that those name, and some without references.
 
 import type { ProxyRecord, Subscription } from '../../src/core/model/proxy.ts';
 import type { State } from '../../src/core/state.ts';
 import { resourceSource, resourceSources } from '../../src/xds/assemble/types.ts';
 import { Engine } from '../../src/xds/engine/engine.ts';
 import type { ResourceSet } from '../../src/xds/engine/resource-set.ts';
-import { CDS, EDS, LDS, NDS, RDS } from '../../src/xds/session/types.ts';
+import { CDS, ECDS, EDS, LDS, NDS, RDS } from '../../src/xds/session/types.ts';
 
 /** Type URL → what is held of it. */
 export type Holdings = ReadonlyMap<string, ResourceSet>;
@@ -29,6 +29,7 @@ export function holdingsOf(engine: Engine, state: State, proxy: ProxyRecord): Ho
   for (const typeUrl of [CDS, LDS, NDS]) hold(typeUrl, { wildcard: true, names: [] });
   hold(EDS, { wildcard: false, names: namesIn(engine, state, proxy, CDS, 'edsClusterConfig', 'serviceName') });
   hold(RDS, { wildcard: false, names: namesIn(engine, state, proxy, LDS, 'rds', 'routeConfigName') });
+  hold(ECDS, { wildcard: false, names: extensionNames(engine, state, proxy) });
   return held;
 }
 
@@ -42,6 +43,7 @@ export function messagesOf(engine: Engine, state: State, proxy: ProxyRecord): re
   for (const [typeUrl, names] of [
     [EDS, namesIn(engine, state, proxy, CDS, 'edsClusterConfig', 'serviceName')],
     [RDS, namesIn(engine, state, proxy, LDS, 'rds', 'routeConfigName')],
+    [ECDS, extensionNames(engine, state, proxy)],
   ] as const) {
     for (const name of names) {
       const made = engine.tracker.get(state, proxy, resourceSource(typeUrl)!.named!, name);
@@ -73,6 +75,19 @@ export function showHoldings(all: ReadonlyMap<string, Holdings>): readonly strin
     }
   }
   return lines;
+}
+
+/** Filters whose configuration is a resource of its own, and a module that no listener has. */
+function extensionNames(engine: Engine, state: State, proxy: ProxyRecord): readonly string[] {
+  const names = new Set([`extensions.istio.io/trafficextension/${proxy.facets.namespace}.nowhere`]);
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
+    const { name, configDiscovery } = value as { readonly name?: unknown; readonly configDiscovery?: unknown };
+    if (typeof name === 'string' && configDiscovery !== undefined) names.add(name);
+    for (const inner of Object.values(value)) visit(inner);
+  };
+  for (const { message } of engine.tracker.get(state, proxy, resourceSource(LDS)!.all!, '')) visit(message);
+  return [...names].sort();
 }
 
 function namesIn(

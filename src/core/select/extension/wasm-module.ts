@@ -1,8 +1,8 @@
 // Where a proxy gets the code of a Wasm module from.
 //
 // A proxy with an agent is sent the URL as written: the agent fetches the module and hands Envoy a file. Without an
-// agent Envoy itself fetches a module over HTTP if its digest is known, while the listener warms, from a cluster that is
-// generated for the server of the module. Everything else it cannot fetch, and it gets what an agent gives after a
+// agent Envoy itself fetches a module over HTTP if its digest is known, while the listener warms, from a cluster that
+// is generated for the server of the module. Everything else it cannot fetch, and it gets what an agent gives after a
 // failed fetch: a filter that passes or denies all traffic, by the module's `failStrategy`.
 // Source: Istio pilot/pkg/model/extensions.go (buildDataSource), pkg/wasm/convert.go.
 
