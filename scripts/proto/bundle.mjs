@@ -34,6 +34,13 @@ const nameTable = {
   },
 };
 
+/** What istiod sends agents of istio.mesh.v1alpha1.ProxyConfig; the rest of it never travels over xDS. */
+const trustBundle = {
+  ProxyConfig: {
+    fields: { caCertificatesPem: { rule: 'repeated', type: 'string', id: 34, protoName: 'ca_certificates_pem' } },
+  },
+};
+
 /** Of Envoy's contrib extensions these have TypeScript types, because generators make them; patches of users can hold all of them. */
 const CONTRIB_TYPED = [
   'envoy.extensions.private_key_providers.cryptomb.v3alpha',
@@ -53,6 +60,7 @@ const contrib = new Set(
 
 const bundle = structuredClone(full);
 for (const name of CORE_PACKAGES) delete bundle.nested.istio.nested[name];
+bundle.nested.istio.nested.mesh = { nested: { v1alpha1: { nested: trustBundle } } };
 bundle.nested.istio.nested.networking = { nested: { nds: { nested: { v1: { nested: nameTable } } } } };
 
 // Resolving proves that nothing of what is left refers to what was taken out.

@@ -131,7 +131,8 @@ function absentFrom(names: readonly string[], requested: readonly string[]): rea
   });
 }
 
-function whyBehind(
+/** Undefined: the proxy has accepted what it is to hold of the type, or a response of the event `seq` or later. */
+export function whyBehind(
   state: State,
   engine: Engine,
   connection: string,

@@ -25,6 +25,8 @@ export interface AuthoritySourceOptions {
   readonly log: (level: 'info' | 'warn' | 'error', message: string) => void;
   /** Nothing may be written: a root that does not exist is an error. */
   readonly readOnly: boolean;
+  /** One bundle follows another. */
+  readonly take: (authority: Authority, bundle: SigningBundle) => void;
 }
 
 export interface OpenedAuthority {
@@ -104,7 +106,11 @@ function pollRemote(authority: Authority, options: AuthoritySourceOptions): Open
 }
 
 /** Files that are gone have no effect. */
-function takeOver(authority: Authority, files: BundleFiles, { settings, now, log }: AuthoritySourceOptions): void {
+function takeOver(
+  authority: Authority,
+  files: BundleFiles,
+  { settings, now, log, take }: AuthoritySourceOptions,
+): void {
   try {
     const texts = pluggedTexts(files, settings);
     if (texts === undefined) return;
@@ -113,8 +119,8 @@ function takeOver(authority: Authority, files: BundleFiles, { settings, now, log
     if (sameBundle(bundle, authority.bundle)) return;
     const why = whyNotReplaced(authority.bundle, bundle, settings.multiRoot);
     if (why !== undefined) throw new Error(why);
-    authority.replace(bundle);
-    log('info', 'the certificate authority signs with a new bundle');
+    log('info', 'the certificate authority has a new bundle');
+    take(authority, bundle);
   } catch (error) {
     log('error', `the new bundle of the certificate authority is refused, the old one stays: ${textOf(error)}`);
   }
@@ -179,21 +185,21 @@ type LookOptions = AuthoritySourceOptions & Parameters<typeof ensureRoot>[1];
 
 /** Renews the root if its time has come, or takes what another replica has renewed. Exported for tests. */
 export async function lookAgain(authority: Authority, moreRoots: string, options: LookOptions): Promise<void> {
-  const { store, settings, now, log, readOnly } = options;
+  const { store, settings, now, log, readOnly, take } = options;
   const stored = await store.read();
   if (stored === undefined) return;
   const { signer } = authority.bundle;
   const current = bundleOf(stored, moreRoots, 0);
   if (current.signer.certificate.fingerprint256 !== signer.certificate.fingerprint256) {
     // Until every proxy has heard of the new root, certificates of before must verify: both are handed out.
-    authority.replace(bundleOf(stored, `${moreRoots}${authority.bundle.roots}`, now()));
+    take(authority, bundleOf(stored, `${moreRoots}${authority.bundle.roots}`, now()));
     log('info', `the root in ${store.place} was renewed by another replica`);
     return;
   }
   if (readOnly || !isRenewalDue(signer.certificate, settings.rootGracePercent, now())) return;
   const renewed = await renewedRoot(stored, signer, options);
   if (!(await store.update(renewed, stored.version))) return;
-  authority.replace(bundleOf(renewed, `${moreRoots}${authority.bundle.roots}`, now()));
+  take(authority, bundleOf(renewed, `${moreRoots}${authority.bundle.roots}`, now()));
   log('info', `the root in ${store.place} was renewed`);
 }
 

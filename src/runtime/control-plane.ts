@@ -141,7 +141,7 @@ async function start(
   const ready = (): boolean => sources.ready && warmUp.done;
   const host = xdsHost({ world, clock, log, metrics, reporter, engine, ready });
   const limits = limitsOf(options);
-  const identity = await prepared?.begin({ world, metrics, ready, callOf: id => remote.callOf(id) });
+  const identity = await prepared?.begin({ world, engine, metrics, ready, callOf: id => remote.callOf(id) });
   const schedule = scheduleSettings(process.env);
   const xds = new XdsServer({ host, engine, limits, schedule, ...identity?.ofServer });
   closers.push(() => xds.stop(options.shutdownMs));

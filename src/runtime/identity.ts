@@ -28,6 +28,7 @@ import { whyNotImpersonated } from '../identity/impersonation.ts';
 import { issuerKeys } from '../identity/issuer-keys.ts';
 import { rootInFiles } from '../identity/root-in-files.ts';
 import { PLUGGED_SECRET_NAME, ROOT_SECRET_NAME, rootInSecret, secretTexts } from '../identity/root-in-secret.ts';
+import { Rotation } from '../identity/rotation.ts';
 import type { UnaryMethod } from '../xds/grpc/server.ts';
 import type { Entrance } from '../xds/serve/hub.ts';
 import type { Clock } from './clock.ts';
@@ -50,10 +51,14 @@ export interface IdentityParts {
   readonly call: ClusterCall | undefined;
   /** To a remote cluster; undefined: there is no such cluster. */
   readonly callOf: (cluster: string) => ClusterCall | undefined;
+  /** Connected proxies that do not trust these roots yet, unless they have got a certificate with them. */
+  readonly rootsBehind: (roots: string, certified: (identity: string) => boolean) => readonly string[];
 }
 
 const RETRY_MS_MIN = 1_000;
 const RETRY_MS_MAX = 60_000;
+/** A kubelet brings a changed ConfigMap into pods within a minute or two. */
+const MOUNTS_SETTLE_MS = 120_000;
 
 export class Identity {
   readonly #parts: IdentityParts;
@@ -62,10 +67,14 @@ export class Identity {
   readonly #closers: (() => void)[] = [];
   readonly #listeners: ((authority: Authority) => void)[] = [];
   #authority: OpenedAuthority | undefined;
+  readonly #rotation: Rotation;
+  /** Identity → when it last got a certificate; kept while roots are exchanged. */
+  readonly #certified = new Map<string, number>();
   #isStopped = false;
 
   constructor(parts: IdentityParts) {
     this.#parts = parts;
+    this.#rotation = this.#newRotation();
     this.#authenticators = authenticatorsOf(parts);
     this.#csr = this.#csrService();
   }
@@ -124,6 +133,7 @@ export class Identity {
 
   stop(): void {
     this.#isStopped = true;
+    this.#rotation.stop();
     this.#authority?.close();
     for (const close of this.#closers) close();
   }
@@ -139,6 +149,7 @@ export class Identity {
         now: () => clock.now(),
         log,
         readOnly: options.readOnly,
+        take: (authority, bundle) => this.#rotation.take(authority, bundle),
       });
       if (this.#isStopped) return opened.close();
       this.#authority = opened;
@@ -151,6 +162,27 @@ export class Identity {
       const timer = clock.after(retryMs, () => void this.#open(Math.min(RETRY_MS_MAX, retryMs * 2)));
       this.#closers.push(() => timer.cancel());
     }
+  }
+
+  #newRotation(): Rotation {
+    const { clock, log, options, call, rootsBehind } = this.#parts;
+    return new Rotation({
+      now: () => clock.now(),
+      after: clock.after,
+      log,
+      behind: since => {
+        const certified = (identity: string): boolean => (this.#certified.get(identity) ?? 0) > since;
+        return rootsBehind(this.authority?.bundle.roots ?? '', certified);
+      },
+      settleMs: call === undefined ? 0 : MOUNTS_SETTLE_MS,
+      waitMsMax: options.settings.defaultTtlMs,
+    });
+  }
+
+  /** The answer to a signing request has the roots in it. */
+  #noteCertified(identities: readonly string[]): void {
+    if (this.#rotation.since === undefined) this.#certified.clear();
+    else for (const identity of identities) this.#certified.set(identity, this.#parts.clock.now());
   }
 
   #store() {
@@ -194,8 +226,10 @@ export class Identity {
           pods,
         }),
       sign: (request, identities) => this.#sign(request, identities),
-      audit: fact =>
-        void record([fact]).catch((error: unknown) => log('warn', `an audit fact is lost: ${String(error)}`)),
+      audit: fact => {
+        if (fact.kind === 'CertificateIssued') this.#noteCertified(fact.identities);
+        void record([fact]).catch((error: unknown) => log('warn', `an audit fact is lost: ${String(error)}`));
+      },
       log,
       ready,
       count: countIdentity(metrics.registry, () => this.#csr.underWay),

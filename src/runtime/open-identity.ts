@@ -7,6 +7,7 @@ import type { Metrics } from '../admin/metrics.ts';
 import { VERSION } from '../admin/version.ts';
 import type { Unrecorded } from '../core/event.ts';
 import { featureOf } from '../core/mesh/features.ts';
+import type { State } from '../core/state.ts';
 import { jwtRuleOf } from '../identity/authenticate/oidc.ts';
 import type { ClusterCall } from '../identity/cluster-call.ts';
 import { AccessAdapter } from '../identity/sources/access-adapter.ts';
@@ -18,12 +19,14 @@ import {
   IssuerAdapter,
   providerIssuer,
 } from '../identity/sources/issuer-adapter.ts';
+import type { Engine } from '../xds/engine/engine.ts';
 import type { XdsServer, XdsServerOptions } from '../xds/grpc/server.ts';
 import type { Clock } from './clock.ts';
 import { Identity, type IdentityParts, OIDC_ISSUER } from './identity.ts';
 import { measureAuthority } from './identity-metrics.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { Log } from './log.ts';
+import { rootsBehind } from './roots-accepted.ts';
 import { type OpenedPort, openSecurePort } from './secure-port.ts';
 import type { Address, ServeOptions } from './serve-options.ts';
 import { StartFault } from './start-fault.ts';
@@ -45,6 +48,7 @@ export interface PreparedIdentity {
 
 interface Around {
   readonly world: World;
+  readonly engine: Engine;
   readonly metrics: Metrics;
   readonly ready: () => boolean;
   /** To the API server of a remote cluster; undefined: there is no such cluster. */
@@ -80,18 +84,17 @@ export async function prepareIdentity(
   let identity: Identity | undefined;
   return {
     adapters: [...found, authorities, ...access],
-    begin: async ({ world, metrics, ready, callOf }) => {
+    begin: async ({ world, engine, metrics, ready, callOf }) => {
       recorder.record = facts => world.record(facts);
+      const state = (): State => world.state;
+      let xds: XdsServer | undefined;
+      const rootsBehindNow: IdentityParts['rootsBehind'] = (roots, certified) =>
+        xds === undefined
+          ? []
+          : rootsBehind({ state: state(), engine, connections: xds.connections() }, roots, certified);
       const parts = {
-        options,
-        clock,
-        log,
-        metrics,
-        ready,
-        state: () => world.state,
-        record,
-        call: cluster?.call,
-        callOf,
+        ...{ options, clock, log, metrics, ready, state, record, call: cluster?.call, callOf },
+        rootsBehind: rootsBehindNow,
       };
       const opened = identityOf(parts);
       identity = opened;
@@ -107,7 +110,10 @@ export async function prepareIdentity(
           methods: opened.methods,
           keyOf: fingerprint => authorities.keys.of(fingerprint),
         },
-        listen: (address, xds) => openSecurePort(address, xds, opened, parts),
+        listen: (address, server) => {
+          xds = server;
+          return openSecurePort(address, server, opened, parts);
+        },
       };
     },
     close: () => {

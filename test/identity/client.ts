@@ -92,6 +92,8 @@ export class TestStream {
   readonly responses: TestResponse[] = [];
   /** `CODE message` when it has ended. */
   ended: string | undefined;
+  /** False: responses are not acknowledged. */
+  answers = true;
   readonly #call: ClientDuplexStream<Buffer, Buffer>;
 
   constructor(call: ClientDuplexStream<Buffer, Buffer>) {
@@ -99,7 +101,7 @@ export class TestStream {
     call.on('data', (bytes: Buffer) => {
       const message = typeOf('envoy.service.discovery.v3.DiscoveryResponse').decode(bytes) as unknown as TestResponse;
       this.responses.push(message);
-      this.ask(message.typeUrl, undefined, { versionInfo: message.versionInfo, responseNonce: message.nonce });
+      if (this.answers) this.acknowledge();
     });
     call.on('error', (error: ServiceError) => {
       this.ended = `${error.code} ${error.details}`;
@@ -117,6 +119,14 @@ export class TestStream {
     const type = typeOf('envoy.service.discovery.v3.DiscoveryRequest');
     const message = type.fromObject({ typeUrl, resourceNames: this.#names.get(typeUrl) ?? [], ...more });
     this.#call.write(Buffer.from(type.encode(message).finish()));
+  }
+
+  /** The last response. */
+  acknowledge(): void {
+    const last = this.responses.at(-1);
+    if (last !== undefined) {
+      this.ask(last.typeUrl, undefined, { versionInfo: last.versionInfo, responseNonce: last.nonce });
+    }
   }
 
   cancel(): void {

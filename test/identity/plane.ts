@@ -3,7 +3,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultSettings } from '../../src/core/mesh/settings.ts';
+import { defaultSettings, type Settings } from '../../src/core/mesh/settings.ts';
 import { identitySettings } from '../../src/identity/settings.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { type ControlPlane, startControlPlane } from '../../src/runtime/control-plane.ts';
@@ -27,6 +27,7 @@ export interface TestPlaneOptions {
   readonly folder?: string;
   readonly tokens?: TokenMaker;
   readonly identity?: Partial<IdentityOptions>;
+  readonly settings?: Settings;
 }
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
@@ -41,7 +42,7 @@ export async function testPlane(options: TestPlaneOptions = {}): Promise<TestPla
   const settings = identitySettings({ ROOT_CA_DIR: join(folder, 'cacerts'), ...options.env });
   const plane = await startControlPlane(
     {
-      settings: defaultSettings,
+      settings: options.settings ?? defaultSettings,
       configDir: join(folder, 'config'),
       journal: join(folder, 'journal.db'),
       journalDurability: 'off',

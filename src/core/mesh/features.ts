@@ -31,6 +31,7 @@ export const featureDefaults = {
   ENABLE_TLS_ON_SIDECAR_INGRESS: false,
   ISTIO_DUAL_STACK: false,
   ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS: false,
+  ISTIO_MULTIROOT_MESH: false,
   ISTIO_WATCH_NAMESPACE: '',
   /** Ours: key sets may be fetched from loopback and link-local addresses. */
   JWKS_RESOLVER_ALLOW_LOCAL_ADDRESSES: false,

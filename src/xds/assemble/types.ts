@@ -12,6 +12,7 @@ import { nameTables } from './nametable/resources.ts';
 import { proxylessRouteNamed } from './route/proxyless.ts';
 import { routeNamed } from './route/resources.ts';
 import { secretNamed } from './secret/resources.ts';
+import { trustBundles } from './secret/trust-bundle.ts';
 import { type ResourceSource, sourceKey } from './source.ts';
 
 const PREFIX = 'type.googleapis.com/';
@@ -24,6 +25,7 @@ export const resourceSources: readonly ResourceSource[] = [
   { url: `${PREFIX}envoy.extensions.transport_sockets.tls.v3.Secret`, named: secretNamed },
   { url: `${PREFIX}envoy.config.core.v3.TypedExtensionConfig`, named: extensionNamed },
   { url: `${PREFIX}istio.networking.nds.v1.NameTable`, all: nameTables },
+  { url: `${PREFIX}istio.mesh.v1alpha1.ProxyConfig`, all: trustBundles },
   {
     url: `${PREFIX}envoy.config.listener.v3.Listener`,
     generator: GRPC_GENERATOR,

@@ -12472,6 +12472,11 @@ export interface TcpClusterRewrite {
   readonly clusterReplacement?: string;
 }
 
+/** istio.mesh.v1alpha1.ProxyConfig */
+export interface ProxyConfig {
+  readonly caCertificatesPem?: readonly string[];
+}
+
 /** istio.networking.nds.v1.NameTable */
 export interface NameTable {
   readonly table?: Readonly<Record<string, NameTable_NameInfo>>;
@@ -14378,6 +14383,7 @@ export interface TypeMap {
   readonly 'istio.envoy.config.filter.http.jwt_auth.v2alpha1.JwtRule': JwtRule;
   readonly 'istio.envoy.config.filter.http.jwt_auth.v2alpha1.RemoteJwks': JwtAuthRemoteJwks;
   readonly 'istio.envoy.config.filter.network.tcp_cluster_rewrite.v2alpha1.TcpClusterRewrite': TcpClusterRewrite;
+  readonly 'istio.mesh.v1alpha1.ProxyConfig': ProxyConfig;
   readonly 'istio.networking.nds.v1.NameTable': NameTable;
   readonly 'istio.networking.nds.v1.NameTable.NameInfo': NameTable_NameInfo;
   readonly 'opentelemetry.proto.common.v1.AnyValue': AnyValue;

@@ -16,8 +16,9 @@ import type { ProxyReader, Query } from '../../query/reader.ts';
 import { gatewayInForce } from '../../translate/in-force.ts';
 import { gatewayChoices } from '../gateway/gateway-selection.ts';
 import { certificatesOverAds, meshAuthority } from '../proxy/proxy-capabilities.ts';
+import { meshRoots } from './mesh-roots.ts';
 import { mayReadSecret } from './secret-access.ts';
-import { meshRoots, type WorkloadCredential, workloadCredential } from './workload-credential.ts';
+import { type WorkloadCredential, workloadCredential } from './workload-credential.ts';
 
 /** Values in padded base64. */
 export type Credential =
