@@ -17,6 +17,7 @@ import {
   type Subject,
   virtualHostSubject,
 } from '../history/subject.ts';
+import { certificateCommand } from './explain-certificate.ts';
 import { seqOf } from './journal.ts';
 import { EXIT, parseFormat, print, printData, showTime } from './output.ts';
 import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
@@ -61,6 +62,7 @@ export function explainCommand(): Command {
   command.addCommand(objectCommand());
   command.addCommand(pushCommand());
   command.addCommand(nackCommand());
+  command.addCommand(certificateCommand());
   return command.addHelpText(
     'after',
     `
@@ -72,7 +74,8 @@ Examples:
   periplus explain cluster "outbound|9080|v3|reviews.shop.svc.cluster.local" --proxy productpage --at 10:20
   periplus explain object VirtualService/shop/reviews --proxy productpage
   periplus explain push 112
-  periplus explain nack --journal incident.db`,
+  periplus explain nack --journal incident.db
+  periplus explain certificate ns/shop/sa/web`,
   );
 }
 

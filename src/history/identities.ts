@@ -50,7 +50,7 @@ export async function identitiesAt(journal: Journal, { to, part, expired }: Iden
   let last = 0;
   for await (const event of eventsOf(journal, to)) {
     last = Math.max(last, event.time);
-    const names = event.kind === 'CertificateIssued' ? event.identities : event.caller.identities;
+    const names = namesIn(event);
     if (!names.some(name => name.includes(part))) continue;
     if (event.kind === 'CertificateIssued') held.push(heldBy(event));
     else refused.push(refusedBy(event));
@@ -62,6 +62,12 @@ export async function identitiesAt(journal: Journal, { to, part, expired }: Iden
 type Audit = Event & (CertificateIssued | CertificateRefused);
 
 const AUDIT: ReadonlySet<string> = new Set(['CertificateIssued', 'CertificateRefused']);
+
+/** Of a refusal also the identity that was asked for. */
+function namesIn(event: Audit): readonly string[] {
+  if (event.kind === 'CertificateIssued') return event.identities;
+  return event.impersonated === undefined ? event.caller.identities : [...event.caller.identities, event.impersonated];
+}
 
 async function* eventsOf(journal: Journal, to: number): AsyncGenerator<Audit> {
   for await (const events of journal.read({ from: journal.base().seq + 1, to })) {

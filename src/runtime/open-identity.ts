@@ -12,6 +12,7 @@ import { jwtRuleOf } from '../identity/authenticate/oidc.ts';
 import type { ClusterCall } from '../identity/cluster-call.ts';
 import { AccessAdapter } from '../identity/sources/access-adapter.ts';
 import { AuthorityAdapter } from '../identity/sources/authority-adapter.ts';
+import { BundleAdapter } from '../identity/sources/bundle-adapter.ts';
 import {
   clusterIssuer,
   fileIssuer,
@@ -81,9 +82,12 @@ export async function prepareIdentity(
   const access = asksRights
     ? [new AccessAdapter({ cluster: clusterId, call: cluster.call, after: clock.after, log })]
     : [];
+  const bundles = options.settings.multiRoot
+    ? [new BundleAdapter({ cluster: clusterId, after: clock.after, log })]
+    : [];
   let identity: Identity | undefined;
   return {
-    adapters: [...found, authorities, ...access],
+    adapters: [...found, authorities, ...access, ...bundles],
     begin: async ({ world, engine, metrics, ready, callOf }) => {
       recorder.record = facts => world.record(facts);
       const state = (): State => world.state;

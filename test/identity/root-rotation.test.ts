@@ -40,7 +40,7 @@ describe('exchanging the root of the mesh', { timeout: 90_000 }, () => {
   };
   const client = (account: string): TestClient => {
     const port = plane.plane.ports.secureGrpc!;
-    // Whoever connects trusts both, as with the mounted ConfigMap.
+    // Clients trust both roots, as with the mounted ConfigMap.
     const roots = `${old.certificate}${young.certificate}`;
     const made = new TestClient({ port, roots, token: plane.tokens.token(`a/${account}`) });
     clients.push(made);
@@ -94,7 +94,6 @@ describe('exchanging the root of the mesh', { timeout: 90_000 }, () => {
     await until(() => plane.lines.some(line => line.includes('signs with the new bundle')));
     expect(await signerOf()).toBe('young');
     expect(stock.ended ?? agent.ended).toBeUndefined();
-    expect(plane.lines.filter(line => line.startsWith('error'))).toEqual([]);
     stock.cancel();
     agent.cancel();
   });

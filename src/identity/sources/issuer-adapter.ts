@@ -8,6 +8,7 @@ import { identityObject } from '../../core/kinds/periplus/identity.ts';
 import type { ClusterCall } from '../cluster-call.ts';
 import { refusalOf } from '../cluster-call.ts';
 import { issuerName } from '../issuer-keys.ts';
+import { download } from './download.ts';
 
 /** One issuer: where its keys are, and under which name they are kept. */
 export interface Issuer {
@@ -18,8 +19,6 @@ export interface Issuer {
 
 export const REFRESH_MS = 60_000;
 const RETRY_MS = 5_000;
-const ANSWER_BYTES_MAX = 1024 * 1024;
-const FETCH_MS_MAX = 10_000;
 
 export interface IssuerAdapterOptions {
   readonly cluster: string;
@@ -117,20 +116,16 @@ export function providerIssuer(name: string, issuer: string, jwksUri: string): I
   return {
     name,
     fetch: async () => {
-      if (jwksUri !== '') return { issuer, jwks: await download(jwksUri) };
-      const about = await download(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+      if (jwksUri !== '') return { issuer, jwks: await jsonAt(jwksUri) };
+      const about = await jsonAt(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
       if (!isObject(about) || about.issuer !== issuer || typeof about.jwks_uri !== 'string') {
         throw new Error('its discovery document names another issuer or no keys');
       }
-      return { issuer, jwks: await download(about.jwks_uri) };
+      return { issuer, jwks: await jsonAt(about.jwks_uri) };
     },
   };
 }
 
-async function download(url: string): Promise<Json> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_MS_MAX) });
-  if (!response.ok) throw new Error(`${url}: status ${response.status}`);
-  const text = await response.text();
-  if (text.length > ANSWER_BYTES_MAX) throw new Error(`${url}: the answer is larger than ${ANSWER_BYTES_MAX} bytes`);
-  return JSON.parse(text) as Json;
+async function jsonAt(url: string): Promise<Json> {
+  return JSON.parse(await download(url)) as Json;
 }
