@@ -14,4 +14,13 @@ export const foreignKind = message('PER0003', 'ForeignKind', 'Info', (reason: st
 export const withoutEffectYet = message('PER0004', 'WithoutEffectYet', 'Warning', (reason: string) => reason);
 export const danglingReference = message('PER0005', 'DanglingReference', 'Warning', (reason: string) => reason);
 export const policyNotEnforceable = message('PER0006', 'PolicyNotEnforceable', 'Error', (reason: string) => reason);
+export const patchWithoutEffect = message('PER0008', 'PatchWithoutEffect', 'Warning', (reason: string) => reason);
+export const patchMatchesNothing = message('PER0009', 'PatchMatchesNothing', 'Warning', (reason: string) => reason);
+export const patchLeftOut = message('PER0010', 'PatchLeftOut', 'Warning', (reason: string) => reason);
+export const patchedResourceRefused = message(
+  'PER0011',
+  'PatchedResourceRefused',
+  'Warning',
+  (reason: string) => reason,
+);
 export const weakPolicy = message('PER0007', 'WeakPolicy', 'Warning', (reason: string) => reason);

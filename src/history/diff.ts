@@ -8,6 +8,7 @@ import type { Resource } from '../core/model/resource.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { encodeResource } from '../xds/engine/encode.ts';
+import { refusalsOf } from '../xds/generate/patch/refusals.ts';
 import { CDS, EDS, LDS } from '../xds/session/types.ts';
 import { gateOf } from './access/ask.ts';
 import { type AccessDifference, accessChanges } from './access/changes.ts';
@@ -23,7 +24,7 @@ export interface DiffSide {
   readonly proxies: readonly ProxyRecord[];
 }
 
-export type WarningKind = 'missing-cluster' | 'no-endpoints' | 'endpoints-gone' | 'order-only';
+export type WarningKind = 'refused-by-envoy' | 'missing-cluster' | 'no-endpoints' | 'endpoints-gone' | 'order-only';
 
 export interface DiffWarning {
   readonly kind: WarningKind;
@@ -193,6 +194,16 @@ function resourceOf({ typeUrl, name, before, after }: Versions): ChangedResource
 /** Faults that the change introduces; faults present before are left out. */
 function warningsOf(changed: readonly Versions[], before: Holdings, after: Holdings): readonly DiffWarning[] {
   const warnings: DiffWarning[] = [];
+  for (const { typeUrl, name, before: old, after: made } of changed) {
+    const known = new Set(old === undefined ? [] : refusalsOf(typeUrl, old.message));
+    for (const sentence of made === undefined ? [] : refusalsOf(typeUrl, made.message)) {
+      if (known.has(sentence)) continue;
+      warnings.push({
+        kind: 'refused-by-envoy',
+        message: `${name} ${sentence}: Envoy refuses it and keeps what it has`,
+      });
+    }
+  }
   for (const { from, cluster } of news(dangling(before), dangling(after))) {
     warnings.push({
       kind: 'missing-cluster',

@@ -133,6 +133,14 @@ function wordingOf({ code, object, message }: Finding): Wording {
       return per.policyNotEnforceable(message);
     case 'weak-policy':
       return per.weakPolicy(message);
+    case 'patch-weak':
+      return per.patchWithoutEffect(message);
+    case 'patch-idle':
+      return per.patchMatchesNothing(message);
+    case 'patch-left-out':
+      return per.patchLeftOut(message);
+    case 'patch-refused':
+      return per.patchedResourceRefused(message);
   }
 }
 

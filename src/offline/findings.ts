@@ -12,6 +12,7 @@ import { labelsOf } from '../core/registry/proxy-workload.ts';
 import { policyFindings } from '../core/select/policy/policy-findings.ts';
 import { type DanglingReference, danglingReferences } from '../core/select/scope/references.ts';
 import type { State } from '../core/state.ts';
+import { patchVerdicts } from './patch-verdicts.ts';
 
 const refusal = { severity: 'error', code: 'refused' } as const;
 
@@ -23,7 +24,9 @@ export interface Finding {
   /**
    * foreign: a kind of another project; not-yet: a kind without effect so far; nothing-there: a dangling reference;
    * no-workload: a selector without workloads; not-enforceable: a policy that refuses because it cannot be enforced;
-   * weak-policy: a policy that protects less than it seems to.
+   * weak-policy: a policy that protects less than it seems to; patch-*: an entry of an EnvoyFilter that has no effect or
+   * not the one it seems to have (weak), matches nothing that a connected proxy holds (idle), cannot be applied where
+   * it matches (left-out), or makes what Envoy refuses (refused).
    */
   readonly code:
     | 'refused'
@@ -32,7 +35,11 @@ export interface Finding {
     | 'nothing-there'
     | 'no-workload'
     | 'not-enforceable'
-    | 'weak-policy';
+    | 'weak-policy'
+    | 'patch-weak'
+    | 'patch-idle'
+    | 'patch-left-out'
+    | 'patch-refused';
   /** `Kind/namespace/name`, `MeshConfig`, `MeshNetworks`; empty for a document that is no object. */
   readonly object: string;
   readonly source: string;
@@ -51,6 +58,7 @@ export function findingsOf(state: State): readonly Finding[] {
     ...ofRecords(state),
     ...ofReferences(state),
     ...ofPolicies(state),
+    ...ofPatches(state),
   ];
   return all
     .map((finding, i) => ({ finding, i }))
@@ -135,6 +143,20 @@ function* ofPolicies(state: State): IterableIterator<Finding> {
       source: record?.source ?? '',
       ...at(record?.origin, path),
       message: `${path}: ${message}`,
+    };
+  }
+}
+
+function* ofPatches(state: State): IterableIterator<Finding> {
+  for (const { code, key, path, message } of patchVerdicts(state)) {
+    const record = inForce(state, 'EnvoyFilter', key);
+    yield {
+      severity: 'warning',
+      code,
+      object: shown('EnvoyFilter', key),
+      source: record?.source ?? '',
+      ...at(record?.origin, path),
+      message: path === '' ? message : `${path}: ${message}`,
     };
   }
 }

@@ -31,9 +31,18 @@ let decode: Decode<Readonly<Record<string, object>>> | undefined;
  * proxies may be newer.
  */
 export function envoyProblems(message: string, json: Json, path: string): readonly Problem[] {
+  return problemsOf(message, json, path, true);
+}
+
+/** The fields of sound JSON that the schema does not have. */
+export function unknownFields(message: string, json: Json, path: string): readonly Problem[] {
+  return problemsOf(message, json, path, false);
+}
+
+function problemsOf(message: string, json: Json, path: string, ignoreUnknown: boolean): readonly Problem[] {
   decode ??= makeDecoder<Readonly<Record<string, object>>>(envoySchema());
   const decoded: Either<readonly Problem[], object> = decode(message, json, path, {
-    ignoreUnknown: true,
+    ignoreUnknown,
     skipNull: true,
     opaque,
   });

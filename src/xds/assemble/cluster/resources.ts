@@ -43,15 +43,11 @@ type Clusters = readonly Resource<Cluster>[];
 export const clusters: Query<'', Clusters> = {
   name: 'cluster/clusters',
   run: reader => {
-    const outbound: Resource<Cluster>[] = [];
-    const sniDnat: Resource<Cluster>[] = [];
     const patches = reader.get(clusterPatches, outboundContext(reader));
-    for (const piece of servicesOfClusters(reader)) {
-      outbound.push(...patchedClusters(reader, reader.select(outboundClusters, piece), patches));
-    }
-    for (const piece of servicesOfSniDnatClusters(reader)) {
-      sniDnat.push(...patchedClusters(reader, reader.select(outboundClusters, piece), patches));
-    }
+    const patched = (of: ServiceClusters): Clusters =>
+      patchedClusters(reader, reader.select(outboundClusters, of), patches);
+    const outbound = servicesOfClusters(reader).flatMap(patched);
+    const sniDnat = servicesOfSniDnatClusters(reader).flatMap(patched);
     const others = [...reader.get(ownClusters, ''), ...sniDnat];
     const all = isPatched(reader) ? distinct([...outbound, ...others]) : [...outbound, ...distinct(others)];
     return all.sort((a, b) => compareText(a.name, b.name));
@@ -118,25 +114,48 @@ export const clusterPieces: Pieces<ServiceClusters> = { list: servicesOfClusters
 const ownClusters: Query<'', Clusters> = {
   name: 'cluster/ownClusters',
   run: reader => {
-    const { blackHole, passthrough, inboundPassthrough, credential } = selectSpecialClusters(reader);
-    const outward = [reader.make(blackHoleCluster, blackHole)];
-    if (passthrough !== undefined) outward.push(reader.make(passthroughCluster, passthrough));
+    const { outward, inward, unpatched } = proxyClusters(reader);
     const context = outboundContext(reader);
-    const made = [
-      ...patchedClusters(reader, outward, reader.get(clusterPatches, context)),
-      ...clustersAddedFor(reader, context),
-    ];
-    if (inboundPassthrough !== undefined) {
-      const inward = selectInboundClusters(reader).map(inputs => reader.make(inboundCluster, inputs));
-      inward.push(reader.make(inboundPassthroughCluster, inboundPassthrough));
+    const made = [...patchedClusters(reader, outward, reader.get(clusterPatches, context))];
+    made.push(...clustersAddedFor(reader, context));
+    if (inward.length > 0) {
       const patches = reader.get(clusterPatches, 'SIDECAR_INBOUND');
       made.push(...patchedClusters(reader, inward, patches, true), ...clustersAddedFor(reader, 'SIDECAR_INBOUND'));
     }
-    if (credential !== undefined) made.push(reader.make(credentialCluster, credential));
-    for (const inputs of selectModuleClusters(reader)) made.push(reader.make(moduleServerCluster, inputs));
-    return made;
+    return [...made, ...unpatched];
   },
 };
+
+interface ProxyClusters {
+  readonly outward: Clusters;
+  /** Empty: the proxy takes no traffic for a workload. */
+  readonly inward: Clusters;
+  /** No patch reaches it. */
+  readonly unpatched: Clusters;
+}
+
+function proxyClusters(reader: ProxyReader): ProxyClusters {
+  const { blackHole, passthrough, inboundPassthrough, credential } = selectSpecialClusters(reader);
+  const outward = [reader.make(blackHoleCluster, blackHole)];
+  if (passthrough !== undefined) outward.push(reader.make(passthroughCluster, passthrough));
+  const inward: Resource<Cluster>[] = [];
+  if (inboundPassthrough !== undefined) {
+    for (const inputs of selectInboundClusters(reader)) inward.push(reader.make(inboundCluster, inputs));
+    inward.push(reader.make(inboundPassthroughCluster, inboundPassthrough));
+  }
+  const unpatched = selectModuleClusters(reader).map(inputs => reader.make(moduleServerCluster, inputs));
+  if (credential !== undefined) unpatched.unshift(reader.make(credentialCluster, credential));
+  return { outward, inward, unpatched };
+}
+
+/** By the context in which they are patched. */
+export function unpatchedClusters(reader: ProxyReader): readonly (readonly [PatchContext, Clusters])[] {
+  const { outward, inward } = proxyClusters(reader);
+  const pieces = [...servicesOfClusters(reader), ...servicesOfSniDnatClusters(reader)];
+  const outbound = [...pieces.flatMap(of => reader.select(outboundClusters, of)), ...outward];
+  const all = [[outboundContext(reader), outbound] as const];
+  return inward.length === 0 ? all : [...all, ['SIDECAR_INBOUND', inward]];
+}
 
 function partsOf(reader: ProxyReader): ClusterParts<UpstreamSockets, ClusterLoadAssignment> {
   return {

@@ -17,7 +17,7 @@ import { plainTcpRoute } from '../../../core/select/listener/tcp-routes.ts';
 import { interceptionMode } from '../../../core/select/proxy/proxy-config.ts';
 import { inboundChain, inboundRoutes } from '../../generate/listener/inbound-chains.ts';
 import { inboundBlackHole, inboundListener } from '../../generate/listener/inbound-listeners.ts';
-import type { Filter, FilterChain, Listener, TransportSocket } from '../../proto/types.gen.ts';
+import type { Filter, FilterChain, Listener, RouteConfiguration, TransportSocket } from '../../proto/types.gen.ts';
 import { patchedRoutes } from '../patch/routes.ts';
 import { accessLogsOf, listenerAccessLogs } from './access-log.ts';
 import { extensionsBeforeHttp, portOfExtensions } from './extension-filters.ts';
@@ -62,6 +62,18 @@ function virtualInbound(reader: ProxyReader): Resource<Listener> {
     if (!own.bindToPort) chains.push(...chainsOf(reader, inboundTarget(reader, own)));
   }
   return inbound(reader, 'virtualInbound', wildcards(reader)[0], extraWildcards(reader), port, chains, true);
+}
+
+/** The route configurations of HTTP chains as they are before patches. */
+export function unpatchedInboundRoutes(reader: ProxyReader): readonly RouteConfiguration[] {
+  const targets = [
+    passthroughTarget(reader, 0),
+    ...uncoveredMtlsPorts(reader).map(port => passthroughTarget(reader, port)),
+    ...reader.get(inboundPorts, '').map(port => inboundTarget(reader, port)),
+  ];
+  return targets
+    .filter(({ plans }) => plans.some(({ carries }) => carries === 'http'))
+    .map(({ route }) => reader.make(inboundRoutes, route));
 }
 
 function inbound(

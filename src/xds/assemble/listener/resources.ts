@@ -5,6 +5,7 @@ import { compareText } from '../../../core/model/object.ts';
 import type { Resource } from '../../../core/model/resource.ts';
 import type { ProxyReader, Query } from '../../../core/query/reader.ts';
 import { meshPort } from '../../../core/select/listener/listener-addresses.ts';
+import type { PatchContext } from '../../../core/select/patch/envoy-patch.ts';
 import { interceptionMode } from '../../../core/select/proxy/proxy-config.ts';
 import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
 import type { Listener } from '../../proto/types.gen.ts';
@@ -25,12 +26,17 @@ export const listeners: Query<'', readonly Resource<Listener>[]> = {
 };
 
 function listenersOf(reader: ProxyReader): readonly Resource<Listener>[] {
+  return unpatchedListeners(reader).flatMap(([context, made]) => [
+    ...patchedListeners(reader, made, context),
+    ...listenersAddedFor(reader, context),
+  ]);
+}
+
+/** By the context in which they are patched. */
+export function unpatchedListeners(reader: ProxyReader): readonly Unpatched[] {
   switch (proxyType(reader)) {
     case 'router':
-      return [
-        ...patchedListeners(reader, reader.get(gatewayListeners, ''), 'GATEWAY'),
-        ...listenersAddedFor(reader, 'GATEWAY'),
-      ];
+      return [['GATEWAY', reader.get(gatewayListeners, '')]];
     case 'sidecar':
       return sidecarListeners(reader);
     default:
@@ -38,15 +44,15 @@ function listenersOf(reader: ProxyReader): readonly Resource<Listener>[] {
   }
 }
 
+type Unpatched = readonly [context: PatchContext, made: readonly Resource<Listener>[]];
+
 /** A mesh whose proxies listen on no port for outbound connections configures no sidecar at all. */
-function sidecarListeners(reader: ProxyReader): readonly Resource<Listener>[] {
+function sidecarListeners(reader: ProxyReader): readonly Unpatched[] {
   if (meshPort(reader, 'proxyListenPort') <= 0) return [];
   const outbound = [...reader.get(outboundListeners, '')];
   if (interceptionMode(reader) !== 'NONE') outbound.push(virtualOutbound(reader));
   return [
-    ...patchedListeners(reader, reader.get(inboundListeners, ''), 'SIDECAR_INBOUND'),
-    ...listenersAddedFor(reader, 'SIDECAR_INBOUND'),
-    ...patchedListeners(reader, outbound, 'SIDECAR_OUTBOUND'),
-    ...listenersAddedFor(reader, 'SIDECAR_OUTBOUND'),
+    ['SIDECAR_INBOUND', reader.get(inboundListeners, '')],
+    ['SIDECAR_OUTBOUND', outbound],
   ];
 }

@@ -18,19 +18,30 @@ import { sidecarRoute } from './sidecar.ts';
 export const routeNamed: Query<string, Resource<RouteConfiguration> | undefined> = {
   name: 'route/routeNamed',
   run: (reader, name) => {
-    const type = proxyType(reader);
-    if (type !== 'sidecar' && type !== 'router') return undefined;
-    const made = type === 'router' ? gatewayRoute(reader, name) : sidecarRoute(reader, name);
-    const context = type === 'router' ? 'GATEWAY' : 'SIDECAR_OUTBOUND';
-    if (made === undefined) {
-      const empty = reader.make(emptyRoute, { name });
-      return context === 'GATEWAY' ? patchedRoute(reader, empty, context) : empty;
-    }
-    const problems = made.problems.map(({ path, message }): ProblemText => [path, message]);
-    const route = reader.make(routeConfiguration, { name, virtualHosts: made.virtualHosts, problems });
-    return patchedRoute(reader, route, context);
+    const unpatched = unpatchedRoute(reader, name);
+    if (unpatched === undefined) return undefined;
+    const { route, context } = unpatched;
+    return context === undefined ? route : patchedRoute(reader, route, context);
   },
 };
+
+export interface UnpatchedRoute {
+  readonly route: Route;
+  /** undefined: it is not patched. */
+  readonly context: PatchContext | undefined;
+}
+
+export function unpatchedRoute(reader: ProxyReader, name: string): UnpatchedRoute | undefined {
+  const type = proxyType(reader);
+  if (type !== 'sidecar' && type !== 'router') return undefined;
+  const made = type === 'router' ? gatewayRoute(reader, name) : sidecarRoute(reader, name);
+  const context = type === 'router' ? 'GATEWAY' : 'SIDECAR_OUTBOUND';
+  if (made === undefined) {
+    return { route: reader.make(emptyRoute, { name }), context: context === 'GATEWAY' ? context : undefined };
+  }
+  const problems = made.problems.map(({ path, message }): ProblemText => [path, message]);
+  return { route: reader.make(routeConfiguration, { name, virtualHosts: made.virtualHosts, problems }), context };
+}
 
 type Route = Resource<RouteConfiguration>;
 

@@ -1,0 +1,93 @@
+// What is said of the entries of EnvoyFilters: from the objects alone, and from what they do to the proxies that are
+// connected. An entry matches nothing only if that is so for every proxy that its object is attached to.
+
+import { compareText } from '../core/model/object.ts';
+import { Tracker } from '../core/query/tracker.ts';
+import { patchFindings } from '../core/select/patch/patch-findings.ts';
+import type { State } from '../core/state.ts';
+import { type PatchEffects, patchEffects } from '../xds/assemble/patch/effects.ts';
+
+export interface PatchVerdict {
+  readonly code: 'patch-weak' | 'patch-idle' | 'patch-left-out' | 'patch-refused';
+  /** `namespace/name` of the EnvoyFilter. */
+  readonly key: string;
+  /** Empty: of the whole object. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Proxies that are looked at: the first by connection. */
+const PROXIES_MAX = 1_000;
+/** Proxies or reasons that one message names. */
+const NAMED_MAX = 3;
+
+export function patchVerdicts(state: State): readonly PatchVerdict[] {
+  if (state.objects.EnvoyFilter.size === 0) return [];
+  const tracker = new Tracker();
+  const weak = tracker
+    .get(state, undefined, patchFindings, '')
+    .map(({ key, path, message }): PatchVerdict => ({ code: 'patch-weak', key, path, message }));
+  const silent = new Set(weak.map(({ key, path }) => `${key} ${entryOf(path)}`));
+  const effects = [...state.proxies.values()]
+    .slice(0, PROXIES_MAX)
+    .map(proxy => [proxy.facets.id, tracker.get(state, proxy, patchEffects, '')] as const);
+  const seen = ofProxies(effects).filter(
+    ({ code, key, path }) => code !== 'patch-idle' || !silent.has(`${key} ${path}`),
+  );
+  return [...weak, ...seen, ...refusals(effects)];
+}
+
+/** `spec.configPatches[0]` of a path inside of it. */
+function entryOf(path: string): string {
+  return /^spec\.configPatches\[\d+\]/.exec(path)?.[0] ?? path;
+}
+
+type Effects = readonly (readonly [proxy: string, effects: PatchEffects])[];
+
+function ofProxies(effects: Effects): readonly PatchVerdict[] {
+  const entries = new Map<string, { key: string; path: string; acts: boolean; failures: Set<string> }>();
+  for (const [, { patches }] of effects) {
+    for (const { filter: key, index, acts, failures } of patches) {
+      const path = `spec.configPatches[${index}]`;
+      const known = entries.get(`${key} ${path}`) ?? { key, path, acts: false, failures: new Set<string>() };
+      known.acts ||= acts;
+      for (const failure of failures) known.failures.add(failure);
+      entries.set(`${key} ${path}`, known);
+    }
+  }
+  return [...entries.values()]
+    .sort((a, b) => compareText(a.key, b.key) || compareText(a.path, b.path))
+    .flatMap(({ key, path, acts, failures }): readonly PatchVerdict[] => {
+      if (failures.size > 0) return [{ code: 'patch-left-out', key, path, message: `is left out: ${named(failures)}` }];
+      if (acts) return [];
+      return [{ code: 'patch-idle', key, path, message: 'matches nothing that a connected proxy holds' }];
+    });
+}
+
+/** Of several objects that patch a proxy any may be the reason: the message stands at each. */
+function refusals(effects: Effects): readonly PatchVerdict[] {
+  const found = new Map<
+    string,
+    { readonly sentence: string; readonly proxies: string[]; readonly keys: Set<string> }
+  >();
+  for (const [proxy, { patches, refused }] of effects) {
+    for (const sentence of refused) {
+      const known = found.get(sentence) ?? { sentence, proxies: [], keys: new Set<string>() };
+      known.proxies.push(proxy);
+      for (const { filter, acts } of patches) if (acts) known.keys.add(filter);
+      found.set(sentence, known);
+    }
+  }
+  return [...found.values()].flatMap(({ sentence, proxies, keys }) =>
+    [...keys].sort().map((key): PatchVerdict => {
+      const message = `with the patches, ${sentence}: Envoy refuses it on ${named(proxies)}`;
+      return { code: 'patch-refused', key, path: '', message };
+    }),
+  );
+}
+
+function named(texts: Iterable<string>): string {
+  const all = [...texts];
+  const more = all.length - NAMED_MAX;
+  return `${all.slice(0, NAMED_MAX).join('; ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
