@@ -1,4 +1,4 @@
-// What is said of the entries of EnvoyFilters: from the objects alone, and from what they do to the proxies that are
+// Verdicts on the entries of EnvoyFilters: from the objects alone, and from what they do to the proxies that are
 // connected. An entry matches nothing only if that is so for every proxy that its object is attached to.
 
 import { compareText } from '../core/model/object.ts';

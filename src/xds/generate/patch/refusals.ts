@@ -1,7 +1,8 @@
-// What Envoy refuses of a patched resource, or never reaches, as far as the resource alone shows it. Meant for those who
-// look before they leap: a patch acts even if Envoy will refuse the result, as under istiod.
+// What Envoy refuses of a patched resource, or never reaches, as far as the resource alone shows it. A patch acts even
+// if Envoy will refuse the result, as under istiod; analysis and diff say so before.
 // Source: Envoy's rules for listeners, HTTP connection managers and virtual hosts (envoyproxy.io, v3 API reference).
 
+import { canonicalJson, type Json } from '../../../core/base/json.ts';
 import { typeNameOf } from '../../proto/any.ts';
 import type { Cluster, HttpConnectionManager, Listener, RouteConfiguration } from '../../proto/types.gen.ts';
 
@@ -43,7 +44,7 @@ export function refusedListener({
   }
   const matches = new Set<string>();
   for (const { filterChainMatch = {}, filters = [] } of filterChains) {
-    const match = JSON.stringify(filterChainMatch);
+    const match = canonicalJson(filterChainMatch as Json);
     if (matches.has(match)) found.add('has two filter chains with the same match');
     matches.add(match);
     for (const sentence of refusedFilters(filters)) found.add(sentence);
