@@ -28,6 +28,9 @@ import { livenessOf } from './live.ts';
 import type { Metrics } from './metrics.ts';
 import { VERSION } from './version.ts';
 
+/** As istioctl reads it: version, revision of the source, state of its tree; no line end. */
+const ISTIOCTL_VERSION = `${VERSION}-periplus-Clean`;
+
 export interface DebugParts {
   readonly world: { readonly state: State; readonly durable: boolean };
   readonly journal: Journal;
@@ -66,7 +69,7 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
         body: await parts.metrics.registry.metrics(),
       }),
     ],
-    ['/version', () => text(`${VERSION}\n`)],
+    ['/version', () => text(ISTIOCTL_VERSION)],
     ['/debug/clusterz', () => json(clusterz(parts))],
     ['/debug/syncz', query => synczPage(parts, query.get('at'))],
     ['/debug/connections', () => largeJson(parts.xds.connections().map(connection))],

@@ -152,11 +152,14 @@ export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && (address === '::1' || /^(::ffff:)?127\.[0-9]+\.[0-9]+\.[0-9]+$/i.test(address));
 }
 
-/** Split by hand: `new URL` throws for targets such as `//`, which anybody can send. */
+/**
+ * Split by hand: `new URL` throws for targets such as `//`, which anybody can send. Slashes that repeat are one:
+ * istioctl asks for `//version`.
+ */
 function targetOf(target: string): { readonly path: string; readonly query: URLSearchParams } {
   const mark = target.indexOf('?');
-  if (mark < 0) return { path: target, query: new URLSearchParams() };
-  return { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)) };
+  const path = (mark < 0 ? target : target.slice(0, mark)).replace(/\/{2,}/g, '/');
+  return { path, query: new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)) };
 }
 
 function send(response: ServerResponse, { status, contentType, body }: Answer): void {

@@ -6,7 +6,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Admission } from '../admin/http.ts';
 import type { Peer } from '../core/model/caller.ts';
 import { parseSpiffe } from '../core/model/identity.ts';
-import type { Authentication } from './authenticate/authenticator.ts';
 
 export interface DebugViewerOptions {
   /** ENABLE_DEBUG_ENDPOINT_AUTH: off, every proven caller sees everything. */
@@ -15,10 +14,14 @@ export interface DebugViewerOptions {
   readonly namespaces: readonly string[];
 }
 
-export function debugViewer(who: Authentication, { isRestricted, namespaces }: DebugViewerOptions): Admission {
-  if (who.kind !== 'proven') return { refused: 401 };
+/** None proven: refused with 401. */
+export function debugViewer(
+  identities: readonly string[],
+  { isRestricted, namespaces }: DebugViewerOptions,
+): Admission {
+  if (identities.length === 0) return { refused: 401 };
   if (!isRestricted) return 'all';
-  const identity = who.caller.identities.map(parseSpiffe).find(parsed => parsed !== undefined);
+  const identity = identities.map(parseSpiffe).find(parsed => parsed !== undefined);
   if (identity === undefined) return { refused: 403 };
   return namespaces.includes(identity.namespace) ? 'all' : { namespace: identity.namespace };
 }

@@ -9,7 +9,8 @@ import type { Adapter } from '../adapters/adapter.ts';
 import { whyNot } from '../adapters/file/why-not.ts';
 import type { ClusterConfigStore } from '../adapters/kube/write/cluster-config-store.ts';
 import { debugRoutes } from '../admin/debug.ts';
-import { type Admits, type HttpServer, serveHttp } from '../admin/http.ts';
+import { answerDebugXds } from '../admin/debug-xds.ts';
+import { type Admission, type Admits, type HttpServer, type Route, serveHttp } from '../admin/http.ts';
 import { Metrics } from '../admin/metrics.ts';
 import { VERSION } from '../admin/version.ts';
 import type { Effect } from '../core/effect.ts';
@@ -26,7 +27,7 @@ import { loadProto } from '../xds/engine/encode.ts';
 import { Engine } from '../xds/engine/engine.ts';
 import { XdsServer } from '../xds/grpc/server.ts';
 import { scheduleSettings } from '../xds/push/settings.ts';
-import type { Nack, XdsHost } from '../xds/serve/host.ts';
+import type { DebugQuestion, DebugReply, Nack, XdsHost } from '../xds/serve/host.ts';
 import { type XdsLimits, xdsLimits } from '../xds/serve/limits.ts';
 import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
@@ -139,7 +140,9 @@ async function start(
   });
   closers.push(async () => warmUp.stop());
   const ready = (): boolean => sources.ready && warmUp.done;
-  const host = xdsHost({ world, clock, log, metrics, reporter, engine, ready });
+  let answerDebug: XdsHost['debug'];
+  const debug = (question: DebugQuestion): Promise<DebugReply> => answerDebug?.(question) ?? Promise.resolve(NOT_YET);
+  const host = { ...xdsHost({ world, clock, log, metrics, reporter, engine, ready }), debug };
   const limits = limitsOf(options);
   const identity = await prepared?.begin({ world, engine, metrics, ready, callOf: id => remote.callOf(id) });
   const schedule = scheduleSettings(process.env);
@@ -161,7 +164,12 @@ async function start(
   const readiness = (): Readiness => warmUp.readiness(sources.readiness());
   const sourceStatus = { readiness, report: () => sources.report(), clusters: () => remote.rows() };
   const parts = { world, journal, history, engine, xds, metrics, sources: sourceStatus };
-  const ports = await openPorts(options, parts, log, closers, identity);
+  const routes = debugRoutes(parts);
+  const viewerBy = (identities: readonly string[]): Admission =>
+    identity?.identity.viewerBy(identities) ?? { refused: 401 };
+  const podName = process.env.POD_NAME ?? '';
+  answerDebug = question => answerDebugXds({ world, engine, xds, routes, viewerBy, podName }, question);
+  const ports = await openPorts(options, { xds, routes }, log, closers, identity);
   closers.push(() => sources.stop());
   const warmed = sources.whenReady().then(() => {
     growHeapSlowly();
@@ -295,6 +303,9 @@ export function retentionOf({ journalKeepMs }: JournalOptions, clock: Clock): ()
   return () => (journalKeepMs === undefined ? undefined : { since: clock.now() - journalKeepMs });
 }
 
+/** Asked before the pages are there. */
+const NOT_YET: DebugReply = { refused: 'UNAVAILABLE', message: 'the control plane is starting' };
+
 interface HostParts {
   readonly world: World;
   readonly clock: Clock;
@@ -336,12 +347,11 @@ function objectsBehind(engine: Engine, state: State, nack: Nack): readonly strin
 
 async function openPorts(
   options: ServeOptions,
-  parts: Parameters<typeof debugRoutes>[0],
+  { xds, routes }: { readonly xds: XdsServer; readonly routes: ReadonlyMap<string, Route> },
   log: Log,
   closers: (() => Promise<unknown>)[],
   identity: OpenedIdentity | undefined,
 ): Promise<ControlPlane['ports']> {
-  const routes = debugRoutes(parts);
   const failed = (message: string): void => log('warn', message);
   const admits: Admits | undefined = identity && (request => identity.identity.viewerOf(request));
   const open = async (address: ServeOptions['httpAddr']): Promise<HttpServer> => {
@@ -353,12 +363,12 @@ async function openPorts(
   const monitoring = await openAtFlag('--monitoringAddr', options.monitoringAddr, open);
   const { host, port } = options.grpcAddr;
   const bind = host === '' ? '0.0.0.0' : host.includes(':') ? `[${host}]` : host;
-  const listen = (): Promise<number> => parts.xds.listen(`${bind}:${port}`, ServerCredentials.createInsecure());
+  const listen = (): Promise<number> => xds.listen(`${bind}:${port}`, ServerCredentials.createInsecure());
   const grpc = await openAtFlag('--grpcAddr', options.grpcAddr, listen);
   const ports = { grpc, http: http.port, monitoring: monitoring.port };
   const secure = options.identity?.secureGrpcAddr;
   if (identity === undefined || secure === undefined) return ports;
-  const opened = await openAtFlag('--secureGrpcAddr', secure, address => identity.listen(address, parts.xds));
+  const opened = await openAtFlag('--secureGrpcAddr', secure, address => identity.listen(address, xds));
   closers.push(async () => opened.close());
   const withSecure = { ...ports, secureGrpc: opened.port };
   if (options.httpsAddr === undefined) return withSecure;

@@ -113,10 +113,16 @@ export class Identity {
 
   /** What a caller from another machine may see of the debug pages. */
   async viewerOf(request: IncomingMessage): Promise<Admission> {
+    const who = await this.#authenticate(httpPeer(request));
+    return who.kind === 'proven' ? this.viewerBy(who.caller.identities) : { refused: 401 };
+  }
+
+  /** What a caller that has proven these identities may see of them. */
+  viewerBy(identities: readonly string[]): Admission {
     const { settings } = this.#parts.options;
     const { rootNamespace = '' } = this.#parts.state().mesh.effective as { readonly rootNamespace?: string };
-    const options = { isRestricted: settings.debugAuth, namespaces: [rootNamespace, ...settings.debugNamespaces] };
-    return debugViewer(await this.#authenticate(httpPeer(request)), options);
+    const namespaces = [rootNamespace, ...settings.debugNamespaces];
+    return debugViewer(identities, { isRestricted: settings.debugAuth, namespaces });
   }
 
   /** Undefined: this client certificate, whose chain verifies, may come in. */

@@ -1,24 +1,40 @@
-// The response to a debug request. It is made for one client, so its frames are not the memoised ones of
-// engine/encode.ts.
+// Debug requests over xDS, as istioctl sends them: answered outside of the session, for one client, so the frames are not
+// the memoised ones of engine/encode.ts. Nothing of them is recorded, not even the stream, if it asks for nothing else.
 
+import { DEBUG_NONCE } from '../session/types.ts';
 import { framed, framedString } from '../wire/frame.ts';
 import { deltaDiscoveryResponse, discoveryResponse } from './discovery.ts';
-import type { DebugResource } from './host.ts';
+import type { DebugQuestion, DebugReply, DebugResource, XdsHost } from './host.ts';
+import type { EndCode, Transport } from './transport.ts';
 
-export function debugResponse(
-  protocol: 'sotw' | 'delta',
+type Protocol = 'sotw' | 'delta';
+interface Stream {
+  readonly protocol: Protocol;
+  readonly transport: Transport;
+  end(code: EndCode, message: string): void;
+}
+
+export async function answerDebug(host: XdsHost, stream: Stream, question: DebugQuestion): Promise<void> {
+  const reply = await host.debug?.(question);
+  if (reply === undefined) return;
+  if ('refused' in reply) stream.end(reply.refused, reply.message);
+  else stream.transport.send(debugResponse(stream.protocol, question.typeUrl, reply), () => undefined);
+}
+
+function debugResponse(
+  protocol: Protocol,
   typeUrl: string,
-  nonce: string,
-  answer: readonly DebugResource[],
+  { resources, controlPlane = '' }: Exclude<DebugReply, { readonly refused: EndCode }>,
 ): Buffer {
-  const frames = answer.map(resource => debugFrame(protocol, resource));
+  const frames = resources.map(resource => debugFrame(protocol, resource));
+  const common = { typeUrl, nonce: `${DEBUG_NONCE}${typeUrl}`, frames, controlPlane };
   return protocol === 'sotw'
-    ? discoveryResponse({ versionInfo: '', typeUrl, nonce, frames })
-    : deltaDiscoveryResponse({ systemVersionInfo: '', typeUrl, nonce, frames, removed: [] });
+    ? discoveryResponse({ versionInfo: '', ...common })
+    : deltaDiscoveryResponse({ systemVersionInfo: '', removed: [], ...common });
 }
 
 /** `resources` is field 2 of both responses; envoy.service.discovery.v3.Resource: resource 2, name 3. */
-function debugFrame(protocol: 'sotw' | 'delta', { name, body }: DebugResource): Buffer {
+function debugFrame(protocol: Protocol, { name, body }: DebugResource): Buffer {
   if (protocol === 'sotw') return framed(2, body);
   return framed(2, Buffer.concat([framed(2, body), framedString(3, name)]));
 }

@@ -4,6 +4,7 @@
 import type { Unrecorded } from '../../core/event.ts';
 import type { PushRequest } from '../../core/push-request.ts';
 import type { State } from '../../core/state.ts';
+import type { EndCode } from './transport.ts';
 
 export interface HostTimer {
   cancel(): void;
@@ -35,8 +36,8 @@ export interface XdsHost {
   nacked?(nack: Nack): void;
   /** For metrics. */
   observe?(event: XdsObservation): void;
-  /** The answer to a debug request over xDS; undefined: no response. */
-  debug?(typeUrl: string, names: readonly string[], identities: readonly string[]): readonly DebugResource[];
+  /** The answer to a debug request over xDS. Absent: there is none. */
+  debug?(question: DebugQuestion): Promise<DebugReply>;
 }
 
 export interface Nack {
@@ -45,6 +46,18 @@ export interface Nack {
   readonly message: string;
   readonly resources: readonly string[];
 }
+
+/** A request of a type below `istio.io/debug`. `identities`: proven on an encrypted connection, possibly none. */
+export interface DebugQuestion {
+  readonly typeUrl: string;
+  readonly names: readonly string[];
+  readonly identities: readonly string[];
+}
+
+/** `controlPlane`: the identifier of this control plane, where the type has it. */
+export type DebugReply =
+  | { readonly resources: readonly DebugResource[]; readonly controlPlane?: string }
+  | { readonly refused: EndCode; readonly message: string };
 
 /** `body`: an encoded google.protobuf.Any. */
 export interface DebugResource {

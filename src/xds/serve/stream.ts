@@ -24,7 +24,7 @@ import {
 import { step } from '../session/step.ts';
 import { HEALTH } from '../session/types.ts';
 import { type Admission, type Arrival, arrivalOf, UNLIMITED } from './connect.ts';
-import { debugResponse } from './debug-frame.ts';
+import { answerDebug } from './debug-frame.ts';
 import { NACK_CHARS_MAX, namesChars } from './fact-budget.ts';
 import { XDS_SOURCE, type XdsHost } from './host.ts';
 import { ResponseWrite, type Sender, type WriteContext } from './response-write.ts';
@@ -237,6 +237,7 @@ export class AdsStream implements Sender {
   /** Undefined: done, without an input for the session. */
   #carryOut(effect: SessionEffect): Promise<SessionInput | undefined> | SessionInput | undefined {
     if (effect.kind === 'Subscribed') return this.#subscribed(effect);
+    if (effect.kind === 'Debug') return this.#debug(effect);
     if (this.#unrecordedArrival !== undefined) return this.#recordArrival().then(() => this.#carryOut(effect));
     const { host } = this.#context;
     switch (effect.kind) {
@@ -259,9 +260,6 @@ export class AdsStream implements Sender {
         host.clock.after(CDS_ACK_WAIT_MS, () => this.#enqueue({ kind: 'CdsWaitOver', nonce }));
         break;
       }
-      case 'Debug':
-        this.#debug(effect.typeUrl, effect.names);
-        break;
       case 'Settled':
         this.#context.onSettled(this);
         break;
@@ -355,11 +353,10 @@ export class AdsStream implements Sender {
     this.#enqueue({ kind: 'Sent' });
   }
 
-  #debug(typeUrl: string, names: readonly string[]): void {
-    const answer = this.#context.host.debug?.(typeUrl, names, this.#admission.caller?.identities ?? []);
-    if (answer === undefined) return;
-    const message = debugResponse(this.protocol, typeUrl, `${this.connection}/debug`, answer);
-    this.transport.send(message, () => undefined);
+  async #debug({ typeUrl, names }: SessionEffect & { readonly kind: 'Debug' }): Promise<undefined> {
+    const { caller, inTheClear } = this.#admission;
+    const identities = inTheClear === true ? [] : (caller?.identities ?? []);
+    await answerDebug(this.#context.host, this, { typeUrl, names, identities });
   }
 
   #noteType(typeUrl: string, more: TypeRecord): void {

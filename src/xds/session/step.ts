@@ -29,7 +29,7 @@ import {
   withWatch,
 } from './session.ts';
 import { resendUnnamed, subscribeDelta, subscribeSotw, type WatchChange } from './subscribe.ts';
-import { CDS, DEBUG_PREFIX, HEALTH, LDS, RDS, rulesOf } from './types.ts';
+import { CDS, DEBUG_NONCE, DEBUG_PREFIX, HEALTH, LDS, RDS, rulesOf } from './types.ts';
 
 export type SessionStep = readonly [Session, readonly SessionEffect[]];
 
@@ -64,6 +64,7 @@ function onRequest(before: Session, request: ClientRequest): SessionStep {
     return close(session, 'INVALID_ARGUMENT', `expected a ${session.protocol} request`);
   if (typeUrl === HEALTH) return [session, []];
   if (typeUrl.startsWith(DEBUG_PREFIX)) {
+    if (request.nonce.startsWith(DEBUG_NONCE)) return [session, []];
     const names = request.protocol === 'sotw' ? request.names : request.subscribe;
     return [session, [{ kind: 'Debug', typeUrl, names }]];
   }

@@ -35,6 +35,8 @@ export const WORKLOAD_AUTHORIZATION = `${PREFIX}istio.security.Authorization`;
 export const HEALTH = `${PREFIX}istio.v1.HealthInformation`;
 /** Debug requests are answered at once and leave no state. */
 export const DEBUG_PREFIX = 'istio.io/debug';
+/** Nonces of such answers begin with it: a request that has one is an ACK, and asks for nothing. */
+export const DEBUG_NONCE = 'periplus-debug/';
 
 /** In push order. Types that are not listed follow, sorted by URL. */
 export const typeRules: readonly TypeRules[] = [
