@@ -85,7 +85,7 @@ export interface TestResponse {
   readonly typeUrl: string;
   readonly versionInfo: string;
   readonly nonce: string;
-  readonly resources: readonly { readonly type_url: string; readonly value: Uint8Array }[];
+  readonly resources: readonly TestResource[];
 }
 
 export class TestStream {

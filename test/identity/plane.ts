@@ -86,9 +86,9 @@ export async function testPlane(options: TestPlaneOptions = {}): Promise<TestPla
 const UNTIL_MS_MAX = 30_000;
 
 /** Resolves when it holds; rejects after a while. */
-export async function until(holds: () => boolean): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + UNTIL_MS_MAX;
-  while (!holds()) {
+  while (!(await holds())) {
     if (Date.now() > end) throw new Error(`not within ${UNTIL_MS_MAX} ms: ${holds.toString()}`);
     await new Promise(resolve => setTimeout(resolve, 10));
   }

@@ -22,7 +22,7 @@ import {
   type Versions,
 } from '../session/session.ts';
 import { step } from '../session/step.ts';
-import { HEALTH } from '../session/types.ts';
+import { DEBUG_PREFIX, HEALTH } from '../session/types.ts';
 import { type Admission, type Arrival, arrivalOf, UNLIMITED } from './connect.ts';
 import { answerDebug } from './debug-frame.ts';
 import { NACK_CHARS_MAX, namesChars } from './fact-budget.ts';
@@ -159,9 +159,13 @@ export class AdsStream implements Sender {
     if (input.kind === 'Closed') return this.#leave(input.reason);
     if (this.ended) return undefined;
     if (input.kind !== 'Message') return this.#step(input);
-    if (this.connection === '' && !this.#arrive(input.message)) return undefined;
-    const step = this.#step({ kind: 'Request', request: input.message.request });
-    return this.#unrecordedArrival === undefined ? step : this.#arriveAfter(step);
+    const { request } = input.message;
+    const isNew = this.connection === '' && this.#unrecordedArrival === undefined;
+    if (isNew && !this.#arrive(input.message)) return undefined;
+    const step = this.#step({ kind: 'Request', request });
+    // Debug questions leave no trace.
+    const stays = this.#unrecordedArrival === undefined || request.typeUrl.startsWith(DEBUG_PREFIX);
+    return stays ? step : this.#arriveAfter(step);
   }
 
   async #arriveAfter(step: Promise<void> | undefined): Promise<void> {
