@@ -8,7 +8,7 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import { encodeMessage } from '../xds/engine/encode.ts';
 import type { Engine } from '../xds/engine/engine.ts';
-import type { ClientConfig_GenericXdsConfig } from '../xds/proto/types.gen.ts';
+import { type ClientConfig_GenericXdsConfig, ConfigStatus } from '../xds/proto/types.gen.ts';
 import type { DebugQuestion, DebugReply, DebugResource } from '../xds/serve/host.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/serve/stream-status.ts';
 import { CDS, DEBUG_PREFIX, LDS, RDS } from '../xds/session/types.ts';
@@ -66,13 +66,10 @@ function* clientConfigs({ world, xds }: DebugXdsParts, viewer: Viewer): Iterable
   }
 }
 
-/** envoy.service.status.v3.ConfigStatus. */
-const configStatus = { NOT_SENT: 1, SYNCED: 2, STALE: 3, ERROR: 4 } as const;
-
 function genericConfig({ typeUrl, sync, sentAt, lastError }: TypeStatus): ClientConfig_GenericXdsConfig {
   return {
     typeUrl,
-    configStatus: configStatus[sync],
+    configStatus: ConfigStatus[sync],
     ...(sentAt === undefined ? {} : { lastUpdated: { seconds: Math.floor(sentAt / 1_000), nanos: 0 } }),
     ...(lastError === '' ? {} : { errorState: { details: lastError } }),
   };

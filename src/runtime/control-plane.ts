@@ -4,13 +4,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { ServerCredentials } from '@grpc/grpc-js';
 import type { Adapter } from '../adapters/adapter.ts';
 import { whyNot } from '../adapters/file/why-not.ts';
 import type { ClusterConfigStore } from '../adapters/kube/write/cluster-config-store.ts';
 import { debugRoutes } from '../admin/debug.ts';
 import { answerDebugXds } from '../admin/debug-xds.ts';
-import { type Admission, type Admits, type HttpServer, type Route, serveHttp } from '../admin/http.ts';
+import type { Admission } from '../admin/http.ts';
 import { Metrics } from '../admin/metrics.ts';
 import { VERSION } from '../admin/version.ts';
 import type { Effect } from '../core/effect.ts';
@@ -35,11 +34,12 @@ import { ConfigStoreController } from './config-store.ts';
 import { expectedProxies } from './expected-proxies.ts';
 import { collectGarbage, growHeapSlowly } from './garbage.ts';
 import type { Log } from './log.ts';
-import { type OpenedIdentity, prepareIdentity } from './open-identity.ts';
+import { prepareIdentity } from './open-identity.ts';
+import { openPorts, type Ports } from './open-ports.ts';
 import { openRemoteClusters } from './open-remote-clusters.ts';
 import { RecordedStore } from './recorded-store.ts';
 import { Reporter } from './reporter.ts';
-import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
+import type { ServeOptions } from './serve-options.ts';
 import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
 import { type Readiness, Sources } from './sources.ts';
 import { recordSpill, writeSpill } from './spill.ts';
@@ -47,7 +47,6 @@ import { type Started, sinkOf, startWorld } from './start.ts';
 import { StartFault } from './start-fault.ts';
 import { runInSlices, SWEEP_MS, Sweeper } from './sweeper.ts';
 import { WarmUp, warmUpEnabled } from './warm-up.ts';
-import { openWebhookPort } from './webhook-port.ts';
 import type { World } from './world.ts';
 
 /**
@@ -56,15 +55,7 @@ import type { World } from './world.ts';
 export const HISTORY_FOLD_MAX = 40_000;
 
 export interface ControlPlane {
-  readonly ports: {
-    readonly grpc: number;
-    readonly http: number;
-    readonly monitoring: number;
-    /** Absent: there is no secure port. */
-    readonly secureGrpc?: number;
-    /** Absent: there are no webhooks. */
-    readonly https?: number;
-  };
+  readonly ports: Ports;
   readonly world: World;
   readonly xds: XdsServer;
   readonly sources: Sources;
@@ -169,7 +160,7 @@ async function start(
     identity?.identity.viewerBy(identities) ?? { refused: 401 };
   const podName = process.env.POD_NAME ?? '';
   answerDebug = question => answerDebugXds({ world, engine, xds, routes, viewerBy, podName }, question);
-  const ports = await openPorts(options, { xds, routes }, log, closers, identity);
+  const ports = await openPorts(options, { ...parts, routes }, log, closers, identity);
   closers.push(() => sources.stop());
   const warmed = sources.whenReady().then(() => {
     growHeapSlowly();
@@ -343,59 +334,4 @@ function objectsBehind(engine: Engine, state: State, nack: Nack): readonly strin
     for (const object of engine.provenance(state, proxy, nack.typeUrl, name)?.found ?? []) found.add(object);
   }
   return [...found].sort();
-}
-
-async function openPorts(
-  options: ServeOptions,
-  { xds, routes }: { readonly xds: XdsServer; readonly routes: ReadonlyMap<string, Route> },
-  log: Log,
-  closers: (() => Promise<unknown>)[],
-  identity: OpenedIdentity | undefined,
-): Promise<ControlPlane['ports']> {
-  const failed = (message: string): void => log('warn', message);
-  const admits: Admits | undefined = identity && (request => identity.identity.viewerOf(request));
-  const open = async (address: ServeOptions['httpAddr']): Promise<HttpServer> => {
-    const server = await serveHttp(address, routes, failed, admits);
-    closers.push(() => server.close());
-    return server;
-  };
-  const http = await openAtFlag('--httpAddr', options.httpAddr, open);
-  const monitoring = await openAtFlag('--monitoringAddr', options.monitoringAddr, open);
-  const { host, port } = options.grpcAddr;
-  const bind = host === '' ? '0.0.0.0' : host.includes(':') ? `[${host}]` : host;
-  const listen = (): Promise<number> => xds.listen(`${bind}:${port}`, ServerCredentials.createInsecure());
-  const grpc = await openAtFlag('--grpcAddr', options.grpcAddr, listen);
-  const ports = { grpc, http: http.port, monitoring: monitoring.port };
-  const secure = options.identity?.secureGrpcAddr;
-  if (identity === undefined || secure === undefined) return ports;
-  const opened = await openAtFlag('--secureGrpcAddr', secure, address => identity.listen(address, xds));
-  closers.push(async () => opened.close());
-  const withSecure = { ...ports, secureGrpc: opened.port };
-  if (options.httpsAddr === undefined) return withSecure;
-  const webhooks = await openAtFlag('--httpsAddr', options.httpsAddr, address =>
-    openWebhookPort(address, {
-      state: () => parts.world.state,
-      registry: parts.metrics.registry,
-      ready: () => parts.sources.readiness().ready,
-      minVersion: options.identity?.tls.minVersion ?? 'TLSv1.2',
-      log,
-      secure: opened,
-    }),
-  );
-  closers.push(() => webhooks.close(options.shutdownMs));
-  return { ...withSecure, https: webhooks.port };
-}
-
-function adviceFor(why: string): string {
-  if (why.includes('EADDRINUSE')) return '; is another control plane running?';
-  return why.includes('EACCES') ? '; ports below 1024 need a privilege that this user does not have' : '';
-}
-
-async function openAtFlag<T>(flag: string, address: Address, open: (address: Address) => Promise<T>): Promise<T> {
-  try {
-    return await open(address);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new StartFault(`${flag} ${showAddress(address)} cannot be opened (${why})${adviceFor(why)}`);
-  }
 }

@@ -1,0 +1,77 @@
+// The addresses that `periplus serve` listens on, in the order in which istiod opens them: HTTP, monitoring, xDS in the
+// clear, xDS over TLS, webhooks. One that cannot be bound ends the start with the name of its flag.
+
+import { ServerCredentials } from '@grpc/grpc-js';
+import type { DebugParts } from '../admin/debug.ts';
+import { type Admits, type HttpServer, type Route, serveHttp } from '../admin/http.ts';
+import type { Log } from './log.ts';
+import type { OpenedIdentity } from './open-identity.ts';
+import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
+import { StartFault } from './start-fault.ts';
+import { openWebhookPort } from './webhook-port.ts';
+
+export interface Ports {
+  readonly grpc: number;
+  readonly http: number;
+  readonly monitoring: number;
+  /** Absent: there is no secure port. */
+  readonly secureGrpc?: number;
+  /** Absent: there are no webhooks. */
+  readonly https?: number;
+}
+
+export async function openPorts(
+  options: ServeOptions,
+  parts: DebugParts & { readonly routes: ReadonlyMap<string, Route> },
+  log: Log,
+  closers: (() => Promise<unknown>)[],
+  identity: OpenedIdentity | undefined,
+): Promise<Ports> {
+  const { xds, routes } = parts;
+  const failed = (message: string): void => log('warn', message);
+  const admits: Admits | undefined = identity && (request => identity.identity.viewerOf(request));
+  const open = async (address: ServeOptions['httpAddr']): Promise<HttpServer> => {
+    const server = await serveHttp(address, routes, failed, admits);
+    closers.push(() => server.close());
+    return server;
+  };
+  const http = await openAtFlag('--httpAddr', options.httpAddr, open);
+  const monitoring = await openAtFlag('--monitoringAddr', options.monitoringAddr, open);
+  const { host, port } = options.grpcAddr;
+  const bind = host === '' ? '0.0.0.0' : host.includes(':') ? `[${host}]` : host;
+  const listen = (): Promise<number> => xds.listen(`${bind}:${port}`, ServerCredentials.createInsecure());
+  const grpc = await openAtFlag('--grpcAddr', options.grpcAddr, listen);
+  const ports = { grpc, http: http.port, monitoring: monitoring.port };
+  const secure = options.identity?.secureGrpcAddr;
+  if (identity === undefined || secure === undefined) return ports;
+  const opened = await openAtFlag('--secureGrpcAddr', secure, address => identity.listen(address, xds));
+  closers.push(async () => opened.close());
+  const withSecure = { ...ports, secureGrpc: opened.port };
+  if (options.httpsAddr === undefined) return withSecure;
+  const webhooks = await openAtFlag('--httpsAddr', options.httpsAddr, address =>
+    openWebhookPort(address, {
+      state: () => parts.world.state,
+      registry: parts.metrics.registry,
+      ready: () => parts.sources.readiness().ready,
+      minVersion: options.identity?.tls.minVersion ?? 'TLSv1.2',
+      log,
+      secure: opened,
+    }),
+  );
+  closers.push(() => webhooks.close(options.shutdownMs));
+  return { ...withSecure, https: webhooks.port };
+}
+
+function adviceFor(why: string): string {
+  if (why.includes('EADDRINUSE')) return '; is another control plane running?';
+  return why.includes('EACCES') ? '; ports below 1024 need a privilege that this user does not have' : '';
+}
+
+async function openAtFlag<T>(flag: string, address: Address, open: (address: Address) => Promise<T>): Promise<T> {
+  try {
+    return await open(address);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartFault(`${flag} ${showAddress(address)} cannot be opened (${why})${adviceFor(why)}`);
+  }
+}
