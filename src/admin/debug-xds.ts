@@ -1,7 +1,7 @@
 // Debug types over xDS, as istioctl asks for them (Istio pilot/pkg/xds/statusgen.go, pilot/pkg/xds/debuggen.go):
-// `istio.io/debug/syncz` and `…/config_dump` have the state of proxies in Envoy's own messages, `istio.io/debug` has the
-// body of a debug page. Invariant: no answer without a proven identity, and a caller from another namespace than the
-// control plane's sees proxies of its own namespace only.
+// `istio.io/debug/syncz` and `…/config_dump` have the state of proxies in Envoy's own messages, `istio.io/debug` has
+// the body of a debug page. Invariant: no answer without a proven identity, and a caller from another namespace than
+// the control plane's sees proxies of its own namespace only.
 
 import { parseSpiffe, verifiedIdentity } from '../core/model/identity.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';

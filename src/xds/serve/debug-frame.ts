@@ -1,5 +1,6 @@
-// Debug requests over xDS, as istioctl sends them: answered outside of the session, for one client, so the frames are not
-// the memoised ones of engine/encode.ts. Nothing of them is recorded, not even the stream, if it asks for nothing else.
+// Debug requests over xDS, as istioctl sends them: answered outside of the session, for one client, so the frames are
+// not the memoised ones of engine/encode.ts. Nothing of them is recorded, not even the stream, if it asks for nothing
+// else.
 
 import { DEBUG_NONCE } from '../session/types.ts';
 import { framed, framedString } from '../wire/frame.ts';
