@@ -12,17 +12,25 @@ export class Plane {
   readonly http: number;
   /** 0: there is no secure port. */
   readonly secure: number;
+  /** Of the webhooks. 0: there are none. */
+  readonly https: number;
   readonly #child: ChildProcess;
   log = '';
 
   private constructor(
-    { grpc, http, secure }: { readonly grpc: number; readonly http: number; readonly secure: number },
+    {
+      grpc,
+      http,
+      secure,
+      https = 0,
+    }: { readonly grpc: number; readonly http: number; readonly secure: number; readonly https?: number },
     args: readonly string[],
     env: NodeJS.ProcessEnv = {},
   ) {
     this.grpc = grpc;
     this.http = http;
     this.secure = secure;
+    this.https = https;
     this.#child = spawn(process.execPath, [CLI, ...args], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { ...process.env, ...env },
@@ -53,7 +61,7 @@ export class Plane {
       httpsAddr: https,
     };
     const addresses = Object.entries(ports).flatMap(([flag, port]) => [`--${flag}`, at(port)]);
-    return new Plane({ grpc, http, secure }, ['serve', ...addresses, ...args], env);
+    return new Plane({ grpc, http, secure, https }, ['serve', ...addresses, ...args], env);
   }
 
   static record(...args: readonly string[]): Plane {
