@@ -1,6 +1,7 @@
 // Webhooks and managed Gateways on a real kube-apiserver, with the rights of deploy/: the roots get into the webhook
 // configurations, a Pod comes back injected, a bad object is refused at creation, a Gateway becomes a Deployment that is
-// then left alone.
+// then left alone. The templates are those of this project; PERIPLUS_INJECTOR_CONFIGMAP names a file with the ConfigMap
+// istio-sidecar-injector of an installation, to try its own ones by hand.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,6 +40,8 @@ describe.runIf(binaries !== undefined)('webhooks in a cluster', () => {
     admin = cluster.client();
     await installDefinitions(admin);
     await admin.putAll([namespace(SYSTEM), namespace('shop'), namespace('plain')]);
+    const own = process.env.PERIPLUS_INJECTOR_CONFIGMAP;
+    if (own !== undefined) await admin.put(JSON.parse(await readFile(own, 'utf8')) as JsonObject);
     for (const file of ['rbac.yaml', 'rbac-write.yaml']) {
       const text = await readFile(join(import.meta.dirname, '../../deploy', file), 'utf8');
       for (const document of parseAllDocuments(text)) await admin.put(document.toJS() as JsonObject);
@@ -77,7 +80,10 @@ describe.runIf(binaries !== undefined)('webhooks in a cluster', () => {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: 'web', namespace: place, labels: { app: 'web' } },
-      spec: { containers: [{ name: 'app', image: 'web:1', readinessProbe: { httpGet: { port: 8080 } } }] },
+      spec: {
+        serviceAccountName: 'default',
+        containers: [{ name: 'app', image: 'web:1', readinessProbe: { httpGet: { port: 8080 } } }],
+      },
     });
     await until('an injected Pod', async () => {
       await admin.put(pod('shop'));

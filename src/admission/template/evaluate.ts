@@ -5,7 +5,7 @@
 
 import type { Command, Node, Operand, Pipe, Templates } from './ast.ts';
 import { Budget, TEMPLATE_LIMITS, TemplateFault, type TemplateLimits } from './limits.ts';
-import { entriesOf, isList, isMap, isTrue, show, typeOf, type Value, Viewed } from './value.ts';
+import { charge, entriesOf, isList, isMap, isTrue, show, typeOf, type Value, Viewed } from './value.ts';
 
 /** What a function may use beside its arguments. */
 export interface CallContext {
@@ -112,6 +112,7 @@ class Execution {
   }
 
   #shown(value: Value): string {
+    charge(value, this.#context.budget);
     const text = show(value);
     this.#context.budget.make(text.length);
     return text;
@@ -185,6 +186,7 @@ class Execution {
     if (SHORT_CIRCUIT.includes(name)) return this.#shortCircuit(name, operands, dot, final);
     const args = operands.map(operand => this.#operand(operand, dot));
     if (final !== NONE) args.push(final);
+    for (const arg of args) charge(arg, this.#context.budget);
     const called = this.#functions.get(name);
     if (called === undefined) throw new TemplateFault(`function "${name}" not defined`);
     try {

@@ -6,7 +6,7 @@
 // and member names differ. Source: Go text/template/exec.go, fmt/print.go.
 
 import type { Json, JsonObject } from '../../core/base/json.ts';
-import { TemplateFault } from './limits.ts';
+import { type Budget, TemplateFault } from './limits.ts';
 
 export type Value = undefined | null | boolean | number | bigint | string | readonly Value[] | Viewed | ValueMap;
 
@@ -136,6 +136,29 @@ export function showFloat(value: number): string {
     return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
   }
   return String(value);
+}
+
+/** Lists and maps within each other, of a value that a function is given. */
+export const VALUE_DEPTH_MAX = 100;
+
+/**
+ * Charges what it costs to look at all of a value, before anything does: a template can put a list into itself twice,
+ * again and again.
+ */
+export function charge(value: Value, budget: Budget, depth = 0): void {
+  if (typeof value === 'string') budget.make(value.length);
+  if (typeof value !== 'object' || value === null) return;
+  if (depth > VALUE_DEPTH_MAX) throw new TemplateFault(`makes a value nested more than ${VALUE_DEPTH_MAX} levels deep`);
+  if (value instanceof Viewed) budget.make(1);
+  else if (isList(value)) {
+    budget.make(value.length + 1);
+    for (const element of value) charge(element, budget, depth + 1);
+  } else {
+    for (const [key, member] of Object.entries(value as ValueMap)) {
+      budget.make(key.length + 1);
+      charge(member, budget, depth + 1);
+    }
+  }
 }
 
 /** An argument that Go declares as string. */

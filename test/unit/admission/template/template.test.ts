@@ -89,6 +89,27 @@ describe('A hostile template', () => {
     ['nests parentheses', `{{${'('.repeat(5_000)}1${')'.repeat(5_000)}}}`, /nested more than/],
     ['writes much', '{{$x := repeat 100000 "x"}}{{range until 100}}{{$x}}{{end}}', /writes more than|makes more than/],
     ['grows a list by itself', '{{$x := list 1 2}}{{range until 60}}{{$x = concat $x $x}}{{end}}', /makes more than/],
+    [
+      'puts a list into itself twice',
+      '{{$x := list 1}}{{range until 60}}{{$x = list $x $x}}{{end}}{{toJson $x}}',
+      /makes/,
+    ],
+    ['prints a list of lists of lists', '{{$x := list 1}}{{range until 60}}{{$x = list $x $x}}{{end}}{{$x}}', /makes/],
+    [
+      'nests a list in itself',
+      '{{$x := list}}{{range until 50000}}{{$x = list $x}}{{end}}',
+      /nested more than|steps|makes/,
+    ],
+    [
+      'searches a long list again and again',
+      '{{$x := until 100000}}{{range $x}}{{has 5 $x}}{{end}}',
+      /makes more than/,
+    ],
+    [
+      'searches a long text again and again',
+      '{{$x := repeat 100000 "x"}}{{range until 5000}}{{contains "y" $x}}{{end}}',
+      /makes more than/,
+    ],
     ['changes the data', '{{set .m "a" 2}}', /did not make/],
   ])('that %s ends with an error', (_, text, expected) => {
     expect(rendered(text, { m: { a: 1 } })).toMatch(expected);
