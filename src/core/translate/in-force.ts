@@ -7,8 +7,11 @@
 
 import { configKey, type Obj } from '../model/object.ts';
 import type { Query, Reader } from '../query/reader.ts';
+import { derivedDestinationRules } from './gateway-api/derived-destination-rules.ts';
 import { derivedGateways } from './gateway-api/derived-gateways.ts';
 import { derivedVirtualServices } from './gateway-api/merged-routes.ts';
+import { ingressGateways } from './ingress/ingress-gateways.ts';
+import { ingressVirtualServices } from './ingress/ingress-routes.ts';
 
 /** Argument: `namespace/`, or '' for all. */
 export function gatewaysInForce(reader: Reader, prefix: string): readonly Obj<'Gateway'>[] {
@@ -24,13 +27,22 @@ export function gatewayInForce(reader: Reader, key: string): Obj<'Gateway'> | un
 
 /** Those that are translated; the user's own are objects of the state. */
 export function translatedVirtualServices(reader: Reader): readonly Obj<'VirtualService'>[] {
-  const derived = reader.get(derivedVirtualServices, '');
+  const derived = [...reader.get(derivedVirtualServices, ''), ...reader.get(ingressVirtualServices, '')];
   return derived.length === 0 ? derived : missingFrom(reader, 'VirtualService', derived, '');
+}
+
+export function destinationRulesInForce(reader: Reader, namespace: string): readonly Obj<'DestinationRule'>[] {
+  const own = reader.objects('DestinationRule', `${namespace}/`);
+  const derived = reader.get(derivedDestinationRules, namespace);
+  return derived.length === 0 ? own : [...own, ...derived];
 }
 
 const allDerivedGateways: Query<'', ReadonlyMap<string, Obj<'Gateway'>>> = {
   name: 'translate/allDerivedGateways',
-  run: reader => new Map(reader.get(derivedGateways, '').map(gateway => [keyOf(gateway), gateway])),
+  run: reader => {
+    const all = [...reader.get(derivedGateways, ''), ...reader.get(ingressGateways, '')];
+    return new Map(all.map(gateway => [keyOf(gateway), gateway]));
+  },
 };
 
 /** Argument `namespace/name`. */

@@ -9,6 +9,7 @@ import { byAge } from '../../model/object.ts';
 import type { Generator } from '../../query/memo.ts';
 import type { Query } from '../../query/reader.ts';
 import type { DestinationRule } from '../../schema/istio-types.gen.ts';
+import { destinationRulesInForce } from '../../translate/in-force.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
 
 export interface MergedRule {
@@ -52,7 +53,7 @@ export const rulePool: Query<RulePoolRef, RulePool> = {
     const enhanced = reader.feature('ENABLE_ENHANCED_DESTINATIONRULE_MERGE');
     const privateByDefault = (reader.mesh('defaultDestinationRuleExportTo') ?? []).includes('.');
     const drafts = new Map<string, Draft[]>();
-    for (const rule of [...reader.objects('DestinationRule', `${namespace}/`)].sort(inOrder)) {
+    for (const rule of [...destinationRulesInForce(reader, namespace)].sort(inOrder)) {
       const exportTo = exportOf(rule);
       if (!belongs(pool, namespace, exportTo, privateByDefault)) continue;
       const host = resolveShortName(rule.spec.host ?? '', namespace, domain);

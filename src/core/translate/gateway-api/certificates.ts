@@ -102,14 +102,29 @@ export const caConfigMapProblem: Query<string, string> = {
   },
 };
 
+/** Argument `namespace/name` of a ConfigMap that is there; '' if it has a bundle, readable or not. */
+export const caConfigMapKeysProblem: Query<string, string> = {
+  name: 'translate/caConfigMapKeysProblem',
+  run: (reader, key) => {
+    const map = reader.object('ConfigMap', `${reader.setting('clusterId')}/${key}`);
+    return map === undefined || rootsIn(map.spec.data) !== undefined ? '' : missingRoots(map.spec.data);
+  },
+};
+
 function rootsProblem(data: Values): string {
-  const roots = ROOTS.map(key => data[key]).find(value => value);
-  if (!roots) {
-    const empty = ROOTS.find(key => Object.hasOwn(data, key));
-    if (empty !== undefined) return `found key ${quoted(empty)}, but it was empty`;
-    return `found secret, but didn't have expected keys cacert or ca.crt; found: ${keysOf(data)}`;
-  }
+  const roots = rootsIn(data);
+  if (roots === undefined) return missingRoots(data);
   return hasCertificate(roots) ? '' : 'the bundle is malformed';
+}
+
+function rootsIn(data: Values): string | undefined {
+  return ROOTS.map(key => data[key]).find(value => value !== undefined && value !== '');
+}
+
+function missingRoots(data: Values): string {
+  const empty = ROOTS.find(key => Object.hasOwn(data, key));
+  if (empty !== undefined) return `found key ${quoted(empty)}, but it was empty`;
+  return `found secret, but didn't have expected keys cacert or ca.crt; found: ${keysOf(data)}`;
 }
 
 function secretData(reader: Reader, key: string): Values | undefined {
