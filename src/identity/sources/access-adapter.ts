@@ -11,7 +11,7 @@ import { isObject, type Json } from '../../core/base/json.ts';
 import { IDENTITY_API, identityObject } from '../../core/kinds/periplus/identity.ts';
 import { OWN_SECRET } from '../../core/model/credential-name.ts';
 import { verifiedIdentity } from '../../core/model/identity.ts';
-import { CA_SUFFIX } from '../../core/select/secret/credentials.ts';
+import { CA_SUFFIX } from '../../core/select/secret/gateway-references.ts';
 import type { State } from '../../core/state.ts';
 import { type ClusterCall, refusalOf } from '../cluster-call.ts';
 

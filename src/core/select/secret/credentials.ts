@@ -13,9 +13,8 @@ import { OWN_SECRET as OWN } from '../../model/credential-name.ts';
 import type { VerifiedIdentity } from '../../model/identity.ts';
 import { kubernetesKey } from '../../model/object.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
-import { gatewayInForce } from '../../translate/in-force.ts';
-import { gatewayChoices } from '../gateway/gateway-selection.ts';
 import { certificatesOverAds, meshAuthority } from '../proxy/proxy-capabilities.ts';
+import { CA_SUFFIX, gatewayReferences, OF_GATEWAY } from './gateway-references.ts';
 import { meshRoots } from './mesh-roots.ts';
 import { mayReadSecret } from './secret-access.ts';
 import { type WorkloadCredential, workloadCredential } from './workload-credential.ts';
@@ -27,14 +26,12 @@ export type Credential =
   /** The workload's own; the key is no part of state. */
   | ({ readonly kind: 'workload' } & WorkloadCredential);
 
-export const CA_SUFFIX = '-cacert';
 /**
  * The workload certificate, and the roots of the mesh: an agent serves them, or this control plane to a proxy without
  * one.
  */
 export const WORKLOAD_SECRET = 'default';
 export const ROOT_SECRET = 'ROOTCA';
-const OF_GATEWAY = 'kubernetes-gateway://';
 const CONFIG_MAP = 'configmap://';
 /** Too large and too private to be of use; Istio does not even read them. */
 const UNREAD_TYPES: readonly string[] = ['helm.sh/release.v1', 'kubernetes.io/service-account-token'];
@@ -91,36 +88,11 @@ function parseName(text: string, ownNamespace: string): Named | undefined {
 
 function isAllowed(reader: ProxyReader, named: Named, identity: VerifiedIdentity): boolean {
   if (named.prefix === CONFIG_MAP) return true;
-  if (named.namespace !== identity.namespace) return false;
   if (named.prefix === OF_GATEWAY) return reader.get(gatewayReferences, '').has(named.text);
+  if (named.namespace !== identity.namespace) return false;
   // Roots are public.
   return named.name.endsWith(CA_SUFFIX) || mayReadSecret(reader, named.name, identity);
 }
-
-/**
- * Names of secrets that the servers of the proxy's Gateways refer to, as far as all three are of the proxy's proven
- * namespace.
- */
-const gatewayReferences: Query<'', ReadonlySet<string>> = {
-  name: 'select/gatewayReferences',
-  run: reader => {
-    const references = new Set<string>();
-    const own = reader.identity()?.namespace;
-    if (reader.facet('type') !== 'router') return references;
-    for (const { key } of reader.derived(gatewayChoices)) {
-      const gateway = gatewayInForce(reader, key);
-      if (gateway === undefined || gateway.namespace !== own) continue;
-      for (const { tls } of gateway.spec.servers ?? []) {
-        const several = tls?.credentialNames ?? [];
-        for (const reference of several.length > 0 ? several : [tls?.credentialName ?? '']) {
-          references.add(reference);
-          if (tls?.mode === 'MUTUAL') references.add(reference + CA_SUFFIX);
-        }
-      }
-    }
-    return references;
-  },
-};
 
 /** Where to look, in this order: the proxy's own cluster before that of the configuration. */
 function clustersOf(reader: ProxyReader, prefix: Named['prefix']): readonly string[] {

@@ -1,5 +1,5 @@
-// The backends that policies of the Gateway API are for: a Service or ServiceEntry of the policy's own namespace, or one
-// of its ports.
+// The backends that policies of the Gateway API are for: a Service or ServiceEntry of the policy's own namespace, or
+// one of its ports.
 // Source: Istio pilot/pkg/config/kube/gatewaycommon/references.go (ReferenceSet),
 // pilot/pkg/config/kube/gateway/backend_policies.go.
 

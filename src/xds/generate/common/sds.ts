@@ -3,7 +3,8 @@
 // ConstructSdsSecretConfigForCredential).
 
 import { CREDENTIAL_SDS_CLUSTER } from '../../../core/select/cluster/cluster-names.ts';
-import { CA_SUFFIX, ROOT_SECRET, WORKLOAD_SECRET } from '../../../core/select/secret/credentials.ts';
+import { ROOT_SECRET, WORKLOAD_SECRET } from '../../../core/select/secret/credentials.ts';
+import { CA_SUFFIX } from '../../../core/select/secret/gateway-references.ts';
 
 import { ApiConfigSource_ApiType, ApiVersion, type ConfigSource, type SdsSecretConfig } from '../../proto/types.gen.ts';
 
