@@ -42,7 +42,7 @@ export function configKind<K extends KindName>(from: ConfigKind<K>): KindDefinit
 }
 
 /** Names, metadata that matters, and the whole spec. `keepMeta`: further members of metadata. */
-export function projectConfig(raw: RawObject, keepMeta?: readonly string[]): JsonObject {
+export function projectConfig(raw: RawObject, keepMeta: readonly string[] = []): JsonObject {
   const projection: { [key: string]: Json | undefined } = {};
   for (const key of ['apiVersion', 'kind', 'spec']) if (raw[key] !== undefined) projection[key] = raw[key];
   if (raw.metadata !== undefined) projection.metadata = projectMeta(raw.metadata, keepMeta);

@@ -26,6 +26,8 @@ export interface ObjectMeta {
   readonly creationTime: number;
   readonly resourceVersion: string;
   readonly uid: string;
+  /** Of kinds that keep it. */
+  readonly generation?: number;
 }
 
 interface DecodedMeta {
@@ -36,6 +38,7 @@ interface DecodedMeta {
   readonly creationTimestamp?: Json;
   readonly resourceVersion?: Json;
   readonly uid?: Json;
+  readonly generation?: Json;
 }
 
 const schema: Schema = {
@@ -48,6 +51,7 @@ const schema: Schema = {
       { name: 'creationTimestamp', type: 'value' },
       { name: 'resourceVersion', type: 'value' },
       { name: 'uid', type: 'value' },
+      { name: 'generation', type: 'value' },
     ],
   },
   enums: {},
@@ -104,7 +108,7 @@ function soundMeta(
   keep: readonly string[],
 ): ObjectMeta | undefined {
   if (!isObject(metadata)) return undefined;
-  const { name, namespace, creationTimestamp, resourceVersion, uid } = metadata;
+  const { name, namespace, creationTimestamp, resourceVersion, uid, generation } = metadata;
   if (typeof name !== 'string' || !isDns1123Subdomain(name)) return undefined;
   if (namespace !== undefined && typeof namespace !== 'string') return undefined;
   const owner = namespaceOf(namespace, clusterScoped);
@@ -122,6 +126,7 @@ function soundMeta(
     creationTime: typeof creationTimestamp === 'string' ? (parseTimestamp(creationTimestamp) ?? 0) : 0,
     resourceVersion: typeof resourceVersion === 'string' && keep.includes('resourceVersion') ? resourceVersion : '',
     uid: typeof uid === 'string' && keep.includes('uid') ? uid : '',
+    ...(typeof generation === 'number' && keep.includes('generation') ? { generation } : {}),
   };
 }
 
@@ -160,6 +165,7 @@ function examineMeta(
     creationTime: typeof meta.creationTimestamp === 'string' ? (parseTimestamp(meta.creationTimestamp) ?? 0) : 0,
     resourceVersion: typeof meta.resourceVersion === 'string' ? meta.resourceVersion : '',
     uid: typeof meta.uid === 'string' ? meta.uid : '',
+    ...(typeof meta.generation === 'number' ? { generation: meta.generation } : {}),
   };
   return checked(value, checkMeta);
 }

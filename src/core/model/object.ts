@@ -19,6 +19,8 @@ export interface Obj<K extends KindName = KindName> {
   readonly creationTime: number;
   readonly resourceVersion: string;
   readonly uid: string;
+  /** metadata.generation, of kinds whose status says which one it is of. */
+  readonly generation?: number;
   /** The decoded content: for Istio kinds the `spec`, for Kubernetes kinds the projection of their schema. */
   readonly spec: KindSpecs[K];
 }

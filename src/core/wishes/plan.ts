@@ -6,6 +6,7 @@
 
 import { isObject, type Json, type JsonObject, jsonEqual } from '../base/json.ts';
 import { mergePatch } from '../base/merge-patch.ts';
+import { joinedStatus } from './status.ts';
 import type { Wish } from './wish.ts';
 
 export type Plan =
@@ -23,9 +24,17 @@ export type Satisfied = 'fulfilled' | 'no object' | 'outdated' | 'terminating';
 
 /**
  * `live`: the object as observed, at least its metadata and the parts that are wished for; undefined: there is none.
+ * `time`: of transitions that the plan brings about, RFC 3339.
  */
-export function planOf(wish: Wish, live: JsonObject | undefined, apiVersion: string, objectKind: string): Plan {
-  const { fields, subresource, verb } = wish;
+export function planOf(
+  wish: Wish,
+  live: JsonObject | undefined,
+  apiVersion: string,
+  objectKind: string,
+  time: string = UNKNOWN_TIME,
+): Plan {
+  const { subresource, verb } = wish;
+  const fields = fieldsOf(wish, live, time);
   const head = { apiVersion, kind: objectKind };
   if (live === undefined) {
     if (fields === undefined) return none('fulfilled');
@@ -51,6 +60,16 @@ export function planOf(wish: Wish, live: JsonObject | undefined, apiVersion: str
   // If another client wrote after this version was observed, the server answers with a conflict.
   const patch = mergePatch(fields, { metadata: { resourceVersion: textOf(metadata.resourceVersion) } });
   return { kind: 'merge', patch: patch as JsonObject };
+}
+
+/** Where a plan is only shown. */
+const UNKNOWN_TIME = '1970-01-01T00:00:00Z';
+
+function fieldsOf({ fields, statusRule }: Wish, live: JsonObject | undefined, time: string): JsonObject | undefined {
+  if (statusRule === undefined || fields === undefined || live === undefined) return fields;
+  const wished = isObject(fields.status) ? fields.status : {};
+  const there = isObject(live.status) ? live.status : {};
+  return { ...fields, status: joinedStatus(statusRule, wished, there, time) };
 }
 
 function none(why: Satisfied): Plan {

@@ -8,7 +8,12 @@ import { featureOf } from '../mesh/features.ts';
 import type { Settings } from '../mesh/settings.ts';
 import type { KindName } from '../model/kind.ts';
 import type { ProxyReader, Query } from '../query/reader.ts';
+import { routeKinds } from '../translate/gateway-api/route-kinds.ts';
 import { lockName } from './elections.ts';
+import { classWishes } from './gateway-api/class-status.ts';
+import { gatewayStatuses } from './gateway-api/gateway-status.ts';
+import { policyStatuses } from './gateway-api/policy-status.ts';
+import { routeStatuses } from './gateway-api/route-status.ts';
 import { rootCertificates } from './root-certificates.ts';
 import { showTarget, type Wish, wishKey } from './wish.ts';
 
@@ -33,6 +38,8 @@ export interface WishTable {
   readonly clashes: readonly string[];
 }
 
+const STATUS: readonly string[] = ['status'];
+
 export const wishFeatures: readonly WishFeature[] = [
   {
     query: rootCertificates,
@@ -45,7 +52,15 @@ export const wishFeatures: readonly WishFeature[] = [
       { kind: 'ClusterTrustBundle', parts: ['spec'] },
     ],
   },
+  statusesOf(classWishes, 'GatewayClass'),
+  statusesOf(gatewayStatuses, 'KubernetesGateway', 'ListenerSet'),
+  statusesOf(policyStatuses, 'BackendTLSPolicy', 'XBackendTrafficPolicy'),
+  statusesOf(routeStatuses, ...routeKinds),
 ];
+
+function statusesOf(query: WishFeature['query'], ...kinds: readonly KindName[]): WishFeature {
+  return { query, observes: kinds.map(kind => ({ kind, parts: STATUS })) };
+}
 
 export const wishTable = tableOf('wish-table', wishFeatures);
 

@@ -9,6 +9,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { KindName } from '../model/kind.ts';
 import type { Election } from './elections.ts';
+import type { StatusRule } from './status.ts';
 
 /** istiod's field manager for configuration (Istio pilot/pkg/config/kube/crdclient). */
 export const MANAGER = 'pilot-discovery';
@@ -40,6 +41,8 @@ export interface Wish extends Target {
   /** Written only by the holder of this election; undefined: by every replica. */
   readonly gate: Election | undefined;
   readonly precondition?: Precondition;
+  /** `fields.status` is joined with the live status by this rule before it is compared. */
+  readonly statusRule?: StatusRule;
   /**
    * Lists whose elements are found by a member, e.g. `status.conditions` → `type`; other lists are owned as a whole.
    */

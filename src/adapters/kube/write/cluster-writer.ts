@@ -227,7 +227,8 @@ export class ClusterWriter implements Adapter {
     // Not served: looked at again when it is listed.
     if (resource === undefined) return;
     const object = live.get(wish.kind, liveName(wish.namespace, wish.name));
-    const plan = planOf(wish, object, resource.apiVersion, resource.objectKind);
+    const time = timestamp(this.#options.chance.now());
+    const plan = planOf(wish, object, resource.apiVersion, resource.objectKind, time);
     const request = requestOf(resource, wish, plan);
     if (request === undefined) {
       times.fulfilled();
@@ -279,6 +280,11 @@ export class ClusterWriter implements Adapter {
       .then(async () => this.#sink?.submit(facts))
       .catch((error: unknown) => this.#options.log('warn', `${this.source} could not record: ${String(error)}`));
   }
+}
+
+/** RFC 3339 in whole seconds, as Kubernetes writes times. */
+function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, -5)}Z`;
 }
 
 function objectKey(kind: KindName, name: string): string {

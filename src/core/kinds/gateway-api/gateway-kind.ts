@@ -26,10 +26,13 @@ export type GatewayKind<K extends KindName> = Declaration<K> & {
 };
 
 export const GATEWAY_API = 'gateway.networking.k8s.io';
+/** A status says of which generation it is. */
+const KEPT: readonly string[] = ['generation'];
 export const NOT_YET = 'no proxy is sent anything of it';
 
 export function gatewayKind<K extends KindName>(from: GatewayKind<K>): KindDefinition<K> {
-  const { kind, objectKind, clusterScoped = false, keepMeta } = from;
+  const { kind, objectKind, clusterScoped = false, keepMeta = [] } = from;
+  const kept = [...keepMeta, ...KEPT];
   const constraint = gatewayApiConstraints[objectKind ?? kind];
   assert(constraint !== undefined, `no CRD of ${kind}`);
   return {
@@ -37,8 +40,8 @@ export function gatewayKind<K extends KindName>(from: GatewayKind<K>): KindDefin
     clusterScoped,
     store: 'config',
     decode: raw => decodeSpec(constraint, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
-    project: raw => projectConfig(raw, keepMeta),
-    ...(keepMeta === undefined ? {} : { keepMeta }),
+    project: raw => projectConfig(raw, kept),
+    keepMeta: kept,
     ...(objectKind === undefined ? {} : { objectKind }),
   };
 }

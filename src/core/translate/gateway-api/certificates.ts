@@ -21,8 +21,6 @@ export interface ObjectRef {
 }
 
 export const INVALID_CERTIFICATE = 'InvalidCertificateRef';
-const INVALID_CA = 'InvalidCACertificateRef';
-const INVALID_CA_KIND = 'InvalidCACertificateKind';
 const UNREAD_TYPES: readonly string[] = ['helm.sh/release.v1', 'kubernetes.io/service-account-token'];
 
 export function typeOf({ group, kind }: Pick<ObjectRef, 'group' | 'kind'>): string {
@@ -74,11 +72,10 @@ function keysOf(data: Values): string {
 
 /** `namespace`: of the object that refers. */
 export function caCertificateError(reader: Reader, ref: ObjectRef, namespace: string): ConfigError | undefined {
-  const bad = (why: string, reason = INVALID_CA): ConfigError =>
-    configError(reason, `invalid CA certificate reference ${shown(ref)}, ${why}`);
+  const bad = (why: string): ConfigError =>
+    configError(INVALID_CERTIFICATE, `invalid CA certificate reference ${shown(ref)}, ${why}`);
   const type = typeOf(ref);
-  if (type !== CORE_SECRET && type !== CORE_CONFIG_MAP)
-    return bad('only secret and configmap are allowed', INVALID_CA_KIND);
+  if (type !== CORE_SECRET && type !== CORE_CONFIG_MAP) return bad('only secret and configmap are allowed');
   const key = `${ref.namespace ?? namespace}/${ref.name}`;
   const why = type === CORE_SECRET ? reader.get(caSecretProblem, key) : reader.get(caConfigMapProblem, key);
   return why === '' ? undefined : bad(why);

@@ -122,7 +122,7 @@ function clientAuthority(
   const [ref] = refs;
   if (ref === undefined) return { name: undefined, error: undefined };
   if (refs.length > 1) {
-    return { name: undefined, error: configError('InvalidCACertificateRef', 'only one caCertificateRef is supported') };
+    return { name: undefined, error: configError(INVALID_CERTIFICATE, 'only one caCertificateRef is supported') };
   }
   const namespace = ref.namespace ?? owner.namespace;
   const error = caCertificateError(reader, ref, owner.namespace) ?? caGrantError(reader, owner, ref, namespace);

@@ -1,6 +1,6 @@
 // BackendTLSPolicy and XBackendTrafficPolicy: what each gives to its backends, and what its status says of each.
 //
-// An error of one target is said of the targets after it too, unless they have one of their own, as in istiod.
+// An error of one target also holds for the targets after it, unless they have one of their own, as in istiod.
 // Source: Istio pilot/pkg/config/kube/gateway/backend_policies.go.
 
 import { configKey, type Obj } from '../../model/object.ts';
