@@ -24,3 +24,4 @@ export const patchedResourceRefused = message(
   (reason: string) => reason,
 );
 export const weakPolicy = message('PER0007', 'WeakPolicy', 'Warning', (reason: string) => reason);
+export const routeNotAttached = message('PER0012', 'RouteNotAttached', 'Warning', (reason: string) => reason);

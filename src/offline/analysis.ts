@@ -141,6 +141,8 @@ function wordingOf({ code, object, message }: Finding): Wording {
       return per.patchLeftOut(message);
     case 'patch-refused':
       return per.patchedResourceRefused(message);
+    case 'not-attached':
+      return per.routeNotAttached(message);
   }
 }
 

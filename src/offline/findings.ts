@@ -12,6 +12,7 @@ import { labelsOf } from '../core/registry/proxy-workload.ts';
 import { policyFindings } from '../core/select/policy/policy-findings.ts';
 import { type DanglingReference, danglingReferences } from '../core/select/scope/references.ts';
 import type { State } from '../core/state.ts';
+import { routeFindings } from '../core/wishes/gateway-api/findings.ts';
 import { patchVerdicts } from './patch-verdicts.ts';
 
 const refusal = { severity: 'error', code: 'refused' } as const;
@@ -24,6 +25,7 @@ export interface Finding {
   /**
    * foreign: a kind of another project; not-yet: a kind without effect so far; nothing-there: a dangling reference;
    * no-workload: a selector without workloads; not-enforceable: a policy that refuses because it cannot be enforced;
+   * not-attached: a route that a parent does not take, or with a backend that cannot be used;
    * weak-policy: a policy that protects less than it seems to; patch-*: an entry of an EnvoyFilter that has no effect or
    * not the one it seems to have (weak), matches nothing that a connected proxy holds (idle), cannot be applied where
    * it matches (left-out), or makes what Envoy refuses (refused).
@@ -35,6 +37,7 @@ export interface Finding {
     | 'nothing-there'
     | 'no-workload'
     | 'not-enforceable'
+    | 'not-attached'
     | 'weak-policy'
     | 'patch-weak'
     | 'patch-idle'
@@ -59,6 +62,7 @@ export function findingsOf(state: State): readonly Finding[] {
     ...ofReferences(state),
     ...ofPolicies(state),
     ...ofPatches(state),
+    ...ofRoutes(state),
   ];
   return all
     .map((finding, i) => ({ finding, i }))
@@ -157,6 +161,20 @@ function* ofPatches(state: State): IterableIterator<Finding> {
       source: record?.source ?? '',
       ...at(record?.origin, path),
       message: path === '' ? message : `${path}: ${message}`,
+    };
+  }
+}
+
+function* ofRoutes(state: State): IterableIterator<Finding> {
+  for (const { kind, key, path, message } of new Tracker().get(state, undefined, routeFindings, '')) {
+    const record = inForce(state, kind, key);
+    yield {
+      severity: 'warning',
+      code: 'not-attached',
+      object: shown(kind, key),
+      source: record?.source ?? '',
+      ...at(record?.origin, path),
+      message: `${path}: ${message}`,
     };
   }
 }

@@ -14,6 +14,7 @@ import { classWishes } from './gateway-api/class-status.ts';
 import { gatewayStatuses } from './gateway-api/gateway-status.ts';
 import { policyStatuses } from './gateway-api/policy-status.ts';
 import { routeStatuses } from './gateway-api/route-status.ts';
+import { ingressStatuses } from './ingress-status.ts';
 import { rootCertificates } from './root-certificates.ts';
 import { showTarget, type Wish, wishKey } from './wish.ts';
 
@@ -56,6 +57,7 @@ export const wishFeatures: readonly WishFeature[] = [
   statusesOf(gatewayStatuses, 'KubernetesGateway', 'ListenerSet'),
   statusesOf(policyStatuses, 'BackendTLSPolicy', 'XBackendTrafficPolicy'),
   statusesOf(routeStatuses, ...routeKinds),
+  statusesOf(ingressStatuses, 'Ingress'),
 ];
 
 function statusesOf(query: WishFeature['query'], ...kinds: readonly KindName[]): WishFeature {

@@ -64,8 +64,8 @@ test('findings: an object with an invalid label is refused by name with all prob
 test('findings: objects without effect and dangling references are warnings', () => {
   const route = virtualService('v', { hosts: ['a.com'], http: [{ route: [{ destination: { host: 'gone' } }] }] });
   const gateway = {
-    ...withSpec('GatewayClass', { controllerName: 'istio.io/gateway-controller' }),
-    metadata: { name: 'istio' },
+    ...withSpec('UDPRoute', { rules: [{ backendRefs: [{ group: 'x.io', kind: 'Dns', name: 'dns' }] }] }),
+    metadata: { name: 'u', namespace: 'default' },
   };
   const state = told(
     { kind: 'Add', object: route, origin: file },
@@ -73,7 +73,7 @@ test('findings: objects without effect and dangling references are warnings', ()
     { kind: 'Add', object: gateway, ...kube },
   );
   expect(shown(state)).toEqual([
-    'warning kube/Kubernetes  GatewayClass/istio: nothing comes of GatewayClass yet: no proxy is sent anything of it',
+    'warning kube/Kubernetes  UDPRoute/default/u: nothing comes of UDPRoute yet: no proxy is sent anything of it',
     'warning file/Kubernetes a.yaml:3:1 VirtualService/default/v: spec.http[0].route[0].destination: there is no host gone.default.svc.cluster.local',
   ]);
 });
@@ -140,4 +140,24 @@ test('findings: what policies cannot enforce is an error, what they protect less
   expect(found('STRICT')).toEqual(always);
   const identity = 'warning weak-policy AuthorizationPolicy/prod/deny spec.rules[0].from[0].source.namespaces';
   expect(found('PERMISSIVE')).toEqual([always[0], identity, ...always.slice(1)]);
+});
+
+test('findings: a route that no listener takes, in one sentence', () => {
+  const api = 'gateway.networking.k8s.io/v1';
+  const gateway = {
+    apiVersion: api,
+    kind: 'Gateway',
+    metadata: { name: 'gw', namespace: 'default' },
+    spec: { gatewayClassName: 'istio', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
+  };
+  const route = {
+    apiVersion: api,
+    kind: 'HTTPRoute',
+    metadata: { name: 'r', namespace: 'far' },
+    spec: { parentRefs: [{ name: 'gw', namespace: 'default' }], rules: [{}] },
+  };
+  const state = told({ kind: 'Add', object: gateway, ...kube }, { kind: 'Add', object: route, ...kube });
+  expect(shown(state)).toContain(
+    'warning kube/Kubernetes  HTTPRoute/far/r: spec.parentRefs[0]: is not attached to Gateway default/gw: hostnames matched parent hostname "", but namespace "far" is not allowed by the parent',
+  );
 });

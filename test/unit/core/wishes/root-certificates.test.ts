@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { RawObject, Unrecorded } from '../../../../src/core/event.ts';
 import { defaultSettings, settingsToJson } from '../../../../src/core/mesh/settings.ts';
 import { Tracker } from '../../../../src/core/query/tracker.ts';
-import { wishTable } from '../../../../src/core/wishes/table.ts';
+import { tableOf, wishFeatures } from '../../../../src/core/wishes/table.ts';
 import { showTarget, type Wish } from '../../../../src/core/wishes/wish.ts';
 import { foldFacts } from '../../../../src/offline/generate.ts';
 
@@ -25,8 +25,11 @@ function wishes(objects: readonly RawObject[], env: Record<string, string> = {},
   const facts: Unrecorded[] = [{ source: 'runtime', kind: 'Engine', settings }];
   if (mesh !== undefined) facts.push({ source: 'kube/Kubernetes', kind: 'MeshConfig', value: mesh });
   for (const object of objects) facts.push({ source: 'kube/Kubernetes', kind: 'Add', object });
-  return new Tracker().get(foldFacts(facts).state, undefined, wishTable, '').wishes;
+  return new Tracker().get(foldFacts(facts).state, undefined, table, '').wishes;
 }
+
+/** Of this feature alone. */
+const table = tableOf('root-certificates-alone', wishFeatures.slice(0, 1));
 
 const targets = (found: readonly Wish[]): readonly string[] => found.map(showTarget);
 const ROOTS = anchors({ roots: 'ROOTS' });
