@@ -102,7 +102,7 @@ const listenerSetStatus: Query<string, Wish | undefined> = {
 interface ListenerPart {
   readonly listeners: readonly TranslatedListener[];
   readonly attached: Readonly<Record<string, number>>;
-  /** `conditions`: listeners were not looked at, and what is said of them stays. */
+  /** `conditions`: listeners were not looked at, and their old statuses stay. */
   readonly rule: StatusRule;
 }
 

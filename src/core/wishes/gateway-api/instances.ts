@@ -22,7 +22,7 @@ export interface GatewayInstances {
   readonly allUsable: boolean;
 }
 
-/** Set by whoever deploys a Gateway's service. */
+/** Set by the controller that deploys a Gateway's service. */
 const MANAGED_LABEL = 'gateway.istio.io/managed';
 
 export function resolveInstances(
