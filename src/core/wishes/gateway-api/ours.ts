@@ -19,7 +19,7 @@ export function isOurs(reader: Reader, obj: Obj): boolean {
   return reader.setting('revision') === '' || tags.includes(DEFAULT_TAG) || reader.get(isDefault, '');
 }
 
-/** '' if the namespace is there and says nothing; undefined: there is no such namespace. */
+/** '' if the namespace is there without a label; undefined: there is no such namespace. */
 function revisionOfNamespace(reader: Reader, namespace: string): string | undefined {
   if (namespace === '') return '';
   const found = reader.object('Namespace', `${reader.setting('clusterId')}/${namespace}`);
