@@ -5,7 +5,7 @@ import { isLeft } from 'fp-ts/lib/Either.js';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, type Json, type JsonObject } from '../../src/core/base/json.ts';
 import type { KindDefinition } from '../../src/core/kinds/definition.ts';
-import { decodeMeta } from '../../src/core/kinds/meta.ts';
+import { decodeMeta, keptMembers } from '../../src/core/kinds/meta.ts';
 import { definitionOf, definitions, kindNames } from '../../src/core/kinds/registry.ts';
 import { anyObject } from '../../src/testing/objects.ts';
 import { parameters } from './seed.ts';
@@ -76,7 +76,9 @@ describe('kinds', () => {
 function decodedAsProjected(altered: (definition: KindDefinition) => KindDefinition): fc.IProperty<unknown> {
   return fc.property(anyObject, noise, (object, extra) => {
     const definition = altered(definitionOf(object.apiVersion, object.kind)!);
-    const noisy = { ...object, metadata: { ...(object.metadata as JsonObject), ...extra } };
+    const kept = keptMembers(definition.keepMeta, object as never);
+    const outside = Object.fromEntries(Object.entries(extra).filter(([member]) => !kept.includes(member)));
+    const noisy = { ...object, metadata: { ...(object.metadata as JsonObject), ...outside } };
     expect(definition.project(noisy)).toEqual(definition.project(object));
     expect(outcome(definition, definition.project(noisy))).toBe(outcome(definition, noisy));
   });
