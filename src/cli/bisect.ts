@@ -7,8 +7,10 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Json, JsonObject } from '../core/base/json.ts';
 import type { Event } from '../core/event.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
 import {
   type BisectCondition,
+  type BisectRange,
   bisect,
   clusterMissing,
   conditionOfProxy,
@@ -18,13 +20,18 @@ import {
   routeLost,
 } from '../history/bisect.ts';
 import { configDump } from '../history/config-dump.ts';
+import { connectedDuring } from '../history/connected-during.ts';
 import { diffMeshes } from '../history/diff.ts';
 import type { History } from '../history/history.ts';
+import { HistoryFault } from '../history/history-fault.ts';
+import { holdingsOf } from '../history/holdings.ts';
 import { managerOf, objectOfEvent } from '../history/last-change.ts';
-import { proxiesAt, proxyNamed } from '../history/proxies.ts';
+import { nearestText } from '../history/nearest.ts';
+import { isCalled, proxiesAt } from '../history/proxies.ts';
+import { virtualHostSubject } from '../history/subject.ts';
 import { showDifference } from './diff.ts';
 import { CliError, EXIT, parseFormat, print, printData, progress, showTime } from './output.ts';
-import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
+import { AT_HELP, DEFAULT_JOURNAL, positionOf, rangeStart, withHistory } from './target.ts';
 
 /** Exit code by which a test command says that it cannot tell, as with git bisect run. */
 const SKIP = 125;
@@ -43,17 +50,17 @@ interface Flags {
   readonly output: string;
 }
 
-interface Range {
-  readonly from: number;
-  readonly to: number;
-}
+type Range = BisectRange;
 
 export function bisectCommand(): Command {
   return new Command('bisect')
     .description('find the first event after which a condition holds, its author and its effect')
     .argument('[test...]', 'after --: a test command that exits with 0 at a good position')
     .option('-j, --journal <file>', 'journal to search', DEFAULT_JOURNAL)
-    .option('--from <position>', 'a position before the fault; default: the beginning')
+    .option(
+      '--from <position>',
+      'a position before the fault; default: the first where it does not hold, from the connect of the proxy on',
+    )
     .option(
       '--to <position>',
       'it holds here; default: the end, or if it does not hold there, the last place where it is seen to',
@@ -85,19 +92,26 @@ Examples:
     .action(async (test: readonly string[], flags: Flags) => {
       const format = parseFormat(flags.output);
       await withHistory(flags.journal, async history => {
-        const range: Range = {
-          from: flags.from === undefined ? history.first() : await positionOf(history, flags.from),
-          to: await positionOf(history, flags.to),
-        };
-        if (range.from >= range.to) throw new CliError('--from must come before --to', EXIT.misuse);
-        const { holds, what, done } = await conditionOf(history, range, test, flags);
+        const whole = { from: await rangeStart(history, flags.from), to: await positionOf(history, flags.to) };
+        if (whole.from >= whole.to) throw new CliError('--from must come before --to', EXIT.misuse);
+        const proxy = flags.proxy === undefined ? undefined : await connectedDuring(history, flags.proxy, whole);
+        // Before a proxy connects for the first time nothing can be asked about it.
+        const from = flags.from === undefined ? Math.min(proxy?.since ?? whole.from, whole.to - 1) : whole.from;
+        const range: Range = { from, to: whole.to, search: flags.from === undefined };
+        const condition = await conditionOf(history, range, test, flags, proxy?.proxy);
+        const { holds, what, done } = condition;
         const line = progress('looking');
         const steps = Math.ceil(Math.log2(range.to - range.from)) + 2;
-        const found = await bisect(range, holds, evaluated => line.show(evaluated, steps)).finally(done);
-        line.end();
+        const found = await bisect(range, holds, evaluated => line.show(evaluated, steps))
+          .catch(error => explainNever(error, condition))
+          .finally(() => {
+            line.end();
+            return done();
+          });
         if (found === undefined) {
+          const near = (await condition.nearest?.()) ?? '';
           throw new CliError(
-            `${what}: holds nowhere between ${range.from} and ${range.to} that was looked at; narrow it with --from and --to`,
+            `${what}: holds nowhere between ${range.from} and ${range.to} that was looked at${near || '; narrow it with --from and --to'}`,
           );
         }
         await showFound(history, what, found, flags, format);
@@ -106,12 +120,20 @@ Examples:
 }
 
 interface Condition {
+  /** The names nearest to one that the proxy has nothing of; empty: it has. */
+  readonly nearest?: () => Promise<string>;
   readonly holds: BisectCondition;
   readonly what: string;
   readonly done: () => Promise<void>;
 }
 
-async function conditionOf(history: History, range: Range, test: readonly string[], flags: Flags): Promise<Condition> {
+async function conditionOf(
+  history: History,
+  range: Range,
+  test: readonly string[],
+  flags: Flags,
+  proxy: ProxyRecord | undefined,
+): Promise<Condition> {
   const done = async (): Promise<void> => undefined;
   const given = [flags.routeLost, flags.clusterMissing, flags.endpointsLost, flags.resourceChanged, flags.nack].filter(
     value => value !== undefined,
@@ -121,45 +143,83 @@ async function conditionOf(history: History, range: Range, test: readonly string
       'say what to look for: one of --route-lost, --cluster-missing, --endpoints-lost, --resource-changed, --nack, or a test command after --',
       EXIT.misuse,
     );
-  if (test.length > 0) return testCommand(history, test, flags.proxy);
+  if (test.length > 0) return testCommand(history, test, proxy);
   if (flags.nack === true) {
     return { holds: await nacked(history, flags.proxy ?? '', range), what: 'a proxy refused something', done };
   }
-  const { proxy } = flags;
   if (proxy === undefined) throw new CliError('say of which proxy: --proxy', EXIT.misuse);
-  if (flags.resourceChanged !== undefined) {
+  return { ...(await ofProxy(history, range, flags, proxy)), done };
+}
+
+/** A name that nothing has is never well: the nearest ones are named. */
+async function explainNever(error: unknown, { nearest }: Condition): Promise<never> {
+  if (!(error instanceof HistoryFault)) throw error;
+  throw new HistoryFault(`${error.message}${(await nearest?.()) ?? ''}`);
+}
+
+async function ofProxy(
+  history: History,
+  range: Range,
+  { proxy: id, resourceChanged: changed, routeLost: host, endpointsLost: cluster, clusterMissing: missing }: Flags,
+  proxy: ProxyRecord,
+): Promise<Omit<Condition, 'done'>> {
+  if (changed !== undefined) {
+    const name = changed.slice(changed.indexOf('/') + 1);
     return {
-      holds: await resourceChanged(history, proxy, flags.resourceChanged, range),
-      what: `${flags.resourceChanged} changed`,
-      done,
+      holds: await resourceChanged(history, proxy, changed, range.from),
+      what: `${changed} changed`,
+      nearest: () => nearestOf(history, range, proxy, name),
     };
   }
-  if (flags.routeLost !== undefined) {
-    const holds = await conditionOfProxy(history, proxy, range.to, routeLost(history, flags.routeLost));
-    return { holds, what: `${proxy} has no route for ${flags.routeLost}`, done };
+  if (host !== undefined) {
+    const holds = conditionOfProxy(history, proxy, routeLost(history, host));
+    const nearest = async (): Promise<string> => {
+      const held = virtualHostSubject(host).names(history.tracker, await history.at(range.to), proxy);
+      return nearestText(host, held);
+    };
+    return { holds, what: `${id} has no route for ${host}`, nearest };
   }
-  if (flags.endpointsLost !== undefined) {
-    const holds = await conditionOfProxy(history, proxy, range.to, endpointsLost(history, flags.endpointsLost));
-    return { holds, what: `${flags.endpointsLost} has no endpoints for ${proxy}`, done };
+  if (cluster !== undefined) {
+    const holds = conditionOfProxy(history, proxy, endpointsLost(history, cluster));
+    const nearest = (): Promise<string> => nearestOf(history, range, proxy, cluster);
+    return { holds, what: `${cluster} has no endpoints for ${id}`, nearest };
   }
-  const part = typeof flags.clusterMissing === 'string' ? flags.clusterMissing : '';
-  const holds = await conditionOfProxy(history, proxy, range.to, clusterMissing(history, part));
+  const part = typeof missing === 'string' ? missing : '';
+  const holds = conditionOfProxy(history, proxy, clusterMissing(history, part));
+  const nearest = (): Promise<string> => (part === '' ? Promise.resolve('') : nearestOf(history, range, proxy, part));
   return {
     holds,
-    what: `${proxy} sends to a cluster${part === '' ? '' : ` with ${part} in its name`} that it has not`,
-    done,
+    what: `${id} sends to a cluster${part === '' ? '' : ` with ${part} in its name`} that it has not`,
+    nearest,
   };
 }
 
-async function testCommand(history: History, test: readonly string[], proxy: string | undefined): Promise<Condition> {
+/** Names of the proxy's resources at both ends, if none of them is the one that was asked for. */
+async function nearestOf(history: History, { from, to }: Range, proxy: ProxyRecord, name: string): Promise<string> {
+  const names = new Set<string>();
+  for (const seq of [from, to]) {
+    for (const held of holdingsOf(history.tracker, await history.at(seq), proxy).values()) {
+      for (const one of held.keys()) names.add(one);
+    }
+  }
+  if (names.has(name)) return '';
+  return `; the proxy has nothing called ${name}${nearestText(name, names)}`;
+}
+
+async function testCommand(
+  history: History,
+  test: readonly string[],
+  proxy: ProxyRecord | undefined,
+): Promise<Condition> {
   const folder = await mkdtemp(join(tmpdir(), 'periplus-bisect-'));
   const dump = join(folder, 'config.json');
   const holds: BisectCondition = async seq => {
     const state = await history.at(seq);
-    const held =
-      proxy === undefined
-        ? proxiesAt(state).map(one => configDump(history.tracker, state, one))
-        : configDump(history.tracker, state, proxyNamed(state, proxy));
+    const called = proxiesAt(state).filter(one => proxy === undefined || one.facets.id === proxy.facets.id);
+    // Of a proxy that is not there nothing can be told.
+    if (proxy !== undefined && called.length === 0) return undefined;
+    const dumps = called.map(one => configDump(history.tracker, state, one));
+    const held = proxy === undefined ? dumps : dumps[0];
     await writeFile(dump, JSON.stringify(held, null, 2));
     const code = await runTest(test, {
       PERIPLUS_SEQ: String(seq),
@@ -199,7 +259,7 @@ async function showFound(
   const sideOf = (state: typeof before) => ({
     state,
     proxies: proxiesAt(state).filter(
-      ({ facets, connection }) => named === undefined || `${facets.id} ${connection}`.includes(named),
+      ({ facets, connection }) => named === undefined || isCalled(named, facets.id, connection),
     ),
   });
   const difference = diffMeshes(history.tracker, sideOf(before), sideOf(after));

@@ -8,6 +8,7 @@ import { Tracker } from '../core/query/tracker.ts';
 import { shortType } from '../history/config-dump.ts';
 import { type ChangeClass, type DiffSide, diffMeshes, type MeshDiff } from '../history/diff.ts';
 import type { JsonChange } from '../history/json-diff.ts';
+import { objectNamed } from '../history/object-name.ts';
 import { propose } from '../history/proposal.ts';
 import { proxiesAt, proxyNamed } from '../history/proxies.ts';
 import type { ChangedResource } from '../history/summary.ts';
@@ -131,7 +132,7 @@ async function whatIf(flags: Flags): Promise<Outcome> {
   return withHistory(flags.journal, async history => {
     const at = await positionOf(history, flags.at);
     const state = await history.at(at);
-    const proposal = propose(state, facts, flags.delete ?? []);
+    const proposal = propose(state, facts, (flags.delete ?? []).map(objectNamed));
     const changes = [...(flags.filename ?? []), ...(flags.delete ?? []).map(object => `without ${object}`)].join(', ');
     // The proxies of now, as they are: what is proposed changes no proxy.
     const before = sideOf(state, flags);

@@ -6,6 +6,8 @@ import { type Absence, explainAbsence } from '../history/absence.ts';
 import { effectOf, type ObjectEffect } from '../history/effect-of.ts';
 import { type Cause, type Explanation, explain } from '../history/explain.ts';
 import type { LastChange } from '../history/last-change.ts';
+import { nearestNames } from '../history/nearest.ts';
+import { objectNamed } from '../history/object-name.ts';
 import { proxyNamed } from '../history/proxies.ts';
 import { explainNack, explainPush, type NackExplanation, type PushExplanation } from '../history/pushes.ts';
 import {
@@ -18,7 +20,7 @@ import {
   virtualHostSubject,
 } from '../history/subject.ts';
 import { certificateCommand } from './explain-certificate.ts';
-import { seqOf } from './journal.ts';
+import { seqOf } from './journal-file.ts';
 import { EXIT, parseFormat, print, printData, showTime } from './output.ts';
 import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
 
@@ -101,10 +103,17 @@ function about(
         const proxy = proxyNamed(state, flags.proxy);
         const subject = subjectOf(given, flags);
         const explanation = await explain(history, state, proxy, subject);
-        const found = explanation ?? (await explainAbsence(history, state, proxy, subject));
+        const absence = explanation === undefined ? await explainAbsence(history, state, proxy, subject) : undefined;
+        // A name that was there, or that an object would make, is no slip of the pen.
+        const isSlip = absence?.goneSince === undefined && absence?.reasons.some(({ proven }) => proven) === false;
+        const nearest = isSlip ? nearestNames(given, subject.names(history.tracker, state, proxy)) : [];
+        const found = explanation ?? { ...absence, nearest };
         if (format !== 'table') printData(found as unknown as Json, format);
         else if (explanation !== undefined) showExplanation(explanation, flags.reads);
-        else showAbsence(found as Absence, flags.reads);
+        else {
+          showAbsence(found as Absence, flags.reads);
+          if (nearest.length > 0) print(`\nnearest names that it has: ${nearest.join(', ')}`);
+        }
         if (explanation === undefined) process.exitCode = EXIT.failed;
       });
     });
@@ -123,7 +132,7 @@ function objectCommand(): Command {
       const format = parseFormat(flags.output);
       await withHistory(flags.journal, async history => {
         const state = await history.at(await positionOf(history, flags.at));
-        const found = await effectOf(history, state, proxyNamed(state, flags.proxy), object);
+        const found = await effectOf(history, state, proxyNamed(state, flags.proxy), objectNamed(object));
         if (format === 'table') showEffect(found);
         else printData(found as unknown as Json, format);
         if (found.effect === undefined) process.exitCode = EXIT.failed;

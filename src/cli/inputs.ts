@@ -1,5 +1,5 @@
-// The texts that -f names: files, folders, and `-` for what is piped in. Read once, because a pipe can be read once only,
-// and because lines are looked up in the text that was judged, not in what the file has become since.
+// The texts that -f names: files, folders, and `-` for what is piped in. Read once, because a pipe can be read once
+// only, and because lines are looked up in the text that was judged, not in what the file has become since.
 
 import { readFile, stat } from 'node:fs/promises';
 import { scanFolder } from '../adapters/file/scan.ts';

@@ -1,11 +1,12 @@
 // What commands print: tables that align, JSON and YAML for scripts, progress on a terminal, and errors that say what to do.
 
-import Table from 'cli-table3';
 import { stringify } from 'yaml';
 import { canonicalJson, type Json } from '../core/base/json.ts';
 import { HistoryFault } from '../history/history-fault.ts';
 import { JournalFault } from '../journal/fault.ts';
 import { StartFault } from '../runtime/start-fault.ts';
+import { tableText } from './table.ts';
+import { hasColour, widthOf } from './terminal.ts';
 
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
@@ -31,40 +32,9 @@ export function printData(value: Json, format: 'json' | 'yaml'): void {
   print(format === 'json' ? JSON.stringify(value, null, 2) : stringify(value, { lineWidth: 0 }));
 }
 
-/** Columns in the order of `head`, two blanks apart, as kubectl prints them. */
+/** Columns in the order of `head`; on a terminal cut to its width. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
-  const bare = {
-    top: '',
-    'top-mid': '',
-    'top-left': '',
-    'top-right': '',
-    bottom: '',
-    'bottom-mid': '',
-    'bottom-left': '',
-  };
-  const table = new Table({
-    head: [...head],
-    chars: {
-      ...bare,
-      'bottom-right': '',
-      left: '',
-      'left-mid': '',
-      mid: '',
-      'mid-mid': '',
-      right: '',
-      'right-mid': '',
-      middle: '  ',
-    },
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
-  });
-  for (const row of rows) table.push([...row]);
-  print(
-    table
-      .toString()
-      .split('\n')
-      .map(line => line.trimEnd())
-      .join('\n'),
-  );
+  print(tableText(head, rows, widthOf(), hasColour()));
 }
 
 /** A line that is rewritten in place, on a terminal only, from the first second on. */

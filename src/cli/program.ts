@@ -11,6 +11,7 @@ import { diffCommand } from './diff.ts';
 import { explainCommand } from './explain.ts';
 import { generateCommand } from './generate.ts';
 import { identitiesCommand } from './identities.ts';
+import { incidentCommand } from './incident.ts';
 import { journalCommand } from './journal.ts';
 import { EXIT, explainError } from './output.ts';
 import { proxyConfigCommand } from './proxy-config.ts';
@@ -41,6 +42,7 @@ Examples:
   periplus wait --for VirtualService/shop/reviews       until every proxy has it
   periplus explain virtual-host reviews -p productpage  which objects, fields and events made these routes
   periplus bisect -p productpage --cluster-missing      the event that broke it
+  periplus incident --since 20m                         what broke for any proxy, and what broke first
   periplus generate -f ./mesh --proxies proxies.yaml    what would these proxies get, without a server
   periplus analyze -f ./mesh                            what is refused, and what refers to nothing
   periplus authz can shop/web reviews.shop              may this caller, and which policy says so
@@ -64,6 +66,7 @@ Examples:
     identitiesCommand,
     diffCommand,
     bisectCommand,
+    incidentCommand,
     demoCommand,
   ];
   for (const command of commands) main.addCommand(command());

@@ -2,6 +2,8 @@
 
 import { Command } from 'commander';
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import { nearestText } from '../history/nearest.ts';
+import { isCalled } from '../history/proxies.ts';
 import { proxyStatusAt } from '../history/proxy-status.ts';
 import { CliError, parseFormat, print, printData, printTable } from './output.ts';
 import { AT_HELP, askServer, positionOf, type TargetOptions, withHistory, withTargetOptions } from './target.ts';
@@ -12,7 +14,7 @@ export function proxyStatusCommand(): Command {
   const command = new Command('proxy-status')
     .alias('ps')
     .description('show for every connected proxy whether it accepted what it was sent')
-    .argument('[proxy]', 'only proxies whose id contains this');
+    .argument('[proxy]', 'only this one: pod, pod.namespace, workload, or connection');
   return withTargetOptions(command)
     .option('-o, --output <format>', 'table, json or yaml', 'table')
     .addHelpText(
@@ -26,10 +28,13 @@ ${AT_HELP}`,
     .action(async (proxy: string | undefined, flags: TargetOptions & { readonly output: string }) => {
       const format = parseFormat(flags.output);
       const all = await statusOf(flags);
-      const found = all.filter(status => proxy === undefined || String(status.proxy).includes(proxy));
+      const found = all.filter(status => proxy === undefined || isCalled(proxy, String(status.proxy)));
+      if (proxy !== undefined && found.length === 0) {
+        const ids = all.map(status => String(status.proxy));
+        throw new CliError(`no proxy ${proxy} is connected${nearestText(proxy, ids)}; connected: ${ids.length}`);
+      }
       if (format !== 'table') return printData(found as unknown as Json, format);
-      if (found.length === 0)
-        return print(proxy === undefined ? 'no proxy is connected' : `no connected proxy matches ${proxy}`);
+      if (found.length === 0) return print('no proxy is connected');
       printTable(['NAME', 'CLUSTER', ...COLUMNS, 'PROTOCOL', 'VERSION'], found.map(row));
       for (const status of found) printErrors(status);
       return undefined;

@@ -10,10 +10,10 @@ export function recordCommand(): Command {
   const command = new Command('record').description(
     'record what happens in a cluster or a folder, beside the control plane that serves it',
   );
-  return addSourceFlags(command).action(async (flags: SourceFlags, { args }: Command) => {
+  return addSourceFlags(command).action(async (flags: SourceFlags, cli: Command) => {
     const log = logOf(flags);
     const options = sourceOptionsOf(flags);
-    for (const oddity of oddities(args, options)) log('warn', oddity);
+    for (const oddity of oddities(cli.args, options, cli, flags.ignoreUnknownFlags)) log('warn', oddity);
     const recorder = await startRecorder(options, systemClock, log);
     log('info', `recording into ${flags.journal}`);
     await stopSignal(log);

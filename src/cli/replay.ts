@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';
 import { resolvePosition } from '../history/position.ts';
 import { type ReplayReport, replay } from '../offline/verify-receipts.ts';
-import { withJournal } from './journal.ts';
+import { withJournal } from './journal-file.ts';
 import { EXIT, parseFormat, print, printData, progress } from './output.ts';
 import { DEFAULT_JOURNAL } from './target.ts';
 

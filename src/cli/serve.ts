@@ -61,11 +61,11 @@ Environment, besides the feature flags (docs/serving.md has all of it):
   PILOT_XDS_SEND_TIMEOUT         end a stream that has not taken a response for so long (default: never)
   PILOT_DEBOUNCE_AFTER, PILOT_DEBOUNCE_MAX, PILOT_PUSH_THROTTLE  when pushes leave, and to how many at once`,
     )
-    .action(async (flags: Flags, { args }: Command) => {
+    .action(async (flags: Flags, cli: Command) => {
       optimizeLater();
       const log = logOf(flags);
       const options = optionsOf(flags);
-      for (const oddity of oddities(args, options)) log('warn', oddity);
+      for (const oddity of oddities(cli.args, options, cli, flags.ignoreUnknownFlags)) log('warn', oddity);
       const plane = await startControlPlane(options, systemClock, log);
       const { grpc, http, https, monitoring, secureGrpc } = plane.ports;
       const secure = secureGrpc === undefined ? '' : ` and over TLS on ${secureGrpc}`;

@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander';
 import { durationMs } from '../core/mesh/features.ts';
+import { nearestText } from '../history/nearest.ts';
 import type { Durability } from '../journal/journal.ts';
 import type { AdapterOptions, KubeOptions } from '../runtime/adapters.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -36,6 +37,7 @@ export interface SourceFlags extends RegistryFlags {
   readonly journalKeep?: string;
   readonly log_output_level: string;
   readonly log_as_json: boolean;
+  readonly ignoreUnknownFlags: boolean;
 }
 
 export function addSourceFlags(command: Command): Command {
@@ -68,11 +70,12 @@ export function addSourceFlags(command: Command): Command {
     .option('--journal-strict', 'stop applying changes while the journal cannot be written', false)
     .option('--log_output_level <level>', 'debug, info, warn, error or none', 'info')
     .option('--log_as_json', 'log lines as JSON', false)
+    .option('--ignore-unknown-flags', 'pass over flags that neither Periplus nor istiod knows', false)
     .allowUnknownOption()
     .allowExcessArguments()
     .addHelpText(
       'after',
-      "\nFlags of istiod that Periplus does not know are ignored. Feature flags are istiod's environment variables.",
+      "\nFlags of istiod that Periplus does not have are ignored. Feature flags are istiod's environment variables.",
     );
 }
 
@@ -124,9 +127,55 @@ function kubeOptionsOf(flags: SourceFlags): KubeOptions | undefined {
   return { kubeconfig, context, qps, burst: positive('--kubernetesApiBurst', flags.kubernetesApiBurst) };
 }
 
+/**
+ * Flags of istiod's discovery command that Periplus has no use for: manifests written for istiod keep working. Source:
+ * Istio pilot/cmd/pilot-discovery/app/cmd.go, pkg/ctrlz, pkg/log.
+ */
+const OF_ISTIOD: ReadonlySet<string> = new Set([
+  '--caCertFile',
+  '--clusterRegistriesNamespace',
+  '--ctrlz_address',
+  '--ctrlz_port',
+  '--httpsAddr',
+  '--log_caller',
+  '--log_rotate',
+  '--log_rotate_max_age',
+  '--log_rotate_max_backups',
+  '--log_rotate_max_size',
+  '--log_stacktrace_level',
+  '--log_target',
+  '--mcpInitialConnWindowSize',
+  '--mcpInitialWindowSize',
+  '--mcpMaxMsgSize',
+  '--plugins',
+  '--profile',
+  '--resync',
+  '--secureGRPCAddr',
+  '--cniNamespace',
+  '--tls-cipher-suites',
+  '--tls-min-version',
+  '--tlsCertFile',
+  '--tlsKeyFile',
+  '--vklog',
+]);
+
 /** What is probably a mistake, and yet no reason to stand still. `rest`: arguments that are no flags of ours. */
-export function oddities(rest: readonly string[], { configDir, kube, registries }: AdapterOptions): readonly string[] {
+export function oddities(
+  rest: readonly string[],
+  { configDir, kube, registries }: AdapterOptions,
+  { options }: Command,
+  isLenient: boolean,
+): readonly string[] {
   const found: string[] = [];
+  const flags = rest.filter(word => word.startsWith('-')).map(word => word.split('=')[0]!);
+  const unknown = flags.find(flag => !OF_ISTIOD.has(flag));
+  if (unknown !== undefined && !isLenient) {
+    const near = nearestText(
+      unknown,
+      options.map(({ long }) => long ?? ''),
+    );
+    throw new CliError(`${unknown}: there is no such flag${near}; --ignore-unknown-flags passes over it`, EXIT.misuse);
+  }
   if (rest.length > 0) found.push(`ignored, being no flags of Periplus: ${rest.join(' ')}`);
   if (configDir === undefined && kube === undefined && registries === undefined) {
     found.push('neither --configDir nor a cluster (--kubeconfig) is given: nothing but mesh configuration is read');

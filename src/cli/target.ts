@@ -45,11 +45,18 @@ export async function positionOf(history: History, at: string | undefined): Prom
   return at === undefined ? history.head().seq : resolvePosition(history.journal, at);
 }
 
-/** The JSON of a page of the running control plane. Its own words if it says no. */
+/** As positionOf; a time before the journal begins is its beginning, because a range may reach further back. */
+export async function rangeStart(history: History, text: string | undefined): Promise<number> {
+  if (text === undefined) return history.first();
+  return resolvePosition(history.journal, text, 'clamped');
+}
+
+/** The JSON of a page of the running control plane. Its own words if it says no. `otherwise`: what else can be asked. */
 export async function askServer(
   address: string,
   path: string,
   query: Readonly<Record<string, string | undefined>> = {},
+  otherwise = ', --journal FILE asks a journal',
 ): Promise<Json> {
   const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined);
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
@@ -59,7 +66,7 @@ export async function askServer(
     answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
   } catch {
     throw new CliError(
-      `no control plane answers at ${address}; is \`periplus serve\` running? --address HOST:PORT names another one, --journal FILE asks a journal`,
+      `no control plane answers at ${address}; is \`periplus serve\` running? --address HOST:PORT names another one${otherwise}`,
     );
   }
   const text = await answer.text();

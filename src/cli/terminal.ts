@@ -1,5 +1,5 @@
-// What the terminal allows: colour, and how wide a table may be. Nothing of it applies to pipes and files, so what scripts
-// read never depends on the terminal.
+// What the terminal allows: colour, and how wide a table may be. Nothing of it applies to pipes and files, so what
+// scripts read never depends on the terminal.
 //
 // NO_COLOR (https://no-color.org) and TERM=dumb switch colour off, FORCE_COLOR switches it on in a pipe.
 

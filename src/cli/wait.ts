@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { Liveness } from '../admin/live.ts';
 import { isObject, type Json } from '../core/base/json.ts';
+import { objectNamed } from '../history/object-name.ts';
+import { isCalled } from '../history/proxies.ts';
 import { CliError, EXIT, parseFormat, print, printData } from './output.ts';
 import { askServer } from './target.ts';
 
@@ -17,6 +19,7 @@ interface Flags {
   readonly deleted: boolean;
   readonly timeout: string;
   readonly proxy?: string;
+  readonly minProxies: string;
   readonly address: string;
   readonly output: string;
 }
@@ -25,15 +28,16 @@ export function waitCommand(): Command {
   return new Command('wait')
     .description('wait until every connected proxy has accepted an object')
     .requiredOption('--for <object>', 'Kind/namespace/name, e.g. VirtualService/shop/reviews')
-    .option('--deleted', 'until its deletion has reached everybody', false)
+    .option('--deleted', 'until its deletion has reached every proxy', false)
     .option('--timeout <time>', 'how long, e.g. 500ms, 30s, 5m', '60s')
-    .option('-p, --proxy <part>', 'only proxies whose id contains this')
+    .option('-p, --proxy <proxy>', 'only this one: pod, pod.namespace, workload, or connection')
+    .option('--min-proxies <n>', 'proxies that must have it at least; 0: none need be connected', '1')
     .option('--address <host:port>', 'monitoring address of the control plane', 'localhost:15014')
     .option('-o, --output <format>', 'table, json or yaml', 'table')
     .addHelpText(
       'after',
       `
-A proxy has the object when, for every type that it subscribes to, it has accepted a response made from a state with the object in it, or just
+Without a connected proxy nothing is live: --min-proxies 0 accepts that. A proxy has the object when, for every type that it subscribes to, it has accepted a response made from a state with the object in it, or just
 what it would be given now. A refusal (NACK) never counts. Proxies that connect meanwhile count, too.
 Exit code 0: live everywhere; 1: not in time, or the object was refused: which proxies are behind, and why, is printed.
 
@@ -42,19 +46,15 @@ Example:
     )
     .action(async (flags: Flags) => {
       const format = parseFormat(flags.output);
-      if (flags.for.split('/').length < 3)
-        throw new CliError(
-          `--for ${flags.for}: expected Kind/namespace/name; without a namespace Kind//name`,
-          EXIT.misuse,
-        );
+      const wanted = { ...flags, for: objectNamed(flags.for), least: leastOf(flags.minProxies) };
       const until = Date.now() + timeoutMs(flags.timeout);
       for (;;) {
-        const found = await ask(flags);
+        const found = await ask(wanted);
         const over = Date.now() >= until;
-        if (isLive(found, flags.deleted)) return show(found, flags, format);
+        if (isLive(found, wanted)) return show(found, wanted, format);
         if (found.verdict === 'refused' || over) {
           process.exitCode = EXIT.failed;
-          return show(found, flags, format);
+          return show(found, wanted, format);
         }
         await sleep(POLL_MS);
       }
@@ -62,26 +62,38 @@ Example:
 }
 
 async function ask({ for: object, address, proxy }: Flags): Promise<Liveness> {
-  const answer = await askServer(address, '/debug/livez', { for: object });
+  const answer = await askServer(address, '/debug/livez', { for: object }, '');
   if (!isObject(answer) || !Array.isArray(answer.proxies))
     throw new CliError(`${address} did not say what is live: is it Periplus?`);
   const found = answer as unknown as Liveness;
-  return { ...found, proxies: found.proxies.filter(one => proxy === undefined || one.proxy.includes(proxy)) };
+  return { ...found, proxies: found.proxies.filter(one => proxy === undefined || isCalled(proxy, one.proxy)) };
 }
 
-function isLive({ verdict, proxies }: Liveness, deleted: boolean): boolean {
-  return verdict === (deleted ? 'unknown' : 'accepted') && proxies.every(({ live }) => live);
+interface Wanted extends Flags {
+  /** Proxies that must have it. */
+  readonly least: number;
 }
 
-function show(found: Liveness, { deleted, timeout }: Flags, format: ReturnType<typeof parseFormat>): void {
+function isLive({ verdict, proxies }: Liveness, { deleted, least }: Wanted): boolean {
+  const known = verdict === (deleted ? 'unknown' : 'accepted');
+  return known && proxies.length >= least && proxies.every(({ live }) => live);
+}
+
+function leastOf(text: string): number {
+  if (/^[0-9]+$/.test(text)) return Number(text);
+  throw new CliError(`--min-proxies ${text}: expected a whole number`, EXIT.misuse);
+}
+
+function show(found: Liveness, wanted: Wanted, format: ReturnType<typeof parseFormat>): void {
   if (format !== 'table') {
     printData(found as unknown as Json, format);
     return;
   }
+  const { deleted, timeout, least } = wanted;
   const { object, proxies, seq } = found;
   const behind = proxies.filter(({ live }) => !live);
   const what = deleted ? `the deletion of ${object}` : `${object} of event ${seq}`;
-  if (isLive(found, deleted)) {
+  if (isLive(found, wanted)) {
     print(
       proxies.length === 0
         ? `${what} is in force; no proxy is connected`
@@ -96,7 +108,11 @@ function show(found: Liveness, { deleted, timeout }: Flags, format: ReturnType<t
   }
   if (found.verdict === 'unknown' && !deleted) print(`after ${timeout} the control plane does not know ${object}`);
   else if (found.verdict === 'accepted' && deleted) print(`after ${timeout} the control plane still has ${object}`);
-  else print(`after ${timeout} ${what} is not live in ${behind.length} of ${count(proxies.length)}`);
+  else if (proxies.length < least) {
+    const who = wanted.proxy === undefined ? '' : ` called ${wanted.proxy}`;
+    const are = proxies.length === 0 ? 'no proxy' : count(proxies.length);
+    print(`after ${timeout} ${what} is in force, and ${are}${who} of the ${least} wanted is connected (--min-proxies)`);
+  } else print(`after ${timeout} ${what} is not live in ${behind.length} of ${count(proxies.length)}`);
   for (const one of behind.slice(0, PROXIES_SHOWN_MAX)) {
     for (const { type, why } of one.behind) print(`  ${one.proxy}  ${type}  ${why}`);
   }

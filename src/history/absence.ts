@@ -1,6 +1,6 @@
-// Why a proxy does not have something. Each reason that Istio's rules know is tried: were it not for this Sidecar, this
-// exportTo, this older VirtualService, this port's protocol, would it be there? What makes it appear is a reason,
-// proven. Besides: versions that were refused, names without a definition, and since which event it is gone.
+// Why a proxy does not have something. Each reason that Istio's rules know is tried: were it not for this Sidecar,
+// this exportTo, this older VirtualService, this port's protocol, would it be there? What makes it appear is a
+// reason, proven. Besides: versions that were refused, names without a definition, and since which event it is gone.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { showProblem } from '../core/base/problem.ts';

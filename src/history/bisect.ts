@@ -9,7 +9,7 @@ import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import type { History } from './history.ts';
 import { HistoryFault } from './history-fault.ts';
 import { holdingsOf } from './holdings.ts';
-import { proxyNamed } from './proxies.ts';
+import { isCalled } from './proxies.ts';
 import { virtualHostSubject } from './subject.ts';
 import { dangling, endpointCount } from './traffic.ts';
 
@@ -28,9 +28,19 @@ export interface BisectResult {
   readonly evaluated: number;
 }
 
-/** Undefined: it holds at no position examined. Rejects with a HistoryFault if it holds at `from` already. */
+export interface BisectRange {
+  readonly from: number;
+  readonly to: number;
+  /** `from` is not known to be well: begin with the first position examined that is. */
+  readonly search?: boolean;
+}
+
+/**
+ * Undefined: it holds at no position examined. Rejects with a HistoryFault if it holds at `from` already, or is never
+ * well.
+ */
 export async function bisect(
-  range: { readonly from: number; readonly to: number },
+  range: BisectRange,
   holds: BisectCondition,
   onProgress: (evaluated: number) => void = () => undefined,
 ): Promise<BisectResult | undefined> {
@@ -39,12 +49,18 @@ export async function bisect(
     onProgress(++evaluated);
     return holds(seq);
   };
-  if ((await ask(range.from)) === true) {
+  const well = range.search === true ? await firstWell(range, ask) : range.from;
+  if (well === undefined) {
+    throw new HistoryFault(
+      `it holds at all ${evaluated} positions evaluated between ${range.from} and ${range.to}: it was never well`,
+    );
+  }
+  if (range.search !== true && (await ask(range.from)) === true) {
     throw new HistoryFault(`it holds at position ${range.from} already; start earlier with --from`);
   }
-  const held = await lastHeld(range, ask);
+  const held = await lastHeld({ from: well, to: range.to }, ask);
   if (held === undefined) return undefined;
-  let [low, high] = [range.from, held];
+  let [low, high] = [well, held];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     const answer = await nearest(middle, low, high, ask);
@@ -53,6 +69,13 @@ export async function bisect(
     else low = answer.seq;
   }
   return { seq: high, held, evaluated };
+}
+
+/** The first of a few positions, evenly spread, where it does not hold. */
+async function firstWell({ from, to }: BisectRange, ask: BisectCondition): Promise<number | undefined> {
+  const step = Math.max(1, Math.floor((to - from) / PROBES));
+  for (let seq = from; seq < to; seq += step) if ((await ask(seq)) === false) return seq;
+  return undefined;
 }
 
 /** The end, or the last of a few positions, evenly spread, where it holds. */
@@ -85,14 +108,8 @@ async function nearest(
 
 type ProxyCondition = (state: State, proxy: ProxyRecord) => boolean | undefined;
 
-/** A condition on a proxy's resources. While it is not connected, the resources of its node at `to` count. */
-export async function conditionOfProxy(
-  history: History,
-  name: string,
-  to: number,
-  condition: ProxyCondition,
-): Promise<BisectCondition> {
-  const reference = proxyNamed(await history.at(to), name);
+/** A condition on a proxy's resources. While it is not connected, the resources of its newest node count. */
+export function conditionOfProxy(history: History, reference: ProxyRecord, condition: ProxyCondition): BisectCondition {
   return async seq => {
     const state = await history.at(seq);
     return condition(state, state.proxies.get(reference.connection) ?? reference);
@@ -124,9 +141,9 @@ const TYPES: Readonly<Record<string, string>> = { cluster: CDS, endpoint: EDS, l
  */
 export async function resourceChanged(
   history: History,
-  proxy: string,
+  proxy: ProxyRecord,
   resource: string,
-  { from, to }: { readonly from: number; readonly to: number },
+  from: number,
 ): Promise<BisectCondition> {
   const slash = resource.indexOf('/');
   const typeUrl = TYPES[resource.slice(0, Math.max(0, slash))];
@@ -139,7 +156,7 @@ export async function resourceChanged(
     return held === undefined ? '' : encodeResource(typeUrl, name, held.message).version;
   };
   let first: string | undefined;
-  const holds = await conditionOfProxy(history, proxy, to, (state, one) => {
+  const holds = conditionOfProxy(history, proxy, (state, one) => {
     first ??= versionAt(state, one);
     return versionAt(state, one) !== first;
   });
@@ -147,7 +164,11 @@ export async function resourceChanged(
   return holds;
 }
 
-/** A proxy refused something since position `from`. `proxy`: a part of its connection; empty: any. */
+function isNamed({ proxies }: State, connection: string, name: string): boolean {
+  return name === '' || isCalled(name, proxies.get(connection)?.facets.id ?? connection, connection);
+}
+
+/** A proxy refused something since position `from`. `proxy`: as people call it; empty: any. */
 export async function nacked(
   history: History,
   proxy: string,
@@ -155,7 +176,8 @@ export async function nacked(
 ): Promise<BisectCondition> {
   for (const seq of await history.journal.seqsOf('ProxyNacked', { from: from + 1, to })) {
     const event = await history.event(seq);
-    if (event.kind === 'ProxyNacked' && event.connection.includes(proxy)) return async position => position >= seq;
+    if (event.kind === 'ProxyNacked' && isNamed(await history.at(seq), event.connection, proxy))
+      return async position => position >= seq;
   }
   return async () => false;
 }

@@ -1,5 +1,5 @@
-// States kept in memory along a history, so that any position is a short fold away. A state is persistent: keeping one
-// costs what changed since the one before, not what there is.
+// States kept in memory along a history, so that any position is a short fold away. A state is persistent: keeping
+// one costs what changed since the one before, not what there is.
 //
 // Invariant: at most `max` are kept, evenly spaced. At the limit every second one is dropped and the spacing doubles,
 // so the fold to any position is at most one spacing long in a history of any length.

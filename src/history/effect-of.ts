@@ -1,6 +1,6 @@
-// The effect of an object on a proxy: the difference without it. And if nothing would: what stands in its way, found by
-// trying, as in absence.ts: an older object with the same host, an exportTo, a Sidecar; or the object was refused, or
-// is about nothing that the proxy has.
+// The effect of an object on a proxy: the difference without it. And if nothing would: what stands in its way, found
+// by trying, as in absence.ts: an older object with the same host, an exportTo, a Sidecar; or the object was refused,
+// or is about nothing that the proxy has.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { showProblem } from '../core/base/problem.ts';

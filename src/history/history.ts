@@ -1,8 +1,8 @@
 // A journal opened for reading: the state at any position, in a warm process in well under a second.
 //
-// The state at a position is the fold of the journal up to there, and nothing else: from the nearest start (a state in
-// memory, a snapshot in the journal, the beginning) and the tail. Reads only; works beside the process that writes.
-// Basis of explain, diff, bisect, --at and the explorer's pages; the CLI formats their results.
+// The state at a position is the fold of the journal up to there, and nothing else: from the nearest start (a state
+// in memory, a snapshot in the journal, the beginning) and the tail. Reads only; works beside the process that
+// writes. Basis of explain, diff, bisect, --at and the explorer's pages; the CLI formats their results.
 
 import type { Event } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';

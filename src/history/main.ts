@@ -8,9 +8,10 @@ export { Tracker } from '../core/query/tracker.ts';
 export { type ReceiptMismatch, type ReplayReport, replay } from '../offline/verify-receipts.ts';
 export { type Absence, type AbsenceReason, explainAbsence } from './absence.ts';
 export type { AccessChange, AccessDifference } from './access/changes.ts';
-export { type BisectCondition, type BisectResult, bisect } from './bisect.ts';
+export { type BisectCondition, type BisectRange, type BisectResult, bisect } from './bisect.ts';
 export { Checkpoints } from './checkpoints.ts';
 export { type ConfigDump, configDump, type DumpedResource } from './config-dump.ts';
+export type { PositionRange } from './connected-during.ts';
 export {
   type ChangeClass,
   type DiffSide,
@@ -22,6 +23,7 @@ export {
 export { type Cause, type Explanation, explain, type FieldCause, type Jointly } from './explain.ts';
 export { History, type HistoryOptions, openHistory } from './history.ts';
 export { HistoryFault } from './history-fault.ts';
+export { type Incident, type IncidentBreak, type IncidentOptions, type IncidentSymptom, incident } from './incident.ts';
 export type { JsonChange } from './json-diff.ts';
 export type { LastChange } from './last-change.ts';
 export { resolvePosition } from './position.ts';
@@ -44,3 +46,4 @@ export {
   virtualHostSubject,
 } from './subject.ts';
 export type { ChangedResource } from './summary.ts';
+export type { Symptom, SymptomKind } from './symptoms.ts';

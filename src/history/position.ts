@@ -12,8 +12,15 @@ export const POSITION_HELP =
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const DAY_MS = 86_400_000;
 
-/** The seq that `text` means. Rejects with a HistoryFault if it means none. */
-export async function resolvePosition(journal: Journal, text: string): Promise<number> {
+/**
+ * The seq that `text` means. Rejects with a HistoryFault if it means none. `clamped`: a time before the first event
+ * means the first position.
+ */
+export async function resolvePosition(
+  journal: Journal,
+  text: string,
+  early: 'refused' | 'clamped' = 'refused',
+): Promise<number> {
   const head = journal.head();
   const base = journal.base().seq;
   const first = base === 0 ? 0 : base + 1;
@@ -28,6 +35,7 @@ export async function resolvePosition(journal: Journal, text: string): Promise<n
     throw new HistoryFault(`${JSON.stringify(text)} is no position; one is ${POSITION_HELP}`, true);
   const found = await lastBy(journal, time);
   if (found !== undefined) return found;
+  if (early === 'clamped' && head.seq > base) return first;
   const begin = head.seq === base ? 'is empty' : `begins at ${new Date(await timeAt(journal, base + 1)).toISOString()}`;
   throw new HistoryFault(`${journal.path} ${begin}; nothing is known of ${new Date(time).toISOString()}`);
 }

@@ -3,6 +3,7 @@
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import { HistoryFault } from './history-fault.ts';
+import { nearestText } from './nearest.ts';
 
 /** Names that a message lists; the rest is counted. */
 const NAMES_SHOWN_MAX = 10;
@@ -18,26 +19,35 @@ export function proxiesAt(state: State): readonly ProxyRecord[] {
 }
 
 /**
- * Exactly one proxy: by connection, by id, by `pod`, or by a part of the id that only one has. Throws a HistoryFault
- * that lists the existing ones.
+ * Whether people call a proxy that: its connection, its id, its pod, `pod.namespace`, or the workload that the pod's
+ * name begins with (`reviews` and `reviews-v1` of `reviews-v1-7bd4.shop`). Never a part of a word.
+ */
+export function isCalled(name: string, id: string, connection = ''): boolean {
+  if (name === connection || name === id) return true;
+  const [pod = '', namespace] = name.split('.');
+  const [ownPod = '', ownNamespace] = id.split('.');
+  return (ownPod === pod || ownPod.startsWith(`${pod}-`)) && (namespace === undefined || namespace === ownNamespace);
+}
+
+/**
+ * Exactly one proxy, the exact pod before those of a workload. Throws a HistoryFault that lists the existing ones, the
+ * nearest first.
  */
 export function proxyNamed(state: State, name: string): ProxyRecord {
   const connected = state.proxies.get(name);
   if (connected !== undefined) return connected;
   const proxies = proxiesAt(state);
-  const [pod = '', namespace] = name.split('.');
-  const tests: readonly ((proxy: ProxyRecord) => boolean)[] = [
-    ({ facets }) => facets.id === name,
-    ({ facets }) => facets.id.startsWith(`${pod}.`) && (namespace === undefined || facets.namespace === namespace),
-    ({ facets }) => facets.id.includes(name),
-  ];
-  for (const test of tests) {
-    const found = proxies.filter(test);
-    if (found.length === 1) return found[0]!;
-    if (found.length > 1) throw new HistoryFault(`${name} may be one of several proxies: ${listed(found)}`);
-  }
-  const there = proxies.length === 0 ? 'none is connected' : `connected are ${listed(proxies)}`;
-  throw new HistoryFault(`no proxy ${name} is connected at position ${state.seq}; ${there}`);
+  const called = proxies.filter(({ facets, connection }) => isCalled(name, facets.id, connection));
+  const exact = called.filter(({ facets }) => facets.id === name || facets.id.split('.')[0] === name);
+  const found = exact.length > 0 ? exact : called;
+  if (found.length === 1) return found[0]!;
+  if (found.length > 1) throw new HistoryFault(`${name} may be one of several proxies: ${listed(found)}`);
+  const near = nearestText(
+    name,
+    proxies.map(({ facets }) => facets.id),
+  );
+  const there = proxies.length === 0 ? '; none is connected' : near || `; connected are ${listed(proxies)}`;
+  throw new HistoryFault(`no proxy ${name} is connected at position ${state.seq}${there}`);
 }
 
 function listed(proxies: readonly ProxyRecord[]): string {

@@ -1,5 +1,5 @@
-// One-line views of a proxy's resources, with istioctl's columns. Made from the JSON of a config dump, so a journal and
-// a running control plane give the same tables. Source: Istio istioctl/pkg/writer/envoy/configdump/cluster.go,
+// One-line views of a proxy's resources, with istioctl's columns. Made from the JSON of a config dump, so a journal
+// and a running control plane give the same tables. Source: Istio istioctl/pkg/writer/envoy/configdump/cluster.go,
 // istioctl/pkg/writer/envoy/configdump/listener.go, istioctl/pkg/writer/envoy/configdump/route.go.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';

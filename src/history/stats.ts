@@ -1,5 +1,5 @@
-// Writers of a mesh and their cost: events and bytes by kind, source and manager; for each object the number of writes,
-// of push requests with Istio's reasons, and of responses after them.
+// Writers of a mesh and their cost: events and bytes by kind, source and manager; for each object the number of
+// writes, of push requests with Istio's reasons, and of responses after them.
 
 import type { Event } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';

@@ -27,6 +27,8 @@ export interface Subject {
   readonly subset?: string;
   /** Its JSON; undefined: the proxy has none. */
   readonly answer: (tracker: Tracker, state: State, proxy: ProxyRecord) => JsonObject | undefined;
+  /** What the proxy has of that type, by the names under which it could be asked for. */
+  readonly names: (tracker: Tracker, state: State, proxy: ProxyRecord) => readonly string[];
   /** The reads of the answer, those without a result included. */
   readonly provenance: (tracker: Tracker, state: State, proxy: ProxyRecord) => Provenance;
 }
@@ -54,6 +56,7 @@ export function clusterSubject(name: string): Subject {
   return {
     what: `cluster ${name}`,
     typeUrl: CDS,
+    names: (tracker, state, proxy) => allOf(tracker, state, proxy, CDS).map(made => made.name),
     ...(isService ? { host, port: Number(port), subset: subset ?? '' } : {}),
     answer: (tracker, state, proxy) => {
       const found = allOf(tracker, state, proxy, CDS).find(made => made.name === name);
@@ -71,6 +74,7 @@ export function listenerSubject(name: string): Subject {
   return {
     what: `listener ${name}`,
     typeUrl: LDS,
+    names: (tracker, state, proxy) => allOf(tracker, state, proxy, LDS).map(made => made.name),
     answer: (tracker, state, proxy) => {
       const found = allOf(tracker, state, proxy, LDS).find(made => made.name === name);
       return found === undefined ? undefined : shownJson(LDS, found);
@@ -84,6 +88,8 @@ export function extensionSubject(name: string): Subject {
   return {
     what: `extension configuration ${name}`,
     typeUrl: ECDS,
+    names: (tracker, state, proxy) =>
+      allOf(tracker, state, proxy, LDS).flatMap(({ message }) => namesIn(message).extensions),
     answer: (tracker, state, proxy) => {
       const asked = allOf(tracker, state, proxy, LDS).some(({ message }) => namesIn(message).extensions.includes(name));
       const found = asked ? namedOf(tracker, state, proxy, ECDS, name) : undefined;
@@ -97,6 +103,7 @@ export function routeSubject(name: string): Subject {
   return {
     what: `route configuration ${name}`,
     typeUrl: RDS,
+    names: routeNamesOf,
     answer: (tracker, state, proxy) => {
       if (!routeNamesOf(tracker, state, proxy).includes(name)) return undefined;
       const found = namedOf(tracker, state, proxy, RDS, name);
@@ -120,6 +127,11 @@ export function virtualHostSubject(host: string, route?: string): Subject {
   return {
     what: route === undefined ? `virtual host ${host}` : `virtual host ${host} of route ${route}`,
     typeUrl: RDS,
+    names: (tracker, state, proxy) =>
+      routes(tracker, state, proxy).flatMap(name => {
+        const resource = namedOf(tracker, state, proxy, RDS, name);
+        return resource === undefined ? [] : hostNamesIn(resource.message);
+      }),
     host: bare,
     ...(number === undefined ? {} : { port: number }),
     answer: (tracker, state, proxy) => {
@@ -147,6 +159,11 @@ export function virtualHostSubject(host: string, route?: string): Subject {
       return tracker.provenance(state, proxy, query, holding.name, holds);
     },
   };
+}
+
+function hostNamesIn(message: object): readonly string[] {
+  const { virtualHosts = [] } = message as { readonly virtualHosts?: readonly { readonly name?: string }[] };
+  return virtualHosts.map(({ name = '' }) => name);
 }
 
 function splitPort(host: string): readonly [string, number | undefined] {
@@ -183,6 +200,11 @@ export function endpointSubject(address: string, cluster?: string): Subject {
   return {
     what: cluster === undefined ? `endpoint ${address}` : `endpoint ${address} of cluster ${cluster}`,
     typeUrl: EDS,
+    names: (tracker, state, proxy) =>
+      clusters(tracker, state, proxy).flatMap(name => {
+        const resource = namedOf(tracker, state, proxy, EDS, name);
+        return resource === undefined ? [] : addressesIn(shownJson(EDS, resource));
+      }),
     answer: (tracker, state, proxy) => {
       const found = among(tracker, state, proxy);
       return found.size === 0 ? undefined : Object.fromEntries(found);
@@ -205,6 +227,15 @@ function endpointIn(assignment: JsonObject, address: string): JsonObject | undef
     }
   }
   return undefined;
+}
+
+function addressesIn(assignment: JsonObject): readonly string[] {
+  return objectsIn(assignment.endpoints).flatMap(locality =>
+    objectsIn(locality.lbEndpoints).flatMap(({ endpoint }) => {
+      const at = isObject(endpoint) && isObject(endpoint.address) ? endpoint.address.socketAddress : undefined;
+      return isObject(at) ? [`${String(at.address)}:${String(at.portValue ?? 0)}`] : [];
+    }),
+  );
 }
 
 function union(all: readonly Provenance[]): Provenance {

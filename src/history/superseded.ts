@@ -1,10 +1,10 @@
 // Which events of a stretch of the journal need not be folded to get the state at its end: of an object that changed
-// ten times only the last version is in it, and receipts never were. Learned while the stretch is folded for the first
-// time; five bytes an event.
+// ten times only the last version is in it, and receipts never were. Learned while the stretch is folded for the
+// first time; five bytes an event.
 //
 // Invariant: an event may be left out on the way to `to` exactly if what took its place stands at or before `to`. An
-// event that was refused replaces nothing (the accepted version stays), nor does an equal version (the record keeps the
-// event of the first).
+// event that was refused replaces nothing (the accepted version stays), nor does an equal version (the record keeps
+// the event of the first).
 
 import type { Event } from '../core/event.ts';
 import { rawRef, recordKeyOf } from '../core/fold/novelty.ts';

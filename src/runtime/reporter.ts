@@ -115,7 +115,7 @@ export class Reporter {
     }
     for (const [key, { origin, reasons }] of this.#malformed?.entries() ?? []) {
       const isRead = (state.malformed.get(key)?.reasons ?? []).length === 0;
-      if (reasons.length > 0 && isRead) this.#log('info', `${origin.file} can be read again`);
+      if (reasons.length > 0 && isRead) this.#log('info', `${origin.file} can be read again, or is gone`);
     }
   }
 }

@@ -70,7 +70,9 @@ describe('proxy-config on a journal', () => {
     const { code, out, err } = await periplus('proxy-status', '-j', samples.path('bookinfo-day'), '--at', '13:20');
     expect([code, err]).toEqual([0, '']);
     await expect(out).toMatchFileSnapshot(golden('proxy-status'));
-    const all = JSON.parse((await periplus('ps', 'ingress', '-j', samples.path('bookinfo-day'), '-o', 'json')).out);
+    const all = JSON.parse(
+      (await periplus('ps', 'ingressgateway', '-j', samples.path('bookinfo-day'), '-o', 'json')).out,
+    );
     expect(all).toMatchObject([{ proxy: 'ingressgateway.istio-system', types: { LDS: { status: 'SENT' } } }]);
   });
 

@@ -111,8 +111,8 @@ describe('wait', () => {
 
   test('names a wrong argument, and an address without a control plane', async () => {
     expect((await ask('wait', '--for', 'VirtualService')).code).toBe(2);
-    expect((await ask('wait', '--for', 'A/b/c', '--timeout', 'soon')).code).toBe(2);
-    const none = await periplus('wait', '--for', 'A/b/c', '--address', '127.0.0.1:1');
+    expect((await ask('wait', '--for', 'vs/b/c', '--timeout', 'soon')).code).toBe(2);
+    const none = await periplus('wait', '--for', 'vs/b/c', '--address', '127.0.0.1:1');
     expect([none.code, none.err]).toEqual([1, expect.stringMatching(/no control plane answers/)]);
   });
 });

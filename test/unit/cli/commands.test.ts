@@ -118,7 +118,7 @@ describe('journal', () => {
       (JSON.parse((await ls('-o', 'json', ...more)).out) as readonly { readonly seq: number }[]).map(({ seq }) => seq);
     expect(await seqs('--from', '2', '--to', '4')).toEqual([2, 3, 4]);
     expect(await seqs('--from', '4', '--to', '2')).toEqual([]);
-    expect(await seqs('--kind', 'Ghost')).toEqual([]);
+    expect((await ls('--kind', 'Updat')).err).toContain('no such kind of fact; nearest: Update');
     expect((await seqs('--kind', 'Add')).length).toBeGreaterThan(0);
   });
   test('show prints one event, or names the missing one', async () => {
@@ -219,7 +219,11 @@ describe('proxy-status', () => {
     expect(out.split('\n')[1]).toMatch(/^web\.default +c +SYNCED +ERROR +NOT SENT +- +- +- +- +delta +1\.30\.3$/);
     expect(out).toContain('web.default refused LDS: no such cluster\n  made from: VirtualService/a/b\n');
     expect(JSON.parse((await ask('-o', 'json')).out)).toEqual(body);
-    expect((await ask('other')).out).toBe('no connected proxy matches other\n');
+    const none = await ask('webb');
+    expect([none.code, none.err]).toEqual([
+      1,
+      'periplus: no proxy webb is connected; nearest: web.default; connected: 1\n',
+    ]);
   });
   test('reports that no proxy is connected', async () => {
     body = [];

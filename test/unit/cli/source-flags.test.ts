@@ -1,5 +1,5 @@
-// What `serve` and `record` say of flags that are probably a mistake. They must not refuse them: istiod's manifests have flags of which Periplus has
-// no need.
+// What `serve` and `record` say of flags that are probably a mistake. Flags of istiod are never refused: its manifests have flags of which
+// Periplus has no need.
 
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
@@ -9,8 +9,8 @@ import { addSourceFlags, oddities, type SourceFlags, sourceOptionsOf } from '../
 function saidOf(...words: readonly string[]): readonly string[] {
   let said: readonly string[] = [];
   addSourceFlags(new Command('serve'))
-    .action((flags: SourceFlags, { args }: Command) => {
-      said = oddities(args, sourceOptionsOf(flags));
+    .action((flags: SourceFlags, command: Command) => {
+      said = oddities(command.args, sourceOptionsOf(flags), command, flags.ignoreUnknownFlags);
     })
     .parse(words, { from: 'user' });
   return said;
@@ -24,10 +24,16 @@ test.each([
   [[], [EMPTY]],
   [['./mesh'], ['ignored, being no flags of Periplus: ./mesh', EMPTY]],
   [
-    ['--config-dir', 'mesh'],
+    ['--config-dir', 'mesh', '--ignore-unknown-flags'],
     ['ignored, being no flags of Periplus: --config-dir mesh', EMPTY],
   ],
   [['--configDir', 'mesh', '--tlsCertFile=x'], ['ignored, being no flags of Periplus: --tlsCertFile=x']],
 ])('flags of sources: %j', (words, said) => {
   expect(saidOf(...words)).toEqual(said);
+});
+
+test('a flag that neither Periplus nor istiod knows is an error that names the nearest one', () => {
+  expect(() => saidOf('--configDri', 'mesh')).toThrow(
+    '--configDri: there is no such flag; nearest: --configDir; --ignore-unknown-flags passes over it',
+  );
 });

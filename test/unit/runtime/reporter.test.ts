@@ -79,7 +79,7 @@ test('the reporter logs an unreadable file once, again for another reason, and w
     'error b.yaml:1:1: no',
     'error b.yaml:2:1: no',
     'error b.yaml:3:1: no',
-    'info b.yaml can be read again',
+    'info b.yaml can be read again, or is gone',
   ]);
 });
 
@@ -98,7 +98,7 @@ test('the reporter warns once about skipped content of a file', async () => {
     'warn b.yaml:1:1: odd',
     'error b.yaml:9:1: no',
     'warn b.yaml:5:1: odd',
-    'info b.yaml can be read again',
+    'info b.yaml can be read again, or is gone',
   ]);
 });
 

@@ -1,0 +1,52 @@
+// The names nearest to one that does not exist, for messages: those that contain it, then those a few letters away.
+//
+// Invariant: only names that a reader would recognize are offered; of a wholly different word, none.
+
+/** Letters that a word must have for names that contain it to be meant. */
+const CONTAINED_MIN = 3;
+/** Letters by which a name may differ. */
+const DISTANCE_MAX = 3;
+/** Names that a message offers. */
+const OFFERED_MAX = 5;
+/** Names that are compared letter by letter: the cost is their number times the square of a name's length. */
+const COMPARED_MAX = 2_000;
+
+export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
+  const word = wanted.toLowerCase();
+  if (word === '') return [];
+  const all = [...new Set(names)].sort();
+  const containing = word.length < CONTAINED_MIN ? [] : all.filter(name => name.toLowerCase().includes(word));
+  const close = all
+    .slice(0, COMPARED_MAX)
+    .filter(name => !containing.includes(name))
+    .map(name => ({ name, distance: distanceTo(word, name.toLowerCase()) }))
+    .filter(({ distance }) => distance <= Math.min(DISTANCE_MAX, Math.floor(word.length / 3)))
+    .sort((a, b) => a.distance - b.distance);
+  const short = [...containing].sort((a, b) => a.length - b.length);
+  return [...short, ...close.map(({ name }) => name)].slice(0, OFFERED_MAX);
+}
+
+/** `; nearest: a, b`, or nothing. */
+export function nearestText(wanted: string, names: Iterable<string>): string {
+  const found = nearestNames(wanted, names);
+  return found.length === 0 ? '' : `; nearest: ${found.join(', ')}`;
+}
+
+/** To the name, or to the part of it that is as long as the word: people write the beginning of a name. */
+function distanceTo(word: string, name: string): number {
+  return Math.min(editDistance(word, name), editDistance(word, name.slice(0, word.length)));
+}
+
+/** Levenshtein's. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}
