@@ -10,6 +10,7 @@ import { historyFigures } from './history.ts';
 import { istiodFigures } from './istiod-generation.ts';
 import type { Figure, Figures } from './measure.ts';
 import { BASELINE, type Report, readBaseline, report, table } from './report.ts';
+import { signingFigures } from './signing.ts';
 import { startFigures, stormFigures } from './storms.ts';
 
 const benches: Readonly<Record<string, () => Promise<Figures>>> = {
@@ -22,6 +23,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   istiod: istiodFigures,
   'generate-100': () => generationFigures(100),
   'generate-1000': () => generationFigures(1_000),
+  signing: signingFigures,
   storms: stormFigures,
   start: startFigures,
 };

@@ -1,5 +1,5 @@
 // Golden cases of our own, in the layout of the conformance vectors: test/conformance/golden/GROUP/CASE. What a proxy would be sent must
-// equal the files under expected/; types without a file are not compared. After an intended change run with PERIPLUS_UPDATE_GOLDENS=1,
+// equal the files under expected/; types without a file are not compared. `refused.json` names the objects that are to be refused. After an intended change run with PERIPLUS_UPDATE_GOLDENS=1,
 // which rewrites the files that are there, and read the difference before committing it.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,8 +17,10 @@ const update = process.env.PERIPLUS_UPDATE_GOLDENS === '1';
 
 function generate(folder: string, asked: CaseProxy): Readonly<Record<string, readonly Json[]>> {
   const input = foldFacts(readCase(folder).facts);
-  const refused = input.effects.filter(effect => effect.kind === 'Verdict' && !effect.accepted);
-  if (refused.length > 0) throw new Error(`the input has refused objects: ${JSON.stringify(refused)}`);
+  const refused = input.effects.flatMap(effect =>
+    effect.kind === 'Verdict' && !effect.accepted ? [effect.object] : [],
+  );
+  expect(refused, 'refused objects').toEqual(refusedIn(folder));
   const { state } = foldFacts(proxyFacts(asked.name, asked.node), input.state);
   const proxy = state.proxies.get(asked.name);
   if (proxy === undefined) throw new Error(`the node of ${asked.name} was refused`);
@@ -26,6 +28,12 @@ function generate(folder: string, asked: CaseProxy): Readonly<Record<string, rea
     throw new Error(`${what}: ${String(error)}`);
   };
   return collect({ tracker: new Tracker(), state, proxy, failed }, asked);
+}
+
+/** `refused.json`: the objects of the input that are to be refused; absent: none. */
+function refusedIn(folder: string): readonly string[] {
+  const file = join(folder, 'refused.json');
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as readonly string[]) : [];
 }
 
 describe.each(listCases(root, []))('%s', name => {

@@ -11,7 +11,7 @@ import { connectKube } from '../../src/adapters/kube/kube-adapter.ts';
 import { ClusterStore } from '../../src/adapters/kube/write/cluster-store.ts';
 import type { JsonObject } from '../../src/core/base/json.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { TestClient } from '../identity/client.ts';
+import { TestClient, type TestStream } from '../identity/client.ts';
 import { signingRequest } from '../unit/identity/signing-request.ts';
 import { kubeOrSkip } from './kube/binaries.ts';
 import type { KubeClient } from './kube/client.ts';
@@ -24,6 +24,7 @@ import { expiredToken, serviceAccountToken, tokenOfAnotherCluster } from './kube
 import { until } from './kube/until.ts';
 
 const binaries = await kubeOrSkip();
+const SECRETS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
 const LOCK = 'istio-namespace-controller-election';
 const ROOTS = 'istio-ca-root-cert';
 const UNAUTHENTICATED = '16 request authenticate failure';
@@ -125,6 +126,59 @@ describe.runIf(binaries !== undefined)('identity in a cluster', () => {
     expect(await signedFor(planes[0]!, token)).toHaveLength(2);
     await admin.remove(pod);
     await until('the token is refused', async () => (await signedFor(planes[0]!, token)) === UNAUTHENTICATED);
+  });
+
+  it('serves a TLS key to a gateway only if its account may list the Secrets there', async () => {
+    const account = (name: string): JsonObject => ({
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name, namespace: 'shop' },
+    });
+    const group = 'rbac.authorization.k8s.io';
+    const named = { name: 'reads-secrets', namespace: 'shop' };
+    await admin.putAll([
+      account('edge'),
+      account('curious'),
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        type: 'kubernetes.io/tls',
+        metadata: { name: 'cert', namespace: 'shop' },
+        stringData: { 'tls.crt': 'a certificate', 'tls.key': 'a key' },
+      },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'Role',
+        metadata: named,
+        rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get', 'watch', 'list'] }],
+      },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'RoleBinding',
+        metadata: named,
+        roleRef: { apiGroup: group, kind: 'Role', name: named.name },
+        subjects: [{ kind: 'ServiceAccount', name: 'edge', namespace: 'shop' }],
+      },
+    ]);
+    const [plane] = planes as [Plane];
+    const open = async (name: string): Promise<{ readonly client: TestClient; readonly stream: TestStream }> => {
+      const token = await serviceAccountToken(admin, 'shop', name, { audiences: ['istio-ca'] });
+      const client = new TestClient({ port: plane.secure, roots: await rootInSecret(), token });
+      const stream = client.stream();
+      const metadata = { NAMESPACE: { stringValue: 'shop' }, SERVICE_ACCOUNT: { stringValue: name } };
+      const node = { id: `router~10.0.0.1~${name}.shop~shop.svc.cluster.local`, metadata: { fields: metadata } };
+      stream.ask(SECRETS, ['kubernetes://cert'], { node });
+      return { client, stream };
+    };
+    const opened = [await open('curious'), await open('edge')];
+    const [curious, edge] = opened.map(({ stream }) => stream) as [TestStream, TestStream];
+    const sent = ({ responses }: TestStream): number => responses.flatMap(({ resources }) => resources).length;
+    await until('the key is sent', () => sent(edge) > 0);
+    const answers = async (): Promise<string> => (await plane.page('/debug/configz?kind=SecretAccess')).text;
+    await until('the other account is denied', async () => (await answers()).includes('curious'));
+    expect(sent(curious)).toBe(0);
+    expect(curious.ended ?? edge.ended).toBeUndefined();
+    for (const { client } of opened) client.close();
   });
 
   it('fills every namespace with the roots, and restores what was edited or deleted', async () => {

@@ -45,9 +45,9 @@ export class TestClient {
   /** The chain, or `CODE message`. */
   sign(
     csr: string,
-    more: { readonly seconds?: number; readonly impersonated?: string } = {},
+    more: { readonly seconds?: number; readonly impersonated?: string; readonly deadlineMs?: number } = {},
   ): Promise<readonly string[] | string> {
-    const { seconds: validitySeconds = 0, impersonated = '' } = more;
+    const { seconds: validitySeconds = 0, impersonated = '', deadlineMs = 20_000 } = more;
     const request = encodeCertificateRequest({ csr, validitySeconds, impersonated, signer: '' });
     return new Promise(resolve => {
       this.#client.makeUnaryRequest(
@@ -56,7 +56,7 @@ export class TestClient {
         identity,
         request,
         this.#metadata,
-        { deadline: Date.now() + 20_000 },
+        { deadline: Date.now() + deadlineMs },
         (error, answer) => {
           resolve(
             error === null ? decodeCertificateResponse(answer ?? Buffer.alloc(0)) : `${error.code} ${error.details}`,

@@ -2,8 +2,10 @@
 //
 //   pod-app.mjs serve NAME http:PORT tcp:PORT …   answers HTTP with what it saw as JSON, TCP with NAME and what it got; prints "ready"
 //   pod-app.mjs get URL [HOST]                    prints the status and the body, as JSON
+//   pod-app.mjs getall FILE                      asks each of [{host, port, path, headers}] in turn; prints the statuses, 0: no answer
 //   pod-app.mjs say ADDRESS PORT TEXT             prints what comes back
 
+import { readFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';
 
@@ -49,6 +51,24 @@ function get(url, host) {
   });
 }
 
+async function getall(file) {
+  const statuses = [];
+  for (const { host, port, path, headers } of JSON.parse(await readFile(file, 'utf8'))) {
+    statuses.push(
+      await new Promise(resolve => {
+        const asked = request({ host, port, path, headers, timeout: ANSWER_MS_MAX }, answer => {
+          answer.resume();
+          answer.on('end', () => resolve(answer.statusCode));
+        });
+        asked.on('timeout', () => asked.destroy());
+        asked.on('error', () => resolve(0));
+        asked.end();
+      }),
+    );
+  }
+  console.log(JSON.stringify(statuses));
+}
+
 function say(address, port, text) {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port: Number(port), timeout: ANSWER_MS_MAX }, () => socket.write(text));
@@ -63,4 +83,4 @@ function say(address, port, text) {
   });
 }
 
-await { serve, get, say }[command](...args);
+await { serve, get, getall, say }[command](...args);

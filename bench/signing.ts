@@ -1,0 +1,88 @@
+// Signing requests: how many a second, and the CPU of one, with tokens checked by published keys; and how long the event loop was held meanwhile,
+// which is by how much a push may be late. The real service, authenticator and authority (RSA 2048, as a self-signed root is); only TLS is left out.
+
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Peer } from '../src/core/model/caller.ts';
+import { authenticate } from '../src/identity/authenticate/authenticator.ts';
+import { tokenKeys } from '../src/identity/authenticate/token-keys.ts';
+import { Authority } from '../src/identity/authority.ts';
+import { signingBundle } from '../src/identity/bundle.ts';
+import { CsrService } from '../src/identity/csr-service.ts';
+import { generateKeys, privateKeyPem } from '../src/identity/x509/keys.ts';
+import { pemOf } from '../src/identity/x509/pem.ts';
+import { makeRoot } from '../src/identity/x509/profile.ts';
+import { ISSUER, tokenMaker } from '../test/identity/tokens.ts';
+import { signingRequest } from '../test/unit/identity/signing-request.ts';
+import type { Figures } from './measure.ts';
+
+const REQUESTS = 2_000;
+/** Agents that wait for an answer at the same time. */
+const AT_ONCE = 200;
+const ACCOUNTS = 100;
+const DAY_MS = 86_400_000;
+
+export async function signingFigures(): Promise<Figures> {
+  const service = await serviceOf();
+  const tokens = tokenMaker();
+  const { create } = service(tokens.jwks);
+  const { pem: csr } = await signingRequest();
+  const peers = Array.from({ length: ACCOUNTS }, (_, i) => peerOf(tokens.token(`shop/sa-${i}`)));
+  const ask = async (i: number): Promise<void> => {
+    const request = { csr, validitySeconds: 0, impersonated: '', signer: '' };
+    const answer = await create(peers[i % ACCOUNTS]!, request);
+    if (!('certChain' in answer)) throw new Error(answer.message);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => ask(i)));
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const [startedAt, used] = [performance.now(), process.cpuUsage()];
+  let next = 0;
+  const agent = async (): Promise<void> => {
+    while (next < REQUESTS) await ask(next++);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, agent));
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const { user, system } = process.cpuUsage(used);
+  delay.disable();
+  const rounded = (value: number): number => Number(value.toPrecision(3));
+  return {
+    'signing: requests a second': { value: rounded(REQUESTS / seconds), unit: 'events/s', better: 'more' },
+    'signing: CPU of a request': { value: rounded((user + system) / 1_000 / REQUESTS), unit: 'ms', better: 'less' },
+    'signing: event loop held, 99 %': { value: rounded(delay.percentile(99) / 1e6), unit: 'ms', better: 'less' },
+  };
+}
+
+async function serviceOf() {
+  const { privateKey } = await generateKeys({ rsa: 2_048 });
+  const now = Date.now();
+  const { der } = await makeRoot({ key: privateKey, organization: 'cluster.local', now, ttlMs: 3_650 * DAY_MS });
+  const [certificate, key] = [pemOf('CERTIFICATE', der), privateKeyPem(privateKey)];
+  const bundle = signingBundle({ mode: 'self-signed', certificate, key, chain: '', roots: certificate }, now);
+  const authority = new Authority(bundle, { now: Date.now, defaultTtlMs: DAY_MS, maxTtlMs: 90 * DAY_MS });
+  return (jwks: string): { readonly create: CsrService['create'] } => {
+    const keys = { issuer: ISSUER, keys: JSON.parse(jwks) };
+    const authenticator = tokenKeys({
+      clusters: { own: 'Kubernetes', aliases: {} },
+      keysOf: () => keys,
+      audiences: ['istio-ca'],
+      accounts: { podOf: () => undefined, known: () => false },
+      trustDomain: () => 'cluster.local',
+      now: Date.now,
+    });
+    const service = new CsrService({
+      authenticate: peer => authenticate([authenticator], peer),
+      whyNotImpersonated: () => undefined,
+      sign: ({ csr, validitySeconds }, identities) => authority.sign(csr, identities, validitySeconds),
+      audit: () => undefined,
+      log: () => undefined,
+      ready: () => true,
+      count: () => undefined,
+    });
+    return { create: (peer, request) => service.create(peer, request) };
+  };
+}
+
+function peerOf(token: string): Peer {
+  const header = (name: string): readonly string[] => (name === 'authorization' ? [`Bearer ${token}`] : []);
+  return { address: '127.0.0.1', secure: true, header };
+}
