@@ -75,7 +75,10 @@ export class FakeConsul {
     const filtered = this.visible !== undefined;
     response.setHeader('x-consul-index', String(this.index));
     response.setHeader('content-type', 'application/json');
-    if (filtered) response.setHeader('x-consul-results-filtered-by-acls', 'true');
+    // As Consul does, the fake tells only those who send a token that something is hidden.
+    const hasToken = request.headers['x-consul-token'] !== undefined;
+    if (filtered && hasToken) response.setHeader('x-consul-results-filtered-by-acls', 'true');
+    if (filtered) response.setHeader('x-consul-default-acl-policy', 'deny');
     const names = [...this.services.keys()].filter(sees);
     if (url.pathname === '/v1/catalog/services') {
       response.end(JSON.stringify(Object.fromEntries(names.map(name => [name, []]))));

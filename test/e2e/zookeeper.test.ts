@@ -4,7 +4,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ZooKeeperSession } from '../../src/adapters/zookeeper/session.ts';
 import { ZooKeeperAdapter, type ZooKeeperBase } from '../../src/adapters/zookeeper/zookeeper-adapter.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -31,13 +31,17 @@ describe.runIf(program !== undefined)('a real ZooKeeper', () => {
   const adapters: ZooKeeperAdapter[] = [];
   beforeAll(async () => {
     zookeeper = await ZooKeeper.begin(program ?? '');
-    writer = await WritingClient.connect(zookeeper.port, 60_000);
+  });
+  // A session that only writes sends no pings, so each test has its own.
+  beforeEach(async () => {
+    writer = await WritingClient.connect(zookeeper.port);
     await writer.put('/dubbo');
     await writer.put('/services');
   });
   afterAll(() => zookeeper?.close());
   afterEach(async () => {
     for (const adapter of adapters.splice(0)) await adapter.stop();
+    writer.close();
   });
 
   const open = (...bases: readonly ZooKeeperBase[]): ZooKeeperAdapter => {
@@ -99,7 +103,7 @@ describe.runIf(program !== undefined)('a real ZooKeeper', () => {
     await until('the source is unreadable', () => adapter.status().unreadable.length > 0);
     expect(endpoints()).toEqual(['10.0.0.2']);
     await zookeeper.start();
-    writer = await WritingClient.connect(zookeeper.port, 60_000);
+    writer = await WritingClient.connect(zookeeper.port);
     await writer.put(provider('Hello', '10.0.0.3:20880'));
     await until('it is read again', () => endpoints().length === 2, 120_000);
     await until('nothing is unreadable', () => adapter.status().unreadable.length === 0);

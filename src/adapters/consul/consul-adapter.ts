@@ -35,6 +35,13 @@ export interface ConsulOptions {
   readonly log: AdapterLog;
 }
 
+const CATALOGUE = '/v1/catalog/services';
+
+interface ConsulAnswer extends JsonAnswer {
+  /** The question carried no token. */
+  readonly isAnonymous: boolean;
+}
+
 /** What one query watches. */
 interface Watch {
   readonly path: string;
@@ -87,7 +94,7 @@ export class ConsulAdapter implements Adapter {
       const { signal } = this.#stop;
       signal.addEventListener('abort', () => resolve());
       this.#run({
-        path: '/v1/catalog/services',
+        path: CATALOGUE,
         signal,
         take: body => {
           const names = namesIn(body);
@@ -162,12 +169,12 @@ export class ConsulAdapter implements Adapter {
       if (turn.waitMs > 0) await sleep(chance, turn.waitMs, signal);
       const answer = await this.#ask(path, index, signal).catch((error: unknown) => String((error as Error).message));
       if (signal.aborted) return;
-      const why = typeof answer === 'string' ? answer : whyNot(answer);
+      const why = typeof answer === 'string' ? answer : whyNot(answer, path);
       let trouble = why;
       if (typeof answer !== 'string' && why === undefined) {
         const { next, isCurrent } = heard(index, headerOf(answer, 'x-consul-index'));
         index = next;
-        if (isFiltered(answer)) {
+        if (isFiltered(answer, path)) {
           takeFiltered?.(answer.body);
           failed('the ACL token may not see all of it');
         } else if (isCurrent) trouble = take(answer.body);
@@ -181,7 +188,7 @@ export class ConsulAdapter implements Adapter {
     }
   }
 
-  async #ask(path: string, index: number, signal: AbortSignal): Promise<JsonAnswer> {
+  async #ask(path: string, index: number, signal: AbortSignal): Promise<ConsulAnswer> {
     const { url, datacenter, consulNamespace, partition, token, tls } = this.#options;
     const asked = new URL(path, url);
     const parameters = { dc: datacenter, ns: consulNamespace, partition };
@@ -198,20 +205,27 @@ export class ConsulAdapter implements Adapter {
       signal,
       tls,
     };
-    return index > 0 ? getJson(asked, request) : this.#turns.run(() => getJson(asked, request));
+    const answer = await (index > 0 ? getJson(asked, request) : this.#turns.run(() => getJson(asked, request)));
+    return { ...answer, isAnonymous: secret === '' };
   }
 }
 
 /** Why an answer cannot be used. */
-function whyNot(answer: JsonAnswer): string | undefined {
+function whyNot(answer: ConsulAnswer, path: string): string | undefined {
   if (answer.body === undefined) return `status ${answer.status}${answer.text === '' ? '' : `: ${answer.text.trim()}`}`;
   // A server that may not answer says that it knows no leader, too.
-  const isLeaderless = headerOf(answer, 'x-consul-knownleader') === 'false' && !isFiltered(answer);
+  const isLeaderless = headerOf(answer, 'x-consul-knownleader') === 'false' && !isFiltered(answer, path);
   return isLeaderless ? 'the servers have no leader' : undefined;
 }
 
-function isFiltered(answer: JsonAnswer): boolean {
-  return headerOf(answer, 'x-consul-results-filtered-by-acls') === 'true';
+/**
+ * Consul says whether a token hides something, but not to those who send none: where the default policy denies, their list
+ * of names is not complete and an empty list of instances is no answer.
+ */
+function isFiltered(answer: ConsulAnswer, path: string): boolean {
+  if (headerOf(answer, 'x-consul-results-filtered-by-acls') === 'true') return true;
+  if (!answer.isAnonymous || headerOf(answer, 'x-consul-default-acl-policy') !== 'deny') return false;
+  return path === CATALOGUE || (Array.isArray(answer.body) && answer.body.length === 0);
 }
 
 function headerOf({ headers }: JsonAnswer, name: string): string | undefined {

@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtModule, find, run } from '../kube/binaries.ts';
@@ -180,7 +181,7 @@ export class ZooKeeper extends Server {
       clientPortAddress: '127.0.0.1',
       dataDir: this.folder,
       'admin.enableServer': false,
-      '4lw.commands.whitelist': 'ruok,srvr',
+      '4lw.commands.whitelist': 'srvr',
     };
     const text = Object.entries(config).map(([key, value]) => `${key}=${value}\n`);
     const file = join(this.folder, 'zoo.cfg');
@@ -189,10 +190,10 @@ export class ZooKeeper extends Server {
   }
 
   protected async isUp(): Promise<boolean> {
-    const { connect } = await import('node:net');
     return new Promise(resolve => {
-      const socket = connect(this.port, '127.0.0.1', () => socket.write('ruok'));
-      socket.on('data', (chunk: Buffer) => resolve(chunk.toString() === 'imok'));
+      const socket = connect(this.port, '127.0.0.1', () => socket.write('srvr'));
+      socket.setTimeout(1_000, () => socket.destroy());
+      socket.on('data', (chunk: Buffer) => resolve(chunk.toString().includes('Mode:')));
       socket.on('error', () => resolve(false));
       socket.on('close', () => resolve(false));
     });
