@@ -9,6 +9,8 @@ export interface SidecarOptions {
   readonly name: string;
   /** Names of route configurations to ask for. */
   readonly routes: readonly string[];
+  /** Id of its cluster. */
+  readonly cluster?: string;
 }
 
 const TYPES = [CDS, EDS, LDS, RDS];
@@ -26,10 +28,10 @@ export class SidecarClient {
 
   constructor(options: SidecarOptions) {
     this.#client = new AdsClient(options.port, 'delta');
-    const { namespace, name } = options;
+    const { namespace, name, cluster = 'Kubernetes' } = options;
     const node = {
       id: `sidecar~10.1.1.1~${name}.${namespace}~${namespace}.svc.cluster.local`,
-      metadata: { fields: { NAMESPACE: { stringValue: namespace }, CLUSTER_ID: { stringValue: 'Kubernetes' } } },
+      metadata: { fields: { NAMESPACE: { stringValue: namespace }, CLUSTER_ID: { stringValue: cluster } } },
     };
     this.#client.send({ node, typeUrl: CDS });
     this.#client.send({ typeUrl: LDS });

@@ -1,0 +1,245 @@
+// Two real API servers and one mesh: each cluster with a control plane of its own (multi-primary), one control plane
+// for both (primary-remote), and one that runs in neither (external). One server dies and comes back, one credential
+// is rotated: no endpoint is lost on the way, and proxies are sent nothing.
+
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/base/json.ts';
+import { CDS, EDS } from '../../src/xds/session/types.ts';
+import { kubeOrSkip } from './kube/binaries.ts';
+import type { KubeClient } from './kube/client.ts';
+import { Cluster } from './kube/cluster.ts';
+import { namespace, SYSTEM, service, slice } from './kube/mesh.ts';
+import { Plane } from './kube/plane.ts';
+import { SidecarClient } from './kube/sidecar-client.ts';
+import { until } from './kube/until.ts';
+
+const binaries = await kubeOrSkip();
+/** The debounce is a tenth of a second. */
+const QUIET_MS = 3_000;
+const quiet = (): Promise<void> => new Promise(resolve => setTimeout(resolve, QUIET_MS));
+const WEB = 'outbound|80||web.shop.svc.cluster.local';
+const ACCOUNT = { namespace: SYSTEM, name: 'istio-reader' };
+
+interface Side {
+  readonly id: string;
+  readonly cluster: Cluster;
+  readonly admin: KubeClient;
+}
+
+async function side(id: string): Promise<Side> {
+  const cluster = await Cluster.start(binaries!);
+  const admin = cluster.client();
+  await admin.putAll([namespace(SYSTEM), namespace('shop')]);
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: ACCOUNT };
+  const role = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'istio-reader' },
+    rules: [
+      {
+        apiGroups: [
+          '',
+          'discovery.k8s.io',
+          'networking.k8s.io',
+          'apiextensions.k8s.io',
+          'admissionregistration.k8s.io',
+        ],
+        resources: ['*'],
+        verbs: ['get', 'list', 'watch'],
+      },
+      { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+    ],
+  };
+  const binding = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'istio-reader' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'istio-reader' },
+    subjects: [{ kind: 'ServiceAccount', ...ACCOUNT }],
+  };
+  for (const object of [account, role, binding]) await admin.put(object as JsonObject);
+  return { id, cluster, admin };
+}
+
+async function readerToken({ admin }: Side): Promise<string> {
+  const path = `/api/v1/namespaces/${SYSTEM}/serviceaccounts/${ACCOUNT.name}/token`;
+  const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3_600 } };
+  return String(((await admin.post(path, asked)).status as JsonObject).token);
+}
+
+/** As `istioctl create-remote-secret` writes it. */
+async function remoteSecret(of: Side, token: string): Promise<JsonObject> {
+  const kubeconfig = await readFile(await of.cluster.kubeconfig(of.id, token), 'utf8');
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: `istio-remote-secret-${of.id}`,
+      namespace: SYSTEM,
+      labels: { 'istio/multiCluster': 'true' },
+      annotations: { 'networking.istio.io/cluster': of.id },
+    },
+    stringData: { [of.id]: kubeconfig },
+  };
+}
+
+describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
+  let folder: string;
+  let east: Side;
+  let west: Side;
+  let plane: Plane;
+  let other: Plane;
+  let token: string;
+  const proxies: SidecarClient[] = [];
+  const proxyOf = (of: Plane, cluster: string): SidecarClient => {
+    const proxy = new SidecarClient({
+      port: of.grpc,
+      namespace: 'shop',
+      name: `web-${cluster}`,
+      routes: ['80'],
+      cluster,
+    });
+    proxies.push(proxy);
+    return proxy;
+  };
+  const serve = async ({ id, cluster }: Side, name: string, env: NodeJS.ProcessEnv = {}): Promise<Plane> => {
+    const kubeconfig = await cluster.kubeconfig(`admin-${name}`);
+    const flags = [
+      '--kubeconfig',
+      kubeconfig,
+      '--clusterID',
+      id,
+      '--journal',
+      join(folder, `${name}.db`),
+      '--read-only',
+    ];
+    return Plane.serve(flags, env);
+  };
+  const clusterz = async (of: Plane): Promise<unknown> => JSON.parse((await of.page('/debug/clusterz')).text);
+  const sees = (proxy: SidecarClient, ...addresses: readonly string[]): Promise<void> =>
+    until(addresses.join(), () => addresses.every(address => proxy.has(EDS, address)));
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'periplus-clusters-'));
+    [east, west] = [await side('east'), await side('west')];
+    await east.admin.putAll([service('shop', 'web'), slice('shop', 'web', '172.16.1.1')]);
+    await west.admin.putAll([service('shop', 'web'), slice('shop', 'web', '172.16.2.1')]);
+    await west.admin.putAll([service('shop', 'only-west'), slice('shop', 'only-west', '172.16.2.9')]);
+    token = await readerToken(west);
+    await east.admin.put(await remoteSecret(west, token));
+    plane = await serve(east, 'east');
+    await plane.ready();
+  }, 600_000);
+
+  afterAll(async () => {
+    for (const proxy of proxies) proxy.close();
+    if (process.env.PERIPLUS_SHOW_LOG !== undefined) process.stderr.write(plane?.log ?? '');
+    for (const one of [plane, other]) await one?.end('SIGKILL');
+    for (const one of [east, west]) {
+      one?.admin.close();
+      await one?.cluster.stop();
+    }
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  it('is ready with both clusters, and says so', async () => {
+    expect(await clusterz(plane)).toEqual([
+      { id: 'east', secretName: '', syncStatus: 'synced' },
+      { id: 'west', secretName: `${SYSTEM}/istio-remote-secret-west`, syncStatus: 'synced' },
+    ]);
+    expect((await plane.page('/metrics')).text).toContain(
+      'istiod_remote_cluster_sync_status{cluster="west",cluster_type="remote",status="synced"} 1',
+    );
+  });
+
+  it('gives proxies of both clusters the endpoints of both (primary-remote)', async () => {
+    for (const cluster of ['east', 'west']) {
+      const proxy = proxyOf(plane, cluster);
+      await sees(proxy, '172.16.1.1', '172.16.2.1', '172.16.2.9');
+      expect(proxy.names(CDS)).toContain(WEB);
+    }
+  });
+
+  it('gives them the same from a control plane of the other cluster (multi-primary)', async () => {
+    await west.admin.put(await remoteSecret(east, await readerToken(east)));
+    other = await serve(west, 'west');
+    await other.ready();
+    await sees(proxyOf(other, 'west'), '172.16.1.1', '172.16.2.1', '172.16.2.9');
+  });
+
+  it('gives them the same from a control plane outside of both (external)', async () => {
+    const external = await serve(east, 'external', { EXTERNAL_ISTIOD: 'true' });
+    await external.ready();
+    await sees(proxyOf(external, 'west'), '172.16.1.1', '172.16.2.1', '172.16.2.9');
+    await external.end('SIGKILL');
+  });
+
+  it('follows changes of endpoints in the remote cluster', async () => {
+    const [proxy] = proxies;
+    await west.admin.put(slice('shop', 'web', '172.16.2.1', '172.16.2.2'));
+    await sees(proxy!, '172.16.2.2');
+  });
+
+  it('keeps the last known endpoints of a server that dies, and sends nothing', async () => {
+    const [proxy] = proxies;
+    await quiet();
+    const { responses } = proxy!;
+    await west.cluster.killApiserver();
+    await quiet();
+    expect(proxy!.has(EDS, '172.16.2.2')).toBe(true);
+    await west.cluster.startApiserver();
+    await west.admin.put(slice('shop', 'only-west', '172.16.2.9', '172.16.2.10'));
+    await sees(proxy!, '172.16.2.10');
+    expect(proxy!.responses).toBe(responses + 1);
+    expect(proxy!.has(EDS, '172.16.2.1')).toBe(true);
+  });
+
+  it('loses no endpoint and sends nothing while a credential is rotated', async () => {
+    const [proxy] = proxies;
+    await quiet();
+    const { responses } = proxy!;
+    await east.admin.put(await remoteSecret(west, await readerToken(west)));
+    await until('the new credential', () => plane.log.split('cluster west: Kubernetes at').length > 2);
+    await quiet();
+    expect(proxy!.responses).toBe(responses);
+    await west.admin.put(slice('shop', 'web', '172.16.2.1', '172.16.2.2', '172.16.2.3'));
+    await sees(proxy!, '172.16.2.3');
+  });
+
+  it('keeps a cluster whose new credential is refused', async () => {
+    await east.admin.put(await remoteSecret(west, 'nonsense'));
+    await until('the trouble', async () =>
+      (await plane.page('/debug/sourcesz')).text.includes('has not been used yet'),
+    );
+    await west.admin.put(slice('shop', 'web', '172.16.2.4'));
+    await sees(proxies[0]!, '172.16.2.4');
+  });
+
+  it('says no credential in its log, its pages or its journal', async () => {
+    const pages = await Promise.all(
+      ['/debug/sourcesz', '/debug/clusterz', '/debug/configz', '/metrics'].map(
+        async page => (await plane.page(page)).text,
+      ),
+    );
+    const journal = await readFile(join(folder, 'east.db'));
+    const beside = await readFile(join(folder, 'east.db-wal')).catch(() => Buffer.alloc(0));
+    for (const text of [plane.log, ...pages]) expect(text).not.toContain(token);
+    for (const bytes of [journal, beside]) expect(bytes.includes(token)).toBe(false);
+  });
+
+  it('serves what it knew after a restart without the remote server, and drops a cluster whose Secret went', async () => {
+    await plane.end('SIGKILL');
+    await west.cluster.killApiserver();
+    plane = await serve(east, 'east');
+    await plane.ready();
+    const proxy = proxyOf(plane, 'east');
+    await sees(proxy, '172.16.1.1', '172.16.2.4');
+    await east.admin.remove(await remoteSecret(west, 'nonsense'));
+    await until('the cluster is gone', () => !proxy.has(EDS, '172.16.2.4'));
+    expect(proxy.has(EDS, '172.16.1.1')).toBe(true);
+    expect(await clusterz(plane)).toEqual([{ id: 'east', secretName: '', syncStatus: 'synced' }]);
+  });
+});
