@@ -11,12 +11,14 @@ import { FileAdapter } from '../adapters/file/file-adapter.ts';
 import { rangesOf } from '../adapters/jwks/blocked-addresses.ts';
 import { type Fetch, httpFetch } from '../adapters/jwks/fetch.ts';
 import { JwksAdapter } from '../adapters/jwks/jwks-adapter.ts';
+import type { Chance } from '../adapters/kit/clock.ts';
 import { connectKube } from '../adapters/kube/kube-adapter.ts';
 import type { Resource } from '../adapters/kube/resource.ts';
 import type { ClusterConfigStore } from '../adapters/kube/write/cluster-config-store.ts';
 import { ClusterStore } from '../adapters/kube/write/cluster-store.ts';
 import { ClusterWriter } from '../adapters/kube/write/cluster-writer.ts';
 import { LiveObjects } from '../adapters/kube/write/live-objects.ts';
+import { KubeconfigFiles } from '../adapters/kubeconfigs/kubeconfig-files.ts';
 import { allWishes, allWishFeatures } from '../admission/wishes/table.ts';
 import { featureOf } from '../core/mesh/features.ts';
 import type { Settings } from '../core/mesh/settings.ts';
@@ -99,9 +101,10 @@ export async function openAdapters(
   });
   const names = new DnsAdapter({ cluster, resolve, after: clock.after, now: () => clock.now(), log });
   const keySets = openKeySets(options, clock, log);
-  if (kube === undefined) return [files, ...adapters, names, keySets];
+  const further = [...adapters, ...openKubeconfigs(settings, clock, log)];
+  if (kube === undefined) return [files, ...further, names, keySets];
   const { kubeconfig, context, qps, burst } = kube;
-  const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
+  const chance = chanceOf(clock);
   const userAgent = `periplus/${version}`;
   const live =
     options.writes === undefined
@@ -128,7 +131,7 @@ export async function openAdapters(
     status: () => adapter.status(),
     stop,
   };
-  if (live === undefined || options.writes === undefined) return [files, server, ...adapters, names, keySets];
+  if (live === undefined || options.writes === undefined) return [files, server, ...further, names, keySets];
   const resource = (kind: KindName): Resource | undefined => adapter.resource(kind);
   options.onCluster?.(new ClusterStore({ cluster, api: connected.connection(), resource }));
   const writer = new ClusterWriter({
@@ -143,7 +146,19 @@ export async function openAdapters(
     table: allWishes,
     ...options.writes,
   });
-  return [files, server, ...adapters, names, keySets, writer];
+  return [files, server, ...further, names, keySets, writer];
+}
+
+/** Kubeconfigs of remote clusters in files. */
+function openKubeconfigs(settings: Settings, clock: Clock, log: Log): readonly Adapter[] {
+  const folder = featureOf(settings, 'PILOT_MULTICLUSTER_KUBECONFIG_PATH');
+  if (folder === '') return [];
+  const { clusterId: cluster, systemNamespace } = settings;
+  return [new KubeconfigFiles({ folder, cluster, systemNamespace, chance: chanceOf(clock), log })];
+}
+
+function chanceOf(clock: Clock): Chance {
+  return { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
 }
 
 /** The chart of Istio mounts the ConfigMap `pilot-jwks-extra-cacerts` here. */

@@ -56,6 +56,21 @@ export function readKubeconfig(text: string): Result<Kubeconfig> {
   return right(rebuilt(lists.right));
 }
 
+/**
+ * The cluster that a kubeconfig is of: that of the current context, else the first by name; undefined: it names none.
+ * Source: Istio pkg/kube/multicluster/kubeconfig_files.go.
+ */
+export function clusterIdIn(text: string): string | undefined {
+  const parsed = readYaml(text);
+  if (isLeft(parsed) || !isObject(parsed.right)) return undefined;
+  const { 'current-context': current } = parsed.right;
+  const contexts = named(parsed.right, 'contexts', 'context');
+  const of = isLeft(contexts) ? undefined : textOf(contexts.right.get(textOf(current))?.cluster);
+  if (of) return of;
+  const clusters = named(parsed.right, 'clusters', 'cluster');
+  return isLeft(clusters) ? undefined : [...clusters.right.keys()].sort()[0];
+}
+
 type Named = ReadonlyMap<string, JsonObject>;
 
 interface Lists {
