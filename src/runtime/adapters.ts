@@ -89,7 +89,7 @@ export async function openAdapters(
   } = options;
   const cluster = settings.clusterId;
   const registries = options.registries === undefined ? [] : openRegistries(options.registries, clock, log);
-  const adapters = [...registries, ...further];
+  const adapters = [...registries, ...further, ...openKubeconfigs(settings, clock, log)];
   const files = new FileAdapter({
     configDir,
     meshConfig,
@@ -101,8 +101,7 @@ export async function openAdapters(
   });
   const names = new DnsAdapter({ cluster, resolve, after: clock.after, now: () => clock.now(), log });
   const keySets = openKeySets(options, clock, log);
-  const further = [...adapters, ...openKubeconfigs(settings, clock, log)];
-  if (kube === undefined) return [files, ...further, names, keySets];
+  if (kube === undefined) return [files, ...adapters, names, keySets];
   const { kubeconfig, context, qps, burst } = kube;
   const chance = chanceOf(clock);
   const userAgent = `periplus/${version}`;
@@ -131,7 +130,7 @@ export async function openAdapters(
     status: () => adapter.status(),
     stop,
   };
-  if (live === undefined || options.writes === undefined) return [files, server, ...further, names, keySets];
+  if (live === undefined || options.writes === undefined) return [files, server, ...adapters, names, keySets];
   const resource = (kind: KindName): Resource | undefined => adapter.resource(kind);
   options.onCluster?.(new ClusterStore({ cluster, api: connected.connection(), resource }));
   const writer = new ClusterWriter({
@@ -146,7 +145,7 @@ export async function openAdapters(
     table: allWishes,
     ...options.writes,
   });
-  return [files, server, ...further, names, keySets, writer];
+  return [files, server, ...adapters, names, keySets, writer];
 }
 
 /** Kubeconfigs of remote clusters in files. */
