@@ -48,6 +48,8 @@ describe('an Istio object pushes:', () => {
 describe('each kind pushes its own keys:', () => {
   const ruled = { selector: { matchLabels: { app: 'a' } } };
   const wasm = of('WasmPlugin', { url: 'file:///a.wasm' }, { resourceVersion: '1' });
+  const module = of('TrafficExtension', { wasm: { url: 'file:///a.wasm' } }, { resourceVersion: '1' });
+  const script = of('TrafficExtension', { lua: { inlineCode: 'x' } }, { resourceVersion: '1' });
   rows([
     ['Gateway', [], says(of('Gateway', GATEWAY)), 'full config Gateway/default/a'],
     ['Sidecar', [], says(sidecar('a', { egress: [{ hosts: ['./*'] }] })), 'full config Sidecar/default/a'],
@@ -80,6 +82,13 @@ describe('each kind pushes its own keys:', () => {
       says(withMeta(wasm, { resourceVersion: '2' })),
       'full config TrafficExtension/default/a~istio-translated-wasmplugin',
     ],
+    [
+      'TrafficExtension with a module: on every write',
+      [module],
+      says(withMeta(module, { resourceVersion: '2' })),
+      'full config TrafficExtension/default/a',
+    ],
+    ['TrafficExtension with code: not on every write', [script], says(withMeta(script, { resourceVersion: '2' })), '-'],
     ['WorkloadGroup: nothing', [], says(of('WorkloadGroup', { template: {} })), '-'],
   ]);
   const others = kindNames.filter(kind => !definitions[kind].group.endsWith('istio.io') && definitions[kind].notYet);
