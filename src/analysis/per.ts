@@ -24,4 +24,5 @@ export const patchedResourceRefused = message(
   (reason: string) => reason,
 );
 export const weakPolicy = message('PER0007', 'WeakPolicy', 'Warning', (reason: string) => reason);
+export const settingWithoutEffect = message('PER0013', 'SettingWithoutEffect', 'Warning', (reason: string) => reason);
 export const routeNotAttached = message('PER0012', 'RouteNotAttached', 'Warning', (reason: string) => reason);

@@ -133,6 +133,8 @@ function wordingOf({ code, object, message }: Finding): Wording {
       return per.policyNotEnforceable(message);
     case 'weak-policy':
       return per.weakPolicy(message);
+    case 'no-effect':
+      return per.settingWithoutEffect(message);
     case 'patch-weak':
       return per.patchWithoutEffect(message);
     case 'patch-idle':

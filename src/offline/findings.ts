@@ -11,6 +11,7 @@ import { Tracker } from '../core/query/tracker.ts';
 import { labelsOf } from '../core/registry/proxy-workload.ts';
 import { policyFindings } from '../core/select/policy/policy-findings.ts';
 import { type DanglingReference, danglingReferences } from '../core/select/scope/references.ts';
+import { telemetryFindings } from '../core/select/telemetry/telemetry-findings.ts';
 import type { State } from '../core/state.ts';
 import { routeFindings } from '../core/wishes/gateway-api/findings.ts';
 import { patchVerdicts } from './patch-verdicts.ts';
@@ -26,7 +27,8 @@ export interface Finding {
    * foreign: a kind of another project; not-yet: a kind without effect so far; nothing-there: a dangling reference;
    * no-workload: a selector without workloads; not-enforceable: a policy that refuses because it cannot be enforced;
    * not-attached: a route that a parent does not take, or with a backend that cannot be used;
-   * weak-policy: a policy that protects less than it seems to; patch-*: an entry of an EnvoyFilter that has no effect or
+   * weak-policy: a policy that protects less than it seems to; no-effect: a setting of Telemetry or of a Wasm module
+   * that does nothing, or an object that another one hides; patch-*: an entry of an EnvoyFilter that has no effect or
    * not the one it seems to have (weak), matches nothing that a connected proxy holds (idle), cannot be applied where
    * it matches (left-out), or makes what Envoy refuses (refused).
    */
@@ -39,6 +41,7 @@ export interface Finding {
     | 'not-enforceable'
     | 'not-attached'
     | 'weak-policy'
+    | 'no-effect'
     | 'patch-weak'
     | 'patch-idle'
     | 'patch-left-out'
@@ -61,6 +64,7 @@ export function findingsOf(state: State): readonly Finding[] {
     ...ofRecords(state),
     ...ofReferences(state),
     ...ofPolicies(state),
+    ...ofTelemetry(state),
     ...ofPatches(state),
     ...ofRoutes(state),
   ];
@@ -143,6 +147,20 @@ function* ofPolicies(state: State): IterableIterator<Finding> {
     yield {
       severity: refuses ? 'error' : 'warning',
       code: refuses ? 'not-enforceable' : 'weak-policy',
+      object: shown(kind, key),
+      source: record?.source ?? '',
+      ...at(record?.origin, path),
+      message: `${path}: ${message}`,
+    };
+  }
+}
+
+function* ofTelemetry(state: State): IterableIterator<Finding> {
+  for (const { kind, key, path, message } of new Tracker().get(state, undefined, telemetryFindings, '')) {
+    const record = inForce(state, kind, key);
+    yield {
+      severity: 'warning',
+      code: 'no-effect',
       object: shown(kind, key),
       source: record?.source ?? '',
       ...at(record?.origin, path),

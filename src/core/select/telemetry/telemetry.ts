@@ -6,7 +6,7 @@
 
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { byAge } from '../../model/object.ts';
-import type { ProxyReader, Query } from '../../query/reader.ts';
+import type { ProxyReader, Query, Reader } from '../../query/reader.ts';
 import type { Telemetry } from '../../schema/istio-types.gen.ts';
 import { isAttached, targetsOf } from '../policy/attachment.ts';
 import { reportsAs, type TrafficClass } from './traffic-class.ts';
@@ -60,7 +60,7 @@ export function providerNames(entry: ProviderEntry): readonly string[] {
 }
 
 /** The definition of an extension provider in MeshConfig; its name is found without regard to case. */
-export function extensionProvider(reader: ProxyReader, name: string): JsonObject | undefined {
+export function extensionProvider(reader: Reader, name: string): JsonObject | undefined {
   const all = reader.mesh('extensionProviders');
   if (!Array.isArray(all)) return undefined;
   const wanted = name.toLowerCase();
