@@ -47,6 +47,7 @@ import { type Started, sinkOf, startWorld } from './start.ts';
 import { StartFault } from './start-fault.ts';
 import { runInSlices, SWEEP_MS, Sweeper } from './sweeper.ts';
 import { WarmUp, warmUpEnabled } from './warm-up.ts';
+import { webhookAdapters } from './webhook-port.ts';
 import type { World } from './world.ts';
 
 /**
@@ -104,7 +105,9 @@ async function start(
   const prepared = await prepareIdentity(options, clock, log);
   closers.push(async () => prepared?.close());
   const found = await openAdapters({ ...options, onJwksFetched, onCluster }, clock, log, VERSION);
-  const adapters = [...found, ...(prepared?.adapters ?? [])];
+  const webhooks = await webhookAdapters(options, clock, log);
+  closers.push(async () => webhooks.close());
+  const adapters = [...found, ...webhooks.adapters, ...(prepared?.adapters ?? [])];
   const { journal, world, snapshot, asOf, connected } = await openWorld(options, clock, log);
   closers.push(() => journal.close());
   const crowded = (): boolean => xds.isCrowded;

@@ -30,6 +30,7 @@ const NOT_WATCHED: readonly KindName[] = [
   'Leadership',
   'Lease',
   'ResolvedName',
+  'WebhookProof',
   'WriteRefusal',
   'SecretAccess',
   'SpiffeBundle',

@@ -1,13 +1,15 @@
 // The roots that the API server verifies the webhooks with: in every webhook configuration of this revision, in the
-// entries that call this control plane. Nothing else of those objects is owned; they are installed by a chart.
+// entries that call this control plane. Validation fails closed once it is proved to be reached (self-test.ts). Nothing
+// else of those objects is owned; they are installed by a chart.
 //
-// By server-side apply of the one field. If the object was deleted meanwhile, the API server refuses it as incomplete, so
+// By server-side apply of these fields. If the object was deleted meanwhile, the API server refuses it as incomplete, so
 // that nothing is created.
 // Source: Istio pkg/webhooks/webhookpatch.go, pkg/webhooks/validation/controller/controller.go.
 
 import { base64OfText } from '../../core/base/base64.ts';
 import type { Obj } from '../../core/model/object.ts';
 import type { Query, Reader } from '../../core/query/reader.ts';
+import type { State } from '../../core/state.ts';
 import { publishedRoots } from '../../core/wishes/published-roots.ts';
 import type { WishFeature } from '../../core/wishes/table.ts';
 import { MANAGER, type Wish } from '../../core/wishes/wish.ts';
@@ -22,7 +24,8 @@ const query: Query<'', readonly Wish[]> = {
     const roots = publishedRoots(reader);
     if (roots === undefined) return [];
     const caBundle = base64OfText(roots.pem);
-    return KINDS.flatMap(kind => configurationsOf(reader, kind).flatMap(found => wishFor(found, caBundle)));
+    const isProved = reader.object('WebhookProof', `${reader.setting('clusterId')}/${VALIDATION_PROOF}`) !== undefined;
+    return KINDS.flatMap(kind => configurationsOf(reader, kind).flatMap(found => wishFor(found, caBundle, isProved)));
   },
 };
 
@@ -30,6 +33,19 @@ export const caBundles: WishFeature = {
   query,
   observes: KINDS.map(kind => ({ kind, parts: ['webhooks'] })),
 };
+
+/** The name of the WebhookProof of the validating webhook. */
+export const VALIDATION_PROOF = 'validation';
+
+/** A validating webhook of this revision has its roots, and fails open. */
+export function waitsForProof({ objects, settings }: Pick<State, 'objects' | 'settings'>): boolean {
+  const all = [...objects.ValidatingWebhookConfiguration.values()] as readonly Configuration[];
+  return all.some(
+    ({ labels, spec }) =>
+      labels[REVISION_LABEL] === settings.revision &&
+      spec.webhooks.some(({ caBundle, failurePolicy }) => caBundle !== '' && failurePolicy === 'Ignore'),
+  );
+}
 
 type Configuration = Obj<(typeof KINDS)[number]>;
 
@@ -40,11 +56,12 @@ function configurationsOf(reader: Reader, kind: (typeof KINDS)[number]): readonl
   return all.filter(({ labels }) => labels[REVISION_LABEL] !== undefined && labels[REVISION_LABEL] === revision);
 }
 
-function wishFor({ kind, cluster, name, spec }: Configuration, caBundle: string): readonly Wish[] {
+function wishFor({ kind, cluster, name, spec }: Configuration, caBundle: string, isProved: boolean): readonly Wish[] {
   const ours = spec.webhooks.filter(
     webhook => kind === 'ValidatingWebhookConfiguration' || webhook.name.endsWith(INJECTOR),
   );
   if (ours.length === 0) return [];
+  const closed = kind === 'ValidatingWebhookConfiguration' && isProved ? { failurePolicy: 'Fail' } : {};
   return [
     {
       cluster,
@@ -54,7 +71,7 @@ function wishFor({ kind, cluster, name, spec }: Configuration, caBundle: string)
       subresource: '',
       manager: MANAGER,
       fields: {
-        webhooks: ours.map(webhook => ({ name: webhook.name, clientConfig: { caBundle } })),
+        webhooks: ours.map(webhook => ({ name: webhook.name, clientConfig: { caBundle }, ...closed })),
       },
       verb: 'apply',
       gate: undefined,

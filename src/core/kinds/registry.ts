@@ -57,7 +57,7 @@ import { serviceExport, serviceImport } from './mcs/multi-cluster-services.ts';
 import { secretAccess, spiffeBundle, tokenIssuer, trustAnchors, workloadCertificate } from './periplus/identity.ts';
 import { jwksDocument } from './periplus/jwks-document.ts';
 import { resolvedName } from './periplus/resolved-name.ts';
-import { leadership, writeRefusal } from './periplus/writes.ts';
+import { leadership, webhookProof, writeRefusal } from './periplus/writes.ts';
 
 export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   AuthorizationPolicy: authorizationPolicy,
@@ -114,6 +114,7 @@ export const definitions: { readonly [K in KindName]: KindDefinition<K> } = {
   JwksDocument: jwksDocument,
   Leadership: leadership,
   ResolvedName: resolvedName,
+  WebhookProof: webhookProof,
   WriteRefusal: writeRefusal,
   SecretAccess: secretAccess,
   SpiffeBundle: spiffeBundle,

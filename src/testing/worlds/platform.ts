@@ -127,6 +127,9 @@ const leadership: Shape = clusterWide(
     { name: fc.constant('istio-namespace-controller-election') },
   ),
 );
+const webhookProof: Shape = clusterWide(
+  object('periplus.internal/v1', 'WebhookProof', all({}), { name: fc.constant('validation') }),
+);
 const writeRefusal: Shape = clusterWide(
   object(
     'periplus.internal/v1',
@@ -142,6 +145,7 @@ const writeRefusal: Shape = clusterWide(
 
 export const platformObject: Shape = fc.oneof(
   { weight: 1, arbitrary: leadership },
+  { weight: 1, arbitrary: webhookProof },
   { weight: 1, arbitrary: writeRefusal },
   { weight: 1, arbitrary: trustAnchors },
   { weight: 1, arbitrary: tokenIssuer },

@@ -3,6 +3,7 @@
 //
 //     Leadership    this process holds an election: the object is there as long     name: that of the lock
 //     WriteRefusal  the API server refused a wish: as long as the wish is refused   name: digest of the wish's key
+//     WebhookProof  the API server has asked our validating webhook, and heard it   name: that of the webhook
 
 import { kubernetesKind } from '../kubernetes/kubernetes-kind.ts';
 
@@ -21,9 +22,12 @@ export interface WriteRefusalData {
   readonly reason: string;
 }
 
+export type WebhookProofData = Readonly<Record<string, never>>;
+
 declare module '../../model/kind.ts' {
   interface KindTypes {
     readonly Leadership: { readonly spec: LeadershipData; readonly push: 'none' };
+    readonly WebhookProof: { readonly spec: WebhookProofData; readonly push: 'none' };
     readonly WriteRefusal: { readonly spec: WriteRefusalData; readonly push: 'none' };
   }
 }
@@ -50,4 +54,11 @@ export const writeRefusal = kubernetesKind<'WriteRefusal', { readonly spec?: Par
     ],
   },
   flatten: ({ spec }) => ({ target: '', status: 0, reason: '', ...spec }),
+});
+
+export const webhookProof = kubernetesKind<'WebhookProof', object>({
+  ...common,
+  kind: 'WebhookProof',
+  messages: { Object: [] },
+  flatten: () => ({}),
 });

@@ -62,6 +62,7 @@ const VERSIONS: readonly (readonly [string, string])[] = [
   ['periplus.internal/v1', 'ResolvedName'],
   ['periplus.internal/v1', 'JwksDocument'],
   ['periplus.internal/v1', 'Leadership'],
+  ['periplus.internal/v1', 'WebhookProof'],
   ['periplus.internal/v1', 'WriteRefusal'],
   ...['SecretAccess', 'SpiffeBundle', 'TokenIssuer', 'TrustAnchors', 'WorkloadCertificate'].map(
     kind => ['periplus.internal/v1', kind] as const,
