@@ -10,6 +10,7 @@ export const caseNames = [
   'auto',
   'virtualservice',
   'telemetry-api',
+  'envoy-filters',
   'serviceentry-workloadentry',
   'gateways',
   'gateways-shared',
@@ -27,6 +28,7 @@ const ADDRESS = '10.9.9.9';
 const LABEL = { 'example.com/gateway': 'yes' };
 const MESH = 'MESH_INTERNAL';
 const SERVICES = 100;
+const FILTERS = 50;
 const GATEWAYS = 1_000;
 const WORKLOADS = 1_000;
 
@@ -42,6 +44,7 @@ const cases: Readonly<Record<CaseName, () => readonly JsonObject[]>> = {
   auto: () => [own([auto]), ...many(SERVICES, i => internal(i, [auto]))],
   virtualservice: () => [own([http]), ...many(SERVICES, i => [external(i, [http]), rewriting(i)]).flat()],
   'telemetry-api': () => [telemetry(), own(four), ...many(SERVICES, i => external(i, four))],
+  'envoy-filters': () => [own([http]), ...many(SERVICES, i => internal(i, [http])), ...many(FILTERS, patches)],
   'serviceentry-workloadentry': () => [
     own(four),
     ...many(SERVICES, i => entry(`svc-${i}`, host(i), four, { location: MESH, workloadSelector: { labels: app(i) } })),
@@ -58,6 +61,36 @@ const cases: Readonly<Record<CaseName, () => readonly JsonObject[]>> = {
 export function istiodCase(name: CaseName): IstiodCase {
   const facts: Unrecorded[] = cases[name]().map(object => ({ source: SOURCE, kind: 'Add', object }));
   return { facts: [...facts, proxy(name.startsWith('gateways'))], connection: CONNECTION };
+}
+
+/** Each patches something of everything: a filter of all listeners, one service's cluster and one virtual host. */
+function patches(i: number): JsonObject {
+  const hcm = 'envoy.filters.network.http_connection_manager';
+  const router = 'envoy.filters.http.router';
+  const lua = {
+    '@type': 'type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua',
+    default_source_code: { inline_string: `-- ${i}` },
+  };
+  const context = 'SIDECAR_OUTBOUND';
+  const configPatches = [
+    {
+      applyTo: 'HTTP_FILTER',
+      match: { context, listener: { filterChain: { filter: { name: hcm, subFilter: { name: router } } } } },
+      patch: { operation: 'INSERT_BEFORE', value: { name: `lua-${i}`, typed_config: lua } },
+    },
+    {
+      applyTo: 'CLUSTER',
+      match: { context, cluster: { service: host(i) } },
+      patch: { operation: 'MERGE', value: { circuit_breakers: { thresholds: [{ max_connections: i }] } } },
+    },
+    {
+      applyTo: 'VIRTUAL_HOST',
+      match: { context, routeConfiguration: { vhost: { domainName: host(i) } } },
+      patch: { operation: 'MERGE', value: { request_headers_to_remove: [`x-${i}`] } },
+    },
+  ];
+  const made = istio('EnvoyFilter', `patches-${i}`, { configPatches }, 'istio-system');
+  return { ...made, apiVersion: 'networking.istio.io/v1alpha3' };
 }
 
 /** In a namespace of its own, seen by nobody else: nothing that the proxy has follows from it. */

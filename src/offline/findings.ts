@@ -3,7 +3,7 @@
 
 import { selects } from '../core/base/labels.ts';
 import { type Origin, showProblem } from '../core/base/problem.ts';
-import { STAND_IN } from '../core/fold/apply-object.ts';
+import { standInText } from '../core/fold/apply-object.ts';
 import type { KindDefinition } from '../core/kinds/definition.ts';
 import { definitions } from '../core/kinds/registry.ts';
 import { compareText, type ObjectRecord } from '../core/model/object.ts';
@@ -115,7 +115,8 @@ function* ofRecords(state: State): IterableIterator<Finding> {
     for (const problem of refused?.problems ?? []) {
       yield { ...refusal, object, source, ...at(refused?.origin, problem.path), message: showProblem(problem) };
     }
-    if (standIn !== undefined) yield { ...refusal, object, source, ...from(refused?.origin), message: STAND_IN };
+    if (standIn !== undefined)
+      yield { ...refusal, object, source, ...from(refused?.origin), message: standInText(definitions[kind]) };
     const { notYet, objectKind = kind }: KindDefinition = definitions[kind];
     if (notYet === undefined || accepted === undefined || state.objects[kind].get(key) !== accepted) continue;
     const message = `nothing comes of ${objectKind} yet: ${notYet}`;

@@ -11,15 +11,19 @@ import type { Change } from '../handlers/change.ts';
 import { changeHandler } from '../handlers/handlers.ts';
 import type { KindDefinition } from '../kinds/definition.ts';
 import { namespaceOf } from '../kinds/meta.ts';
-import { definitionOf } from '../kinds/registry.ts';
+import { definitionOf, definitions } from '../kinds/registry.ts';
 import type { ObjectRecord } from '../model/object.ts';
 import type { State } from '../state.ts';
 import { inForce } from './in-force.ts';
 import { clusterOf, decodeRecord, keyFor, recordKey } from './record.ts';
 import type { Step } from './step.ts';
 
-/** Added to every message about a refused policy. */
-export const STAND_IN = 'until a version is accepted, what the policy selects is refused as far as it can be read';
+const STAND_IN = 'until a version is accepted, what the policy selects is refused as far as it can be read';
+
+/** Added to every message about a refused object that has a stand-in. */
+export function standInText({ standInDoes = STAND_IN }: KindDefinition): string {
+  return standInDoes;
+}
 
 type AddEvent = Event & { readonly kind: 'Add' | 'Update' };
 type DeleteEvent = Event & { readonly kind: 'Delete' };
@@ -77,9 +81,9 @@ function settle(
   return [next, request === undefined ? effects : [...effects, { kind: 'Push', request }]];
 }
 
-/** Warning to the author of a refused policy: it is in force, and denies. */
-function standInProblems({ standIn }: ObjectRecord): readonly Problem[] {
-  return standIn === undefined ? [] : [problem('', STAND_IN)];
+/** Warning to the author of a refused object: something of it is in force. */
+function standInProblems({ kind, standIn }: ObjectRecord): readonly Problem[] {
+  return standIn === undefined ? [] : [problem('', standInText(definitions[kind]))];
 }
 
 /** Warnings to the author of an accepted object. */

@@ -60,6 +60,8 @@ export interface KindDefinition<K extends KindName = KindName> {
    * of opening; undefined: nothing has to. Absent for kinds that decide nothing.
    */
   standIn?(object: RawObject): KindSpecs[K] | undefined;
+  /** What the stand-in does, told to the author; absent: it refuses what the policy selects. */
+  readonly standInDoes?: string;
   /** The object's references, as written; absent for kinds without references. */
   references?(obj: Obj<K>): readonly Reference[];
 }

@@ -4,13 +4,16 @@
 // A patch must be decodable as the message it is merged into. Unknown fields are accepted, because proxies may be newer
 // than our schema; a wrong type and an unknown extension are refused.
 
+import { isLeft } from 'fp-ts/lib/Either.js';
+import { isObject, type Json } from '../../base/json.ts';
 import { envoyProblems } from '../../schema/envoy.ts';
+import { decodeIstio } from '../../schema/istio.ts';
 import type {
   EnvoyFilter,
   EnvoyFilter_EnvoyConfigObjectMatch as Match,
   EnvoyFilter_EnvoyConfigObjectPatch as Patch,
 } from '../../schema/istio-types.gen.ts';
-import { quoted, type Report } from '../report.ts';
+import { checked, quoted, type Report } from '../report.ts';
 import { istioKind, NETWORKING } from './istio-kind.ts';
 import { policyReferences } from './policy-targets.ts';
 import { checkRegex } from './validate/regex.ts';
@@ -29,6 +32,8 @@ export const envoyFilter = istioKind({
   push: 'config',
   type: 'istio.networking.v1alpha3.EnvoyFilter',
   rules: checkEnvoyFilter,
+  standIn: ({ spec }) => soundEntries(spec),
+  standInDoes: 'until a version is accepted, the entries without a problem act',
   references: policyReferences,
 });
 
@@ -78,6 +83,26 @@ function checkEnvoyFilter({ workloadSelector, configPatches = [] }: EnvoyFilter,
     // Istio does not check patches of waypoints.
     if (patch.match?.context !== 'WAYPOINT') checkPatch(patch, `spec.configPatches[${i}]`, report);
   });
+}
+
+const TYPE = 'istio.networking.v1alpha3.EnvoyFilter';
+
+/**
+ * The entries that can be read and have no problem; in place of others an entry without effect, so that the places of
+ * the others stay. undefined: the object cannot be read besides its entries, or has no entry that could act.
+ */
+function soundEntries(spec: Json | undefined): EnvoyFilter | undefined {
+  if (!isObject(spec) || !Array.isArray(spec.configPatches)) return undefined;
+  const { configPatches, ...rest } = spec;
+  const head = decodeIstio(TYPE, rest, 'spec');
+  if (isLeft(head) || isLeft(checked(head.right, checkEnvoyFilter))) return undefined;
+  const entries = (configPatches as readonly Json[]).map((entry): Patch => {
+    const decoded = decodeIstio(`${TYPE}.EnvoyConfigObjectPatch`, entry, 'entry');
+    if (isLeft(decoded)) return {};
+    const sound = checked(decoded.right, (patch, report) => checkPatch(patch, 'entry', report));
+    return isLeft(sound) ? {} : sound.right;
+  });
+  return entries.some(({ patch }) => patch !== undefined) ? { ...head.right, configPatches: entries } : undefined;
 }
 
 function checkPatch({ applyTo = 'INVALID', match, patch }: Patch, path: string, report: Report): void {

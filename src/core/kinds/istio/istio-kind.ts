@@ -32,6 +32,7 @@ export type IstioKind<K extends KindName, T extends keyof IstioTypeMap> = Declar
   readonly keepMeta?: KeepMeta;
   /** See KindDefinition.standIn; the content alone. */
   readonly standIn?: (raw: RawObject) => IstioTypeMap[T] | undefined;
+  readonly standInDoes?: string;
 };
 type StatusDecoder = (status: Json) => Either<NonEmptyArray<Problem>, JsonObject | undefined>;
 
@@ -52,6 +53,7 @@ export function istioKind<K extends KindName, T extends keyof IstioTypeMap>(from
     decode: raw => decodeIstioObject(from, raw) as Either<NonEmptyArray<Problem>, KindSpecs[K]>,
     project: raw => projectIstioObject(from, raw),
     ...(from.standIn === undefined ? {} : { standIn: from.standIn as KindDefinition<K>['standIn'] }),
+    ...(from.standInDoes === undefined ? {} : { standInDoes: from.standInDoes }),
   };
 }
 

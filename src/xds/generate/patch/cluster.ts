@@ -28,13 +28,15 @@ export const patchedCluster: Generator<PatchedClusterInputs, Patched<Resource<Cl
   run: ({ cluster, of, hosts }) => {
     const outcome = new Outcome(of.patches);
     let message = cluster.message;
+    let target = targetOf(message, hosts);
     for (const patch of of.patches) {
-      if (!isForCluster(patch, message.name ?? '', hosts)) continue;
+      if (!isForCluster(patch, target)) continue;
       if (patch.operation === 'REMOVE') {
         outcome.acted(patch);
         return outcome.of<Resource<Cluster>>(undefined);
       }
       message = merged(message, patch, outcome);
+      if (message.name !== target.name) target = targetOf(message, hosts);
     }
     if (message === cluster.message) return outcome.of(cluster);
     return outcome.of({ ...cluster, name: message.name ?? '', message });
@@ -50,17 +52,30 @@ export const addedCluster: Generator<{ readonly patch: EnvoyPatch }, Resource<Cl
   },
 };
 
+/** What matches look at, read once for all patches of a cluster. */
+interface Target {
+  readonly name: string;
+  readonly subset: string;
+  readonly services: readonly string[];
+  /** 0: the name tells none. */
+  readonly port: number;
+}
+
+function targetOf({ name = '' }: Cluster, hosts: readonly string[]): Target {
+  const { direction, subset = '', hostname = '', port = 0 } = parseClusterName(name) ?? {};
+  const services = direction === 'inbound' && hosts.length > 0 ? hosts : [hostname];
+  return { name, subset, services, port };
+}
+
 /** A name decides alone; otherwise the parts of the cluster's name that the match gives. */
-export function isForCluster({ cluster: match }: EnvoyPatch, clusterName: string, hosts: readonly string[]): boolean {
+function isForCluster({ cluster: match }: EnvoyPatch, target: Target): boolean {
   if (match === undefined) return true;
   const { name = '', subset = '', service = '', portNumber = 0 } = match;
-  if (name !== '') return name === clusterName;
-  const parsed = parseClusterName(clusterName);
-  const services = parsed?.direction === 'inbound' && hosts.length > 0 ? hosts : [parsed?.hostname ?? ''];
+  if (name !== '') return name === target.name;
   return (
-    (subset === '' || subset === parsed?.subset) &&
-    (service === '' || services.includes(service)) &&
-    (portNumber === 0 || portNumber === parsed?.port)
+    (subset === '' || subset === target.subset) &&
+    (service === '' || target.services.includes(service)) &&
+    (portNumber === 0 || portNumber === target.port)
   );
 }
 
