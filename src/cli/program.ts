@@ -18,6 +18,7 @@ import { proxyConfigCommand } from './proxy-config.ts';
 import { proxyStatusCommand } from './proxy-status.ts';
 import { recordCommand } from './record.ts';
 import { replayCommand } from './replay.ts';
+import { requestCommand } from './request.ts';
 import { serveCommand } from './serve.ts';
 import { waitCommand } from './wait.ts';
 import { wishesCommand } from './wishes.ts';
@@ -64,6 +65,7 @@ Examples:
     proxyConfigCommand,
     explainCommand,
     identitiesCommand,
+    requestCommand,
     diffCommand,
     bisectCommand,
     incidentCommand,

@@ -2,10 +2,12 @@
 
 import { hostname } from 'node:os';
 import { Command } from 'commander';
+import { type ControlZ, serveControlZ } from '../admin/controlz.ts';
 import { goBoolean } from '../core/base/go-boolean.ts';
 import { type SecretAccessRule, secretAccessRules } from '../core/select/secret/secret-access.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { startControlPlane } from '../runtime/control-plane.ts';
+import type { AdjustableLog } from '../runtime/log.ts';
 import { type Address, parseAddress, type ServeOptions, showAddress } from '../runtime/serve-options.ts';
 import { optimizeLater } from './compiler.ts';
 import { addIdentityFlags, type IdentityFlags, identityOptionsOf } from './identity-flags.ts';
@@ -25,6 +27,8 @@ interface Flags extends SourceFlags, IdentityFlags {
   readonly httpsAddr: string;
   readonly httpAddr: string;
   readonly monitoringAddr: string;
+  readonly ctrlz_address: string;
+  readonly ctrlz_port: string;
   readonly shutdownDuration: string;
   readonly keepaliveInterval?: string;
   readonly keepaliveTimeout?: string;
@@ -43,6 +47,8 @@ export function serveCommand(): Command {
     .option('--httpsAddr <addr>', "address for the webhooks of injection and validation; '' for none", ':15017')
     .option('--httpAddr <addr>', 'address for /ready and /debug', ':8080')
     .option('--monitoringAddr <addr>', 'address for /metrics, /version and /debug', ':15014')
+    .option('--ctrlz_address <host>', 'address of ControlZ, where levels of the log are changed', 'localhost')
+    .option('--ctrlz_port <port>', 'port of ControlZ; 0 for none', '9876')
     .option('--read-only', 'send get, list and watch to the API server, and write nothing', false)
     .option('--shutdownDuration <duration>', 'how long a graceful stop may take', '10s')
     .option('--keepaliveInterval <duration>', 'ping a client after this time without traffic (default: 30s)')
@@ -67,6 +73,7 @@ Environment, besides the feature flags (docs/serving.md has all of it):
       const options = optionsOf(flags);
       for (const oddity of oddities(cli.args, options, cli, flags.ignoreUnknownFlags)) log('warn', oddity);
       const plane = await startControlPlane(options, systemClock, log);
+      const controlZ = await openControlZ(flags, log);
       const { grpc, http, https, monitoring, secureGrpc } = plane.ports;
       const secure = secureGrpc === undefined ? '' : ` and over TLS on ${secureGrpc}`;
       const webhooks = https === undefined ? '' : `, webhooks on ${https}`;
@@ -75,9 +82,24 @@ Environment, besides the feature flags (docs/serving.md has all of it):
         `xDS on port ${grpc}${secure}${webhooks}, ready and debug pages on ${http}, metrics on ${monitoring}`,
       );
       await stopSignal(log);
+      await controlZ?.close();
       await plane.stop();
       log('info', 'stopped');
     });
+}
+
+/** As in istiod, one that cannot be opened is a line of the log and nothing more. */
+async function openControlZ(
+  { ctrlz_address: host, ctrlz_port: port }: Flags,
+  log: AdjustableLog,
+): Promise<ControlZ | undefined> {
+  if (port === '0') return undefined;
+  try {
+    return await serveControlZ({ host, port: Number(port) }, log);
+  } catch (error) {
+    log('warn', `ControlZ cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
 }
 
 function optionsOf(flags: Flags): ServeOptions {

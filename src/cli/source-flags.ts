@@ -8,7 +8,7 @@ import type { Durability } from '../journal/journal.ts';
 import type { AdapterOptions, KubeOptions } from '../runtime/adapters.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { JournalOptions } from '../runtime/control-plane.ts';
-import { isLogLevel, type Log, makeLog } from '../runtime/log.ts';
+import { type AdjustableLog, isLogLevel, type Log, makeLog } from '../runtime/log.ts';
 import { parseClusterAliases, settingsFrom } from '../runtime/serve-options.ts';
 import { keptTime } from './journal-compact.ts';
 import { CliError, EXIT } from './output.ts';
@@ -183,7 +183,7 @@ export function oddities(
   return found;
 }
 
-export function logOf(flags: Pick<SourceFlags, 'log_output_level' | 'log_as_json'>): Log {
+export function logOf(flags: Pick<SourceFlags, 'log_output_level' | 'log_as_json'>): AdjustableLog {
   // istiod takes `default:debug` and `ads:debug,default:info` too; the level named for `default`, or alone, counts.
   const level = flags.log_output_level
     .split(',')

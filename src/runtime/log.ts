@@ -15,16 +15,27 @@ export function isLogLevel(text: string): text is LogLevel {
   return Object.hasOwn(rank, text);
 }
 
+/** A log whose level can be changed while the process runs, as `istioctl admin log` does. */
+export type AdjustableLog = Log & {
+  readonly level: () => LogLevel;
+  readonly setLevel: (level: LogLevel) => void;
+};
+
 export function makeLog(options: {
   readonly level: LogLevel;
   readonly json: boolean;
   readonly clock: Clock;
   readonly write: (line: string) => void;
-}): Log {
-  return (level, message) => {
-    if (rank[level] < rank[options.level]) return;
+}): AdjustableLog {
+  let least = options.level;
+  const log: Log = (level, message) => {
+    if (rank[level] < rank[least]) return;
     const time = new Date(options.clock.now()).toISOString();
     const msg = message.length > MESSAGE_CHARS_MAX ? `${message.slice(0, MESSAGE_CHARS_MAX)}…` : message;
     options.write(options.json ? `${JSON.stringify({ time, level, msg })}\n` : `${time}\t${level}\t${msg}\n`);
   };
+  const setLevel = (level: LogLevel): void => {
+    least = level;
+  };
+  return Object.assign(log, { level: () => least, setLevel });
 }

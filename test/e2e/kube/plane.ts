@@ -61,7 +61,7 @@ export class Plane {
       httpsAddr: https,
     };
     const addresses = Object.entries(ports).flatMap(([flag, port]) => [`--${flag}`, at(port)]);
-    return new Plane({ grpc, http, secure, https }, ['serve', ...addresses, ...args], env);
+    return new Plane({ grpc, http, secure, https }, ['serve', '--ctrlz_port', '0', ...addresses, ...args], env);
   }
 
   static record(...args: readonly string[]): Plane {
