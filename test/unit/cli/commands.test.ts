@@ -52,14 +52,14 @@ describe('every command', () => {
     ['serve', '--shutdownDuration', 'x'],
     ['serve', '--journalDurability', 'x'],
     ['record', '--journalDurability', 'x'],
-    ['serve', '--registries', 'Consul'],
-    ['record', '--registries', 'Kubernetes,Consul'],
+    ['serve', '--registries', 'Eureka'],
+    ['record', '--registries', 'Kubernetes,Eureka'],
   ])('%s refuses the arguments %s %s', async (...words) => {
     const { code, err } = await periplus(...words);
     expect([code, err.startsWith(`periplus: ${words[1]} ${words[2]}`)]).toEqual([2, true]);
   });
   /** They print what is to be read by others as it is, or serve. */
-  const silent = ['serve', 'record', 'demo', 'journal export'];
+  const silent = ['serve', 'record', 'demo', 'request', 'journal export'];
   const reporting = commands().filter(words => !silent.includes(words.join(' ')));
   test.each(reporting.map(words => [words.join(' '), words] as const))(
     '%s reports as JSON and YAML',
