@@ -25,6 +25,7 @@ import type { Settings } from '../core/mesh/settings.ts';
 import type { KindName } from '../core/model/kind.ts';
 
 import type { Clock } from './clock.ts';
+import { openConfigSources } from './config-sources.ts';
 import type { Log } from './log.ts';
 import { openRegistries, type RegistryOptions } from './registries.ts';
 import { StartFault } from './start-fault.ts';
@@ -89,7 +90,8 @@ export async function openAdapters(
   } = options;
   const cluster = settings.clusterId;
   const registries = options.registries === undefined ? [] : openRegistries(options.registries, clock, log);
-  const adapters = [...registries, ...further, ...openKubeconfigs(settings, clock, log)];
+  const planes = openConfigSources(meshConfig, settings, clock, log);
+  const adapters = [...registries, ...planes, ...further, ...openKubeconfigs(settings, clock, log)];
   const files = new FileAdapter({
     configDir,
     meshConfig,
