@@ -75,6 +75,10 @@ export class FakeConsul {
     const filtered = this.visible !== undefined;
     response.setHeader('x-consul-index', String(this.index));
     response.setHeader('content-type', 'application/json');
+    const isStreaming = sent > 0 && url.pathname.startsWith('/v1/health/');
+    response.setHeader('x-consul-query-backend', isStreaming ? 'streaming' : 'blocking-query');
+    response.setHeader('x-consul-knownleader', String(!isStreaming));
+    response.setHeader('x-consul-effective-consistency', 'leader');
     // As Consul does, the fake tells only those who send a token that something is hidden.
     const hasToken = request.headers['x-consul-token'] !== undefined;
     if (filtered && hasToken) response.setHeader('x-consul-results-filtered-by-acls', 'true');

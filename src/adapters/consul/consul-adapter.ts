@@ -169,7 +169,7 @@ export class ConsulAdapter implements Adapter {
       if (turn.waitMs > 0) await sleep(chance, turn.waitMs, signal);
       const answer = await this.#ask(path, index, signal).catch((error: unknown) => String((error as Error).message));
       if (signal.aborted) return;
-      const why = typeof answer === 'string' ? answer : whyNot(answer, path);
+      const why = typeof answer === 'string' ? answer : whyNot(answer);
       let trouble = why;
       if (typeof answer !== 'string' && why === undefined) {
         const { next, isCurrent } = heard(index, headerOf(answer, 'x-consul-index'));
@@ -211,10 +211,11 @@ export class ConsulAdapter implements Adapter {
 }
 
 /** Why an answer cannot be used. */
-function whyNot(answer: ConsulAnswer, path: string): string | undefined {
+function whyNot(answer: ConsulAnswer): string | undefined {
   if (answer.body === undefined) return `status ${answer.status}${answer.text === '' ? '' : `: ${answer.text.trim()}`}`;
-  // A server that may not answer says that it knows no leader, too.
-  const isLeaderless = headerOf(answer, 'x-consul-knownleader') === 'false' && !isFiltered(answer, path);
+  // Answers of the streaming backend never know a leader; of stale ones it means that they may be old.
+  const isStale = headerOf(answer, 'x-consul-effective-consistency') === 'stale';
+  const isLeaderless = isStale && headerOf(answer, 'x-consul-knownleader') === 'false';
   return isLeaderless ? 'the servers have no leader' : undefined;
 }
 
