@@ -1,6 +1,7 @@
-// Golden cases of our own, in the layout of the conformance vectors: test/conformance/golden/GROUP/CASE. What a proxy would be sent must
-// equal the files under expected/; types without a file are not compared. `refused.json` names the objects that are to be refused. After an intended change run with PERIPLUS_UPDATE_GOLDENS=1,
-// which rewrites the files that are there, and read the difference before committing it.
+// Golden cases of our own, in the layout of the conformance vectors: test/conformance/golden/GROUP/CASE. What a proxy
+// would be sent must equal the files under expected/; types without a file are not compared. `refused.json` names the
+// objects that are to be refused; absent: none. After an intended change run with PERIPLUS_UPDATE_GOLDENS=1, which
+// rewrites the files that are there, and read the difference before committing it.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

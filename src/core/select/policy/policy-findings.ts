@@ -8,6 +8,7 @@
 import { isObject } from '../../base/json.ts';
 import type { Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
+import { customConflicts } from './custom-conflicts.ts';
 import { externalAuthorizer } from './external-authorizer.ts';
 import { namespaceMtlsMode } from './peer-authentication.ts';
 
@@ -41,8 +42,13 @@ const of =
   (policy: Obj<'AuthorizationPolicy'> | Obj<'RequestAuthentication'>) =>
   (told: Told): PolicyFinding => ({ kind: policy.kind, key: `${policy.namespace}/${policy.name}`, ...told });
 
-function* ofProvider(reader: Reader, { spec }: Obj<'AuthorizationPolicy'>): IterableIterator<Told> {
+function* ofProvider(reader: Reader, { namespace, name, spec }: Obj<'AuthorizationPolicy'>): IterableIterator<Told> {
   if (spec.action !== 'CUSTOM') return;
+  const others = reader.get(customConflicts, '').get(`${namespace}/${name}`);
+  if (others !== undefined) {
+    const message = `cannot be enforced, so what its rules match is refused: ${others.join(', ')} of another provider selects the same workloads, which needs PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS`;
+    yield { effect: 'refuses', path: 'spec.provider.name', message };
+  }
   const authorizer = reader.get(externalAuthorizer, spec.provider?.name ?? '');
   if (authorizer.kind !== 'unusable') return;
   const message = `cannot be enforced, so what its rules match is refused: ${authorizer.reason}`;

@@ -1,0 +1,49 @@
+// Workloads with CUSTOM policies of several providers, which only PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS allows:
+// without it all that these policies match is refused (Istio pilot/pkg/security/authz/builder/builder.go).
+//
+// Two policies meet if one selects what the other selects, or if a pod is there that both select.
+
+import type { Obj } from '../../model/object.ts';
+import { compareText } from '../../model/object.ts';
+import type { Query, Reader } from '../../query/reader.ts';
+
+type Policy = Obj<'AuthorizationPolicy'>;
+
+/** Argument ''. Policy → the policies of other providers that it meets. */
+export const customConflicts: Query<'', ReadonlyMap<string, readonly string[]>> = {
+  name: 'select/customConflicts',
+  run: reader => {
+    const found = new Map<string, readonly string[]>();
+    if (reader.feature('PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS')) return found;
+    const custom = reader.objects('AuthorizationPolicy').filter(({ spec }) => spec.action === 'CUSTOM');
+    for (const policy of custom) {
+      const others = custom.filter(other => providerOf(other) !== providerOf(policy) && doMeet(reader, policy, other));
+      if (others.length > 0) found.set(nameOf(policy), others.map(nameOf).sort(compareText));
+    }
+    return found;
+  },
+};
+
+const providerOf = ({ spec }: Policy): string => spec.provider?.name ?? '';
+const nameOf = ({ namespace, name }: Policy): string => `${namespace}/${name}`;
+const labelsOf = ({ spec }: Policy): Readonly<Record<string, string>> => spec.selector?.matchLabels ?? {};
+
+function doMeet(reader: Reader, one: Policy, other: Policy): boolean {
+  // Attached to a Gateway or Service by name: compared by the names.
+  const targets = [one, other].map(({ spec }) => JSON.stringify(spec.targetRefs ?? spec.targetRef ?? null));
+  if (targets[0] !== targets[1]) return false;
+  const root = reader.mesh('rootNamespace');
+  const namespaces = [one, other].map(({ namespace }) => namespace).filter(namespace => namespace !== root);
+  const [namespace, second = namespace] = namespaces;
+  if (namespace !== second) return false;
+  const [a, b] = [labelsOf(one), labelsOf(other)];
+  if (includes(a, b) || includes(b, a)) return true;
+  const both = { ...a, ...b };
+  if (!includes(both, a) || namespace === undefined) return false;
+  return reader.indexed('podsByNamespace', namespace).some(({ labels }) => includes(labels, both));
+}
+
+/** Has `all` every label of `part`? */
+function includes(all: Readonly<Record<string, string>>, part: Readonly<Record<string, string>>): boolean {
+  return Object.entries(part).every(([key, value]) => all[key] === value);
+}
