@@ -26,3 +26,5 @@ export const patchedResourceRefused = message(
 export const weakPolicy = message('PER0007', 'WeakPolicy', 'Warning', (reason: string) => reason);
 export const settingWithoutEffect = message('PER0013', 'SettingWithoutEffect', 'Warning', (reason: string) => reason);
 export const routeNotAttached = message('PER0012', 'RouteNotAttached', 'Warning', (reason: string) => reason);
+/** A VirtualService that the guard keeps from traffic inside the mesh. */
+export const hostGuarded = message('PER0014', 'HostGuarded', 'Error', (reason: string) => reason);

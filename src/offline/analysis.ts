@@ -143,6 +143,8 @@ function wordingOf({ code, object, message }: Finding): Wording {
       return per.patchLeftOut(message);
     case 'patch-refused':
       return per.patchedResourceRefused(message);
+    case 'guarded':
+      return per.hostGuarded(message);
     case 'not-attached':
       return per.routeNotAttached(message);
   }

@@ -11,6 +11,7 @@ import { Tracker } from '../core/query/tracker.ts';
 import { labelsOf } from '../core/registry/proxy-workload.ts';
 import { policyFindings } from '../core/select/policy/policy-findings.ts';
 import { type DanglingReference, danglingReferences } from '../core/select/scope/references.ts';
+import { guardedVirtualServices } from '../core/select/scope/virtual-services.ts';
 import { telemetryFindings } from '../core/select/telemetry/telemetry-findings.ts';
 import type { State } from '../core/state.ts';
 import { routeFindings } from '../core/wishes/gateway-api/findings.ts';
@@ -26,6 +27,7 @@ export interface Finding {
   /**
    * foreign: a kind of another project; not-yet: a kind without effect so far; nothing-there: a dangling reference;
    * no-workload: a selector without workloads; not-enforceable: a policy that refuses because it cannot be enforced;
+   * guarded: a VirtualService that takes over a host of another namespace, and so is not used inside the mesh;
    * not-attached: a route that a parent does not take, or with a backend that cannot be used;
    * weak-policy: a policy that protects less than it seems to; no-effect: a setting of Telemetry or of a Wasm module
    * that does nothing, or an object that another one hides; patch-*: an entry of an EnvoyFilter that has no effect or
@@ -39,6 +41,7 @@ export interface Finding {
     | 'nothing-there'
     | 'no-workload'
     | 'not-enforceable'
+    | 'guarded'
     | 'not-attached'
     | 'weak-policy'
     | 'no-effect'
@@ -65,6 +68,7 @@ export function findingsOf(state: State): readonly Finding[] {
     ...ofReferences(state),
     ...ofPolicies(state),
     ...ofTelemetry(state),
+    ...ofGuard(state),
     ...ofPatches(state),
     ...ofRoutes(state),
   ];
@@ -166,6 +170,21 @@ function* ofTelemetry(state: State): IterableIterator<Finding> {
       source: record?.source ?? '',
       ...at(record?.origin, path),
       message: `${path}: ${message}`,
+    };
+  }
+}
+
+function* ofGuard(state: State): IterableIterator<Finding> {
+  for (const { key, host } of new Tracker().get(state, undefined, guardedVirtualServices, '')) {
+    const record = inForce(state, 'VirtualService', key);
+    const message = `${host} is not of its namespace, so it routes nothing inside the mesh (PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS, ISTIO-SECURITY-2026-002)`;
+    yield {
+      severity: 'error',
+      code: 'guarded',
+      object: shown('VirtualService', key),
+      source: record?.source ?? '',
+      ...at(record?.origin, 'spec.hosts'),
+      message: `spec.hosts: ${message}`,
     };
   }
 }

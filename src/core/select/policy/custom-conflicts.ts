@@ -3,8 +3,8 @@
 //
 // Two policies meet if one selects what the other selects, or if a pod is there that both select.
 
-import type { Obj } from '../../model/object.ts';
-import { compareText } from '../../model/object.ts';
+import { canonicalJson, type Json } from '../../base/json.ts';
+import { compareText, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 
 type Policy = Obj<'AuthorizationPolicy'>;
@@ -30,7 +30,7 @@ const labelsOf = ({ spec }: Policy): Readonly<Record<string, string>> => spec.se
 
 function doMeet(reader: Reader, one: Policy, other: Policy): boolean {
   // Attached to a Gateway or Service by name: compared by the names.
-  const targets = [one, other].map(({ spec }) => JSON.stringify(spec.targetRefs ?? spec.targetRef ?? null));
+  const targets = [one, other].map(({ spec }) => canonicalJson((spec.targetRefs ?? spec.targetRef ?? null) as Json));
   if (targets[0] !== targets[1]) return false;
   const root = reader.mesh('rootNamespace');
   const namespaces = [one, other].map(({ namespace }) => namespace).filter(namespace => namespace !== root);

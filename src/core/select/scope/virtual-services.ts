@@ -70,14 +70,38 @@ const resolvedTranslation: Generator<
  * names a Kubernetes service of another namespace, or a wildcard over such, does not apply to traffic inside the
  * mesh. Gateways are not guarded: their owners bind them.
  */
-function takesForeignHost(reader: Reader, namespace: string, { hosts = [] }: SpecOf<'VirtualService'>): boolean {
-  if (!reader.feature('PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS')) return false;
-  return hosts.some(host => {
+function takesForeignHost(reader: Reader, namespace: string, spec: SpecOf<'VirtualService'>): boolean {
+  return foreignHost(reader, namespace, spec) !== undefined;
+}
+
+/** The first host that the guard refuses. */
+function foreignHost(reader: Reader, namespace: string, { hosts = [] }: SpecOf<'VirtualService'>): string | undefined {
+  if (!reader.feature('PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS')) return undefined;
+  return hosts.find(host => {
     if (host === '*') return true;
     const [, owner] = /^[^.]+\.([^.]+)\.svc\./.exec(host) ?? [];
     return owner === undefined ? /^\*\.svc\./.test(host) : owner !== namespace;
   });
 }
+
+export interface GuardedVirtualService {
+  /** `namespace/name` */
+  readonly key: string;
+  readonly host: string;
+}
+
+/** Argument ''. VirtualServices that the guard keeps from traffic inside the mesh. */
+export const guardedVirtualServices: Query<'', readonly GuardedVirtualService[]> = {
+  name: 'select/guardedVirtualServices',
+  run: reader => {
+    if (!reader.feature('PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS')) return [];
+    return reader.objects('VirtualService').flatMap(({ namespace, name, spec }) => {
+      const isInMesh = (spec.gateways ?? []).length === 0 || spec.gateways?.includes('mesh') === true;
+      const host = isInMesh ? foreignHost(reader, namespace, spec) : undefined;
+      return host === undefined ? [] : [{ key: `${namespace}/${name}`, host }];
+    });
+  },
+};
 
 /**
  * The same guard for a TCPRoute or TLSRoute with a Service as its parent: unlike an HTTPRoute it reaches every client,

@@ -3,11 +3,14 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
+import { defaultSettings } from '../../../../../src/core/mesh/settings.ts';
 import { policyText } from '../../../../../src/history/access/listed.ts';
+import { findingsOf } from '../../../../../src/offline/findings.ts';
 import { heldIn } from '../../../../../src/offline/held.ts';
 import { oracleOf } from '../../../../../src/oracle/oracle.ts';
 import type { Connection, HttpRequest, ProxyConfig } from '../../../../../src/oracle/question.ts';
 import { configured } from '../../../../property/mesh/predicted.ts';
+import { world } from '../../../world.ts';
 
 const WORKLOAD = { namespace: 'prod', labels: { app: 'alpha' }, address: '10.1.200.1' };
 const PORT = 8_080;
@@ -105,6 +108,19 @@ describe('past advisories', () => {
       expect(text(on, host), host).not.toContain('/taken');
     }
     expect(text(on, 'thief.evil.svc.cluster.local')).toContain('/taken');
+  });
+
+  it('ISTIO-SECURITY-2026-002: the guard names what it does not use', () => {
+    const found = (env: Record<string, string>, host: string): readonly string[] => {
+      const settings = { ...defaultSettings, env };
+      return findingsOf(world([takeover(host)], { settings }))
+        .filter(({ code }) => code === 'guarded')
+        .map(({ object, path }) => `${object} ${path}`);
+    };
+    const on = { PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS: 'true' };
+    expect(found(on, 'pay.bank.svc.cluster.local')).toEqual(['VirtualService/evil/take spec.hosts']);
+    expect(found(on, 'thief.evil.svc.cluster.local')).toEqual([]);
+    expect(found({}, 'pay.bank.svc.cluster.local')).toEqual([]);
   });
 });
 
