@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { parseArgs, promisify } from 'node:util';
+import { clusterFigures } from './clusters.ts';
 import { appendFigures, foldFigures, restartFigures } from './folding.ts';
 import { generationFigures, heapFigures } from './generation.ts';
 import { growthFigures } from './growth.ts';
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   append: appendFigures,
   history: historyFigures,
   growth: growthFigures,
+  clusters: clusterFigures,
   istiod: istiodFigures,
   'generate-100': () => generationFigures(100),
   'generate-1000': () => generationFigures(1_000),
