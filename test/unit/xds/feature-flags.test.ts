@@ -115,14 +115,26 @@ describe('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG', () => {
       http: [{ route: [{ destination: { host: 'elsewhere' } }] }],
     }),
   ];
-  const outbound = (value: string, proxy: string) =>
-    [...clustersOf(scene(objects, { PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: value }), proxy).keys()]
+  const outbound = (value: string, proxy: string, more: readonly JsonObject[] = []) =>
+    [...clustersOf(scene([...objects, ...more], { PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: value }), proxy).keys()]
       .filter(name => name.startsWith('outbound'))
       .map(name => name.split('|')[3]?.split('.')[0]);
 
   it('gives a gateway only services that its VirtualServices lead to', () => {
     expect(outbound('true', 'gw')).toEqual(['used']);
     expect(outbound('false', 'gw')).toEqual(['elsewhere', 'unused', 'used']);
+  });
+
+  it('gives a gateway the services that an EnvoyFilter of its own refers to, as they are written', () => {
+    const annotations = {
+      'envoyfilter.istio.io/referenced-services':
+        'default/unused.default.svc.cluster.local, elsewhere.default.svc.cluster.local',
+    };
+    const filter = istio('EnvoyFilter', 'default', 'needs', { configPatches: [] }, { annotations });
+    const made = { ...filter, apiVersion: 'networking.istio.io/v1alpha3' };
+    expect(outbound('true', 'gw', [made])).toEqual(['unused', 'used']);
+    const others = { ...made, spec: { workloadSelector: { labels: { app: 'other' } }, configPatches: [] } };
+    expect(outbound('true', 'gw', [others])).toEqual(['used']);
   });
 
   it('does not affect sidecars', () => {

@@ -1,9 +1,11 @@
 // The services that a gateway gets clusters for. All visible services. With PILOT_FILTER_GATEWAY_CLUSTER_CONFIG only
-// the destinations of its VirtualServices and the services of the mesh's extension providers.
+// the destinations of its VirtualServices, the services of the mesh's extension providers, and those that its
+// EnvoyFilters refer to.
 // Source: Istio pilot/pkg/model/push_context.go (GatewayServices, extraServicesForProxy).
 
 import type { Service } from '../../model/service.ts';
 import type { ProxyReader, Query } from '../../query/reader.ts';
+import { referencedServices } from '../patch/referenced-services.ts';
 import { destinationsOf } from '../scope/scope-services.ts';
 import { scopedServices } from '../scope/sidecar-scope.ts';
 import { virtualServices } from '../scope/virtual-services.ts';
@@ -13,7 +15,7 @@ import { gatewayChoices } from './gateway-selection.ts';
 export function servicesWithClusters(reader: ProxyReader): readonly Service[] {
   const services = reader.get(scopedServices, '');
   if (reader.facet('type') !== 'router' || !reader.feature('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG')) return services;
-  const hosts = new Set<string>(reader.get(providerServices, ''));
+  const hosts = new Set<string>([...reader.get(providerServices, ''), ...reader.get(referencedServices, '')]);
   for (const { key } of reader.derived(gatewayChoices)) {
     for (const host of reader.get(destinationsByGateway, key)) hosts.add(host);
   }

@@ -53,19 +53,24 @@ const patchesOf: Query<string, readonly (OwnedPatch & { readonly proxy: EnvoyFil
   },
 };
 
+/** The EnvoyFilters of the proxy, in order. */
+export function attachedFilters(reader: ProxyReader): readonly Obj<'EnvoyFilter'>[] {
+  return reader.get(envoyFiltersOf, reader.facet('namespace')).filter(({ namespace, spec }) => {
+    const { workloadSelector, targetRefs = [] } = spec;
+    return isAttached(reader, namespace, { selector: { matchLabels: workloadSelector?.labels ?? {} }, targetRefs });
+  });
+}
+
 /** Every patch of the proxy, in order. */
 export const proxyPatches: Query<'', readonly OwnedPatch[]> = {
   name: 'select/proxyPatches',
   run: reader =>
-    reader.get(envoyFiltersOf, reader.facet('namespace')).flatMap(({ namespace, name, spec }) => {
-      const { workloadSelector, targetRefs = [] } = spec;
-      const selector = { matchLabels: workloadSelector?.labels ?? {} };
-      if (!isAttached(reader, namespace, { selector, targetRefs })) return [];
-      return reader
+    attachedFilters(reader).flatMap(({ namespace, name }) =>
+      reader
         .get(patchesOf, `${namespace}/${name}`)
         .filter(({ proxy }) => proxy === undefined || isOfProxy(reader, proxy))
-        .map(({ filter, index, patch }) => ({ filter, index, patch }));
-    }),
+        .map(({ filter, index, patch }) => ({ filter, index, patch })),
+    ),
 };
 
 /** Each condition is a facet of its own, so that proxies which meet the same ones share what follows. */
