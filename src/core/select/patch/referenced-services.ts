@@ -1,4 +1,4 @@
-// Services that an EnvoyFilter needs, by its annotation: `namespace/host` or `host`, separated by commas and not trimmed.
+// Services that an EnvoyFilter needs, by its annotation: `namespace/host` or `host`, separated by commas, not trimmed.
 // They count for every proxy that the object is attached to, also if all of its patches are for others.
 // Source: Istio pilot/pkg/model/push_context.go (extraServicesForProxy).
 
