@@ -1,29 +1,36 @@
 // The commands put together, and how a run of them ends: errors become one line on stderr and an exit code.
 
-import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../admin/version.ts';
-import { analyzeCommand } from './analyze.ts';
-import { authzCommand } from './authz.ts';
-import { bisectCommand } from './bisect.ts';
-import { demoCommand } from './demo.ts';
-import { diffCommand } from './diff.ts';
-import { explainCommand } from './explain.ts';
-import { generateCommand } from './generate.ts';
-import { identitiesCommand } from './identities.ts';
-import { incidentCommand } from './incident.ts';
-import { journalCommand } from './journal.ts';
 import { EXIT, explainError } from './output.ts';
-import { proxyConfigCommand } from './proxy-config.ts';
-import { proxyStatusCommand } from './proxy-status.ts';
-import { recordCommand } from './record.ts';
-import { replayCommand } from './replay.ts';
-import { requestCommand } from './request.ts';
-import { serveCommand } from './serve.ts';
-import { waitCommand } from './wait.ts';
-import { wishesCommand } from './wishes.ts';
 
-export function program(): Command {
+/** Each is loaded when it is run, or when all are listed: most need no gRPC, no Kubernetes client and no SQLite. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./serve.ts')).serveCommand(),
+  record: async () => (await import('./record.ts')).recordCommand(),
+  generate: async () => (await import('./generate.ts')).generateCommand(),
+  analyze: async () => (await import('./analyze.ts')).analyzeCommand(),
+  authz: async () => (await import('./authz.ts')).authzCommand(),
+  replay: async () => (await import('./replay.ts')).replayCommand(),
+  journal: async () => (await import('./journal.ts')).journalCommand(),
+  'proxy-status': async () => (await import('./proxy-status.ts')).proxyStatusCommand(),
+  wait: async () => (await import('./wait.ts')).waitCommand(),
+  wishes: async () => (await import('./wishes.ts')).wishesCommand(),
+  'proxy-config': async () => (await import('./proxy-config.ts')).proxyConfigCommand(),
+  explain: async () => (await import('./explain.ts')).explainCommand(),
+  identities: async () => (await import('./identities.ts')).identitiesCommand(),
+  trace: async () => (await import('./trace.ts')).traceCommand(),
+  diff: async () => (await import('./diff.ts')).diffCommand(),
+  bisect: async () => (await import('./bisect.ts')).bisectCommand(),
+  incident: async () => (await import('./incident.ts')).incidentCommand(),
+  completion: async () => (await import('./completion.ts')).completionCommand(),
+  version: async () => (await import('./version.ts')).versionCommand(),
+  demo: async () => (await import('./demo.ts')).demoCommand(),
+};
+const aliases: Readonly<Record<string, string>> = { discovery: 'serve', pc: 'proxy-config', ps: 'proxy-status' };
+
+/** `word`: the command that will run; undefined, or none of them: all commands, for help and for misspelt names. */
+export async function program(word?: string): Promise<Command> {
   const main = new Command('periplus')
     .description(
       'An Istio control plane that keeps a journal: serve a mesh, and replay what happened to the very same bytes.',
@@ -46,32 +53,20 @@ Examples:
   periplus incident --since 20m                         what broke for any proxy, and what broke first
   periplus generate -f ./mesh --proxies proxies.yaml    what would these proxies get, without a server
   periplus analyze -f ./mesh                            what is refused, and what refers to nothing
+  periplus trace --from productpage --to reviews:9080   what happens to this request, step by step
   periplus authz can shop/web reviews.shop              may this caller, and which policy says so
   periplus replay --verify                              fold the journal again and reproduce every response sent
   periplus identities reviews --at 14:03                who held which certificate then
   periplus journal ls --tail 20                         what happened last`,
     );
-  const commands = [
-    serveCommand,
-    recordCommand,
-    generateCommand,
-    analyzeCommand,
-    authzCommand,
-    replayCommand,
-    journalCommand,
-    proxyStatusCommand,
-    waitCommand,
-    wishesCommand,
-    proxyConfigCommand,
-    explainCommand,
-    identitiesCommand,
-    requestCommand,
-    diffCommand,
-    bisectCommand,
-    incidentCommand,
-    demoCommand,
-  ];
-  for (const command of commands) main.addCommand(command());
+  // Answered by the program itself.
+  if (word === '-V' || word === '--version') return main;
+  const only = word === undefined ? undefined : commands[aliases[word] ?? word];
+  for (const load of only === undefined ? Object.values(commands) : [only]) main.addCommand(await load());
+  if (only === undefined) {
+    const { completeCommand } = await import('./completion.ts');
+    main.addCommand(completeCommand(program), { hidden: true });
+  }
   exitByError(main);
   return main;
 }
@@ -79,9 +74,9 @@ Examples:
 /** Sets process.exitCode. */
 export async function run(args: readonly string[]): Promise<void> {
   // What goes wrong there comes as an error; lines of its own would stand between those of our log, which may be JSON.
-  if (process.env.GRPC_VERBOSITY === undefined) setLogVerbosity(logVerbosity.NONE);
+  process.env.GRPC_VERBOSITY ??= 'NONE';
   try {
-    await program().parseAsync(args, { from: 'user' });
+    await (await program(args[0])).parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.misuse;
