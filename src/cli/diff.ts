@@ -14,7 +14,15 @@ import { proxiesAt, proxyNamed } from '../history/proxies.ts';
 import type { ChangedResource } from '../history/summary.ts';
 import { CliError, EXIT, explainError, print, printData } from './output.ts';
 import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
-import { addMeshFlags, connected, filesFacts, type MeshFlags, nodesOfFile, stateOfFiles } from './yaml-files.ts';
+import {
+  addMeshFlags,
+  connected,
+  filesFacts,
+  type MeshFlags,
+  meshOfFiles,
+  nodesOfFile,
+  stateOfFiles,
+} from './yaml-files.ts';
 
 /** As of kubectl diff, and one more: scripts may let changes pass and stop at warnings. */
 export const DIFF_EXIT = { same: 0, changes: 1, failed: 2, warnings: 3, access: 4 } as const;
@@ -58,7 +66,7 @@ export function diffCommand(): Command {
       '--fail-on <what>',
       'exit with 4 if policies open something (opens), close something (closes), or either (access)',
     )
-    .option('--proxies <file>', 'for folders: YAML list of {name, node}');
+    .option('--proxies <file>', 'for folders: YAML list of {name, node}; default: one for each Pod or workload');
   return addMeshFlags(command, 'for folders: ')
     .option('-o, --output <format>', 'text, json, yaml or markdown', 'text')
     .addHelpText(
@@ -77,7 +85,7 @@ Examples:
   periplus diff -f reviews.yaml                               what this file would do, on top of now
   periplus diff -f policy.yaml --fail-on opens                does this policy open anything
   periplus diff --delete DestinationRule/shop/reviews         and what deleting that would do
-  periplus diff main/ branch/ --proxies proxies.yaml -o markdown      for a pull request`,
+  periplus diff main/ branch/ -o markdown                     for a pull request`,
     )
     .action(async (from: string | undefined, to: string | undefined, flags: Flags) => {
       try {
@@ -142,10 +150,9 @@ async function whatIf(flags: Flags): Promise<Outcome> {
 }
 
 async function folders(from: string, to: string, flags: Flags): Promise<Outcome> {
-  if (flags.proxies === undefined) throw new CliError('folders have no proxies: give --proxies FILE', EXIT.misuse);
-  const nodes = await nodesOfFile(flags.proxies);
   const side = async (path: string): Promise<DiffSide> => {
-    let state = await stateOfFiles([path], flags);
+    const { state: read, nodes } = await meshOf(path, flags);
+    let state = read;
     for (const node of nodes) state = connected(state, node).state;
     return sideOf(state, flags);
   };
@@ -154,6 +161,12 @@ async function folders(from: string, to: string, flags: Flags): Promise<Outcome>
     difference: diffMeshes(new Tracker(), await side(from), await side(to)),
     refused: [],
   };
+}
+
+/** Without --proxies each Pod or workload of the folder has one. */
+async function meshOf(path: string, flags: Flags): ReturnType<typeof meshOfFiles> {
+  if (flags.proxies === undefined) return meshOfFiles([path], flags);
+  return { nodes: await nodesOfFile(flags.proxies), state: await stateOfFiles([path], flags) };
 }
 
 function sideOf(state: DiffSide['state'], { proxy }: Flags): DiffSide {

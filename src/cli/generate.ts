@@ -9,7 +9,15 @@ import { proxiesAt, proxyNamed } from '../history/proxies.ts';
 import { collect } from '../offline/collect.ts';
 import { CliError, EXIT, parseFormat, printData } from './output.ts';
 import { AT_HELP, positionOf, withHistory } from './target.ts';
-import { addMeshFlags, connected, type MeshFlags, type NamedNode, nodesOfFile, stateOfFiles } from './yaml-files.ts';
+import {
+  addMeshFlags,
+  connected,
+  type MeshFlags,
+  meshOfFiles,
+  type NamedNode,
+  nodesOfFile,
+  stateOfFiles,
+} from './yaml-files.ts';
 
 interface Flags extends MeshFlags {
   readonly filename?: readonly string[];
@@ -35,7 +43,7 @@ export function generateCommand(): Command {
     .option('--at <position>', 'with --journal: as they were at an event or a time')
     .option(
       '--proxies <file>',
-      'YAML list of {name, node}; node as Envoy sends it. With --journal default: those connected then',
+      'YAML list of {name, node}; node as Envoy sends it. Default: one for each Pod or workload; with --journal those connected then',
     )
     .option('--proxy <name>', 'only this proxy: its name in the file, or pod, pod.namespace, or connection')
     .option('--type <types>', 'only these of cds, eds, lds, rds, ecds, sds and nds, e.g. cds,lds');
@@ -64,7 +72,10 @@ async function targetsOf(flags: Flags): Promise<readonly Target[]> {
     throw new CliError('give the objects: either --filename or --journal', EXIT.misuse);
   if (journal === undefined) {
     if (flags.at !== undefined) throw new CliError('--at is a position of a journal: give --journal', EXIT.misuse);
-    if (proxies === undefined) throw new CliError('give the proxies: --proxies FILE', EXIT.misuse);
+    if (proxies === undefined) {
+      const mesh = await meshOfFiles(filename ?? [], flags);
+      return targets(mesh.state, mesh.nodes, flags.proxy);
+    }
     const state = await stateOfFiles(filename ?? [], flags);
     return targets(state, await nodesOfFile(proxies), flags.proxy);
   }
@@ -78,7 +89,7 @@ async function targetsOf(flags: Flags): Promise<readonly Target[]> {
 
 /** `name`: of the only one that is wanted. */
 function targets(state: State, nodes: readonly NamedNode[], name: string | undefined): readonly Target[] {
-  const wanted = nodes.filter(node => name === undefined || node.name === name);
+  const wanted = nodes.filter(node => name === undefined || node.name === name || node.name.split('.')[0] === name);
   if (name !== undefined && wanted.length === 0) {
     const names = nodes.map(node => node.name).join(', ');
     throw new CliError(`there is no proxy ${name}; there are: ${names === '' ? 'none' : names}`, EXIT.failed);

@@ -10,11 +10,13 @@ import type { Unrecorded } from '../core/event.ts';
 import { defaultSettings, settingsToJson } from '../core/mesh/settings.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
+import { objectsOfText } from '../offline/analysis-input.ts';
 import { findingsOf } from '../offline/findings.ts';
 import { foldFacts, type OfflineState, objectFacts, proxyFacts, singleDocument } from '../offline/generate.ts';
+import { nodesOfPods, podsOfTemplates } from '../offline/workload-proxies.ts';
 import { settingsFrom } from '../runtime/serve-options.ts';
 import { type Input, readInputs, STDIN } from './inputs.ts';
-import { CliError } from './output.ts';
+import { CliError, EXIT } from './output.ts';
 
 export interface MeshFlags {
   readonly meshConfig?: string;
@@ -69,7 +71,27 @@ export class Places {
 
 /** The state that files and folders come to; what is refused in them, or nothing comes of, or refers to nothing, goes to stderr. */
 export async function stateOfFiles(paths: readonly string[], flags: MeshFlags): Promise<State> {
+  return toldState(await readInputs(paths), flags);
+}
+
+/** As stateOfFiles, and a proxy for each pod, or where there is none for each workload. */
+export async function meshOfFiles(
+  paths: readonly string[],
+  flags: MeshFlags,
+): Promise<{ readonly state: State; readonly nodes: readonly NamedNode[] }> {
   const inputs = await readInputs(paths);
+  const told = await toldState(inputs, flags);
+  const objects = inputs.flatMap(({ file, bytes }) => objectsOfText(flags.clusterID, file, bytes.toString('utf8')));
+  const { state } = foldFacts(podsOfTemplates(objects), told);
+  const nodes = nodesOfPods(state);
+  if (nodes.length > 0) return { state, nodes };
+  throw new CliError(
+    `there is no Pod and no workload in ${paths.join(', ')} to make a proxy of: give the proxies, --proxies FILE`,
+    EXIT.misuse,
+  );
+}
+
+async function toldState(inputs: readonly Input[], flags: MeshFlags): Promise<State> {
   const { state, effects } = await stateOf(inputs, flags);
   const places = new Places(inputs);
   for (const effect of effects) {
