@@ -60,12 +60,12 @@ Examples:
 }
 
 /** `root`: the whole program, whose commands and flags are completed. */
-export function completeCommand(root: () => Command): Command {
+export function completeCommand(root: () => Promise<Command>): Command {
   return new Command('complete')
     .description('the words that may follow, one a line; for completion scripts')
     .argument('[words...]')
     .action(async (words: readonly string[]) => {
-      for (const word of await completions(root(), words)) print(word);
+      for (const word of await completions(await root(), words)) print(word);
     });
 }
 

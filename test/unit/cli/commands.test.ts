@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { program } from '../../../src/cli/program.ts';
@@ -23,8 +24,10 @@ afterAll(() => samples.remove());
 /** They are started with istiod's flags, of which they pass over those that they do not have. */
 const TOLERANT: readonly string[] = ['serve', 'record'];
 
+const whole = await program();
+
 /** Every command, also those below others, by the words that call it. */
-function commands(parent = program(), words: readonly string[] = []): readonly (readonly string[])[] {
+function commands(parent: Command = whole, words: readonly string[] = []): readonly (readonly string[])[] {
   return parent.commands.flatMap(child => {
     const path = [...words, child.name()];
     return child.commands.length === 0 ? [path] : commands(child, path);
