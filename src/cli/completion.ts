@@ -1,7 +1,8 @@
-// periplus completion: scripts for four shells, and the words that they ask for. A script holds no list of its own: it
-// calls `periplus complete`, so commands, flags and names are always those of this release and this journal.
+// periplus completion: scripts for four shells, and the words that they ask for. A script holds no list of its own:
+// it calls `periplus complete`, so commands, flags and names are always those of this release and this journal.
 //
-// Names of proxies and objects come from the newest events of the journal, bounded: a key press must not fold a history.
+// Names of proxies and objects come from the newest events of the journal, bounded: a key press must not fold a
+// history.
 
 import { Command, type Option } from 'commander';
 import { isObject, type JsonObject } from '../core/base/json.ts';

@@ -1,8 +1,9 @@
 // Proxies of the pods and workloads in YAML, for commands that need a proxy and are given none: each pod becomes a
 // sidecar, each gateway pod a router, and the template of a workload stands for its pods where the input has no pod.
 //
-// Invariant: the same workload gets the same name and address from whichever folder it is read, so that two versions of a
-// mesh can be compared. Addresses of pods that have none are made of the name, in 240.0.0.0/4, which no network uses.
+// Invariant: the same workload gets the same name and address from whichever folder it is read, so that two versions
+// of a mesh can be compared. Addresses of pods that have none are made of the name, in 240.0.0.0/4, which no network
+// uses.
 
 import type { Received } from '../analysis/objects.ts';
 import { isObject, type JsonObject } from '../core/base/json.ts';
