@@ -19,6 +19,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'proxy-config': async () => (await import('./proxy-config.ts')).proxyConfigCommand(),
   explain: async () => (await import('./explain.ts')).explainCommand(),
   identities: async () => (await import('./identities.ts')).identitiesCommand(),
+  request: async () => (await import('./request.ts')).requestCommand(),
   trace: async () => (await import('./trace.ts')).traceCommand(),
   diff: async () => (await import('./diff.ts')).diffCommand(),
   bisect: async () => (await import('./bisect.ts')).bisectCommand(),

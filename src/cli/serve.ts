@@ -1,6 +1,7 @@
 // periplus serve: the control plane, with istiod's own flags and defaults.
 
 import { hostname } from 'node:os';
+import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { Command } from 'commander';
 import { type ControlZ, serveControlZ } from '../admin/controlz.ts';
 import { goBoolean } from '../core/base/go-boolean.ts';
@@ -68,6 +69,8 @@ Environment, besides the feature flags (docs/serving.md has all of it):
   PILOT_DEBOUNCE_AFTER, PILOT_DEBOUNCE_MAX, PILOT_PUSH_THROTTLE  when pushes leave, and to how many at once`,
     )
     .action(async (flags: Flags, cli: Command) => {
+      // gRPC may have been loaded before the environment said so.
+      if (process.env.GRPC_VERBOSITY === 'NONE') setLogVerbosity(logVerbosity.NONE);
       optimizeLater();
       const log = logOf(flags);
       const options = optionsOf(flags);

@@ -28,10 +28,13 @@ const whole = await program();
 
 /** Every command, also those below others, by the words that call it. */
 function commands(parent: Command = whole, words: readonly string[] = []): readonly (readonly string[])[] {
-  return parent.commands.flatMap(child => {
-    const path = [...words, child.name()];
-    return child.commands.length === 0 ? [path] : commands(child, path);
-  });
+  // What completion scripts call is no command for people.
+  return parent.commands
+    .filter(child => child.name() !== 'complete')
+    .flatMap(child => {
+      const path = [...words, child.name()];
+      return child.commands.length === 0 ? [path] : commands(child, path);
+    });
 }
 
 describe('every command', () => {
@@ -62,7 +65,7 @@ describe('every command', () => {
     expect([code, err.startsWith(`periplus: ${words[1]} ${words[2]}`)]).toEqual([2, true]);
   });
   /** They print what is to be read by others as it is, or serve. */
-  const silent = ['serve', 'record', 'demo', 'request', 'journal export'];
+  const silent = ['serve', 'record', 'demo', 'completion', 'request', 'journal export'];
   const reporting = commands().filter(words => !silent.includes(words.join(' ')));
   test.each(reporting.map(words => [words.join(' '), words] as const))(
     '%s reports as JSON and YAML',
