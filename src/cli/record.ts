@@ -4,13 +4,22 @@
 import { Command } from 'commander';
 import { systemClock } from '../runtime/clock.ts';
 import { startRecorder } from '../runtime/recorder.ts';
-import { addSourceFlags, logOf, oddities, type SourceFlags, sourceOptionsOf, stopSignal } from './source-flags.ts';
+import {
+  addSourceFlags,
+  logOf,
+  oddities,
+  requireFolder,
+  type SourceFlags,
+  sourceOptionsOf,
+  stopSignal,
+} from './source-flags.ts';
 
 export function recordCommand(): Command {
   const command = new Command('record').description(
     'record what happens in a cluster or a folder, beside the control plane that serves it',
   );
   return addSourceFlags(command).action(async (flags: SourceFlags, cli: Command) => {
+    requireFolder(flags);
     const log = logOf(flags);
     const options = sourceOptionsOf(flags);
     for (const oddity of oddities(cli.args, options, cli, flags.ignoreUnknownFlags)) log('warn', oddity);

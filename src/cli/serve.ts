@@ -18,6 +18,7 @@ import {
   duration,
   logOf,
   oddities,
+  requireFolder,
   type SourceFlags,
   sourceOptionsOf,
   stopSignal,
@@ -72,6 +73,7 @@ Environment, besides the feature flags (docs/serving.md has all of it):
       // gRPC may have been loaded before the environment said so.
       if (process.env.GRPC_VERBOSITY === 'NONE') setLogVerbosity(logVerbosity.NONE);
       optimizeLater();
+      requireFolder(flags);
       const log = logOf(flags);
       const options = optionsOf(flags);
       for (const oddity of oddities(cli.args, options, cli, flags.ignoreUnknownFlags)) log('warn', oddity);

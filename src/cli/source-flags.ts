@@ -1,6 +1,7 @@
 // Flags that `serve` and `record` share: where configuration comes from, the journal, and the log. istiod's names and defaults where it
 // has them.
 
+import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { durationMs } from '../core/mesh/features.ts';
 import { nearestText } from '../history/nearest.ts';
@@ -77,6 +78,16 @@ export function addSourceFlags(command: Command): Command {
       'after',
       "\nFlags of istiod that Periplus does not have are ignored. Feature flags are istiod's environment variables.",
     );
+}
+
+/**
+ * Before a journal is made: without a folder it would record that alone. With a journal that is
+ * there, what it has from the folder serves until the folder is back.
+ */
+export function requireFolder({ configDir, journal }: Pick<SourceFlags, 'configDir' | 'journal'>): void {
+  if (configDir === undefined || existsSync(journal)) return;
+  if (statSync(configDir, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new CliError(`--configDir ${configDir}: there is no such folder, and no journal ${journal} of it`);
 }
 
 export type SourceOptions = AdapterOptions & JournalOptions & { readonly sharedMeshConfig?: string };

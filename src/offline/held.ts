@@ -69,7 +69,10 @@ export function heldIn({ files, mesh, env = {} }: MeshTexts, node: JsonObject): 
   const { state, effects } = foldFacts(facts);
   const faults = [...malformed, ...effects.flatMap(effect => refusal(effect, files))];
   const proxy = state.proxies.get(CONNECTION);
-  if (proxy === undefined) faults.push('the node was refused');
+  if (proxy === undefined) {
+    const found = node.id === undefined ? 'it has no id' : `found the id ${JSON.stringify(node.id)}`;
+    faults.push(`the node is refused: expected an id type~ip~name~domain with a valid IP address, ${found}`);
+  }
   if (proxy === undefined || faults.length > 0) throw new Error(faults.join('\n'));
   return heldBy(new Tracker(), state, proxy);
 }

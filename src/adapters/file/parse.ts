@@ -42,8 +42,16 @@ export function parseFile(file: string, bytes: Uint8Array): ParsedFile {
   const text = decodeText(file, bytes);
   if (typeof text !== 'string') return unreadFile(text);
   const documents = parseDocuments(file, text);
-  return 'reason' in documents ? unreadFile(documents) : objectsOf(documents.documents);
+  const parsed = 'reason' in documents ? unreadFile(documents) : objectsOf(documents.documents);
+  if (parsed.malformed.length === 0 || !TEMPLATE.test(text)) return parsed;
+  return { ...parsed, malformed: [{ origin: { file, line: 1, column: 1 }, reason: TEMPLATE_FOUND }] };
 }
+
+/** Actions of Helm's template language where YAML would be. */
+const TEMPLATE =
+  /\{\{-?\s*(?:[.$(]|(?:if|else|end|range|with|include|define|template|toYaml|tpl|default|quote|printf|block|fail|required|lookup)\b)/;
+const TEMPLATE_FOUND =
+  'looks like a Helm template and not like YAML: render it first, e.g. helm template CHART | periplus analyze -f -';
 
 /** As parseFile, in a fraction of its time; undefined if the text is not as plain as that. */
 export function parsePlainFile(file: string, bytes: Uint8Array): ParsedFile | undefined {

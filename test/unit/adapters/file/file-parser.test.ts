@@ -96,3 +96,22 @@ describe('parsing in place', () => {
     expect(Math.min(...times)).toBeLessThan(50);
   });
 });
+
+describe('a Helm template', () => {
+  it('is told in one sentence instead of one for each line', () => {
+    const text =
+      'apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .Values.name }}\n  {{- with .x }}\n  labels: {{ . }}\n  {{- end }}\n';
+    const { malformed, objects } = parseFile('t.yaml', Buffer.from(text));
+    expect([objects, malformed.map(({ reason }) => reason)]).toEqual([
+      [],
+      [expect.stringMatching(/^looks like a Helm template .* helm template CHART \| periplus analyze -f -$/)],
+    ]);
+  });
+  it('is not seen in YAML that holds braces', () => {
+    const { malformed, objects } = parseFile(
+      't.yaml',
+      Buffer.from('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {t: "{{ .Values.x }}"}\n'),
+    );
+    expect([malformed, objects.length]).toEqual([[], 1]);
+  });
+});
