@@ -12,6 +12,8 @@ import { objectNamed } from '../history/object-name.ts';
 import { propose } from '../history/proposal.ts';
 import { proxiesAt, proxyNamed } from '../history/proxies.ts';
 import type { ChangedResource } from '../history/summary.ts';
+import { printAnalysis } from './analysis-output.ts';
+import { diffMessages } from './diff-report.ts';
 import { CliError, EXIT, explainError, print, printData } from './output.ts';
 import { AT_HELP, DEFAULT_JOURNAL, positionOf, withHistory } from './target.ts';
 import {
@@ -68,7 +70,7 @@ export function diffCommand(): Command {
     )
     .option('--proxies <file>', 'for folders: YAML list of {name, node}; default: one for each Pod or workload');
   return addMeshFlags(command, 'for folders: ')
-    .option('-o, --output <format>', 'text, json, yaml or markdown', 'text')
+    .option('-o, --output <format>', 'text, json, yaml, markdown, sarif, junit or github', 'text')
     .addHelpText(
       'after',
       `
@@ -99,7 +101,8 @@ Examples:
 
 async function runDiff(from: string | undefined, to: string | undefined, flags: Flags): Promise<void> {
   const show = SHOWN[flags.output];
-  if (show === undefined) throw new CliError(`-o ${flags.output}: expected text, json, yaml or markdown`, EXIT.misuse);
+  if (show === undefined)
+    throw new CliError(`-o ${flags.output}: expected text, json, yaml, markdown, sarif, junit or github`, EXIT.misuse);
   if (flags.failOn !== undefined && !['opens', 'closes', 'access'].includes(flags.failOn)) {
     throw new CliError(`--fail-on ${flags.failOn}: expected opens, closes or access`, EXIT.misuse);
   }
@@ -184,7 +187,14 @@ const SHOWN: Readonly<Record<string, (outcome: Outcome) => void>> = {
   json: outcome => showData(outcome, 'json'),
   yaml: outcome => showData(outcome, 'yaml'),
   markdown: showMarkdown,
+  sarif: outcome => showReport(outcome, 'sarif'),
+  junit: outcome => showReport(outcome, 'junit'),
+  github: outcome => showReport(outcome, 'github'),
 };
+
+function showReport({ difference, refused }: Outcome, format: 'sarif' | 'junit' | 'github'): void {
+  printAnalysis(diffMessages(difference, refused), format);
+}
 
 function showData({ title, difference, refused }: Outcome, format: 'json' | 'yaml'): void {
   printData({ title, refused, ...difference } as unknown as Json, format);
