@@ -28,5 +28,5 @@ export const settingWithoutEffect = message('PER0013', 'SettingWithoutEffect', '
 export const routeNotAttached = message('PER0012', 'RouteNotAttached', 'Warning', (reason: string) => reason);
 /** A VirtualService that the guard keeps from traffic inside the mesh. */
 export const hostGuarded = message('PER0014', 'HostGuarded', 'Error', (reason: string) => reason);
-export const refusedChange = message('PER0008', 'RefusedChange', 'Error', (reason: string) => reason);
-export const outage = message('PER0009', 'Outage', 'Warning', (reason: string) => reason);
+export const refusedChange = message('PER0015', 'RefusedChange', 'Error', (reason: string) => reason);
+export const outage = message('PER0016', 'Outage', 'Warning', (reason: string) => reason);

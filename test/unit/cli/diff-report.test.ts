@@ -9,7 +9,7 @@ test('a difference becomes one message for each refusal and each warning', () =>
   const difference = { classes: [one] } as unknown as MeshDiff;
   const found = diffMessages(difference, ['mesh/v.yaml:3:5: VirtualService is refused: spec.http']);
   expect(found.map(({ message: { code, text }, place }) => [code, text, place])).toEqual([
-    ['PER0008', 'VirtualService is refused: spec.http', { file: 'mesh/v.yaml', line: 3, column: 5 }],
-    ['PER0009', 'a.x, b.x, c.x and 1 more: host h: 503', undefined],
+    ['PER0015', 'VirtualService is refused: spec.http', { file: 'mesh/v.yaml', line: 3, column: 5 }],
+    ['PER0016', 'a.x, b.x, c.x and 1 more: host h: 503', undefined],
   ]);
 });
