@@ -113,7 +113,7 @@ async function runDiff(from: string | undefined, to: string | undefined, flags: 
     process.exitCode = DIFF_EXIT.access;
     return;
   }
-  const warned = refused.length > 0 || difference.classes.some(({ warnings }) => warnings.length > 0);
+  const warned = refused.length > 0 || [difference, ...difference.classes].some(({ warnings }) => warnings.length > 0);
   process.exitCode = warned ? DIFF_EXIT.warnings : difference.classes.length > 0 ? DIFF_EXIT.changes : DIFF_EXIT.same;
 }
 
@@ -208,6 +208,7 @@ function showText({ title, difference, refused }: Outcome): void {
 
 /** Also of bisect. */
 export function showDifference(difference: MeshDiff): void {
+  for (const { message } of difference.warnings) print(`WARNING ${message}`);
   for (const one of difference.classes) {
     print(`\n${proxiesText(one)}`);
     for (const { message } of one.warnings) print(`  WARNING ${message}`);
@@ -257,6 +258,7 @@ function closing({ classes, unchanged, onlyBefore, onlyAfter }: MeshDiff): strin
 function showMarkdown({ title, difference, refused }: Outcome): void {
   print(`### xDS: ${title}\n\n${closing(difference)}`);
   if (refused.length > 0) print(`\n**Refused**\n\n${refused.map(line => `- ${line}`).join('\n')}`);
+  for (const { message } of difference.warnings) print(`- :warning: **${message}**`);
   for (const one of difference.classes) {
     print(`\n#### ${proxiesText(one)}\n`);
     for (const { message } of one.warnings) print(`- :warning: **${message}**`);

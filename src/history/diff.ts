@@ -16,6 +16,7 @@ import { policyText } from './access/listed.ts';
 import { shownJson } from './config-dump.ts';
 import { HELD_TYPES, type Holdings, holdingsOf } from './holdings.ts';
 import { jsonDiff } from './json-diff.ts';
+import { lostParents } from './lost-parents.ts';
 import { type ChangedResource, isOnlyReordered, summaryOf } from './summary.ts';
 import { dangling, endpointCount, endpointsIn, type Sends, sendsOf, withoutEndpoints } from './traffic.ts';
 
@@ -24,7 +25,13 @@ export interface DiffSide {
   readonly proxies: readonly ProxyRecord[];
 }
 
-export type WarningKind = 'refused-by-envoy' | 'missing-cluster' | 'no-endpoints' | 'endpoints-gone' | 'order-only';
+export type WarningKind =
+  | 'refused-by-envoy'
+  | 'missing-cluster'
+  | 'no-endpoints'
+  | 'endpoints-gone'
+  | 'order-only'
+  | 'parent-lost';
 
 export interface DiffWarning {
   readonly kind: WarningKind;
@@ -46,6 +53,8 @@ export interface MeshDiff {
   readonly classes: readonly ChangeClass[];
   /** Proxies for which nothing changes. */
   readonly unchanged: number;
+  /** Of no proxy in particular: routes that lose their parents. */
+  readonly warnings: readonly DiffWarning[];
   /** Proxies of one side alone are not compared. */
   readonly onlyBefore: readonly string[];
   readonly onlyAfter: readonly string[];
@@ -94,6 +103,7 @@ export function diffMeshes(tracker: Tracker, before: DiffSide, after: DiffSide):
   return {
     classes: sorted.map(one => classOf(one, accessOf(one, before.state, after.state, right.get(one.proxies[0]!)!))),
     unchanged,
+    warnings: lostParents(tracker, before.state, after.state),
     onlyBefore: [...left.keys()].filter(id => !right.has(id)).sort(),
     onlyAfter: [...right.keys()].filter(id => !left.has(id)).sort(),
   };
