@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs, promisify } from 'node:util';
 import { clusterFigures } from './clusters.ts';
 import { appendFigures, foldFigures, restartFigures } from './folding.ts';
+import { gatewayApiFigures } from './gateway-api.ts';
 import { generationFigures, heapFigures } from './generation.ts';
 import { growthFigures } from './growth.ts';
 import { historyFigures } from './history.ts';
@@ -22,6 +23,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   history: historyFigures,
   growth: growthFigures,
   clusters: clusterFigures,
+  'gateway-api': gatewayApiFigures,
   istiod: istiodFigures,
   'generate-100': () => generationFigures(100),
   'generate-1000': () => generationFigures(1_000),

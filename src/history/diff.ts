@@ -103,7 +103,7 @@ export function diffMeshes(tracker: Tracker, before: DiffSide, after: DiffSide):
   return {
     classes: sorted.map(one => classOf(one, accessOf(one, before.state, after.state, right.get(one.proxies[0]!)!))),
     unchanged,
-    warnings: lostParents(tracker, before.state, after.state),
+    warnings: lostParents(tracker, before.state, after.state).map(message => ({ kind: 'parent-lost', message })),
     onlyBefore: [...left.keys()].filter(id => !right.has(id)).sort(),
     onlyAfter: [...right.keys()].filter(id => !left.has(id)).sort(),
   };
