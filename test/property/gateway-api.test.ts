@@ -147,8 +147,7 @@ const ingresses = fc.tuple(namespaces, fc.constantFrom('i', 'j'), ages, hosts).m
 
 const worlds = fc.uniqueArray(fc.oneof(gateways, routes, routes, grants, servicesOf, policies, ingresses), {
   minLength: 2,
-  maxLength: 12,
-  size: 'max',
+  maxLength: 10,
   selector: ({ kind, metadata }) =>
     canonicalJson([kind, (metadata as JsonObject).namespace, (metadata as JsonObject).name] as Json),
 });
