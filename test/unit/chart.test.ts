@@ -1,10 +1,11 @@
 // The Helm chart, as far as it can be judged without Helm: its list of known values and the rules of its roles.
 // `test/e2e/helm.test.ts` renders it and applies it to an API server.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { ownConfig } from '../../src/admission/templates/own.ts';
 import { isObject, type Json, type JsonObject } from '../../src/core/base/json.ts';
 
 const chart = join(import.meta.dirname, '../../deploy/helm/periplus');
@@ -37,6 +38,13 @@ describe('the values of the chart', () => {
   });
 });
 
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
 describe('the rules of the chart', () => {
   const rules = (name: string): Json => parse(text(`files/rules/${name}.yaml`)) as Json;
   /** Of the manifests that are applied without Helm: what each role allows. */
@@ -45,13 +53,36 @@ describe('the rules of the chart', () => {
     return documents.find(one => one.kind === kind && one.metadata.name === name).rules as Json;
   }
 
+  /** One line for each resource, however the rules put them together. */
+  const flat = (...all: readonly Json[]): readonly string[] =>
+    (all.flat() as unknown as readonly Rule[])
+      .flatMap(({ apiGroups, resources, resourceNames = [], verbs }) =>
+        resources.map(resource => [...apiGroups, resource, ...resourceNames, ...verbs].join(' ')),
+      )
+      .sort();
+
   it('are those of the manifests without Helm', () => {
-    expect(rules('read')).toEqual(role('rbac.yaml', 'ClusterRole', 'periplus'));
-    expect(rules('reviews')).toEqual(role('rbac.yaml', 'ClusterRole', 'periplus-identity'));
-    expect(rules('ca')).toEqual(role('rbac.yaml', 'Role', 'periplus-identity'));
-    expect(rules('elections')).toEqual(role('rbac-write.yaml', 'Role', 'periplus-elections'));
-    expect([...(rules('roots') as Json[]), ...(rules('trust-bundles') as Json[])]).toEqual(
-      role('rbac-write.yaml', 'ClusterRole', 'periplus-writer'),
+    expect(flat(rules('read'))).toEqual(flat(role('rbac.yaml', 'ClusterRole', 'periplus')));
+    expect(flat(rules('reviews'))).toEqual(flat(role('rbac.yaml', 'ClusterRole', 'periplus-identity')));
+    expect(flat(rules('ca'))).toEqual(flat(role('rbac.yaml', 'Role', 'periplus-identity')));
+    const local = ['elections', 'self-test'].map(rules);
+    expect(flat(...local)).toEqual(flat(role('rbac-write.yaml', 'Role', 'periplus-elections')));
+    const cluster = ['roots', 'status', 'webhooks', 'gateways', 'trust-bundles'].map(rules);
+    expect(flat(...cluster)).toEqual(flat(role('rbac-write.yaml', 'ClusterRole', 'periplus-writer')));
+  });
+});
+
+describe('the templates of injection in the chart', () => {
+  it('are those that the program has itself', () => {
+    for (const [name, template] of Object.entries(ownConfig.templates as Readonly<Record<string, string>>)) {
+      const file = join(chart, `files/injection/${name}.yaml`);
+      if (process.env.PERIPLUS_UPDATE_GOLDENS === '1') writeFileSync(file, template);
+      expect(readFileSync(file, 'utf8')).toBe(template);
+    }
+    expect(readdirSync(join(chart, 'files/injection')).sort()).toEqual(
+      Object.keys(ownConfig.templates as JsonObject)
+        .map(name => `${name}.yaml`)
+        .sort(),
     );
   });
 });
