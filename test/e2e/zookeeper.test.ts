@@ -130,6 +130,7 @@ describe.runIf(program !== undefined)('a real ZooKeeper', () => {
       await until('the routes of the VirtualService', () =>
         proxy.has(RDS, 'outbound|9080|v2|reviews.service.zookeeper'),
       );
+      writer = await WritingClient.connect(zookeeper.port);
       await writer.remove('/services/reviews/two');
       await until('a gone endpoint', () => !proxy.has(EDS, '10.12.0.2'));
       proxy.close();

@@ -106,15 +106,14 @@ export class ZooKeeperSession {
 
   async #connectAlways(): Promise<void> {
     const { signal } = this.#stop;
-    const { servers, chance, log } = this.#options;
+    const { servers, chance } = this.#options;
     for (let attempt = 0, failures = 0; !signal.aborted; attempt++) {
       const server = servers[attempt % servers.length];
       if (server === undefined) return;
       try {
         const lost = await this.#connect(server);
         failures = 0;
-        log('info', `ZooKeeper at ${server.host}:${server.port}: connected`);
-        this.#lose(await lost);
+        this.#lose(lost);
       } catch (error) {
         this.#lose((error as Error).message);
       }
@@ -128,8 +127,8 @@ export class ZooKeeperSession {
     this.#lose('stopped');
   }
 
-  /** Resolves once the session is open, with a promise of why the connection ended. */
-  async #connect({ host, port }: SessionOptions['servers'][number]): Promise<Promise<string>> {
+  /** Resolves with why the connection ended; rejects if it never opened. */
+  async #connect({ host, port }: SessionOptions['servers'][number]): Promise<string> {
     const { tls, auth } = this.#options;
     const secret = (await auth?.()) ?? '';
     if (this.#stop.signal.aborted) throw new Error('stopped');
@@ -146,7 +145,8 @@ export class ZooKeeperSession {
     const begun = this.#open(socket, secret);
     const why = await Promise.race([begun.then(() => undefined), ended]);
     if (why !== undefined) throw new Error(`${host}:${port}: ${why}`);
-    return ended.then(reason => `${host}:${port}: ${reason}`);
+    this.#options.log('info', `ZooKeeper at ${host}:${port}: connected`);
+    return `${host}:${port}: ${await ended}`;
   }
 
   #open(socket: Socket, secret: string): Promise<void> {
