@@ -25,7 +25,15 @@ export const kubernetesGateway = gatewayKind({
 
 function kubernetesGatewayReferences({ namespace, spec }: Obj<'KubernetesGateway'>): readonly Reference[] {
   return [
-    { path: 'spec.gatewayClassName', kind: 'GatewayClass', namespace: '', name: spec.gatewayClassName },
+    ...classOf(spec.gatewayClassName),
     ...each('spec.listeners', spec.listeners, certificates(namespace)),
   ];
+}
+
+/** Classes that need no object: they are known without one, and created where there is none. */
+const BUILT_IN: readonly string[] = ['istio', 'istio-remote', 'istio-waypoint', 'istio-east-west'];
+
+function classOf(name: string): readonly Reference[] {
+  if (BUILT_IN.includes(name)) return [];
+  return [{ path: 'spec.gatewayClassName', kind: 'GatewayClass', namespace: '', name }];
 }

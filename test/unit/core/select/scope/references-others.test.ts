@@ -56,7 +56,7 @@ describe('the references of other kinds include', () => {
       'Gateway API: Gateway',
       [
         of('KubernetesGateway', {
-          gatewayClassName: 'istio',
+          gatewayClassName: 'mine',
           listeners: [
             {
               name: 'a',
@@ -68,7 +68,7 @@ describe('the references of other kinds include', () => {
         }),
       ],
       [
-        'spec.gatewayClassName: GatewayClass/istio',
+        'spec.gatewayClassName: GatewayClass/mine',
         'spec.listeners[0].tls.certificateRefs[0]: Secret/prod/c',
         'spec.listeners[0].tls.certificateRefs[1]: ConfigMap/test/m',
       ],

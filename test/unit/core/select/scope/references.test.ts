@@ -40,7 +40,7 @@ spec:
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
 metadata: { name: kgw, namespace: prod }
-spec: { gatewayClassName: istio, listeners: [{ name: http, port: 80, protocol: HTTP }] }
+spec: { gatewayClassName: mine, listeners: [{ name: http, port: 80, protocol: HTTP }] }
 ---
 apiVersion: v1
 kind: Service
@@ -71,7 +71,7 @@ test('references to existing objects are not reported', () => {
   const found = ask(withObjects(world([referring]), referred), danglingReferences, '');
   expect(found.map(({ path, missing }) => `${path}: ${missing}`)).toEqual([
     'spec.servers[0].tls.credentialName: Secret/prod/cert',
-    'spec.gatewayClassName: GatewayClass/istio',
+    'spec.gatewayClassName: GatewayClass/mine',
     'spec.gateways[2]: Gateway/other/gw',
     'spec.http[0].mirror: host gone.com',
     'spec.http[1].delegate: VirtualService/prod/part',
