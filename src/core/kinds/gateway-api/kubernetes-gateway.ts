@@ -24,10 +24,7 @@ export const kubernetesGateway = gatewayKind({
 });
 
 function kubernetesGatewayReferences({ namespace, spec }: Obj<'KubernetesGateway'>): readonly Reference[] {
-  return [
-    ...classOf(spec.gatewayClassName),
-    ...each('spec.listeners', spec.listeners, certificates(namespace)),
-  ];
+  return [...classOf(spec.gatewayClassName), ...each('spec.listeners', spec.listeners, certificates(namespace))];
 }
 
 /** Classes that need no object: they are known without one, and created where there is none. */
