@@ -85,7 +85,9 @@ describe('diff', () => {
     expect(out).toContain('cluster outbound|80||db.shop.svc.cluster.local: gone');
     expect(out).toContain('cluster outbound|81||db.shop.svc.cluster.local: new');
     expect((await periplus('diff', folders[0], folders[0], '--proxies', proxies)).code).toBe(0);
-    expect((await periplus('diff', ...folders)).err).toMatch(/folders have no proxies: give --proxies/);
+    expect((await periplus('diff', ...folders)).err).toMatch(
+      /there is no Pod and no workload in .* to make a proxy of: give the proxies, --proxies FILE/,
+    );
   });
 
   test('prints every field as JSON, and exits with 2 if it cannot compare', async () => {
