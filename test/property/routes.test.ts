@@ -39,6 +39,11 @@ const histories = fc.array(anyFact, { minLength: 5, maxLength: 60, size: 'max' }
   ]),
 );
 
+/** A patch may add what no generator makes, such as a virtual host without a name. */
+const unpatched = histories.map(events =>
+  events.filter(event => !('object' in event) || event.object.kind !== 'EnvoyFilter'),
+);
+
 function routesOf(tracker: Tracker, state: State): ReadonlyMap<string, RouteConfiguration> {
   const found = new Map<string, RouteConfiguration>();
   for (const proxy of state.proxies.values()) {
@@ -88,7 +93,7 @@ const shown = (routes: ReadonlyMap<string, RouteConfiguration>): readonly string
 describe('route configurations', () => {
   it('have every domain and virtual host once, and a domain for each host', () => {
     fc.assert(
-      fc.property(histories, events => {
+      fc.property(unpatched, events => {
         for (const [where, config] of routesOf(new Tracker(), foldAll(events).state)) {
           expect(faults(config), where).toEqual([]);
           expect(verifyMessage('envoy.config.route.v3.RouteConfiguration', config), where).toEqual([]);
