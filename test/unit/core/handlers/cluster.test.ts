@@ -14,6 +14,26 @@ describe('a namespace event pushes:', () => {
   const selective = { mesh: { discoverySelectors: [{ matchLabels: { mesh: 'on' } }] } };
   const on = { labels: { mesh: 'on' } };
   const ext = serviceEntry('ext', { hosts: ['ext.com'], resolution: 'STATIC' });
+  const takes = (from: string): JsonObject => ({
+    namespaces: { from, ...(from === 'Selector' ? { selector: {} } : {}) },
+  });
+  const listener = (from: string): JsonObject => ({
+    name: 'http',
+    port: 80,
+    protocol: 'HTTP',
+    allowedRoutes: takes(from),
+  });
+  const entrance = (kind: string, spec: JsonObject): JsonObject => ({
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind,
+    metadata: { name: 'g', namespace: 'default' },
+    spec,
+  });
+  const gateway = (from: string, more: JsonObject = {}): JsonObject =>
+    entrance('Gateway', { gatewayClassName: 'istio', listeners: [listener(from)], ...more });
+  const listeners = (from: string): JsonObject =>
+    entrance('ListenerSet', { parentRef: { name: 'g' }, listeners: [listener(from)] });
+  const labelled = says(namespace('default', { labels: { a: 'b' } }));
   rows([
     ['nothing for a new namespace', [service('web')], says(namespace('default')), '-'],
     [
@@ -21,6 +41,25 @@ describe('a namespace event pushes:', () => {
       [service('web'), namespace('default')],
       says(namespace('default', { labels: { a: 'b' } })),
       '-',
+    ],
+    ['labels that no listener selects by: nothing', [gateway('Same'), listeners('All')], labelled, '-'],
+    [
+      'labels that a listener of a Gateway may select by',
+      [gateway('Selector')],
+      labelled,
+      'full config Namespace//default',
+    ],
+    [
+      'labels that a Gateway may select ListenerSets by',
+      [gateway('Same', { allowedListeners: takes('Selector') })],
+      labelled,
+      'full config Namespace//default',
+    ],
+    [
+      'labels that a listener of a ListenerSet may select by',
+      [gateway('Same'), listeners('Selector')],
+      labelled,
+      'full config Namespace//default',
     ],
     ['the network of a cluster: everything', [], says(namespace('istio-system', network)), 'full forced networks'],
     [
