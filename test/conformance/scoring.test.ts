@@ -27,8 +27,8 @@ describe('the record of conformance', () => {
   });
 
   it('is formatted for readers', () => {
-    const { skipKinds, passing } = readRecord();
-    expect(skipKinds.length).toBeGreaterThan(0);
+    const { passing } = readRecord();
+    expect(Object.keys(passing).length).toBeGreaterThan(0);
     for (const count of Object.values(passing)) expect(count).toBeGreaterThan(0);
   });
 });
