@@ -13,7 +13,10 @@ type Clusters = readonly Resource<Cluster>[];
 
 const noHosts: readonly string[] = [];
 
-/** `of`: the patches of the context; undefined: none. */
+/**
+ * Without those that are removed, or that have no name: xDS has no resource without one. `of`: the patches of the
+ * context; undefined: none.
+ */
 export function patchedClusters(
   reader: ProxyReader,
   clusters: Clusters,
@@ -24,10 +27,13 @@ export function patchedClusters(
   return clusters.flatMap(cluster => {
     const hosts = inbound ? reader.get(inboundClusterHosts, cluster.name) : noHosts;
     const result = kept(reader, cluster, reader.make(patchedCluster, { cluster, of, hosts }));
-    return result === undefined ? [] : [result];
+    return result === undefined || result.name === '' ? [] : [result];
   });
 }
 
 export function clustersAddedFor(reader: ProxyReader, context: PatchContext): Clusters {
-  return reader.get(addedClusters, context).map(patch => reader.make(addedCluster, { patch }));
+  return reader
+    .get(addedClusters, context)
+    .map(patch => reader.make(addedCluster, { patch }))
+    .filter(({ name }) => name !== '');
 }
