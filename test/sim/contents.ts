@@ -67,7 +67,8 @@ function contentOf(typeUrl: string, value: Buffer): Content {
 
 function read(typeUrl: string, id: string, json: Json): Content {
   if (!isObject(json)) throw new Error(`${typeUrl} is no message`);
-  const name = String(typeUrl === EDS ? json.clusterName : json.name);
+  // A patch can make a resource without a name.
+  const name = String((typeUrl === EDS ? json.clusterName : json.name) ?? '');
   const needs = new Set<string>();
   const routesTo = new Set<string>();
   if (typeUrl === CDS && json.type === 'EDS') {

@@ -13,10 +13,7 @@ type Clusters = readonly Resource<Cluster>[];
 
 const noHosts: readonly string[] = [];
 
-/**
- * Without those that are removed, or that have no name: xDS has no resource without one. `of`: the patches of the
- * context; undefined: none.
- */
+/** `of`: the patches of the context; undefined: none. */
 export function patchedClusters(
   reader: ProxyReader,
   clusters: Clusters,
@@ -27,13 +24,10 @@ export function patchedClusters(
   return clusters.flatMap(cluster => {
     const hosts = inbound ? reader.get(inboundClusterHosts, cluster.name) : noHosts;
     const result = kept(reader, cluster, reader.make(patchedCluster, { cluster, of, hosts }));
-    return result === undefined || result.name === '' ? [] : [result];
+    return result === undefined ? [] : [result];
   });
 }
 
 export function clustersAddedFor(reader: ProxyReader, context: PatchContext): Clusters {
-  return reader
-    .get(addedClusters, context)
-    .map(patch => reader.make(addedCluster, { patch }))
-    .filter(({ name }) => name !== '');
+  return reader.get(addedClusters, context).map(patch => reader.make(addedCluster, { patch }));
 }

@@ -20,13 +20,6 @@ const changedBy = (match: JsonObject): readonly string[] =>
   );
 
 describe('a patch of clusters', () => {
-  it('leaves out a cluster that it adds without a name', () => {
-    const names = (value: JsonObject): readonly string[] => [...found(entry('CLUSTER', 'ADD', value, OUTBOUND)).keys()];
-    const own = names({ connect_timeout: '1s' });
-    expect(own).not.toContain('');
-    expect(names({ name: 'extra' })).toEqual([...own, 'extra'].sort());
-  });
-
   it('goes by the name alone if one is given', () => {
     expect(changedBy({ cluster: { name: SHOP, portNumber: 1, service: 'x' } })).toEqual([SHOP]);
   });
