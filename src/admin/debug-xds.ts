@@ -3,8 +3,7 @@
 // the body of a debug page. Invariant: no answer without a proven identity, and a caller from another namespace than
 // the control plane's sees proxies of its own namespace only.
 
-import { parseSpiffe, verifiedIdentity } from '../core/model/identity.ts';
-import type { ProxyRecord } from '../core/model/proxy.ts';
+import { parseSpiffe } from '../core/model/identity.ts';
 import type { State } from '../core/state.ts';
 import { encodeMessage } from '../xds/engine/encode.ts';
 import type { Engine } from '../xds/engine/engine.ts';
@@ -13,6 +12,7 @@ import type { DebugQuestion, DebugReply, DebugResource } from '../xds/serve/host
 import type { ConnectionStatus, TypeStatus } from '../xds/serve/stream-status.ts';
 import { CDS, DEBUG_PREFIX, LDS, RDS } from '../xds/session/types.ts';
 import { framed, framedString } from '../xds/wire/frame.ts';
+import { mayShow } from './debug.ts';
 import type { Admission, Answer, Route, Viewer } from './http.ts';
 import { VERSION } from './version.ts';
 
@@ -132,10 +132,6 @@ async function page({ world, routes }: DebugXdsParts, { names, identities }: Deb
 
 function bodyOf({ body }: Answer): Buffer {
   return typeof body === 'string' ? Buffer.from(body) : Buffer.concat(body);
-}
-
-function mayShow(viewer: Viewer, proxy: ProxyRecord): boolean {
-  return viewer === 'all' || verifiedIdentity(proxy)?.namespace === viewer.namespace;
 }
 
 /** `value`: encoded. */

@@ -351,7 +351,7 @@ async function configDump(parts: DebugParts, query: URLSearchParams, viewer: Vie
 }
 
 /** By the proven identity: what a node says of itself gives no right to see it. */
-function mayShow(viewer: Viewer, proxy: ProxyRecord): boolean {
+export function mayShow(viewer: Viewer, proxy: ProxyRecord): boolean {
   return viewer === 'all' || verifiedIdentity(proxy)?.namespace === viewer.namespace;
 }
 

@@ -1,17 +1,16 @@
 // Helm, built once from its Go module and kept in the user's cache. Needs Go. A missing binary is named; PERIPLUS_REQUIRE_ALL=1
 // makes it a failure.
 
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { find, run } from '../kube/binaries.ts';
 
 const VERSION = 'v3.18.4';
 /** What Helm takes for the version of a cluster that it does not ask; the build of its releases sets it likewise. */
 const KUBE = 'helm.sh/helm/v3/pkg/chartutil';
 const LDFLAGS = `-s -w -X ${KUBE}.k8sVersionMajor=1 -X ${KUBE}.k8sVersionMinor=33`;
-const BUILD_MS_MAX = 20 * 60_000;
 
 export async function helmOrSkip(): Promise<string | undefined> {
   try {
@@ -28,33 +27,17 @@ async function helm(): Promise<string> {
   const folder = process.env.PERIPLUS_CACHE ?? join(homedir(), '.cache/periplus');
   const binary = join(folder, `helm-${VERSION}`);
   if (existsSync(binary)) return binary;
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/go/bin'];
-  const go = folders.map(one => join(one, 'go')).find(path => existsSync(path));
+  const go = find('go');
   if (go === undefined) throw new Error('there is no Go to build Helm with');
   mkdirSync(folder, { recursive: true });
   const made = await mkdtemp(join(folder, 'helm-build-'));
   process.stderr.write('building Helm, which takes some minutes the first time\n');
   try {
-    await install(go, made);
+    const args = ['install', '-trimpath', '-ldflags', LDFLAGS, `helm.sh/helm/v3/cmd/helm@${VERSION}`];
+    await run(go, args, made, { GOBIN: made });
     renameSync(join(made, 'helm'), binary);
   } finally {
     await rm(made, { recursive: true, force: true });
   }
   return binary;
-}
-
-/** Not a call that blocks: the test runner wants to hear from its workers. */
-async function install(go: string, folder: string): Promise<void> {
-  const args = ['install', '-trimpath', '-ldflags', LDFLAGS, `helm.sh/helm/v3/cmd/helm@${VERSION}`];
-  const env = { ...process.env, GOBIN: folder };
-  const child = spawn(go, args, { env, stdio: ['ignore', 'ignore', 'pipe'], timeout: BUILD_MS_MAX });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    said = `${said}${chunk.toString('utf8')}`.slice(-2_000);
-  });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', resolve);
-  });
-  if (code !== 0) throw new Error(`go install ended with ${code}: ${said}`);
 }

@@ -66,8 +66,13 @@ export async function builtModule(name: string, folder: string, ldflags: string)
 }
 
 /** Not a call that blocks: the test runner wants to hear from its workers. */
-export async function run(command: string, args: readonly string[], cwd = MODULE): Promise<void> {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+export async function run(
+  command: string,
+  args: readonly string[],
+  cwd = MODULE,
+  more: NodeJS.ProcessEnv = {},
+): Promise<void> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', ...more };
   const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'], timeout: BUILD_MS_MAX });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
