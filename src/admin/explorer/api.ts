@@ -1,0 +1,325 @@
+// Requests and responses of the explorer's HTTP API, version 1: types only, nothing else of `src` imported, so that
+// `ui/` can use this file and api-questions.ts (why, objects, mesh, differences, pushes, bisect) as they are.
+// docs/reference/http-api.md describes each in words. Served by `periplus ui` and by `serve`.
+//
+// Rules: fields are added, never renamed or given another meaning. Times are ms since the epoch; positions are event
+// numbers. `at`, `from` and `to` take every form that `--at` takes (17, head~3, a time, -10m); answers name the number.
+// Private values are replaced by placeholders. All texts are untrusted: show them as text, never as HTML.
+// Errors have the shape Fault, with 400 (bad question), 401/403 (no right), 404 (no such thing), 409 (superseded by a
+// newer question of the same client), 413 (body too large), 503 (too many questions).
+// Clients send `x-periplus-client: <any word, constant for a page>`; a new question of a client cancels its running one
+// of the same path. Aborting a request cancels its question.
+//
+// GET  /api/v1/info                                                            Info
+// GET  /api/v1/density?by=seq|time&buckets=200&split=kind|source|manager|namespace&from&to&FILTER   Density
+// GET  /api/v1/events?limit=100&before=SEQ | &after=SEQ | &from&to&FILTER      EventPage
+// GET  /api/v1/live?after=SEQ&FILTER      text/event-stream: event `events`, data LiveBatch; `: ping` every 15 s
+// GET  /api/v1/event?seq=N                                                     EventDetail
+// GET  /api/v1/position?at=TEXT                                                Position
+// GET  /api/v1/proxies?at                                                      ProxyList
+// GET  /api/v1/proxy?proxy&at                                                  ProxyView
+// GET  /api/v1/proxy/raw?proxy&at&type=CDS|EDS|LDS|RDS|SDS|ECDS|NDS&name       RawResources
+// GET  /api/v1/proxy/history?proxy&type&name&from&to                           ResourceHistory
+// GET  /api/v1/why?proxy&at&kind=WhyKind&name&route&cluster                    Why
+// GET  /api/v1/objects?at                                                      ObjectList
+// GET  /api/v1/object?object=Kind/ns/name&at                                   ObjectView
+// GET  /api/v1/object/effect?object&at&proxy                                   ObjectEffects
+// GET  /api/v1/trace?at&source=PROXY&to=host:port&method&path&header=name:value (repeatable)&tcp=true   TraceAnswer
+// GET  /api/v1/mesh?at&fold=auto|all|none&open=NAMESPACE (repeatable)          Mesh
+// GET  /api/v1/diff?from&to&proxy                                              Difference
+// POST /api/v1/what-if?at&proxy  application/json, WhatIfRequest               Difference
+// GET  /api/v1/pushes?from&to&before=SEQ&limit=50                              PushPage
+// GET  /api/v1/push?seq=N                                                      Push
+// GET  /api/v1/nack?seq=N                                                      Nack
+// GET  /api/v1/convergence?seq=N                                               Convergence
+// GET  /api/v1/bisect?from&to&proxy&condition=BisectConditionName&value        BisectAnswer
+// GET  /api/v1/incident?from&to&proxy                                          IncidentAnswer
+// The last two, with `accept: text/event-stream`: events `progress` (Progress), then one of `answer` or `fault`.
+// The page itself is `ui/dist/` (index.html and assets), served below /ui/.
+// FILTER: kind, source, manager, namespace, object=Kind/ns/name (each repeatable; any of one name, all of several) and
+// text=WORDS (all words, in the event's line).
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json | undefined };
+
+export interface Fault {
+  readonly error: string;
+}
+
+export interface Progress {
+  readonly done: number;
+  /** An estimate. */
+  readonly of: number;
+}
+
+export interface Position {
+  readonly seq: number;
+  readonly time: number;
+}
+
+// --- timeline --------------------------------------------------------------------------------------------------------
+
+export interface Info {
+  readonly api: 1;
+  readonly version: string;
+  readonly journal: string;
+  /** `serve`: new events come. */
+  readonly mode: 'serve' | 'file';
+  /** What the caller may see: everything, or the proxies of a namespace (timeline, objects, mesh then answer 403). */
+  readonly viewer: 'all' | { readonly namespace: string };
+  readonly first: Position;
+  readonly head: Position;
+  readonly events: number;
+  /** Every kind of fact, source and manager of the indexed events with its number of events, most first. */
+  readonly kinds: readonly Count[];
+  readonly sources: readonly Count[];
+  readonly managers: readonly Count[];
+  readonly namespaces: readonly Count[];
+  readonly snapshots: readonly number[];
+  readonly index: IndexState;
+}
+
+export interface Count {
+  readonly name: string;
+  readonly events: number;
+}
+
+/** Events are indexed from the newest to the oldest; filters, splits and counts cover `from`…`to` until `complete`. */
+export interface IndexState {
+  readonly from: number;
+  readonly to: number;
+  readonly complete: boolean;
+}
+
+export interface Density {
+  readonly by: 'seq' | 'time';
+  readonly from: Position;
+  readonly to: Position;
+  readonly buckets: readonly Bucket[];
+  /** Names in `Bucket.parts`, in that order: the most frequent; `other` is the last if there are more. */
+  readonly parts: readonly string[];
+  readonly index: IndexState;
+}
+
+export interface Bucket {
+  /** First and last event; `to` < `from`: none. */
+  readonly from: number;
+  readonly to: number;
+  readonly fromTime: number;
+  readonly toTime: number;
+  /** Events that pass the filter; of a bucket that is not indexed yet: all. */
+  readonly events: number;
+  /** By the requested split, in the order of `Density.parts`. */
+  readonly parts: readonly number[];
+  readonly marks: Marks;
+}
+
+/** What a timeline marks, counted regardless of filters. */
+export interface Marks {
+  readonly pushes: number;
+  readonly nacks: number;
+  readonly connects: number;
+  readonly disconnects: number;
+  /** Malformed, Gap, Rejected. */
+  readonly troubles: number;
+}
+
+export interface EventRow {
+  readonly seq: number;
+  readonly time: number;
+  readonly kind: string;
+  readonly source: string;
+  /** Empty: unknown. */
+  readonly manager: string;
+  /** `Kind/namespace/name`; empty: about no object. */
+  readonly object: string;
+  /** One line. */
+  readonly summary: string;
+}
+
+export interface EventPage {
+  /** Ascending by seq. */
+  readonly rows: readonly EventRow[];
+  /** All that pass the filter in the range; rows are a page of them. */
+  readonly total: number;
+  /** There are earlier and later ones that pass. */
+  readonly earlier: boolean;
+  readonly later: boolean;
+  readonly index: IndexState;
+}
+
+export interface LiveBatch {
+  readonly head: Position;
+  /** Those that pass the filter, at most 200; `skipped` counts the others of them. */
+  readonly rows: readonly EventRow[];
+  readonly skipped: number;
+}
+
+export interface EventDetail {
+  readonly row: EventRow;
+  /** As `journal ls -o json` prints it. */
+  readonly event: Json;
+  /** Of an object: the version before it in force, the difference to it, and both as YAML. */
+  readonly object?: {
+    readonly object: string;
+    readonly before?: { readonly seq: number; readonly yaml: string };
+    readonly after?: { readonly yaml: string };
+    readonly changes: readonly JsonChange[];
+    readonly earlier?: number;
+    readonly later?: number;
+    /** Why this version was refused. */
+    readonly problems: readonly string[];
+  };
+  /** Receipts made of it first, and what they were about. */
+  readonly pushes: readonly PushRow[];
+}
+
+export interface PushRow {
+  readonly seq: number;
+  readonly time: number;
+  readonly type: string;
+  readonly connections: readonly string[];
+  readonly stateSeq: number;
+  /** Resources that the client holds of the type after it. */
+  readonly resources: number;
+  /** Refusals of the type by these connections before their next response of it. */
+  readonly nacks: readonly { readonly seq: number; readonly connection: string; readonly message: string }[];
+}
+
+export interface JsonChange {
+  readonly path: string;
+  /** Absent: it was not there, or is gone. */
+  readonly before?: Json;
+  readonly after?: Json;
+  readonly reordered?: true;
+}
+
+// --- proxies ---------------------------------------------------------------------------------------------------------
+
+export interface ProxyList {
+  readonly at: Position;
+  readonly proxies: readonly ProxyRow[];
+}
+
+export interface ProxyRow {
+  /** `pod.namespace`: what `proxy` parameters take. */
+  readonly id: string;
+  readonly connection: string;
+  readonly namespace: string;
+  readonly type: string;
+  readonly cluster: string;
+  readonly version: string;
+  readonly ips: readonly string[];
+  readonly workload: string;
+  readonly protocol: 'sotw' | 'delta';
+  readonly connectedAt: number;
+  /** By short type name, in push order. */
+  readonly types: Readonly<Record<string, ProxyTypeStatus>>;
+}
+
+export interface ProxyTypeStatus {
+  readonly status: 'SENT' | 'NOT_SENT' | 'ERROR';
+  readonly stateSeq?: number;
+  readonly resources?: number;
+  readonly version?: string;
+  readonly lastError?: string;
+}
+
+export interface ProxyView {
+  readonly at: Position;
+  readonly proxy: ProxyRow;
+  readonly clusters: readonly ClusterRow[];
+  readonly listeners: readonly ListenerRow[];
+  readonly routes: readonly RouteRow[];
+  readonly endpoints: readonly EndpointRow[];
+  readonly secrets: readonly string[];
+  readonly extensions: readonly string[];
+}
+
+export interface ClusterRow {
+  readonly name: string;
+  readonly fqdn: string;
+  /** 0: not named after a service. */
+  readonly port: number;
+  readonly subset: string;
+  readonly direction: string;
+  readonly type: string;
+  /** `name.namespace`; empty: none. */
+  readonly destinationRule: string;
+  /** Undefined: it does not find them by EDS. */
+  readonly endpoints?: number;
+  readonly problems: readonly Problem[];
+}
+
+export interface ListenerRow {
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+  readonly match: string;
+  readonly destination: string;
+}
+
+export interface RouteRow {
+  readonly route: string;
+  readonly virtualHost: string;
+  readonly domains: readonly string[];
+  readonly match: string;
+  readonly virtualService: string;
+  /** Where it leads to: `80 % to v1, 20 % to v3`, `a redirect`. */
+  readonly action: string;
+  readonly splits: readonly Split[];
+  readonly problems: readonly Problem[];
+}
+
+export interface EndpointRow {
+  readonly endpoint: string;
+  readonly status: string;
+  readonly weight: number;
+  readonly cluster: string;
+}
+
+export interface Split {
+  readonly cluster: string;
+  readonly host: string;
+  readonly port: number;
+  readonly subset: string;
+  /** 0 … 1 */
+  readonly share: number;
+  readonly endpoints?: number;
+}
+
+export type ProblemKind = 'missing-cluster' | 'no-endpoints' | 'refused' | 'nack' | 'unreachable';
+
+export interface Problem {
+  readonly kind: ProblemKind;
+  readonly message: string;
+}
+
+export interface RawResources {
+  readonly at: Position;
+  readonly proxy: string;
+  readonly configs: readonly { readonly typeUrl: string; readonly type: string; readonly resources: readonly Raw[] }[];
+}
+
+export interface Raw {
+  readonly name: string;
+  /** Hash of the content. */
+  readonly version: string;
+  readonly resource: Json;
+}
+
+export interface ResourceHistory {
+  readonly proxy: string;
+  readonly type: string;
+  readonly name: string;
+  /** Newest first; `changes` are against the version before. */
+  readonly versions: readonly {
+    readonly at: Position;
+    readonly version: string;
+    readonly change: 'added' | 'changed' | 'removed';
+    readonly changes: readonly JsonChange[];
+    /** The events after the version before, up to this one, that objects it is made of came with. */
+    readonly causes: readonly EventRow[];
+  }[];
+  /** The position from which on all versions are listed. */
+  readonly since: number;
+}
