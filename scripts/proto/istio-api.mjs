@@ -1,4 +1,4 @@
-// Makes src/adapters/mcp/istio-api.gen.json: protobufjs reflection of Istio's API kinds, of the envelope that carries them
+// Makes src/core/schema/istio-api.gen.json: protobufjs reflection of Istio's API kinds, of the envelope that carries them
 // over xDS (istio.mcp.v1alpha1) and of the few messages of the discovery protocol, from the .proto files of the released
 // module istio.io/api. The order of everything is that of names, so a second run changes nothing.
 //
@@ -14,6 +14,7 @@ const module = JSON.parse(execFileSync('go', ['list', '-m', '-json', 'istio.io/a
 const FOLDERS = [
   'extensions/v1alpha1',
   'mcp/v1alpha1',
+  'mesh/v1alpha1',
   'networking/v1alpha3',
   'networking/v1beta1',
   'security/v1beta1',
@@ -68,13 +69,18 @@ const made = root.toJSON();
 // protobufjs brings Any with the names of the .proto file; all other fields have their JSON names.
 const { type_url: typeUrl, ...rest } = made.nested.google.nested.protobuf.nested.Any.fields;
 made.nested.google.nested.protobuf.nested.Any.fields = { typeUrl, ...rest };
-writeFileSync(join(here, '../../src/adapters/mcp/istio-api.gen.json'), `${JSON.stringify(trimmed(made))}\n`);
+writeFileSync(join(here, '../../src/core/schema/istio-api.gen.json'), `${JSON.stringify(trimmed(made))}\n`);
 
-/** Without options and comments; members sorted by name. */
+/**
+ * Without options and comments; members sorted by name, the values of an enum by number: protobufjs takes the first of
+ * them for the default.
+ */
 function trimmed(node) {
   if (Array.isArray(node) || typeof node !== 'object' || node === null) return node;
   const kept = Object.entries(node).filter(
     ([key]) => key !== 'options' && key !== 'comment' && key !== 'parsedOptions',
   );
-  return Object.fromEntries(kept.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, trimmed(value)]));
+  const isEnum = kept.length > 0 && kept.every(([, value]) => typeof value === 'number');
+  const order = isEnum ? ([, a], [, b]) => a - b : ([a], [b]) => (a < b ? -1 : 1);
+  return Object.fromEntries(kept.sort(order).map(([key, value]) => [key, trimmed(value)]));
 }

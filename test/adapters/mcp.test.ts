@@ -6,10 +6,10 @@ import { credentials, Server, ServerCredentials, type ServerDuplexStream } from 
 import protobuf from 'protobufjs';
 import protojson from 'protobufjs/ext/protojson.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { mcpKindOf, mcpKinds, typeUrlOf } from '../../src/adapters/mcp/kinds.ts';
 import { McpAdapter } from '../../src/adapters/mcp/mcp-adapter.ts';
 import { isObject, type JsonObject } from '../../src/core/base/json.ts';
 import type { RawObject } from '../../src/core/event.ts';
+import { mcpKindOf, mcpKinds, typeUrlOf } from '../../src/core/model/mcp-kinds.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import {
   FoldingSink,
@@ -20,7 +20,7 @@ import {
   resync,
 } from '../../src/testing/adapter-rig.ts';
 
-const bundle = readFileSync(new URL('../../src/adapters/mcp/istio-api.gen.json', import.meta.url), 'utf8');
+const bundle = readFileSync(new URL('../../src/core/schema/istio-api.gen.json', import.meta.url), 'utf8');
 const root = protobuf.Root.fromJSON(JSON.parse(bundle) as protobuf.INamespace);
 const type = (name: string): protobuf.Type => root.lookupType(name);
 const bytesOf = (name: string, value: JsonObject): Buffer =>

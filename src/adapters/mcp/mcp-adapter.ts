@@ -5,11 +5,11 @@
 
 import { type ChannelCredentials, type ChannelOptions, Client, type ClientDuplexStream } from '@grpc/grpc-js';
 import type { Fact } from '../../core/event.ts';
+import { API_GENERATOR, type McpKind, mcpKindOf, mcpKinds, typeUrlOf } from '../../core/model/mcp-kinds.ts';
 import type { Adapter, AdapterLog, Sink, SourceStatus, Unreadable } from '../adapter.ts';
 import { backoffMs } from '../kit/backoff.ts';
 import { type Chance, sleep } from '../kit/clock.ts';
 import { Submissions } from '../kit/submissions.ts';
-import { type McpKind, mcpKindOf, mcpKinds, typeUrlOf } from './kinds.ts';
 import * as limits from './limits.ts';
 import { answerOf, decodeResponse, encodeRequest, type McpRequest, type McpResponse } from './messages.ts';
 
@@ -170,7 +170,7 @@ export class McpAdapter implements Adapter {
     return {
       id: `sidecar~127.0.0.1~${podName}.${namespace}~${namespace}.svc.cluster.local`,
       metadata: {
-        GENERATOR: 'api',
+        GENERATOR: API_GENERATOR,
         NAMESPACE: namespace,
         ...(revision === '' ? {} : { ISTIO_REVISION: revision }),
       },

@@ -6,7 +6,7 @@ import protobuf from 'protobufjs';
 import protojson from 'protobufjs/ext/protojson.js';
 import type { JsonObject } from '../../core/base/json.ts';
 import type { ObjectRef, RawObject } from '../../core/event.ts';
-import type { McpKind } from './kinds.ts';
+import type { McpKind } from '../../core/model/mcp-kinds.ts';
 import { REASONS_MAX } from './limits.ts';
 
 export interface McpRequest {
@@ -45,7 +45,7 @@ let loaded: protobuf.Root | undefined;
 
 function typeOf(name: string): protobuf.Type {
   if (loaded === undefined) {
-    const text = readFileSync(new URL('./istio-api.gen.json', import.meta.url), 'utf8');
+    const text = readFileSync(new URL('../../core/schema/istio-api.gen.json', import.meta.url), 'utf8');
     loaded = protobuf.Root.fromJSON(JSON.parse(text) as protobuf.INamespace).resolveAll() as protobuf.Root;
   }
   return loaded.lookupType(name);

@@ -21,8 +21,7 @@ export function configHandler(change: Change): PushRequest | undefined {
 
 /**
  * False for an update with an equal spec and with changes only in labels and annotations of the author's own. Age
- * counts, other than in
- * Istio: of two objects that meet the older one wins.
+ * counts, other than in Istio: of two objects that meet the older one wins.
  */
 function needsPush({ before, after }: Change): boolean {
   if (before === undefined || after === undefined) return true;

@@ -11,6 +11,7 @@ import type { PushRequest } from '../push-request.ts';
 import type { State } from '../state.ts';
 import type { Change } from './change.ts';
 import { configHandler, virtualServiceHandler } from './config.ts';
+import { configurationClientsRequest } from './configuration-clients.ts';
 import { endpointSliceHandler, endpointsHandler, nodeHandler, podHandler } from './endpoints.ts';
 import { jwksDocumentHandler } from './jwks-document.ts';
 import { serviceExportHandler, serviceImportHandler } from './multi-cluster-services.ts';
@@ -52,6 +53,10 @@ const own: { readonly [K in OwnKind]: Handler } = {
 
 /** Undefined: the change affects nothing that a proxy is sent. */
 export function changeHandler(before: State, after: State, change: Change): PushRequest | undefined {
+  return requestOf(before, after, change) ?? configurationClientsRequest(after, change);
+}
+
+function requestOf(before: State, after: State, change: Change): PushRequest | undefined {
   const { push } = definitions[change.kind];
   if (push === 'none') return undefined;
   return push === 'config' ? configHandler(change) : own[change.kind as OwnKind](before, after, change);

@@ -29,6 +29,8 @@ export const featureDefaults = {
   ENABLE_PROXY_FIND_POD_BY_IP: false,
   ENABLE_SELECTOR_BASED_K8S_GATEWAY_POLICY: true,
   ENABLE_TLS_ON_SIDECAR_INGRESS: false,
+  /** On, unlike in 1.30: the mesh's configuration is for identities of the system namespace (xds/serve/connect.ts). */
+  ENABLE_XDS_API_GENERATOR_AUTH: true,
   ISTIO_DUAL_STACK: false,
   ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS: false,
   ISTIO_MULTIROOT_MESH: false,

@@ -8,6 +8,14 @@ export function sourceKey(url: string, generator: string): string {
   return `${generator} ${url}`;
 }
 
+/**
+ * As Istio looks up a generator: the client's own for the type, else the type's, else what the client's generator has
+ * for any type.
+ */
+export function findSource<S>(rows: ReadonlyMap<string, S>, url: string, generator: string): S | undefined {
+  return rows.get(sourceKey(url, generator)) ?? rows.get(sourceKey(url, '')) ?? rows.get(sourceKey('', generator));
+}
+
 export interface Pieces<I extends object> {
   readonly list: (reader: ProxyReader, names: readonly string[]) => readonly I[];
   /** A Selection of what `list` gives; a method, so that a row of any pieces is a row. */
@@ -15,7 +23,7 @@ export interface Pieces<I extends object> {
 }
 
 export interface ResourceSource {
-  /** Type URL. */
+  /** Type URL; empty: any type that no other row is for. */
   readonly url: string;
   /** The row is for clients that name this generator in their node metadata, in place of the row of all others. */
   readonly generator?: string;

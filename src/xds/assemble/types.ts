@@ -2,6 +2,7 @@
 // session/types.ts.
 
 import { GRPC_GENERATOR } from '../../core/select/proxy/proxyless.ts';
+import { apiSources } from './api/resources.ts';
 import { proxylessClusterNamed } from './cluster/proxyless.ts';
 import { clusterNamed, clusterPieces, clusters } from './cluster/resources.ts';
 import { endpointPieces, endpointsOf } from './endpoint/resources.ts';
@@ -13,7 +14,7 @@ import { proxylessRouteNamed } from './route/proxyless.ts';
 import { routeNamed } from './route/resources.ts';
 import { secretNamed } from './secret/resources.ts';
 import { trustBundles } from './secret/trust-bundle.ts';
-import { type ResourceSource, sourceKey } from './source.ts';
+import { findSource, type ResourceSource, sourceKey } from './source.ts';
 
 const PREFIX = 'type.googleapis.com/';
 
@@ -34,6 +35,7 @@ export const resourceSources: readonly ResourceSource[] = [
   },
   { url: `${PREFIX}envoy.config.route.v3.RouteConfiguration`, generator: GRPC_GENERATOR, named: proxylessRouteNamed },
   { url: `${PREFIX}envoy.config.cluster.v3.Cluster`, generator: GRPC_GENERATOR, named: proxylessClusterNamed },
+  ...apiSources,
 ];
 
 const byKey: ReadonlyMap<string, ResourceSource> = new Map(
@@ -42,5 +44,5 @@ const byKey: ReadonlyMap<string, ResourceSource> = new Map(
 
 /** Undefined: this type has no resources. `generator`: the one that the client names in its node metadata. */
 export function resourceSource(url: string, generator = ''): ResourceSource | undefined {
-  return byKey.get(sourceKey(url, generator)) ?? byKey.get(sourceKey(url, ''));
+  return findSource(byKey, url, generator);
 }

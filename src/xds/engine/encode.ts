@@ -7,7 +7,7 @@
 // decoded messages.)
 
 import { hash } from 'node:crypto';
-import type { TypeName } from '../proto/any.ts';
+import { resourceUrlOf, type TypeName } from '../proto/any.ts';
 import type { TypeMap } from '../proto/types.gen.ts';
 import { framed, framedString, header } from '../wire/frame.ts';
 import { encodeAny, encodeUnpacked } from '../wire/pack.ts';
@@ -43,8 +43,8 @@ export function encodeMessage<K extends TypeName>(type: K, message: TypeMap[K]):
 }
 
 /**
- * `message` must be of the type that `url` names. Memoised by `message`; `before` is called only if it has to be
- * encoded.
+ * `message` must be of the type of the resources of `url`. Memoised by `message`; `before` is called only if it has to
+ * be encoded.
  */
 export function encodeResource(url: string, name: string, message: object, before?: () => void): EncodedResource {
   const known = resources.get(message);
@@ -79,7 +79,7 @@ class Encoded implements EncodedResource {
     this.name = name;
     this.typeUrl = url;
     // One buffer for both: the body is the end of the frame.
-    const { frame, length } = encodeAny(RESOURCES, url, message);
+    const { frame, length } = encodeAny(RESOURCES, resourceUrlOf(url), message);
     this.#sotwFrame = frame;
     this.#body = frame.subarray(frame.length - length);
     this.version = version ?? hash('sha256', this.#body, 'hex').slice(0, VERSION_LENGTH);

@@ -14,7 +14,7 @@ import type { Handle } from '../../core/query/proxy-facets.ts';
 import type { ProxyReader, Query, Selection } from '../../core/query/reader.ts';
 import { Tracker } from '../../core/query/tracker.ts';
 import type { State } from '../../core/state.ts';
-import { type ResourceSource, sourceKey } from '../assemble/source.ts';
+import { findSource, type ResourceSource, sourceKey } from '../assemble/source.ts';
 import { encodeResource } from './encode.ts';
 import { ListIds } from './list-ids.ts';
 import { ResourceSet } from './resource-set.ts';
@@ -87,7 +87,7 @@ export class Engine {
     this.#sources = new Map(
       sources.map(source => [sourceKey(source.url, source.generator ?? ''), sourceOf(source, this.#lists)] as const),
     );
-    this.typeUrls = [...new Set(sources.map(({ url }) => url))];
+    this.typeUrls = [...new Set(sources.map(({ url }) => url))].filter(url => url !== '');
   }
 
   /** The resources of the subscription; undefined: the type cannot be served. Identical while nothing in it changed. */
@@ -190,10 +190,8 @@ export class Engine {
     this.#lists.sweep();
   }
 
-  /** As Istio looks up a generator: the client's own for the type, else the type's. */
   #sourceFor({ metadata }: ProxyRecord, typeUrl: string): ServedType | undefined {
-    const generator = metadataText(metadata, 'GENERATOR');
-    return this.#sources.get(sourceKey(typeUrl, generator)) ?? this.#sources.get(sourceKey(typeUrl, ''));
+    return findSource(this.#sources, typeUrl, metadataText(metadata, 'GENERATOR'));
   }
 
   #stands(known: TypeView, config: State, proxy: ProxyRecord): boolean {

@@ -50,6 +50,19 @@ export function typeUrl<K extends TypeName>(type: K): TypeUrl<K> {
 
 const urls = new Map<TypeName, string>();
 
+/** What a client of the generator `api` subscribes to for the mesh configuration. */
+export const MESH_CONFIG_URL = 'core/v1alpha1/MeshConfig';
+
+/**
+ * The URL of the resources in a response of a type. They differ for configuration alone (`group/version/Kind`), whose
+ * resources are envelopes.
+ */
+export function resourceUrlOf(url: string): string {
+  if (url.startsWith(TYPE_URL_PREFIX)) return url;
+  const name = url === MESH_CONFIG_URL ? 'istio.mesh.v1alpha1.MeshConfig' : 'istio.mcp.v1alpha1.Resource';
+  return `${TYPE_URL_PREFIX}${name}`;
+}
+
 /** The full name of the message that a type URL names: what follows the last slash. */
 export function typeNameOf(url: string): string {
   return url.slice(url.lastIndexOf('/') + 1);

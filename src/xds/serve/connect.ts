@@ -7,8 +7,10 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import type { Unrecorded } from '../../core/event.ts';
+import { featureOf } from '../../core/mesh/features.ts';
 import type { Caller } from '../../core/model/caller.ts';
-import { verifiedIdentity } from '../../core/model/identity.ts';
+import { parseSpiffe, verifiedIdentity } from '../../core/model/identity.ts';
+import { API_GENERATOR } from '../../core/model/mcp-kinds.ts';
 import { metadataText, type NodeFacets, parseNode } from '../../core/model/proxy.ts';
 import type { State } from '../../core/state.ts';
 import { type Charge, NODE_CHARS_MAX } from './fact-budget.ts';
@@ -68,6 +70,8 @@ export function arrivalOf(
     const error = `authorization failed: no identities (${identities.join(', ')}) matched ${claimed}`;
     return { status: 'PERMISSION_DENIED', error };
   }
+  const forbidden = whyNoConfiguration(state, metadata, caller, inTheClear === true);
+  if (forbidden !== undefined) return { status: 'PERMISSION_DENIED', error: forbidden };
   const connection = nameOf(facets.id);
   const facts: Unrecorded[] = [];
   const list = inOrder(extensions);
@@ -87,6 +91,24 @@ export function arrivalOf(
       : { identities, proof: caller.proof }),
   });
   return { facets, facts, connection };
+}
+
+/**
+ * Clients of the generator `api` read the configuration of the whole mesh: for identities of the control plane's own
+ * namespace, over a connection that only the two read. One that is not let in is refused and not answered with nothing,
+ * since it would delete what it has. Source: ENABLE_XDS_API_GENERATOR_AUTH of Istio 1.31; anybody before.
+ */
+function whyNoConfiguration(
+  { settings }: State,
+  metadata: JsonObject,
+  caller: Caller | undefined,
+  inTheClear: boolean,
+): string | undefined {
+  if (metadataText(metadata, 'GENERATOR') !== API_GENERATOR) return undefined;
+  if (!featureOf(settings, 'ENABLE_XDS_API_GENERATOR_AUTH')) return undefined;
+  const namespaces = (caller?.identities ?? []).map(identity => parseSpiffe(identity)?.namespace);
+  if (!inTheClear && namespaces.includes(settings.systemNamespace)) return undefined;
+  return `configuration is for identities of the namespace ${settings.systemNamespace} over TLS; ENABLE_XDS_API_GENERATOR_AUTH=false lets anybody read it`;
 }
 
 /** Sorted: each Envoy process lists its extensions in a different order. */

@@ -63,7 +63,12 @@ const places: ReadonlyMap<string, number> = new Map(typeRules.map((rules, place)
 
 /** Total: an unknown type counts as a wildcard type, as in Istio. */
 export function rulesOf(url: string): TypeRules {
-  return byUrl.get(url) ?? { url, short: url.slice(url.lastIndexOf('.') + 1), wildcard: true, absence: 'removed' };
+  return byUrl.get(url) ?? { url, short: shortOf(url), wildcard: true, absence: 'removed' };
+}
+
+/** `VirtualService` of `networking.istio.io/v1/VirtualService` and of `type.googleapis.com/a.b.VirtualService`. */
+function shortOf(url: string): string {
+  return url.slice(Math.max(url.lastIndexOf('.'), url.lastIndexOf('/')) + 1);
 }
 
 /** CDS, EDS, LDS, RDS, SDS, the workload types, then the rest by URL. */

@@ -6,10 +6,20 @@
 // are copied (SHARED_MESSAGES). Invariant: the bytes equal those that protobufjs writes when Any are packed and map
 // entries sorted (test/property/encode.test.ts).
 
+import protojson from 'protobufjs/ext/protojson.js';
 import { assert } from '../../core/base/assert.ts';
 import type { Json, JsonObject } from '../../core/base/json.ts';
 import { typeNameOf } from '../proto/any.ts';
-import { type Field, findType, messageTypeOf, nameOf, type Plain, type Type, typeOf } from './registry.ts';
+import {
+  type Field,
+  findType,
+  isGivenAsJson,
+  messageTypeOf,
+  nameOf,
+  type Plain,
+  type Type,
+  typeOf,
+} from './registry.ts';
 import { Sink, type WrittenSpan } from './sink.ts';
 import { ANY, BOXED, LIST_VALUE, STRUCT, VALUE } from './well-known.ts';
 import { type FieldWriter, fieldWriter, type WriteElement } from './write-field.ts';
@@ -229,6 +239,7 @@ function contentWriter(type: Type): (value: unknown) => void {
     case LIST_VALUE:
       return value => writeList(sink, value as readonly Json[]);
     default: {
+      if (isGivenAsJson(type)) return value => sink.raw(encodeJson(type, value as JsonObject));
       const writer = messageWriterOf(type);
       return value => writeMessage(writer, value as Plain);
     }
@@ -280,7 +291,16 @@ function anyWriter(url: string): AnyWriter | undefined {
 }
 
 function anyWriterOf(url: string, type: Type): AnyWriter {
-  return { head: headOf(url), write: contentWriter(type), boxed: BOXED.has(nameOf(type)), width: 1 };
+  return {
+    head: headOf(url),
+    write: contentWriter(type),
+    boxed: BOXED.has(nameOf(type)) || isGivenAsJson(type),
+    width: 1,
+  };
+}
+
+function encodeJson(type: Type, json: JsonObject): Uint8Array {
+  return type.encode(protojson.fromJson(type, json)).finish();
 }
 
 function unknownType(url: string, { value }: Plain): AnyWriter {

@@ -11,6 +11,7 @@ export type Field = protobuf.Field;
 export type Plain = Readonly<Record<string, unknown>>;
 
 let root: protobuf.Root | undefined;
+let api: protobuf.Root | undefined;
 const byName = new Map<string, Type | undefined>();
 
 /** Reads and resolves the bundle on the first call. */
@@ -22,10 +23,32 @@ export function loadProto(): protobuf.Root {
   return root;
 }
 
-/** A message type by its full name; undefined if it is not in the bundle. */
+/** Istio's API kinds and their envelope (src/core/schema/istio-api.gen.json); read when the first of them is needed. */
+function loadApi(): protobuf.Root {
+  if (api === undefined) {
+    const bundle = readFileSync(new URL('../../core/schema/istio-api.gen.json', import.meta.url), 'utf8');
+    api = protobuf.Root.fromJSON(JSON.parse(bundle) as protobuf.INamespace).resolveAll() as protobuf.Root;
+  }
+  return api;
+}
+
+/** Whether messages of the type are given as protojson: the API of Istio, but for the envelope around an object. */
+export function isGivenAsJson(type: Type): boolean {
+  if (api === undefined || type.root !== api) return false;
+  return nameOf(type).startsWith('istio.') && !nameOf(type).startsWith(ENVELOPES);
+}
+
+const ENVELOPES = 'istio.mcp.';
+
+/** A message type by its full name; undefined if it is in neither bundle. */
 export function findType(name: string): Type | undefined {
   if (!byName.has(name)) {
-    const found = name === '' ? null : loadProto().lookup(name.split('.'), [protobuf.Type]);
+    const path = name.split('.');
+    const found =
+      name === ''
+        ? null
+        : (loadProto().lookup(path, [protobuf.Type]) ??
+          (path[0] === 'istio' ? loadApi().lookup(path, [protobuf.Type]) : null));
     // lookup() also searches outer scopes, but only the exact name counts. Names come from the network, so misses are
     // not cached.
     if (!(found instanceof protobuf.Type) || nameOf(found) !== name) return undefined;

@@ -5,8 +5,9 @@ import type { JsonObject } from '../../../../src/core/base/json.ts';
 import { configHandler } from '../../../../src/core/handlers/config.ts';
 import { definitions, kindNames } from '../../../../src/core/kinds/registry.ts';
 import type { KindName } from '../../../../src/core/model/kind.ts';
+import { nodeOf, step } from '../../world.ts';
 import { destinationRule, peerAuthentication, service, sidecar, to, virtualService } from '../registry/fixtures.ts';
-import { deletes, type Row, rows, says, serviceKey, withMeta } from './rows.ts';
+import { deletes, type Row, rows, says, serviceKey, withMeta, withProxy } from './rows.ts';
 
 const rule = destinationRule('r', 'web');
 const KEY = 'full config DestinationRule/default/r';
@@ -93,6 +94,25 @@ describe('each kind pushes its own keys:', () => {
   ]);
   const others = kindNames.filter(kind => !definitions[kind].group.endsWith('istio.io') && definitions[kind].notYet);
   rows(others.map((kind): Row => [`${kind}: nothing, for nothing comes of it yet`, [], says(of(kind, {})), '-']));
+});
+
+describe('with a client that reads configuration, a change pushes its key although proxies are sent nothing:', () => {
+  const node = { ...nodeOf({ name: 'plane', ip: '10.0.0.1' }), metadata: { GENERATOR: 'api' } };
+  const given = (parts: readonly JsonObject[]) =>
+    step(withProxy('web', '10.0.0.2', parts), {
+      kind: 'ProxyConnected',
+      source: 'xds',
+      connection: 'plane-1',
+      node,
+      protocol: 'sotw',
+    }).state;
+  const labelled = withMeta(rule, { labels: { team: 'a' } });
+  const group = of('WorkloadGroup', { template: {} });
+  rows([
+    ['a WorkloadGroup', given([]), says(group), 'full config WorkloadGroup/default/a'],
+    ['a label of the author', given([rule]), says(labelled), KEY],
+    ['not a kind that it is not sent', given([]), says(of('UDPRoute', {})), '-'],
+  ]);
 });
 
 describe('a VirtualService pushes:', () => {

@@ -1,18 +1,40 @@
-// The kinds that a control plane offers over xDS, by the type URL of a subscription, and the message that carries the spec
-// of each. Source: Istio pkg/adsc/adsc.go (ConfigInitialRequests), pkg/config/schema/collections.
+// The kinds that a control plane offers over xDS, by the type URL of a subscription, and the message that carries the
+// spec of each: what the adapter `mcp` asks for and what the generator `api` answers.
+// Source: Istio pkg/adsc/adsc.go (ConfigInitialRequests), pkg/config/schema/collections.
 
-import type { KindName } from '../../core/model/kind.ts';
+import type { IstioTypeMap } from '../schema/istio-types.gen.ts';
+
+/** The value of the metadata key GENERATOR of a client that reads configuration. */
+export const API_GENERATOR = 'api';
+
+/** Kinds whose decoded form is the message itself. */
+type OfferedKind =
+  | 'AuthorizationPolicy'
+  | 'DestinationRule'
+  | 'EnvoyFilter'
+  | 'Gateway'
+  | 'PeerAuthentication'
+  | 'ProxyConfig'
+  | 'RequestAuthentication'
+  | 'ServiceEntry'
+  | 'Sidecar'
+  | 'Telemetry'
+  | 'TrafficExtension'
+  | 'VirtualService'
+  | 'WasmPlugin'
+  | 'WorkloadEntry'
+  | 'WorkloadGroup';
 
 export interface McpKind {
-  readonly kind: KindName;
+  readonly kind: OfferedKind;
   /** Also the type URL. */
   readonly apiVersion: string;
   /** The message of the spec. */
-  readonly message: string;
+  readonly message: keyof IstioTypeMap;
 }
 
-const kinds = (apiVersion: string, messages: string, ...names: readonly KindName[]): readonly McpKind[] =>
-  names.map(kind => ({ kind, apiVersion, message: `${messages}.${kind}` }));
+const kinds = (apiVersion: string, messages: string, ...names: readonly OfferedKind[]): readonly McpKind[] =>
+  names.map(kind => ({ kind, apiVersion, message: `${messages}.${kind}` as keyof IstioTypeMap }));
 
 /** By kind. */
 export const mcpKinds: readonly McpKind[] = [
