@@ -1,13 +1,21 @@
 // A filter chain on a connection: it terminates TLS or fails to, applies policies, and passes the bytes to its terminal
 // filter, an HTTP connection manager or a TCP proxy.
 
-import type { Filter, FilterChain, HttpConnectionManager, TcpProxy } from '../xds/proto/types.gen.ts';
+import type {
+  CommonTlsContext,
+  Filter,
+  FilterChain,
+  HttpConnectionManager,
+  StringMatcher,
+  TcpProxy,
+} from '../xds/proto/types.gen.ts';
 import type { Socket } from './address.ts';
 import { messageOf, typeIn } from './any.ts';
 import { askAuthorizer } from './ext-authz.ts';
 import type { Branch, Outcome } from './prediction.ts';
 import type { Connection } from './question.ts';
 import { checkRbac } from './rbac.ts';
+import { matchesString } from './string-matcher.ts';
 import { peerOf, type Subject } from './subject.ts';
 import { end, judged, step, type Trail, unmodelled, weigh } from './trail.ts';
 import { type Hints, reach, type Upstreams } from './upstream.ts';
@@ -133,7 +141,17 @@ function tlsRefusal(chain: FilterChain, { tls }: Connection): string | undefined
   if (context.requireClientCertificate?.value === true && tls.certificate === undefined) {
     return 'the filter chain demands a client certificate, the client presents none';
   }
-  return undefined;
+  const names = namesWanted(context.commonTlsContext ?? {});
+  if (tls.certificate === undefined || names.length === 0) return undefined;
+  const isNamed = names.some(name => matchesString(name, tls.certificate ?? ''));
+  return isNamed ? undefined : 'the filter chain refuses the name in the client certificate';
+}
+
+/** Those that the peer's certificate must have one of; none: any. */
+function namesWanted({ validationContext, combinedValidationContext }: CommonTlsContext): readonly StringMatcher[] {
+  const context = validationContext ?? combinedValidationContext?.defaultValidationContext ?? {};
+  const typed = (context.matchTypedSubjectAltNames ?? []).flatMap(({ matcher }) => matcher ?? []);
+  return [...typed, ...(context.matchSubjectAltNames ?? [])];
 }
 
 /** Whether the chain ends TLS, so that the filters see the decrypted bytes. */

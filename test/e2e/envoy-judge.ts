@@ -19,6 +19,7 @@ import { Engine } from '../../src/xds/engine/engine.ts';
 import { XdsServer } from '../../src/xds/grpc/server.ts';
 import { defaultScheduleSettings } from '../../src/xds/push/settings.ts';
 import { defaultXdsLimits } from '../../src/xds/serve/limits.ts';
+import type { KeyOf } from '../../src/xds/serve/private-keys.ts';
 import { MemoryHost } from '../protocol/memory-host.ts';
 import { inNewNamespace } from './namespaces.ts';
 
@@ -44,6 +45,8 @@ export interface JudgeOptions {
   readonly inside?: (command: readonly string[]) => readonly [string, readonly string[]];
   /** What is done with the Envoy once it is live. */
   readonly whileLive?: (state: State) => Promise<void>;
+  /** Private keys of certificates that the facts give to the Envoy. */
+  readonly keyOf?: KeyOf;
   /** Other generators than Periplus's own. */
   readonly sources?: readonly ResourceSource[];
 }
@@ -58,6 +61,7 @@ export async function judge(options: JudgeOptions): Promise<readonly string[]> {
     engine: new Engine(options.sources ?? resourceSources),
     limits: defaultXdsLimits,
     schedule: defaultScheduleSettings,
+    ...(options.keyOf === undefined ? {} : { keyOf: options.keyOf }),
     authenticate: async () => ({
       caller: { identities: claimedIdentities(options.node), proof: { how: 'forwarded', peer: '' } },
     }),
@@ -67,7 +71,8 @@ export async function judge(options: JudgeOptions): Promise<readonly string[]> {
   await server.listen(`unix:${sockets.xds.pipe}`, ServerCredentials.createInsecure());
   const log = await open(join(folder, 'log'), 'w');
   const config = bootstrap({ node: options.node, protocol: options.protocol, ...sockets });
-  const flags = ['--disable-hot-restart', '--concurrency', '1', '-l', 'warning', '--reject-unknown-dynamic-fields'];
+  const own = ['--disable-hot-restart', '--concurrency', '1', '-l', 'warning', '--file-flush-interval-msec', '100'];
+  const flags = [...own, '--reject-unknown-dynamic-fields'];
   const run = [options.binary, '--config-yaml', JSON.stringify(config), ...flags];
   const files = await disk(join(folder, 'disk'), options.files ?? new Map());
   const [command, args] = options.inside?.(run) ?? inNewNamespace(run, files);

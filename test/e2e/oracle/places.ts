@@ -10,6 +10,7 @@ import { targetPort } from '../../property/mesh/world.ts';
 const HERE = import.meta.dirname;
 const CLIENT_GID = 4_242;
 const OUTBOUND = 15_001;
+const INBOUND = 15_006;
 /** Whole ranges that are addresses of the server's namespace: pods, services, what is elsewhere. */
 const RANGES = ['10.0.0.0/8', '240.0.0.0/8', '198.51.100.0/24', '203.0.113.0/24'];
 const SERVICE_PORTS = [80, 443, 5432, 7070, 9000, 27_017, 8080];
@@ -59,9 +60,9 @@ class Space {
   }
 
   /** From here on every address of the ranges answers. */
-  async answerEverywhere(): Promise<void> {
-    await this.run(['sh', '-ec', RANGES.map(range => `ip route add local ${range} dev lo`).join('; ')]);
-    const [command, args] = this.inside([process.execPath, join(HERE, 'server.mjs'), ...SERVER_PORTS.map(String)]);
+  async answerEverywhere(ranges: readonly string[] = RANGES, ports: readonly number[] = SERVER_PORTS): Promise<void> {
+    await this.run(['sh', '-ec', ranges.map(range => `ip route add local ${range} dev lo`).join('; ')]);
+    const [command, args] = this.inside([process.execPath, join(HERE, 'server.mjs'), ...ports.map(String)]);
     const server = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#children.push(server);
     await once(server.stdout, 'data');
@@ -81,12 +82,32 @@ function client(file: string): readonly string[] {
   return [process.execPath, join(HERE, 'client.mjs'), file];
 }
 
+/** What the client sends there goes to a port of the Envoy. Some kernels have only one of the two tables. */
+async function redirect(space: Space, to: string, port: number): Promise<void> {
+  const rule = `-t nat -A OUTPUT -p tcp ${to} -m owner --gid-owner ${CLIENT_GID} -j REDIRECT --to-ports ${port}`;
+  const tools = ['iptables', 'iptables-nft', 'iptables-legacy'].map(tool => `${tool} ${rule}`);
+  await space.run(['sh', '-c', tools.join(' || ')]);
+}
+
+/**
+ * A workload of this address and ports behind its sidecar, clients of every private address, and external authorizers: policy-client.mjs plays the
+ * latter two.
+ */
+export async function beforeWorkload(address: string, ports: readonly number[]): Promise<Place> {
+  const space = await Space.make();
+  await redirect(space, `-d ${address}`, INBOUND);
+  await space.answerEverywhere(['10.0.0.0/8', '192.168.0.0/16'], ports);
+  return {
+    inside: command => space.inside(command),
+    ask: file => space.run([process.execPath, join(HERE, 'policy-client.mjs'), file], CLIENT_GID),
+    end: () => space.end(),
+  };
+}
+
 /** One namespace; iptables sends the client's connections to the sidecar. */
 export async function besideSidecar(): Promise<Place> {
   const space = await Space.make();
-  const rule = `-t nat -A OUTPUT -p tcp -m owner --gid-owner ${CLIENT_GID} -j REDIRECT --to-ports ${OUTBOUND}`;
-  const tools = ['iptables', 'iptables-nft', 'iptables-legacy'].map(tool => `${tool} ${rule}`);
-  await space.run(['sh', '-c', tools.join(' || ')]);
+  await redirect(space, '', OUTBOUND);
   await space.answerEverywhere();
   return {
     inside: command => space.inside(command),

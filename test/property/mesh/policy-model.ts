@@ -24,7 +24,10 @@ export interface PolicyQuestion {
 }
 
 export interface Answer {
-  /** `passes`, or who refuses it: `deny KEY`, `allow`, `token`, `authorizer`; `authorizer open` if its answer is not given. */
+  /**
+   * `passes`, or who refuses it: `deny KEY`, `allow`, `token`, `authorizer`, `closed` for the handshake; `authorizer open` if its answer is not
+   * given.
+   */
   readonly verdict: string;
   /** Dry-run policies, by action: the key that matches, or ''. */
   readonly shadow: readonly string[];
@@ -47,6 +50,9 @@ export function expectPolicies(
 ): Answer {
   const tcp = question.called.http === undefined;
   const trustDomains = [textIn(mesh.trustDomain) || 'cluster.local', ...textsIn(mesh.trustDomainAliases)];
+  // Certificates of trust domains that are not the mesh's are not accepted at all.
+  const { identity } = question.caller;
+  if (identity !== undefined && !trustDomains.includes(identity.domain)) return { verdict: 'closed', shadow: [] };
   const attached = objects.filter(object => isAttached(object, workload));
   const policies = attached.filter(({ kind }) => kind === 'AuthorizationPolicy');
   const of = (action: string, dryRun: boolean): readonly JsonObject[] =>

@@ -9,8 +9,14 @@ import type { PolicyQuestion } from './policy-model.ts';
 import { ROOT_NAMESPACE } from './read.ts';
 
 export const WORKLOAD: Workload = { namespace: 'prod', labels: { app: 'alpha', version: 'v1' }, address: '10.1.200.1' };
-const HTTP_PORT = 8_080;
-const TCP_PORT = 5_433;
+export const HTTP_PORT = 8_080;
+export const TCP_PORT = 5_433;
+/** Both ways to be asked. */
+export const AUTHORIZER = {
+  address: '10.1.250.1',
+  http: { name: 'http', port: 9_000 },
+  grpc: { name: 'grpc', port: 9_001 },
+} as const;
 
 const DOMAINS = ['cluster.local', 'new-td', 'old-td', 'foreign'] as const;
 const NAMESPACES = ['prod', 'prod-x', 'test', 'te.t'] as const;
@@ -23,9 +29,11 @@ const ISSUERS = ['https://a.example.com', 'https://b.example.com'] as const;
 const SUBJECTS = ['alice', 'bob'] as const;
 
 const oneOf = <T extends string>(...values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
-const identity = fc
-  .tuple(oneOf(...DOMAINS), oneOf(...NAMESPACES), oneOf(...ACCOUNTS))
-  .map(([domain, namespace, account]) => ({ domain, namespace, account }));
+const identityIn = (...domains: readonly string[]) =>
+  fc
+    .tuple(oneOf(...domains), oneOf(...NAMESPACES), oneOf(...ACCOUNTS))
+    .map(([domain, namespace, account]) => ({ domain, namespace, account }));
+const identity = identityIn(...DOMAINS);
 
 const principal = fc.oneof(
   identity.map(({ domain, namespace, account }) => `${domain}/ns/${namespace}/sa/${account}`),
@@ -166,7 +174,8 @@ function object(kind: string, name: string, of: { namespace: string; spec: JsonO
 
 const audienceField = (audiences: readonly string[]): JsonObject => (audiences.length === 0 ? {} : { audiences });
 
-const JWKS = '{"keys":[{"kty":"RSA","e":"AQAB","n":"xAE7eB6qugXyCAG3yhh7pkDkT65pHymX"}]}';
+/** Stands for the keys of every issuer. */
+export const JWKS = '{"keys":[{"kty":"RSA","e":"AQAB","n":"xAE7eB6qugXyCAG3yhh7pkDkT65pHymX"}]}';
 
 const policies: fc.Arbitrary<readonly JsonObject[]> = fc
   .tuple(
@@ -193,7 +202,8 @@ const policies: fc.Arbitrary<readonly JsonObject[]> = fc
     ),
   ]);
 
-const service: readonly JsonObject[] = [
+/** The workload's, and one for both authorizers. */
+export const SERVICES: readonly JsonObject[] = [
   {
     apiVersion: 'v1',
     kind: 'Service',
@@ -218,21 +228,39 @@ const service: readonly JsonObject[] = [
     ],
     endpoints: [{ addresses: [WORKLOAD.address], conditions: { ready: true } }],
   },
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'authorizer', namespace: 'prod' },
+    spec: { clusterIP: '10.96.1.2', ports: [AUTHORIZER.http, AUTHORIZER.grpc] },
+  },
+  {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: 'authorizer', namespace: 'prod', labels: { 'kubernetes.io/service-name': 'authorizer' } },
+    addressType: 'IPv4',
+    ports: [AUTHORIZER.http, AUTHORIZER.grpc],
+    endpoints: [{ addresses: [AUTHORIZER.address], conditions: { ready: true } }],
+  },
 ];
 
-const external: Json = { service: 'alpha.prod.svc.cluster.local', port: 80 };
+const external = ({ port }: { readonly port: number }): JsonObject => ({
+  service: 'authorizer.prod.svc.cluster.local',
+  port,
+});
 
 const mesh: fc.Arbitrary<JsonObject> = fc
   .record({
     trustDomain: oneOf('cluster.local', 'new-td'),
-    trustDomainAliases: fc.subarray(['old-td', 'other']),
+    aliases: fc.subarray(['old-td', 'other', 'new-td', 'cluster.local']),
     failOpen: fc.boolean(),
   })
-  .map(({ failOpen, ...of }) => ({
-    ...of,
+  .map(({ failOpen, trustDomain, aliases }) => ({
+    trustDomain,
+    trustDomainAliases: aliases.filter(alias => alias !== trustDomain),
     extensionProviders: [
-      { name: 'ext-http', envoyExtAuthzHttp: { ...external, failOpen } },
-      { name: 'ext-grpc', envoyExtAuthzGrpc: { ...external, failOpen } },
+      { name: 'ext-http', envoyExtAuthzHttp: { ...external(AUTHORIZER.http), failOpen } },
+      { name: 'ext-grpc', envoyExtAuthzGrpc: { ...external(AUTHORIZER.grpc), failOpen } },
     ],
   }));
 
@@ -262,7 +290,11 @@ const request = fc.record({
 
 const question: fc.Arbitrary<PolicyQuestion> = fc
   .record({
-    identity: fc.option(identity, { nil: undefined, freq: 4 }),
+    // Certificates of foreign trust domains are refused before any policy.
+    identity: fc.option(identityIn('cluster.local', 'cluster.local', 'new-td', 'new-td', 'old-td', 'foreign'), {
+      nil: undefined,
+      freq: 4,
+    }),
     address: oneOf(...ADDRESSES),
     forwardedFor: fc.option(oneOf('10.2.0.1', '1.2.3.4, 192.168.0.1'), { nil: undefined }),
     http: fc.option(request, { nil: undefined, freq: 3 }),
@@ -282,9 +314,14 @@ export interface PolicyInquiry {
   readonly questions: readonly PolicyQuestion[];
 }
 
-export const policyInquiry: fc.Arbitrary<PolicyInquiry> = fc
-  .tuple(policies, mesh, fc.array(question, { minLength: 40, maxLength: 40 }))
-  .map(([some, config, questions]) => ({ objects: [...service, ...some], mesh: config, questions }));
+const QUESTIONS = 40;
+
+export const policyInquiries = (questionCount: number): fc.Arbitrary<PolicyInquiry> =>
+  fc
+    .tuple(policies, mesh, fc.array(question, { minLength: questionCount, maxLength: questionCount }))
+    .map(([some, config, questions]) => ({ objects: [...SERVICES, ...some], mesh: config, questions }));
+
+export const policyInquiry = policyInquiries(QUESTIONS);
 
 export function policyConnection({ caller, called, token: given, authorizer }: PolicyQuestion): Connection {
   const { identity: peer, forwardedFor } = caller;

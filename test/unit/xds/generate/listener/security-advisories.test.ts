@@ -91,7 +91,8 @@ describe('past advisories', () => {
       [{ principals: ['*/sa/web.a'] }, 'cluster.local/ns/prod/sa/web.a', 'cluster.local/ns/prod/sa/webXa'],
     ];
     for (const [source, own, other] of rows) {
-      const config = configOf(allow({ from: [{ source }] }));
+      const domains = { trustDomainAliases: ['a.example.com', 'a.exampleXcom'] };
+      const config = configOf(allow({ from: [{ source }] }), domains);
       expect(outcomeOf(config, peer(`spiffe://${own}`)), own).toBe('forwarded');
       expect(outcomeOf(config, peer(`spiffe://${other}`)), other).toBe('closed');
     }
