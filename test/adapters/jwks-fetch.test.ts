@@ -52,7 +52,7 @@ describe('a key set is fetched', () => {
   });
 });
 
-describe('an address that is blocked is never connected to', () => {
+describe('GHSA-fgw5-hp8f-xfhc: an address that is blocked is never connected to', () => {
   const strict = httpFetch({ addresses: { blocked: [], allowLocal: false }, insecure: false });
   it('given as a number', async () => {
     expect(await strict(`${base}/keys`, TIME_MS)).toEqual({ failed: '127.0.0.1 is a local address' });

@@ -27,6 +27,41 @@ function configOf(object: JsonObject, mesh: JsonObject = {}, node: JsonObject = 
   return configured({ objects: [object], mesh }, WORKLOAD, node).config;
 }
 
+/** The gateway of pods with `app: gateway`, whose Service has port 80 on 8080. */
+function gatewayConfig(...objects: readonly JsonObject[]): ProxyConfig {
+  const gateway = { namespace: 'prod', labels: { app: 'gateway' }, address: '10.1.200.1' };
+  const ports = [
+    { name: 'http', port: 80, targetPort: PORT },
+    { name: 'tls', port: 15_443 },
+  ];
+  const own = service('gateway', { ports, selector: gateway.labels });
+  const { config } = configured({ objects: [own, SLICE, ...objects], mesh: {} }, gateway, {}, 'router');
+  return config;
+}
+const service = (name: string, spec: JsonObject): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace: 'prod' },
+  spec: { clusterIP: '10.96.1.1', ...spec },
+});
+const SLICE: JsonObject = {
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: 'gateway', namespace: 'prod', labels: { 'kubernetes.io/service-name': 'gateway' } },
+  addressType: 'IPv4',
+  ports: [
+    { name: 'http', port: PORT },
+    { name: 'tls', port: 15_443 },
+  ],
+  endpoints: [{ addresses: [WORKLOAD.address], conditions: { ready: true } }],
+};
+const networking = (kind: string, spec: JsonObject): JsonObject => ({
+  apiVersion: 'networking.istio.io/v1',
+  kind,
+  metadata: { name: 'g', namespace: 'prod' },
+  spec,
+});
+
 function outcomeOf(config: ProxyConfig, of: Partial<Connection>): string {
   const destination = { address: WORKLOAD.address, port: PORT };
   const { branches } = oracleOf(config).predict({ arrives: 'inbound', destination, ...of });
@@ -57,6 +92,42 @@ describe('past advisories', () => {
       expect(outcomeOf(config, request({ path })), path).toBe('403');
     }
     expect(outcomeOf(config, request({ path: '/admin/y' }))).toBe('forwarded');
+  });
+
+  it('CVE-2021-31921: AUTO_PASSTHROUGH lets through to the services that its hosts name, and to no other', () => {
+    const port = { number: 15_443, name: 'tls', protocol: 'TLS' };
+    const servers = [{ port, hosts: ['pay.prod.svc.cluster.local'], tls: { mode: 'AUTO_PASSTHROUGH' } }];
+    const web = { ports: [{ name: 'http', port: 80 }] };
+    const config = gatewayConfig(
+      networking('Gateway', { selector: { app: 'gateway' }, servers }),
+      service('pay', { ...web, clusterIP: '10.96.1.2' }),
+      service('safe', { ...web, clusterIP: '10.96.1.3' }),
+    );
+    const names = config.listeners.flatMap(({ filterChains = [] }) =>
+      filterChains.flatMap(({ filterChainMatch }) => filterChainMatch?.serverNames ?? []),
+    );
+    expect(names).toEqual(['outbound_.80_._.pay.prod.svc.cluster.local']);
+    const destination = { address: WORKLOAD.address, port: 15_443 };
+    for (const sni of ['outbound_.80_._.safe.prod.svc.cluster.local', 'safe.prod.svc.cluster.local', undefined]) {
+      expect(outcomeOf(config, { arrives: 'direct', destination, tls: { sni, alpn: ['istio'] } }), sni).toBe('closed');
+    }
+  });
+
+  it('ISTIO-SECURITY-2021-002: the port of a policy is the one that the gateway listens on, behind its Service', () => {
+    const servers = [{ port: { number: 80, name: 'http', protocol: 'HTTP' }, hosts: ['*'] }];
+    const gateway = networking('Gateway', { selector: { app: 'gateway' }, servers });
+    const onPort = (port: number): JsonObject => deny({ to: [{ operation: { ports: [String(port)] } }] });
+    const asked = { arrives: 'direct', destination: { address: WORKLOAD.address, port: PORT } } as const;
+    const outcome = (port: number): string =>
+      outcomeOf(gatewayConfig(gateway, onPort(port)), { ...asked, ...request({ path: '/' }) });
+    expect([outcome(PORT), outcome(80)]).toEqual(['403', '404']);
+  });
+
+  it('ISTIO-SECURITY-2021-004: identity is asked of mTLS alone, and a policy that forgets that is pointed out', () => {
+    const namespaces = { from: [{ source: { namespaces: ['prod'] } }] };
+    expect(outcomeOf(configOf(allow(namespaces)), request({}))).toBe('403');
+    const found = findingsOf(world([JSON.stringify(deny(namespaces))]));
+    expect(found.map(({ code, object }) => [code, object])).toEqual([['weak-policy', 'AuthorizationPolicy/prod/p']]);
   });
 
   it('CVE-2021-39155: the case of a host does not evade a rule', () => {
