@@ -142,6 +142,26 @@ module.exports = {
       to: { path: '^src/(runtime|cli|demo|adapters)/' },
     },
     {
+      name: 'ui-asks-over-http',
+      comment: 'the page knows its own files, its libraries, and of the program the types of the HTTP API alone',
+      severity: 'error',
+      from: { path: '^ui/' },
+      to: {
+        pathNot: [
+          '^ui/',
+          '^src/admin/explorer/api(-questions)?\\.ts$',
+          '(^|/)node_modules/(preact|uplot|@codemirror|@lezer)/',
+        ],
+      },
+    },
+    {
+      name: 'nobody-imports-the-page',
+      comment: 'the page is bundled by itself; the program serves its files',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^ui/' },
+    },
+    {
       name: 'grpc-is-glue',
       comment: 'grpc-js is known where it is glued and to adapters with a protocol of their own, nowhere else in xds',
       severity: 'error',

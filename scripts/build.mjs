@@ -1,4 +1,4 @@
-// Compiles src/ to dist/, copies the data files that the program reads at run time, and links the command as
+// Compiles src/ to dist/, bundles ui/ to dist/ui/, copies the data files that the program reads, and links the command as
 // node_modules/.bin/periplus. `npm install` runs it (prepare), and so does the first `npx periplus` in a clone, which
 // installs the clone into npm's cache: with --if-changed nothing is compiled when no input changed since the last
 // build. The note of the last build lies in node_modules/.cache, is removed first and written last.
@@ -20,6 +20,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildUi } from './build-ui.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const program = join(root, 'dist/cli/main.js');
@@ -27,13 +28,22 @@ const modules = join(root, 'node_modules');
 /** False where node_modules is a link to another clone's: nothing is written there. */
 const hasOwnModules = existsSync(modules) && lstatSync(modules).isDirectory();
 const note = join(modules, '.cache/periplus-build');
-const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
+const filesIn = folder => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+const sources = filesIn('src');
+/** Besides src/, what dist/ is made of. */
+const others = [
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'scripts/build.mjs',
+  'scripts/build-ui.mjs',
+  'package-lock.json',
+];
 
-/** Changes when a file of src, the compiler's settings or this script changes. */
+/** Changes when a file of src or ui, a locked library, the compiler's settings or a build script changes. */
 function fingerprint() {
   const hash = createHash('sha256');
-  const files = sources.map(file => join('src', file));
-  for (const file of [...files, 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'].sort()) {
+  const files = [...sources.map(file => join('src', file)), ...filesIn('ui').map(file => join('ui', file))];
+  for (const file of [...files, ...others].sort()) {
     const { size, mtimeMs } = statSync(join(root, file));
     hash.update(`${file} ${size} ${mtimeMs}\n`);
   }
@@ -52,6 +62,7 @@ function build() {
   for (const file of sources) {
     if (file.endsWith('.json')) cpSync(join(root, 'src', file), join(root, 'dist', file));
   }
+  buildUi(join(root, 'dist/ui'));
   chmodSync(program, 0o755);
   if (!hasOwnModules) return;
   mkdirSync(dirname(note), { recursive: true });

@@ -1,0 +1,119 @@
+// Questions to the explorer's HTTP API, typed by src/admin/explorer/api.ts. Answers about fixed positions never change,
+// so they are kept: going back to a view asks for nothing.
+//
+// Limits: ANSWERS_MAX answers are kept, the ones used longest ago are dropped first.
+
+const ANSWERS_MAX = 300;
+const API = '/api/v1';
+
+export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
+/** An answer that is no answer: what the server said, or that it said nothing. */
+export class ApiFault extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const kept = new Map<string, unknown>();
+
+/** The server ends a client's older question of the same path; here each is a client, ended by aborting it. */
+const page = Math.random().toString(36).slice(2, 10);
+let questions = 0;
+
+export function urlOf(path: string, query: Query = {}): string {
+  const pairs: string[] = [];
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === '') continue;
+    for (const one of Array.isArray(value) ? value : [value]) pairs.push(`${name}=${encodeURIComponent(String(one))}`);
+  }
+  return `${API}/${path}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
+}
+
+/** The kept answer, if there is one. */
+export function known<T>(url: string): T | undefined {
+  if (!kept.has(url)) return undefined;
+  const answer = kept.get(url);
+  kept.delete(url);
+  kept.set(url, answer);
+  return answer as T;
+}
+
+/** Rejects with an ApiFault, or with an AbortError if it is aborted. `keep`: the answer never changes. */
+export async function ask<T>(url: string, signal?: AbortSignal, keep = true): Promise<T> {
+  const before = known<T>(url);
+  if (before !== undefined) return before;
+  const answer = await answerOf<T>(url, { signal: signal ?? null });
+  if (keep) {
+    kept.set(url, answer);
+    const oldest = kept.keys().next();
+    if (kept.size > ANSWERS_MAX && oldest.done !== true) kept.delete(oldest.value);
+  }
+  return answer;
+}
+
+export async function send<T>(url: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  const headers = { 'content-type': 'application/json' };
+  return answerOf<T>(url, { method: 'POST', headers, body: JSON.stringify(body), signal: signal ?? null });
+}
+
+async function answerOf<T>(url: string, init: RequestInit): Promise<T> {
+  const headers = {
+    accept: 'application/json',
+    'x-periplus-client': `${page}-${++questions}`,
+    ...(init.headers as object),
+  };
+  let response: Response;
+  try {
+    response = await fetch(url, { ...init, headers });
+  } catch (error) {
+    if ((error as Error).name === 'AbortError') throw error;
+    throw new ApiFault(0, 'the server does not answer; is periplus still running?');
+  }
+  if (response.ok) return (await response.json()) as T;
+  throw new ApiFault(response.status, await faultOf(response));
+}
+
+async function faultOf(response: Response): Promise<string> {
+  const text = await response.text();
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: unknown };
+    if (typeof error === 'string') return error;
+  } catch {
+    // Not JSON: the text itself is the message.
+  }
+  return text.trim() === '' ? `the server answers ${response.status}` : text.trim();
+}
+
+export interface ProgressEvents<A> {
+  readonly onProgress: (done: number, of: number) => void;
+  readonly onAnswer: (answer: A) => void;
+  readonly onFault: (message: string) => void;
+}
+
+/** A long question: its progress as it comes, then its answer or fault. Returns what ends it. */
+export function follow<A>(url: string, { onProgress, onAnswer, onFault }: ProgressEvents<A>): () => void {
+  const source = new EventSource(url);
+  const parsed = (event: Event): unknown => JSON.parse((event as MessageEvent<string>).data);
+  source.addEventListener('progress', event => {
+    const { done, of } = parsed(event) as { readonly done: number; readonly of: number };
+    onProgress(done, of);
+  });
+  source.addEventListener('answer', event => {
+    source.close();
+    onAnswer(parsed(event) as A);
+  });
+  source.addEventListener('fault', event => {
+    source.close();
+    onFault((parsed(event) as { readonly error: string }).error);
+  });
+  // Without a message: the connection broke. A second try would ask the whole question again.
+  source.onerror = () => {
+    source.close();
+    onFault('the server ended the connection before the answer came');
+  };
+  return () => source.close();
+}

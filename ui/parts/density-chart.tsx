@@ -1,0 +1,71 @@
+// The bars of the strip. Heights are square roots of counts, so that a start with thousands of objects does not flatten
+// the single change that matters; the counts themselves are in the hint under the pointer.
+
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import type { Density } from '../../src/admin/explorer/api.ts';
+import { ticksOf } from '../model/strip.ts';
+
+const TICK_PX = 90;
+const AXIS_PX = 18;
+
+interface DensityChartProps {
+  readonly density: Density;
+  readonly width: number;
+  readonly left: number;
+  readonly height: number;
+}
+
+export function DensityChart({ density, width, left, height }: DensityChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (place.current === null || width === 0) return undefined;
+    const chart = new uPlot(optionsOf(density, width, left, height), dataOf(density), place.current);
+    return () => chart.destroy();
+  }, [density, width, left, height]);
+  return <div ref={place} style={{ height: `${height}px` }} aria-hidden="true" />;
+}
+
+function dataOf({ buckets }: Density): uPlot.AlignedData {
+  return [buckets.map((_, i) => i), buckets.map(({ events }) => Math.sqrt(events))];
+}
+
+function optionsOf(density: Density, width: number, left: number, height: number): uPlot.Options {
+  const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const count = density.buckets.length;
+  const ticks = ticksOf(density, Math.max(2, Math.floor(width / TICK_PX)));
+  return {
+    width: width + left,
+    height,
+    padding: [2, 0, 0, left],
+    legend: { show: false },
+    cursor: { show: false },
+    select: { show: false, left: 0, top: 0, width: 0, height: 0 },
+    scales: {
+      x: { time: false, range: () => [0, count] },
+      y: { range: (_, __, max) => [0, Math.max(1, max)] },
+    },
+    axes: [
+      {
+        size: AXIS_PX,
+        gap: 2,
+        stroke: colour('--muted'),
+        font: `11px ${colour('--sans')}`,
+        grid: { stroke: colour('--line'), width: 1 },
+        ticks: { show: false },
+        splits: () => ticks.map(({ share }) => share * count),
+        values: () => ticks.map(({ text }) => text),
+      },
+      { show: false },
+    ],
+    series: [
+      {},
+      {
+        fill: colour('--accent'),
+        width: 0,
+        points: { show: false },
+        paths: uPlot.paths.bars?.({ size: [0.82], align: 1 }) ?? (() => null),
+      },
+    ],
+  };
+}

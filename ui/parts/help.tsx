@@ -1,0 +1,51 @@
+// The keys, in a dialog.
+
+import { useEffect, useRef } from 'preact/hooks';
+
+const KEYS: readonly (readonly [readonly string[], string])[] = [
+  [['1', '…', '7'], 'timeline, mesh, proxies, objects, differences, pushes, find the cause'],
+  [['[', ']'], 'one event back, one event on'],
+  [['{', '}'], 'to the change of configuration before, after'],
+  [['+', '-', '0'], 'zoom in, zoom out, the whole journal'],
+  [['←', '→'], 'move the visible part'],
+  [['↑', '↓', 'Home', 'End'], 'move in a list'],
+  [['/'], 'search'],
+  [['n'], 'the newest event'],
+  [['?'], 'this list'],
+];
+
+export function Help({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (open) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [open]);
+  return (
+    <dialog ref={dialog} onClose={onClose} aria-labelledby="help-title">
+      <h1 id="help-title">Keys</h1>
+      <table>
+        <tbody>
+          {KEYS.map(([keys, what]) => (
+            <tr key={what}>
+              <td>
+                {keys.map(key => (
+                  <>
+                    <kbd>{key}</kbd>{' '}
+                  </>
+                ))}
+              </td>
+              <td>{what}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="muted">
+        On the strip: click for a moment, drag for a range, turn the wheel to zoom. All times are UTC. The address holds
+        all that is on screen; a copied link reopens it.
+      </p>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,80 @@
+// A list of any length of which only the visible rows exist. One row is chosen; arrow keys move the choice.
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type ListGeometry, rowWindow, scrollTopFor } from '../model/row-window.ts';
+
+interface VirtualListProps {
+  readonly label: string;
+  readonly rows: number;
+  readonly rowPx: number;
+  /** -1: none. */
+  readonly chosen: number;
+  /** Keeps the last row in sight as rows come. */
+  readonly sticky?: boolean;
+  readonly draw: (row: number) => ComponentChildren;
+  readonly onChoose: (row: number) => void;
+  /** The rows on screen, `end` exclusive. */
+  readonly onWindow?: (first: number, end: number) => void;
+}
+
+const PAGE_ROWS = 15;
+
+export function VirtualList({ label, rows, rowPx, chosen, sticky, draw, onChoose, onWindow }: VirtualListProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, px: 600 });
+  const geometry: ListGeometry = { rows, rowPx, viewportPx: view.px };
+  const { heightPx, first, end, offsetPx } = rowWindow(geometry, view.top);
+  useLayoutEffect(() => {
+    const measured = box.current;
+    if (measured === null) return undefined;
+    const observer = new ResizeObserver(() => setView(before => ({ ...before, px: measured.clientHeight })));
+    observer.observe(measured);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => onWindow?.(first, end), [first, end, rows, onWindow]);
+  const scrollTo = (row: number): void => {
+    const element = box.current;
+    if (element === null || row < 0) return;
+    const seen = { ...geometry, viewportPx: element.clientHeight };
+    element.scrollTop = scrollTopFor(seen, row, element.scrollTop);
+  };
+  useLayoutEffect(() => scrollTo(chosen), [chosen]);
+  useLayoutEffect(() => {
+    if (sticky === true) scrollTo(rows - 1);
+  }, [rows, sticky]);
+  const moves: Readonly<Record<string, number>> = {
+    ArrowDown: Math.min(rows - 1, chosen + 1),
+    ArrowUp: chosen < 0 ? rows - 1 : Math.max(0, chosen - 1),
+    PageDown: Math.min(rows - 1, chosen + PAGE_ROWS),
+    PageUp: Math.max(0, chosen - PAGE_ROWS),
+    Home: 0,
+    End: rows - 1,
+  };
+  return (
+    <div
+      ref={box}
+      class="list"
+      role="listbox"
+      tabIndex={0}
+      aria-label={label}
+      aria-activedescendant={chosen >= first && chosen < end ? `row-${chosen}` : undefined}
+      onScroll={event => {
+        const { scrollTop } = event.currentTarget;
+        setView(before => ({ ...before, top: scrollTop }));
+      }}
+      onKeyDown={event => {
+        const row = moves[event.key];
+        if (row === undefined || rows === 0) return;
+        event.preventDefault();
+        event.stopPropagation();
+        onChoose(row);
+      }}
+    >
+      <div style={{ height: `${heightPx}px` }} />
+      <div class="list-rows" style={{ top: `${offsetPx}px` }}>
+        {Array.from({ length: Math.max(0, end - first) }, (_, i) => draw(first + i))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,4 @@
+// Placeholder.
+export function ObjectView() {
+  return <p class="empty">Not here yet.</p>;
+}

@@ -1,0 +1,4 @@
+// Placeholder.
+export function PushView() {
+  return <p class="empty">Not here yet.</p>;
+}

@@ -1,0 +1,4 @@
+// Placeholder.
+export function WhatIfView() {
+  return <p class="empty">Not here yet.</p>;
+}
