@@ -1,4 +1,4 @@
-// The import rules hold for src/, and each of them bites: a tree of deliberately wrong imports is refused by name.
+// The import rules hold for src/ and ui/, and each of them bites: a tree of deliberately wrong imports is refused by name.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -11,20 +11,20 @@ const config = createRequire(import.meta.url)(join(root, '.dependency-cruiser.cj
   readonly options: ICruiseOptions;
 };
 
-async function violations(baseDir: string): Promise<readonly string[]> {
+async function violations(baseDir: string, folders: readonly string[]): Promise<readonly string[]> {
   const options = { ...config.options, baseDir, ruleSet: { forbidden: config.forbidden }, validate: true };
-  const { output } = await cruise(['src'], options as ICruiseOptions);
+  const { output } = await cruise([...folders], options as ICruiseOptions);
   const { violations: found } = (output as ICruiseResult).summary;
   return found.filter(v => v.rule.severity === 'error').map(v => `${v.rule.name}: ${v.from} → ${v.to}`);
 }
 
 describe('import rules', () => {
-  it('hold for all of src', async () => {
-    expect(await violations(root)).toEqual([]);
+  it('hold for all of src and ui', async () => {
+    expect(await violations(root, ['src', 'ui'])).toEqual([]);
   });
 
   it('canary: every deliberately wrong import of the canary tree is found', async () => {
-    const names = (await violations(join(import.meta.dirname, 'canary'))).map(text => text.split(' → ')[0]);
+    const names = (await violations(join(import.meta.dirname, 'canary'), ['src', 'ui'])).map(text => text.split(' → ')[0]);
     expect(names).toContain('core-is-pure: src/core/reads-files.ts');
     expect(names).toContain('adapters-are-thin: src/adapters/file/knows-journal.ts');
     expect(names).toContain('generate-is-pure: src/xds/generate/knows-journal.ts');
@@ -40,5 +40,6 @@ describe('import rules', () => {
     expect(names).toContain('admin-shows: src/admin/knows-runtime.ts');
     expect(names).toContain('grpc-is-glue: src/xds/serve/knows-grpc.ts');
     expect(names).toContain('oracle-knows-nobody: src/oracle/knows-generators.ts');
+    expect(names).toContain('ui-asks-over-http: ui/knows-history.ts');
   });
 });

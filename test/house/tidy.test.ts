@@ -51,7 +51,7 @@ const bannedEverywhere: readonly Ban[] = [
 
 function sources(folder: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.ts') && !name.endsWith('.gen.ts') && !name.startsWith('house/'))
+    .filter(name => /\.tsx?$/.test(name) && !name.endsWith('.gen.ts') && !name.startsWith('house/'))
     .map(name => join(folder, name))
     .sort();
 }
@@ -78,7 +78,7 @@ function offences(file: string, text: string, bans: readonly Ban[]): readonly st
 const isPure = (file: string): boolean => PURE.some(folder => file.startsWith(folder));
 
 describe('the tidy rules:', () => {
-  const files = ['src', 'test', 'bench', 'scripts'].flatMap(folder => {
+  const files = ['src', 'test', 'bench', 'scripts', 'ui'].flatMap(folder => {
     try {
       return sources(folder);
     } catch {
@@ -109,11 +109,13 @@ describe('the tidy rules:', () => {
     expect(long).toEqual([]);
   });
 
-  it('require every folder of src in the map of ARCHITECTURE.md', () => {
+  it('require every folder of src and ui in the map of ARCHITECTURE.md', () => {
     const map = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
-    const folders = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
-      .filter(entry => entry.isDirectory())
-      .map(entry => relative(root, join(entry.parentPath, entry.name)));
+    const folders = ['src', 'ui'].flatMap(top =>
+      readdirSync(join(root, top), { recursive: true, withFileTypes: true })
+        .filter(entry => entry.isDirectory())
+        .map(entry => relative(root, join(entry.parentPath, entry.name))),
+    );
     expect(folders.filter(folder => !map.includes(`\`${folder}/\``))).toEqual([]);
   });
 

@@ -24,11 +24,11 @@ function folderOf(file: string): string {
 
 /** Comments, titles and prose; fixtures and recorded output are data. */
 function texts(): readonly string[] {
-  const below = ['src', 'test', 'docs', 'bench', 'scripts'].flatMap(folder =>
+  const below = ['src', 'test', 'docs', 'bench', 'scripts', 'ui'].flatMap(folder =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(file => `${folder}/${file}`),
   );
   return [...below, ...readdirSync(root)]
-    .filter(file => /\.(ts|mjs|md)$/.test(file) && !/\.gen\.ts$|^test\/house\/|\/golden\//.test(file))
+    .filter(file => /\.(tsx?|mjs|md)$/.test(file) && !/\.gen\.ts$|^test\/house\/|\/golden\//.test(file))
     .sort();
 }
 

@@ -17,7 +17,7 @@ export function seqAt(buckets: readonly Bucket[], share: number): number | undef
   const index = Math.floor(place);
   const bucket = buckets[index];
   if (bucket !== undefined && bucket.to >= bucket.from) {
-    return bucket.from + Math.round((place - index) * (bucket.to - bucket.from));
+    return bucket.from + Math.floor((place - index) * (bucket.to - bucket.from + 1));
   }
   return lastBefore(buckets, index) ?? buckets.find(({ from, to }) => to >= from)?.from;
 }
@@ -44,7 +44,7 @@ export function shareOf(buckets: readonly Bucket[], seq: number): number {
   for (const [i, { from, to }] of buckets.entries()) {
     if (to < from) continue;
     if (seq < from) return place ?? -1;
-    if (seq <= to) return (i + (to === from ? 0.5 : (seq - from) / (to - from))) / buckets.length;
+    if (seq <= to) return (i + (seq - from + 0.5) / (to - from + 1)) / buckets.length;
     place = (i + 1) / buckets.length;
   }
   return 2;
@@ -52,8 +52,8 @@ export function shareOf(buckets: readonly Bucket[], seq: number): number {
 
 const STEPS_MS: readonly number[] = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
-  900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000, 172_800_000, 604_800_000,
-  2_592_000_000,
+  900_000, 1_200_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000, 172_800_000,
+  604_800_000, 2_592_000_000,
 ];
 const DAY_MS = 86_400_000;
 

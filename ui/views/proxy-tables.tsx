@@ -115,7 +115,9 @@ export function Problems({ problems }: { readonly problems: readonly Problem[] }
 }
 
 function Routes({ view }: { readonly view: ProxyView }) {
-  const rows = useFiltered(view.routes, row => [row.route, row.virtualHost, ...row.domains, row.match, row.action].join(' '));
+  const rows = useFiltered(view.routes, row =>
+    [row.route, row.virtualHost, ...row.domains, row.match, row.action].join(' '),
+  );
   return (
     <Table
       heads={['Route', 'Virtual host', 'Match, in order', 'Leads to', 'Made by', '']}
@@ -139,7 +141,11 @@ function Route({ row, repeats }: { readonly row: RouteRow; readonly repeats: boo
       </td>
       <td class="mono">{match}</td>
       <td>
-        {splits.length === 0 ? <span class="break">{action}</span> : splits.map(split => <Leads key={split.cluster} split={split} />)}
+        {splits.length === 0 ? (
+          <span class="break">{action}</span>
+        ) : (
+          splits.map(split => <Leads key={split.cluster} split={split} />)
+        )}
         <Problems problems={problems} />
       </td>
       <td class="mono">
@@ -214,7 +220,10 @@ function Clusters({ rows }: { readonly rows: readonly ClusterRow[] }) {
 }
 
 function Listeners({ view }: { readonly view: ProxyView }) {
-  const rows = useFiltered(view.listeners, one => `${one.name} ${one.address} ${one.port} ${one.match} ${one.destination}`);
+  const rows = useFiltered(
+    view.listeners,
+    one => `${one.name} ${one.address} ${one.port} ${one.match} ${one.destination}`,
+  );
   return (
     <Table
       heads={['Address', 'Port', 'Match', 'Leads to', '']}

@@ -154,7 +154,9 @@ function OneProxy({ id }: { readonly id: string }) {
             <div class="title">
               <h1 class="mono">{view.proxy.id}</h1>
               <span class="muted">
-                {[view.proxy.type, ...view.proxy.ips, view.proxy.version, view.proxy.protocol].filter(Boolean).join(' · ')}
+                {[view.proxy.type, ...view.proxy.ips, view.proxy.version, view.proxy.protocol]
+                  .filter(Boolean)
+                  .join(' · ')}
               </span>
             </div>
             <Refusals proxy={view.proxy} />

@@ -79,7 +79,9 @@ function Present({ why }: { readonly why: Why }) {
       ))}
       {jointly.map(({ objects, decides }) => (
         <section key={objects.join()} class="panel">
-          <p class="muted">Any one of these would do{decides === 'all' ? ', without all of them it would not be there' : ''}:</p>
+          <p class="muted">
+            Any one of these would do{decides === 'all' ? ', without all of them it would not be there' : ''}:
+          </p>
           {objects.slice(0, LISTED).map(object => (
             <p key={object}>
               <ObjectLink object={object} />

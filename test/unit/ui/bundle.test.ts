@@ -26,7 +26,7 @@ describe("the explorer's bundle", () => {
     expect(gzipSync(readFileSync(join(folder, 'app.js'))).byteLength).toBeGreaterThan(10_000);
   });
 
-  it('has nothing inline, and asks nobody else', () => {
+  it('has nothing inline, and asks no other server', () => {
     const page = text('index.html');
     expect(page.match(/<script(?![^>]*\ssrc=)/g)).toBeNull();
     expect(page.match(/<style|\sstyle=|\son[a-z]+=/g)).toBeNull();

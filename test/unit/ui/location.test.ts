@@ -17,7 +17,11 @@ const place: fc.Arbitrary<Place> = fc.record({
 
 describe("the explorer's address", () => {
   it('reopens exactly the view that it was made of', () => {
-    fc.assert(fc.property(place, one => expect(parseHash(formatHash(one))).toEqual(one)));
+    fc.assert(
+      fc.property(place, one => {
+        expect(parseHash(formatHash(one))).toEqual(one);
+      }),
+    );
   });
 
   it('is read whatever it holds', () => {

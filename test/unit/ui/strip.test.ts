@@ -41,13 +41,18 @@ describe('the strip', () => {
     const whole = { from: 1, to: 1_000 };
     const span = fc.tuple(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 501, max: 1_000 }));
     fc.assert(
-      fc.property(span, fc.integer({ min: 1, max: 1_000 }), fc.double({ min: 0.1, max: 4, noNaN: true }), (two, at, by) => {
-        const next = zoomed({ from: two[0], to: two[1] }, whole, at, by);
-        if (next === undefined) return;
-        expect(next.from >= 1 && next.to <= 1_000 && next.from < next.to).toBe(true);
-        const moved = panned(next, whole, 0.25);
-        expect(moved.from >= 1 && moved.to <= 1_000 && moved.to - moved.from === next.to - next.from).toBe(true);
-      }),
+      fc.property(
+        span,
+        fc.integer({ min: 1, max: 1_000 }),
+        fc.double({ min: 0.1, max: 4, noNaN: true }),
+        (two, at, by) => {
+          const next = zoomed({ from: two[0], to: two[1] }, whole, at, by);
+          if (next === undefined) return;
+          expect(next.from >= 1 && next.to <= 1_000 && next.from < next.to).toBe(true);
+          const moved = panned(next, whole, 0.25);
+          expect(moved.from >= 1 && moved.to <= 1_000 && moved.to - moved.from === next.to - next.from).toBe(true);
+        },
+      ),
     );
     expect(zoomed({ from: 1, to: 900 }, whole, 500, 2)).toBeUndefined();
     expect([parseSpan('5-9'), parseSpan('9-5'), parseSpan('x')]).toEqual([{ from: 5, to: 9 }, undefined, undefined]);
