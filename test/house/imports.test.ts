@@ -24,7 +24,9 @@ describe('import rules', () => {
   });
 
   it('canary: every deliberately wrong import of the canary tree is found', async () => {
-    const names = (await violations(join(import.meta.dirname, 'canary'), ['src', 'ui'])).map(text => text.split(' → ')[0]);
+    const names = (await violations(join(import.meta.dirname, 'canary'), ['src', 'ui'])).map(
+      text => text.split(' → ')[0],
+    );
     expect(names).toContain('core-is-pure: src/core/reads-files.ts');
     expect(names).toContain('adapters-are-thin: src/adapters/file/knows-journal.ts');
     expect(names).toContain('generate-is-pure: src/xds/generate/knows-journal.ts');
