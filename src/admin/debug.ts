@@ -21,6 +21,7 @@ import type { Engine } from '../xds/engine/engine.ts';
 import type { XdsServer } from '../xds/grpc/server.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/serve/stream-status.ts';
 import { rulesOf } from '../xds/session/types.ts';
+import { accessRoutes } from './access.ts';
 import { type Answer, json, largeJson, type Route, text, type Viewer } from './http.ts';
 import type { LazyJson } from './json-text.ts';
 import { shownInPieces } from './large-resource.ts';
@@ -80,6 +81,7 @@ export function debugRoutes(parts: DebugParts): ReadonlyMap<string, Route> {
     ['/debug/journalz', () => json(journalz(parts))],
     ['/debug/livez', query => livez(parts, query.get('for'))],
     ['/debug/config_dump', (query, viewer) => configDump(parts, query, viewer)],
+    ...accessRoutes(parts.history),
   ];
   const list = routes.map(([path]) => path).sort();
   return new Map([...routes, ['/debug/list', () => json(list)], ['/debug', () => text(`${list.join('\n')}\n`)]]);

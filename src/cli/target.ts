@@ -5,11 +5,12 @@ import type { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';
 import { type History, openHistory } from '../history/history.ts';
 import { POSITION_HELP, resolvePosition } from '../history/position.ts';
-import { CliError, progress } from './output.ts';
+import { CliError, EXIT, progress } from './output.ts';
 
 /** How long the control plane may take to answer. */
 export const ANSWER_MS_MAX = 10_000;
-const DEFAULT_ADDRESS = 'localhost:15014';
+const BAD_REQUEST = 400;
+export const DEFAULT_ADDRESS = 'localhost:15014';
 export const DEFAULT_JOURNAL = '.periplus/journal.db';
 export const journalOption = ['-j, --journal <file>', 'journal to read', DEFAULT_JOURNAL] as const;
 
@@ -55,11 +56,14 @@ export async function rangeStart(history: History, text: string | undefined): Pr
 export async function askServer(
   address: string,
   path: string,
-  query: Readonly<Record<string, string | undefined>> = {},
+  query: Readonly<Record<string, string | readonly string[] | undefined>> = {},
   otherwise = ', --journal FILE asks a journal',
 ): Promise<Json> {
-  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined);
-  const search = given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+  const given = new URLSearchParams();
+  for (const [name, value = []] of Object.entries(query)) {
+    for (const one of typeof value === 'string' ? [value] : value) given.append(name, one);
+  }
+  const search = given.size === 0 ? '' : `?${given.toString()}`;
   const url = `http://${address}${path}${search}`;
   let answer: Response;
   try {
@@ -70,7 +74,10 @@ export async function askServer(
     );
   }
   const text = await answer.text();
-  if (!answer.ok) throw new CliError(text.trim() === '' ? `${url} answered ${answer.status}` : text.trim());
+  if (!answer.ok) {
+    const message = text.trim() === '' ? `${url} answered ${answer.status}` : text.trim();
+    throw new CliError(message, answer.status === BAD_REQUEST ? EXIT.misuse : EXIT.failed);
+  }
   try {
     return JSON.parse(text) as Json;
   } catch {
