@@ -12,8 +12,8 @@ import type { DebugQuestion, DebugReply, DebugResource } from '../xds/serve/host
 import type { ConnectionStatus, TypeStatus } from '../xds/serve/stream-status.ts';
 import { CDS, DEBUG_PREFIX, LDS, RDS } from '../xds/session/types.ts';
 import { framed, framedString } from '../xds/wire/frame.ts';
-import { mayShow } from './debug.ts';
 import type { Admission, Answer, Route, Viewer } from './http.ts';
+import { connectedProxy, mayShow } from './pages/find-proxy.ts';
 import { VERSION } from './version.ts';
 
 export interface DebugXdsParts {
@@ -28,7 +28,7 @@ export interface DebugXdsParts {
 }
 
 /** Pages that callers of other namespaces may have over xDS. */
-const OPEN_PAGES: readonly string[] = ['config_dump', 'ndsz', 'edsz'];
+const OPEN_PAGES: readonly string[] = ['config_dump', 'holdingsz', 'ndsz', 'edsz'];
 const PREFIX = 'type.googleapis.com/';
 const CLIENT_CONFIG = 'envoy.service.status.v3.ClientConfig';
 
@@ -87,7 +87,7 @@ function configDump(
   const [name] = names;
   if (names.length !== 1 || name === undefined || name === '') return [];
   const { state } = world;
-  const proxy = [...state.proxies.values()].find(one => one.connection.includes(name) && mayShow(viewer, one));
+  const proxy = connectedProxy(state, name, viewer);
   if (proxy === undefined) return [];
   const view = engine.viewOf(state, proxy);
   const each = (typeUrl: string, frame: (body: Buffer) => Buffer): Uint8Array =>

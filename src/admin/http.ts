@@ -6,6 +6,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Json } from '../core/base/json.ts';
+import { HistoryFault } from '../history/history-fault.ts';
 import { jsonParts, type LazyJson } from './json-text.ts';
 import { Busy, OneAtATime } from './one-at-a-time.ts';
 import { limitConnections } from './open-connections.ts';
@@ -29,7 +30,7 @@ export type Admits = (request: IncomingMessage) => Admission | Promise<Admission
 export type Route = (query: URLSearchParams, viewer: Viewer) => Answer | Promise<Answer>;
 
 /** Pages about one proxy: open to callers that may see the proxies of one namespace. */
-const pagesOfProxies: readonly string[] = ['/debug/config_dump'];
+const pagesOfProxies: readonly string[] = ['config_dump', 'holdingsz', 'edsz', 'ndsz'].map(page => `/debug/${page}`);
 
 /** A longer request line or header block is refused by node itself. */
 export const HEADER_BYTES_MAX = 16 * 1024;
@@ -49,6 +50,16 @@ export function json(value: Json, status = 200): Answer {
 /** As `json`, for what may be large: made in slices, its lists one by one. */
 export async function largeJson(value: LazyJson): Promise<Answer> {
   return { status: 200, contentType: 'application/json', body: await jsonParts(value) };
+}
+
+/** What a history cannot answer is the asker's to mend. */
+export async function answered(answer: () => Promise<LazyJson>): Promise<Answer> {
+  try {
+    return await largeJson(await answer());
+  } catch (error) {
+    if (error instanceof HistoryFault) return text(`${error.message}\n`, 404);
+    throw error;
+  }
 }
 
 export interface HttpServer {

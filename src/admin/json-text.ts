@@ -4,8 +4,22 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Json } from '../core/base/json.ts';
 
-/** JSON whose lists may be lazy. Members that are undefined are left out. */
-export type LazyJson = Json | Iterable<LazyJson> | { readonly [name: string]: LazyJson | undefined };
+/** JSON whose lists and objects may be lazy. Members that are undefined are left out. */
+export type LazyJson = Json | Iterable<LazyJson> | LazyMembers | { readonly [name: string]: LazyJson | undefined };
+
+/** An object whose members are computed one by one. Names are expected to differ. */
+export class LazyMembers {
+  readonly entries: Iterable<readonly [name: string, value: LazyJson]>;
+
+  constructor(entries: Iterable<readonly [string, LazyJson]>) {
+    this.entries = entries;
+  }
+}
+
+/** A list whose elements are computed one by one, on demand. */
+export function* mapped<T>(all: Iterable<T>, one: (item: T) => LazyJson): IterableIterator<LazyJson> {
+  for (const item of all) yield one(item);
+}
 
 /** Levels that are split into pieces; a deeper value is one piece unless it contains a lazy list. */
 const DEPTH = 5;
@@ -54,10 +68,12 @@ function* pieces(value: LazyJson, indent: string, depth: number): IterableIterat
   } else if (depth === 0 && !holdsLazy(value)) {
     // A line break inside a string is escaped: those that are there are between members.
     yield JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`);
+  } else if (value instanceof LazyMembers) {
+    yield* membersOf(value.entries, indent, depth, WORKED_OUT);
   } else if (isList(value)) {
     yield* listed(value, indent, depth);
   } else {
-    yield* membersOf(value, indent, depth);
+    yield* membersOf(Object.entries(value), indent, depth);
   }
 }
 
@@ -72,17 +88,20 @@ function* listed(list: Iterable<LazyJson>, indent: string, depth: number): Itera
   yield before === '[' ? '[]' : `\n${indent}]`;
 }
 
+/** `after`: yielded behind each member. */
 function* membersOf(
-  record: { readonly [name: string]: LazyJson | undefined },
+  entries: Iterable<readonly [string, LazyJson | undefined]>,
   indent: string,
   depth: number,
+  after?: string,
 ): IterableIterator<string> {
   let before = '{';
-  for (const [name, member] of Object.entries(record)) {
+  for (const [name, member] of entries) {
     if (member === undefined) continue;
     yield `${before}\n${indent}  ${JSON.stringify(name)}: `;
     yield* pieces(member, `${indent}  `, Math.max(0, depth - 1));
     before = ',';
+    if (after !== undefined) yield after;
   }
   yield before === '{' ? '{}' : `\n${indent}}`;
 }
@@ -92,7 +111,7 @@ function isList(value: LazyJson & object): value is Iterable<LazyJson> {
 }
 
 function isLazy(value: LazyJson & object): boolean {
-  return isList(value) && !Array.isArray(value);
+  return value instanceof LazyMembers || (isList(value) && !Array.isArray(value));
 }
 
 function holdsLazy(value: LazyJson | undefined): boolean {

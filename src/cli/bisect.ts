@@ -80,7 +80,7 @@ export function bisectCommand(): Command {
       `
 ${AT_HELP}
 A test command finds in its environment PERIPLUS_SEQ, PERIPLUS_TIME, and in the file PERIPLUS_DUMP what the proxies hold there (as
-/debug/config_dump gives it; a list, or one with --proxy). Exit code 0: well; 125: cannot tell; 126 and more: stop; others: it holds.
+/debug/holdingsz gives it; a list, or one with --proxy). Exit code 0: well; 125: cannot tell; 126 and more: stop; others: it holds.
 Exit code 0: the event was found; 1: it holds nowhere.
 
 Examples:

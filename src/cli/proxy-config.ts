@@ -140,7 +140,7 @@ function partCommand(part: Part): Command {
 
 async function dumpOfProxy(proxy: string, flags: Flags, types: readonly string[]): Promise<ConfigDump> {
   if (flags.journal === undefined) {
-    const dump = await askServer(flags.address, '/debug/config_dump', { proxyID: proxy, at: flags.at });
+    const dump = await askServer(flags.address, '/debug/holdingsz', { proxyID: proxy, at: flags.at });
     if (isObject(dump) && Array.isArray(dump.configs)) return dump as unknown as ConfigDump;
     throw new CliError(`${flags.address} did not answer with a config dump: is it Periplus?`);
   }

@@ -1,5 +1,5 @@
 // A proxy's resources as JSON for people and programs: canonical protojson, every Any expanded, private values
-// replaced. The same shape as the page /debug/config_dump of a running control plane, so that one reader fits both.
+// replaced. The same shape as the page /debug/holdingsz of a running control plane, so that one reader fits both.
 
 import type { Json, JsonObject } from '../core/base/json.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';

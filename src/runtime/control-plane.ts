@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isRight } from 'fp-ts/lib/Either.js';
 import type { Adapter } from '../adapters/adapter.ts';
 import { whyNot } from '../adapters/file/why-not.ts';
 import type { ClusterConfigStore } from '../adapters/kube/write/cluster-config-store.ts';
@@ -12,6 +13,7 @@ import { answerDebugXds } from '../admin/debug-xds.ts';
 import type { Admission } from '../admin/http.ts';
 import { Metrics } from '../admin/metrics.ts';
 import { VERSION } from '../admin/version.ts';
+import { injectorSetup } from '../admission/inject/setup.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Unrecorded } from '../core/event.ts';
 import type { PushRequest } from '../core/push-request.ts';
@@ -157,7 +159,9 @@ async function start(
 
   const readiness = (): Readiness => warmUp.readiness(sources.readiness());
   const sourceStatus = { readiness, report: () => sources.report(), clusters: () => remote.rows() };
-  const parts = { world, journal, history, engine, xds, metrics, sources: sourceStatus };
+  const templates = (): Readonly<Record<string, string>> | undefined =>
+    options.httpsAddr === undefined ? undefined : injectionTemplates(engine, world.state);
+  const parts = { world, journal, history, engine, xds, metrics, templates, sources: sourceStatus };
   const routes = debugRoutes(parts);
   const viewerBy = (identities: readonly string[]): Admission =>
     identity?.identity.viewerBy(identities) ?? { refused: 401 };
@@ -172,6 +176,12 @@ async function start(
   await startSources(options, { adapters, sources, world, log });
   if (sources.ready) await warmed;
   return { ports, world, xds, sources, config, written, cluster, stop: closeAll };
+}
+
+/** None if the configuration cannot be read; the log says why. */
+function injectionTemplates({ tracker }: Engine, state: State): Readonly<Record<string, string>> {
+  const setup = tracker.get(state, undefined, injectorSetup, '');
+  return isRight(setup) ? setup.right.texts : {};
 }
 
 /** Flags take precedence over the environment. */

@@ -2,7 +2,7 @@
 // clear, xDS over TLS, webhooks. One that cannot be bound ends the start with the name of its flag.
 
 import { ServerCredentials } from '@grpc/grpc-js';
-import type { DebugParts } from '../admin/debug.ts';
+import type { DebugParts } from '../admin/debug-parts.ts';
 import { type Admits, type HttpServer, type Route, serveHttp } from '../admin/http.ts';
 import type { Log } from './log.ts';
 import type { OpenedIdentity } from './open-identity.ts';

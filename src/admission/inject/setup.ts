@@ -16,6 +16,8 @@ export interface InjectorSetup {
   readonly policy: string;
   readonly defaultTemplates: readonly string[];
   readonly templates: { readonly [name: string]: Templates };
+  /** The templates as they were written. */
+  readonly texts: { readonly [name: string]: string };
   /** One name for several templates; not expanded again. */
   readonly aliases: { readonly [name: string]: readonly string[] };
   readonly neverInject: readonly LabelSelector[];
@@ -67,11 +69,13 @@ export function readSetup(config: string, values: string): Either<string, Inject
 
 function decoded(config: JsonObject, values: JsonObject): Either<string, InjectorSetup> {
   const templates: [string, Templates][] = [];
+  const texts: [string, string][] = [];
   for (const [name, text] of Object.entries(isObject(config.templates) ? config.templates : {})) {
     if (typeof text !== 'string') return left(`config: templates.${name} is no text`);
     const parsed = parseTemplate(text);
     if (isLeft(parsed)) return left(`config: template ${name}: ${parsed.left}`);
     templates.push([name, parsed.right]);
+    texts.push([name, text]);
   }
   const defaults = textList(config.defaultTemplates);
   const aliases = Object.entries(isObject(config.aliases) ? config.aliases : {});
@@ -80,6 +84,7 @@ function decoded(config: JsonObject, values: JsonObject): Either<string, Injecto
     policy: typeof config.policy === 'string' ? config.policy : '',
     defaultTemplates: defaults.length === 0 ? ['sidecar'] : defaults,
     templates: Object.fromEntries(templates),
+    texts: Object.fromEntries(texts),
     aliases: Object.fromEntries(aliases.map(([name, names]) => [name, textList(names)])),
     neverInject: selectors(config.neverInjectSelector),
     alwaysInject: selectors(config.alwaysInjectSelector),

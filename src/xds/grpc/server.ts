@@ -194,6 +194,7 @@ export class XdsServer {
     const client = {
       ...(authenticate === undefined ? {} : { authenticate: () => authenticate(peerOf(call)) }),
       peer: addressOf(call.getPeer()),
+      address: call.getPeer(),
       gone: () => call.cancelled || call.destroyed,
     };
     const stream = await this.#hub.open(protocol, transport, client);

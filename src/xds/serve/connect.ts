@@ -21,6 +21,8 @@ export interface Admission extends ArrivedAs {
   /** Gives back the turn at the admission gate. */
   readonly release: () => void;
   readonly charge: Charge;
+  /** Address and port, for debug pages. */
+  readonly peer?: string;
 }
 
 /** Of a stream that no gate admitted, as in tests. */

@@ -43,6 +43,8 @@ export interface Client {
   readonly authenticate?: () => Promise<Entrance>;
   /** The address it comes from. */
   readonly peer: string;
+  /** With its port, for debug pages. */
+  readonly address?: string;
   readonly gone: () => boolean;
 }
 
@@ -130,7 +132,7 @@ export class Hub {
   async open(
     protocol: 'sotw' | 'delta',
     transport: Transport,
-    { authenticate, peer, gone }: Client,
+    { authenticate, peer, address, gone }: Client,
   ): Promise<AdsStream | undefined> {
     this.#entering++;
     const release = await this.#gate.enter(peer, gone);
@@ -158,6 +160,7 @@ export class Hub {
       ...entrance,
       release,
       charge: this.budget.stream(peer),
+      peer: address ?? peer,
     });
     this.#streams.add(stream);
     return stream;

@@ -42,6 +42,8 @@ export interface ConnectionStatus {
   readonly protocol: 'sotw' | 'delta';
   /** Milliseconds since the epoch. */
   readonly connectedAt: number;
+  /** Address and port of the client; empty: not known. */
+  readonly peer: string;
   /** In push order. */
   readonly types: readonly TypeStatus[];
 }
@@ -49,7 +51,7 @@ export interface ConnectionStatus {
 export function statusOf(
   connection: string,
   facets: NodeFacets,
-  connectedAt: number,
+  { connectedAt, peer }: Pick<ConnectionStatus, 'connectedAt' | 'peer'>,
   session: Session,
   records: ReadonlyMap<string, TypeRecord>,
 ): ConnectionStatus {
@@ -59,6 +61,7 @@ export function statusOf(
     facets,
     protocol: session.protocol,
     connectedAt,
+    peer,
     types: types.map(([typeUrl, watch]) => ({
       ...records.get(typeUrl),
       typeUrl,

@@ -121,7 +121,8 @@ export class AdsStream implements Sender {
   /** Undefined before the first request is accepted. */
   status(): ConnectionStatus | undefined {
     if (this.facets === undefined) return undefined;
-    return statusOf(this.connection, this.facets, this.#connectedAt, this.#session, this.#records);
+    const arrival = { connectedAt: this.#connectedAt, peer: this.#admission.peer ?? '' };
+    return statusOf(this.connection, this.facets, arrival, this.#session, this.#records);
   }
 
   /** Type URL → digest of the client's resources after the last response. */

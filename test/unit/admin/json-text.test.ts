@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonParts, type LazyJson, SLICE_CHARS } from '../../../src/admin/json-text.ts';
+import { jsonParts, type LazyJson, LazyMembers, SLICE_CHARS } from '../../../src/admin/json-text.ts';
 import { parameters } from '../../property/seed.ts';
 
 function* each(items: readonly LazyJson[]): IterableIterator<LazyJson> {
@@ -9,11 +9,12 @@ function* each(items: readonly LazyJson[]): IterableIterator<LazyJson> {
 
 const jsonText = async (value: LazyJson): Promise<string> => Buffer.concat(await jsonParts(value)).toString();
 
-/** The same, with lazy lists. */
-function lazy(value: LazyJson): LazyJson {
-  if (Array.isArray(value)) return each(value.map(lazy));
+/** The same, with lazy lists and, at every second level, lazy objects. */
+function lazy(value: LazyJson, level = 0): LazyJson {
+  if (Array.isArray(value)) return each(value.map(item => lazy(item, level + 1)));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, lazy(member as LazyJson)]));
+  const members = Object.entries(value).map(([name, one]) => [name, lazy(one as LazyJson, level + 1)] as const);
+  return level % 2 === 0 ? new LazyMembers(members) : Object.fromEntries(members);
 }
 
 describe('JSON in slices', () => {
