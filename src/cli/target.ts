@@ -32,7 +32,7 @@ export function withTargetOptions(command: Command): Command {
 /** Opens a journal for the time of `use`; folding that takes long shows how far it is. */
 export async function withHistory<T>(path: string, use: (history: History) => Promise<T>): Promise<T> {
   const line = progress('folding the journal');
-  const history = await openHistory(path, { onProgress: line.show });
+  const history = await openHistory(path, { onProgress: line.show, keepStates: true });
   try {
     return await use(history);
   } finally {

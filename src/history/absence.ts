@@ -8,15 +8,14 @@ import type { ObjectRecord } from '../core/model/object.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
+import { type GoneSince, goneSince } from './gone-since.ts';
 import type { History } from './history.ts';
-import { type LastChange, lastChangeOf, objectOfEvent } from './last-change.ts';
+import { type LastChange, lastChangeOf } from './last-change.ts';
 import type { Subject } from './subject.ts';
 import { without, withVersion } from './what-if.ts';
 
 /** Objects of which something is tried. */
 export const REASONS_TRIED_MAX = 400;
-/** Earlier positions that are looked at for the event after which it was gone. */
-export const POSITIONS_TRIED_MAX = 60;
 /** Names that are suggested. */
 const NAMES_SHOWN_MAX = 5;
 
@@ -39,12 +38,7 @@ export interface Absence {
   readonly time: number;
   readonly reasons: readonly AbsenceReason[];
   /** The event after which it was not there any more; undefined: it never was as far back as was looked. */
-  readonly goneSince?: {
-    readonly seq: number;
-    readonly time: number;
-    readonly object: string;
-    readonly lastChange?: LastChange;
-  };
+  readonly goneSince?: GoneSince;
   readonly missed: readonly string[];
 }
 
@@ -185,39 +179,6 @@ async function refusals(history: History, state: State, { host }: Subject): Prom
     found.push({ why, lastChange: await lastChangeOf(history, state, name), proven: false });
   }
   return found;
-}
-
-/** Goes back over the events of objects that matter to the question, until it is there. */
-async function goneSince(
-  history: History,
-  state: State,
-  proxy: ProxyRecord,
-  subject: Subject,
-): Promise<Absence['goneSince']> {
-  const { found, missed } = subject.provenance(history.tracker, state, proxy);
-  const ranges = missed.filter(key => key.endsWith('*')).map(key => key.slice(0, -1));
-  const known = new Set([...found, ...missed]);
-  const label = subject.host?.split('.')[0];
-  const matters = (object: string): boolean =>
-    known.has(object) ||
-    ranges.some(range => object.startsWith(range)) ||
-    (label !== undefined && object.endsWith(`/${label}`));
-  const events: { readonly seq: number; readonly time: number; readonly object: string }[] = [];
-  for await (const page of history.events(1, state.seq)) {
-    for (const event of page) {
-      const object = objectOfEvent(event);
-      if (object !== '' && matters(object)) events.push({ seq: event.seq, time: event.time, object });
-    }
-  }
-  for (const event of events.reverse().slice(0, POSITIONS_TRIED_MAX)) {
-    if (event.seq - 1 < history.first()) return undefined;
-    const before = await history.at(event.seq - 1);
-    const then = before.proxies.get(proxy.connection) ?? proxy;
-    if (subject.answer(history.tracker, before, then) === undefined) continue;
-    const lastChange = await lastChangeOf(history, await history.at(event.seq), event.object);
-    return { ...event, ...(lastChange === undefined ? {} : { lastChange }) };
-  }
-  return undefined;
 }
 
 function unknownName(state: State, { what, host }: Subject): AbsenceReason {

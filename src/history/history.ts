@@ -5,25 +5,33 @@
 // writes. Basis of explain, diff, bisect, --at and the explorer's pages; the CLI formats their results.
 
 import type { Event } from '../core/event.ts';
-import { fold } from '../core/fold/fold-event.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import { emptyState, type State } from '../core/state.ts';
-import type { Head, Journal } from '../journal/journal.ts';
+import type { Head, Journal, SnapshotInfo } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
 import { readSnapshot, rejectedIn } from '../offline/load-state.ts';
 import { Checkpoints } from './checkpoints.ts';
+import { foldAlong } from './folding.ts';
 import { HistoryFault } from './history-fault.ts';
-import { Superseded } from './superseded.ts';
+import { type StateCache, stateCacheOf } from './state-cache.ts';
 
 /** Recently visited states, besides the checkpoints: a slider goes back and forth. */
 export const RECENT_MAX = 16;
 /** Positions between two sweeps of the tracker. */
 const SWEEP_POSITIONS = 8;
+/** A long way leaves about this many states behind it, so that the next one is short … */
+const STATES_A_WAY = 8;
+/** … and none further apart than this. */
+export const STATE_EVENTS_MAX = 16_384;
+/** Reading a fact of a snapshot takes as long as folding this many events. */
+const EVENTS_A_FACT = 4;
 
 export interface HistoryOptions {
   readonly checkpoints?: Checkpoints;
   /** Longer ways to a position are refused: folding must not starve a process that serves. */
   readonly foldMax?: number;
+  /** Keep states that took long to fold to for the next process, in files beside the journal. Default: false. */
+  readonly keepStates?: boolean;
   /** Called now and then while a position is folded to. */
   readonly onProgress?: (seq: number, to: number) => void;
 }
@@ -35,18 +43,19 @@ export class History {
   readonly #checkpoints: Checkpoints;
   readonly #foldMax: number;
   readonly #onProgress: HistoryOptions['onProgress'];
-  readonly #superseded = new Superseded();
+  readonly #cache: StateCache | undefined;
   readonly #recent = new Map<number, State>();
   #visits = 0;
   readonly #rejected = new Set<number>();
-  /** Up to where the journal was searched for `Rejected`. */
-  #rejectedTo = 0;
+  /** Where the journal was searched for `Rejected`; both ends included. */
+  #searched: { readonly first: number; readonly last: number } | undefined;
 
   constructor(journal: Journal, options: HistoryOptions = {}) {
     this.journal = journal;
     this.#checkpoints = options.checkpoints ?? new Checkpoints();
     this.#foldMax = options.foldMax ?? Number.POSITIVE_INFINITY;
     this.#onProgress = options.onProgress;
+    this.#cache = options.keepStates === true ? stateCacheOf(journal) : undefined;
   }
 
   head(): Head {
@@ -75,30 +84,37 @@ export class History {
     return state;
   }
 
-  async #fold(start: State, to: number): Promise<State> {
-    let state = start;
-    if (state.seq === to) return state;
-    if (to - state.seq > this.#foldMax) {
+  async #fold(from: State, to: number): Promise<State> {
+    const events = to - from.seq;
+    if (events === 0) return from;
+    if (events > this.#foldMax) {
       throw new HistoryFault(
-        `position ${to} is ${to - state.seq} events from the nearest snapshot, and this process folds at most ${this.#foldMax} for a question; ask the journal itself: --journal ${this.journal.path}`,
+        `position ${to} is ${events} events from the nearest snapshot, and this process folds at most ${this.#foldMax} for a question; ask the journal itself: --journal ${this.journal.path}`,
       );
     }
-    const rejected = await this.#rejections();
-    const superseded = this.#superseded;
-    superseded.startAfter(state.seq);
-    // A short fold skips superseded events; a long one passes checkpoints, which need every event.
-    const short = to - state.seq <= this.#checkpoints.spacing;
-    const wanted = short ? (seq: number): boolean => !superseded.mayLeaveOut(seq, to) : undefined;
-    for await (const page of this.journal.read({ from: state.seq + 1, to, wanted })) {
-      for (const event of page) {
-        state = fold(short ? superseded.ready(state, event) : state, event, rejected, false).state;
-        superseded.learn(event, state);
-        if (!short) this.#checkpoints.consider(state);
-      }
-      this.#onProgress?.(state.seq, to);
-    }
+    const onState = (state: State): void => {
+      this.#checkpoints.consider(state);
+      if (state.seq % STATE_EVENTS_MAX === 0) this.#cache?.offer(state);
+    };
+    const state = await foldAlong({
+      journal: this.journal,
+      from,
+      to,
+      rejected: await this.#rejections(from.seq),
+      step: this.#step(events),
+      onState,
+      onProgress: this.#onProgress,
+    });
     this.#checkpoints.consider(state);
+    if (events >= STATE_EVENTS_MAX) this.#cache?.offer(state);
     return state;
+  }
+
+  /** Between the states that a way leaves: a multiple of the checkpoints' spacing. */
+  #step(events: number): number {
+    let step = this.#checkpoints.spacing;
+    while (step * STATES_A_WAY < events && step < STATE_EVENTS_MAX) step *= 2;
+    return step;
   }
 
   /** The event of that number. */
@@ -116,22 +132,21 @@ export class History {
   }
 
   async close(): Promise<void> {
+    await this.#cache?.write();
     await this.journal.close();
   }
 
   async #nearest(seq: number): Promise<State> {
     const kept = this.#checkpoints.before(seq);
-    const between = kept === undefined ? seq : seq - kept.seq;
-    if (kept !== undefined && between <= this.#checkpoints.spacing) return kept;
+    if (kept !== undefined && seq - kept.seq <= this.#checkpoints.spacing) return kept;
     const snapshots = await this.journal.snapshots.list();
     const newest = snapshots.filter(info => info.seq <= seq).at(-1);
-    if (newest !== undefined && newest.seq > (kept?.seq ?? 0)) {
+    if (newest !== undefined && this.#isWorthReading(newest, seq, kept)) {
       const state = await readSnapshot(this.journal, seq);
-      if (state !== undefined && state.seq > (kept?.seq ?? 0)) {
-        this.#remember(state);
-        return state;
-      }
+      if (state !== undefined && state.seq > (kept?.seq ?? 0)) return this.#remember(state);
     }
+    const cached = await this.#cache?.nearest(seq, Math.max(newest?.seq ?? 0, kept?.seq ?? 0) + STATE_EVENTS_MAX / 2);
+    if (cached !== undefined) return this.#remember(cached);
     if (kept !== undefined) return kept;
     if (this.first() > 0) {
       throw new HistoryFault(
@@ -140,6 +155,11 @@ export class History {
       );
     }
     return emptyState;
+  }
+
+  #isWorthReading(snapshot: SnapshotInfo, seq: number, kept: State | undefined): boolean {
+    if (kept === undefined || seq - kept.seq > this.#foldMax) return true;
+    return snapshot.seq - kept.seq > snapshot.facts * EVENTS_A_FACT;
   }
 
   #check(seq: number): void {
@@ -151,22 +171,27 @@ export class History {
     return new HistoryFault(`there is no position ${seq}; ${this.journal.path} goes from ${this.first()} to ${last}`);
   }
 
-  #remember(state: State): void {
+  #remember(state: State): State {
     this.#recent.delete(state.seq);
     this.#recent.set(state.seq, state);
     for (const oldest of this.#recent.keys()) {
-      if (this.#recent.size <= RECENT_MAX) return;
+      if (this.#recent.size <= RECENT_MAX) break;
       this.#recent.delete(oldest);
     }
+    return state;
   }
 
-  /** `Rejected` facts stand after the events that they name. */
-  async #rejections(): Promise<ReadonlySet<number>> {
+  /** Of the events after `from`. `Rejected` facts stand after the events that they name. */
+  async #rejections(from: number): Promise<ReadonlySet<number>> {
+    const { first, last } = this.#searched ?? { first: from + 1, last: from };
     const head = this.head().seq;
-    if (head > this.#rejectedTo) {
-      for (const seq of await rejectedIn(this.journal, this.#rejectedTo + 1)) this.#rejected.add(seq);
-      this.#rejectedTo = head;
-    }
+    const add = async (start: number, end: number): Promise<void> => {
+      if (start > end) return;
+      for (const seq of await rejectedIn(this.journal, start, end)) this.#rejected.add(seq);
+    };
+    await add(from + 1, first - 1);
+    await add(last + 1, head);
+    this.#searched = { first: Math.min(first, from + 1), last: Math.max(last, head) };
     return this.#rejected;
   }
 }

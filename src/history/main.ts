@@ -21,6 +21,7 @@ export {
   type WarningKind,
 } from './diff.ts';
 export { type Cause, type Explanation, explain, type FieldCause, type Jointly } from './explain.ts';
+export type { GoneSince } from './gone-since.ts';
 export { History, type HistoryOptions, openHistory } from './history.ts';
 export { HistoryFault } from './history-fault.ts';
 export { type Incident, type IncidentBreak, type IncidentOptions, type IncidentSymptom, incident } from './incident.ts';

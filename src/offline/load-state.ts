@@ -116,10 +116,10 @@ export async function readSnapshot(journal: Journal, atMost: number): Promise<St
   return restoring.finish();
 }
 
-/** The seqs to skip. `Rejected` facts are recorded after the events that they name. */
-export async function rejectedIn(journal: Journal, from: number): Promise<ReadonlySet<number>> {
+/** The seqs to skip. `Rejected` facts are recorded after the events that they name. `to`: default the head. */
+export async function rejectedIn(journal: Journal, from: number, to?: number): Promise<ReadonlySet<number>> {
   const rejected = new Set<number>();
-  for (const seq of await journal.seqsOf('Rejected', { from })) {
+  for (const seq of await journal.seqsOf('Rejected', { from, ...(to === undefined ? {} : { to }) })) {
     for await (const [record] of journal.records({ from: seq, to: seq })) {
       if (record !== undefined) rejected.add((JSON.parse(record.body) as { rejected: number }).rejected);
     }

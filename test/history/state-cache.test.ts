@@ -1,0 +1,150 @@
+// States kept for the next process: equal to what folding gives, of this journal only, without private values, and never
+// needed.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Unrecorded } from '../../src/core/event.ts';
+import { History, openHistory, STATE_EVENTS_MAX } from '../../src/history/history.ts';
+import { STATE_FILES_MAX, StateCache, stateCacheOf } from '../../src/history/state-cache.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { openMemoryJournal } from '../../src/journal/memory-journal.ts';
+import { openJournal } from '../../src/journal/open.ts';
+import { foldHistory, stateHash } from '../../src/offline/load-state.ts';
+
+const PRIVATE = 'c2VjcmV0LXZhbHVl';
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'periplus-states-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function service(name: string, app: string): Unrecorded {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'shop' },
+    spec: { selector: { app }, ports: [{ name: 'http', port: 80 }] },
+  };
+  return { source: 'file/Kubernetes', kind: 'Update', object };
+}
+
+function secret(value: string): Unrecorded {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'cert', namespace: 'shop' },
+    data: { 'tls.key': value },
+  };
+  return { source: 'file/Kubernetes', kind: 'Add', object };
+}
+
+async function journalOf(facts: readonly Unrecorded[]): Promise<Journal> {
+  let now = 0;
+  const journal = await openMemoryJournal({ clock: () => ++now });
+  await journal.append(facts);
+  return journal;
+}
+
+async function kept(journal: Journal, folders: readonly string[], seq = journal.head().seq): Promise<StateCache> {
+  const cache = new StateCache(journal, folders);
+  cache.offer(await new History(journal).at(seq));
+  await cache.write();
+  return cache;
+}
+
+const facts = [service('a', 'one'), secret(PRIVATE), service('b', 'two'), service('a', 'three')];
+
+describe('a kept state', () => {
+  test('is the state that folding gives', async () => {
+    const journal = await journalOf(facts);
+    const state = await (await kept(journal, [folder])).nearest(4, 0);
+    expect(stateHash(state!)).toBe(stateHash((await foldHistory(journal, { fromSnapshot: false })).state));
+  });
+
+  test('is the newest between the two positions', async () => {
+    const journal = await journalOf(facts);
+    for (const seq of [2, 3, 4]) await kept(journal, [folder], seq);
+    const cache = new StateCache(journal, [folder]);
+    expect((await cache.nearest(3, 0))?.seq).toBe(3);
+    expect(await cache.nearest(1, 0)).toBeUndefined();
+    expect(await cache.nearest(9, 5)).toBeUndefined();
+  });
+
+  test('holds no private value: the journal alone has it', async () => {
+    const journal = await journalOf(facts);
+    await kept(journal, [folder]);
+    const [file = ''] = readdirSync(folder);
+    const text = gunzipSync(readFileSync(join(folder, file))).toString('utf8');
+    expect(text).toContain('three');
+    expect(text).not.toContain(PRIVATE);
+    expect(text).not.toContain('sealed:');
+  });
+
+  test('is not taken for that of another journal', async () => {
+    await kept(await journalOf(facts), [folder]);
+    const other = await journalOf([...facts.slice(0, 3), service('a', 'four')]);
+    expect(await new StateCache(other, [folder]).nearest(4, 0)).toBeUndefined();
+  });
+
+  test('that is damaged is passed over for an older one', async () => {
+    const journal = await journalOf(facts);
+    await kept(journal, [folder], 2);
+    await kept(journal, [folder]);
+    truncateSync(join(folder, '4.facts.gz'), 100);
+    expect((await new StateCache(journal, [folder]).nearest(4, 0))?.seq).toBe(2);
+  });
+
+  test('goes to the second folder where the first cannot be written', async () => {
+    const journal = await journalOf(facts);
+    const barred = join(folder, 'barred');
+    writeFileSync(barred, '');
+    const second = join(folder, 'second');
+    expect((await (await kept(journal, [barred, second])).nearest(4, 0))?.seq).toBe(4);
+    expect(readdirSync(second)).toEqual(['4.facts.gz']);
+  });
+
+  test('makes room for newer ones', async () => {
+    const journal = await journalOf(Array.from({ length: STATE_FILES_MAX + 3 }, (_, i) => service('a', `app-${i}`)));
+    for (let seq = 1; seq <= STATE_FILES_MAX + 3; seq++) await kept(journal, [folder], seq);
+    expect(readdirSync(folder)).toHaveLength(STATE_FILES_MAX);
+  });
+});
+
+describe('states of a journal in memory, and with PERIPLUS_NO_CACHE,', () => {
+  test('are not kept', async () => {
+    const path = join(folder, 'journal.db');
+    const journal = await openJournal(path);
+    expect(stateCacheOf(await journalOf(facts), {})).toBeUndefined();
+    expect(stateCacheOf(journal, { PERIPLUS_NO_CACHE: '1' })).toBeUndefined();
+    expect(stateCacheOf(journal, {})).toBeDefined();
+    await journal.close();
+  });
+});
+
+describe('a long journal without snapshots', () => {
+  test('is folded once, and the next process starts from the kept states', async () => {
+    const path = join(folder, 'journal.db');
+    const writing = await openJournal(path, { durability: 'off' });
+    const versions = Array.from({ length: STATE_EVENTS_MAX + 500 }, (_, i) => service(`s-${i % 7}`, `app-${i}`));
+    await writing.append(versions);
+    await writing.close();
+    const first = await openHistory(path, { keepStates: true });
+    const wanted = stateHash(await first.at(versions.length));
+    await first.close();
+    expect(readdirSync(`${path}.states`).sort()).toEqual([
+      `${STATE_EVENTS_MAX}.facts.gz`,
+      `${versions.length}.facts.gz`,
+    ]);
+    const seen: number[] = [];
+    const next = await openHistory(path, { keepStates: true, onProgress: seq => seen.push(seq) });
+    expect(stateHash(await next.at(versions.length))).toBe(wanted);
+    expect(seen).toEqual([]);
+    expect((await next.at(STATE_EVENTS_MAX + 10)).seq).toBe(STATE_EVENTS_MAX + 10);
+    expect(seen).toEqual([STATE_EVENTS_MAX + 10]);
+    await next.close();
+  });
+});
