@@ -1,5 +1,7 @@
-// Since which event a proxy lacks something: back over the events of the objects that matter to the question, until it
-// is there. Versions stay unparsed, and positions are tried from the newest on, so that a recent change is found at once.
+// Since which event a proxy lacks something: back over the events of the objects that matter, until it is there.
+//
+// The way back reads versions without parsing them. Positions are tried from the newest on: a recent change is found at
+// once.
 
 import type { Event } from '../core/event.ts';
 import type { UnreadVersion } from '../core/fold/record.ts';

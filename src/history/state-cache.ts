@@ -66,7 +66,7 @@ export class StateCache {
     this.#folders = folders;
   }
 
-  /** The newest state kept at or before `atMost` and not before `from`. Never rejects: what cannot be read is not there. */
+  /** The newest kept state from `from` to `atMost`, both included. Never rejects: an unreadable file is passed over. */
   async nearest(atMost: number, from: number): Promise<State | undefined> {
     const files = (await Promise.all(this.#folders.map(filesIn))).flat();
     const fit = files.filter(({ seq }) => seq <= atMost && seq >= from).sort((a, b) => b.seq - a.seq);
