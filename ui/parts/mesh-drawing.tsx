@@ -1,0 +1,177 @@
+// The drawing of a mesh: an SVG of boxes and lines. Boxes are links, so the keyboard reaches each.
+
+import { useMemo } from 'preact/hooks';
+import type { Mesh, MeshNode } from '../../src/admin/explorer/api-questions.ts';
+import { useApp, useGoing } from '../app-state.ts';
+import { type GraphSizes, layoutOf, type Placed } from '../model/graph-layout.ts';
+import { type DrawnEdge, type DrawnNode, type GraphChoice, meshGraph } from '../model/mesh-graph.ts';
+
+const SIZES: GraphSizes = { nodeWidth: 208, nodeHeight: 40, gapX: 170, gapY: 12 };
+const MARGIN_PX = 6;
+const HEAD_PX = 24;
+const TITLE_CHARS = 25;
+const LABEL_PX = 14;
+const HEADS: readonly string[] = ['who calls', 'what is called', 'what answers'];
+
+interface MeshDrawingProps {
+  readonly mesh: Mesh;
+  readonly choice: GraphChoice;
+  /** Id of a node, or `FROM > TO`. */
+  readonly chosen: string | undefined;
+}
+
+export function MeshDrawing({ mesh, choice, chosen }: MeshDrawingProps) {
+  const { visible, backs } = choice;
+  const { graph, layout } = useMemo(() => {
+    const made = meshGraph(mesh, { visible, backs });
+    return { graph: made, layout: layoutOf(made.nodes, made.edges, SIZES) };
+  }, [mesh, visible, backs]);
+  if (graph.nodes.length === 0) return <p class="empty">Nothing is routed here at this moment.</p>;
+  const layers = [...new Set(graph.nodes.map(({ layer }) => layer))].sort();
+  const [width, height] = [layout.width + 2 * MARGIN_PX, layout.height + HEAD_PX + 2 * MARGIN_PX];
+  const isLit = (edge: DrawnEdge): boolean => chosen === undefined || touches(edge, chosen);
+  const sorted = [...graph.edges].sort((a, b) => Number(a.isBad) - Number(b.isBad));
+  return (
+    <svg class="mesh-drawing" width={width} height={height}>
+      <title>The mesh as a graph</title>
+      {layers.map((layer, column) => (
+        <text key={layer} class="head" x={MARGIN_PX + column * (SIZES.nodeWidth + SIZES.gapX)} y={14}>
+          {HEADS[layer]}
+        </text>
+      ))}
+      <g transform={`translate(${MARGIN_PX} ${HEAD_PX + MARGIN_PX})`}>
+        {sorted.map(edge => (
+          <Edge
+            key={`${edge.from} ${edge.to} ${edge.edge.kind}`}
+            edge={edge}
+            places={layout.places}
+            lit={isLit(edge)}
+          />
+        ))}
+        {sorted.map(edge => (
+          <Labels
+            key={`${edge.from} ${edge.to} ${edge.edge.kind}`}
+            edge={edge}
+            places={layout.places}
+            lit={isLit(edge)}
+          />
+        ))}
+        {graph.nodes.map(drawn => (
+          <Node key={drawn.id} drawn={drawn} place={layout.places.get(drawn.id)} chosen={drawn.node.id === chosen} />
+        ))}
+      </g>
+    </svg>
+  );
+}
+
+function touches({ edge: { from, to } }: DrawnEdge, chosen: string): boolean {
+  return from === chosen || to === chosen || `${from} > ${to}` === chosen;
+}
+
+interface EdgeProps {
+  readonly edge: DrawnEdge;
+  readonly places: ReadonlyMap<string, Placed>;
+  readonly lit: boolean;
+}
+
+function endsIn({ edge: { from, to }, places }: Omit<EdgeProps, 'lit'>): readonly [Placed, Placed] | undefined {
+  const [start, end] = [places.get(from), places.get(to)];
+  if (start === undefined || end === undefined) return undefined;
+  const middle = SIZES.nodeHeight / 2;
+  return [
+    { x: start.x + SIZES.nodeWidth, y: start.y + middle },
+    { x: end.x, y: end.y + middle },
+  ];
+}
+
+function Edge({ edge, places, lit }: EdgeProps) {
+  const { href } = useGoing();
+  const { params } = useApp().place;
+  const ends = endsIn({ edge, places });
+  if (ends === undefined) return null;
+  const [start, end] = ends;
+  const bend = (end.x - start.x) / 2;
+  const path = `M${start.x} ${start.y}C${start.x + bend} ${start.y} ${end.x - bend} ${end.y} ${end.x} ${end.y}`;
+  const { kind, from, to, transport } = edge.edge;
+  const classes = ['edge', kind, transport, edge.isBad ? 'bad' : '', lit ? '' : 'dim'].filter(Boolean).join(' ');
+  return (
+    <a href={href('mesh', '', { ...params, chosen: `${from} > ${to}` })} tabIndex={-1} aria-label={`${from} to ${to}`}>
+      <path class="edge-target" d={path} />
+      <path class={classes} d={path}>
+        <title>{`${from} → ${to}`}</title>
+      </path>
+    </a>
+  );
+}
+
+function Labels({ edge, places, lit }: EdgeProps) {
+  const ends = endsIn({ edge, places });
+  if (ends === undefined || edge.labels.length === 0 || !lit) return null;
+  const [start, end] = ends;
+  const x = start.x + (end.x - start.x) * 0.62;
+  const y = start.y + (end.y - start.y) * 0.62 - ((edge.labels.length - 1) * LABEL_PX) / 2 + 4;
+  return (
+    <text class={`edge-label ${edge.isBad ? 'bad' : ''}`} x={x} y={y}>
+      {edge.labels.map((line, i) => (
+        <tspan key={line} x={x} dy={i === 0 ? 0 : LABEL_PX}>
+          {line}
+        </tspan>
+      ))}
+    </text>
+  );
+}
+
+interface NodeProps {
+  readonly drawn: DrawnNode;
+  readonly place: Placed | undefined;
+  readonly chosen: boolean;
+}
+
+function Node({ drawn: { node }, place: here, chosen }: NodeProps) {
+  const { href } = useGoing();
+  const { params } = useApp().place;
+  if (here === undefined) return null;
+  const bad = node.problems.length > 0 || node.kind === 'missing';
+  const classes = ['node', node.kind, bad ? 'bad' : '', chosen ? 'chosen' : ''].filter(Boolean).join(' ');
+  return (
+    <g transform={`translate(${here.x} ${here.y})`}>
+      <a
+        class={classes}
+        href={href('mesh', '', { ...params, chosen: chosen ? undefined : node.id })}
+        aria-label={`${node.kind} ${node.title}${bad ? ', has problems' : ''}`}
+      >
+        <rect width={SIZES.nodeWidth} height={SIZES.nodeHeight} rx={node.kind === 'service' ? 20 : 4} />
+        <text class="node-title" x={14} y={17}>
+          {bad ? '✕ ' : ''}
+          {short(node.title)}
+        </text>
+        <text class="node-note" x={14} y={32}>
+          {short(noteOf(node))}
+        </text>
+        <title>{node.title}</title>
+      </a>
+    </g>
+  );
+}
+
+const TRANSPORTS: Readonly<Record<MeshNode['mtls'], string>> = {
+  strict: 'mTLS only',
+  permissive: 'mTLS or plaintext',
+  plaintext: 'plaintext',
+  mixed: 'mixed mTLS',
+  unknown: '',
+};
+
+function noteOf({ kind, namespace, count, mtls, policies }: MeshNode): string {
+  if (kind === 'missing') return 'is not there';
+  const parts = [
+    kind === 'namespace' ? `${count} inside` : namespace,
+    kind === 'gateway' ? 'gateway' : TRANSPORTS[mtls],
+    policies.length > 0 ? `${policies.length} policies` : '',
+  ];
+  return parts.filter(Boolean).join(' · ');
+}
+
+function short(text: string): string {
+  return text.length > TITLE_CHARS ? `${text.slice(0, TITLE_CHARS - 1)}…` : text;
+}
