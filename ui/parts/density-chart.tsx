@@ -7,6 +7,8 @@ import type { Density } from '../../src/admin/explorer/api.ts';
 import { ticksOf } from '../model/strip.ts';
 
 const TICK_PX = 90;
+/** A label nearer to an edge would be cut. */
+const EDGE_PX = 24;
 const AXIS_PX = 18;
 
 interface DensityChartProps {
@@ -33,7 +35,10 @@ function dataOf({ buckets }: Density): uPlot.AlignedData {
 function optionsOf(density: Density, width: number, left: number, height: number): uPlot.Options {
   const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const count = density.buckets.length;
-  const ticks = ticksOf(density, Math.max(2, Math.floor(width / TICK_PX)));
+  const edge = EDGE_PX / Math.max(1, width);
+  const ticks = ticksOf(density, Math.max(2, Math.floor(width / TICK_PX))).filter(
+    ({ share }) => share > edge && share < 1 - edge,
+  );
   return {
     width: width + left,
     height,

@@ -5,7 +5,6 @@ import { useEffect, useRef } from 'preact/hooks';
 const KEYS: readonly (readonly [readonly string[], string])[] = [
   [['1', '…', '7'], 'timeline, mesh, proxies, objects, differences, pushes, find the cause'],
   [['[', ']'], 'one event back, one event on'],
-  [['{', '}'], 'to the change of configuration before, after'],
   [['+', '-', '0'], 'zoom in, zoom out, the whole journal'],
   [['←', '→'], 'move the visible part'],
   [['↑', '↓', 'Home', 'End'], 'move in a list'],
@@ -43,9 +42,9 @@ export function Help({ open, onClose }: { readonly open: boolean; readonly onClo
         On the strip: click for a moment, drag for a range, turn the wheel to zoom. All times are UTC. The address holds
         all that is on screen; a copied link reopens it.
       </p>
-      <form method="dialog">
-        <button type="submit">Close</button>
-      </form>
+      <button type="button" onClick={onClose}>
+        Close
+      </button>
     </dialog>
   );
 }

@@ -3,7 +3,9 @@
 import type { ComponentChildren } from 'preact';
 import type { ClusterRow, Problem, ProxyView, RouteRow, Split } from '../../src/admin/explorer/api.ts';
 import { useGoing } from '../app-state.ts';
+import { shortHost } from '../model/host-text.ts';
 import { percent } from '../model/share-text.ts';
+import { counted } from '../model/time-text.ts';
 import { RawConfig } from './raw-config.tsx';
 import { RequestQuestion } from './request-question.tsx';
 
@@ -136,17 +138,17 @@ function Route({ row, repeats }: { readonly row: RouteRow; readonly repeats: boo
   return (
     <tr class={repeats ? 'repeats' : ''}>
       <td class="mono muted">{repeats ? '' : route}</td>
-      <td class="mono break" title={domains.join('\n')}>
-        {repeats ? '' : virtualHost}
+      <td class="mono break" title={[virtualHost, ...domains].join('\n')}>
+        {repeats ? '' : shortHost(virtualHost)}
       </td>
       <td class="mono">{match}</td>
       <td>
         {splits.length === 0 ? (
           <span class="break">{action}</span>
         ) : (
-          splits.map(split => <Leads key={split.cluster} split={split} />)
+          splits.map(split => <Leads key={split.cluster} split={split} missing={missing(split, problems)} />)
         )}
-        <Problems problems={problems} />
+        <Problems problems={problems.filter(one => !splits.some(split => missing(split, [one])))} />
       </td>
       <td class="mono">
         <MadeBy kind="VirtualService" name={virtualService} />
@@ -158,22 +160,37 @@ function Route({ row, repeats }: { readonly row: RouteRow; readonly repeats: boo
   );
 }
 
-function Leads({ split }: { readonly split: Split }) {
+function missing({ cluster }: Split, problems: readonly Problem[]): boolean {
+  return problems.some(({ kind, message }) => kind === 'missing-cluster' && message.includes(cluster));
+}
+
+function Leads({ split, missing: isMissing }: { readonly split: Split; readonly missing: boolean }) {
   const { cluster, host, subset, port, share, endpoints } = split;
   const { set } = useGoing();
+  const name = host === '' || port === 0 ? cluster : `${shortHost(host)}:${port}`;
   return (
     <div class="leads">
       <span class="share mono">{percent(share)}</span>
-      <button
-        type="button"
-        class="link mono break"
-        title={cluster}
-        onClick={() => set({ tab: 'clusters', f: cluster }, 'push')}
-      >
-        {host === '' ? cluster : `${host}:${port}`}
-        {subset !== '' && <strong> {subset}</strong>}
-      </button>
-      <span class="muted">{endpoints !== undefined && `${endpoints} endpoints`}</span>
+      <span>
+        <button
+          type="button"
+          class="link mono break"
+          title={cluster}
+          onClick={() => set({ tab: 'clusters', f: cluster }, 'push')}
+        >
+          {name}
+          {subset !== '' && <strong> {subset}</strong>}
+        </button>{' '}
+        {isMissing ? (
+          <span class="danger">
+            ✕ there is no such cluster, <Why subject={`cluster ${cluster}`} />
+          </span>
+        ) : (
+          <span class={endpoints === 0 ? 'danger' : 'muted'}>
+            {endpoints === 0 ? '✕ no endpoints' : endpoints !== undefined && counted(endpoints, 'endpoint')}
+          </span>
+        )}
+      </span>
     </div>
   );
 }

@@ -147,7 +147,10 @@ function Row({ row, event, chosen, later, onChoose }: RowProps) {
       onKeyDown={event => event.key === 'Enter' && onChoose(row)}
     >
       <span class="mono muted seq">{seq}</span>
-      <span class="mono">{clockTime(time)}</span>
+      <span class="mono">
+        {clockTime(time).slice(0, 8)}
+        <span class="wide-only">{clockTime(time).slice(8)}</span>
+      </span>
       <span class={tone}>{kind}</span>
       <span class={`mono ${tone}`} title={summary}>
         {object === '' ? summary : <ObjectText object={object} />}
