@@ -79,7 +79,7 @@ Proxies with the same changes form one class. Warnings name what the change woul
 without endpoints, a listener that is replaced only because its parts changed places.
 Exit code 0: nothing changes; 1: something does; 3: something does, with warnings or refused objects; 2: could not be compared;
 4: with --fail-on, something opens or closes. What opens and closes is asked of the first proxy of each class, with the identities, paths,
-methods, ports, hosts, headers and tokens that the policies of both sides name, and one more of each.
+methods, ports, hosts, headers, tokens and addresses that the policies of both sides name, and one more of each.
 
 Examples:
   periplus diff 111 112                                       what one event did

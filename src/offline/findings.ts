@@ -10,8 +10,8 @@ import { compareText, type ObjectRecord } from '../core/model/object.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import { labelsOf } from '../core/registry/proxy-workload.ts';
 import { policyFindings } from '../core/select/policy/policy-findings.ts';
+import { guardedVirtualServices } from '../core/select/scope/host-guard.ts';
 import { type DanglingReference, danglingReferences } from '../core/select/scope/references.ts';
-import { guardedVirtualServices } from '../core/select/scope/virtual-services.ts';
 import { telemetryFindings } from '../core/select/telemetry/telemetry-findings.ts';
 import type { State } from '../core/state.ts';
 import { routeFindings } from '../core/wishes/gateway-api/findings.ts';
@@ -175,16 +175,16 @@ function* ofTelemetry(state: State): IterableIterator<Finding> {
 }
 
 function* ofGuard(state: State): IterableIterator<Finding> {
-  for (const { key, host } of new Tracker().get(state, undefined, guardedVirtualServices, '')) {
-    const record = inForce(state, 'VirtualService', key);
+  for (const { kind, key, path, host } of new Tracker().get(state, undefined, guardedVirtualServices, '')) {
+    const record = inForce(state, kind, key);
     const message = `${host} is not of its namespace, so it routes nothing inside the mesh (PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS, ISTIO-SECURITY-2026-002)`;
     yield {
       severity: 'error',
       code: 'guarded',
-      object: shown('VirtualService', key),
+      object: shown(kind, key),
       source: record?.source ?? '',
-      ...at(record?.origin, 'spec.hosts'),
-      message: `spec.hosts: ${message}`,
+      ...at(record?.origin, path),
+      message: `${path}: ${message}`,
     };
   }
 }

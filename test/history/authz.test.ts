@@ -142,6 +142,39 @@ describe('diff says what a change of policies opens and closes', () => {
     expect(code).toBe(1);
   });
 
+  const policy = (action: string, rule: string): string => `${REVIEWS}
+---
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: ranges, namespace: shop}
+spec:
+  action: ${action}
+  rules: [${rule}]
+`;
+  const ranges = (blocks: string): string => `{from: [{source: {${blocks}}}]}`;
+
+  test.each([
+    ['ipBlocks', 'notIpBlocks', 'from 10.1.0.0'],
+    ['remoteIpBlocks', 'notRemoteIpBlocks', 'for the client 10.1.0.0'],
+  ])('closes: for the addresses of %s', async (field, negated, where) => {
+    writeFileSync(path('wide.yaml'), policy('ALLOW', ranges(`${field}: [10.0.0.0/8]`)));
+    writeFileSync(path('narrow.yaml'), policy('ALLOW', ranges(`${field}: [10.0.0.0/8], ${negated}: [10.1.0.0/16]`)));
+    const { code, out } = await diff('wide.yaml', 'narrow.yaml', '--fail-on', 'closes');
+    expect(out).toContain(where);
+    expect(out).toContain('10.1.255.255');
+    expect(out).not.toContain('may now reach');
+    expect(out).not.toContain('10.0.0.0');
+    expect(code).toBe(4);
+  });
+
+  test('opens: connections without HTTP, of which path rules say nothing', async () => {
+    writeFileSync(path('paths.yaml'), policy('DENY', '{to: [{operation: {paths: [/x]}}]}'));
+    writeFileSync(path('ports.yaml'), policy('DENY', '{to: [{operation: {paths: [/x], ports: ["5432"]}}]}'));
+    const { out } = await diff('paths.yaml', 'ports.yaml', '--fail-on', 'opens');
+    expect(out).toMatch(/a caller without mTLS may now reach connections without HTTP on other ports/);
+    expect(out).not.toMatch(/connections without HTTP on port 5432/);
+  });
+
   test('nothing, where policies say the same', async () => {
     expect((await diff('old.yaml', 'old.yaml', '--fail-on', 'access')).code).toBe(0);
   });

@@ -33,3 +33,21 @@ function canonicalIpv6(text: string): string {
   const address = ipaddr.IPv6.parse(text);
   return address.isIPv4MappedAddress() ? `::ffff:${address.toIPv4Address().toString()}` : address.toRFC5952String();
 }
+
+const BYTE_BITS = 8;
+
+/** The first and the last address of a range; one if they are the same, none if the text is no range. */
+export function endsOfRange(text: string): readonly string[] {
+  const range = ipRange(text);
+  if (range === undefined) return [];
+  const bytes = ipaddr.parse(range.address).toByteArray();
+  const end = (filler: number): string => {
+    const filled = bytes.map((byte, i) => {
+      const kept = Math.min(BYTE_BITS, Math.max(0, range.length - i * BYTE_BITS));
+      const free = 2 ** (BYTE_BITS - kept) - 1;
+      return byte - (byte & free) + (filler & free);
+    });
+    return ipaddr.fromByteArray(filled).toString();
+  };
+  return [...new Set([end(0), end(2 ** BYTE_BITS - 1)])];
+}

@@ -2,16 +2,20 @@
 // policies of both sides name, and the answers compared. Each caller has one line, in which requests that share a
 // verdict are joined.
 //
-// Questions are a sample made of the rules, so a rule that matters is asked about; addresses (ipBlocks) and external
-// authorizers are not varied.
+// Questions are a sample made of the rules, so a rule that matters is asked about: requests, and connections without
+// HTTP, to which other rules apply. Of address ranges both ends are asked about. External authorizers are not varied.
 
 import type { Obj } from '../../core/model/object.ts';
 import type { State } from '../../core/state.ts';
 import { type AccessQuestion, askAccess, defaultPort, type Gate } from './ask.ts';
 import { FRESH, type PolicySpecs, type Pools, poolsOf, TOKEN } from './pools.ts';
 
-/** Questions for one class of proxies; more are left out, and the result counts them. */
+/** Requests for one class of proxies; more are left out, and the result counts them. */
 export const QUESTIONS_MAX = 3_000;
+/** The same for connections without HTTP. */
+export const CONNECTIONS_MAX = 1_000;
+/** Stands for the ports that nothing names. */
+const OTHER_PORT = 9;
 
 export interface AccessChange {
   readonly direction: 'opens' | 'closes';
@@ -49,7 +53,9 @@ export function accessChanges(
   };
   const { trustDomain } = after.state.mesh.effective;
   const pools = poolsOf(both, trustDomain, name);
-  const { questions, leftOut } = questionsOf(pools, after.gate);
+  const asked = [requestsTo(pools, after.gate), connectionsTo(pools, after.gate)];
+  const questions = asked.flatMap(one => one.questions);
+  const leftOut = asked.reduce((sum, one) => sum + one.leftOut, 0);
   const flips: Flip[] = [];
   for (const question of questions) {
     const [was, is] = [askAccess(before.gate, question), askAccess(after.gate, question)];
@@ -75,39 +81,65 @@ function specsOf({ objects, mesh }: State, namespace: string): PolicySpecs {
   };
 }
 
+interface Asked {
+  readonly questions: readonly AccessQuestion[];
+  readonly leftOut: number;
+}
+
 /** Every combination, as far as the limit goes: the first kinds vary fastest, so identities and paths are whole. */
-function questionsOf(
-  pools: Pools,
-  gate: Gate,
-): { readonly questions: readonly AccessQuestion[]; readonly leftOut: number } {
+function requestsTo(pools: Pools, gate: Gate): Asked {
   const ports = [
     ...new Set([defaultPort(gate), ...gate.ports.filter(port => pools.ports.includes(port)), ...pools.ports]),
   ];
-  const { identities, paths, methods, hosts, headers, tokens } = pools;
-  const sizes = [identities, paths, methods, tokens, ports, headers, hosts].map(({ length }) => length);
-  const all = sizes.reduce((product, size) => product * size, 1);
-  const questions: AccessQuestion[] = [];
-  for (let i = 0; i < Math.min(all, QUESTIONS_MAX); i++) {
-    let rest = i;
-    const [identity, path, method, token, port, header, host] = sizes.map(size => {
-      const at = rest % size;
-      rest = Math.floor(rest / size);
-      return at;
-    }) as [number, number, number, number, number, number, number];
-    const given = tokens[token];
-    const bearer: Record<string, string> = given === undefined ? {} : { authorization: `Bearer ${TOKEN}` };
-    questions.push({
-      identity: identities[identity],
-      port: ports[port]!,
+  const { identities, addresses, paths, methods, hosts, headers, tokens } = pools;
+  const kinds = [identities, addresses, paths, methods, tokens, ports, headers, hosts] as const;
+  return combined(kinds, QUESTIONS_MAX, ([identity, { source, client }, path, method, token, port, header, host]) => {
+    const bearer: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${TOKEN}` };
+    const forwarded: Record<string, string> = client && source !== undefined ? { [FORWARDED]: source } : {};
+    return {
+      identity,
+      port,
+      ...(source === undefined ? {} : { source }),
       http: {
-        authority: hosts[host]!,
-        method: methods[method]!,
-        path: paths[path]!,
-        headers: { ...headers[header], ...bearer },
-        ...(given === undefined ? {} : { tokens: { [TOKEN]: given } }),
+        authority: host,
+        method,
+        path,
+        headers: { ...header, ...bearer, ...forwarded },
+        ...(token === undefined ? {} : { tokens: { [TOKEN]: token } }),
       },
+    };
+  });
+}
+
+const FORWARDED = 'x-forwarded-for';
+
+function connectionsTo({ identities, addresses, ports }: Pools, gate: Gate): Asked {
+  const all = [...new Set([...gate.ports, ...ports, ...(gate.router ? [] : [OTHER_PORT])])];
+  return combined([identities, addresses, all] as const, CONNECTIONS_MAX, ([identity, { source }, port]) => ({
+    identity,
+    port,
+    ...(source === undefined ? {} : { source }),
+    http: undefined,
+  }));
+}
+
+type Values<T extends readonly (readonly unknown[])[]> = { readonly [I in keyof T]: T[I][number] };
+
+function combined<T extends readonly (readonly unknown[])[]>(
+  kinds: T,
+  max: number,
+  question: (values: Values<T>) => AccessQuestion,
+): Asked {
+  const all = kinds.reduce((product, { length }) => product * length, 1);
+  const questions = Array.from({ length: Math.min(all, max) }, (_, i) => {
+    let rest = i;
+    const values = kinds.map(kind => {
+      const value = kind[rest % kind.length];
+      rest = Math.floor(rest / kind.length);
+      return value;
     });
-  }
+    return question(values as unknown as Values<T>);
+  });
   return { questions, leftOut: all - questions.length };
 }
 
@@ -124,13 +156,15 @@ function summarise(
 ): readonly AccessChange[] {
   const groups = new Map<string, Flip[]>();
   for (const flip of flips) {
-    const key = `${flip.direction} ${callerText(flip.question.identity)}`;
+    const key = `${flip.direction} ${flip.question.http === undefined} ${callerText(flip.question.identity)}`;
     groups.set(key, [...(groups.get(key) ?? []), flip]);
   }
   return [...groups.values()].map(group => {
     const [{ direction, question, policy }] = group as [Flip, ...Flip[]];
     const caller = callerText(question.identity);
-    const asked = questions.filter(({ identity }) => identity === question.identity);
+    const asked = questions.filter(
+      ({ identity, http }) => identity === question.identity && (http === undefined) === (question.http === undefined),
+    );
     const requests = requestsOf(
       group.map(flip => flip.question),
       asked,
@@ -153,14 +187,16 @@ export function callerText(identity: string | undefined): string {
 
 /** What distinguishes requests, leaving out what every value was asked of: methods, then ports, tokens and headers. */
 function requestsOf(flipped: readonly AccessQuestion[], asked: readonly AccessQuestion[]): readonly string[] {
-  if (flipped.length === asked.length) return ['everything'];
+  const isHttp = flipped[0]?.http !== undefined;
+  if (flipped.length === asked.length) return [isHttp ? 'everything' : WITHOUT_HTTP];
   const parts = (question: AccessQuestion): readonly string[] => [
-    question.http?.path ?? '',
+    question.http?.path ?? WITHOUT_HTTP,
     question.http?.method ?? '',
-    ` on port ${question.port}`,
+    question.port === OTHER_PORT ? ' on other ports' : ` on port ${question.port}`,
     tokenText(question),
     headerText(question),
     ` at ${question.http?.authority ?? ''}`,
+    addressText(question),
   ];
   let rows = new Set(flipped.map(question => JSON.stringify(parts(question))));
   const width = parts(asked[0]!).length;
@@ -168,10 +204,14 @@ function requestsOf(flipped: readonly AccessQuestion[], asked: readonly AccessQu
   for (let i = width - 1; i >= 0; i--) rows = withoutColumn(rows, i, values[i]!);
   return [...rows].map(row => {
     const [path, method, ...rest] = JSON.parse(row) as readonly (string | null)[];
-    const where = path === null ? 'every path' : path === `/${FRESH}` ? 'other paths' : path!;
+    const all = isHttp ? 'every path' : WITHOUT_HTTP;
+    const where = path === null ? all : path === `/${FRESH}` ? 'other paths' : path!;
     return `${method === null ? '' : `${method} `}${where}${rest.filter(part => part !== null).join('')}`;
   });
 }
+
+/** What stands in place of paths. */
+const WITHOUT_HTTP = 'connections without HTTP';
 
 /** Rows that differ in one column alone, and have all its values, become one with null there. */
 function withoutColumn(rows: ReadonlySet<string>, column: number, values: readonly string[]): Set<string> {
@@ -191,6 +231,11 @@ function tokenText({ http }: AccessQuestion): string {
 }
 
 function headerText({ http }: AccessQuestion): string {
-  const shown = Object.entries(http?.headers ?? {}).filter(([name]) => name !== 'authorization');
+  const shown = Object.entries(http?.headers ?? {}).filter(([name]) => name !== 'authorization' && name !== FORWARDED);
   return shown.length === 0 ? '' : ` with ${shown.map(([name, value]) => `${name}: ${value}`).join(', ')}`;
+}
+
+function addressText({ source, http }: AccessQuestion): string {
+  if (source === undefined) return ' from other addresses';
+  return http?.headers?.[FORWARDED] === undefined ? ` from ${source}` : ` for the client ${source}`;
 }

@@ -1,10 +1,11 @@
-// What policies name, as values to ask about: identities, paths, methods, ports, hosts, headers and tokens, and of
-// each one that nothing names.
+// What policies name, as values to ask about: identities, paths, methods, ports, hosts, headers, tokens and addresses,
+// and of each one that nothing names.
 //
 // A pattern stands for itself with a fresh part: `/x*` becomes `/x` and `/x-other`. Two states are asked the same
 // questions, so the pools are those of both.
 
 import { isObject, type Json } from '../../core/base/json.ts';
+import { endsOfRange } from '../../core/model/ip-range.ts';
 import type { AuthorizationPolicy, RequestAuthentication } from '../../core/schema/istio-types.gen.ts';
 import type { HttpRequest, Token } from '../../oracle/question.ts';
 
@@ -24,8 +25,17 @@ export interface Pools {
   readonly hosts: readonly string[];
   readonly headers: readonly Readonly<Record<string, string>>[];
   readonly tokens: readonly (Token | undefined)[];
+  readonly addresses: readonly ClientAddress[];
   /** Values that were left out. */
   readonly leftOut: number;
+}
+
+/** Where a request comes from. */
+export interface ClientAddress {
+  /** Of the connection; undefined: one that is in no range. */
+  readonly source: string | undefined;
+  /** Of the client, as the proxy before says; also that of the connection, for gateways that believe no header. */
+  readonly client: boolean;
 }
 
 export interface PolicySpecs {
@@ -59,6 +69,11 @@ export function poolsOf({ authorization, authentication }: PolicySpecs, trustDom
     ports: found.of('port').map(Number),
     hosts: [...found.of('host'), host],
     headers: [{}, ...found.of('header').map(headerOf)],
+    addresses: [
+      { source: undefined, client: false },
+      ...found.of('source').map(source => ({ source, client: false })),
+      ...found.of('client').map(source => ({ source, client: true })),
+    ],
     tokens: [undefined, ...found.of('token').map(tokenOf), ...found.of('claim').map(text => claimToken(text, found))],
     leftOut: found.leftOut,
   };
@@ -95,6 +110,14 @@ function addSource(found: Values, source: object, namespace: string, domain: str
   for (const value of named(source, 'serviceAccounts')) found.add('identity', accountOf(value, namespace, domain));
   for (const value of named(source, 'trustDomains')) found.add('identity', identityIn(filled(value), FRESH, FRESH));
   for (const value of named(source, 'requestPrincipals')) found.add('token', principalOf(value));
+  for (const value of named(source, 'ipBlocks')) addRange(found, 'source', value);
+  for (const value of named(source, 'remoteIpBlocks')) addRange(found, 'client', value);
+}
+
+/** The ends of a range: one of them at least is in no narrower range that begins or ends where this one does. */
+function addRange(found: Values, kind: 'source' | 'client', range: string): void {
+  const ends = endsOfRange(range);
+  for (const address of ends) found.add(kind, address);
 }
 
 function addOperation(found: Values, operation: object): void {
@@ -120,6 +143,8 @@ function addCondition(found: Values, key: string, value: string, namespace: stri
   if (key === 'request.auth.audiences') found.add('claim', `aud: ${filled(value)}`);
   if (key === 'request.auth.presenter') found.add('claim', `azp: ${filled(value)}`);
   if (key === 'destination.port') found.add('port', value);
+  if (key === 'source.ip') addRange(found, 'source', value);
+  if (key === 'remote.ip') addRange(found, 'client', value);
 }
 
 const identityIn = (domain: string, namespace: string, account: string): string =>

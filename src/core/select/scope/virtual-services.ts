@@ -10,6 +10,7 @@ import type { Query, Reader } from '../../query/reader.ts';
 import type { HTTPRoute } from '../../schema/istio-types.gen.ts';
 import { translatedVirtualServices } from '../../translate/in-force.ts';
 import { DELEGATED_PAIRS_MAX, mergeDelegate, type PairBudget } from './delegates.ts';
+import { guardedHost } from './host-guard.ts';
 import type { ObjOf, SpecOf } from './specs.ts';
 import { resolveNames } from './virtual-service-names.ts';
 
@@ -39,7 +40,8 @@ const resolvedVirtualService: Query<string, ResolvedVirtualService | undefined> 
     if (obj === undefined || isDelegate(obj)) return undefined;
     const spec = resolveSpec(reader, obj);
     const wanted = spec.gateways === undefined || spec.gateways.length === 0 ? ['mesh'] : spec.gateways;
-    const gateways = takesForeignHost(reader, obj.namespace, spec) ? wanted.filter(name => name !== 'mesh') : wanted;
+    const gateways =
+      guardedHost(reader, { ...obj, spec }) === undefined ? wanted : wanted.filter(name => name !== 'mesh');
     if (gateways.length === 0) return undefined;
     return resolvedOf(obj, spec, gateways, reader.mesh('defaultVirtualServiceExportTo'));
   },
@@ -65,53 +67,6 @@ const resolvedTranslation: Generator<
   run: ({ obj, exportTo }) => resolvedOf(obj, obj.spec, obj.spec.gateways ?? [], exportTo),
 };
 
-/**
- * Opt-in guard against ISTIO-SECURITY-2026-002: with PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS, a VirtualService that
- * names a Kubernetes service of another namespace, or a wildcard over such, does not apply to traffic inside the
- * mesh. Gateways are not guarded: their owners bind them.
- */
-function takesForeignHost(reader: Reader, namespace: string, spec: SpecOf<'VirtualService'>): boolean {
-  return foreignHost(reader, namespace, spec) !== undefined;
-}
-
-/** The first host that the guard refuses. */
-function foreignHost(reader: Reader, namespace: string, { hosts = [] }: SpecOf<'VirtualService'>): string | undefined {
-  if (!reader.feature('PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS')) return undefined;
-  return hosts.find(host => {
-    if (host === '*') return true;
-    const [, owner] = /^[^.]+\.([^.]+)\.svc\./.exec(host) ?? [];
-    return owner === undefined ? /^\*\.svc\./.test(host) : owner !== namespace;
-  });
-}
-
-export interface GuardedVirtualService {
-  /** `namespace/name` */
-  readonly key: string;
-  readonly host: string;
-}
-
-/** Argument ''. VirtualServices that the guard keeps from traffic inside the mesh. */
-export const guardedVirtualServices: Query<'', readonly GuardedVirtualService[]> = {
-  name: 'select/guardedVirtualServices',
-  run: reader => {
-    if (!reader.feature('PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS')) return [];
-    return reader.objects('VirtualService').flatMap(({ namespace, name, spec }) => {
-      const isInMesh = (spec.gateways ?? []).length === 0 || spec.gateways?.includes('mesh') === true;
-      const host = isInMesh ? foreignHost(reader, namespace, spec) : undefined;
-      return host === undefined ? [] : [{ key: `${namespace}/${name}`, host }];
-    });
-  },
-};
-
-/**
- * The same guard for a TCPRoute or TLSRoute with a Service as its parent: unlike an HTTPRoute it reaches every client,
- * not those of its own namespace alone.
- */
-function redirectsForeignService(reader: Reader, { namespace, spec }: ObjOf<'VirtualService'>): boolean {
-  const inMesh = spec.gateways?.includes('mesh') === true && spec.http === undefined;
-  return inMesh && takesForeignHost(reader, namespace, spec);
-}
-
 /** All that apply, by creation time, name, namespace. */
 export const virtualServices: Query<'', readonly ResolvedVirtualService[]> = {
   name: 'select/virtualServices',
@@ -123,7 +78,7 @@ export const virtualServices: Query<'', readonly ResolvedVirtualService[]> = {
     }
     const exportTo = reader.mesh('defaultVirtualServiceExportTo');
     for (const obj of translatedVirtualServices(reader)) {
-      if (!redirectsForeignService(reader, obj)) found.push(reader.make(resolvedTranslation, { obj, exportTo }));
+      if (guardedHost(reader, obj) === undefined) found.push(reader.make(resolvedTranslation, { obj, exportTo }));
     }
     return found.sort((a, b) => byAge(a.obj, b.obj));
   },

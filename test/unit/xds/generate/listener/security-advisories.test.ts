@@ -3,10 +3,8 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../../src/core/base/json.ts';
-import { defaultSettings } from '../../../../../src/core/mesh/settings.ts';
 import { policyText } from '../../../../../src/history/access/listed.ts';
 import { findingsOf } from '../../../../../src/offline/findings.ts';
-import { heldIn } from '../../../../../src/offline/held.ts';
 import { oracleOf } from '../../../../../src/oracle/oracle.ts';
 import type { Connection, HttpRequest, ProxyConfig } from '../../../../../src/oracle/question.ts';
 import { configured } from '../../../../property/mesh/predicted.ts';
@@ -168,54 +166,4 @@ describe('past advisories', () => {
       expect(outcomeOf(config, peer(`spiffe://${other}`)), other).toBe('closed');
     }
   });
-
-  it('ISTIO-SECURITY-2026-002: with the guard, a VirtualService routes no service of another namespace', () => {
-    const text = (env: Record<string, string>, host: string): string => {
-      const { routes } = heldIn({ files: { 'mesh.yaml': takeover(host) }, env }, CLIENT);
-      return JSON.stringify(routes);
-    };
-    const on = { PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS: 'true' };
-    for (const host of ['pay.bank.svc.cluster.local', '*.svc.cluster.local', '*.bank.svc.cluster.local']) {
-      expect(text({}, host), host).toContain('/taken');
-      expect(text(on, host), host).not.toContain('/taken');
-    }
-    expect(text(on, 'thief.evil.svc.cluster.local')).toContain('/taken');
-  });
-
-  it('ISTIO-SECURITY-2026-002: the guard names what it does not use', () => {
-    const found = (env: Record<string, string>, host: string): readonly string[] => {
-      const settings = { ...defaultSettings, env };
-      return findingsOf(world([takeover(host)], { settings }))
-        .filter(({ code }) => code === 'guarded')
-        .map(({ object, path }) => `${object} ${path}`);
-    };
-    const on = { PERIPLUS_GUARD_VIRTUAL_SERVICE_HOSTS: 'true' };
-    expect(found(on, 'pay.bank.svc.cluster.local')).toEqual(['VirtualService/evil/take spec.hosts']);
-    expect(found(on, 'thief.evil.svc.cluster.local')).toEqual([]);
-    expect(found({}, 'pay.bank.svc.cluster.local')).toEqual([]);
-  });
 });
-
-const CLIENT: JsonObject = {
-  id: 'sidecar~10.1.0.9~client.shop~shop.svc.cluster.local',
-  metadata: { NAMESPACE: 'shop', INSTANCE_IPS: '10.1.0.9' },
-};
-
-function takeover(host: string): string {
-  const service = (name: string, namespace: string, ip: string): string => `
-apiVersion: v1
-kind: Service
-metadata: {name: ${name}, namespace: ${namespace}}
-spec: {clusterIP: ${ip}, ports: [{name: http, port: 80}]}
----`;
-  return `${service('pay', 'bank', '10.96.0.1')}${service('thief', 'evil', '10.96.0.2')}
-apiVersion: networking.istio.io/v1
-kind: VirtualService
-metadata: {name: take, namespace: evil}
-spec:
-  hosts: ['${host}']
-  http:
-    - match: [{uri: {prefix: /taken}}]
-      route: [{destination: {host: thief.evil.svc.cluster.local}}]
-`;
-}
