@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { heldIn } from '../../src/index.ts';
-import { type Connection, explain, oracleOf } from '../../src/oracle/main.ts';
+import { type Connection, explain, type HttpRequest, oracleOf, type Token } from '../../src/oracle/main.ts';
 
 const mesh = {
   files: {
@@ -55,8 +55,38 @@ kind: PeerAuthentication
 metadata: {name: default, namespace: shop}
 spec: {mtls: {mode: STRICT}}
 `,
+    'access.yaml': `
+apiVersion: security.istio.io/v1
+kind: RequestAuthentication
+metadata: {name: guests, namespace: shop}
+spec:
+  selector: {matchLabels: {app: catalog}}
+  jwtRules: [{issuer: https://guests.example.com, jwks: '{"keys":[{"kty":"RSA","e":"AQAB","n":"xAE7eB6q"}]}'}]
+---
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: readers, namespace: shop}
+spec:
+  selector: {matchLabels: {app: catalog}}
+  rules:
+    - from: [{source: {serviceAccounts: [basket]}}]
+    - from: [{source: {requestPrincipals: [https://guests.example.com/*]}}]
+      to: [{operation: {methods: [GET]}}]
+---
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: refunds, namespace: shop}
+spec:
+  selector: {matchLabels: {app: catalog}}
+  action: CUSTOM
+  provider: {name: risk}
+  rules: [{to: [{operation: {paths: [/refunds]}}]}]
+`,
   },
-  mesh: { outboundTrafficPolicy: { mode: 'REGISTRY_ONLY' } },
+  mesh: {
+    outboundTrafficPolicy: { mode: 'REGISTRY_ONLY' },
+    extensionProviders: [{ name: 'risk', envoyExtAuthzGrpc: { service: 'catalog.shop.svc.cluster.local', port: 80 } }],
+  },
 };
 
 const sidecar = (name: string, ip: string, labels: Record<string, string>) => ({
@@ -110,4 +140,35 @@ test('the catalog accepts no plaintext', () => {
   const proven = { alpn: ['istio'], certificate: 'spiffe://cluster.local/ns/shop/sa/basket' };
   expect(catalog.predict(plaintext).branches[0]?.outcome.kind).toBe('closed');
   expect(catalog.predict({ ...plaintext, tls: proven }).branches[0]?.outcome.kind).toBe('forwarded');
+});
+
+/** What happens to a request that reaches the catalog's own proxy from the account `desk`, and the policy that decided. */
+function received(http: Partial<HttpRequest>, more: Partial<Connection> = {}) {
+  const prediction = catalog.predict({
+    arrives: 'inbound',
+    destination: { address: '10.20.0.2', port: 8080 },
+    tls: { alpn: ['istio'], certificate: 'spiffe://cluster.local/ns/shop/sa/desk' },
+    http: { authority: 'catalog', ...http },
+    ...more,
+  });
+  const { outcome, verdicts } = prediction.branches[0]!;
+  const decided = verdicts.findLast(({ shadow, policy }) => !shadow && policy !== '');
+  return { what: outcome.kind === 'answered' ? outcome.status : outcome.kind, by: decided?.policy };
+}
+
+test('guests read with a token of theirs, and write nothing', () => {
+  const bearing = (token: Token) => ({ headers: { authorization: 'Bearer t' }, tokens: { t: token } });
+  const guest: Token = { claims: { iss: 'https://guests.example.com', sub: 'ann' } };
+  expect(received(bearing(guest))).toEqual({ what: 'forwarded', by: 'ns[shop]-policy[readers]-rule[1]' });
+  expect(received({ ...bearing(guest), method: 'POST' }).what).toBe(403);
+  expect(received(bearing({ ...guest, expired: true })).what).toBe(401);
+  expect(received(bearing({ ...guest, genuine: false })).what).toBe(401);
+  expect(received({}).what).toBe(403);
+});
+
+test('a refund waits for the word of the authorizer', () => {
+  const desk = { path: '/refunds' };
+  expect(received(desk).what).toBe('unknown');
+  expect(received(desk, { authorizer: 'denies' }).what).toBe(403);
+  expect(received(desk, { authorizer: 'fails' }).what).toBe(403);
 });
