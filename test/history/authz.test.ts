@@ -167,7 +167,7 @@ spec:
     expect(code).toBe(4);
   });
 
-  test('opens: connections without HTTP, of which path rules say nothing', async () => {
+  test('opens: connections without HTTP, to which paths are unknown', async () => {
     writeFileSync(path('paths.yaml'), policy('DENY', '{to: [{operation: {paths: [/x]}}]}'));
     writeFileSync(path('ports.yaml'), policy('DENY', '{to: [{operation: {paths: [/x], ports: ["5432"]}}]}'));
     const { out } = await diff('paths.yaml', 'ports.yaml', '--fail-on', 'opens');

@@ -3,8 +3,8 @@
 // Kubernetes services of another namespace, hosts of ServiceEntries of which the oldest is of another namespace, and
 // wildcards over either.
 //
-// The same for a TCPRoute or TLSRoute with a Service or ServiceEntry of another namespace as its parent. An HTTPRoute or
-// GRPCRoute with such a parent applies to clients of its own namespace alone, and so does a VirtualService that is
+// The same for a TCPRoute or TLSRoute with a Service or ServiceEntry of another namespace as its parent. An HTTPRoute
+// or GRPCRoute with such a parent applies to clients of its own namespace alone, and so does a VirtualService that is
 // exported to its own namespace: neither takes anything from others. Gateways are not guarded: their owners bind them.
 
 import { PARENTS, ROUTE_SEMANTICS } from '../../model/derived.ts';
