@@ -1,16 +1,15 @@
 // ControlZ, as istiod has it on localhost:9876: `istioctl admin log` reads and changes levels of the log there
-// (Istio pkg/ctrlz/topics/scopes.go). Istio's log has a scope for each part of istiod, this one has a single scope,
-// `default`. It changes the process, so it answers only callers that reach it under a name of this machine, whatever
-// address it listens on.
+// (Istio pkg/ctrlz/topics/scopes.go), `istioctl dashboard controlz` opens its first page. It changes the process, so it
+// answers only callers that reach it under a name of this machine, whatever address it listens on.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { namesThisMachine } from './http.ts';
 import { limitConnections } from './open-connections.ts';
 
 /** The part of a log that ControlZ changes. */
-export interface LeveledLog {
-  readonly level: () => Level;
-  readonly setLevel: (level: Level) => void;
+export interface LeveledLog<S extends string> {
+  readonly level: (scope: S) => Level;
+  readonly setLevel: (scope: S, level: Level) => void;
 }
 type Level = 'debug' | 'info' | 'warn' | 'error' | 'none';
 
@@ -19,7 +18,6 @@ export interface ControlZ {
   close(): Promise<void>;
 }
 
-const SCOPE = 'default';
 const BODY_BYTES_MAX = 4_096;
 const CONNECTIONS_MAX = 16;
 const REQUEST_MS_MAX = 5_000;
@@ -29,15 +27,22 @@ const levels: ReadonlyMap<string, Level> = new Map([
   ['fatal', 'none'],
 ]);
 
+interface Scopes<S extends string> {
+  readonly log: LeveledLog<S>;
+  /** Name → what it is about. */
+  readonly about: Readonly<Record<S, string>>;
+}
+
 /** Rejects if the address cannot be bound. */
-export async function serveControlZ(
+export async function serveControlZ<S extends string>(
   { host, port }: { readonly host: string; readonly port: number },
-  log: LeveledLog,
+  log: LeveledLog<S>,
+  about: Readonly<Record<S, string>>,
 ): Promise<ControlZ> {
   const server = createServer(
     { requestTimeout: REQUEST_MS_MAX, headersTimeout: REQUEST_MS_MAX },
     (request, response) => {
-      answer(request, log).then(
+      answer(request, { log, about }).then(
         ([status, body]) => send(response, status, body),
         () => send(response, 400, 'the request could not be read\n'),
       );
@@ -61,31 +66,41 @@ export async function serveControlZ(
 
 type Reply = readonly [status: number, body: string | object | undefined];
 
-async function answer(request: IncomingMessage, log: LeveledLog): Promise<Reply> {
+async function answer<S extends string>(request: IncomingMessage, scopes: Scopes<S>): Promise<Reply> {
   if (!namesThisMachine(request.headers.host)) return [403, 'ControlZ answers to localhost\n'];
   const path = (request.url ?? '').split('?')[0] ?? '';
+  const names = Object.keys(scopes.about).sort() as S[];
+  if (path === '/') return [200, indexOf(names, scopes)];
   if (path === '/scopej' || path === '/scopej/') {
-    return request.method === 'GET' ? [200, [scopeOf(log)]] : [405, 'only GET\n'];
+    return request.method === 'GET' ? [200, names.map(name => shown(name, scopes))] : [405, 'only GET\n'];
   }
   if (!path.startsWith('/scopej/')) return [404, 'ControlZ has /scopej/\n'];
-  const name = path.slice('/scopej/'.length);
-  if (name !== SCOPE) return [400, `unknown scope ${name}; there is ${SCOPE}\n`];
-  if (request.method === 'GET') return [200, scopeOf(log)];
+  const asked = path.slice('/scopej/'.length);
+  const name = names.find(known => known === asked);
+  if (name === undefined) return [400, `unknown scope ${asked}; there are ${names.join(', ')}\n`];
+  if (request.method === 'GET') return [200, shown(name, scopes)];
   if (request.method !== 'PUT') return [405, 'GET or PUT\n'];
   const wanted = levelIn(await bodyOf(request));
   if (wanted === undefined) return [400, `output_level: expected one of ${[...levels.keys()].join(', ')}\n`];
-  log.setLevel(wanted);
+  scopes.log.setLevel(name, wanted);
   return [202, undefined];
 }
 
-function scopeOf(log: LeveledLog): object {
+function shown<S extends string>(name: S, { log, about }: Scopes<S>): object {
   return {
-    name: SCOPE,
-    description: 'Everything that this process logs.',
-    output_level: log.level(),
+    name,
+    description: about[name],
+    output_level: log.level(name),
     stack_trace_level: 'none',
     log_callers: false,
   };
+}
+
+/** For a reader; levels are changed by `istioctl admin log`. */
+function indexOf<S extends string>(names: readonly S[], { log, about }: Scopes<S>): string {
+  const rows = names.map(name => `${name.padEnd(14)}${log.level(name).padEnd(8)}${about[name]}`);
+  const change = 'istioctl admin log --level SCOPE:LEVEL, or PUT /scopej/SCOPE {"output_level":"debug"}';
+  return `Periplus: scopes of the log and their levels (also at /scopej/)\n\n${rows.join('\n')}\n\nTo change one: ${change}\n`;
 }
 
 function levelIn(body: string): Level | undefined {

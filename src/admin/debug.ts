@@ -2,6 +2,7 @@
 
 import type { Json } from '../core/base/json.ts';
 import { showOrigin } from '../core/base/problem.ts';
+import { istioProtoJson } from '../core/schema/protojson.ts';
 import type { State } from '../core/state.ts';
 import { resolvePosition } from '../history/position.ts';
 import { proxyStatusAt } from '../history/proxy-status.ts';
@@ -47,7 +48,7 @@ function processRoutes(parts: DebugParts): readonly (readonly [string, Route])[]
 function meshRoutes(parts: DebugParts): readonly (readonly [string, Route])[] {
   const { world } = parts;
   return [
-    ['/debug/mesh', () => json(world.state.mesh.effective as unknown as Json)],
+    ['/debug/mesh', () => json(istioProtoJson('istio.mesh.v1alpha1.MeshConfig', world.state.mesh.effective))],
     ['/debug/configz', () => largeJson(configzOf(world.state))],
     ['/debug/resourcesz', () => json(resourceKinds())],
     ['/debug/analysisz', () => largeJson(analysisz(world.state))],

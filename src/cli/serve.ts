@@ -8,7 +8,7 @@ import { goBoolean } from '../core/base/go-boolean.ts';
 import { type SecretAccessRule, secretAccessRules } from '../core/select/secret/secret-access.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { startControlPlane } from '../runtime/control-plane.ts';
-import type { AdjustableLog } from '../runtime/log.ts';
+import { type AdjustableLog, logScopes } from '../runtime/log.ts';
 import { type Address, parseAddress, type ServeOptions, showAddress } from '../runtime/serve-options.ts';
 import { optimizeLater } from './compiler.ts';
 import { addIdentityFlags, type IdentityFlags, identityOptionsOf } from './identity-flags.ts';
@@ -100,7 +100,7 @@ async function openControlZ(
 ): Promise<ControlZ | undefined> {
   if (port === '0') return undefined;
   try {
-    return await serveControlZ({ host, port: Number(port) }, log);
+    return await serveControlZ({ host, port: Number(port) }, log, logScopes);
   } catch (error) {
     log('warn', `ControlZ cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;

@@ -9,7 +9,15 @@ import type { Durability } from '../journal/journal.ts';
 import type { AdapterOptions, KubeOptions } from '../runtime/adapters.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { JournalOptions } from '../runtime/control-plane.ts';
-import { type AdjustableLog, isLogLevel, type Log, makeLog } from '../runtime/log.ts';
+import {
+  type AdjustableLog,
+  isLogLevel,
+  isLogScope,
+  type Log,
+  type LogLevel,
+  type LogScope,
+  makeLog,
+} from '../runtime/log.ts';
 import { parseClusterAliases, settingsFrom } from '../runtime/serve-options.ts';
 import { keptTime } from './journal-compact.ts';
 import { CliError, EXIT } from './output.ts';
@@ -69,7 +77,7 @@ export function addSourceFlags(command: Command): Command {
     .option('--journal-keep <time>', 'forget events that are older, e.g. 12h, 30d; default: none')
     .option('--journal-spill <dir>', 'at the end, write what cannot be recorded there; the next start records it')
     .option('--journal-strict', 'stop applying changes while the journal cannot be written', false)
-    .option('--log_output_level <level>', 'debug, info, warn, error or none', 'info')
+    .option('--log_output_level <level>', 'debug, info, warn, error or none; scope:level,… for one scope', 'info')
     .option('--log_as_json', 'log lines as JSON', false)
     .option('--ignore-unknown-flags', 'pass over flags that neither Periplus nor istiod knows', false)
     .allowUnknownOption()
@@ -194,20 +202,24 @@ export function oddities(
   return found;
 }
 
+/** As istiod's: `ads:debug,default:info`; a level alone, or for `default` or `all`, is that of every other scope. */
 export function logOf(flags: Pick<SourceFlags, 'log_output_level' | 'log_as_json'>): AdjustableLog {
-  // istiod takes `default:debug` and `ads:debug,default:info` too; the level named for `default`, or alone, counts.
-  const level = flags.log_output_level
-    .split(',')
-    .map(part => part.replace(/^(default|all):/, ''))
-    .find(isLogLevel);
-  if (level === undefined) {
-    throw new CliError(
-      `--log_output_level ${flags.log_output_level}: expected debug, info, warn, error or none`,
-      EXIT.misuse,
-    );
+  let level: LogLevel | undefined;
+  const levels: Partial<Record<LogScope, LogLevel>> = {};
+  for (const part of flags.log_output_level.split(',')) {
+    const [scope, given] = part.includes(':') ? part.split(':', 2) : ['default', part];
+    // Scopes of istiod that Periplus does not have are passed over: installations name them.
+    if (given === undefined || !isLogLevel(given)) throw badLevel(flags.log_output_level);
+    if (scope === 'default' || scope === 'all') level = given;
+    else if (scope !== undefined && isLogScope(scope)) levels[scope] = given;
   }
   const write = (line: string): void => void process.stderr.write(line);
-  return makeLog({ level, json: flags.log_as_json, clock: systemClock, write });
+  return makeLog({ level: level ?? 'info', levels, json: flags.log_as_json, clock: systemClock, write });
+}
+
+function badLevel(given: string): CliError {
+  const expected = 'debug, info, warn, error or none, each alone or as scope:level';
+  return new CliError(`--log_output_level ${given}: expected ${expected}`, EXIT.misuse);
 }
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */

@@ -35,7 +35,7 @@ import type { Clock } from './clock.ts';
 import { ConfigStoreController } from './config-store.ts';
 import { expectedProxies } from './expected-proxies.ts';
 import { collectGarbage, growHeapSlowly } from './garbage.ts';
-import type { Log } from './log.ts';
+import { type Log, scoped } from './log.ts';
 import { prepareIdentity } from './open-identity.ts';
 import { openPorts, type Ports } from './open-ports.ts';
 import { openRemoteClusters } from './open-remote-clusters.ts';
@@ -104,16 +104,23 @@ async function start(
     cluster = store;
   };
   const onJwksFetched = (succeeded: boolean): void => metrics.jwksFetched(succeeded);
-  const prepared = await prepareIdentity(options, clock, log);
+  const prepared = await prepareIdentity(options, clock, scoped(log, 'ca'));
   closers.push(async () => prepared?.close());
-  const found = await openAdapters({ ...options, onJwksFetched, onCluster }, clock, log, VERSION);
-  const webhooks = await webhookAdapters(options, clock, log);
+  const found = await openAdapters({ ...options, onJwksFetched, onCluster }, clock, scoped(log, 'config'), VERSION);
+  const webhooks = await webhookAdapters(options, clock, scoped(log, 'webhooks'));
   closers.push(async () => webhooks.close());
   const adapters = [...found, ...webhooks.adapters, ...(prepared?.adapters ?? [])];
-  const { journal, world, snapshot, asOf, connected } = await openWorld(options, clock, log);
+  const { journal, world, snapshot, asOf, connected } = await openWorld(options, clock, scoped(log, 'journal'));
   closers.push(() => journal.close());
   const crowded = (): boolean => xds.isCrowded;
-  const snapshotter = new Snapshotter(journal, snapshot, log, SNAPSHOT_EVENTS, retentionOf(options, clock), crowded);
+  const snapshotter = new Snapshotter(
+    journal,
+    snapshot,
+    scoped(log, 'journal'),
+    SNAPSHOT_EVENTS,
+    retentionOf(options, clock),
+    crowded,
+  );
   closers.push(() => snapshotter.finish(world.state));
   closers.push(() => world.stop());
 
@@ -122,8 +129,13 @@ async function start(
     adapters.map(({ source }) => source),
   );
   const written = new RecordedStore(world, `store/${options.settings.clusterId}`);
-  const remote = openRemoteClusters(options, { world, clock, log, registry: metrics.registry });
-  const sources = new Sources({ adapters, state: world.state, asOf, clock, log, remote });
+  const remote = openRemoteClusters(options, {
+    world,
+    clock,
+    log: scoped(log, 'multicluster'),
+    registry: metrics.registry,
+  });
+  const sources = new Sources({ adapters, state: world.state, asOf, clock, log: scoped(log, 'config'), remote });
   const reporter = new Reporter(log, adapters);
   const engine = new Engine(resourceSources);
   const warmUp = new WarmUp({
@@ -138,7 +150,7 @@ async function start(
   const ready = (): boolean => sources.ready && warmUp.done;
   let answerDebug: XdsHost['debug'];
   const debug = (question: DebugQuestion): Promise<DebugReply> => answerDebug?.(question) ?? Promise.resolve(NOT_YET);
-  const host = { ...xdsHost({ world, clock, log, metrics, reporter, engine, ready }), debug };
+  const host = { ...xdsHost({ world, clock, log: scoped(log, 'ads'), metrics, reporter, engine, ready }), debug };
   const limits = limitsOf(options);
   const identity = await prepared?.begin({ world, engine, metrics, ready, callOf: id => remote.callOf(id) });
   const schedule = scheduleSettings(process.env);
@@ -173,7 +185,7 @@ async function start(
     growHeapSlowly();
     return warmUp.run(() => expectedProxies(journal, world.state, connected));
   });
-  await startSources(options, { adapters, sources, world, log });
+  await startSources(options, { adapters, sources, world, log: scoped(log, 'config') });
   if (sources.ready) await warmed;
   return { ports, world, xds, sources, config, written, cluster, stop: closeAll };
 }

@@ -4,7 +4,7 @@
 import { ServerCredentials } from '@grpc/grpc-js';
 import type { DebugParts } from '../admin/debug-parts.ts';
 import { type Admits, type HttpServer, type Route, serveHttp } from '../admin/http.ts';
-import type { Log } from './log.ts';
+import { type Log, scoped } from './log.ts';
 import type { OpenedIdentity } from './open-identity.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
 import { StartFault } from './start-fault.ts';
@@ -54,7 +54,7 @@ export async function openPorts(
       registry: parts.metrics.registry,
       ready: () => parts.sources.readiness().ready,
       minVersion: options.identity?.tls.minVersion ?? 'TLSv1.2',
-      log,
+      log: scoped(log, 'webhooks'),
       secure: opened,
     }),
   );

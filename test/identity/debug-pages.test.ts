@@ -70,6 +70,8 @@ const clients: TestClient[] = [];
 beforeAll(async () => {
   plane = await testPlane({ config: { 'objects.yaml': OBJECTS } });
   await until(() => plane.plane.world.state.objects.Telemetry.size > 0);
+  // A stream that is opened before is refused.
+  await until(async () => (await fetch(`http://127.0.0.1:${plane.plane.ports.http}/ready`)).status === 200);
   const proxy = client('a/alice').stream();
   const fields = {
     NAMESPACE: { stringValue: 'a' },
@@ -144,6 +146,7 @@ const pages: readonly (readonly [path: string, expected: unknown])[] = [
   ['endpointz', shards],
   ['instancesz', { 'reviews-1.a': [{ Service: { hostname: REVIEWS }, Port: { port: 80, TargetPort: 8080 } }] }],
   ['mcsz', []],
+  ['mesh', { connectTimeout: '10s', rootNamespace: 'istio-system', trustDomain: 'cluster.local' }],
   ['networkz', [{ Network: 'two', Addr: '192.0.2.9', Port: 15443 }]],
   ['pushcontext', { NetworkGateways: [{ Network: 'two' }], UnresolvedGateways: null }],
   ['push_status', { pilot_eds_no_instances: { 'outbound|81||idle.a.svc.cluster.local': {} } }],

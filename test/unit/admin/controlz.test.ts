@@ -3,7 +3,7 @@
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ControlZ, serveControlZ } from '../../../src/admin/controlz.ts';
-import { makeLog } from '../../../src/runtime/log.ts';
+import { logScopes, makeLog, scoped } from '../../../src/runtime/log.ts';
 
 const lines: string[] = [];
 const clock = { now: () => 0, after: () => ({ cancel: () => undefined }) };
@@ -12,10 +12,11 @@ let served: ControlZ;
 beforeEach(async () => {
   lines.length = 0;
   const log = makeLog({ level: 'info', json: false, clock, write: line => lines.push(line) });
-  served = await serveControlZ({ host: '127.0.0.1', port: 0 }, log);
+  served = await serveControlZ({ host: '127.0.0.1', port: 0 }, log, logScopes);
   says = () => {
     log('debug', 'detail');
     log('warn', 'trouble');
+    scoped(log, 'ads')('debug', 'detail of a stream');
   };
 });
 
@@ -26,14 +27,22 @@ const at = (path: string): string => `http://127.0.0.1:${served.port}${path}`;
 const put = (path: string, body: string): Promise<Response> => fetch(at(path), { method: 'PUT', body });
 
 describe('ControlZ', () => {
-  it('lists the one scope with its level', async () => {
-    const [scope] = (await (await fetch(at('/scopej/'))).json()) as readonly object[];
-    expect(scope).toMatchObject({
-      name: 'default',
-      output_level: 'info',
-      stack_trace_level: 'none',
-      log_callers: false,
-    });
+  it('lists the scopes with their levels', async () => {
+    const scopes = (await (await fetch(at('/scopej/'))).json()) as readonly { readonly name: string }[];
+    expect(scopes.map(({ name }) => name)).toEqual(Object.keys(logScopes).sort());
+    const levels = { output_level: 'info', stack_trace_level: 'none', log_callers: false };
+    for (const scope of scopes) expect(scope).toMatchObject(levels);
+    expect(await (await fetch(at('/scopej/ads'))).json()).toMatchObject({ name: 'ads', ...levels });
+    expect(await (await fetch(at('/'))).text()).toMatch(/^ads +info +Streams of proxies/m);
+  });
+
+  it('changes the level of one scope and of no other', async () => {
+    expect((await put('/scopej/ads', '{"output_level":"debug"}')).status).toBe(202);
+    says();
+    expect(lines.map(line => line.split('\t').slice(1).join(' '))).toEqual([
+      'warn trouble\n',
+      'debug ads detail of a stream\n',
+    ]);
   });
 
   it('changes the level of the running log', async () => {
@@ -48,7 +57,7 @@ describe('ControlZ', () => {
   });
 
   it.each([
-    ['a scope that it has not', '/scopej/ads', '{"output_level":"debug"}'],
+    ['a scope that it has not', '/scopej/wasm', '{"output_level":"debug"}'],
     ['a level that it has not', '/scopej/default', '{"output_level":"loud"}'],
     ['what is no JSON', '/scopej/default', 'debug'],
     ['a body without end', '/scopej/default', 'x'.repeat(10_000)],
