@@ -1,7 +1,7 @@
 // The shell: header with the views, the strip of the whole journal, and the view itself. The moment (and the moment it
 // is compared with) is chosen on the strip and holds for every view.
 
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Info, Position } from '../src/admin/explorer/api.ts';
 import { AppContext, type AppState } from './app-state.ts';
 import { urlOf } from './client/api-client.ts';
@@ -70,6 +70,11 @@ function Shell({ info }: { readonly info: Info }) {
   useEffect(() => {
     document.title = `${place.subject === '' ? TITLES[place.view] : place.subject} · Periplus`;
   }, [place]);
+  const nav = useRef<HTMLElement>(null);
+  // On a narrow screen the name of the view may be out of sight.
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [place.view]);
   const View = COMPONENTS[place.view];
   const flip = (): void => {
     const next = theme === 'dark' ? 'light' : 'dark';
@@ -83,7 +88,7 @@ function Shell({ info }: { readonly info: Info }) {
           <a class="name" href={formatHash(toView(place, 'timeline'))}>
             Periplus
           </a>
-          <nav aria-label="Views">
+          <nav ref={nav} aria-label="Views">
             {VIEWS.map(view => (
               <a
                 key={view}

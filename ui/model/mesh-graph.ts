@@ -36,6 +36,8 @@ export interface GraphChoice {
   readonly visible: boolean;
   /** Workloads behind services. */
   readonly backs: boolean;
+  /** Beside the mesh of another moment: narrower. */
+  readonly compared: boolean;
 }
 
 const LAYERS: Readonly<Record<Role, number>> = { caller: 0, called: 1, answers: 2 };

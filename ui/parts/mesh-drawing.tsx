@@ -4,12 +4,16 @@ import { useMemo } from 'preact/hooks';
 import type { Mesh, MeshNode } from '../../src/admin/explorer/api-questions.ts';
 import { useApp, useGoing } from '../app-state.ts';
 import { type GraphSizes, layoutOf, type Placed } from '../model/graph-layout.ts';
+import { shortHost } from '../model/host-text.ts';
 import { type DrawnEdge, type DrawnNode, type GraphChoice, meshGraph } from '../model/mesh-graph.ts';
 
 const SIZES: GraphSizes = { nodeWidth: 208, nodeHeight: 40, gapX: 170, gapY: 12 };
+/** Two drawings beside each other. */
+const NARROW: GraphSizes = { nodeWidth: 176, nodeHeight: 40, gapX: 104, gapY: 12 };
 const MARGIN_PX = 6;
 const HEAD_PX = 24;
-const TITLE_CHARS = 25;
+/** Width of a character of a title, more than most have. */
+const CHAR_PX = 7.2;
 const LABEL_PX = 14;
 const HEADS: readonly string[] = ['who calls', 'what is called', 'what answers'];
 
@@ -18,14 +22,22 @@ interface MeshDrawingProps {
   readonly choice: GraphChoice;
   /** Id of a node, or `FROM > TO`. */
   readonly chosen: string | undefined;
+  /** The mesh that it is compared with: lines that it has not are marked. */
+  readonly other?: Mesh | undefined;
 }
 
-export function MeshDrawing({ mesh, choice, chosen }: MeshDrawingProps) {
-  const { visible, backs } = choice;
+export function MeshDrawing({ mesh, choice, chosen, other }: MeshDrawingProps) {
+  const sizes = choice.compared ? NARROW : SIZES;
+  const { visible, backs, compared } = choice;
   const { graph, layout } = useMemo(() => {
-    const made = meshGraph(mesh, { visible, backs });
-    return { graph: made, layout: layoutOf(made.nodes, made.edges, SIZES) };
-  }, [mesh, visible, backs]);
+    const made = meshGraph(mesh, { visible, backs, compared });
+    return { graph: made, layout: layoutOf(made.nodes, made.edges, sizes) };
+  }, [mesh, visible, backs, compared, sizes]);
+  const known = useMemo(
+    () =>
+      other === undefined ? undefined : new Set(meshGraph(other, { visible, backs, compared }).edges.map(lineKey)),
+    [other, visible, backs, compared],
+  );
   if (graph.nodes.length === 0) return <p class="empty">Nothing is routed here at this moment.</p>;
   const layers = [...new Set(graph.nodes.map(({ layer }) => layer))].sort();
   const [width, height] = [layout.width + 2 * MARGIN_PX, layout.height + HEAD_PX + 2 * MARGIN_PX];
@@ -35,7 +47,7 @@ export function MeshDrawing({ mesh, choice, chosen }: MeshDrawingProps) {
     <svg class="mesh-drawing" width={width} height={height}>
       <title>The mesh as a graph</title>
       {layers.map((layer, column) => (
-        <text key={layer} class="head" x={MARGIN_PX + column * (SIZES.nodeWidth + SIZES.gapX)} y={14}>
+        <text key={layer} class="head" x={MARGIN_PX + column * (sizes.nodeWidth + sizes.gapX)} y={14}>
           {HEADS[layer]}
         </text>
       ))}
@@ -45,7 +57,9 @@ export function MeshDrawing({ mesh, choice, chosen }: MeshDrawingProps) {
             key={`${edge.from} ${edge.to} ${edge.edge.kind}`}
             edge={edge}
             places={layout.places}
+            sizes={sizes}
             lit={isLit(edge)}
+            differs={known !== undefined && !known.has(lineKey(edge))}
           />
         ))}
         {sorted.map(edge => (
@@ -53,11 +67,18 @@ export function MeshDrawing({ mesh, choice, chosen }: MeshDrawingProps) {
             key={`${edge.from} ${edge.to} ${edge.edge.kind}`}
             edge={edge}
             places={layout.places}
+            sizes={sizes}
             lit={isLit(edge)}
           />
         ))}
         {graph.nodes.map(drawn => (
-          <Node key={drawn.id} drawn={drawn} place={layout.places.get(drawn.id)} chosen={drawn.node.id === chosen} />
+          <Node
+            key={drawn.id}
+            drawn={drawn}
+            place={layout.places.get(drawn.id)}
+            sizes={sizes}
+            chosen={drawn.node.id === chosen}
+          />
         ))}
       </g>
     </svg>
@@ -71,29 +92,38 @@ function touches({ edge: { from, to } }: DrawnEdge, chosen: string): boolean {
 interface EdgeProps {
   readonly edge: DrawnEdge;
   readonly places: ReadonlyMap<string, Placed>;
+  readonly sizes: GraphSizes;
   readonly lit: boolean;
+  readonly differs?: boolean;
 }
 
-function endsIn({ edge: { from, to }, places }: Omit<EdgeProps, 'lit'>): readonly [Placed, Placed] | undefined {
+/** Equal for lines that say the same. */
+function lineKey({ from, to, edge, labels, isBad }: DrawnEdge): string {
+  return [from, to, edge.kind, edge.transport, edge.access, isBad, ...labels].join('\n');
+}
+
+function endsIn({ edge: { from, to }, places, sizes }: Omit<EdgeProps, 'lit'>): readonly [Placed, Placed] | undefined {
   const [start, end] = [places.get(from), places.get(to)];
   if (start === undefined || end === undefined) return undefined;
-  const middle = SIZES.nodeHeight / 2;
+  const middle = sizes.nodeHeight / 2;
   return [
-    { x: start.x + SIZES.nodeWidth, y: start.y + middle },
+    { x: start.x + sizes.nodeWidth, y: start.y + middle },
     { x: end.x, y: end.y + middle },
   ];
 }
 
-function Edge({ edge, places, lit }: EdgeProps) {
+function Edge({ edge, places, sizes, lit, differs = false }: EdgeProps) {
   const { href } = useGoing();
   const { params } = useApp().place;
-  const ends = endsIn({ edge, places });
+  const ends = endsIn({ edge, places, sizes });
   if (ends === undefined) return null;
   const [start, end] = ends;
   const bend = (end.x - start.x) / 2;
   const path = `M${start.x} ${start.y}C${start.x + bend} ${start.y} ${end.x - bend} ${end.y} ${end.x} ${end.y}`;
   const { kind, from, to, transport } = edge.edge;
-  const classes = ['edge', kind, transport, edge.isBad ? 'bad' : '', lit ? '' : 'dim'].filter(Boolean).join(' ');
+  const classes = ['edge', kind, transport, edge.isBad ? 'bad' : '', differs ? 'differs' : '', lit ? '' : 'dim']
+    .filter(Boolean)
+    .join(' ');
   return (
     <a href={href('mesh', '', { ...params, chosen: `${from} > ${to}` })} tabIndex={-1} aria-label={`${from} to ${to}`}>
       <path class="edge-target" d={path} />
@@ -104,8 +134,8 @@ function Edge({ edge, places, lit }: EdgeProps) {
   );
 }
 
-function Labels({ edge, places, lit }: EdgeProps) {
-  const ends = endsIn({ edge, places });
+function Labels({ edge, places, sizes, lit }: EdgeProps) {
+  const ends = endsIn({ edge, places, sizes });
   if (ends === undefined || edge.labels.length === 0 || !lit) return null;
   const [start, end] = ends;
   const x = start.x + (end.x - start.x) * 0.62;
@@ -124,10 +154,11 @@ function Labels({ edge, places, lit }: EdgeProps) {
 interface NodeProps {
   readonly drawn: DrawnNode;
   readonly place: Placed | undefined;
+  readonly sizes: GraphSizes;
   readonly chosen: boolean;
 }
 
-function Node({ drawn: { node }, place: here, chosen }: NodeProps) {
+function Node({ drawn: { node }, place: here, sizes, chosen }: NodeProps) {
   const { href } = useGoing();
   const { params } = useApp().place;
   if (here === undefined) return null;
@@ -140,13 +171,13 @@ function Node({ drawn: { node }, place: here, chosen }: NodeProps) {
         href={href('mesh', '', { ...params, chosen: chosen ? undefined : node.id })}
         aria-label={`${node.kind} ${node.title}${bad ? ', has problems' : ''}`}
       >
-        <rect width={SIZES.nodeWidth} height={SIZES.nodeHeight} rx={node.kind === 'service' ? 20 : 4} />
+        <rect width={sizes.nodeWidth} height={sizes.nodeHeight} rx={node.kind === 'service' ? 20 : 4} />
         <text class="node-title" x={14} y={17}>
           {bad ? '✕ ' : ''}
-          {short(node.title)}
+          {short(titleOf(node), sizes)}
         </text>
         <text class="node-note" x={14} y={32}>
-          {short(noteOf(node))}
+          {short(noteOf(node), sizes)}
         </text>
         <title>{node.title}</title>
       </a>
@@ -163,7 +194,7 @@ const TRANSPORTS: Readonly<Record<MeshNode['mtls'], string>> = {
 };
 
 function noteOf({ kind, namespace, count, mtls, policies }: MeshNode): string {
-  if (kind === 'missing') return 'is not there';
+  if (kind === 'missing') return 'no such cluster';
   const parts = [
     kind === 'namespace' ? `${count} inside` : namespace,
     kind === 'gateway' ? 'gateway' : TRANSPORTS[mtls],
@@ -172,6 +203,14 @@ function noteOf({ kind, namespace, count, mtls, policies }: MeshNode): string {
   return parts.filter(Boolean).join(' · ');
 }
 
-function short(text: string): string {
-  return text.length > TITLE_CHARS ? `${text.slice(0, TITLE_CHARS - 1)}…` : text;
+/** Of a cluster that is not there, the service and subset that its name has. */
+function titleOf({ kind, title }: MeshNode): string {
+  const [, port, subset = '', host] = title.split('|');
+  if (kind !== 'missing' || host === undefined) return shortHost(title);
+  return `${shortHost(host)}:${port}${subset === '' ? '' : ` ${subset}`}`;
+}
+
+function short(text: string, { nodeWidth }: GraphSizes): string {
+  const chars = Math.floor((nodeWidth - 20) / CHAR_PX);
+  return text.length > chars ? `${text.slice(0, chars - 1)}…` : text;
 }

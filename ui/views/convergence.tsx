@@ -95,7 +95,7 @@ function Curve({ curve }: { readonly curve: Convergence['curve'] }) {
   useEffect(() => {
     if (place.current === null || width === 0) return undefined;
     const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-    const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line') }, ticks: { show: false } };
+    const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
     const points = curve[0]?.afterMs === 0 ? curve : [{ afterMs: 0, proxies: 0 }, ...curve];
     const chart = new uPlot(
       {
@@ -113,6 +113,7 @@ function Curve({ curve }: { readonly curve: Convergence['curve'] }) {
           {
             stroke: colour('--accent'),
             width: 2,
+            points: { show: false },
             ...(uPlot.paths.stepped === undefined ? {} : { paths: uPlot.paths.stepped({ align: 1 }) }),
           },
         ],

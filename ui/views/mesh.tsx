@@ -21,12 +21,17 @@ export function MeshView() {
   const before = useAnswer<Mesh>(from === undefined ? undefined : urlOf('mesh', { at: from, ...query }));
   const chosen = param('chosen');
   return (
-    <main class="view columns mesh with-panel">
+    <main class="view columns mesh ">
       <section class="mesh-area">
         <Controls mesh={now.data} />
         <div class={from === undefined ? '' : 'side-by-side'}>
-          {from !== undefined && <Side title={`#${from}`} of={before} chosen={chosen} />}
-          <Side title={from === undefined ? undefined : `#${at}`} of={now} chosen={chosen} />
+          {from !== undefined && <Side title={`#${from}`} of={before} other={now.data} chosen={chosen} />}
+          <Side
+            title={from === undefined ? undefined : `#${at}`}
+            of={now}
+            other={from === undefined ? undefined : before.data}
+            chosen={chosen}
+          />
         </div>
       </section>
       <aside class="page" aria-label="Details">
@@ -39,23 +44,27 @@ export function MeshView() {
 interface SideProps {
   readonly title: string | undefined;
   readonly of: ReturnType<typeof useAnswer<Mesh>>;
+  readonly other: Mesh | undefined;
   readonly chosen: string | undefined;
 }
 
-function Side({ title, of, chosen }: SideProps) {
+function Side({ title, of, other, chosen }: SideProps) {
   const { param } = useGoing();
-  const choice = { visible: param('visible') !== undefined, backs: param('backs') !== 'no' };
+  const compared = title !== undefined;
+  const backs = compared ? param('backs') === 'yes' : param('backs') !== 'no';
+  const choice = { visible: param('visible') !== undefined, backs, compared };
   return (
     <figure class={`mesh-side ${of.stale ? 'stale' : ''}`}>
       {title !== undefined && <figcaption class="mono">{title}</figcaption>}
       <Answer of={of} what="Making the mesh">
-        {mesh => <MeshDrawing mesh={mesh} choice={choice} chosen={chosen} />}
+        {mesh => <MeshDrawing mesh={mesh} choice={choice} chosen={chosen} other={other} />}
       </Answer>
     </figure>
   );
 }
 
 function Controls({ mesh }: { readonly mesh: Mesh | undefined }) {
+  const { from } = useApp();
   const { param, set } = useGoing();
   const box = (name: string, on: string | undefined, off: string | undefined, title: string) => (
     <label>
@@ -70,7 +79,9 @@ function Controls({ mesh }: { readonly mesh: Mesh | undefined }) {
   return (
     <div class="bar list-head">
       {box('visible', 'yes', undefined, 'default routes')}
-      {box('backs', undefined, 'no', 'workloads behind services')}
+      {from === undefined
+        ? box('backs', undefined, 'no', 'workloads behind services')
+        : box('backs', 'yes', undefined, 'workloads behind services')}
       <label>
         namespaces{' '}
         <select
@@ -135,7 +146,8 @@ function Panel({ mesh, chosen }: { readonly mesh: Mesh; readonly chosen: string 
       {node === undefined && edges.length === 0 && (
         <p class="muted">
           Choose a box or a line. Lines are what routes lead to; a label is the share that goes to a subset. Red: a
-          destination that is not there, has no endpoint, or refuses by policy.
+          destination that is not there, has no endpoint, or refuses by policy. Dashed: plaintext. With two moments,
+          thick lines are those that differ.
         </p>
       )}
     </>

@@ -113,7 +113,7 @@ function References({ title, references }: { readonly title: string; readonly re
   return (
     <section class="panel scroll">
       <h2>{title}</h2>
-      <table class="dense">
+      <table class="dense fit">
         <tbody>
           {references.map(({ object, path, exists }) => (
             <tr key={`${object} ${path}`}>

@@ -175,7 +175,7 @@ function Causes({ push: { causes } }: { readonly push: Pick<Push, 'causes'> }) {
   return (
     <section class="panel scroll">
       <h2>Events behind it</h2>
-      <table class="dense">
+      <table class="dense fit">
         <tbody>
           {causes.map(({ seq, time, kind, object, manager, reasons }) => (
             <tr key={seq}>

@@ -134,7 +134,7 @@ const BAD: ReadonlySet<string> = new Set(['ProxyNacked', 'Malformed', 'Rejected'
 
 function Row({ row, event, chosen, later, onChoose }: RowProps) {
   if (event === undefined) return <div class="row event-row muted" />;
-  const { seq, time, kind, source, manager, object, summary } = event;
+  const { seq, time, kind, manager, object, summary } = event;
   const tone = BAD.has(kind) ? 'danger' : object === '' ? 'muted' : '';
   return (
     <div
@@ -156,7 +156,6 @@ function Row({ row, event, chosen, later, onChoose }: RowProps) {
         {object === '' ? summary : <ObjectText object={object} />}
       </span>
       <span class="muted wide-only">{manager}</span>
-      <span class="muted wide-only">{source}</span>
     </div>
   );
 }
