@@ -3,6 +3,8 @@
 // Linking a generated Go package registers its descriptors, so the released Go modules of go.mod are the only source: there is no checkout of
 // .proto files to keep in step. Options, services and source positions are dropped (only map entries and `packed` matter to us),
 // and with them the files that only declare options. bundle.mjs turns the set into what the repository commits; see README.md.
+//
+// With the argument `constraints` it writes what those options say about the values of Envoy's messages instead (constraints.go).
 package main
 
 import (
@@ -34,6 +36,10 @@ func isLeft(path string) bool {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "constraints" {
+		writeConstraints(os.Stdout)
+		return
+	}
 	var files []*descriptorpb.FileDescriptorProto
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		if !isLeft(file.Path()) {

@@ -8,6 +8,7 @@ import type { State } from '../core/state.ts';
 import { namesIn } from '../history/holdings.ts';
 import { recordInForce } from '../history/last-change.ts';
 import { allOf, namedOf } from '../offline/generate.ts';
+import { patchEffects } from '../xds/assemble/patch/effects.ts';
 import type { Engine } from '../xds/engine/engine.ts';
 import type { ConnectionStatus, TypeStatus } from '../xds/serve/stream-status.ts';
 import { CDS, ECDS, EDS, LDS, RDS, rulesOf } from '../xds/session/types.ts';
@@ -25,6 +26,8 @@ export interface ProxyLiveness {
   readonly connection: string;
   readonly live: boolean;
   readonly behind: readonly Behind[];
+  /** Of an EnvoyFilter that acts on it: what Envoy refuses of the patched configuration, a sentence each. */
+  readonly breaks: readonly string[];
   /** Type → event of the state whose response it accepted last. */
   readonly acked: Readonly<Record<string, number>>;
 }
@@ -62,7 +65,7 @@ export function livenessOf(
     seq,
     head: state.seq,
     problems: refused?.problems.map(showProblem) ?? [],
-    proxies: proxiesOf(state, engine, connections, seq),
+    proxies: proxiesOf(state, engine, connections, { object, seq }),
   };
 }
 
@@ -70,12 +73,17 @@ function* proxiesOf(
   state: State,
   engine: Engine,
   connections: readonly ConnectionStatus[],
-  seq: number,
+  wanted: Wanted,
 ): IterableIterator<ProxyLiveness> {
-  for (const status of connections) yield proxyLiveness(state, engine, status, seq);
+  for (const status of connections) yield proxyLiveness(state, engine, status, wanted);
 }
 
-function proxyLiveness(state: State, engine: Engine, status: ConnectionStatus, seq: number): ProxyLiveness {
+interface Wanted {
+  readonly object: string;
+  readonly seq: number;
+}
+
+function proxyLiveness(state: State, engine: Engine, status: ConnectionStatus, { object, seq }: Wanted): ProxyLiveness {
   const behind: Behind[] = [];
   const acked: Record<string, number> = {};
   for (const type of status.types) {
@@ -85,7 +93,16 @@ function proxyLiveness(state: State, engine: Engine, status: ConnectionStatus, s
   }
   behind.push(...notRequested(state, engine, status.connection));
   const { facets, connection } = status;
-  return { proxy: facets.id, connection, live: behind.length === 0, behind, acked };
+  const breaks = brokenBy(state, engine, status.connection, object);
+  return { proxy: facets.id, connection, live: behind.length === 0, behind, breaks, acked };
+}
+
+function brokenBy(state: State, engine: Engine, connection: string, object: string): readonly string[] {
+  const [kind, ...key] = object.split('/');
+  const proxy = state.proxies.get(connection);
+  if (kind !== 'EnvoyFilter' || proxy === undefined) return [];
+  const { patches, refused } = engine.tracker.get(state, proxy, patchEffects, '');
+  return patches.some(({ filter, acts }) => acts && filter === key.join('/')) ? refused : [];
 }
 
 /** A proxy with new clusters or listeners that has not requested the resources in them is still pending. */
@@ -111,14 +128,14 @@ const PAIRS = [
 ] as const;
 
 /** Proxies with equal views share the list of their clusters, so the names in it are collected once. */
-const wanted = new WeakMap<Made, readonly string[]>();
+const wantedNames = new WeakMap<Made, readonly string[]>();
 
 /** In name order. */
 function wantedBy(made: Made, kind: 'endpoints' | 'routes' | 'extensions'): readonly string[] {
-  const known = wanted.get(made);
+  const known = wantedNames.get(made);
   if (known !== undefined) return known;
   const names = [...new Set(made.flatMap(({ message }) => namesIn(message)[kind]))].sort();
-  wanted.set(made, names);
+  wantedNames.set(made, names);
   return names;
 }
 

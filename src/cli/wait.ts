@@ -39,6 +39,7 @@ export function waitCommand(): Command {
       `
 Without a connected proxy nothing is live: --min-proxies 0 accepts that. A proxy has the object when, for every type that it subscribes to, it has accepted a response made from a state with the object in it, or just
 what it would be given now. A refusal (NACK) never counts. Proxies that connect meanwhile count, too.
+Of an EnvoyFilter, the proxies that its patches break are named: what Envoy refuses of the result.
 Exit code 0: live everywhere; 1: not in time, or the object was refused: which proxies are behind, and why, is printed.
 
 Example:
@@ -91,6 +92,7 @@ function show(found: Liveness, wanted: Wanted, format: ReturnType<typeof parseFo
   }
   const { deleted, timeout, least } = wanted;
   const { object, proxies, seq } = found;
+  for (const line of broken(proxies)) print(line);
   const behind = proxies.filter(({ live }) => !live);
   const what = deleted ? `the deletion of ${object}` : `${object} of event ${seq}`;
   if (isLive(found, wanted)) {
@@ -117,6 +119,19 @@ function show(found: Liveness, wanted: Wanted, format: ReturnType<typeof parseFo
     for (const { type, why } of one.behind) print(`  ${one.proxy}  ${type}  ${why}`);
   }
   if (behind.length > PROXIES_SHOWN_MAX) print(`  … and ${behind.length - PROXIES_SHOWN_MAX} more (-o json)`);
+}
+
+/** What Envoy refuses of the patches of the EnvoyFilter, with the proxies. */
+function broken(proxies: Liveness['proxies']): readonly string[] {
+  const by = new Map<string, string[]>();
+  for (const { proxy, breaks } of proxies) {
+    for (const sentence of breaks) by.set(sentence, [...(by.get(sentence) ?? []), proxy]);
+  }
+  return [...by].map(([sentence, names]) => {
+    const shown = names.slice(0, PROXIES_SHOWN_MAX).join(', ');
+    const more = names.length > PROXIES_SHOWN_MAX ? ` and ${names.length - PROXIES_SHOWN_MAX} more` : '';
+    return `with its patches, ${sentence}: Envoy refuses it on ${shown}${more}`;
+  });
 }
 
 function count(proxies: number): string {

@@ -2,8 +2,9 @@
 // connected. An entry matches nothing only if that is so for every proxy that its object is attached to.
 
 import { compareText } from '../core/model/object.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
 import { Tracker } from '../core/query/tracker.ts';
-import { patchFindings } from '../core/select/patch/patch-findings.ts';
+import { type PatchFinding, patchFindings } from '../core/select/patch/patch-findings.ts';
 import type { State } from '../core/state.ts';
 import { type PatchEffects, patchEffects } from '../xds/assemble/patch/effects.ts';
 
@@ -24,13 +25,21 @@ const NAMED_MAX = 3;
 export function patchVerdicts(state: State): readonly PatchVerdict[] {
   if (state.objects.EnvoyFilter.size === 0) return [];
   const tracker = new Tracker();
-  const weak = tracker
-    .get(state, undefined, patchFindings, '')
-    .map(({ key, path, message }): PatchVerdict => ({ code: 'patch-weak', key, path, message }));
+  const effects = proxiesLookedAt(state).map(
+    proxy => [proxy.facets.id, tracker.get(state, proxy, patchEffects, '')] as const,
+  );
+  return verdictsOn(tracker.get(state, undefined, patchFindings, ''), effects);
+}
+
+/** Whose patches are judged. */
+export function proxiesLookedAt({ proxies }: State): readonly ProxyRecord[] {
+  return [...proxies.values()].slice(0, PROXIES_MAX);
+}
+
+/** From what was found in the objects alone, and what they do to each proxy. */
+export function verdictsOn(findings: readonly PatchFinding[], effects: Effects): readonly PatchVerdict[] {
+  const weak = findings.map(({ key, path, message }): PatchVerdict => ({ code: 'patch-weak', key, path, message }));
   const silent = new Set(weak.map(({ key, path }) => `${key} ${entryOf(path)}`));
-  const effects = [...state.proxies.values()]
-    .slice(0, PROXIES_MAX)
-    .map(proxy => [proxy.facets.id, tracker.get(state, proxy, patchEffects, '')] as const);
   const seen = ofProxies(effects).filter(
     ({ code, key, path }) => code !== 'patch-idle' || !silent.has(`${key} ${path}`),
   );
@@ -42,7 +51,7 @@ function entryOf(path: string): string {
   return /^spec\.configPatches\[\d+\]/.exec(path)?.[0] ?? path;
 }
 
-type Effects = readonly (readonly [proxy: string, effects: PatchEffects])[];
+export type Effects = readonly (readonly [proxy: string, effects: PatchEffects])[];
 
 function ofProxies(effects: Effects): readonly PatchVerdict[] {
   const entries = new Map<string, { key: string; path: string; acts: boolean; failures: Set<string> }>();

@@ -39,6 +39,7 @@ import { type Log, scoped } from './log.ts';
 import { prepareIdentity } from './open-identity.ts';
 import { openPorts, type Ports } from './open-ports.ts';
 import { openRemoteClusters } from './open-remote-clusters.ts';
+import { PatchWatch } from './patch-watch.ts';
 import { RecordedStore } from './recorded-store.ts';
 import { Reporter } from './reporter.ts';
 import type { ServeOptions } from './serve-options.ts';
@@ -138,6 +139,7 @@ async function start(
   const sources = new Sources({ adapters, state: world.state, asOf, clock, log: scoped(log, 'config'), remote });
   const reporter = new Reporter(log, adapters);
   const engine = new Engine(resourceSources);
+  const patches = new PatchWatch({ tracker: engine.tracker, state: () => world.state, log });
   const warmUp = new WarmUp({
     engine,
     state: () => world.state,
@@ -163,6 +165,7 @@ async function start(
       reporter.folded(state, effects);
       metrics.folded(request, effects, tookMs);
       xds.push(request);
+      void patches.consider();
       if (world.durable) snapshotter.consider(state);
     },
   });

@@ -19,6 +19,7 @@ import type { JsonObject } from '../../src/core/base/json.ts';
 import { defaultSettings } from '../../src/core/mesh/settings.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { type ControlPlane, startControlPlane } from '../../src/runtime/control-plane.ts';
+import { entry, envoyFilter } from '../unit/xds/generate/patch/patch-scene.ts';
 import { periplus, type Ran } from './running.ts';
 
 let folder: string;
@@ -101,6 +102,16 @@ describe('wait', () => {
       1,
       expect.stringMatching(/does not know VirtualService\/shop\/nobody/),
     ]);
+  });
+
+  test('names the proxies that the patches of an EnvoyFilter break', async () => {
+    const patch = entry('CLUSTER', 'MERGE', { connect_timeout: '0s' }, { cluster: { name: 'BlackHoleCluster' } });
+    write('patch.yaml', envoyFilter('zero', [patch], { namespace: 'shop' }));
+    const { out } = await ask('wait', '--for', 'EnvoyFilter/shop/zero', '--timeout', '30s');
+    expect(out).toContain(
+      'cluster BlackHoleCluster breaks a constraint at connectTimeout: 0 must be greater than 0: Envoy refuses it on productpage-v1.shop\n',
+    );
+    rmSync(join(folder, 'mesh', 'patch.yaml'));
   });
 
   test('returns when a deletion has reached every proxy', async () => {

@@ -5,12 +5,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../src/core/event.ts';
 import { definitionOf, kindNames } from '../../src/core/kinds/registry.ts';
+import { envoyViolations } from '../../src/core/schema/envoy-constraints.ts';
+import type { EnvoyMessage } from '../../src/core/schema/envoy-message.ts';
 import type { State } from '../../src/core/state.ts';
 import { anyFact, numbered, someConnected } from '../../src/testing/facts.ts';
 import { soundObject } from '../../src/testing/objects.ts';
 import { encodeResource } from '../../src/xds/engine/encode.ts';
 import { typeNameOf } from '../../src/xds/proto/any.ts';
-import { CDS, EDS, LDS, NDS, RDS } from '../../src/xds/session/types.ts';
+import { CDS, ECDS, EDS, LDS, NDS, RDS } from '../../src/xds/session/types.ts';
 import { verifyMessage } from '../../src/xds/wire/verify.ts';
 import { foldAll } from './folding.ts';
 import { freshEngine, type Message, messagesOf } from './holdings.ts';
@@ -58,6 +60,25 @@ describe('law 8: accepted objects can be generated', () => {
         }
       }),
       parameters(60),
+    );
+  });
+
+  it('without a value that Envoy would refuse, but where a patch puts it', () => {
+    const unpatched = (facts: readonly Unrecorded[]): readonly Unrecorded[] =>
+      facts.filter(fact => fact.kind !== 'Add' || fact.object.kind !== 'EnvoyFilter');
+    fc.assert(
+      fc.property(anyWorld, facts => {
+        const broken = messagesFor(stateOf(unpatched(facts)))
+          // The digest of a module is the agent's to state.
+          .filter(({ typeUrl }) => typeUrl !== ECDS)
+          .flatMap(({ typeUrl, name, message }) =>
+            envoyViolations(typeNameOf(typeUrl), message as EnvoyMessage).map(
+              ({ path, message: says }) => `${typeNameOf(typeUrl)} ${name} ${path}: ${says}`,
+            ),
+          );
+        expect(broken).toEqual([]);
+      }),
+      parameters(40),
     );
   });
 

@@ -94,7 +94,32 @@ describe('an entry of an EnvoyFilter', () => {
       entry('VIRTUAL_HOST', 'ADD', { name: 'x', domains: ['*'] }, outbound),
       'route 8080 has the domain * in two virtual hosts',
     ],
-    ['a cluster without a name', entry('CLUSTER', 'ADD', { connect_timeout: '1s' }), 'cluster has no name'],
+    [
+      'a cluster without a name',
+      entry('CLUSTER', 'ADD', { connect_timeout: '1s' }),
+      'cluster breaks a constraint at name: it must not be empty',
+    ],
+    [
+      'a connect timeout of nothing',
+      entry('CLUSTER', 'MERGE', { connect_timeout: '0s' }, { cluster: { service: 'shop.prod.svc.cluster.local' } }),
+      'cluster outbound|8080||shop.prod.svc.cluster.local breaks a constraint at connectTimeout: 0 must be greater than 0',
+    ],
+    [
+      'a filter with a value out of range, inside of its configuration',
+      entry(
+        'HTTP_FILTER',
+        'INSERT_BEFORE',
+        {
+          name: 'fault',
+          typed_config: {
+            '@type': 'type.googleapis.com/envoy.extensions.filters.http.fault.v3.HTTPFault',
+            abort: { http_status: 99 },
+          },
+        },
+        httpFilter('envoy.filters.http.router'),
+      ),
+      'typedConfig.abort.httpStatus: 99 must be at least 200',
+    ],
     [
       'a chain without filters',
       entry('LISTENER', 'ADD', { name: 'x', address: { pipe: { path: '/x' } } }),
@@ -102,6 +127,7 @@ describe('an entry of an EnvoyFilter', () => {
     ],
   ])('that makes %s is reported with the proxies that refuse it', (_, given, sentence) => {
     const refused = toldOf(given).filter(told => told.startsWith('patch-refused'));
-    expect(refused.join('\n')).toContain(`with the patches, ${sentence}: Envoy refuses it on app.prod`);
+    const line = refused.find(one => one.includes(`${sentence}: Envoy refuses it on app.prod`));
+    expect(line, refused.join('\n')).toMatch(/^patch-refused : with the patches, /);
   });
 });

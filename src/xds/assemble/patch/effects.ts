@@ -18,13 +18,19 @@ import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
 import { patchedCluster } from '../../generate/patch/cluster.ts';
 import { patchedListener } from '../../generate/patch/listener.ts';
 import type { Patched } from '../../generate/patch/outcome.ts';
-import { refusedCluster, refusedListener, refusedRoutes } from '../../generate/patch/refusals.ts';
+import { refusals } from '../../generate/patch/refusals.ts';
 import type { Cluster, HttpConnectionManager, Listener, RouteConfiguration } from '../../proto/types.gen.ts';
 import { clusters, unpatchedClusters } from '../cluster/resources.ts';
 import { unpatchedInboundRoutes } from '../listener/inbound.ts';
 import { listeners, unpatchedListeners } from '../listener/resources.ts';
 import { unpatchedRoute } from '../route/resources.ts';
 import { patchedRoutes } from './routes.ts';
+
+const TYPE = {
+  listener: 'envoy.config.listener.v3.Listener',
+  cluster: 'envoy.config.cluster.v3.Cluster',
+  route: 'envoy.config.route.v3.RouteConfiguration',
+} as const;
 
 export interface PatchEffect extends Pick<OwnedPatch, 'filter' | 'index'> {
   /** It changes, adds or removes something. */
@@ -95,7 +101,10 @@ function ofListeners(reader: ProxyReader, found: Found): void {
     }
   }
   for (const listener of reader.get(listeners, '')) {
-    if (!before.has(listener)) found.refuse(`listener ${listener.name}`, refusedListener(listener.message));
+    if (!before.has(listener)) {
+      const { name, message } = listener;
+      found.refuse(`listener ${name}`, reader.make(refusals, { type: TYPE.listener, message }));
+    }
   }
 }
 
@@ -112,7 +121,10 @@ function ofClusters(reader: ProxyReader, found: Found): void {
     }
   }
   for (const cluster of reader.get(clusters, '')) {
-    if (!before.has(cluster)) found.refuse(`cluster ${cluster.name}`, refusedCluster(cluster.message));
+    if (!before.has(cluster)) {
+      const { name, message } = cluster;
+      found.refuse(`cluster ${name}`, reader.make(refusals, { type: TYPE.cluster, message }));
+    }
   }
 }
 
@@ -130,7 +142,7 @@ function ofConfiguration(
   const what = `route ${configuration.name ?? ''}`;
   const { configuration: after, steps } = patchedRoutes(reader, configuration, context);
   for (const step of steps) found.add(step, what);
-  if (after !== configuration) found.refuse(what, refusedRoutes(after));
+  if (after !== configuration) found.refuse(what, reader.make(refusals, { type: TYPE.route, message: after }));
 }
 
 /** That the proxy's listeners ask for. */

@@ -1,8 +1,12 @@
-// What Envoy refuses of a patched resource, or never reaches, as far as the resource alone shows it. A patch acts even
-// if Envoy will refuse the result, as under istiod; analysis and diff say so before.
+// What Envoy refuses of a patched resource, or never reaches, as far as the resource alone shows it: first what its
+// API demands of every message (envoy-constraints.ts), then what Envoy checks in code. A patch acts even if Envoy will
+// refuse the result, as under istiod; analysis, the log, wait and diff say so.
 // Source: Envoy's rules for listeners, HTTP connection managers and virtual hosts (envoyproxy.io, v3 API reference).
 
 import { canonicalJson, type Json } from '../../../core/base/json.ts';
+import type { Generator } from '../../../core/query/memo.ts';
+import { envoyViolations } from '../../../core/schema/envoy-constraints.ts';
+import type { EnvoyMessage } from '../../../core/schema/envoy-message.ts';
 import { typeNameOf } from '../../proto/any.ts';
 import type { Cluster, HttpConnectionManager, Listener, RouteConfiguration } from '../../proto/types.gen.ts';
 
@@ -15,9 +19,26 @@ const TERMINAL: ReadonlySet<string> = new Set([
   'envoy.extensions.filters.network.redis_proxy.v3.RedisProxy',
 ]);
 
+/** Of a resource that a patch made, once for all proxies that hold it. */
+export const refusals: Generator<{ readonly type: string; readonly message: object }, readonly string[]> = {
+  name: 'patch/refusals',
+  run: ({ type, message }) => refusalsOf(type, message),
+};
+
 /** Of a resource of any type; a sentence each. */
 export function refusalsOf(typeUrl: string, message: object): readonly string[] {
-  switch (typeNameOf(typeUrl)) {
+  const type = typeNameOf(typeUrl);
+  // A configuration of ECDS changes on its way: the agent fetches the module, and states its digest.
+  if (type === 'envoy.config.core.v3.TypedExtensionConfig') return [];
+  const broken = envoyViolations(type, message as EnvoyMessage);
+  return [
+    ...broken.map(({ path, message: says }) => `breaks a constraint at ${path}: ${says}`),
+    ...inCode(type, message),
+  ];
+}
+
+function inCode(type: string, message: object): readonly string[] {
+  switch (type) {
     case 'envoy.config.listener.v3.Listener':
       return refusedListener(message);
     case 'envoy.config.route.v3.RouteConfiguration':
@@ -29,15 +50,8 @@ export function refusalsOf(typeUrl: string, message: object): readonly string[] 
   }
 }
 
-export function refusedListener({
-  name = '',
-  address,
-  apiListener,
-  filterChains = [],
-  defaultFilterChain,
-}: Listener): readonly string[] {
+function refusedListener({ address, apiListener, filterChains = [], defaultFilterChain }: Listener): readonly string[] {
   const found = new Set<string>();
-  if (name === '') found.add('has no name');
   if (address === undefined && apiListener === undefined) found.add('has no address');
   if (filterChains.length === 0 && defaultFilterChain === undefined && apiListener === undefined) {
     found.add('has no filter chain');
@@ -76,14 +90,13 @@ function* refusedManager({ httpFilters = [], routeConfig }: HttpConnectionManage
   if (routeConfig !== undefined) yield* refusedRoutes(routeConfig);
 }
 
-export function refusedRoutes({ virtualHosts = [] }: RouteConfiguration): readonly string[] {
+function refusedRoutes({ virtualHosts = [] }: RouteConfiguration): readonly string[] {
   const found: string[] = [];
   const names = new Set<string>();
   const all = new Set<string>();
   for (const { name = '', domains = [] } of virtualHosts) {
     if (names.has(name)) found.push(`has two virtual hosts named ${name}`);
     names.add(name);
-    if (domains.length === 0) found.push(`has the virtual host ${name} without domains`);
     for (const domain of domains) {
       if (all.has(domain)) found.push(`has the domain ${domain} in two virtual hosts`);
       all.add(domain);
@@ -92,19 +105,8 @@ export function refusedRoutes({ virtualHosts = [] }: RouteConfiguration): readon
   return found;
 }
 
-export function refusedCluster({
-  name = '',
-  connectTimeout,
-  transportSocket,
-  transportSocketMatches = [],
-}: Cluster): readonly string[] {
-  const found: string[] = [];
-  if (name === '') found.push('has no name');
-  if (connectTimeout !== undefined && connectTimeout.seconds === 0 && connectTimeout.nanos === 0) {
-    found.push('has a connect timeout of 0');
-  }
-  if (transportSocket !== undefined && transportSocketMatches.length > 0) {
-    found.push('has a transport socket beside those that endpoints choose');
-  }
-  return found;
+function refusedCluster({ transportSocket, transportSocketMatches = [] }: Cluster): readonly string[] {
+  return transportSocket !== undefined && transportSocketMatches.length > 0
+    ? ['has a transport socket beside those that endpoints choose']
+    : [];
 }
