@@ -8,49 +8,8 @@
 
 import { constraintsOfEnvoy } from './envoy-constraints.gen.ts';
 import type { EnvoyMessage } from './envoy-message.ts';
+import type { MessageConstraint, ValueRule } from './envoy-rule.ts';
 import { type EnvoyField, type EnvoyType, envoyEnum, envoyType } from './envoy-types.ts';
-
-export interface ValueRule {
-  readonly required?: boolean;
-  readonly disallowed?: boolean;
-  /** The value is one that the enum has. */
-  readonly defined?: boolean;
-  /** Numbers, and durations in seconds. */
-  readonly gt?: number;
-  readonly gte?: number;
-  readonly lt?: number;
-  readonly lte?: number;
-  /** In code points, or bytes of a `bytes` field. */
-  readonly minLen?: number;
-  readonly maxLen?: number;
-  /** In bytes of UTF-8. */
-  readonly minBytes?: number;
-  readonly maxBytes?: number;
-  readonly pattern?: string;
-  readonly prefix?: string;
-  readonly suffix?: string;
-  readonly text?: string;
-  readonly const?: boolean | number | string;
-  readonly in?: readonly (number | string)[];
-  readonly notIn?: readonly (number | string)[];
-  /** An empty value is not looked at. */
-  readonly ignoreEmpty?: boolean;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly unique?: boolean;
-  readonly minPairs?: number;
-  readonly maxPairs?: number;
-  /** Of the elements of a list, the keys and the values of a map. */
-  readonly items?: ValueRule;
-  readonly keys?: ValueRule;
-  readonly values?: ValueRule;
-}
-
-export interface MessageConstraint {
-  /** Groups of members of which one must be set. */
-  readonly oneofs?: readonly (readonly string[])[];
-  readonly fields: Readonly<Record<string, ValueRule>>;
-}
 
 export interface Violation {
   /** In camel case, e.g. `filterChains[0].filters[2].typedConfig.statPrefix`. */
@@ -58,7 +17,7 @@ export interface Violation {
   readonly message: string;
 }
 
-/** Violations that are told of one message. */
+/** Most violations of one message that are reported. */
 const VIOLATIONS_MAX = 10;
 /** Code points of a text that a message repeats. */
 const SHOWN_MAX = 40;
@@ -280,5 +239,5 @@ function inside(path: string, name: string): string {
 
 function shown(text: string): string {
   const letters = [...text];
-  return JSON.stringify(letters.length > SHOWN_MAX ? `${letters.slice(0, SHOWN_MAX).join('')}…` : text);
+  return `${JSON.stringify(letters.length > SHOWN_MAX ? `${letters.slice(0, SHOWN_MAX).join('')}…` : text)}`;
 }

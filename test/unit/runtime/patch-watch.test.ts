@@ -32,7 +32,7 @@ describe('the log of patches', () => {
     expect((again ?? []).filter(line => line.includes('EnvoyFilter/prod/behind'))).toEqual([]);
   });
 
-  it('says nothing of sound patches, nor without any', async () => {
+  it('has no line of sound patches, nor without any', async () => {
     expect(await linesOver(patchScene([sound]).state, patchScene([]).state)).toEqual([[], []]);
   });
 

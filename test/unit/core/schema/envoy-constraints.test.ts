@@ -3,8 +3,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { constraintsOfEnvoy } from '../../../../src/core/schema/envoy-constraints.gen.ts';
-import { envoyViolations, type ValueRule } from '../../../../src/core/schema/envoy-constraints.ts';
+import { envoyViolations } from '../../../../src/core/schema/envoy-constraints.ts';
 import type { EnvoyMessage } from '../../../../src/core/schema/envoy-message.ts';
+import type { ValueRule } from '../../../../src/core/schema/envoy-rule.ts';
 import { envoyType } from '../../../../src/core/schema/envoy-types.ts';
 
 const told = (type: string, message: EnvoyMessage): readonly string[] =>
