@@ -1,6 +1,11 @@
 // The names that a proxy subscribes to after it has received clusters and listeners: those that they refer to.
 
-import { type Cluster, Cluster_DiscoveryType, type Listener } from '../xds/proto/types.gen.ts';
+import {
+  type Cluster,
+  Cluster_DiscoveryType,
+  type HttpConnectionManager,
+  type Listener,
+} from '../xds/proto/types.gen.ts';
 
 /** Names for EDS; sorted, without duplicates. */
 export function endpointNames(clusters: readonly Cluster[]): readonly string[] {
@@ -19,6 +24,22 @@ export function routeNames(listeners: readonly Listener[]): readonly string[] {
         const name = (typedConfig as { readonly rds?: { readonly routeConfigName?: string } } | undefined)?.rds
           ?.routeConfigName;
         if (name !== undefined) names.add(name);
+      }
+    }
+  }
+  return [...names].sort();
+}
+
+/** Names for ECDS, from every network and HTTP filter that has one; sorted, without duplicates. */
+export function extensionNames(listeners: readonly Listener[]): readonly string[] {
+  const names = new Set<string>();
+  for (const { filterChains = [], defaultFilterChain } of listeners) {
+    for (const chain of defaultFilterChain === undefined ? filterChains : [...filterChains, defaultFilterChain]) {
+      for (const filter of chain.filters ?? []) {
+        const { httpFilters = [] } = (filter.typedConfig ?? {}) as HttpConnectionManager;
+        for (const { name = '', configDiscovery } of [filter, ...httpFilters]) {
+          if (configDiscovery !== undefined) names.add(name);
+        }
       }
     }
   }

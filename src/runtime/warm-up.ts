@@ -11,12 +11,12 @@ import type { ProxyRecord, Subscription } from '../core/model/proxy.ts';
 import type { Resource } from '../core/model/resource.ts';
 import type { State } from '../core/state.ts';
 import { allOf } from '../offline/generate.ts';
-import { endpointNames, routeNames } from '../offline/watched-names.ts';
+import { endpointNames, extensionNames, routeNames } from '../offline/watched-names.ts';
 import type { Engine } from '../xds/engine/engine.ts';
 import type { ResourceSet } from '../xds/engine/resource-set.ts';
 import type { Cluster, Listener } from '../xds/proto/types.gen.ts';
 import { ViewTurns } from '../xds/serve/view-turns.ts';
-import { CDS, EDS, LDS, NDS, RDS } from '../xds/session/types.ts';
+import { CDS, ECDS, EDS, LDS, NDS, RDS } from '../xds/session/types.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { Readiness } from './sources.ts';
@@ -51,7 +51,7 @@ export function warmUpEnabled(env: Readonly<Record<string, string | undefined>>)
 export class WarmUp {
   readonly #options: WarmUpOptions;
   readonly #turns = new ViewTurns(WARM_UP_SLICE);
-  readonly #names = new WeakMap<readonly unknown[], readonly string[]>();
+  readonly #names = new WeakMap<readonly unknown[], Map<unknown, readonly string[]>>();
   #sweepsLeft = 0;
   #stopped = false;
   #done: boolean;
@@ -129,9 +129,10 @@ export class WarmUp {
   /** Subscribes as a proxy does: clusters and listeners first, then the names in them. */
   async #view(proxy: ProxyRecord): Promise<void> {
     await this.#look(proxy, { [CDS]: everything, [LDS]: everything });
-    const [endpoints, routes] = [
+    const [endpoints, routes, extensions] = [
       this.#namesIn<Cluster>(proxy, CDS, endpointNames),
       this.#namesIn<Listener>(proxy, LDS, routeNames),
+      this.#namesIn<Listener>(proxy, LDS, extensionNames),
     ];
     const frame = proxy.protocol === 'delta' ? 'deltaFrame' : 'sotwFrame';
     const sets = await this.#look(proxy, {
@@ -139,6 +140,7 @@ export class WarmUp {
       [EDS]: { wildcard: false, names: endpoints },
       [LDS]: everything,
       [RDS]: { wildcard: false, names: routes },
+      ...(extensions.length === 0 ? {} : { [ECDS]: { wildcard: false, names: extensions } }),
       ...(proxy.metadata.DNS_CAPTURE === undefined ? {} : { [NDS]: everything }),
     });
     for (const set of sets.values()) {
@@ -159,7 +161,7 @@ export class WarmUp {
     return await this.#turns.run(allowance => look(allowance, state(), asking));
   }
 
-  /** The identical list for proxies with equal clusters. */
+  /** The identical list for proxies with equal clusters or listeners. */
   #namesIn<T extends object>(
     proxy: ProxyRecord,
     url: string,
@@ -167,10 +169,9 @@ export class WarmUp {
   ): readonly string[] {
     const { engine, state } = this.#options;
     const made: readonly Resource<object>[] = allOf(engine.tracker, state(), proxy, url);
-    const known = this.#names.get(made);
-    if (known !== undefined) return known;
-    const names = namesOf(made.map(({ message }) => message as T));
-    this.#names.set(made, names);
+    const all = this.#names.get(made) ?? new Map<unknown, readonly string[]>();
+    const names = all.get(namesOf) ?? namesOf(made.map(({ message }) => message as T));
+    this.#names.set(made, all.set(namesOf, names));
     return names;
   }
 }
