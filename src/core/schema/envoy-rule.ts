@@ -1,5 +1,5 @@
-// The form of the rules that Envoy's API carries for the values of its messages (envoy-constraints.gen.ts), in the words
-// of protoc-gen-validate, without the type of the value.
+// The form of the rules that Envoy's API carries for the values of its messages (envoy-constraints.gen.ts), in the
+// words of protoc-gen-validate, without the type of the value.
 
 export interface ValueRule {
   readonly required?: boolean;
