@@ -175,12 +175,6 @@ module.exports = {
       to: { path: '(^|/)node_modules/better-sqlite3/' },
     },
     {
-      name: 'only-the-kube-adapter-knows-kubernetes',
-      severity: 'error',
-      from: { pathNot: '^src/adapters/kube/' },
-      to: { path: '(^|/)node_modules/@kubernetes/' },
-    },
-    {
       name: 'xds-does-not-wire',
       comment: 'xds knows the core; the runtime, adapters, journal and CLI know it',
       severity: 'error',

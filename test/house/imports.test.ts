@@ -34,7 +34,6 @@ describe('import rules', () => {
     expect(names).toContain('assemble-joins: src/xds/assemble/knows-engine.ts');
     expect(names).toContain('nobody-imports-the-entry: src/runtime/imports-entry.ts');
     expect(names).toContain('history-asks: src/history/knows-runtime.ts');
-    expect(names).toContain('only-the-kube-adapter-knows-kubernetes: src/runtime/knows-kubernetes.ts');
     expect(names).toContain('core-floors-registry: src/core/registry/knows-select.ts');
     expect(names).toContain('core-floors-model: src/core/model/names-kind.ts');
     expect(names).toContain('no-cycles: src/core/kinds/named.ts');

@@ -1,11 +1,17 @@
-// Which API server, and with which credentials. Everything in kubeconfig files (certificates, tokens, token files, exec
-// plugins, OIDC, proxies) is left to the official client library; requests are our own. The library is loaded on first
-// use: a mesh of files does not need it.
+// Which API server, and with which credentials: from a kubeconfig file, a kubeconfig that a Secret holds, or the service
+// account of the pod. Headers and TLS options for every request, and the agent that keeps its connections.
+//
+// Tokens and certificates in files are read again every minute, as they rotate; those of plugins and of OIDC are kept
+// until they expire; a refusal by the server drops all of them. No message quotes a credential.
 
+import { readFile } from 'node:fs/promises';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https';
-import type { KubeConfig } from '@kubernetes/client-node';
 import type { Kubeconfig } from '../../core/clusters/kubeconfig.ts';
+import { accessInCluster, accessOfFile, accessOfGiven, type ClusterAccess, type Pem } from './access/cluster-access.ts';
+import { type ExecCredential, runPlugin } from './access/exec-plugin.ts';
+import { basic, OidcToken } from './access/oidc-token.ts';
+import { proxyAgent } from './access/proxy-agent.ts';
 
 export interface CredentialOptions {
   /** A checked kubeconfig in place of a file; `from` names where it comes from. */
@@ -33,73 +39,112 @@ export interface Credentials {
 
 /** TCP keepalive on idle connections, to notice a dead peer below HTTP. */
 const KEEP_ALIVE_MS = 30_000;
+/** How long the content of a file is taken for the current one. */
+const FILE_MS = 60_000;
 
 /** Rejects if the file, the context or the environment is invalid. */
 export async function loadCredentials({ given, kubeconfig, context }: CredentialOptions): Promise<Credentials> {
-  const { KubeConfig: Config } = await import('@kubernetes/client-node');
-  const load = (): KubeConfig => {
-    const config = new Config();
-    if (given !== undefined) config.loadFromOptions(optionsOf(given.kubeconfig));
-    else if (kubeconfig === undefined || kubeconfig === '') config.loadFromCluster();
-    else config.loadFromFile(kubeconfig);
-    if (context !== undefined && context !== '') config.setCurrentContext(context);
-    serverOf(config);
-    return config;
+  const load = async (): Promise<Access> => {
+    if (given !== undefined) return new Access(accessOfGiven(given.kubeconfig));
+    if (kubeconfig === undefined || kubeconfig === '') return new Access(accessInCluster());
+    return new Access(await accessOfFile(kubeconfig, context));
   };
-  let config = load();
+  let access = await load();
   const agents = new Agents();
   const from = given?.from ?? (kubeconfig || 'the service account of this pod');
   return {
-    shown: `${serverOf(config).origin} (${from})`,
+    shown: `${access.cluster.server.origin} (${from})`,
     prepare: async () => {
-      const options: RequestOptions = { headers: {} };
-      await config.applyToHTTPSOptions(options as Parameters<KubeConfig['applyToHTTPSOptions']>[0]);
-      return { server: serverOf(config), options: agents.kept(options, config.getCurrentCluster()?.proxyUrl) };
+      const { cluster } = access;
+      return { server: cluster.server, options: agents.kept(cluster, await access.options(Date.now())) };
     },
     refused: async () => {
-      config = load();
+      access = await load();
     },
     close: () => agents.close(),
   };
 }
 
-/** Of one cluster, one user and one context. */
-function optionsOf({ server, caData, skipTlsVerify, tlsServerName, proxyUrl, user }: Kubeconfig) {
-  const { oidc, as: impersonateUser, ...plain } = user;
-  const name = 'remote';
-  return {
-    clusters: [{ name, server, caData, skipTLSVerify: skipTlsVerify, tlsServerName, proxyUrl }],
-    users: [{ name, ...plain, impersonateUser, authProvider: oidc && { name: 'oidc', config: { ...oidc } } }],
-    contexts: [{ name, cluster: name, user: name }],
-    currentContext: name,
-  };
-}
+/** One reading of a kubeconfig, with what was made of it so far. */
+class Access {
+  readonly cluster: ClusterAccess;
+  readonly #oidc: OidcToken | undefined;
+  readonly #files = new Map<string, { readonly at: number; readonly text: string }>();
+  #made: ExecCredential | undefined;
+  /** Requests that come together run the plugin once. */
+  #running: Promise<ExecCredential> | undefined;
 
-function serverOf(config: KubeConfig): URL {
-  const server = config.getCurrentCluster()?.server;
-  if (server === undefined || server === '') {
-    throw new Error(`the context ${config.getCurrentContext() || '(none)'} names no cluster with a server`);
+  constructor(cluster: ClusterAccess) {
+    this.cluster = cluster;
+    this.#oidc = cluster.user.oidc === undefined ? undefined : new OidcToken(cluster.user.oidc);
   }
-  return new URL(server);
+
+  /** Without an agent. `now`: ms since the epoch. */
+  async options(now: number): Promise<RequestOptions> {
+    const { user, ca, skipTlsVerify, tlsServerName } = this.cluster;
+    const made = await this.#plugin(now);
+    const cert = made?.certificate ?? (await this.#pem(user.certificate, now));
+    const key = made?.key ?? (await this.#pem(user.key, now));
+    const trusted = await this.#pem(ca, now);
+    const authorization = await this.#authorization(made, now);
+    return {
+      headers: { ...user.actAs, ...(authorization === undefined ? {} : { Authorization: authorization }) },
+      ...(trusted === undefined ? {} : { ca: trusted }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+      ...(skipTlsVerify ? { rejectUnauthorized: false } : {}),
+      ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
+    };
+  }
+
+  async #authorization(made: ExecCredential | undefined, now: number): Promise<string | undefined> {
+    const { tokenFile, token, username, password } = this.cluster.user;
+    if (tokenFile !== undefined) return `Bearer ${(await this.#text(tokenFile, now)).trim()}`;
+    const bearer = token ?? made?.token ?? (await this.#oidc?.current(now));
+    if (bearer !== undefined) return `Bearer ${bearer}`;
+    return username === undefined ? undefined : basic(username, password ?? '');
+  }
+
+  async #plugin(now: number): Promise<ExecCredential | undefined> {
+    const { exec } = this.cluster.user;
+    if (exec === undefined || this.#running !== undefined) return this.#running;
+    const made = this.#made;
+    if (made !== undefined && (made.expiresAt ?? Number.POSITIVE_INFINITY) > now) return made;
+    this.#running = runPlugin(exec).finally(() => {
+      this.#running = undefined;
+    });
+    this.#made = await this.#running;
+    return this.#made;
+  }
+
+  async #pem(pem: Pem | undefined, now: number): Promise<string | undefined> {
+    if (pem === undefined) return undefined;
+    return 'content' in pem ? pem.content : this.#text(pem.file, now);
+  }
+
+  async #text(file: string, now: number): Promise<string> {
+    const known = this.#files.get(file);
+    if (known !== undefined && now - known.at < FILE_MS) return known.text;
+    const text = await readFile(file, 'utf8');
+    this.#files.set(file, { at: now, text });
+    return text;
+  }
 }
 
-/** The library makes an agent for each request; ours keeps its connections while the TLS identity is the same. */
+/** Keeps connections while the TLS identity is the same. */
 class Agents {
   #identity = '';
-  #agent: HttpAgent | HttpsAgent | undefined;
+  #agent: HttpAgent | undefined;
 
-  kept(options: RequestOptions, proxy: string | undefined): RequestOptions {
-    // For a proxy the library's own agent is used.
-    if (proxy !== undefined && proxy !== '') return options;
-    const { ca, cert, key, servername, rejectUnauthorized, passphrase } = options;
-    const identity = [ca, cert, key, servername, rejectUnauthorized, passphrase].map(String).join('\n');
+  kept({ server, proxy }: ClusterAccess, options: RequestOptions): RequestOptions {
+    const { ca, cert, key, servername, rejectUnauthorized } = options;
+    const identity = [server.origin, proxy?.href, ca, cert, key, servername, rejectUnauthorized].map(String).join('\n');
     if (this.#agent === undefined || identity !== this.#identity) {
-      const plain = options.agent instanceof HttpAgent && !(options.agent instanceof HttpsAgent);
-      const common = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS };
+      const isTls = server.protocol === 'https:';
+      const common = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, ca, cert, key, servername, rejectUnauthorized };
       // Requests on the old agent finish by themselves.
-      this.#agent = plain
-        ? new HttpAgent(common)
-        : new HttpsAgent({ ...common, ca, cert, key, servername, rejectUnauthorized, passphrase });
+      if (proxy !== undefined) this.#agent = proxyAgent(proxy, isTls, common);
+      else this.#agent = isTls ? new HttpsAgent(common) : new HttpAgent(common);
       this.#identity = identity;
     }
     return { ...options, agent: this.#agent };
