@@ -23,19 +23,27 @@ export class Cluster {
   readonly #etcdPorts: readonly [number, number];
   #etcd: ChildProcess | undefined;
   #apiserver: ChildProcess | undefined;
+  readonly #flags: readonly string[];
   #certificate = '';
 
-  private constructor(binaries: Binaries, folder: string, ports: readonly [number, number, number]) {
+  private constructor(
+    binaries: Binaries,
+    folder: string,
+    ports: readonly [number, number, number],
+    flags: readonly string[],
+  ) {
     this.#binaries = binaries;
+    this.#flags = flags;
     this.folder = folder;
     this.port = ports[0];
     this.#etcdPorts = [ports[1], ports[2]];
   }
 
-  static async start(binaries: Binaries): Promise<Cluster> {
+  /** `flags`: more of them for the API server. */
+  static async start(binaries: Binaries, flags: readonly string[] = []): Promise<Cluster> {
     const folder = await mkdtemp(join(tmpdir(), 'periplus-kube-'));
     const ports = [await freePort(), await freePort(), await freePort()] as const;
-    const cluster = new Cluster(binaries, folder, ports);
+    const cluster = new Cluster(binaries, folder, ports, flags);
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     await writeFile(cluster.#path('sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
     await writeFile(cluster.#path('sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
@@ -121,6 +129,7 @@ export class Cluster {
       '--etcd-compaction-interval=0',
       '--shutdown-delay-duration=0s',
       '--v=1',
+      ...this.#flags,
     ]);
     await this.#until('kube-apiserver', async () => {
       this.#certificate = await readFile(this.#path('certs/apiserver.crt'), 'utf8');
