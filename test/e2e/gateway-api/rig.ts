@@ -37,7 +37,7 @@ export async function parts(): Promise<Parts | { readonly missing: string }> {
   }
 }
 
-/** What came of each test of the suite, by its name. `say`: hears of each when it has ended. */
+/** The verdict of each test of the suite, by its name. `say`: hears of each when it has ended. */
 export async function runSuite(
   options: RigOptions,
   say: (line: string) => void,

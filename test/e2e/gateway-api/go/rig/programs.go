@@ -34,10 +34,11 @@ func (p *pods) container(one *runningPod, container corev1.Container) error {
 		if err := one.until("port 8080", func() error { return one.answers("8080") }); err != nil {
 			return err
 		}
-		if err := p.proxy(one, "sidecar", sidecarGroup); err != nil {
+		// First, as an init container would: connections that are older than the rules are cut by them.
+		if err := one.network.run("sh", p.redirect, fmt.Sprint(sidecarGroup)); err != nil {
 			return err
 		}
-		return one.network.run("sh", p.redirect, fmt.Sprint(sidecarGroup))
+		return p.proxy(one, "sidecar", sidecarGroup)
 	case strings.Contains(container.Image, "/coredns/"):
 		return nil
 	}
