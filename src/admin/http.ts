@@ -29,6 +29,21 @@ export type Admits = (request: IncomingMessage) => Admission | Promise<Admission
 /** `viewer`: `all` for pages that are not guarded. */
 export type Route = (query: URLSearchParams, viewer: Viewer) => Answer | Promise<Answer>;
 
+/** A part of the server that answers by itself: its callers are admitted as those of debug pages are. */
+export interface Mount {
+  /** Paths that are these, or below one of them. */
+  readonly prefixes: readonly string[];
+  readonly handle: (call: MountCall) => Promise<void> | void;
+}
+
+export interface MountCall {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly viewer: Viewer;
+}
+
 /** Pages about one proxy: open to callers that may see the proxies of one namespace. */
 const pagesOfProxies: readonly string[] = ['config_dump', 'holdingsz', 'edsz', 'ndsz'].map(page => `/debug/${page}`);
 
@@ -73,6 +88,7 @@ export async function serveHttp(
   routes: ReadonlyMap<string, Route>,
   onError: (message: string) => void,
   admits: Admits = () => ({ refused: 403 }),
+  mount?: Mount,
 ): Promise<HttpServer> {
   const turns: Turns = { debug: new OneAtATime(), metrics: new OneAtATime() };
   const server = createServer(
@@ -83,8 +99,16 @@ export async function serveHttp(
       connectionsCheckingInterval: REQUEST_CHECK_MS,
     },
     (request, response) => {
-      if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, text('only GET\n', 405));
       const { path, query } = targetOf(request.url ?? '/');
+      if (mount?.prefixes.some(prefix => path === prefix || path.startsWith(`${prefix}/`)) === true) {
+        const failed = (error: unknown): void => {
+          onError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+          if (response.headersSent) response.destroy();
+          else send(response, text('internal error, see the log\n', 500));
+        };
+        return void mounted(mount, { request, response, path, query }, admits).catch(failed);
+      }
+      if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, text('only GET\n', 405));
       const route = routes.get(path);
       if (route === undefined)
         return send(response, text(`no such page; try one of\n${[...routes.keys()].sort().join('\n')}\n`, 404));
@@ -117,6 +141,14 @@ export async function serveHttp(
   };
 }
 
+/** A caller who may see the proxies of one namespace is let in: each answer keeps to that. */
+async function mounted(mount: Mount, call: Omit<MountCall, 'viewer'>, admits: Admits): Promise<void> {
+  const { request, response } = call;
+  const viewer = isHere(request) ? 'all' : await admits(request);
+  if (viewer !== 'all' && 'refused' in viewer) return send(response, refusalOf(request, viewer.refused));
+  return mount.handle({ ...call, viewer });
+}
+
 interface Turns {
   readonly debug: OneAtATime;
   readonly metrics: OneAtATime;
@@ -137,10 +169,14 @@ function isGuarded(path: string): boolean {
 }
 
 async function admissionOf(request: IncomingMessage, path: string, admits: Admits): Promise<Admission> {
-  if (isLoopback(request.socket.remoteAddress) && namesThisMachine(request.headers.host)) return 'all';
+  if (isHere(request)) return 'all';
   const admission = await admits(request);
   if (admission === 'all' || 'refused' in admission || pagesOfProxies.includes(path)) return admission;
   return { refused: 403 };
+}
+
+function isHere({ socket, headers }: IncomingMessage): boolean {
+  return isLoopback(socket.remoteAddress) && namesThisMachine(headers.host);
 }
 
 function refusalOf({ socket }: IncomingMessage, status: 401 | 403): Answer {

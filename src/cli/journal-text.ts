@@ -9,7 +9,7 @@ import { Command } from 'commander';
 import { resolvePosition } from '../history/position.ts';
 import { exportJournal } from '../journal/export.ts';
 import { importJournal } from '../journal/import.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { Head, Journal } from '../journal/journal.ts';
 import { linesOf } from '../journal/lines.ts';
 import { openJournal } from '../journal/open.ts';
 import { CliError, parseFormat, print, printData } from './output.ts';
@@ -83,25 +83,28 @@ export function importCommand(): Command {
     .option('-o, --output <format>', 'table, json or yaml', 'table')
     .action(async (lines: string, options: { journal: string; output: string }) => {
       const format = parseFormat(options.output);
-      // A file that cannot be opened fails here, before there is a stream to fail unheard.
-      const compressed = await isGzip(lines);
-      const file = createReadStream(lines);
-      const input = compressed ? file.pipe(createGunzip()) : file;
-      const failed = new Promise<never>((_, reject) => {
-        file.once('error', reject);
-        input.once('error', (error: Error) =>
-          reject(new CliError(`${lines}: not a whole gzip file (${error.message})`)),
-        );
-      });
-      // A stream that is left early would fail of that, and hide why it was left.
-      const text = linesOf(input.setEncoding('utf8').iterator({ destroyOnReturn: false }));
-      const head = await Promise.race([importJournal(options.journal, text), failed]).finally(() => file.destroy());
+      const head = await importFile(lines, options.journal);
       const made = await openJournal(options.journal, { readonly: true });
       const events = head.seq - made.base().seq;
       await made.close();
       if (format === 'table') print(`imported ${events} events into ${options.journal}`);
       else printData({ journal: options.journal, events, head: head.seq }, format);
     });
+}
+
+/** Makes the journal `path` of exported lines, compressed or not. */
+export async function importFile(lines: string, path: string): Promise<Head> {
+  // A file that cannot be opened fails here, before there is a stream to fail unheard.
+  const compressed = await isGzip(lines);
+  const file = createReadStream(lines);
+  const input = compressed ? file.pipe(createGunzip()) : file;
+  const failed = new Promise<never>((_, reject) => {
+    file.once('error', reject);
+    input.once('error', (error: Error) => reject(new CliError(`${lines}: not a whole gzip file (${error.message})`)));
+  });
+  // A stream that is left early would fail of that, and hide why it was left.
+  const text = linesOf(input.setEncoding('utf8').iterator({ destroyOnReturn: false }));
+  return Promise.race([importJournal(path, text), failed]).finally(() => file.destroy());
 }
 
 const GZIP_MAGIC = 0x1f8b;

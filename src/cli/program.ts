@@ -23,6 +23,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   trace: async () => (await import('./trace.ts')).traceCommand(),
   diff: async () => (await import('./diff.ts')).diffCommand(),
   bisect: async () => (await import('./bisect.ts')).bisectCommand(),
+  ui: async () => (await import('./ui.ts')).uiCommand(),
   incident: async () => (await import('./incident.ts')).incidentCommand(),
   completion: async () => (await import('./completion.ts')).completionCommand(),
   version: async () => (await import('./version.ts')).versionCommand(),
@@ -57,6 +58,7 @@ Examples:
   periplus trace --from productpage --to reviews:9080   what happens to this request, step by step
   periplus authz can shop/web reviews.shop              may this caller, and which policy says so
   periplus replay --verify                              fold the journal again and reproduce every response sent
+  periplus ui incident.jsonl                            look at a journal in the browser: timeline, mesh, what if
   periplus identities reviews --at 14:03                who held which certificate then
   periplus journal ls --tail 20                         what happened last`,
     );

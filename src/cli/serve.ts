@@ -29,6 +29,7 @@ interface Flags extends SourceFlags, IdentityFlags {
   readonly httpsAddr: string;
   readonly httpAddr: string;
   readonly monitoringAddr: string;
+  readonly ui: string;
   readonly ctrlz_address: string;
   readonly ctrlz_port: string;
   readonly shutdownDuration: string;
@@ -49,6 +50,7 @@ export function serveCommand(): Command {
     .option('--httpsAddr <addr>', "address for the webhooks of injection and validation; '' for none", ':15017')
     .option('--httpAddr <addr>', 'address for /ready and /debug', ':8080')
     .option('--monitoringAddr <addr>', 'address for /metrics, /version and /debug', ':15014')
+    .option('--ui <boolean>', 'the explorer below /ui/ of both, for the callers that debug pages answer', 'true')
     .option('--ctrlz_address <host>', 'address of ControlZ, where levels of the log are changed', 'localhost')
     .option('--ctrlz_port <port>', 'port of ControlZ; 0 for none', '9876')
     .option('--read-only', 'send get, list and watch to the API server, and write nothing', false)
@@ -121,11 +123,18 @@ function optionsOf(flags: Flags): ServeOptions {
     ...(flags.httpsAddr === '' || identity === undefined ? {} : { httpsAddr: address('--httpsAddr', flags.httpsAddr) }),
     httpAddr: address('--httpAddr', flags.httpAddr),
     monitoringAddr: address('--monitoringAddr', flags.monitoringAddr),
+    ui: uiOf(flags.ui),
     shutdownMs: duration('--shutdownDuration', flags.shutdownDuration),
     keepaliveMs: given('--keepaliveInterval', flags.keepaliveInterval),
     keepaliveTimeoutMs: given('--keepaliveTimeout', flags.keepaliveTimeout),
     maxConnectionAgeMs: given('--keepaliveMaxServerConnectionAge', flags.keepaliveMaxServerConnectionAge),
   };
+}
+
+function uiOf(text: string): boolean {
+  const wanted = goBoolean(text);
+  if (wanted === undefined) throw new CliError(`--ui ${text}: expected true or false`, EXIT.misuse);
+  return wanted;
 }
 
 /** `offline`: no API server may be asked what an account may read. */

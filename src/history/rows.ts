@@ -5,6 +5,7 @@
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import type { ConfigDump } from './config-dump.ts';
+import { actionText, type RouteShare, sharesOf } from './route-action.ts';
 
 export interface ClusterRow {
   readonly name: string;
@@ -34,6 +35,9 @@ export interface RouteRow {
   readonly match: string;
   /** `name.namespace`; empty: none. */
   readonly virtualService: string;
+  /** `80 % to v1, 20 % to v3`, `a redirect`; empty: there is no route. */
+  readonly action: string;
+  readonly shares: readonly RouteShare[];
 }
 
 export interface EndpointRow {
@@ -139,15 +143,17 @@ export function routeRows(dump: ConfigDump): readonly RouteRow[] {
   return resourcesOf(dump, RDS).flatMap(configuration =>
     objectsIn(configuration.virtualHosts).flatMap(host => {
       const routes = objectsIn(host.routes);
-      const row = (match: string, virtualService: string): RouteRow => ({
+      const row = (match: string, virtualService: string, route?: JsonObject): RouteRow => ({
         route: textOf(configuration.name),
         virtualHost: textOf(host.name),
         domains: textsIn(host.domains),
         match,
         virtualService,
+        action: actionText(route),
+        shares: route === undefined ? [] : sharesOf(route),
       });
       if (routes.length === 0) return [row('-', '')];
-      return routes.map(route => row(matchText(route.match), configOf(route, 'virtual-service')));
+      return routes.map(route => row(matchText(route.match), configOf(route, 'virtual-service'), route));
     }),
   );
 }

@@ -5,6 +5,7 @@ import { isObject, type Json, type JsonObject, jsonEqual } from '../core/base/js
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import { shortType } from './config-dump.ts';
 import type { JsonChange } from './json-diff.ts';
+import { actionOf, actionText } from './route-action.ts';
 import { matchText, objectsIn } from './rows.ts';
 
 export interface ChangedResource {
@@ -149,9 +150,10 @@ function hostSummary(host: string, before: JsonObject, after: JsonObject): reado
   for (const match of new Set([...left.keys(), ...right.keys()])) {
     const [old, made] = [left.get(match), right.get(match)];
     const where = left.size > 1 || right.size > 1 ? ` ${match}` : '';
-    if (old === undefined) lines.push(`host ${host}${where}: a new route, ${splitOf(made)}`);
-    else if (made === undefined) lines.push(`host ${host}${where}: a route is gone, which was ${splitOf(old)}`);
-    else if (splitOf(old) !== splitOf(made)) lines.push(`host ${host}${where}: ${splitOf(made)} (was ${splitOf(old)})`);
+    if (old === undefined) lines.push(`host ${host}${where}: a new route, ${actionText(made)}`);
+    else if (made === undefined) lines.push(`host ${host}${where}: a route is gone, which was ${actionText(old)}`);
+    else if (actionText(old) !== actionText(made))
+      lines.push(`host ${host}${where}: ${actionText(made)} (was ${actionText(old)})`);
     else if (!jsonEqual(old, made)) lines.push(`host ${host}${where}: the route changes, ${settingsText(old, made)}`);
   }
   if (lines.length > 0) return lines;
@@ -170,7 +172,7 @@ function routesIn(host: JsonObject): ReadonlyMap<string, JsonObject> {
 }
 
 function settingsText(before: JsonObject, after: JsonObject): string {
-  const [left, right] = [routeAction(before), routeAction(after)];
+  const [left, right] = [actionOf(before), actionOf(after)];
   const names = [...new Set([...Object.keys(left), ...Object.keys(right)])].filter(
     name => !jsonEqual(left[name], right[name]),
   );
@@ -182,34 +184,7 @@ function settingsText(before: JsonObject, after: JsonObject): string {
     .join(', ');
 }
 
-function routeAction(route: JsonObject): JsonObject {
-  return isObject(route.route) ? route.route : {};
-}
-
 function splitsOf(host: JsonObject | undefined): string {
-  const splits = objectsIn(host?.routes).map(splitOf);
+  const splits = objectsIn(host?.routes).map(actionText);
   return [...new Set(splits)].join('; ');
-}
-
-/** `80 % to v1, 20 % to v3`: subset names where there are some, else the cluster. */
-function splitOf(route: JsonObject | undefined): string {
-  if (route === undefined) return '';
-  const action = routeAction(route);
-  const weighted = isObject(action.weightedClusters) ? objectsIn(action.weightedClusters.clusters) : [];
-  if (weighted.length > 0) {
-    const total = weighted.reduce((sum, { weight }) => sum + Number(weight ?? 0), 0);
-    const share = (weight: Json | undefined): number =>
-      total === 0 ? 0 : Math.round((1_000 * Number(weight ?? 0)) / total) / 10;
-    return weighted.map(({ name, weight }) => `${share(weight)} % to ${target(String(name))}`).join(', ');
-  }
-  if (typeof action.cluster === 'string') return `100 % to ${target(action.cluster)}`;
-  if (isObject(route.redirect)) return 'a redirect';
-  if (isObject(route.directResponse)) return `status ${String(route.directResponse.status ?? 200)} at once`;
-  return 'something else';
-}
-
-function target(cluster: string): string {
-  const [, port, subset, host] = cluster.split('|');
-  if (host === undefined) return cluster;
-  return subset === '' ? `${host}:${port}` : String(subset);
 }

@@ -3,7 +3,8 @@
 
 import { ServerCredentials } from '@grpc/grpc-js';
 import type { DebugParts } from '../admin/debug-parts.ts';
-import { type Admits, type HttpServer, type Route, serveHttp } from '../admin/http.ts';
+import { explorer } from '../admin/explorer/mount.ts';
+import { type Admits, type HttpServer, type Mount, type Route, serveHttp } from '../admin/http.ts';
 import { type Log, scoped } from './log.ts';
 import type { OpenedIdentity } from './open-identity.ts';
 import { type Address, type ServeOptions, showAddress } from './serve-options.ts';
@@ -31,10 +32,11 @@ export async function openPorts(
   const failed = (message: string): void => log('warn', message);
   const admits: Admits | undefined = identity && (request => identity.identity.viewerOf(request));
   const open = async (address: ServeOptions['httpAddr']): Promise<HttpServer> => {
-    const server = await serveHttp(address, routes, failed, admits);
+    const server = await serveHttp(address, routes, failed, admits, ui);
     closers.push(() => server.close());
     return server;
   };
+  const ui = explorerOf(options, failed, closers);
   const http = await openAtFlag('--httpAddr', options.httpAddr, open);
   const monitoring = await openAtFlag('--monitoringAddr', options.monitoringAddr, open);
   const { host, port } = options.grpcAddr;
@@ -60,6 +62,18 @@ export async function openPorts(
   );
   closers.push(() => webhooks.close(options.shutdownMs));
   return { ...withSecure, https: webhooks.port };
+}
+
+/** It opens the journal for itself, once somebody looks. */
+function explorerOf(
+  { ui = true, journal, journalKey: keyFile }: ServeOptions,
+  onError: (message: string) => void,
+  closers: (() => Promise<unknown>)[],
+): Mount | undefined {
+  if (!ui) return undefined;
+  const opened = explorer({ mode: 'serve', journal, onError, ...(keyFile === undefined ? {} : { keyFile }) });
+  closers.push(() => opened.close());
+  return opened;
 }
 
 function adviceFor(why: string): string {

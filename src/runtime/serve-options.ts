@@ -24,6 +24,8 @@ export interface ServeOptions extends AdapterOptions {
   readonly httpsAddr?: Address;
   readonly httpAddr: Address;
   readonly monitoringAddr: Address;
+  /** Whether the HTTP ports have the explorer; undefined: they have. */
+  readonly ui?: boolean;
   readonly journal: string;
   readonly journalKey?: string;
   readonly journalDurability: Durability;

@@ -35,7 +35,7 @@
 // GET  /api/v1/bisect?from&to&proxy&condition=BisectConditionName&value        BisectAnswer
 // GET  /api/v1/incident?from&to&proxy                                          IncidentAnswer
 // The last two, with `accept: text/event-stream`: events `progress` (Progress), then one of `answer` or `fault`.
-// The page itself is `ui/dist/` (index.html and assets), served below /ui/.
+// The page itself is `dist/ui/` (index.html and assets), served below /ui/.
 // FILTER: kind, source, manager, namespace, object=Kind/ns/name (each repeatable; any of one name, all of several) and
 // text=WORDS (all words, in the event's line).
 
@@ -212,12 +212,14 @@ export interface ProxyRow {
   readonly workload: string;
   readonly protocol: 'sotw' | 'delta';
   readonly connectedAt: number;
+  readonly connectedSeq: number;
   /** By short type name, in push order. */
   readonly types: Readonly<Record<string, ProxyTypeStatus>>;
 }
 
 export interface ProxyTypeStatus {
-  readonly status: 'SENT' | 'NOT_SENT' | 'ERROR';
+  /** UNKNOWN: the last response is further back than the server looks. */
+  readonly status: 'SENT' | 'NOT_SENT' | 'ERROR' | 'UNKNOWN';
   readonly stateSeq?: number;
   readonly resources?: number;
   readonly version?: string;

@@ -65,7 +65,7 @@ describe('every command', () => {
     expect([code, err.startsWith(`periplus: ${words[1]} ${words[2]}`)]).toEqual([2, true]);
   });
   /** They print what is to be read by others as it is, or serve. */
-  const silent = ['serve', 'record', 'demo', 'completion', 'request', 'journal export'];
+  const silent = ['serve', 'record', 'demo', 'completion', 'request', 'ui', 'journal export'];
   const reporting = commands().filter(words => !silent.includes(words.join(' ')));
   test.each(reporting.map(words => [words.join(' '), words] as const))(
     '%s reports as JSON and YAML',

@@ -1,0 +1,202 @@
+// Questions to the explorer's threads: which thread takes which, in which order, how many may wait, and how one is
+// called off. Runs in the process that serves; it does no work of its own but passing bytes on.
+//
+// Invariant: a thread works on one question at a time. Of one client only the newest question of a path is answered;
+// older ones end with 409. A thread that does not heed a cancellation is ended, and the next question starts a new one.
+
+import type { Worker } from 'node:worker_threads';
+import { startWorker } from '../../journal/start-worker.ts';
+import type { Viewer } from '../http.ts';
+import { Cancelled } from './question.ts';
+import type { Lane, ThreadMessage, ThreadQuestion, ThreadSetup } from './thread.ts';
+
+/** Questions that wait for a thread; more are refused with 503. */
+export const QUESTIONS_WAITING_MAX = 32;
+/** Of them by one client. */
+export const QUESTIONS_OF_CLIENT_MAX = 12;
+/** A question that takes longer is ended, with its thread. */
+export const ANSWER_MS_MAX = 300_000;
+/** How long a cancelled question may go on before its thread is ended. */
+export const CANCEL_MS_MAX = 5_000;
+/** A thread that is not asked for this long is ended, and what it keeps is freed. */
+export const IDLE_MS_MAX = 600_000;
+
+export interface AskerSetup extends Omit<ThreadSetup, 'lane'> {
+  readonly onError: (message: string) => void;
+}
+
+export interface Question {
+  readonly path: string;
+  readonly query: string;
+  readonly body: string;
+  readonly viewer: Viewer;
+  /** Who asks: a page, or a connection. */
+  readonly client: string;
+  readonly onProgress?: (done: number, of: number) => void;
+}
+
+export interface ThreadAnswer {
+  readonly status: number;
+  readonly body: Uint8Array;
+}
+
+const SCRIPT = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
+const laneOf: Readonly<Record<string, Lane>> = {
+  '/info': 'timeline',
+  '/density': 'timeline',
+  '/events': 'timeline',
+  '/live': 'timeline',
+  '/position': 'timeline',
+  '/what-if': 'search',
+  '/bisect': 'search',
+  '/incident': 'search',
+  '/proxy/history': 'search',
+  '/object/effect': 'search',
+};
+
+interface Job {
+  readonly question: Question;
+  readonly cancel: Int32Array;
+  readonly resolve: (answer: ThreadAnswer) => void;
+}
+
+export class Asker {
+  readonly #lanes: Readonly<Record<Lane, LaneOfQuestions>>;
+
+  constructor(setup: AskerSetup) {
+    const lane = (name: Lane): LaneOfQuestions => new LaneOfQuestions({ ...setup, lane: name });
+    this.#lanes = { timeline: lane('timeline'), state: lane('state'), search: lane('search') };
+  }
+
+  /** Never rejects: what goes wrong is an answer with a status and `{error}`. Aborting it makes it 409. */
+  ask(question: Question, signal?: AbortSignal): Promise<ThreadAnswer> {
+    return this.#lanes[laneOf[question.path] ?? 'state'].ask(question, signal);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Object.values(this.#lanes).map(lane => lane.close()));
+  }
+}
+
+class LaneOfQuestions {
+  readonly #setup: AskerSetup & ThreadSetup;
+  #waiting: Job[] = [];
+  #running: Job | undefined;
+  #id = 0;
+  #worker: Worker | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(setup: AskerSetup & ThreadSetup) {
+    this.#setup = setup;
+  }
+
+  ask(question: Question, signal?: AbortSignal): Promise<ThreadAnswer> {
+    if (this.#closed) return Promise.resolve(fault(503, 'the explorer is being closed'));
+    this.#supersede(question);
+    const ofClient = this.#waiting.filter(job => job.question.client === question.client).length;
+    if (this.#waiting.length >= QUESTIONS_WAITING_MAX || ofClient >= QUESTIONS_OF_CLIENT_MAX) {
+      return Promise.resolve(fault(503, 'too many questions wait; ask again later'));
+    }
+    return new Promise(resolve => {
+      const job: Job = { question, cancel: new Int32Array(new SharedArrayBuffer(4)), resolve };
+      signal?.addEventListener('abort', () => this.#callOff(job), { once: true });
+      this.#waiting.push(job);
+      this.#next();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const job of this.#waiting.splice(0)) job.resolve(fault(503, 'the explorer is being closed'));
+    await this.#end('the explorer is being closed');
+  }
+
+  /** What the client asked before on the same path is not wanted any more. */
+  #supersede({ client, path }: Question): void {
+    const isOlder = ({ question }: Job): boolean => question.client === client && question.path === path;
+    for (const job of this.#waiting.filter(isOlder)) this.#callOff(job);
+    if (this.#running !== undefined && isOlder(this.#running)) this.#callOff(this.#running);
+  }
+
+  #callOff(job: Job): void {
+    Atomics.store(job.cancel, 0, 1);
+    if (this.#waiting.includes(job)) {
+      this.#waiting = this.#waiting.filter(other => other !== job);
+      job.resolve(cancelled());
+    } else if (job === this.#running) this.#allow(CANCEL_MS_MAX);
+  }
+
+  #next(): void {
+    if (this.#running !== undefined) return;
+    const job = this.#waiting.shift();
+    this.#allow(job === undefined ? IDLE_MS_MAX : ANSWER_MS_MAX);
+    if (job === undefined) return;
+    this.#running = job;
+    const { path, query, body, viewer } = job.question;
+    const cancel = job.cancel.buffer as SharedArrayBuffer;
+    const message: ThreadQuestion = { id: ++this.#id, path, query, body, viewer, cancel };
+    this.#worker ??= this.#start();
+    this.#worker.ref();
+    this.#worker.postMessage(message);
+  }
+
+  #start(): Worker {
+    const { onError, ...setup } = this.#setup;
+    const worker = startWorker(SCRIPT, setup satisfies ThreadSetup);
+    worker.on('message', (message: ThreadMessage) => this.#take(message));
+    worker.on('error', error => onError(`the explorer's thread failed: ${error.message}`));
+    worker.on('exit', () => {
+      if (this.#worker !== worker) return;
+      this.#worker = undefined;
+      this.#finish(fault(500, "the explorer's thread ended; ask again"));
+    });
+    return worker;
+  }
+
+  #take(message: ThreadMessage): void {
+    if (message === 'ready' || message.id !== this.#id) return;
+    if ('progress' in message) {
+      this.#running?.question.onProgress?.(message.progress.done, message.progress.of);
+      return;
+    }
+    if (message.failure !== undefined) this.#setup.onError(`explorer: ${message.failure}`);
+    this.#finish({ status: message.status, body: message.answer });
+  }
+
+  #finish(answer: ThreadAnswer): void {
+    const job = this.#running;
+    this.#running = undefined;
+    this.#worker?.unref();
+    job?.resolve(answer);
+    if (!this.#closed) this.#next();
+  }
+
+  /** How long the thread has for what it does, or for doing nothing. */
+  #allow(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      const why = this.#running === undefined ? '' : 'the question took too long and was ended';
+      void this.#end(why);
+    }, ms);
+    this.#timer.unref();
+  }
+
+  async #end(why: string): Promise<void> {
+    clearTimeout(this.#timer);
+    const worker = this.#worker;
+    this.#worker = undefined;
+    const job = this.#running;
+    if (job !== undefined) this.#finish(Atomics.load(job.cancel, 0) === 1 ? cancelled() : fault(503, why));
+    await worker?.terminate();
+  }
+}
+
+function cancelled(): ThreadAnswer {
+  const { status, message } = new Cancelled();
+  return fault(status, message);
+}
+
+function fault(status: number, error: string): ThreadAnswer {
+  return { status, body: Buffer.from(JSON.stringify({ error })) };
+}

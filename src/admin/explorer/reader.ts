@@ -1,0 +1,28 @@
+// What a thread asks about states with: the journal as a history, whose folding reports how far it is and stops once
+// the answer is not wanted any more.
+
+import { History } from '../../history/history.ts';
+import type { Journal } from '../../journal/journal.ts';
+import type { Asked } from './question.ts';
+
+export interface Reader {
+  readonly history: History;
+  /** Folding tells this question. */
+  during<T>(asked: Pick<Asked, 'progress'>, work: () => Promise<T>): Promise<T>;
+}
+
+export function openReader(journal: Journal): Reader {
+  let progress: Asked['progress'] = () => undefined;
+  const history = new History(journal, { onProgress: (seq, to) => progress(seq, to) });
+  return {
+    history,
+    during: async (asked, work) => {
+      progress = asked.progress;
+      try {
+        return await work();
+      } finally {
+        progress = () => undefined;
+      }
+    },
+  };
+}

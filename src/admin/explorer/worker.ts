@@ -1,0 +1,94 @@
+// A thread of the explorer: one journal reader, one question after the other. What it keeps between questions (the
+// index, states, generated resources) makes the next one quick.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { openJournal } from '../../journal/open.ts';
+import type { EventIndex } from './event-index.ts';
+import { type Asked, Cancelled, faultOf, type Question, QuestionFault } from './question.ts';
+import type { Reader } from './reader.ts';
+import type { ThreadMessage, ThreadQuestion, ThreadSetup } from './thread.ts';
+import type { Timeline } from './timeline.ts';
+
+/** Between two messages about progress. */
+const PROGRESS_MS = 100;
+
+const setup = workerData as ThreadSetup;
+const port = parentPort!;
+type Ask = (question: ThreadQuestion) => Promise<unknown>;
+
+async function open(): Promise<Ask> {
+  const options = { readonly: true, ...(setup.keyFile === undefined ? {} : { keyFile: setup.keyFile }) };
+  const journal = await openJournal(setup.journal, options);
+  // The timeline needs no generators, and is what is looked at first.
+  if (setup.lane === 'timeline') {
+    const [{ EventIndex }, { timelineQuestions }] = await Promise.all([
+      import('./event-index.ts'),
+      import('./timeline.ts'),
+    ]);
+    const { mode, title = setup.journal } = setup;
+    const timeline: Timeline = { index: new EventIndex(journal), mode, title };
+    void deepen(timeline.index);
+    return question => run(timeline, timelineQuestions, question);
+  }
+  const [{ openReader }, { searchQuestions, stateQuestions }] = await Promise.all([
+    import('./reader.ts'),
+    import('./state-questions.ts'),
+  ]);
+  const reader = openReader(journal);
+  const questions = setup.lane === 'state' ? stateQuestions : searchQuestions;
+  return question => run<Reader>(reader, questions, question, reader.during);
+}
+
+/** Between slices questions are answered. A journal that cannot be read says so when it is asked about. */
+async function deepen(index: EventIndex): Promise<void> {
+  try {
+    while (await index.deepen()) await new Promise(resolve => setImmediate(resolve));
+  } catch {
+    // The index ends where the journal cannot be read.
+  }
+}
+
+async function run<R>(
+  reader: R,
+  questions: Readonly<Record<string, Question<R>>>,
+  question: ThreadQuestion,
+  during: Reader['during'] = (_, work) => work(),
+): Promise<unknown> {
+  const { id, path, query, body, viewer, cancel } = question;
+  const ask = Object.hasOwn(questions, path) ? questions[path] : undefined;
+  if (ask === undefined) throw new QuestionFault(404, `there is no /api/v1${path}`);
+  const flag = new Int32Array(cancel);
+  let last = performance.now();
+  const progress = (done: number, of: number): void => {
+    if (Atomics.load(flag, 0) === 1) throw new Cancelled();
+    if (performance.now() - last < PROGRESS_MS) return;
+    last = performance.now();
+    port.postMessage({ id, progress: { done, of } } satisfies ThreadMessage);
+  };
+  progress(0, 0);
+  const asked: Asked = { path, query: new URLSearchParams(query), body, viewer, progress };
+  return during(asked, async () => ask(reader, asked));
+}
+
+function send(id: number, status: number, value: unknown, failure?: string): void {
+  const answer = new TextEncoder().encode(JSON.stringify(value));
+  const message: ThreadMessage = { id, status, answer, ...(failure === undefined ? {} : { failure }) };
+  port.postMessage(message, [answer.buffer as ArrayBuffer]);
+}
+
+const opened = open();
+// Each question gets the fault as its answer.
+opened.catch(() => undefined);
+
+port.on('message', (question: ThreadQuestion) => {
+  opened
+    .then(ask => ask(question))
+    .then(answer => send(question.id, 200, answer))
+    .catch((error: unknown) => {
+      const fault = faultOf(error);
+      if (fault !== undefined) return send(question.id, fault.status, { error: fault.error });
+      const failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return send(question.id, 500, { error: 'internal error, see the log' }, `${question.path}: ${failure}`);
+    });
+});
+port.postMessage('ready' satisfies ThreadMessage);
