@@ -65,6 +65,7 @@ Environment, besides the feature flags (docs/serving.md has all of it):
   POD_NAME                       the name of this process in elections (default: unknown-<host>)
   PERIPLUS_SECRET_ACCESS         whose TLS keys a gateway may read: review (asks the API server; default with a cluster),
                                  references (those that configuration names; default without) or namespace (all of its own)
+  INJECT_ENABLED                 serve the webhook of injection (default true)
   ENABLE_LEADER_ELECTION         write only as the holder of istiod's locks (default true)
   PILOT_ENABLE_WARM_UP           make the first views before /ready says yes (default true)
   PILOT_MAX_REQUESTS_PER_SECOND  new streams a second (default: as many as the machine can serve)
@@ -121,6 +122,7 @@ function optionsOf(flags: Flags): ServeOptions {
     identity: flags.readOnly && identity !== undefined ? { ...identity, readOnly: true, tokenCheck: 'keys' } : identity,
     grpcAddr: address('--grpcAddr', flags.grpcAddr),
     ...(flags.httpsAddr === '' || identity === undefined ? {} : { httpsAddr: address('--httpsAddr', flags.httpsAddr) }),
+    injects: goBoolean(process.env.INJECT_ENABLED ?? '') ?? true,
     httpAddr: address('--httpAddr', flags.httpAddr),
     monitoringAddr: address('--monitoringAddr', flags.monitoringAddr),
     ui: uiOf(flags.ui),

@@ -59,6 +59,8 @@ export interface AdapterOptions {
   readonly writes?: WriteOptions;
   /** Is given the store of the cluster, if it may be written to. */
   readonly onCluster?: (store: ClusterConfigStore) => void;
+  /** After each write to the cluster; `reason`: the server's word for why it was refused, or none. */
+  readonly onWrite?: (kind: string, name: string, reason: string | undefined) => void;
   /** Further sources, of an embedding program. */
   readonly adapters?: readonly Adapter[];
   /** Resolves host names; default: the servers of resolv.conf. */
@@ -145,6 +147,8 @@ export async function openAdapters(
     namespace: settings.systemNamespace,
     revision: settings.revision,
     table: allWishes,
+    onWrite: ({ kind, name }, failure) =>
+      options.onWrite?.(kind, name, failure && (failure.reason ?? String(failure.status))),
     ...options.writes,
   });
   return [files, server, ...adapters, names, keySets, writer];

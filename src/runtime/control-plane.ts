@@ -13,6 +13,7 @@ import { answerDebugXds } from '../admin/debug-xds.ts';
 import type { Admission } from '../admin/http.ts';
 import { Metrics } from '../admin/metrics.ts';
 import { VERSION } from '../admin/version.ts';
+import { WebhookWrites } from '../admin/webhook-writes.ts';
 import { injectorSetup } from '../admission/inject/setup.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Unrecorded } from '../core/event.ts';
@@ -105,9 +106,17 @@ async function start(
     cluster = store;
   };
   const onJwksFetched = (succeeded: boolean): void => metrics.jwksFetched(succeeded);
+  const onWrite = (kind: string, name: string, reason: string | undefined): void =>
+    webhookWrites.count(kind, name, reason);
+  const webhookWrites = new WebhookWrites(metrics.registry);
   const prepared = await prepareIdentity(options, clock, scoped(log, 'ca'));
   closers.push(async () => prepared?.close());
-  const found = await openAdapters({ ...options, onJwksFetched, onCluster }, clock, scoped(log, 'config'), VERSION);
+  const found = await openAdapters(
+    { ...options, onJwksFetched, onCluster, onWrite },
+    clock,
+    scoped(log, 'config'),
+    VERSION,
+  );
   const webhooks = await webhookAdapters(options, clock, scoped(log, 'webhooks'));
   closers.push(async () => webhooks.close());
   const adapters = [...found, ...webhooks.adapters, ...(prepared?.adapters ?? [])];
@@ -175,7 +184,7 @@ async function start(
   const readiness = (): Readiness => warmUp.readiness(sources.readiness());
   const sourceStatus = { readiness, report: () => sources.report(), clusters: () => remote.rows() };
   const templates = (): Readonly<Record<string, string>> | undefined =>
-    options.httpsAddr === undefined ? undefined : injectionTemplates(engine, world.state);
+    options.httpsAddr === undefined || options.injects === false ? undefined : injectionTemplates(engine, world.state);
   const parts = { world, journal, history, engine, xds, metrics, templates, sources: sourceStatus };
   const routes = debugRoutes(parts);
   const viewerBy = (identities: readonly string[]): Admission =>

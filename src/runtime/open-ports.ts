@@ -55,6 +55,7 @@ export async function openPorts(
       state: () => parts.world.state,
       registry: parts.metrics.registry,
       ready: () => parts.sources.readiness().ready,
+      injects: options.injects ?? true,
       minVersion: options.identity?.tls.minVersion ?? 'TLSv1.2',
       log: scoped(log, 'webhooks'),
       secure: opened,

@@ -22,6 +22,8 @@ export interface ServeOptions extends AdapterOptions {
   readonly identity?: IdentityOptions;
   /** Webhooks over TLS; undefined: none. Needs `identity`, whose serving certificate it uses. */
   readonly httpsAddr?: Address;
+  /** False: the webhook of injection is not served. */
+  readonly injects?: boolean;
   readonly httpAddr: Address;
   readonly monitoringAddr: Address;
   /** Whether the HTTP ports have the explorer; undefined: they have. */

@@ -18,6 +18,7 @@ export interface WebhookPortParts {
   readonly state: () => State;
   readonly registry: Registry;
   readonly ready: () => boolean;
+  readonly injects: boolean;
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly log: Log;
   readonly secure: Pick<OpenedPort, 'onCertificate'>;
@@ -31,10 +32,10 @@ export interface OpenedWebhooks {
 
 /** Resolves when the port is bound. */
 export async function openWebhookPort(address: Address, parts: WebhookPortParts): Promise<OpenedWebhooks> {
-  const { state, registry, ready, minVersion, log, secure } = parts;
+  const { state, registry, ready, injects, minVersion, log, secure } = parts;
   const counts = webhookMetrics(registry);
   const webhooks = new Webhooks({ state, counts, log });
-  const server = new WebhookServer({ webhooks, counts, log, ready, minVersion });
+  const server = new WebhookServer({ webhooks, counts, log, ready, injects, minVersion });
   secure.onCertificate(serving => {
     try {
       server.use(serving);

@@ -20,6 +20,8 @@ export interface WebhookServerOptions {
   readonly counts: WebhookCounts;
   readonly log: WebhookLog;
   readonly ready: () => boolean;
+  /** False: /inject is no page. */
+  readonly injects: boolean;
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
 }
 
@@ -72,9 +74,9 @@ export class WebhookServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = decodedPath(request.url ?? '/');
-    const { webhooks, counts, ready } = this.#options;
+    const { webhooks, counts, ready, injects } = this.#options;
     if (path === '/ready') return end(response, ready() ? 200 : 503, '');
-    if (path === '/inject' || path.startsWith('/inject/')) {
+    if (injects && (path === '/inject' || path.startsWith('/inject/'))) {
       const start = process.hrtime.bigint();
       counts.injection('request');
       const body = await this.#body(request, response);

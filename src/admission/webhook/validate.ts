@@ -8,6 +8,7 @@ import { judge } from '../../core/fold/record.ts';
 import type { KindDefinition } from '../../core/kinds/definition.ts';
 import { definitions } from '../../core/kinds/registry.ts';
 import type { AdmissionRequest } from './review.ts';
+import { warningsOf } from './warnings.ts';
 
 export interface Verdict {
   readonly allowed: boolean;
@@ -35,7 +36,8 @@ export function verdictOn(request: AdmissionRequest): Verdict {
   const apiVersion = `${definition.group}/${definition.versions[0] ?? ''}`;
   const metadata = isObject(object.metadata) ? object.metadata : {};
   const annotations = isObject(metadata.annotations) ? metadata.annotations : {};
-  const invalid = (why: string): Verdict => refused('invalid_resource', `configuration is invalid: ${why}`);
+  const invalid = (...reasons: readonly string[]): Verdict =>
+    refused('invalid_resource', `configuration is invalid: ${allOf(reasons)}`);
   if (Object.hasOwn(annotations, ALWAYS_REJECT)) return invalid('always rejected by webhook');
   const unknown = Object.keys(object).find(member => !MEMBERS.includes(member));
   if (unknown !== undefined) {
@@ -49,12 +51,20 @@ export function verdictOn(request: AdmissionRequest): Verdict {
     seq: 0,
     object: { ...object, apiVersion, metadata: { ...metadata, name } },
   });
-  if (judged.outcome !== 'accepted') return invalid(judged.problems.map(showProblem).join('; '));
+  if (judged.outcome !== 'accepted') return invalid(...judged.problems.map(showProblem));
   if (Object.hasOwn(annotations, DRY_RUN) && definition.kind !== 'AuthorizationPolicy') {
     return invalid(`annotation ${DRY_RUN} is only allowed on AuthorizationPolicy`);
   }
   const { notYet } = definition;
-  return { allowed: true, ...(notYet === undefined ? {} : { warnings: [`${definition.kind}: ${notYet}`] }) };
+  const unused = notYet === undefined ? [] : [`${definition.kind}: ${notYet}`];
+  const warnings = [...warningsOf(judged.object), ...unused];
+  return { allowed: true, ...(warnings.length === 0 ? {} : { warnings }) };
+}
+
+/** Every reason on a line of its own, as Go's multierror writes them: `kubectl` shows the text as it is. */
+function allOf(reasons: readonly string[]): string {
+  const count = reasons.length === 1 ? '1 error' : `${reasons.length} errors`;
+  return `${count} occurred:\n${reasons.map(reason => `\t* ${reason}\n`).join('')}\n`;
 }
 
 function refused(reason: string, message: string): Verdict {

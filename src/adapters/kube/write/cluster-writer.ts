@@ -16,11 +16,11 @@ import type { State } from '../../../core/state.ts';
 import { defaultRevision, type Election, lockName } from '../../../core/wishes/elections.ts';
 import { planOf } from '../../../core/wishes/plan.ts';
 import { type WishTable, wishTable } from '../../../core/wishes/table.ts';
-import { showTarget, type Wish, wishKey } from '../../../core/wishes/wish.ts';
+import { showTarget, type Target, type Wish, wishKey } from '../../../core/wishes/wish.ts';
 import type { Adapter, AdapterLog, Sink, SourceStatus } from '../../adapter.ts';
 import type { Chance } from '../../kit/clock.ts';
 import type { Api, WriteApi } from '../api.ts';
-import { CONFLICT, failureOf } from '../failure.ts';
+import { CONFLICT, type Failure, failureOf } from '../failure.ts';
 import { Elector } from './elector.ts';
 import { WISHES_MAX, WRITES_AT_ONCE_MAX } from './limits.ts';
 import { type LiveObjects, liveName } from './live-objects.ts';
@@ -41,6 +41,8 @@ export interface ClusterWriterOptions {
   /** The name of this process in locks. */
   readonly identity: string;
   readonly isElectionEnabled: boolean;
+  /** After each write that was answered, for metrics; `failure`: it was refused, or nothing answered. */
+  readonly onWrite?: (target: Target, failure: Failure | undefined) => void;
   /** Default: what Periplus wishes. */
   readonly table?: Query<'', WishTable>;
 }
@@ -245,7 +247,10 @@ export class ClusterWriter implements Adapter {
     const done = writes
       .write(request, { signal: this.#abort.signal })
       .then(
-        () => this.#written(entry),
+        () => {
+          this.#options.onWrite?.(wish, undefined);
+          this.#written(entry);
+        },
         (error: unknown) => this.#failed(entry, wish, error),
       )
       .finally(() => {
@@ -266,6 +271,7 @@ export class ClusterWriter implements Adapter {
   #failed(entry: Entry, wish: Wish, error: unknown): void {
     if (this.#abort.signal.aborted || this.#entries.get(entry.key) !== entry) return;
     const failure = failureOf(error);
+    this.#options.onWrite?.(wish, failure);
     const again = (): void => this.#lookAt([entry]);
     // Another client wrote: the watch is about to show what.
     if (failure.status === CONFLICT) entry.times.written(again);

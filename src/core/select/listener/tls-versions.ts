@@ -31,6 +31,10 @@ const knownCiphers: ReadonlySet<string> = new Set([
   'DES-CBC3-SHA',
 ]);
 
+export function isKnownCipher(suite: string): boolean {
+  return knownCiphers.has(suite);
+}
+
 /** The mesh's defaults, then the server's settings. */
 export function tlsChoice(reader: Reader, tls: ServerTLSSettings): TlsChoice {
   const defaults = reader.mesh('tlsDefaults');

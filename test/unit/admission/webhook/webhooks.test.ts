@@ -30,7 +30,7 @@ beforeAll(async () => {
   const log = (level: string, message: string): void => void lines.push(`${level} ${message}`);
   state = stateWith();
   const webhooks = new Webhooks({ state: () => state, counts, log });
-  server = new WebhookServer({ webhooks, counts, log, ready: () => true, minVersion: 'TLSv1.2' });
+  server = new WebhookServer({ webhooks, counts, log, ready: () => true, injects: true, minVersion: 'TLSv1.2' });
   const authority = await testAuthority(() => Date.now());
   const serving = await signedServingCertificate(authority, ['istiod.istio-system.svc']);
   roots = serving.roots;
@@ -141,7 +141,7 @@ describe('The validation webhook', () => {
     [
       'refuses a broken one with its path',
       virtualService({ ...sound, http: [{ route: [{ destination: {} }] }] }),
-      /^configuration is invalid: spec\.http\[0\]/,
+      /^configuration is invalid: 1 error occurred:\n\t\* spec\.http\[0\][^\n]*\n\n$/,
     ],
     [
       'refuses an unknown member',
