@@ -81,6 +81,20 @@ module.exports = {
       '(^|/)node_modules/(better-sqlite3|@types/better-sqlite3|@types/node)/',
       '^[a-z_/]+$',
     ]),
+    {
+      name: 'replicas-know-the-journal',
+      comment: 'replicas follow a log into a journal: they know the core and the journal, not who serves from it',
+      severity: 'error',
+      from: { path: '^src/replicas/' },
+      to: { path: '^src/', pathNot: ['^src/(core|journal|replicas)/'] },
+    },
+    {
+      name: 'only-one-folder-knows-nats',
+      comment: 'the SDK of NATS is known where the world log is kept in it',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/replicas/nats/' },
+      to: { path: '(^|/)node_modules/@nats-io/' },
+    },
     only(
       'oracle-knows-nobody',
       'the oracle models Envoy: it imports the generated proto types, RE2 and IP addresses alone',

@@ -28,6 +28,7 @@ export { MemoryStore } from './core/stores/memory-store.ts';
 export type { IdentitySettings } from './identity/settings.ts';
 export type { SecureTls } from './identity/tls-settings.ts';
 export { type HeldResources, heldIn, type MeshTexts } from './offline/held.ts';
+export type { NatsAddress } from './replicas/nats/address.ts';
 export type { AdapterOptions, KubeOptions, WriteOptions } from './runtime/adapters.ts';
 export { type Clock, systemClock, type Timer } from './runtime/clock.ts';
 export type { ConfigEvent, ConfigEventHandler } from './runtime/config-store.ts';
@@ -35,4 +36,5 @@ export { type EmbeddedConfig, type EmbeddedPlane, type EmbeddedStore, startContr
 export type { IdentityOptions, TokenCheck } from './runtime/identity-options.ts';
 export { type AdjustableLog, type Log, type LogLevel, makeLog } from './runtime/log.ts';
 export type { ConsulRegistry, RegistryOptions, SecretText, TlsFiles, ZooKeeperRegistry } from './runtime/registries.ts';
+export type { ReplicaSettings } from './runtime/replica-settings.ts';
 export { type Address, type ServeOptions, settingsFrom } from './runtime/serve-options.ts';

@@ -34,6 +34,7 @@ const KINDS: Readonly<Record<Event['kind'], true>> = {
   TimerFired: true,
   Rejected: true,
   Gap: true,
+  WorldEntry: true,
   Interned: true,
   ProxyConnected: true,
   Names: true,

@@ -5,6 +5,7 @@ import type { Json } from '../core/base/json.ts';
 import { compactCommand } from './journal-compact.ts';
 import { seqOf, toJson, withJournal } from './journal-file.ts';
 import { lsCommand } from './journal-ls.ts';
+import { moveCommand } from './journal-move.ts';
 import { statsCommand } from './journal-stats.ts';
 import { exportCommand, importCommand } from './journal-text.ts';
 import { CliError, EXIT, parseFormat, print, printData, progress } from './output.ts';
@@ -12,7 +13,7 @@ import { journalOption } from './target.ts';
 
 export function journalCommand(): Command {
   const command = new Command('journal').description(
-    'look into a journal: list, show, verify and count events, export and import them, forget old ones',
+    'look into a journal: list, show, verify and count events, export and import them, forget old ones, share them with replicas',
   );
   command.addCommand(lsCommand());
   command.addCommand(showCommand());
@@ -21,6 +22,7 @@ export function journalCommand(): Command {
   command.addCommand(compactCommand());
   command.addCommand(exportCommand());
   command.addCommand(importCommand());
+  command.addCommand(moveCommand());
   return command;
 }
 

@@ -13,6 +13,7 @@ import { type Address, parseAddress, type ServeOptions, showAddress } from '../r
 import { optimizeLater } from './compiler.ts';
 import { addIdentityFlags, type IdentityFlags, identityOptionsOf } from './identity-flags.ts';
 import { CliError, EXIT } from './output.ts';
+import { addReplicaFlags, type ReplicaFlags, replicaSettingsOf } from './replica-flags.ts';
 import {
   addSourceFlags,
   duration,
@@ -24,7 +25,9 @@ import {
   stopSignal,
 } from './source-flags.ts';
 
-interface Flags extends SourceFlags, IdentityFlags {
+interface Flags extends SourceFlags, IdentityFlags, ReplicaFlags {
+  readonly journal: string;
+  readonly journalKey?: string;
   readonly grpcAddr: string;
   readonly httpsAddr: string;
   readonly httpAddr: string;
@@ -45,7 +48,7 @@ export function serveCommand(): Command {
     .description(
       'run the control plane: configuration from files or Kubernetes, xDS to Envoys, everything in a journal',
     );
-  return addIdentityFlags(addSourceFlags(command))
+  return addReplicaFlags(addIdentityFlags(addSourceFlags(command)))
     .option('--grpcAddr <addr>', 'address for plaintext xDS', ':15010')
     .option('--httpsAddr <addr>', "address for the webhooks of injection and validation; '' for none", ':15017')
     .option('--httpAddr <addr>', 'address for /ready and /debug', ':8080')
@@ -111,12 +114,14 @@ async function openControlZ(
 }
 
 function optionsOf(flags: Flags): ServeOptions {
-  const sources = sourceOptionsOf(flags);
+  const replica = replicaSettingsOf(flags);
+  const sources = sourceOptionsOf(replica === undefined ? flags : { ...flags, journal: flags.journalMirror });
   const identity = identityOptionsOf(flags, sources.journal);
   const rule = secretAccess(flags.readOnly || sources.kube === undefined || identity === undefined);
   const env = { ...sources.settings.env, PERIPLUS_SECRET_ACCESS: rule };
   return {
     ...sources,
+    replica,
     settings: { ...sources.settings, env },
     ...(flags.readOnly ? {} : { writes: writeOptions() }),
     identity: flags.readOnly && identity !== undefined ? { ...identity, readOnly: true, tokenCheck: 'keys' } : identity,

@@ -6,9 +6,9 @@ import type { Command } from 'commander';
 import { durationMs } from '../core/mesh/features.ts';
 import { nearestText } from '../history/nearest.ts';
 import type { Durability } from '../journal/journal.ts';
+import { isNatsAddress } from '../replicas/nats/address.ts';
 import type { AdapterOptions, KubeOptions } from '../runtime/adapters.ts';
 import { systemClock } from '../runtime/clock.ts';
-import type { JournalOptions } from '../runtime/control-plane.ts';
 import {
   type AdjustableLog,
   isLogLevel,
@@ -18,6 +18,7 @@ import {
   type LogScope,
   makeLog,
 } from '../runtime/log.ts';
+import type { JournalOptions } from '../runtime/open-world.ts';
 import { parseClusterAliases, settingsFrom } from '../runtime/serve-options.ts';
 import { keptTime } from './journal-compact.ts';
 import { CliError, EXIT } from './output.ts';
@@ -71,7 +72,11 @@ export function addSourceFlags(command: Command): Command {
       '',
     )
     .option('-n, --namespace <ns>', 'namespace of the control plane', process.env.POD_NAMESPACE ?? 'istio-system')
-    .option('-j, --journal <file>', 'journal of everything that happens; made if it does not exist', DEFAULT_JOURNAL)
+    .option(
+      '-j, --journal <file>',
+      'journal of everything that happens, made if it does not exist; nats://HOST:PORT,…/MESH: a log shared by replicas',
+      DEFAULT_JOURNAL,
+    )
     .option('--journalKey <file>', 'key that seals secrets in the journal (default: <journal>.key, made at first use)')
     .option('--journalDurability <setting>', 'what survives a power cut: full, normal or off', 'full')
     .option('--journal-keep <time>', 'forget events that are older, e.g. 12h, 30d; default: none')
@@ -108,6 +113,12 @@ export function sourceOptionsOf(flags: SourceFlags): SourceOptions {
   const clusterAliases = parseClusterAliases(flags.clusterAliases);
   if (clusterAliases === undefined) {
     throw new CliError(`--clusterAliases ${flags.clusterAliases}: expected alias=cluster,alias=cluster`, EXIT.misuse);
+  }
+  if (isNatsAddress(flags.journal)) {
+    throw new CliError(
+      `--journal ${flags.journal}: expected a file; only serve is one of several replicas`,
+      EXIT.misuse,
+    );
   }
   return {
     configDir: flags.configDir,

@@ -104,6 +104,30 @@ export interface GapRecorded {
   readonly lost: number;
 }
 
+/**
+ * An entry of the world log, which several replicas follow: the next `facts` events are what it says. Only journals of
+ * replicas have it.
+ */
+export interface WorldEntryFolded {
+  readonly kind: 'WorldEntry';
+  /** Which log; another one after it was made anew. */
+  readonly log: string;
+  /** Where in the log it ends. */
+  readonly position: number;
+  /** The term of its writer; each leader begins a term of its own. */
+  readonly term: number;
+  readonly writer: string;
+  /** The entry begins the term. */
+  readonly begins?: true;
+  /** When it was written, milliseconds since the epoch. */
+  readonly written: number;
+  readonly facts: number;
+  /** Why its facts do not count, at any replica. */
+  readonly ignored?: string;
+  /** Hex sha256 over all entries up to this one. */
+  readonly chain: string;
+}
+
 // --- proxies -------------------------------------------------------------------------------------------------------
 
 /**
@@ -211,6 +235,7 @@ export type Fact =
   | TimerFired
   | EventRejected
   | GapRecorded
+  | WorldEntryFolded
   | ValueInterned
   | ProxyConnected
   | NamesListed

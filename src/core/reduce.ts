@@ -3,7 +3,7 @@
 
 import { produce } from 'immer';
 import { unreachable } from './base/assert.ts';
-import type { Event } from './event.ts';
+import type { Event, WorldEntryFolded } from './event.ts';
 import { meshConfigHandler, meshNetworksHandler } from './fold/apply-mesh.ts';
 import { applyObject, removeObject } from './fold/apply-object.ts';
 import { connectProxy, disconnectProxy, internValue, nackProxy, subscribeProxy } from './fold/apply-proxy.ts';
@@ -11,6 +11,7 @@ import { withSettings } from './fold/apply-settings.ts';
 import { withList } from './fold/name-lists.ts';
 import type { Step } from './fold/step.ts';
 import { settingsFromJson } from './mesh/settings.ts';
+import type { WorldPosition } from './model/world-position.ts';
 import { pushRequest } from './push-request.ts';
 import type { State } from './state.ts';
 
@@ -50,6 +51,8 @@ export function reduce(before: State, event: Event, ask = true): Step {
       return disconnectProxy(state, event);
     case 'Rejected':
       return [{ ...state, rejected: state.rejected.with(String(event.rejected), event.reason) }, []];
+    case 'WorldEntry':
+      return [{ ...state, worldLog: advanced(state.worldLog, event) }, []];
     case 'TimerFired':
     case 'Gap':
     case 'Receipt':
@@ -59,6 +62,19 @@ export function reduce(before: State, event: Event, ask = true): Step {
     default:
       return unreachable(event);
   }
+}
+
+function advanced(before: WorldPosition | undefined, entry: WorldEntryFolded): WorldPosition {
+  const { log, position, chain, ignored } = entry;
+  const begins = entry.begins === true && ignored === undefined;
+  return {
+    log,
+    position,
+    chain,
+    term: begins ? entry.term : (before?.term ?? 0),
+    leader: begins ? entry.writer : (before?.leader ?? ''),
+    facts: (before?.facts ?? 0) + entry.facts,
+  };
 }
 
 function recordMalformed(state: State, event: Event & { readonly kind: 'Malformed' }): State {

@@ -12,6 +12,7 @@ import { defaultSettings, type Settings } from './mesh/settings.ts';
 import type { IndexName, KindName } from './model/kind.ts';
 import type { Obj, ObjectRecord } from './model/object.ts';
 import type { ProxyRecord } from './model/proxy.ts';
+import type { WorldPosition } from './model/world-position.ts';
 import { Table } from './table.ts';
 
 export type Objects = { readonly [K in KindName]: Table<Obj> };
@@ -47,6 +48,8 @@ export interface State {
   readonly nameLists: NameLists;
   /** seqs that replay skips, with our assertion's message. */
   readonly rejected: Table<string>;
+  /** Absent: no log is shared with other replicas. */
+  readonly worldLog?: WorldPosition;
 }
 
 function tables<N extends string>(names: readonly N[]): { readonly [K in N]: Table<Obj> } {

@@ -26,6 +26,7 @@ export type {
   TimerFired,
   Unrecorded,
   ValueInterned,
+  WorldEntryFolded,
 } from '../core/event.ts';
 export type { UnreadVersion } from '../core/fold/record.ts';
 export type { Caller, Proof } from '../core/model/caller.ts';

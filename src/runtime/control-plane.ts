@@ -2,8 +2,6 @@
 // them in reverse order. Decisions are made in the parts; this file only wires them.
 
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { isRight } from 'fp-ts/lib/Either.js';
 import type { Adapter } from '../adapters/adapter.ts';
 import { whyNot } from '../adapters/file/why-not.ts';
@@ -16,14 +14,10 @@ import { VERSION } from '../admin/version.ts';
 import { WebhookWrites } from '../admin/webhook-writes.ts';
 import { injectorSetup } from '../admission/inject/setup.ts';
 import type { Effect } from '../core/effect.ts';
-import type { Unrecorded } from '../core/event.ts';
 import type { PushRequest } from '../core/push-request.ts';
 import { showPushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
 import { History } from '../history/history.ts';
-import type { Retention } from '../history/retention.ts';
-import type { Journal } from '../journal/journal.ts';
-import { openJournal } from '../journal/open.ts';
 import { resourceSources } from '../xds/assemble/types.ts';
 import { loadProto } from '../xds/engine/encode.ts';
 import { Engine } from '../xds/engine/engine.ts';
@@ -36,18 +30,20 @@ import type { Clock } from './clock.ts';
 import { ConfigStoreController } from './config-store.ts';
 import { expectedProxies } from './expected-proxies.ts';
 import { collectGarbage, growHeapSlowly } from './garbage.ts';
+import { LedAdapter } from './led-adapters.ts';
 import { type Log, scoped } from './log.ts';
 import { prepareIdentity } from './open-identity.ts';
 import { openPorts, type Ports } from './open-ports.ts';
 import { openRemoteClusters } from './open-remote-clusters.ts';
+import { MirrorTime, openReplica } from './open-replica.ts';
+import { openWorld, retentionOf } from './open-world.ts';
 import { PatchWatch } from './patch-watch.ts';
 import { RecordedStore } from './recorded-store.ts';
 import { Reporter } from './reporter.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { SNAPSHOT_EVENTS, Snapshotter } from './snapshots.ts';
 import { type Readiness, Sources } from './sources.ts';
-import { recordSpill, writeSpill } from './spill.ts';
-import { type Started, sinkOf, startWorld } from './start.ts';
+import { sinkOf } from './start.ts';
 import { StartFault } from './start-fault.ts';
 import { runInSlices, SWEEP_MS, Sweeper } from './sweeper.ts';
 import { WarmUp, warmUpEnabled } from './warm-up.ts';
@@ -111,17 +107,23 @@ async function start(
   const webhookWrites = new WebhookWrites(metrics.registry);
   const prepared = await prepareIdentity(options, clock, scoped(log, 'ca'));
   closers.push(async () => prepared?.close());
-  const found = await openAdapters(
-    { ...options, onJwksFetched, onCluster, onWrite },
-    clock,
-    scoped(log, 'config'),
-    VERSION,
-  );
+  const adaptersAgain = () =>
+    openAdapters({ ...options, onJwksFetched, onCluster, onWrite }, clock, scoped(log, 'config'), VERSION);
+  const found = await adaptersAgain();
   const webhooks = await webhookAdapters(options, clock, scoped(log, 'webhooks'));
   closers.push(async () => webhooks.close());
-  const adapters = [...found, ...webhooks.adapters, ...(prepared?.adapters ?? [])];
-  const { journal, world, snapshot, asOf, connected } = await openWorld(options, clock, scoped(log, 'journal'));
+  const own = prepared?.adapters ?? [];
+  const mirrorTime = new MirrorTime(clock);
+  const opened = await openWorld(options, clock, scoped(log, 'journal'), mirrorTime);
+  const { journal, world, snapshot, asOf, connected } = opened;
   closers.push(() => journal.close());
+  const replicated = await openReplica(options, {
+    ...{ world, journal, clock, log: scoped(log, 'journal'), metrics, time: mirrorTime },
+    adapters: [...found, ...webhooks.adapters],
+    again: async () => [...(await adaptersAgain()), ...webhooks.adapters],
+  });
+  const sourcesWorld = replicated?.writer ?? world;
+  const adapters = [...(replicated?.adapters ?? [...found, ...webhooks.adapters]), ...own];
   const crowded = (): boolean => xds.isCrowded;
   const snapshotter = new Snapshotter(
     journal,
@@ -133,18 +135,21 @@ async function start(
   );
   closers.push(() => snapshotter.finish(world.state));
   closers.push(() => world.stop());
+  closers.push(async () => replicated?.stop());
 
   const config = new ConfigStoreController(
     world,
     adapters.map(({ source }) => source),
   );
-  const written = new RecordedStore(world, `store/${options.settings.clusterId}`);
+  const written = new RecordedStore(sourcesWorld, `store/${options.settings.clusterId}`);
   const remote = openRemoteClusters(options, {
-    world,
+    world: sourcesWorld,
     clock,
     log: scoped(log, 'multicluster'),
     registry: metrics.registry,
+    isPaused: replicated !== undefined,
   });
+  replicated?.onTurn(leads => (leads ? remote.resume() : void remote.pause()));
   const sources = new Sources({ adapters, state: world.state, asOf, clock, log: scoped(log, 'config'), remote });
   const reporter = new Reporter(log, adapters);
   const engine = new Engine(resourceSources);
@@ -161,7 +166,9 @@ async function start(
   const ready = (): boolean => sources.ready && warmUp.done;
   let answerDebug: XdsHost['debug'];
   const debug = (question: DebugQuestion): Promise<DebugReply> => answerDebug?.(question) ?? Promise.resolve(NOT_YET);
-  const host = { ...xdsHost({ world, clock, log: scoped(log, 'ads'), metrics, reporter, engine, ready }), debug };
+  const caughtUp = replicated === undefined ? {} : { caughtUp: () => replicated.peers.caughtUp() };
+  const ads = xdsHost({ world, clock, log: scoped(log, 'ads'), metrics, reporter, engine, ready });
+  const host = { ...ads, debug, ...caughtUp };
   const limits = limitsOf(options);
   const identity = await prepared?.begin({ world, engine, metrics, ready, callOf: id => remote.callOf(id) });
   const schedule = scheduleSettings(process.env);
@@ -186,7 +193,7 @@ async function start(
   const templates = (): Readonly<Record<string, string>> | undefined =>
     options.httpsAddr === undefined || options.injects === false ? undefined : injectionTemplates(engine, world.state);
   const parts = { world, journal, history, engine, xds, metrics, templates, sources: sourceStatus };
-  const routes = debugRoutes(parts);
+  const routes = replicated?.pages(debugRoutes(parts)) ?? debugRoutes(parts);
   const viewerBy = (identities: readonly string[]): Admission =>
     identity?.identity.viewerBy(identities) ?? { refused: 401 };
   const podName = process.env.POD_NAME ?? '';
@@ -197,7 +204,9 @@ async function start(
     growHeapSlowly();
     return warmUp.run(() => expectedProxies(journal, world.state, connected));
   });
-  await startSources(options, { adapters, sources, world, log: scoped(log, 'config') });
+  const worldOf = ({ source }: Adapter) => (own.some(adapter => adapter.source === source) ? world : sourcesWorld);
+  await startSources(options, { adapters, sources, world, worldOf, log: scoped(log, 'config') });
+  replicated?.start();
   if (sources.ready) await warmed;
   return { ports, world, xds, sources, config, written, cluster, stop: closeAll };
 }
@@ -261,14 +270,14 @@ function startSweeping({
  */
 export async function startSources(
   options: AdapterOptions & { readonly sharedMeshConfig?: string },
-  { adapters, sources, world, log }: SourceParts,
+  { adapters, sources, world, worldOf = () => world, log }: SourceParts,
 ): Promise<void> {
   const failed =
     ({ source }: Adapter) =>
     (error: unknown) =>
       log('info', `${source}: ${error instanceof Error ? error.message : String(error)}`);
   const start = (adapter: Adapter): Promise<void> =>
-    sources.start(adapter, sinkOf(world, adapter.source, options.sharedMeshConfig));
+    sources.start(adapter, sinkOf(worldOf(adapter), adapter.source, options.sharedMeshConfig));
   const stateful = adapters.filter(adapter => adapter.onState !== undefined);
   for (const adapter of stateful) {
     world.listen({ onFolded: state => adapter.onState?.(state) });
@@ -276,7 +285,7 @@ export async function startSources(
   }
   for (const adapter of adapters) {
     if (stateful.includes(adapter)) continue;
-    if (adapter.source.startsWith('file/')) {
+    if (adapter.source.startsWith('file/') && !(adapter instanceof LedAdapter)) {
       await start(adapter).catch((error: unknown) => {
         throw new StartFault(`--configDir ${options.configDir ?? ''}: ${whyNot(error)}`);
       });
@@ -290,45 +299,13 @@ export async function startSources(
   }
 }
 
-/** The options that a journal is opened with. */
-export type JournalOptions = Pick<
-  ServeOptions,
-  'settings' | 'journal' | 'journalKey' | 'journalDurability' | 'journalStrict' | 'journalSpill' | 'journalKeepMs'
->;
-
 export interface SourceParts {
   readonly adapters: readonly Adapter[];
   readonly sources: Sources;
   readonly world: World;
+  /** Where the facts of a source are recorded; default: `world`. */
+  readonly worldOf?: (adapter: Adapter) => Pick<World, 'state' | 'recordNews'>;
   readonly log: Log;
-}
-
-export async function openWorld(
-  options: JournalOptions,
-  clock: Clock,
-  log: Log,
-): Promise<Started & { readonly journal: Journal }> {
-  await mkdir(dirname(options.journal), { recursive: true });
-  const journal = await openJournal(options.journal, {
-    clock: () => clock.now(),
-    durability: options.journalDurability,
-    keyFile: options.journalKey,
-  });
-  try {
-    const { settings, journalStrict: strict, journalSpill: folder } = options;
-    if (folder === undefined) return { journal, ...(await startWorld(journal, { settings, strict, clock, log })) };
-    await recordSpill(folder, journal, log);
-    const spill = (facts: readonly Unrecorded[]): Promise<string> => writeSpill(folder, journal, facts);
-    return { journal, ...(await startWorld(journal, { settings, strict, spill, clock, log })) };
-  } catch (error) {
-    await journal.close();
-    throw error;
-  }
-}
-
-/** The retention at the time of the call. */
-export function retentionOf({ journalKeepMs }: JournalOptions, clock: Clock): () => Retention | undefined {
-  return () => (journalKeepMs === undefined ? undefined : { since: clock.now() - journalKeepMs });
 }
 
 /** Asked before the pages are there. */

@@ -9,8 +9,7 @@ import type { Settings } from '../core/mesh/settings.ts';
 import type { AdapterOptions } from './adapters.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
-import { RemoteClusterSet, type RemoteObservation } from './remote-clusters.ts';
-import type { World } from './world.ts';
+import { RemoteClusterSet, type RemoteClustersOptions, type RemoteObservation } from './remote-clusters.ts';
 
 const RANDOM_MAX = 2 ** 47;
 /** Requests per second to each cluster, and burst, without a config cluster. */
@@ -18,14 +17,12 @@ const DEFAULT_LIMIT = { qps: 80, burst: 160 };
 
 export function openRemoteClusters(
   { kube, settings }: Pick<AdapterOptions, 'kube'> & { readonly settings: Settings },
-  { world, clock, log, registry }: RemoteEnvironment,
+  { world, clock, log, registry, isPaused }: RemoteEnvironment,
 ): RemoteClusterSet {
   const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
   const limit = kube === undefined ? DEFAULT_LIMIT : { qps: kube.qps, burst: kube.burst };
   const set: RemoteClusterSet = new RemoteClusterSet({
-    world,
-    clock,
-    log,
+    ...{ world, clock, log, isPaused },
     connect: ({ id, secret, kubeconfig }) => {
       if (kubeconfig === undefined) return Promise.reject(new Error('there is no usable kubeconfig'));
       return connectRemote({
@@ -45,10 +42,12 @@ export function openRemoteClusters(
 }
 
 interface RemoteEnvironment {
-  readonly world: World;
+  readonly world: RemoteClustersOptions['world'];
   readonly clock: Clock;
   readonly log: Log;
   readonly registry?: Registry;
+  /** Until this replica leads. */
+  readonly isPaused?: boolean;
 }
 
 const STATUSES = ['synced', 'syncing', 'timeout', 'closed'] as const;

@@ -28,6 +28,8 @@ export interface RemoteClustersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly observe?: (event: RemoteObservation) => void;
+  /** Begins paused: see `pause`. */
+  readonly isPaused?: boolean;
 }
 
 export type RemoteObservation =
@@ -54,11 +56,13 @@ export class RemoteClusterSet implements RemoteSources {
   #wanted: RemoteClusters = { clusters: [], findings: [] };
   #wasReady = false;
   #isStopped = false;
+  #isPaused: boolean;
   /** A status has changed. */
   onChange: () => void = () => undefined;
 
   constructor(options: RemoteClustersOptions) {
     this.#options = options;
+    this.#isPaused = options.isPaused ?? false;
     this.#fromJournal = new Set(recordedClusters(options.world.state));
     options.world.listen({ onFolded: state => this.#follow(state) });
     this.#follow(options.world.state);
@@ -66,6 +70,7 @@ export class RemoteClusterSet implements RemoteSources {
 
   /** The sources in the journal of clusters that are not wanted any more; call it when it is known what is wanted. */
   removeOrphans(): void {
+    if (this.#isPaused) return;
     const { clusterId } = this.#options.world.state.settings;
     for (const id of this.#fromJournal) if (id !== clusterId && !this.#runners.has(id)) this.#remove(id);
   }
@@ -110,8 +115,26 @@ export class RemoteClusterSet implements RemoteSources {
     await Promise.allSettled(this.#removals.values());
   }
 
+  /** No cluster is read, and what is known of them stays: another replica reads them. */
+  async pause(): Promise<void> {
+    this.#isPaused = true;
+    const runners = [...this.#runners.values()];
+    this.#runners.clear();
+    this.#sources = { secrets: [], configMaps: [], ownIds: [] };
+    await Promise.all(runners.map(runner => runner.stop()));
+  }
+
+  /** Reads the clusters that are wanted now, and removes what is known of others. */
+  resume(): void {
+    if (this.#isStopped || !this.#isPaused) return;
+    this.#isPaused = false;
+    const { state } = this.#options.world;
+    this.#follow(state);
+    for (const id of recordedClusters(state)) if (!this.#runners.has(id)) this.#remove(id);
+  }
+
   #follow(state: State): void {
-    if (this.#isStopped) return;
+    if (this.#isStopped || this.#isPaused) return;
     const sources = clusterSources(state);
     if (sameSources(sources, this.#sources)) return;
     this.#sources = sources;

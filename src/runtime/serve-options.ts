@@ -6,6 +6,7 @@ import { defaultSettings, type Settings } from '../core/mesh/settings.ts';
 import type { Durability } from '../journal/journal.ts';
 import type { AdapterOptions } from './adapters.ts';
 import type { IdentityOptions } from './identity-options.ts';
+import type { ReplicaSettings } from './replica-settings.ts';
 
 export interface Address {
   /** Empty: all interfaces. */
@@ -28,7 +29,10 @@ export interface ServeOptions extends AdapterOptions {
   readonly monitoringAddr: Address;
   /** Whether the HTTP ports have the explorer; undefined: they have. */
   readonly ui?: boolean;
+  /** The file; of a replica, its mirror of the world log. */
   readonly journal: string;
+  /** Undefined: this process shares no log with others. */
+  readonly replica?: ReplicaSettings;
   readonly journalKey?: string;
   readonly journalDurability: Durability;
   readonly journalStrict: boolean;

@@ -22,6 +22,8 @@ export interface StartOptions {
   readonly spill?: WorldOptions['spill'];
   readonly clock: Clock;
   readonly log: Log;
+  /** The settings are the world log's, which several replicas follow: none are recorded here. */
+  readonly isReplica?: boolean;
 }
 
 export interface Started {
@@ -40,7 +42,7 @@ export interface Started {
  */
 export async function startWorld(
   journal: Journal,
-  { settings, strict, spill, clock, log }: StartOptions,
+  { settings, strict, spill, clock, log, isReplica = false }: StartOptions,
 ): Promise<Started> {
   const failed: Unrecorded[] = [];
   const { state, snapshot, events } = await foldHistory(journal, {
@@ -50,7 +52,12 @@ export async function startWorld(
   log('info', `journal ${journal.path}: ${events} events folded up to ${state.seq}, from snapshot ${snapshot}`);
   const world = new World({ journal, state, clock, strict, spill, log });
   const lost = lostFacts(journal, clock, log);
-  await world.recordNews(now => [...lost, ...failed, ...startFacts(now, settings)]);
+  await world.recordNews(now => [
+    ...lost,
+    ...failed,
+    ...(isReplica ? [] : settingsFacts(now, settings)),
+    ...disconnects(now),
+  ]);
   return { world, snapshot, asOf: state.time, connected: [...state.proxies.values()] };
 }
 
@@ -67,16 +74,21 @@ function lostFacts(journal: Journal, clock: Clock, log: Log): readonly Unrecorde
   return [{ source: 'runtime', kind: 'Gap', reason, since: clock.now(), lost: lost.to - lost.from + 1 }];
 }
 
-function startFacts(state: State, settings: Settings): readonly Unrecorded[] {
-  const facts: Unrecorded[] = [];
+/** The settings of this start, if they are not those that the state has. */
+export function settingsFacts(state: State, settings: Settings): readonly Unrecorded[] {
   const wanted = settingsToJson(settings);
-  if (state.seq === 0 || !jsonEqual(settingsToJson(state.settings), wanted)) {
-    facts.push({ source: 'runtime', kind: 'Engine', settings: wanted });
-  }
-  for (const connection of state.proxies.keys()) {
-    facts.push({ source: 'xds', kind: 'ProxyDisconnected', connection, reason: 'the control plane was restarted' });
-  }
-  return facts;
+  if (state.seq > 0 && jsonEqual(settingsToJson(state.settings), wanted)) return [];
+  return [{ source: 'runtime', kind: 'Engine', settings: wanted }];
+}
+
+function disconnects(state: State): readonly Unrecorded[] {
+  const reason = 'the control plane was restarted';
+  return [...state.proxies.keys()].map(connection => ({
+    source: 'xds',
+    kind: 'ProxyDisconnected',
+    connection,
+    reason,
+  }));
 }
 
 /** The sink of an adapter: it records only facts that change something (core/fold/novelty.ts). */

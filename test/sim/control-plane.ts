@@ -42,6 +42,14 @@ export interface SimOptions {
   readonly strict: boolean;
   readonly canary: Canary | undefined;
   readonly log: (message: string) => void;
+  /** One of several replicas: who records what the source says, made of the world and the clock of this process. */
+  readonly replica?: (parts: ReplicaParts) => Pick<World, 'state' | 'recordNews'>;
+}
+
+export interface ReplicaParts {
+  readonly world: World;
+  readonly journal: Journal;
+  readonly clock: Clock;
 }
 
 export class SimControlPlane {
@@ -51,6 +59,7 @@ export class SimControlPlane {
   /** Of the states that were served, by seq. */
   readonly states = new Map<number, State>();
   readonly #clock: MortalClock;
+  readonly #sources: Pick<World, 'state' | 'recordNews'>;
   readonly #disk: Disk;
   readonly #snapshotter: Snapshotter;
   #ahead: ((state: State) => State) | undefined;
@@ -64,6 +73,7 @@ export class SimControlPlane {
     const { world, journal, clock } = parts;
     this.world = world;
     this.journal = journal;
+    this.#sources = options.replica?.(parts) ?? world;
     this.#disk = parts.disk;
     this.#clock = clock;
     this.#snapshotter = new Snapshotter(
@@ -84,6 +94,7 @@ export class SimControlPlane {
     world.listen({
       onFolded: (state, request) => {
         this.#remember(state);
+        if (options.replica !== undefined) this.ready = state.synced.has(SOURCE);
         if (options.canary !== 'push-lost' || ++pushes % 2 !== 0) this.hub.push(request);
         if (world.durable) this.#snapshotter.consider(state);
         if (state.seq % 64 === 0) engine.sweep();
@@ -100,18 +111,19 @@ export class SimControlPlane {
       strict: options.strict,
       clock,
       log: (_level, message) => options.log(message),
+      isReplica: options.replica !== undefined,
     });
     return new SimControlPlane(options, { journal, disk: opened.disk, clock, world, snapshot });
   }
 
   async submit(batch: readonly Fact[], canary: Canary | undefined): Promise<void> {
     if (canary === 'read-ahead') this.#ahead = state => ahead(state, batch);
-    await sinkOf(this.world, SOURCE).submit(batch);
+    await sinkOf(this.#sources, SOURCE).submit(batch);
     this.#ahead = undefined;
   }
 
   async relist(all: readonly Fact[]): Promise<void> {
-    await sinkOf(this.world, SOURCE).relist(all, []);
+    await sinkOf(this.#sources, SOURCE).relist(all, []);
     this.ready = true;
   }
 

@@ -26,7 +26,12 @@ export interface Fate {
 /** What outlives the process: the rows, and the key that private values are sealed with. */
 export class Platter {
   readonly store = new MemoryStore();
-  readonly vault = new Vault({ keyFile: undefined, recorded: undefined, readonly: false });
+  readonly vault: Vault;
+
+  /** `vault`: of another platter, whose key this one shares. */
+  constructor(vault = new Vault({ keyFile: undefined, recorded: undefined, readonly: false })) {
+    this.vault = vault;
+  }
 
   /** The journal as a process sees it that starts now. */
   open(clock: () => number, fate: () => Fate): { readonly journal: Journal; readonly disk: Disk } {

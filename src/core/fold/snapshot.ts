@@ -11,6 +11,7 @@ import type { Origin } from '../base/problem.ts';
 import { settingsFromJson, settingsToJson } from '../mesh/settings.ts';
 import type { Proof } from '../model/caller.ts';
 import type { ProxyRecord, Subscription } from '../model/proxy.ts';
+import type { WorldPosition } from '../model/world-position.ts';
 import type { MalformedFile, State } from '../state.ts';
 import { restoreMesh, restoreNetworks } from './apply-mesh.ts';
 import { connectProxy } from './apply-proxy.ts';
@@ -30,6 +31,7 @@ export interface SourcedFact {
 export function* snapshotOf(state: State): IterableIterator<SourcedFact> {
   const ours = (fact: JsonObject): SourcedFact => ({ source: 'runtime', fact });
   yield ours({ kind: 'Position', seq: state.seq, time: state.time });
+  if (state.worldLog !== undefined) yield ours({ kind: 'WorldLog', ...state.worldLog });
   yield ours({ kind: 'Engine', settings: settingsToJson(state.settings) });
   for (const [kind, value] of [
     ['MeshConfig', state.mesh],
@@ -73,6 +75,10 @@ export function restoreFact(state: State, source: string, fact: JsonObject): Sta
   switch (fact.kind) {
     case 'Position':
       return { ...state, seq: Number(fact.seq), time: Number(fact.time) };
+    case 'WorldLog': {
+      const { kind: _, ...position } = fact;
+      return { ...state, worldLog: position as unknown as WorldPosition };
+    }
     case 'Engine':
       return withSettings(state, settingsFromJson(objectOf(fact.settings)));
     case 'MeshConfig':

@@ -29,6 +29,8 @@ export interface XdsHost {
   state(): State;
   /** False: new streams are refused with UNAVAILABLE. */
   ready(): boolean;
+  /** Resolves when a new stream may be served, in a bounded time. Absent: at once. */
+  caughtUp?(): Promise<void>;
   /** A connection name that is unique in this journal. */
   connectionName(proxyId: string): string;
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string): void;

@@ -135,6 +135,7 @@ export class Hub {
     { authenticate, peer, address, gone }: Client,
   ): Promise<AdsStream | undefined> {
     this.#entering++;
+    if (this.#host.caughtUp !== undefined) await this.#host.caughtUp();
     const release = await this.#gate.enter(peer, gone);
     this.#entering--;
     if (gone()) {

@@ -1,0 +1,136 @@
+// The sources of a process that is one of several replicas: they are read only while it leads. Readiness sees a
+// source as listed once the world log says so, whichever replica listed it.
+//
+// An adapter is started once in its life, so a second term gets new ones, made as the first were.
+
+import type { Adapter, ObjectPlace, Sink, SourceStatus } from '../adapters/adapter.ts';
+import type { Origin } from '../core/base/problem.ts';
+import type { State } from '../core/state.ts';
+import type { Log } from './log.ts';
+
+export interface LedOptions {
+  readonly first: readonly Adapter[];
+  /** The same sources in the same order, never started. */
+  readonly again: () => Promise<readonly Adapter[]>;
+  readonly state: () => State;
+  readonly log: Log;
+}
+
+export class LedAdapters {
+  readonly adapters: readonly LedAdapter[];
+  readonly #options: LedOptions;
+  #isUsed = false;
+  #leads = false;
+  /** Starts and stops follow one another. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: LedOptions) {
+    this.#options = options;
+    this.adapters = options.first.map(adapter => new LedAdapter(adapter, options.state));
+  }
+
+  lead(): void {
+    this.#leads = true;
+    this.#then(async () => {
+      if (!this.#leads) return;
+      if (this.#isUsed) {
+        const fresh = await this.#options.again();
+        for (const [i, led] of this.adapters.entries()) led.renew(fresh[i]);
+      }
+      this.#isUsed = true;
+      for (const led of this.adapters) led.lead(error => this.#failed(led, error));
+    });
+  }
+
+  follow(): void {
+    this.#leads = false;
+    this.#then(async () => {
+      for (const led of this.adapters) await led.follow();
+    });
+  }
+
+  /** After each batch that was folded. */
+  onState(state: State): void {
+    for (const led of this.adapters) led.look(state);
+  }
+
+  #then(run: () => Promise<void>): void {
+    this.#last = this.#last.then(run).catch((error: unknown) => {
+      this.#options.log('error', `sources: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  }
+
+  #failed({ source }: LedAdapter, error: unknown): void {
+    if (this.#leads) this.#options.log('warn', `${source}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+export class LedAdapter implements Adapter {
+  readonly source: string;
+  readonly #state: () => State;
+  #inner: Adapter;
+  #sink: Sink | undefined;
+  #leads = false;
+  #listed: (() => void) | undefined;
+
+  constructor(inner: Adapter, state: () => State) {
+    this.#inner = inner;
+    this.#state = state;
+    this.source = inner.source;
+  }
+
+  /** Resolves once the world log has a complete list of the source, or has none because it is not a source of lists. */
+  start(sink: Sink): Promise<void> {
+    this.#sink = sink;
+    return new Promise(resolve => {
+      this.#listed = resolve;
+      this.look(this.#state());
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#listed?.();
+    await this.follow();
+  }
+
+  status(): SourceStatus {
+    const synced = this.#isListed(this.#state());
+    if (!this.#leads) return { synced, waiting: [], troubles: [], unreadable: [] };
+    const status = this.#inner.status();
+    // What another replica has listed serves until this one has.
+    return { ...status, synced: synced || status.synced };
+  }
+
+  locate(places: readonly ObjectPlace[]): Promise<readonly (Origin | undefined)[]> {
+    return this.#inner.locate?.(places) ?? Promise.resolve(places.map(() => undefined));
+  }
+
+  renew(fresh: Adapter | undefined): void {
+    if (fresh?.source === this.source) this.#inner = fresh;
+  }
+
+  lead(failed: (error: unknown) => void): void {
+    if (this.#sink === undefined || this.#leads) return;
+    this.#leads = true;
+    this.#inner.onState?.(this.#state());
+    this.#inner.start(this.#sink).then(() => this.look(this.#state()), failed);
+  }
+
+  async follow(): Promise<void> {
+    if (!this.#leads) return;
+    this.#leads = false;
+    await this.#inner.stop();
+  }
+
+  look(state: State): void {
+    if (this.#leads) this.#inner.onState?.(state);
+    if (this.#listed === undefined || !this.#isListed(state)) return;
+    this.#listed();
+    this.#listed = undefined;
+  }
+
+  /** A source that asks, instead of listing, never holds back a replica that follows. */
+  #isListed(state: State): boolean {
+    return state.synced.has(this.source) || this.#inner.onState !== undefined;
+  }
+}

@@ -1,0 +1,2 @@
+// Deliberately wrong: the SDK of NATS belongs to the folder of its log.
+export { connect } from '@nats-io/transport-node';
