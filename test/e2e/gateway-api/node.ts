@@ -4,7 +4,7 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, openSync } from 'node:fs';
+import { createWriteStream, openSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -20,6 +20,7 @@ import { Plane } from '../kube/plane.ts';
 import { serviceAccountToken } from '../kube/tokens.ts';
 import { until } from '../kube/until.ts';
 import type { Programs } from './programs.ts';
+import { statusVerdicts } from './statuses.ts';
 
 export interface RigOptions {
   readonly binaries: Binaries;
@@ -37,6 +38,8 @@ export interface RigOptions {
 const NODE_ADDRESS = '10.244.0.1';
 const XDS_PORT = 15_012;
 const BRIDGE = 'rig0';
+const START_MS_MAX = 300_000;
+const LOG_MS = 1_000;
 const ROOT = join(import.meta.dirname, '../../..');
 /** An address that a Gateway may ask for, and one that it may not. */
 const USABLE = 'infra-backend-v1.gateway-conformance-infra.svc.cluster.local';
@@ -57,6 +60,9 @@ async function main(options: RigOptions): Promise<void> {
   const plane = await startPlane(cluster, admin, options);
   await startRig(cluster, options);
   const code = await runSuite(cluster, options);
+  for (const [name, good] of await statusVerdicts(admin)) {
+    process.stdout.write(`    --- ${good ? 'PASS' : 'FAIL'}: Own/${name}\n`);
+  }
   await writeFile(join(options.folder, 'periplus.log'), plane.log);
   await plane.end('SIGKILL');
   admin.close();
@@ -75,12 +81,12 @@ async function prepare(admin: KubeClient, { programs: { definitions } }: RigOpti
   for (const name of ['rbac.yaml', 'rbac-write.yaml']) await putAll(admin, join(deploy, name));
   for (const plural of ['gateways', 'httproutes', 'grpcroutes', 'tlsroutes', 'backendtlspolicies', 'listenersets']) {
     const path = `/apis/gateway.networking.k8s.io/v1/${plural}`;
-    await until(path, () =>
+    const isServed = (): Promise<boolean> =>
       admin.get(path).then(
         () => true,
         () => false,
-      ),
-    );
+      );
+    await until(path, isServed, START_MS_MAX);
   }
 }
 
@@ -97,7 +103,11 @@ async function startPlane(cluster: Cluster, admin: KubeClient, { folder }: RigOp
   const secure = ['--secureGrpcAddr', `${NODE_ADDRESS}:${XDS_PORT}`];
   const env = { POD_NAME: 'one', POD_NAMESPACE: SYSTEM, REVISION: 'default' };
   const plane = await Plane.serveSecurely(['--kubeconfig', kubeconfig, ...journal, ...secure], env);
-  await plane.synced();
+  // Of every second: what it said is there to be read if the suite hangs.
+  setInterval(() => writeFileSync(join(folder, 'periplus.log'), plane.log), LOG_MS).unref();
+  const isSynced = async (): Promise<boolean> =>
+    (await plane.page('/ready').catch(() => undefined))?.text === 'ready\n';
+  await until('synced', isSynced, START_MS_MAX);
   return plane;
 }
 
@@ -119,7 +129,7 @@ async function startRig(cluster: Cluster, { folder, programs, envoy }: RigOption
   const log = join(folder, 'rig.log');
   const output = openSync(log, 'w');
   spawn(programs.rig, args, { stdio: ['ignore', output, output] });
-  await until('the rig is ready', async () => (await readFile(log, 'utf8')).includes('ready'));
+  await until('the rig is ready', async () => (await readFile(log, 'utf8')).includes('ready'), START_MS_MAX);
 }
 
 /** Of gateways and sidecars alike; the rig replaces what stands between @s. */

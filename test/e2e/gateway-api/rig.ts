@@ -48,12 +48,15 @@ export async function runSuite(
   const inner = [process.execPath, '--import', 'tsx', join(import.meta.dirname, 'node.ts'), JSON.stringify(options)];
   const child = spawn('unshare', [...apart, ...inner], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'close');
+  const kill = (): unknown => child.kill('SIGKILL');
+  process.once('exit', kill);
   const verdicts = new Map<string, Verdict>();
   for await (const line of createInterface({ input: child.stdout })) {
     say(line);
-    const found = /^ {4}--- (PASS|FAIL|SKIP): TestConformance\/(\S+)/.exec(line);
+    const found = /^ {4}--- (PASS|FAIL|SKIP): (?:TestConformance|Own)\/(\S+)/.exec(line);
     if (found !== null) verdicts.set(found[2]!, found[1] as Verdict);
   }
   await ended;
+  process.off('exit', kill);
   return verdicts;
 }

@@ -35,8 +35,10 @@ type pods struct {
 }
 
 type runningPod struct {
-	pod     *corev1.Pod
-	folder  string
+	pod    *corev1.Pod
+	folder string
+	// admin is the socket of its Envoy, apart from the folder since the path of a socket must be short.
+	admin   string
 	ip      string
 	network *namespace
 	logs    *logBuffer
@@ -117,6 +119,7 @@ func (p *pods) begin(ctx context.Context, pod *corev1.Pod) {
 	one := &runningPod{
 		pod:    pod,
 		folder: filepath.Join(p.folder, pod.Namespace+"."+pod.Name),
+		admin:  filepath.Join(p.folder, fmt.Sprintf("%d.sock", p.made)),
 		ip:     fmt.Sprintf("10.244.%d.%d", 1+p.made/250, 2+p.made%250),
 		stop:   stop,
 		done:   done,

@@ -85,11 +85,10 @@ func (p *pods) proxy(one *runningPod, kind string, group int) error {
 	if err != nil {
 		return err
 	}
-	admin := filepath.Join(one.folder, "admin")
 	config := strings.NewReplacer(
 		"@KIND@", kind, "@NAME@", one.pod.Name, "@NAMESPACE@", one.pod.Namespace, "@IP@", one.ip,
 		"@SERVICE_ACCOUNT@", one.pod.Spec.ServiceAccountName, `"@LABELS@"`, string(labels),
-		"@ADMIN@", admin, "@ROOTS@", roots, "@TOKEN@", token,
+		"@ADMIN@", one.admin, "@ROOTS@", roots, "@TOKEN@", token,
 	).Replace(string(template))
 	file := filepath.Join(one.folder, "envoy.json")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
@@ -99,7 +98,7 @@ func (p *pods) proxy(one *runningPod, kind string, group int) error {
 	if err := one.network.spawn(one.logs, group, os.Environ(), p.envoy, arguments...); err != nil {
 		return err
 	}
-	return one.until("Envoy", func() error { return live(one.done, admin) })
+	return one.until("Envoy", func() error { return live(one.done, one.admin) })
 }
 
 func live(ctx context.Context, admin string) error {
