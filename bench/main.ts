@@ -11,6 +11,7 @@ import { growthFigures } from './growth.ts';
 import { historyFigures } from './history.ts';
 import { istiodFigures } from './istiod-generation.ts';
 import type { Figure, Figures } from './measure.ts';
+import { policyFigures } from './policies.ts';
 import { BASELINE, type Report, readBaseline, report, table } from './report.ts';
 import { signingFigures } from './signing.ts';
 import { startFigures, stormFigures } from './storms.ts';
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   istiod: istiodFigures,
   'generate-100': () => generationFigures(100),
   'generate-1000': () => generationFigures(1_000),
+  policies: policyFigures,
   signing: signingFigures,
   storms: stormFigures,
   start: startFigures,
