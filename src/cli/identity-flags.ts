@@ -2,6 +2,7 @@
 
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import { whyNotRegistering } from '../identity/registration-source.ts';
 import { identitySettings } from '../identity/settings.ts';
 import { secureTls } from '../identity/tls-settings.ts';
 import type { IdentityOptions, TokenCheck } from '../runtime/identity-options.ts';
@@ -69,15 +70,9 @@ export function identityOptionsOf(flags: IdentityFlags, journal: string): Identi
 }
 
 /** Rather no start than certificates of another authority than the operator asked for. */
-function refuseUnsupported({ externalCa, certProvider }: IdentityOptions['settings']): void {
-  if (externalCa !== '')
-    throw new CliError(`EXTERNAL_CA ${externalCa}: registration authorities are not supported`, EXIT.misuse);
-  if (certProvider === 'kubernetes' || certProvider.startsWith('k8s.io/')) {
-    throw new CliError(
-      `PILOT_CERT_PROVIDER ${certProvider}: expected istiod, or files with custom or none`,
-      EXIT.misuse,
-    );
-  }
+function refuseUnsupported(settings: IdentityOptions['settings']): void {
+  const why = whyNotRegistering(settings);
+  if (why !== undefined) throw new CliError(why, EXIT.misuse);
 }
 
 function addressOf(text: string): Address {

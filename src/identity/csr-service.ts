@@ -41,6 +41,7 @@ export interface CsrServiceOptions {
   readonly ready: () => boolean;
   readonly count: (what: CsrCount) => void;
   readonly queueMax?: number;
+  readonly signedAtOnceMax?: number;
 }
 
 export type CsrCount =
@@ -52,11 +53,12 @@ const REASON_CHARS_MAX = 500;
 
 export class CsrService {
   readonly #options: CsrServiceOptions;
-  readonly #turn = new Turns(SIGNED_AT_ONCE_MAX);
+  readonly #turn: Turns;
   #underWay = 0;
 
   constructor(options: CsrServiceOptions) {
     this.#options = options;
+    this.#turn = new Turns(options.signedAtOnceMax ?? SIGNED_AT_ONCE_MAX);
   }
 
   /** Requests under way. */

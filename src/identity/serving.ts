@@ -5,11 +5,14 @@
 // Source: Istio pilot/pkg/bootstrap/certcontroller.go (initDNSCerts, watchRootCertAndGenKeyCert),
 // pilot/pkg/bootstrap/server.go (getDNSNames).
 
+import { X509Certificate } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Authority } from './authority.ts';
 import { generateKeys, type KeyType, privateKeyPem, publicKeyDer } from './x509/keys.ts';
+import { makeRequest } from './x509/make-request.ts';
+import { fits } from './x509/profile.ts';
 
 export interface ServingCertificate {
   /** PEM: leaf, then its chain. */
@@ -56,6 +59,20 @@ export async function signedServingCertificate(
   const { certChain, notBefore, notAfter } = await authority.certify(publicKeyDer(privateKey), names, SERVING_TTL_MS);
   const chain = roots === '' ? certChain : certChain.slice(0, -1);
   return { certificate: chain.join(''), key: privateKeyPem(privateKey), roots, renewAt: (notBefore + notAfter) / 2 };
+}
+
+/** The same by a signer elsewhere: `sign` takes a request (PEM) and seconds, and answers with certificates (PEM). */
+export async function servingCertificateOf(
+  names: readonly string[],
+  roots: string,
+  sign: (csr: string, seconds: number) => Promise<string>,
+): Promise<ServingCertificate> {
+  const { privateKey } = await generateKeys({ rsa: 2_048 });
+  const certificate = await sign(await makeRequest(privateKey, names), SERVING_TTL_MS / 1_000);
+  const leaf = new X509Certificate(certificate);
+  if (!fits(leaf, privateKey)) throw new Error('the signer has certified another key');
+  const renewAt = (Date.parse(leaf.validFrom) + Date.parse(leaf.validTo)) / 2;
+  return { certificate, key: privateKeyPem(privateKey), roots, renewAt };
 }
 
 export interface ServingFiles {

@@ -26,6 +26,9 @@ import { decodeCertificateRequest, encodeCertificateResponse } from '../identity
 import { debugViewer, httpPeer } from '../identity/debug-viewer.ts';
 import { whyNotImpersonated } from '../identity/impersonation.ts';
 import { issuerKeys } from '../identity/issuer-keys.ts';
+import type { CsrTime } from '../identity/kubernetes-csr.ts';
+import { Registration, type SignerRoots } from '../identity/registration.ts';
+import { registrationRoots, servingSigner, signerRootsOf } from '../identity/registration-source.ts';
 import { rootInFiles } from '../identity/root-in-files.ts';
 import { PLUGGED_SECRET_NAME, ROOT_SECRET_NAME, rootInSecret, secretTexts } from '../identity/root-in-secret.ts';
 import { Rotation } from '../identity/rotation.ts';
@@ -55,6 +58,16 @@ export interface IdentityParts {
   readonly rootsBehind: (roots: string, certified: (identity: string) => boolean) => readonly string[];
 }
 
+export interface OpenedRegistration {
+  readonly authority: Registration;
+  /** PEM; '': those of each signer, by MeshConfig. */
+  readonly roots: string;
+  readonly call: ClusterCall;
+  readonly time: CsrTime;
+}
+
+/** Requests that wait for a signer of the Kubernetes API. */
+const HANDED_ON_AT_ONCE_MAX = 64;
 const RETRY_MS_MIN = 1_000;
 const RETRY_MS_MAX = 60_000;
 /** A kubelet brings a changed ConfigMap into pods within a minute or two. */
@@ -67,6 +80,7 @@ export class Identity {
   readonly #closers: (() => void)[] = [];
   readonly #listeners: ((authority: Authority) => void)[] = [];
   #authority: OpenedAuthority | undefined;
+  #registration: OpenedRegistration | undefined;
   readonly #rotation: Rotation;
   /** Identity → when it last got a certificate; kept while roots are exchanged. */
   readonly #certified = new Map<string, number>();
@@ -133,8 +147,31 @@ export class Identity {
   /** Resolves when there is an authority, or when it is clear that there will be none for a while: then it is tried again in the background. */
   async start(): Promise<void> {
     const { settings } = this.#parts.options;
-    if (!settings.caServer || settings.externalCa !== '') return;
-    await this.#open(RETRY_MS_MIN);
+    if (!settings.caServer) return;
+    if (settings.externalCa !== '') await this.#openRegistration();
+    // Where the signer of the cluster makes the serving certificate, too, nothing is left for an authority of our own.
+    if (servingSigner(settings) === undefined) await this.#open(RETRY_MS_MIN);
+  }
+
+  /** The registration authority that answers requests; undefined: the authority does. */
+  get registration(): OpenedRegistration | undefined {
+    return this.#registration;
+  }
+
+  async #openRegistration(): Promise<void> {
+    const { options, call, clock, state } = this.#parts;
+    const { settings, readOnly } = options;
+    if (call === undefined) throw new StartFault('EXTERNAL_CA: requests are handed on to a cluster, and there is none');
+    if (readOnly) throw new StartFault('EXTERNAL_CA: --read-only makes no CertificateSigningRequests');
+    const roots = await registrationRoots(settings);
+    const time: CsrTime = {
+      now: () => clock.now(),
+      sleep: ms => new Promise(resolve => void clock.after(ms, resolve)),
+    };
+    const { kubernetesSigner: signer, signerDomain, maxTtlMs } = settings;
+    const signerRoots = (): readonly SignerRoots[] => signerRootsOf(state());
+    const authority = new Registration({ call, signer, signerDomain, maxTtlMs, roots, signerRoots, time });
+    this.#registration = { authority, roots, call, time };
   }
 
   stop(): void {
@@ -238,11 +275,15 @@ export class Identity {
       },
       log,
       ready,
+      // Those that wait for a signer elsewhere take no thread of ours.
+      ...(options.settings.externalCa === '' ? {} : { signedAtOnceMax: HANDED_ON_AT_ONCE_MAX }),
       count: countIdentity(metrics.registry, () => this.#csr.underWay),
     });
   }
 
-  async #sign({ csr, validitySeconds }: CertificateRequest, identities: readonly string[]): Promise<Issued> {
+  async #sign(request: CertificateRequest, identities: readonly string[]): Promise<Issued> {
+    if (this.#registration !== undefined) return this.#registration.authority.sign(request, identities);
+    const { csr, validitySeconds } = request;
     const authority = this.authority;
     if (authority === undefined) throw new SigningError('CA_NOT_READY', 'Istio CA is not ready');
     return authority.sign(csr, identities, validitySeconds);

@@ -10,6 +10,7 @@ import { featureOf } from '../core/mesh/features.ts';
 import type { State } from '../core/state.ts';
 import { jwtRuleOf } from '../identity/authenticate/oidc.ts';
 import type { ClusterCall } from '../identity/cluster-call.ts';
+import { servingSigner } from '../identity/registration-source.ts';
 import { AccessAdapter } from '../identity/sources/access-adapter.ts';
 import { AuthorityAdapter } from '../identity/sources/authority-adapter.ts';
 import { BundleAdapter } from '../identity/sources/bundle-adapter.ts';
@@ -104,9 +105,10 @@ export async function prepareIdentity(
       identity = opened;
       opened.onAuthority(authority => {
         measureAuthority(metrics.registry, authority, () => clock.now());
-        authorities.use(authority);
+        authorities.use(authority, options.settings.externalCa !== '');
       });
       await opened.start();
+      authorities.trust(opened.registration?.roots ?? '', false);
       return {
         identity: opened,
         ofServer: {
@@ -116,7 +118,12 @@ export async function prepareIdentity(
         },
         listen: (address, server) => {
           xds = server;
-          return openSecurePort(address, server, opened, parts);
+          const port = openSecurePort(address, server, opened, parts);
+          if (servingSigner(options.settings) === undefined) return port;
+          return port.then(bound => {
+            bound.onCertificate(({ roots }) => authorities.trust(roots, true));
+            return bound;
+          });
         },
       };
     },

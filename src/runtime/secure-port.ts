@@ -2,10 +2,12 @@
 
 import { isIP } from 'node:net';
 import type { Authority } from '../identity/authority.ts';
-import type { SigningBundle } from '../identity/bundle.ts';
+import { signedByKubernetes } from '../identity/kubernetes-csr.ts';
+import { servingSigner, signerRootsOf } from '../identity/registration-source.ts';
 import {
   readServingFiles,
   type ServingCertificate,
+  servingCertificateOf,
   servingFiles,
   servingNames,
   signedServingCertificate,
@@ -13,7 +15,7 @@ import {
 } from '../identity/serving.ts';
 import { SecurePort } from '../xds/grpc/secure-port.ts';
 import type { XdsServer } from '../xds/grpc/server.ts';
-import type { Identity, IdentityParts } from './identity.ts';
+import type { Identity, IdentityParts, OpenedRegistration } from './identity.ts';
 import type { Address } from './serve-options.ts';
 
 export interface OpenedPort {
@@ -23,6 +25,9 @@ export interface OpenedPort {
   close(): void;
 }
 
+/** MeshConfig, which has the signer's root, may come after the start. */
+const SIGNER_LOOK_MS = 5_000;
+const SERVING_USAGES = ['digital signature', 'key encipherment', 'server auth'];
 /** Half of the life of a certificate of ten years is never reached; that of an authority with a short one is. */
 const LOOK_MS = 60_000;
 
@@ -75,9 +80,13 @@ class Serving {
       const failed = (error: unknown): void => log('error', `the serving certificate stays as it is: ${textOf(error)}`);
       await read().catch(failed);
       this.#closers.push(watchServingFiles(files, () => void read().catch(failed), failed));
-      identity.onAuthority(authority => this.#trust(authority.bundle));
+      identity.onAuthority(authority => this.#trust(authority.bundle.roots));
       return;
     }
+    const { registration } = identity;
+    if (registration !== undefined) this.#trust(registration.roots);
+    const signer = servingSigner(options.settings);
+    if (signer !== undefined && registration !== undefined) return this.#beginElsewhere(signer, registration);
     if (options.settings.certProvider !== 'istiod') {
       log(
         'warn',
@@ -88,7 +97,7 @@ class Serving {
     const first = new Promise<void>(resolve => {
       identity.onAuthority(authority => {
         const renew = (): Promise<void> => {
-          this.#trust(authority.bundle);
+          this.#trust(authority.bundle.roots);
           this.#making = this.#making.then(() => this.#sign(authority));
           return this.#making;
         };
@@ -111,14 +120,54 @@ class Serving {
     if (this.#current !== undefined) listener(this.#current);
   }
 
-  #trust({ roots }: SigningBundle): void {
+  #trust(roots: string): void {
     // Certificates of a root that was replaced are good as long as its workloads may hold them.
     if (!this.#clientRoots.includes(roots)) this.#clientRoots += roots.endsWith('\n') ? roots : `${roots}\n`;
     if (this.#current !== undefined) this.#use(this.#current);
   }
 
   async #sign(authority: Authority): Promise<void> {
-    const { state, log, options } = this.#parts;
+    const { log } = this.#parts;
+    const names = this.#names();
+    try {
+      this.#use(await signedServingCertificate(authority, names));
+      log('info', `the secure port is ${names.join(', ')}`);
+    } catch (error) {
+      log('error', `the serving certificate stays as it is: ${textOf(error)}`);
+    }
+  }
+
+  /** A signer of the Kubernetes API makes the certificate: at the start, at half of its life, and when its root changes. */
+  async #beginElsewhere(signer: string, { call, time }: OpenedRegistration): Promise<void> {
+    const { log, state } = this.#parts;
+    const rootsNow = (): string =>
+      signerRootsOf(state()).find(({ certSigners }) => certSigners.includes(signer))?.pem ?? '';
+    const renew = async (): Promise<void> => {
+      const [roots, names] = [rootsNow(), this.#names()];
+      if (roots === '') throw new Error(`MeshConfig.caCertificates has no root of the signer ${signer}`);
+      const serving = await servingCertificateOf(names, roots, (csr, seconds) =>
+        signedByKubernetes(call, { csr, signer, prefix: 'csr-istiod-', usages: SERVING_USAGES, seconds, names }, time),
+      );
+      this.#trust(roots);
+      this.#use(serving);
+      log('info', `the secure port is ${names.join(', ')}, by ${signer}`);
+    };
+    let isRenewing = false;
+    const look = async (): Promise<void> => {
+      const { renewAt = 0, roots } = this.#current ?? {};
+      if (isRenewing || (renewAt > time.now() && roots === rootsNow())) return;
+      isRenewing = true;
+      await renew().catch(error => log('error', `the serving certificate stays as it is: ${textOf(error)}`));
+      isRenewing = false;
+    };
+    await look();
+    const timer = setInterval(() => void look(), SIGNER_LOOK_MS);
+    timer.unref();
+    this.#closers.push(() => clearInterval(timer));
+  }
+
+  #names(): readonly string[] {
+    const { state, options } = this.#parts;
     const { settings, mesh } = state();
     const proxyConfig = mesh.effective.defaultConfig as { readonly discoveryAddress?: string } | undefined;
     const names = servingNames({
@@ -127,17 +176,7 @@ class Serving {
       customHosts: options.settings.customHosts,
       discoveryAddress: proxyConfig?.discoveryAddress ?? '',
     });
-    try {
-      this.#use(
-        await signedServingCertificate(
-          authority,
-          names.filter(name => isIP(name) === 0),
-        ),
-      );
-      log('info', `the secure port is ${names.join(', ')}`);
-    } catch (error) {
-      log('error', `the serving certificate stays as it is: ${textOf(error)}`);
-    }
+    return names.filter(name => isIP(name) === 0);
   }
 
   #considerAge(renew: () => Promise<void>): void {

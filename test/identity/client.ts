@@ -45,10 +45,15 @@ export class TestClient {
   /** The chain, or `CODE message`. */
   sign(
     csr: string,
-    more: { readonly seconds?: number; readonly impersonated?: string; readonly deadlineMs?: number } = {},
+    more: {
+      readonly seconds?: number;
+      readonly impersonated?: string;
+      readonly signer?: string;
+      readonly deadlineMs?: number;
+    } = {},
   ): Promise<readonly string[] | string> {
-    const { seconds: validitySeconds = 0, impersonated = '', deadlineMs = 20_000 } = more;
-    const request = encodeCertificateRequest({ csr, validitySeconds, impersonated, signer: '' });
+    const { seconds: validitySeconds = 0, impersonated = '', signer = '', deadlineMs = 20_000 } = more;
+    const request = encodeCertificateRequest({ csr, validitySeconds, impersonated, signer });
     return new Promise(resolve => {
       this.#client.makeUnaryRequest(
         CSR_METHOD,

@@ -9,7 +9,7 @@ import type { Adapter, AdapterLog, Sink, SourceStatus } from '../../adapters/ada
 import type { Fact, Unrecorded } from '../../core/event.ts';
 import { IDENTITY_API, identityObject } from '../../core/kinds/periplus/identity.ts';
 import { verifiedIdentity } from '../../core/model/identity.ts';
-import { AUTHORITY_NAME } from '../../core/select/proxy/proxy-capabilities.ts';
+import { AUTHORITY_NAME, REGISTRATION_NAME } from '../../core/select/proxy/proxy-capabilities.ts';
 import { WORKLOAD_SECRET } from '../../core/select/secret/credentials.ts';
 import type { State } from '../../core/state.ts';
 import type { Authority } from '../authority.ts';
@@ -57,7 +57,10 @@ export class AuthorityAdapter implements Adapter {
   #wanted: ReadonlySet<string> = new Set();
   #gathering: { cancel(): void } | undefined;
   #sink: Sink | undefined;
+  /** Roots of signers elsewhere, by the name of their object. */
+  readonly #elsewhere = new Map<string, Fact>();
   #isStopped = false;
+  #certifies = true;
   #saying: Promise<void> = Promise.resolve();
 
   constructor(options: AuthorityAdapterOptions) {
@@ -65,12 +68,25 @@ export class AuthorityAdapter implements Adapter {
     this.source = `${IDENTITY_SOURCE}/${options.cluster}`;
   }
 
-  /** From now on this authority signs. */
-  use(authority: Authority): void {
+  /**
+   * From now on this authority signs. `registers`: not for workloads, whose certificates come from a signer elsewhere
+   * with other roots.
+   */
+  use(authority: Authority, registers = false): void {
     this.#authority = authority;
-    authority.onReplaced(bundle => this.#say([anchorsOf(bundle)]));
-    this.#say([anchorsOf(authority.bundle)]);
+    this.#certifies = !registers;
+    authority.onReplaced(bundle => this.#say([this.#anchorsOf(bundle)]));
+    this.#say([this.#anchorsOf(authority.bundle)]);
     this.#follow();
+  }
+
+  /** Roots of signers elsewhere. `published`: they verify the control plane itself, too. */
+  trust(roots: string, published: boolean): void {
+    if (roots === '') return;
+    const spec = { roots, chain: '', keyDigest: '', mode: 'registration' };
+    const name = published ? AUTHORITY_NAME : REGISTRATION_NAME;
+    this.#elsewhere.set(name, { kind: 'Update', object: identityObject('TrustAnchors', '', name, spec) });
+    this.#say([...this.#elsewhere.values()]);
   }
 
   onState(state: State): void {
@@ -83,16 +99,15 @@ export class AuthorityAdapter implements Adapter {
   }
 
   async start(sink: Sink): Promise<void> {
-    const anchors = this.#authority === undefined ? [] : [anchorsOf(this.#authority.bundle)];
+    const own = this.#authority === undefined ? [] : [this.#anchorsOf(this.#authority.bundle)];
+    const anchors = [...own, ...this.#elsewhere.values()];
     // An authority that is away keeps its anchors: those that it signed for are still to be trusted.
     const kinds =
-      this.#authority === undefined
-        ? (['WorkloadCertificate'] as const)
-        : (['TrustAnchors', 'WorkloadCertificate'] as const);
+      anchors.length === 0 ? (['WorkloadCertificate'] as const) : (['TrustAnchors', 'WorkloadCertificate'] as const);
     await sink.relistKinds(kinds, anchors);
     if (this.#isStopped) return;
     this.#sink = sink;
-    if (this.#authority !== undefined) this.#say([anchorsOf(this.#authority.bundle)]);
+    this.#say(anchors);
     this.#follow();
   }
 
@@ -123,7 +138,7 @@ export class AuthorityAdapter implements Adapter {
   }
 
   #follow(): void {
-    if (this.#sink === undefined || this.#isStopped) return;
+    if (this.#sink === undefined || this.#isStopped || !this.#certifies) return;
     for (const [account, { fingerprint, timer }] of this.#held) {
       if (this.#wanted.has(account)) continue;
       timer.cancel();
@@ -192,9 +207,15 @@ export class AuthorityAdapter implements Adapter {
     }
   }
 
+  #anchorsOf({ roots, chain, keyDigest, mode, crl }: SigningBundle): Fact {
+    const signs = this.#certifies ? mode : 'registration';
+    const spec = { roots, chain: chain.join(''), keyDigest, mode: signs, ...(crl === undefined ? {} : { crl }) };
+    return { kind: 'Update', object: identityObject('TrustAnchors', '', AUTHORITY_NAME, spec) };
+  }
+
   #say(facts: readonly Fact[]): Promise<void> {
     const sink = this.#sink;
-    if (sink === undefined) return Promise.resolve();
+    if (sink === undefined || facts.length === 0) return Promise.resolve();
     this.#saying = this.#saying
       .then(() => sink.submit(facts))
       .catch((error: unknown) => {
@@ -202,11 +223,6 @@ export class AuthorityAdapter implements Adapter {
       });
     return this.#saying;
   }
-}
-
-function anchorsOf({ roots, chain, keyDigest, mode, crl }: SigningBundle): Fact {
-  const spec = { roots, chain: chain.join(''), keyDigest, mode, ...(crl === undefined ? {} : { crl }) };
-  return { kind: 'Update', object: identityObject('TrustAnchors', '', AUTHORITY_NAME, spec) };
 }
 
 function trustDomainOf(state: State | undefined): string {

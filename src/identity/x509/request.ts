@@ -33,7 +33,7 @@ export interface SigningRequest {
 export const REQUEST_BYTES_MAX = 64 * 1024;
 
 /** RFC 2985 §5.4.2 */
-const OID_EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
+export const OID_EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
 
 /** Rejects with what is wrong; the signature is good when it resolves. */
 export async function readRequest(pem: string): Promise<SigningRequest> {

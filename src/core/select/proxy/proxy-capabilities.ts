@@ -43,11 +43,13 @@ export function metadataExchange(reader: ProxyReader): { readonly on: boolean; r
 
 /**
  * True if this control plane delivers the workload certificate: to a stock Envoy whose stream proves its identity,
- * while there is an authority that signs. On a stream that proves nothing no key is ever sent, so such a proxy stays
+ * while there is an authority that signs for workloads. On a stream that proves nothing no key is ever sent, so such a proxy stays
  * outside mesh mTLS.
  */
 export function certificatesOverAds(reader: ProxyReader): boolean {
-  return !istioFilters(reader) && reader.identity() !== undefined && meshAuthority(reader) !== undefined;
+  if (istioFilters(reader) || reader.identity() === undefined) return false;
+  const authority = meshAuthority(reader);
+  return authority !== undefined && authority.spec.mode !== 'registration';
 }
 
 /** What the certificate authority of this control plane says of itself; undefined: there is none. */
@@ -56,3 +58,5 @@ export function meshAuthority(reader: Reader): Obj<'TrustAnchors'> | undefined {
 }
 
 export const AUTHORITY_NAME = 'istio-ca';
+/** Roots of the signers that a registration authority hands requests on to. */
+export const REGISTRATION_NAME = 'istio-ra';

@@ -4,7 +4,7 @@
 
 import { isObject, type Json } from '../../base/json.ts';
 import type { Query, Reader } from '../../query/reader.ts';
-import { meshAuthority } from '../proxy/proxy-capabilities.ts';
+import { meshAuthority, REGISTRATION_NAME } from '../proxy/proxy-capabilities.ts';
 
 /** PEM, one certificate each, with a newline at the end. */
 export const meshRootList: Query<'', readonly string[]> = {
@@ -15,6 +15,7 @@ export const meshRootList: Query<'', readonly string[]> = {
       for (const block of pem.match(CERTIFICATE) ?? []) found.add(`${block}\n`);
     };
     note(meshAuthority(reader)?.spec.roots ?? '');
+    note(registrationRoots(reader));
     for (const pem of configuredRoots(reader)) note(pem);
     for (const { spec } of reader.objects('SpiffeBundle', `${reader.setting('clusterId')}/`))
       spec.certificates.forEach(note);
@@ -40,6 +41,10 @@ export const agentRoots: Query<'', readonly string[] | undefined> = {
     return roots.length === 0 ? undefined : roots;
   },
 };
+
+function registrationRoots(reader: Reader): string {
+  return reader.object('TrustAnchors', `${reader.setting('clusterId')}/${REGISTRATION_NAME}`)?.spec.roots ?? '';
+}
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
