@@ -1,5 +1,5 @@
 // A certificate by way of the Kubernetes API: a CertificateSigningRequest is made, approved by this control plane, and read until its signer has
-// signed it. The object is deleted whatever comes of it.
+// signed it. The object is deleted in every case.
 //
 // Unlike istiod, a request that is denied or that its signer gives up is not waited for. The API has no call that waits here, so the object is read
 // at growing intervals.

@@ -1,6 +1,6 @@
 // The registration authority: requests of proven callers are handed on to a signer of the Kubernetes API, and the keys that sign are elsewhere.
 //
-// Invariants: a request says nothing but the caller's own identities, since the signer signs what it says; an answer certifies the request's key for
+// Invariants: a request names the caller's own identities alone, since the signer signs what it says; an answer certifies the request's key for
 // them, or it is none. The last element of an answer is what workloads verify each other with.
 // Source: Istio security/pkg/pki/ra/k8s_ra.go, security/pkg/pki/ra/common.go (ValidateCSR, preSign).
 

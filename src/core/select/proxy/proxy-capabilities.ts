@@ -43,8 +43,8 @@ export function metadataExchange(reader: ProxyReader): { readonly on: boolean; r
 
 /**
  * True if this control plane delivers the workload certificate: to a stock Envoy whose stream proves its identity,
- * while there is an authority that signs for workloads. On a stream that proves nothing no key is ever sent, so such a proxy stays
- * outside mesh mTLS.
+ * while there is an authority that signs for workloads. On a stream that proves nothing no key is ever sent, so such a
+ * proxy stays outside mesh mTLS.
  */
 export function certificatesOverAds(reader: ProxyReader): boolean {
   if (istioFilters(reader) || reader.identity() === undefined) return false;
