@@ -8,27 +8,15 @@ import { Command } from 'commander';
 import type { Json, JsonObject } from '../core/base/json.ts';
 import type { Event } from '../core/event.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
-import {
-  type BisectCondition,
-  type BisectRange,
-  bisect,
-  clusterMissing,
-  conditionOfProxy,
-  endpointsLost,
-  nacked,
-  resourceChanged,
-  routeLost,
-} from '../history/bisect.ts';
+import { type BisectCondition, type BisectRange, bisect } from '../history/bisect.ts';
+import { type ConditionName, conditionNamed } from '../history/bisect-conditions.ts';
 import { configDump } from '../history/config-dump.ts';
 import { connectedDuring } from '../history/connected-during.ts';
 import { diffMeshes } from '../history/diff.ts';
 import type { History } from '../history/history.ts';
 import { HistoryFault } from '../history/history-fault.ts';
-import { holdingsOf } from '../history/holdings.ts';
 import { managerOf, objectOfEvent } from '../history/last-change.ts';
-import { nearestText } from '../history/nearest.ts';
 import { isCalled, proxiesAt } from '../history/proxies.ts';
-import { virtualHostSubject } from '../history/subject.ts';
 import { showDifference } from './diff.ts';
 import { CliError, EXIT, parseFormat, print, printData, progress, showTime } from './output.ts';
 import { AT_HELP, DEFAULT_JOURNAL, positionOf, rangeStart, withHistory } from './target.ts';
@@ -144,66 +132,21 @@ async function conditionOf(
       EXIT.misuse,
     );
   if (test.length > 0) return testCommand(history, test, proxy);
-  if (flags.nack === true) {
-    return { holds: await nacked(history, flags.proxy ?? '', range), what: 'a proxy refused something', done };
-  }
-  if (proxy === undefined) throw new CliError('say of which proxy: --proxy', EXIT.misuse);
-  return { ...(await ofProxy(history, range, flags, proxy)), done };
+  return { ...(await conditionNamed(history, range, namedBy(flags), flags.proxy, proxy)), done };
+}
+
+function namedBy({ routeLost, endpointsLost, resourceChanged, nack, clusterMissing }: Flags): ConditionName {
+  if (nack === true) return { name: 'nack', value: '' };
+  if (routeLost !== undefined) return { name: 'route-lost', value: routeLost };
+  if (endpointsLost !== undefined) return { name: 'endpoints-lost', value: endpointsLost };
+  if (resourceChanged !== undefined) return { name: 'resource-changed', value: resourceChanged };
+  return { name: 'cluster-missing', value: typeof clusterMissing === 'string' ? clusterMissing : '' };
 }
 
 /** A name that nothing has is never well: the nearest ones are named. */
 async function explainNever(error: unknown, { nearest }: Condition): Promise<never> {
   if (!(error instanceof HistoryFault)) throw error;
   throw new HistoryFault(`${error.message}${(await nearest?.()) ?? ''}`);
-}
-
-async function ofProxy(
-  history: History,
-  range: Range,
-  { proxy: id, resourceChanged: changed, routeLost: host, endpointsLost: cluster, clusterMissing: missing }: Flags,
-  proxy: ProxyRecord,
-): Promise<Omit<Condition, 'done'>> {
-  if (changed !== undefined) {
-    const name = changed.slice(changed.indexOf('/') + 1);
-    return {
-      holds: await resourceChanged(history, proxy, changed, range.from),
-      what: `${changed} changed`,
-      nearest: () => nearestOf(history, range, proxy, name),
-    };
-  }
-  if (host !== undefined) {
-    const holds = conditionOfProxy(history, proxy, routeLost(history, host));
-    const nearest = async (): Promise<string> => {
-      const held = virtualHostSubject(host).names(history.tracker, await history.at(range.to), proxy);
-      return nearestText(host, held);
-    };
-    return { holds, what: `${id} has no route for ${host}`, nearest };
-  }
-  if (cluster !== undefined) {
-    const holds = conditionOfProxy(history, proxy, endpointsLost(history, cluster));
-    const nearest = (): Promise<string> => nearestOf(history, range, proxy, cluster);
-    return { holds, what: `${cluster} has no endpoints for ${id}`, nearest };
-  }
-  const part = typeof missing === 'string' ? missing : '';
-  const holds = conditionOfProxy(history, proxy, clusterMissing(history, part));
-  const nearest = (): Promise<string> => (part === '' ? Promise.resolve('') : nearestOf(history, range, proxy, part));
-  return {
-    holds,
-    what: `${id} sends to a cluster${part === '' ? '' : ` with ${part} in its name`} that it has not`,
-    nearest,
-  };
-}
-
-/** Names of the proxy's resources at both ends, if none of them is the one that was asked for. */
-async function nearestOf(history: History, { from, to }: Range, proxy: ProxyRecord, name: string): Promise<string> {
-  const names = new Set<string>();
-  for (const seq of [from, to]) {
-    for (const held of holdingsOf(history.tracker, await history.at(seq), proxy).values()) {
-      for (const one of held.keys()) names.add(one);
-    }
-  }
-  if (names.has(name)) return '';
-  return `; the proxy has nothing called ${name}${nearestText(name, names)}`;
 }
 
 async function testCommand(

@@ -6,8 +6,8 @@ import type { Json } from '../core/base/json.ts';
 import type { Unrecorded } from '../core/event.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import { shortType } from '../history/config-dump.ts';
-import { type ChangeClass, type DiffSide, diffMeshes, type MeshDiff } from '../history/diff.ts';
-import type { JsonChange } from '../history/json-diff.ts';
+import { type DiffSide, diffMeshes, type MeshDiff } from '../history/diff.ts';
+import { changeLines, closingText, type DiffOutcome, diffMarkdown, proxiesText } from '../history/diff-markdown.ts';
 import { objectNamed } from '../history/object-name.ts';
 import { propose } from '../history/proposal.ts';
 import { proxiesAt, proxyNamed } from '../history/proxies.ts';
@@ -29,10 +29,8 @@ import {
 /** As of kubectl diff, and one more: scripts may let changes pass and stop at warnings. */
 export const DIFF_EXIT = { same: 0, changes: 1, failed: 2, warnings: 3, access: 4 } as const;
 
-/** Changed fields of one resource, and proxies of a class, that text lists; -o json has all. */
+/** Changed fields of one resource that text lists; -o json has all. */
 const FIELDS_SHOWN_MAX = 12;
-const PROXIES_SHOWN_MAX = 5;
-const VALUE_CHARS_MAX = 120;
 
 interface Flags extends MeshFlags {
   readonly journal: string;
@@ -43,13 +41,6 @@ interface Flags extends MeshFlags {
   readonly proxy?: string;
   readonly failOn?: string;
   readonly output: string;
-}
-
-interface Outcome {
-  /** What is compared, e.g. `event 111 → event 112`. */
-  readonly title: string;
-  readonly difference: MeshDiff;
-  readonly refused: readonly string[];
 }
 
 export function diffCommand(): Command {
@@ -121,7 +112,7 @@ function failsOn(what: string | undefined, { classes }: MeshDiff): boolean {
   return classes.some(({ access }) => access.changes.some(({ direction }) => direction === what || what === 'access'));
 }
 
-async function outcomeOf(from: string | undefined, to: string | undefined, flags: Flags): Promise<Outcome> {
+async function outcomeOf(from: string | undefined, to: string | undefined, flags: Flags): Promise<DiffOutcome> {
   const isWhatIf = flags.filename !== undefined || flags.delete !== undefined;
   if (isWhatIf && from !== undefined)
     throw new CliError('-f and --delete are compared with one position, which --at names', EXIT.misuse);
@@ -137,7 +128,7 @@ async function outcomeOf(from: string | undefined, to: string | undefined, flags
   });
 }
 
-async function whatIf(flags: Flags): Promise<Outcome> {
+async function whatIf(flags: Flags): Promise<DiffOutcome> {
   const facts: Unrecorded[] = [];
   for (const path of flags.filename ?? []) facts.push(...(await filesFacts('file/proposed', path)));
   return withHistory(flags.journal, async history => {
@@ -152,7 +143,7 @@ async function whatIf(flags: Flags): Promise<Outcome> {
   });
 }
 
-async function folders(from: string, to: string, flags: Flags): Promise<Outcome> {
+async function folders(from: string, to: string, flags: Flags): Promise<DiffOutcome> {
   const side = async (path: string): Promise<DiffSide> => {
     const { state: read, nodes } = await meshOf(path, flags);
     let state = read;
@@ -181,7 +172,7 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /** `table` is what other commands call their text. */
-const SHOWN: Readonly<Record<string, (outcome: Outcome) => void>> = {
+const SHOWN: Readonly<Record<string, (outcome: DiffOutcome) => void>> = {
   text: showText,
   table: showText,
   json: outcome => showData(outcome, 'json'),
@@ -192,15 +183,15 @@ const SHOWN: Readonly<Record<string, (outcome: Outcome) => void>> = {
   github: outcome => showReport(outcome, 'github'),
 };
 
-function showReport({ difference, refused }: Outcome, format: 'sarif' | 'junit' | 'github'): void {
+function showReport({ difference, refused }: DiffOutcome, format: 'sarif' | 'junit' | 'github'): void {
   printAnalysis(diffMessages(difference, refused), format);
 }
 
-function showData({ title, difference, refused }: Outcome, format: 'json' | 'yaml'): void {
+function showData({ title, difference, refused }: DiffOutcome, format: 'json' | 'yaml'): void {
   printData({ title, refused, ...difference } as unknown as Json, format);
 }
 
-function showText({ title, difference, refused }: Outcome): void {
+function showText({ title, difference, refused }: DiffOutcome): void {
   print(title);
   for (const line of refused) print(`REFUSED ${line}`);
   showDifference(difference);
@@ -217,57 +208,17 @@ export function showDifference(difference: MeshDiff): void {
       print(`  (${one.access.asked} questions of access asked, ${one.access.leftOut} left out)`);
     for (const resource of one.resources) showResource(resource);
   }
-  print(`\n${closing(difference)}`);
+  print(`\n${closingText(difference)}`);
 }
 
 function showResource(resource: ChangedResource): void {
   const { typeUrl, name, change, changes } = resource;
   print(`\n  ${change} ${shortType(typeUrl)} ${name}`);
   if (change !== 'changed') return;
-  for (const line of changes.slice(0, FIELDS_SHOWN_MAX).flatMap(linesOf)) print(`    ${line}`);
+  for (const line of changes.slice(0, FIELDS_SHOWN_MAX).flatMap(changeLines)) print(`    ${line}`);
   if (changes.length > FIELDS_SHOWN_MAX) print(`    … ${changes.length - FIELDS_SHOWN_MAX} more fields (-o json)`);
 }
 
-function linesOf({ path, before, after, reordered }: JsonChange): readonly string[] {
-  if (reordered === true) return [`~ ${path}: the same parts in another order`];
-  return [
-    ...(before === undefined ? [] : [`- ${path}: ${valueText(before)}`]),
-    ...(after === undefined ? [] : [`+ ${path}: ${valueText(after)}`]),
-  ];
-}
-
-function valueText(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length > VALUE_CHARS_MAX ? `${text.slice(0, VALUE_CHARS_MAX)}…` : text;
-}
-
-function proxiesText({ proxies }: ChangeClass): string {
-  const shown = proxies.slice(0, PROXIES_SHOWN_MAX).join(', ');
-  const more = proxies.length > PROXIES_SHOWN_MAX ? ', …' : '';
-  return `${proxies.length} ${proxies.length === 1 ? 'proxy' : 'proxies'}: ${shown}${more}`;
-}
-
-function closing({ classes, unchanged, onlyBefore, onlyAfter }: MeshDiff): string {
-  const changed = classes.reduce((sum, { proxies }) => sum + proxies.length, 0);
-  const parts = [`${changed} of ${changed + unchanged} proxies change`];
-  if (onlyBefore.length > 0) parts.push(`only before: ${onlyBefore.join(', ')}`);
-  if (onlyAfter.length > 0) parts.push(`only after: ${onlyAfter.join(', ')}`);
-  return parts.join('; ');
-}
-
-function showMarkdown({ title, difference, refused }: Outcome): void {
-  print(`### xDS: ${title}\n\n${closing(difference)}`);
-  if (refused.length > 0) print(`\n**Refused**\n\n${refused.map(line => `- ${line}`).join('\n')}`);
-  for (const { message } of difference.warnings) print(`- :warning: **${message}**`);
-  for (const one of difference.classes) {
-    print(`\n#### ${proxiesText(one)}\n`);
-    for (const { message } of one.warnings) print(`- :warning: **${message}**`);
-    for (const line of one.summary) print(`- ${line}`);
-    print('\n<details><summary>fields</summary>\n\n```diff');
-    for (const { typeUrl, name, change, changes } of one.resources) {
-      print(`@@ ${change} ${shortType(typeUrl)} ${name} @@`);
-      if (change === 'changed') for (const line of changes.flatMap(linesOf)) print(line);
-    }
-    print('```\n\n</details>');
-  }
+function showMarkdown(outcome: DiffOutcome): void {
+  print(diffMarkdown(outcome));
 }

@@ -1,6 +1,7 @@
 // Proxies by the names that people use: the pod, `pod.namespace`, or the connection as the journal has it.
 
-import type { ProxyRecord } from '../core/model/proxy.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import { metadataText, type ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import { HistoryFault } from './history-fault.ts';
 import { nearestText } from './nearest.ts';
@@ -48,6 +49,19 @@ export function proxyNamed(state: State, name: string): ProxyRecord {
   );
   const there = proxies.length === 0 ? '; none is connected' : near || `; connected are ${listed(proxies)}`;
   throw new HistoryFault(`no proxy ${name} is connected at position ${state.seq}${there}`);
+}
+
+/** As people call what the proxy stands before: the owner of its pod, else its canonical service, else the pod. */
+export function workloadOf({ metadata, facets }: Pick<ProxyRecord, 'metadata' | 'facets'>): string {
+  const labels: JsonObject = isObject(metadata.LABELS) ? metadata.LABELS : {};
+  const named = metadataText(metadata, 'WORKLOAD_NAME');
+  if (named !== '') return named;
+  const label = ['service.istio.io/canonical-name', 'app.kubernetes.io/name', 'app']
+    .map(name => labels[name])
+    .find(value => typeof value === 'string' && value !== '');
+  const version: Json | undefined = labels.version;
+  if (typeof label === 'string') return typeof version === 'string' ? `${label}-${version}` : label;
+  return facets.id.split('.')[0] ?? facets.id;
 }
 
 function listed(proxies: readonly ProxyRecord[]): string {

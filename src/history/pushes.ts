@@ -52,6 +52,8 @@ export interface PushExplanation {
   readonly resources: readonly PushedResource[];
   /** Unchanged resources. */
   readonly unchanged: number;
+  /** Of the added and changed resources, as they are encoded. */
+  readonly bytes: number;
   readonly causes: readonly PushCause[];
 }
 
@@ -138,6 +140,7 @@ async function pushOf(
     ...(before === undefined ? {} : { previousStateSeq: before.stateSeq }),
     resources,
     unchanged: names.length - different.length,
+    bytes: different.reduce((sum, name) => sum + (right.get(name)?.body.length ?? 0), 0),
     causes,
   };
 }

@@ -13,6 +13,7 @@ import { oracleOf } from '../oracle/oracle.ts';
 import type { Branch, ChosenEndpoint, Prediction } from '../oracle/prediction.ts';
 import type { Connection, HttpRequest } from '../oracle/question.ts';
 import { type AccessAnswer, askAccess, gateOf } from './access/ask.ts';
+import { callerIdentity } from './access/identity.ts';
 import { workloadNamed } from './access/workload.ts';
 import { HistoryFault } from './history-fault.ts';
 import { holdingsOf } from './holdings.ts';
@@ -165,16 +166,9 @@ function arrivedAt(
   if (there === undefined)
     return { endpoint, why: 'no proxy is connected there: policies at the workload are not asked' };
   const gate = gateOf(holdingsOf(tracker, state, there), address, false);
-  const identity = transport.presents ? identityOf(state, caller) : undefined;
+  const identity = transport.presents ? callerIdentity(state, caller) : undefined;
   const { allowed, why } = askAccess(gate, { identity, port, http, source: caller.facets.ips[0] });
   return { endpoint, proxy: there.facets.id, allowed, why };
-}
-
-function identityOf({ mesh }: State, { identities, metadata, facets }: ProxyRecord): string | undefined {
-  const [known] = identities;
-  if (known !== undefined) return known;
-  const account = typeof metadata.SERVICE_ACCOUNT === 'string' ? metadata.SERVICE_ACCOUNT : 'default';
-  return `spiffe://${mesh.effective.trustDomain ?? 'cluster.local'}/ns/${facets.namespace}/sa/${account}`;
 }
 
 function openOf({ branches }: Prediction, arrived: readonly Arrived[]): readonly string[] {

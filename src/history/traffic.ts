@@ -73,3 +73,34 @@ function clustersIn(message: object): readonly string[] {
   known.set(message, names);
   return names;
 }
+
+/** A part of the requests that a route sends. */
+export interface Split {
+  readonly cluster: string;
+  readonly host: string;
+  readonly port: number;
+  readonly subset: string;
+  /** 0 … 1 */
+  readonly share: number;
+  readonly endpoints?: number;
+}
+
+export interface SendProblem {
+  readonly kind: 'missing-cluster' | 'no-endpoints' | 'nack';
+  readonly message: string;
+}
+
+export function splitOf(holdings: Holdings, cluster: string, share: number): Split {
+  const [, port = '0', subset = '', host] = cluster.split('|');
+  const endpoints = endpointCount(holdings, cluster);
+  const named = host === undefined ? { host: cluster, port: 0, subset: '' } : { host, port: Number(port), subset };
+  return { cluster, ...named, share, ...(endpoints === undefined ? {} : { endpoints }) };
+}
+
+/** What a caller gets who is sent there: 503 NC or 503 UH. */
+export function problemsOf(holdings: Holdings, { cluster, endpoints }: Split): readonly SendProblem[] {
+  if (holdings.get(CDS)?.has(cluster) !== true) {
+    return [{ kind: 'missing-cluster', message: `routes lead to ${cluster}, which is not there` }];
+  }
+  return endpoints === 0 ? [{ kind: 'no-endpoints', message: `${cluster} has no endpoints` }] : [];
+}

@@ -322,7 +322,7 @@ export interface Nack {
   readonly push?: Omit<Push, 'bytes' | 'nacks'>;
 }
 
-/** How an event reached the proxies: receipts made from its state or a later one. */
+/** How an event reached the proxies: receipts made from its state or a later one, within a minute. */
 export interface Convergence {
   readonly event: EventRow;
   /** Proxies connected then that were sent nothing more before the next push have no steps. */

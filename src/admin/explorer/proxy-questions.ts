@@ -2,19 +2,18 @@
 //
 // A caller who is limited to a namespace gets proxies that prove an identity of it at that position, and no others.
 
-import { isObject, type Json, type JsonObject } from '../../core/base/json.ts';
 import { metadataText, type ProxyRecord } from '../../core/model/proxy.ts';
 import type { State } from '../../core/state.ts';
 import { type ConfigDump, configDump } from '../../history/config-dump.ts';
 import { HistoryFault } from '../../history/history-fault.ts';
 import { type Holdings, holdingsOf } from '../../history/holdings.ts';
-import { proxiesAt, proxyNamed } from '../../history/proxies.ts';
+import { proxiesAt, proxyNamed, workloadOf } from '../../history/proxies.ts';
 import { type ProxyStatusAt, proxyStatusAt } from '../../history/proxy-status.ts';
 import { clusterRows, endpointRows, listenerRows, routeRows } from '../../history/rows.ts';
-import { endpointCount } from '../../history/traffic.ts';
+import { endpointCount, problemsOf, splitOf } from '../../history/traffic.ts';
 import { CDS, ECDS, EDS, LDS, NDS, RDS, rulesOf, SDS } from '../../xds/session/types.ts';
 import { mayShow } from '../pages/find-proxy.ts';
-import type { Position, Problem, ProxyList, ProxyRow, ProxyView, RawResources, Split } from './api.ts';
+import type { Position, Problem, ProxyList, ProxyRow, ProxyView, RawResources } from './api.ts';
 import { type Asked, oneOf, positionIn, type Question, requireAll, textOf } from './question.ts';
 import type { Reader } from './reader.ts';
 import { why } from './why.ts';
@@ -96,19 +95,6 @@ async function rowOf({ history }: Reader, proxy: ProxyRecord, status: ProxyStatu
   };
 }
 
-/** As people call what the proxy stands before: the owner of its pod, else its canonical service, else the pod. */
-export function workloadOf({ metadata, facets }: ProxyRecord): string {
-  const labels: JsonObject = isObject(metadata.LABELS) ? metadata.LABELS : {};
-  const named = metadataText(metadata, 'WORKLOAD_NAME');
-  if (named !== '') return named;
-  const label = ['service.istio.io/canonical-name', 'app.kubernetes.io/name', 'app']
-    .map(name => labels[name])
-    .find(value => typeof value === 'string' && value !== '');
-  const version: Json | undefined = labels.version;
-  if (typeof label === 'string') return typeof version === 'string' ? `${label}-${version}` : label;
-  return facets.id.split('.')[0] ?? facets.id;
-}
-
 async function proxyView(reader: Reader, asked: Asked): Promise<ProxyView> {
   const { state, proxy } = await proxyAsked(reader, asked);
   const { tracker } = reader.history;
@@ -140,21 +126,6 @@ function tablesOf(
     return { ...row, splits, problems: splits.flatMap(split => problemsOf(holdings, split)) };
   });
   return { clusters, listeners: listenerRows(dump), routes, endpoints: endpointRows(dump) };
-}
-
-export function splitOf(holdings: Holdings, cluster: string, share: number): Split {
-  const [, port = '0', subset = '', host] = cluster.split('|');
-  const endpoints = endpointCount(holdings, cluster);
-  const named = host === undefined ? { host: cluster, port: 0, subset: '' } : { host, port: Number(port), subset };
-  return { cluster, ...named, share, ...(endpoints === undefined ? {} : { endpoints }) };
-}
-
-/** What a caller gets who is sent there: 503 NC or 503 UH. */
-export function problemsOf(holdings: Holdings, { cluster, endpoints }: Split): readonly Problem[] {
-  if (holdings.get(CDS)?.has(cluster) !== true) {
-    return [{ kind: 'missing-cluster', message: `routes lead to ${cluster}, which is not there` }];
-  }
-  return endpoints === 0 ? [{ kind: 'no-endpoints', message: `${cluster} has no endpoints` }] : [];
 }
 
 async function raw(reader: Reader, asked: Asked): Promise<RawResources> {

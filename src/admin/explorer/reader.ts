@@ -7,15 +7,18 @@ import type { Asked } from './question.ts';
 
 export interface Reader {
   readonly history: History;
+  /** What people call the journal, for the command lines that answers name. */
+  readonly title: string;
   /** Folding tells this question. */
   during<T>(asked: Pick<Asked, 'progress'>, work: () => Promise<T>): Promise<T>;
 }
 
-export function openReader(journal: Journal): Reader {
+export function openReader(journal: Journal, title: string): Reader {
   let progress: Asked['progress'] = () => undefined;
   const history = new History(journal, { onProgress: (seq, to) => progress(seq, to) });
   return {
     history,
+    title,
     during: async (asked, work) => {
       progress = asked.progress;
       try {

@@ -1,17 +1,14 @@
 // The questions of the timeline: how long the journal is, where its events lie, which they are, what comes now.
 // Answered from the index, in the thread that builds it.
 
-import type { JsonObject } from '../../core/base/json.ts';
-import { eventSummary } from '../../history/event-summary.ts';
-import type { StoredEvent } from '../../journal/journal.ts';
 import { VERSION } from '../version.ts';
 import type { Count, Density, EventPage, EventRow, Info, LiveBatch, Position } from './api.ts';
 import { BUCKETS_MAX, densityOf, positionAt, SPLITS } from './density.ts';
-import { eventFacts } from './event-facts.ts';
 import type { EventIndex } from './event-index.ts';
 import { compiled, filterOf, isEmpty } from './filter.ts';
 import type { Interned } from './interned.ts';
 import { type Asked, numberOf, oneOf, positionIn, type Question, requireAll } from './question.ts';
+import { rowOf } from './rows.ts';
 
 /** Rows of one page. */
 export const ROWS_MAX = 1_000;
@@ -177,14 +174,6 @@ async function rowsOf(index: EventIndex, seqs: readonly number[]): Promise<reado
     i = end + 1;
   }
   return rows;
-}
-
-/** Of an event whose private values are replaced. */
-export function rowOf(event: StoredEvent): EventRow {
-  const { subject, isObject, manager } = eventFacts(event);
-  const { seq, time, kind, source } = event;
-  const summary = eventSummary(JSON.parse(event.body) as JsonObject);
-  return { seq, time, kind, source, manager, object: isObject ? subject : '', summary };
 }
 
 async function live({ index }: Timeline, asked: Asked): Promise<LiveBatch> {

@@ -19,14 +19,14 @@ type Ask = (question: ThreadQuestion) => Promise<unknown>;
 async function open(): Promise<Ask> {
   const options = { readonly: true, ...(setup.keyFile === undefined ? {} : { keyFile: setup.keyFile }) };
   const journal = await openJournal(setup.journal, options);
+  const { title = setup.journal } = setup;
   // The timeline needs no generators, and is what is looked at first.
   if (setup.lane === 'timeline') {
     const [{ EventIndex }, { timelineQuestions }] = await Promise.all([
       import('./event-index.ts'),
       import('./timeline.ts'),
     ]);
-    const { mode, title = setup.journal } = setup;
-    const timeline: Timeline = { index: new EventIndex(journal), mode, title };
+    const timeline: Timeline = { index: new EventIndex(journal), mode: setup.mode, title };
     void deepen(timeline.index);
     return question => run(timeline, timelineQuestions, question);
   }
@@ -34,7 +34,7 @@ async function open(): Promise<Ask> {
     import('./reader.ts'),
     import('./state-questions.ts'),
   ]);
-  const reader = openReader(journal);
+  const reader = openReader(journal, title);
   const questions = setup.lane === 'state' ? stateQuestions : searchQuestions;
   return question => run<Reader>(reader, questions, question, reader.during);
 }

@@ -184,7 +184,26 @@ describe('callers', () => {
   });
 });
 
-const REFUSED_TO_NAMESPACES = ['events', 'density', 'live', 'why?proxy=web.shop&kind=cluster&name=x'];
+const REFUSED_TO_NAMESPACES = [
+  'events',
+  'density',
+  'live',
+  'event?seq=1',
+  'objects',
+  'object?object=Namespace/shop',
+  'object/effect?object=Namespace/shop',
+  'why?proxy=web.shop&kind=cluster&name=x',
+  'proxy/history?proxy=web.shop&type=CDS&name=x',
+  'mesh',
+  'trace?source=web.shop&to=web',
+  'diff',
+  'pushes',
+  'push?seq=1',
+  'nack',
+  'convergence?seq=1',
+  'bisect?condition=nack',
+  'incident',
+];
 
 function facts(name: string): readonly Unrecorded[] {
   const source = 'file/Kubernetes';

@@ -1,0 +1,244 @@
+// The nodes of the mesh's graph: workloads by their proxies, services by their hosts, and destinations that do not
+// exist. Each with what its proxies' configuration tells: mTLS, policies, refusals.
+
+import type { Obj } from '../core/model/object.ts';
+import type { ProxyRecord } from '../core/model/proxy.ts';
+import type { Tracker } from '../core/query/tracker.ts';
+import { inboundMtlsMode } from '../core/select/policy/peer-authentication.ts';
+import type { State } from '../core/state.ts';
+import { transportOf } from '../oracle/transport.ts';
+import type { Cluster, ClusterLoadAssignment } from '../xds/proto/types.gen.ts';
+import { CDS, EDS, rulesOf } from '../xds/session/types.ts';
+import { gateOf } from './access/ask.ts';
+import { listPolicies } from './access/listed.ts';
+import type { FoundProblem, GraphEdge } from './graph-edge.ts';
+import { type Holdings, holdingsOf, namesIn } from './holdings.ts';
+import { workloadOf } from './proxies.ts';
+
+export interface GraphNode {
+  /** `workload/ns/name`, `service/HOST`, `namespace/NAME`, `cluster/NAME`. */
+  readonly id: string;
+  readonly kind: 'workload' | 'gateway' | 'service' | 'external' | 'namespace' | 'missing';
+  readonly title: string;
+  readonly namespace: string;
+  readonly proxies: readonly string[];
+  readonly count: number;
+  readonly mtls: 'strict' | 'permissive' | 'plaintext' | 'mixed' | 'unknown';
+  readonly policies: readonly string[];
+  readonly problems: readonly { readonly kind: 'nack'; readonly message: string }[];
+}
+
+export interface Workload {
+  readonly id: string;
+  readonly namespace: string;
+  readonly proxies: readonly ProxyRecord[];
+}
+
+/** Endpoints of a cluster that are looked at for the transport to them. */
+const ENDPOINTS_LOOKED_AT = 8;
+const MTLS = { STRICT: 'strict', PERMISSIVE: 'permissive', DISABLE: 'plaintext' } as const;
+
+export class GraphNodes {
+  readonly workloads: readonly Workload[];
+  /** Host → namespace and kind. */
+  readonly services: ReadonlyMap<string, { readonly namespace: string; readonly kind: 'service' | 'external' }>;
+  readonly namespaces: readonly string[];
+  readonly refusals: readonly FoundProblem[];
+  readonly #tracker: Tracker;
+  readonly #state: State;
+  readonly #byAddress = new Map<string, string>();
+  readonly #byId = new Map<string, Workload>();
+  readonly #missing = new Map<string, string>();
+  /** Service → addresses of its endpoints; and the workloads behind it. */
+  readonly #endpoints = new Map<string, Set<string>>();
+  readonly #backers = new Map<string, Set<string>>();
+  readonly #transports = new WeakMap<object, GraphEdge['transport']>();
+
+  constructor(tracker: Tracker, state: State, proxies: readonly ProxyRecord[]) {
+    this.#tracker = tracker;
+    this.#state = state;
+    this.workloads = workloadsOf(proxies);
+    for (const workload of this.workloads) {
+      this.#byId.set(workload.id, workload);
+      for (const { facets } of workload.proxies) for (const ip of facets.ips) this.#byAddress.set(ip, workload.id);
+    }
+    this.services = servicesOf(state);
+    const all = [...this.workloads, ...this.services.values()].map(({ namespace }) => namespace);
+    this.namespaces = [...new Set(all)].filter(namespace => namespace !== '').sort();
+    this.refusals = proxies.flatMap(refusalsOf);
+  }
+
+  /** The nodes that there are. */
+  get nodes(): readonly GraphNode[] {
+    return this.shown(new Set());
+  }
+
+  /** Undefined: no service has the host. */
+  serviceOf(host: string): string | undefined {
+    return this.services.has(host) ? `service/${host}` : undefined;
+  }
+
+  missing(cluster: string): string {
+    this.#missing.set(`cluster/${cluster}`, cluster);
+    return `cluster/${cluster}`;
+  }
+
+  namespaceOf(id: string): string {
+    const workload = this.#byId.get(id);
+    if (workload !== undefined) return workload.namespace;
+    return id.startsWith('service/') ? (this.services.get(id.slice('service/'.length))?.namespace ?? '') : '';
+  }
+
+  workload(id: string): Workload | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The workloads that are endpoints of the cluster; remembered for the node of the service. */
+  backersOf(holdings: Holdings, cluster: string, service: string): readonly string[] {
+    const found = new Set<string>();
+    const endpoints = this.#endpoints.get(service) ?? new Set();
+    this.#endpoints.set(service, endpoints);
+    const backers = this.#backers.get(service) ?? new Set();
+    this.#backers.set(service, backers);
+    for (const address of addressesOf(holdings, cluster)) {
+      endpoints.add(address);
+      const workload = this.#byAddress.get(address);
+      if (workload === undefined) continue;
+      found.add(workload);
+      backers.add(workload);
+    }
+    return [...found];
+  }
+
+  /** Of its endpoints as the proxy knows them; of a cluster without any, by its own socket. */
+  transportOf(holdings: Holdings, name: string): GraphEdge['transport'] {
+    const cluster = holdings.get(CDS)?.get(name)?.message as Cluster | undefined;
+    if (cluster === undefined) return 'unknown';
+    const assignment = assignmentOf(holdings, name);
+    const key = assignment ?? cluster;
+    const known = this.#transports.get(key);
+    if (known !== undefined) return known;
+    const hosts = (assignment?.endpoints ?? []).flatMap(({ lbEndpoints = [], metadata }) =>
+      lbEndpoints.slice(0, ENDPOINTS_LOOKED_AT).map(endpoint => ({ endpoint, localityMetadata: metadata })),
+    );
+    const kinds = new Set(
+      (hosts.length === 0 ? [undefined] : hosts.slice(0, ENDPOINTS_LOOKED_AT)).map(host => {
+        const { kind, presents } = transportOf(cluster, host as Parameters<typeof transportOf>[1]);
+        return kind === 'tls' && presents ? 'mtls' : kind;
+      }),
+    );
+    const transport = kinds.size === 1 ? [...kinds][0]! : 'mixed';
+    this.#transports.set(key, transport);
+    return transport;
+  }
+
+  shown(folded: ReadonlySet<string>): readonly GraphNode[] {
+    const isShown = ({ namespace }: { readonly namespace: string }): boolean => !folded.has(namespace);
+    const workloads = this.workloads.filter(isShown).map(one => this.#workloadNode(one));
+    const services = [...this.services]
+      .filter(([, service]) => isShown(service))
+      .map(([host, { namespace, kind }]) => this.#serviceNode(host, namespace, kind));
+    const missing = [...this.#missing].map(
+      ([id, title]): GraphNode => ({ ...NOTHING, id, kind: 'missing', title, namespace: '' }),
+    );
+    const namespaces = [...folded].sort().map((namespace): GraphNode => {
+      const of = [...this.workloads, ...this.services.values()].filter(one => one.namespace === namespace);
+      const id = `namespace/${namespace}`;
+      return { ...NOTHING, id, kind: 'namespace', title: namespace, namespace, count: of.length };
+    });
+    return [...namespaces, ...workloads, ...services, ...missing];
+  }
+
+  #workloadNode({ id, namespace, proxies }: Workload): GraphNode {
+    const [proxy] = proxies as readonly [ProxyRecord];
+    const holdings = holdingsOf(this.#tracker, this.#state, proxy);
+    const isRouter = proxy.facets.type === 'router';
+    const { config, ports } = gateOf(holdings, proxy.facets.ips[0] ?? '', isRouter);
+    const policies = new Set(listPolicies(config).map(({ action, policy }) => `${action} ${policy}`));
+    return {
+      id,
+      kind: isRouter ? 'gateway' : 'workload',
+      title: workloadOf(proxy),
+      namespace,
+      proxies: proxies.map(({ facets }) => facets.id),
+      count: proxies.length,
+      mtls: isRouter ? 'unknown' : this.#mtlsOf(proxy, ports),
+      policies: [...policies].sort(),
+      problems: proxies.flatMap(refusalsOf).map(({ message }) => ({ kind: 'nack', message })),
+    };
+  }
+
+  #mtlsOf(proxy: ProxyRecord, ports: readonly number[]): GraphNode['mtls'] {
+    const asked = ports.length === 0 ? [0] : ports;
+    const modes = new Set(
+      asked.map(port => MTLS[this.#tracker.get(this.#state, proxy, inboundMtlsMode, String(port))]),
+    );
+    return modes.size === 1 ? [...modes][0]! : 'mixed';
+  }
+
+  #serviceNode(host: string, namespace: string, kind: 'service' | 'external'): GraphNode {
+    const id = `service/${host}`;
+    const behind = [...(this.#backers.get(id) ?? [])].map(one => this.#byId.get(one)!);
+    const modes = new Set(behind.map(({ proxies: [proxy] }) => this.#mtlsOf(proxy!, [])));
+    const proxies = behind.flatMap(one => one.proxies.map(({ facets }) => facets.id)).sort();
+    const mtls = modes.size === 0 ? 'unknown' : modes.size === 1 ? [...modes][0]! : 'mixed';
+    const suffix = `.svc.${this.#state.settings.domainSuffix}`;
+    const title = host.endsWith(suffix) ? host.slice(0, host.indexOf('.')) : host;
+    return { ...NOTHING, id, kind, title, namespace, proxies, count: this.#endpoints.get(id)?.size ?? 0, mtls };
+  }
+}
+
+const NOTHING = { proxies: [], count: 0, mtls: 'unknown', policies: [], problems: [] } as const;
+
+export function graphNodes(tracker: Tracker, state: State, proxies: readonly ProxyRecord[]): GraphNodes {
+  return new GraphNodes(tracker, state, proxies);
+}
+
+/** By namespace and name. */
+function workloadsOf(proxies: readonly ProxyRecord[]): readonly Workload[] {
+  const found = new Map<string, ProxyRecord[]>();
+  for (const proxy of proxies) {
+    const id = `workload/${proxy.facets.namespace}/${workloadOf(proxy)}`;
+    found.set(id, [...(found.get(id) ?? []), proxy]);
+  }
+  return [...found]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([id, own]) => ({ id, namespace: own[0]!.facets.namespace, proxies: own }));
+}
+
+function servicesOf({ objects, settings }: State): GraphNodes['services'] {
+  const found = new Map<string, { readonly namespace: string; readonly kind: 'service' | 'external' }>();
+  for (const { name, namespace } of objects.Service.values())
+    found.set(`${name}.${namespace}.svc.${settings.domainSuffix}`, { namespace, kind: 'service' });
+  for (const { namespace, spec } of objects.ServiceEntry.values() as Iterable<Obj<'ServiceEntry'>>) {
+    for (const host of spec.hosts ?? []) if (!found.has(host)) found.set(host, { namespace, kind: 'external' });
+  }
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function refusalsOf({ facets, nacks, metadata }: ProxyRecord): readonly FoundProblem[] {
+  const node = `workload/${facets.namespace}/${workloadOf({ facets, metadata })}`;
+  return Object.entries(nacks).map(([url, { message }]) => ({
+    kind: 'nack' as const,
+    message: `${rulesOf(url).short} refused: ${message.trim()}`,
+    node,
+    proxies: [facets.id],
+  }));
+}
+
+function assignmentOf(holdings: Holdings, name: string): ClusterLoadAssignment | undefined {
+  const message = holdings.get(CDS)?.get(name)?.message as Cluster | undefined;
+  if (message === undefined) return undefined;
+  const [service] = namesIn(message).endpoints;
+  if (service === undefined) return message.loadAssignment;
+  return holdings.get(EDS)?.get(service)?.message as ClusterLoadAssignment | undefined;
+}
+
+function* addressesOf(holdings: Holdings, cluster: string): Iterable<string> {
+  for (const { lbEndpoints = [] } of assignmentOf(holdings, cluster)?.endpoints ?? []) {
+    for (const { endpoint } of lbEndpoints) {
+      const address = endpoint?.address?.socketAddress?.address;
+      if (address !== undefined) yield address;
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// What an object refers to, and what refers to it, at a state: other objects by name, hosts with their services and
+// ServiceEntries, workloads by label. As the kinds declare their references for `analyze`, so both agree.
+
+import type { KindDefinition } from '../core/kinds/definition.ts';
+import type { Reference } from '../core/kinds/references.ts';
+import { definitions, kindNames } from '../core/kinds/registry.ts';
+import { isWildcard, resolveShortName } from '../core/model/hosts.ts';
+import type { Obj } from '../core/model/object.ts';
+import type { Tracker } from '../core/query/tracker.ts';
+import { danglingReferences } from '../core/select/scope/references.ts';
+import type { State } from '../core/state.ts';
+
+export interface ShownReference {
+  /** `Kind/namespace/name`, `host NAME`, `workload with a=b`, `extension provider NAME`. */
+  readonly object: string;
+  readonly path: string;
+  readonly exists: boolean;
+}
+
+/** In the order of the object's fields. */
+export function referencesOf(tracker: Tracker, state: State, obj: Obj): readonly ShownReference[] {
+  const missing = new Set(danglingPaths(tracker, state, obj));
+  const definition: KindDefinition = definitions[obj.kind];
+  return (definition.references?.(obj) ?? []).flatMap(reference => {
+    const exists = !missing.has(reference.path);
+    return namesOf(state, obj, reference).map(object => ({ object, path: reference.path, exists }));
+  });
+}
+
+/** By object: those whose references name it. */
+export function referencesTo(_tracker: Tracker, state: State, obj: Obj): readonly ShownReference[] {
+  const wanted = new Set([nameOf(obj)]);
+  const found: ShownReference[] = [];
+  for (const kind of kindNames) {
+    const definition: KindDefinition = definitions[kind];
+    if (definition.references === undefined) continue;
+    for (const other of state.objects[kind].values()) {
+      for (const reference of definition.references(other)) {
+        if (!namesOf(state, other, reference).some(name => wanted.has(name))) continue;
+        found.push({ object: nameOf(other), path: reference.path, exists: true });
+      }
+    }
+  }
+  return found;
+}
+
+export function nameOf({ kind, namespace, name }: Obj): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+function danglingPaths(tracker: Tracker, state: State, obj: Obj): readonly string[] {
+  return tracker
+    .get(state, undefined, danglingReferences, '')
+    .filter(({ kind, key }) => kind === obj.kind && state.objects[kind].get(key) === obj)
+    .map(({ path }) => path);
+}
+
+/** A host stands for the services that have it; one without is named as it is written. */
+function namesOf(state: State, obj: Obj, reference: Reference): readonly string[] {
+  if ('provider' in reference) return [`extension provider ${reference.provider}`];
+  if ('labels' in reference) {
+    const pairs = Object.entries(reference.labels).map(([key, value]) => `${key}=${value}`);
+    return [`workload with ${pairs.sort().join(',')}`];
+  }
+  if ('host' in reference) {
+    const host = resolveShortName(reference.host, obj.namespace, state.settings.domainSuffix);
+    const owners = isWildcard(host) ? [] : ownersOf(state, host);
+    return owners.length === 0 ? [`host ${host}`] : owners;
+  }
+  return [`${reference.kind}/${reference.namespace}/${reference.name}`];
+}
+
+function ownersOf({ objects, settings }: State, host: string): readonly string[] {
+  const suffix = `.svc.${settings.domainSuffix}`;
+  const found = new Set<string>();
+  if (host.endsWith(suffix)) {
+    const [name = '', namespace = ''] = host.slice(0, -suffix.length).split('.');
+    for (const service of objects.Service.values())
+      if (service.name === name && service.namespace === namespace) found.add(nameOf(service));
+  }
+  for (const entry of objects.ServiceEntry.values() as Iterable<Obj<'ServiceEntry'>>)
+    if (entry.spec.hosts?.includes(host) === true) found.add(nameOf(entry));
+  return [...found].sort();
+}
