@@ -11,11 +11,10 @@ const PAGES_MAX = 60;
 
 export interface EventRows {
   readonly total: number;
+  /** Undefined: not loaded yet. */
   readonly rowAt: (row: number) => EventRow | undefined;
-  /** The row of an event, if it is loaded. */
   readonly segments: readonly Segment[];
   readonly onWindow: (first: number, end: number) => void;
-  readonly loaded: ReadonlyMap<number, EventRow>;
   readonly fault: string | undefined;
   /** Counts are final. */
   readonly complete: boolean;
@@ -24,62 +23,101 @@ export interface EventRows {
 /** While the server still indexes, counts are asked for again this often. */
 const INDEXING_MS = 1_000;
 
+interface Counts {
+  /** Of which filter. */
+  readonly key: string;
+  readonly segments: readonly Segment[];
+  readonly complete: boolean;
+  /** The last event that is counted. */
+  readonly to: number;
+  /** Of the whole count: rows of an earlier one may have moved. */
+  readonly version: number;
+}
+
+let versions = 0;
+const NONE: Counts = { key: '', segments: [], complete: false, to: 0, version: 0 };
+
+/** New events are counted beside the others, so that rows on screen stay where they are. */
 export function useEventRows(filter: Query, from: number, to: number): EventRows {
   const key = JSON.stringify([filter, from]);
-  const [segments, setSegments] = useState<readonly Segment[]>([]);
-  const [complete, setComplete] = useState(false);
+  const [counts, setCounts] = useState<Counts>(NONE);
   const [fault, setFault] = useState<string>();
-  const rows = useRef(new Map<number, EventRow>());
-  const [, setVersion] = useState(0);
-  const asked = useRef(new Set<string>());
-  const window = useRef<readonly [number, number]>([0, 0]);
-  const generation = useRef(key);
-  if (generation.current !== key) {
-    generation.current = key;
-    asked.current = new Set();
-  }
+  const own = counts.key === key ? counts : NONE;
+  const failed = useCallback((error: unknown): void => {
+    if ((error as Error).name !== 'AbortError') setFault((error as Error).message);
+  }, []);
+  const isNew = own === NONE || !own.complete;
   useEffect(() => {
     const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const load = async (): Promise<void> => {
-      const url = urlOf('density', { ...filter, by: 'seq', buckets: BUCKETS, from, to });
-      const density = await ask<Density>(url, controller.signal, false);
-      rows.current = new Map();
-      asked.current = new Set();
-      setSegments(segmentsOf(density.buckets));
-      setComplete(density.index.complete);
+    const count = async (): Promise<void> => {
+      const range = isNew ? { from, buckets: BUCKETS } : { from: own.to + 1, buckets: 1 };
+      if (range.from > to) return;
+      const url = urlOf('density', { ...filter, by: 'seq', ...range, to });
+      const { buckets, index } = await ask<Density>(url, controller.signal, false);
+      const found = segmentsOf(buckets);
+      const segments = isNew ? found : [...own.segments, ...found];
+      const version = isNew ? ++versions : own.version;
+      setCounts({ key, segments, complete: index.complete, to, version });
+      if (!index.complete) {
+        timer = setTimeout(() => void count().catch(failed), INDEXING_MS);
+      }
       setFault(undefined);
-      if (!density.index.complete) timer = setTimeout(() => void load().catch(failed), INDEXING_MS);
     };
-    const failed = (error: unknown): void => {
-      if (!controller.signal.aborted) setFault((error as Error).message);
-    };
-    load().catch(failed);
+    count().catch(failed);
     return () => {
       controller.abort();
       clearTimeout(timer);
     };
-  }, [key, to]);
+  }, [key, to, isNew]);
+  const { rowAt, onWindow } = useLoadedRows(filter, `${own.version} ${key}`, own.segments, setCounts, failed);
+  const { segments, complete } = own;
+  return { total: rowsOf(segments), rowAt, segments, onWindow, fault, complete };
+}
 
+type Refine = (change: (before: Counts) => Counts) => void;
+
+/** The rows on screen, by pages. */
+function useLoadedRows(
+  filter: Query,
+  key: string,
+  segments: readonly Segment[],
+  refine: Refine,
+  failed: (error: unknown) => void,
+): Pick<EventRows, 'rowAt' | 'onWindow'> {
+  const loaded = useRef({ key, rows: new Map<number, EventRow>(), asked: new Set<string>() });
+  if (loaded.current.key !== key) loaded.current = { key, rows: new Map(), asked: new Set() };
+  const [, setVersion] = useState(0);
+  const window = useRef<readonly [number, number]>([0, 0]);
   const fill = useCallback(
     async (first: number, end: number): Promise<void> => {
+      const { rows, asked } = loaded.current;
       for (const page of pagesFor(segments, first, end)) {
-        const name = `${page.from}-${page.to}`;
-        if (asked.current.has(name)) continue;
-        asked.current.add(name);
+        const name = `${page.row} ${page.from}-${page.to}`;
+        if (asked.has(name)) continue;
+        asked.add(name);
         const range = { ...filter, from: page.from, to: page.to };
+        const forgotten = (error: unknown): never => {
+          asked.delete(name);
+          throw error;
+        };
         if (isCoarse(page)) {
-          const density = await ask<Density>(urlOf('density', { ...range, by: 'seq', buckets: BUCKETS }));
-          if (generation.current === key) setSegments(before => refined(before, page, segmentsOf(density.buckets)));
+          const density = await ask<Density>(urlOf('density', { ...range, by: 'seq', buckets: BUCKETS })).catch(
+            forgotten,
+          );
+          const parts = segmentsOf(density.buckets);
+          refine(now =>
+            `${now.version} ${now.key}` === key ? { ...now, segments: refined(now.segments, page, parts) } : now,
+          );
           return;
         }
-        const { rows: found } = await ask<EventPage>(urlOf('events', { ...range, limit: page.count }));
-        if (generation.current !== key) return;
-        if (asked.current.size > PAGES_MAX) {
-          rows.current = new Map();
-          asked.current = new Set([name]);
+        const { rows: found } = await ask<EventPage>(urlOf('events', { ...range, limit: page.count })).catch(forgotten);
+        if (asked.size > PAGES_MAX) {
+          rows.clear();
+          asked.clear();
+          asked.add(name);
         }
-        for (const [i, row] of found.entries()) rows.current.set(page.row + i, row);
+        for (const [i, row] of found.entries()) rows.set(page.row + i, row);
         setVersion(version => version + 1);
       }
     },
@@ -88,18 +126,10 @@ export function useEventRows(filter: Query, from: number, to: number): EventRows
   const onWindow = useCallback(
     (first: number, end: number): void => {
       window.current = [first, end];
-      fill(first, end).catch((error: unknown) => setFault((error as Error).message));
+      fill(first, end).catch(failed);
     },
     [fill],
   );
   useEffect(() => onWindow(...window.current), [onWindow]);
-  return {
-    total: rowsOf(segments),
-    rowAt: row => rows.current.get(row),
-    segments,
-    onWindow,
-    loaded: rows.current,
-    fault,
-    complete,
-  };
+  return { rowAt: row => loaded.current.rows.get(row), onWindow };
 }

@@ -6,7 +6,7 @@ import type { LiveBatch, Position } from '../../src/admin/explorer/api.ts';
 import { urlOf } from './api-client.ts';
 
 /** The head moves on screen at most this often. */
-const REFRESH_MS_MIN = 500;
+const REFRESH_MS_MIN = 1_000;
 
 export interface Live {
   readonly head: Position;

@@ -1,7 +1,7 @@
 // An answer of the API as a component's state. While the next answer is on its way the one before stays on screen, so
 // that moving through time does not flicker; `stale` says so.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiFault, ask, known } from './api-client.ts';
 
 export interface Answered<T> {
@@ -11,32 +11,55 @@ export interface Answered<T> {
   readonly stale: boolean;
 }
 
-/** `url` undefined: nothing to ask. `keepBefore` false: another subject, whose data would mislead. */
+/**
+ * `url` undefined: nothing to ask. `keepBefore` false: another subject, whose data would mislead. A question that
+ * differs from the running one in its moment alone waits for it: a head that moves faster than answers come would
+ * otherwise leave the reader without any.
+ */
 export function useAnswer<T>(url: string | undefined, keepBefore = true): Answered<T> {
   const [state, setState] = useState<Held<T>>({ url: undefined, data: undefined, fault: undefined });
-  useEffect(() => {
-    if (url === undefined) return undefined;
-    const at = known<T>(url);
-    if (at !== undefined) {
-      setState({ url, data: at, fault: undefined });
-      return undefined;
-    }
-    const controller = new AbortController();
-    ask<T>(url, controller.signal).then(
-      data => setState({ url, data, fault: undefined }),
-      (error: unknown) => {
+  const running = useRef<{ readonly url: string; readonly controller: AbortController }>(undefined);
+  const wanted = useRef(url);
+  wanted.current = url;
+  const start = useCallback(
+    (asked: string): void => {
+      const controller = new AbortController();
+      running.current = { url: asked, controller };
+      const ended = (held: (before: Held<T>) => Held<T>): void => {
         if (controller.signal.aborted) return;
-        const fault = error instanceof ApiFault ? error.message : String(error);
-        setState(before => ({ url, data: keepBefore ? before.data : undefined, fault }));
-      },
-    );
-    return () => controller.abort();
-  }, [url, keepBefore]);
+        running.current = undefined;
+        setState(held);
+        const next = wanted.current;
+        if (next !== undefined && next !== asked) start(next);
+      };
+      ask<T>(asked, controller.signal).then(
+        data => ended(() => ({ url: asked, data, fault: undefined })),
+        (error: unknown) => {
+          const fault = error instanceof ApiFault ? error.message : String(error);
+          ended(before => ({ url: asked, data: keepBefore ? before.data : undefined, fault }));
+        },
+      );
+    },
+    [keepBefore],
+  );
+  useEffect(() => {
+    const now = running.current;
+    if (now !== undefined && url !== undefined && isSameButForMoment(now.url, url)) return;
+    now?.controller.abort();
+    running.current = undefined;
+    if (url !== undefined) start(url);
+  }, [url, start]);
+  useEffect(() => () => running.current?.controller.abort(), []);
   if (url === undefined) return { data: undefined, fault: undefined, stale: false };
   if (state.url === url) return { data: state.data, fault: state.fault, stale: state.fault !== undefined };
   const now = known<T>(url);
   if (now !== undefined) return { data: now, fault: undefined, stale: false };
   return { data: keepBefore ? state.data : undefined, fault: undefined, stale: true };
+}
+
+function isSameButForMoment(one: string, other: string): boolean {
+  const place = (url: string): string => url.replace(/([?&])(at|to)=[0-9]+/g, '$1');
+  return one !== other && place(one) === place(other);
 }
 
 interface Held<T> {
