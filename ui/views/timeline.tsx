@@ -1,6 +1,6 @@
 // Every event of the journal: facets to filter by, the list, and the chosen event in full.
 
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EventRow } from '../../src/admin/explorer/api.ts';
 import { useApp, useGoing } from '../app-state.ts';
 import { useEventRows } from '../client/event-rows.ts';
@@ -24,14 +24,20 @@ export function TimelineView() {
   const chosenSeq = numberOf(place.params.event);
   const rows = useEventRows(filterQuery(place.params), info.first.seq, head.seq);
   const { total, rowAt, segments } = rows;
-  const chosen = follows && chosenSeq === undefined ? -1 : rowOf(segments, chosenSeq ?? at);
+  const seen = follows && chosenSeq === undefined ? -1 : rowOf(segments, chosenSeq ?? at);
   useKeys({ '/': () => search.current?.focus() });
+  // A row that is not loaded yet is chosen once it is.
+  const [awaited, setAwaited] = useState<number>();
   const choose = (row: number): void => {
     const event = rowAt(row);
-    if (event === undefined) return;
-    const seq = String(event.seq);
-    set({ event: seq, at: seq });
+    setAwaited(event === undefined ? row : undefined);
+    if (event !== undefined) set({ event: String(event.seq), at: String(event.seq) });
   };
+  const chosen = awaited ?? seen;
+  const awaitedSeq = awaited === undefined ? undefined : rowAt(awaited)?.seq;
+  useEffect(() => {
+    if (awaited !== undefined && awaitedSeq !== undefined) choose(awaited);
+  }, [awaited, awaitedSeq]);
   return (
     <main class={`view columns timeline ${chosenSeq === undefined ? '' : 'with-event'}`}>
       <Facets />
