@@ -87,12 +87,15 @@ function roleAlone({ kind }: MeshNode): Role {
   return kind === 'gateway' || kind === 'workload' ? 'caller' : 'called';
 }
 
-function labelsOf({ kind, count, splits, share, access }: MeshEdge): readonly string[] {
+function labelsOf({ kind, count, splits, share, access, problems }: MeshEdge): readonly string[] {
   if (kind === 'backs') return [];
   const denied = access === 'denied' ? ['refused by policy'] : [];
   if (count > 1) return [`${count} ways`, ...denied];
   const named = splits.filter(({ subset }) => subset !== '');
   if (named.length === 0) return share > 0 && share < 1 ? [percent(share), ...denied] : denied;
-  const lines = named.slice(0, LABELS_MAX).map(({ subset, share: part }) => `${percent(part)} ${subset}`);
+  const isBad = (cluster: string): boolean => problems.some(({ message }) => message.includes(cluster));
+  const lines = named
+    .slice(0, LABELS_MAX)
+    .map(({ cluster, subset, share: part }) => `${isBad(cluster) ? '✕ ' : ''}${percent(part)} ${subset}`);
   return [...lines, ...(named.length > LABELS_MAX ? [`and ${named.length - LABELS_MAX} more`] : []), ...denied];
 }

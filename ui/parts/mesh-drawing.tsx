@@ -42,6 +42,7 @@ export function MeshDrawing({ mesh, choice, chosen, other }: MeshDrawingProps) {
   const layers = [...new Set(graph.nodes.map(({ layer }) => layer))].sort();
   const [width, height] = [layout.width + 2 * MARGIN_PX, layout.height + HEAD_PX + 2 * MARGIN_PX];
   const isLit = (edge: DrawnEdge): boolean => chosen === undefined || touches(edge, chosen);
+  const turns = turnsOf(graph.edges);
   const sorted = [...graph.edges].sort((a, b) => Number(a.isBad) - Number(b.isBad));
   return (
     <svg class="mesh-drawing" width={width} height={height}>
@@ -64,6 +65,7 @@ export function MeshDrawing({ mesh, choice, chosen, other }: MeshDrawingProps) {
         ))}
         {sorted.map(edge => (
           <Labels
+            turn={turns.get(edge) ?? 0}
             key={`${edge.from} ${edge.to} ${edge.edge.kind}`}
             edge={edge}
             places={layout.places}
@@ -134,12 +136,17 @@ function Edge({ edge, places, sizes, lit, differs = false }: EdgeProps) {
   );
 }
 
-function Labels({ edge, places, sizes, lit }: EdgeProps) {
+/** Where labels stand on the lines from one box, one after the other, as shares of the way. */
+const LABEL_STOPS: readonly number[] = [0.3, 0.5, 0.68];
+
+function Labels({ edge, places, sizes, lit, turn }: EdgeProps & { readonly turn: number }) {
   const ends = endsIn({ edge, places, sizes });
   if (ends === undefined || edge.labels.length === 0 || !lit) return null;
   const [start, end] = ends;
-  const x = start.x + (end.x - start.x) * 0.62;
-  const y = start.y + (end.y - start.y) * 0.62 - ((edge.labels.length - 1) * LABEL_PX) / 2 + 4;
+  const t = LABEL_STOPS[turn % LABEL_STOPS.length] ?? 0.5;
+  const near = (1 - t) ** 3 + 3 * (1 - t) ** 2 * t;
+  const x = start.x + (end.x - start.x) * (1.5 * (1 - t) ** 2 * t + 1.5 * (1 - t) * t ** 2 + t ** 3);
+  const y = start.y * near + end.y * (1 - near) - ((edge.labels.length - 1) * LABEL_PX) / 2 + 4;
   return (
     <text class={`edge-label ${edge.isBad ? 'bad' : ''}`} x={x} y={y}>
       {edge.labels.map((line, i) => (
@@ -148,6 +155,20 @@ function Labels({ edge, places, sizes, lit }: EdgeProps) {
         </tspan>
       ))}
     </text>
+  );
+}
+
+/** Which of the labelled lines of its box a line is. */
+function turnsOf(edges: readonly DrawnEdge[]): ReadonlyMap<DrawnEdge, number> {
+  const counts = new Map<string, number>();
+  return new Map(
+    edges
+      .filter(({ labels }) => labels.length > 0)
+      .map(edge => {
+        const turn = counts.get(edge.from) ?? 0;
+        counts.set(edge.from, turn + 1);
+        return [edge, turn];
+      }),
   );
 }
 

@@ -60,7 +60,7 @@ describe('the graph of a mesh', () => {
     const { edges, nodes } = meshGraph(shop, few);
     expect(edges.map(({ labels, isBad }) => [labels, isBad])).toEqual([
       [['80 % v1'], false],
-      [['20 % v3'], true],
+      [['✕ 20 % v3'], true],
       [[], false],
     ]);
     expect(nodes.some(({ node: { kind } }) => kind === 'missing')).toBe(true);
