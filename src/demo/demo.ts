@@ -98,6 +98,7 @@ async function startDemo(options: DemoOptions, log: Log, say: (line: string) => 
   let plane: ControlPlane | undefined;
   try {
     plane = await startPlane(sample, journal, log);
+    say(`explorer       http://127.0.0.1:${plane.ports.monitoring}/ui/`);
     const { envoys, missing } = await startEnvoys(sample, plane.ports.grpc, say);
     const gateway = `http://127.0.0.1:${port('gateway')}`;
     return { plane, envoys, missing, sample, config, journal, gateway, stop: () => stopAll(envoys, plane, backends) };
