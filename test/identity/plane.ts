@@ -28,6 +28,8 @@ export interface TestPlaneOptions {
   readonly tokens?: TokenMaker;
   readonly identity?: Partial<IdentityOptions>;
   readonly settings?: Settings;
+  /** Serves the webhooks too. */
+  readonly webhooks?: true;
 }
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
@@ -51,6 +53,7 @@ export async function testPlane(options: TestPlaneOptions = {}): Promise<TestPla
       grpcAddr: LOOPBACK,
       httpAddr: LOOPBACK,
       monitoringAddr: LOOPBACK,
+      ...(options.webhooks ? { httpsAddr: LOOPBACK } : {}),
       identity: {
         settings,
         secureGrpcAddr: LOOPBACK,
