@@ -33,7 +33,7 @@ export async function programs(): Promise<Programs> {
     process.stderr.write(
       'building the conformance suite of the Gateway API, which takes some minutes the first time\n',
     );
-    const flags = ['-buildvcs=false', '-ldflags', '-s -w'];
+    const flags = ['-trimpath', '-buildvcs=false', '-ldflags', '-s -w'];
     const mains = ['./rig', './mesh-echo', `${API}/conformance/echo-basic`];
     await run(go, ['build', ...flags, '-o', `${part}/`, ...mains], MODULE);
     await run(go, ['test', '-c', ...flags, '-o', join(part, 'suite'), './suite'], MODULE);

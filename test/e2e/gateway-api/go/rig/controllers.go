@@ -148,7 +148,8 @@ func (r *rig) rollOut(ctx context.Context, deployment *appsv1.Deployment, pods [
 func (r *rig) createPod(ctx context.Context, deployment *appsv1.Deployment, hash string) {
 	template := deployment.Spec.Template.DeepCopy()
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-	pod.Name = deployment.Name + "-" + rand.String(5)
+	// As a ReplicaSet names them: the suite takes two parts off to find the Deployment.
+	pod.Name = deployment.Name + "-" + hash[:10] + "-" + rand.String(5)
 	pod.Namespace = deployment.Namespace
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
 	if pod.Annotations == nil {

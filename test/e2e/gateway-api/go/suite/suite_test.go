@@ -33,8 +33,9 @@ func TestConformance(t *testing.T) {
 		}
 	}
 	options.SupportedFeatures = claimed
-	// Of profile MESH-GRPC, which Istio does not report; mesh-echo speaks HTTP alone.
-	options.SkipTests = append(options.SkipTests, "MeshGRPCRouteWeight")
+	// The first is of profile MESH-GRPC, which Istio does not report, and mesh-echo speaks HTTP alone. The second applies
+	// the manifest of another test in v1.5.1 and can pass nowhere; Istio leaves it out too.
+	options.SkipTests = append(options.SkipTests, "MeshGRPCRouteWeight", "MeshHTTPRoute307Redirect")
 	if only := os.Getenv("CONFORMANCE_TESTS"); only != "" {
 		names := strings.Split(only, ",")
 		tests.ConformanceTests = slices.DeleteFunc(tests.ConformanceTests, func(test suite.ConformanceTest) bool {
