@@ -1,4 +1,4 @@
-// periplus analyze: what the authors of objects should know, from files, a pipe, or a journal at any position. The messages
+// periplus analyze: what the authors of objects should know, from files, a pipe, a cluster, or a journal at any position. The messages
 // are those of `istioctl analyze`, and what only an engine can say. For pipelines: the exit code says whether there is
 // anything.
 
@@ -16,16 +16,19 @@ import { type AnalysisRequest, type AnalysisResult, analyzeFiles, analyzeState }
 import { objectsOfText } from '../offline/analysis-input.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { ANALYSIS_FORMATS, analysisFormatOf, type PlacedMessage, printAnalysis } from './analysis-output.ts';
+import { type ClusterFlags, listCluster } from './cluster-state.ts';
 import { FILES_HELP, readInputs } from './inputs.ts';
 import { CliError, EXIT, print } from './output.ts';
 import { AT_HELP, positionOf, withHistory } from './target.ts';
 import { coloured } from './terminal.ts';
-import { addMeshFlags, type MeshFlags, Places, stateOf } from './yaml-files.ts';
+import { addMeshFlags, type MeshFlags, Places, stateOf, stateOfFacts } from './yaml-files.ts';
 
 interface Flags extends MeshFlags {
   readonly filename?: readonly string[];
   readonly journal?: string;
   readonly at?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
   readonly suppress: readonly string[];
   readonly analyzer: readonly string[];
   readonly listAnalyzers?: boolean;
@@ -43,7 +46,9 @@ export function analyzeCommand(): Command {
     .argument('[path...]', `as -f: ${FILES_HELP}`)
     .option('-f, --filename <path...>', FILES_HELP)
     .option('-j, --journal <file>', 'the objects of a journal instead of files')
-    .option('--at <position>', 'with --journal: as they were at an event or a time');
+    .option('--at <position>', 'with --journal: as they were at an event or a time')
+    .option('--kubeconfig <file>', 'the objects of the cluster of this file, listed once')
+    .option('--context <name>', 'with --kubeconfig: its context (default: its current one)');
   return addMeshFlags(command)
     .option(
       '-S, --suppress <code=object>',
@@ -69,6 +74,7 @@ Examples:
   periplus analyze -f samples/bookinfo/config
   helm template chart/ | periplus analyze -f -
   periplus analyze -f mesh/ --failure-threshold Warning -o sarif > analysis.sarif
+  periplus analyze --kubeconfig ~/.kube/config
   periplus analyze --journal incident.db --at 14:03`,
     )
     .action(async (paths: readonly string[], flags: Flags) => {
@@ -149,21 +155,35 @@ interface Outcome {
 }
 
 async function analysisOf(flags: Flags, request: AnalysisRequest): Promise<Outcome> {
-  const { filename, journal, at } = flags;
-  if ((journal === undefined) === (filename === undefined)) {
-    throw new CliError('give the objects: either --filename or --journal', EXIT.misuse);
+  const { filename, journal, at, kubeconfig, context } = flags;
+  if ([filename, journal, kubeconfig].filter(given => given !== undefined).length !== 1) {
+    throw new CliError('give the objects: one of --filename, --journal and --kubeconfig', EXIT.misuse);
   }
-  if (journal !== undefined) {
-    const ask = async (history: History): Promise<Outcome> => {
-      const position = await positionOf(history, at);
-      const result = analyzeState(await history.at(position), request);
-      const messages = result.messages.map(message => ({ message, place: message.item?.origin ?? message.origin }));
-      return { result, messages, looked: `at event ${position} of ${journal}` };
-    };
-    return withHistory(journal, ask);
+  if (at !== undefined && journal === undefined) {
+    throw new CliError('--at is a position of a journal: give --journal', EXIT.misuse);
   }
-  if (at !== undefined) throw new CliError('--at is a position of a journal: give --journal', EXIT.misuse);
-  return filesAnalysis(filename ?? [], flags, request);
+  if (context !== undefined && kubeconfig === undefined) {
+    throw new CliError('--context is one of a kubeconfig: give --kubeconfig', EXIT.misuse);
+  }
+  if (kubeconfig !== undefined)
+    return clusterAnalysis({ kubeconfig, context, cluster: flags.clusterID }, flags, request);
+  if (journal === undefined) return filesAnalysis(filename ?? [], flags, request);
+  return withHistory(journal, async (history: History): Promise<Outcome> => {
+    const position = await positionOf(history, at);
+    const result = analyzeState(await history.at(position), request);
+    return { result, messages: result.messages.map(placed), looked: `at event ${position} of ${journal}` };
+  });
+}
+
+async function clusterAnalysis(cluster: ClusterFlags, flags: MeshFlags, request: AnalysisRequest): Promise<Outcome> {
+  const { facts, shown, missing } = await listCluster(cluster);
+  const result = analyzeState(await stateOfFacts(facts, flags), request);
+  for (const what of missing) process.stderr.write(`not looked at: ${what}\n`);
+  return { result, messages: result.messages.map(placed), looked: `in ${shown}` };
+}
+
+function placed(message: Message): PlacedMessage {
+  return { message, place: message.item?.origin ?? message.origin };
 }
 
 async function filesAnalysis(paths: readonly string[], flags: Flags, request: AnalysisRequest): Promise<Outcome> {

@@ -43,6 +43,11 @@ export async function stateOf(inputs: readonly Input[], flags: MeshFlags): Promi
   return foldFacts(facts);
 }
 
+/** The state that facts of a cluster fold to, with the settings of the flags. */
+export async function stateOfFacts(facts: readonly Unrecorded[], flags: MeshFlags): Promise<State> {
+  return foldFacts([...configFacts(flags), ...(await meshFacts(flags)), ...facts]).state;
+}
+
 /** Says of places in objects of texts which line and column they are. */
 export class Places {
   readonly #texts: ReadonlyMap<string, Buffer>;

@@ -1,6 +1,7 @@
 // Against a real kube-apiserver and etcd: `serve` with the rights of deploy/rbac.yaml and nothing more, what changes in the cluster reaches
 // proxies, the same state from files gives the same bytes, and neither death nor forgetfulness of the API server loses or invents anything.
 
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,6 +92,32 @@ describe.runIf(binaries !== undefined)('a control plane of a cluster', () => {
     admin?.close();
     await cluster?.stop();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  it('is judged by analyze with the same rights, and named where a kind may not be read', async () => {
+    const astray: JsonObject = {
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'VirtualService',
+      metadata: { name: 'astray', namespace: 'other' },
+      spec: { hosts: ['astray.example'], http: [{ route: [{ destination: { host: 'no-such-host.other' } }] }] },
+    };
+    await admin.put(astray);
+    const cli = join(import.meta.dirname, '../../dist/cli/main.js');
+    const analyze = (...flags: readonly string[]) =>
+      new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>(done => {
+        execFile(process.execPath, [cli, 'analyze', '-o', 'json', ...flags], (error, stdout, stderr) =>
+          done({ code: error === null ? 0 : 1, stdout, stderr }),
+        );
+      });
+    const whole = await analyze('--kubeconfig', kubeconfig);
+    expect(whole.stdout).toContain('IST0101');
+    expect(whole.stdout).toContain('no-such-host.other');
+    expect(whole.stderr).toMatch(/^\d+ objects in https:/m);
+    expect(whole.stderr).not.toContain('not looked at');
+    const stranger = await analyze('--kubeconfig', await cluster.kubeconfig('nobody', 'no-such-token'));
+    expect(stranger.code).not.toBe(0);
+    expect(stranger.stderr).toMatch(/could not be listed: .*401/);
+    await admin.remove(astray);
   });
 
   it('has an account that may neither write nor read unwatched kinds', async () => {
