@@ -1,5 +1,5 @@
-// The objects of a cluster as a state, listed once: for commands that judge what is there now. Sends get, list and watch
-// only, and writes nothing, neither to the cluster nor to a journal.
+// The objects of a cluster as a state, listed once: for commands that judge what is there now. Sends get, list and
+// watch only, and writes nothing, neither to the cluster nor to a journal.
 //
 // What may not be read is named, never taken for absent: the caller prints it.
 

@@ -1,18 +1,22 @@
-// periplus proxy-config: what a proxy holds, now or at any position of the journal, in istioctl's tables or whole.
+// periplus proxy-config: what a proxy holds, now or at any position of the journal, or what its Envoy says, in istioctl's
+// tables or whole.
 
 import { Command } from 'commander';
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
-import { type ConfigDump, configDump } from '../history/config-dump.ts';
-import { proxyNamed } from '../history/proxies.ts';
+import type { ConfigDump } from '../history/config-dump.ts';
 import { clusterRows, endpointRows, listenerRows, routeRows } from '../history/rows.ts';
 import { CDS, ECDS, EDS, LDS, RDS, SDS } from '../xds/session/types.ts';
-import { CliError, parseFormat, print, printData, printTable } from './output.ts';
-import { AT_HELP, askServer, positionOf, type TargetOptions, withHistory, withTargetOptions } from './target.ts';
+import { askEnvoy, ENVOY_FLAG } from './envoy-admin.ts';
+import { CliError, EXIT, parseFormat, print, printData, printTable } from './output.ts';
+import { bootstrapCommand, logCommand, showSecrets } from './proxy-config-envoy.ts';
+import { dumpOfProxy } from './proxy-dump.ts';
+import { AT_HELP, type TargetOptions, withTargetOptions } from './target.ts';
 
 /** Domains of a virtual host that a table shows; -o json has all. */
 const DOMAINS_SHOWN_MAX = 2;
 
 interface Flags extends TargetOptions {
+  readonly envoy?: string;
   readonly output: string;
   readonly fqdn?: string;
   readonly port?: string;
@@ -85,6 +89,14 @@ const parts: readonly Part[] = [
     show: showExtensions,
   },
   {
+    name: 'secret',
+    aliases: ['secrets', 's'],
+    typeUrls: [SDS],
+    what: 'secrets, with the dates of their certificates',
+    options: [],
+    show: dump => showSecrets(dump),
+  },
+  {
     name: 'all',
     aliases: ['a'],
     typeUrls: [CDS, EDS, LDS, RDS, SDS, ECDS],
@@ -107,13 +119,16 @@ export function proxyConfigCommand(): Command {
     .alias('pc')
     .description('show what a proxy holds: of a running control plane, or of a journal at any position');
   for (const part of parts) command.addCommand(partCommand(part));
+  command.addCommand(bootstrapCommand()).addCommand(logCommand());
   return command.addHelpText(
     'after',
     `
 Examples:
   periplus proxy-config cluster productpage-v1.default
   periplus proxy-config route productpage --name 9080 --at 14:03
-  periplus proxy-config endpoint productpage --journal incident.db --at head~10 -o json`,
+  periplus proxy-config endpoint productpage --journal incident.db --at head~10 -o json
+  periplus proxy-config secret ingressgateway --envoy localhost:15000
+  periplus proxy-config log productpage --envoy localhost:15000 --level http:debug,rbac:trace`,
   );
 }
 
@@ -125,11 +140,12 @@ function partCommand(part: Part): Command {
   withTargetOptions(command);
   for (const [flag, text] of part.options) command.option(flag, text);
   return command
+    .option(...ENVOY_FLAG)
     .option('-o, --output <format>', 'table, json or yaml', 'table')
     .addHelpText('after', `\n${AT_HELP}\nThe tables have istioctl's columns; json and yaml hold every field.`)
     .action(async (proxy: string, flags: Flags) => {
       const format = parseFormat(flags.output);
-      const dump = await dumpOfProxy(proxy, flags, part.reads ?? part.typeUrls);
+      const dump = await dumpFor(proxy, flags, part.reads ?? part.typeUrls);
       if (format === 'table') return part.show(dump, flags);
       const kept = dump.configs.filter(({ typeUrl }) => part.typeUrls.includes(typeUrl));
       const wanted = (name: string): boolean => isWanted(part, name, flags);
@@ -138,16 +154,12 @@ function partCommand(part: Part): Command {
     });
 }
 
-async function dumpOfProxy(proxy: string, flags: Flags, types: readonly string[]): Promise<ConfigDump> {
-  if (flags.journal === undefined) {
-    const dump = await askServer(flags.address, '/debug/holdingsz', { proxyID: proxy, at: flags.at });
-    if (isObject(dump) && Array.isArray(dump.configs)) return dump as unknown as ConfigDump;
-    throw new CliError(`${flags.address} did not answer with a config dump: is it Periplus?`);
+async function dumpFor(proxy: string, flags: Flags, types: readonly string[]): Promise<ConfigDump> {
+  if (flags.envoy !== undefined) {
+    if (flags.journal === undefined && flags.at === undefined) return (await askEnvoy(flags.envoy)).dump;
+    throw new CliError('an Envoy knows what it has now: --envoy goes without --journal and --at', EXIT.misuse);
   }
-  return withHistory(flags.journal, async history => {
-    const state = await history.at(await positionOf(history, flags.at));
-    return configDump(history.tracker, state, proxyNamed(state, proxy), types);
-  });
+  return dumpOfProxy(proxy, flags, types);
 }
 
 function isWanted(part: Part, name: string, flags: Flags): boolean {

@@ -114,7 +114,7 @@ describe.runIf(binaries !== undefined)('a control plane of a cluster', () => {
     expect(whole.stdout).toContain('no-such-host.other');
     expect(whole.stderr).toMatch(/^\d+ objects in https:/m);
     expect(whole.stderr).not.toContain('not looked at');
-    const stranger = await analyze('--kubeconfig', await cluster.kubeconfig('nobody', 'no-such-token'));
+    const stranger = await analyze('--kubeconfig', await cluster.kubeconfig('stranger', 'no-such-token'));
     expect(stranger.code).not.toBe(0);
     expect(stranger.stderr).toMatch(/could not be listed: .*401/);
     await admin.remove(astray);
