@@ -8,6 +8,7 @@ import { keyDigest, privateKeyOf, publicKeyDer } from './x509/keys.ts';
 import { whyUnverified } from './x509/path.ts';
 import { certificateBlocks } from './x509/pem.ts';
 import { fits, OID_SERVER_AUTH, type Signer, signerOf } from './x509/profile.ts';
+import { whyListsMissing } from './x509/revocation-list.ts';
 
 export type AuthorityMode = 'self-signed' | 'plugged-in';
 
@@ -48,6 +49,8 @@ export function signingBundle(texts: BundleTexts, now: number): SigningBundle {
   if (!certificate.ca) throw new Error('certificate is not authorized to sign other certificates');
   const key = privateKeyOf(texts.key);
   if (!fits(certificate, key)) throw new Error('the signing key does not belong to the signing certificate');
+  const missing = texts.crl === undefined ? undefined : whyListsMissing(texts.crl, chain);
+  if (missing !== undefined) throw new Error(`ca-crl.pem: ${missing}`);
   const [first] = chain;
   return {
     mode: texts.mode,
@@ -101,7 +104,8 @@ export function pluggedIn(
   if (found === 0) return 'none';
   if (found < 4) return 'incomplete';
   if (files.has(GENERATED) && !options.generatedCounts) return 'generated';
-  const crl = !isTls && options.crl && files.has('ca-crl.pem') ? { crl: text('ca-crl.pem') } : {};
+  // A file without content takes nothing back.
+  const crl = !isTls && options.crl && text('ca-crl.pem').trim() !== '' ? { crl: text('ca-crl.pem') } : {};
   // Where the first of two files does not end with a newline, its last line and the first of the next are not PEM.
   const chainText = chain
     .map(text)
