@@ -8,6 +8,8 @@ import { typeOf } from '../../src/xds/wire/registry.ts';
 
 export interface ClientOptions {
   readonly port: number;
+  /** Default: the loopback address of IPv4. */
+  readonly host?: string;
   /** PEM; absent: in the clear. */
   readonly roots?: string;
   readonly token?: string;
@@ -23,7 +25,8 @@ export class TestClient {
   readonly #client: Client;
   readonly #metadata = new Metadata();
 
-  constructor({ port, roots, token, certificate, headers = {}, serverName = SERVER_NAME }: ClientOptions) {
+  constructor(options: ClientOptions) {
+    const { port, host = '127.0.0.1', roots, token, certificate, headers = {}, serverName = SERVER_NAME } = options;
     const channel =
       roots === undefined
         ? credentials.createInsecure()
@@ -32,7 +35,7 @@ export class TestClient {
             certificate === undefined ? null : Buffer.from(certificate.key),
             certificate === undefined ? null : Buffer.from(certificate.chain),
           );
-    this.#client = new Client(`127.0.0.1:${port}`, channel, {
+    this.#client = new Client(`${host}:${port}`, channel, {
       'grpc.ssl_target_name_override': serverName,
       'grpc.max_receive_message_length': -1,
       'grpc.enable_retries': 0,
