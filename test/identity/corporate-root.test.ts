@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestClient } from '../identity/client.ts';
-import { type TestPlane, testPlane } from '../identity/plane.ts';
 import { signingRequest } from '../unit/identity/signing-request.ts';
+import { TestClient } from './client.ts';
+import { type TestPlane, testPlane } from './plane.ts';
 
 const GUIDE = join(import.meta.dirname, '../../docs/guides/identity.md');
 
@@ -17,8 +17,8 @@ function hasOpenssl(): boolean {
     execFileSync('openssl', ['version'], { stdio: 'pipe' });
     return true;
   } catch {
-    if (process.env.PERIPLUS_REQUIRE_ALL === '1') throw new Error('test/guides/corporate-root.test.ts: no openssl');
-    process.stderr.write('test/guides/corporate-root.test.ts did NOT run: no openssl\n');
+    if (process.env.PERIPLUS_REQUIRE_ALL === '1') throw new Error('test/identity/corporate-root.test.ts: no openssl');
+    process.stderr.write('test/identity/corporate-root.test.ts did NOT run: no openssl\n');
     return false;
   }
 }
