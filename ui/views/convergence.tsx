@@ -43,7 +43,7 @@ function Reached({ convergence: { event, proxies, curve } }: { readonly converge
               last === undefined ? '' : `, the last after ${duration(last.afterMs)}`
             }.`}
       </p>
-      {curve.length > 1 && (
+      {curve.length > 0 && (
         <figure class="panel">
           <figcaption class="muted">proxies that were sent all of it, by time since the event</figcaption>
           <Curve key={theme} curve={curve} />
@@ -89,6 +89,16 @@ function Reached({ convergence: { event, proxies, curve } }: { readonly converge
   );
 }
 
+/** From nothing at the event to the last proxy and a little on; one point a time. */
+function pointsOf(curve: Convergence['curve']): Convergence['curve'] {
+  const reached = new Map([[0, 0], ...curve.map(({ afterMs, proxies }) => [afterMs, proxies] as const)]);
+  const points = [...reached].map(([afterMs, proxies]) => ({ afterMs, proxies }));
+  const last = points.at(-1);
+  return last === undefined
+    ? points
+    : [...points, { afterMs: Math.ceil(last.afterMs * 1.04) + 1, proxies: last.proxies }];
+}
+
 function Curve({ curve }: { readonly curve: Convergence['curve'] }) {
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place);
@@ -96,7 +106,7 @@ function Curve({ curve }: { readonly curve: Convergence['curve'] }) {
     if (place.current === null || width === 0) return undefined;
     const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
     const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
-    const points = curve[0]?.afterMs === 0 ? curve : [{ afterMs: 0, proxies: 0 }, ...curve];
+    const points = pointsOf(curve);
     const chart = new uPlot(
       {
         width,
