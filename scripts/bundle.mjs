@@ -26,7 +26,7 @@ import { buildUi } from './build-ui.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'src');
 /** Threads are started from files of their own. */
-const ENTRIES = ['cli/main', 'journal/sqlite-writer', 'adapters/file/parse-thread'];
+const ENTRIES = ['cli/main', 'journal/sqlite-writer', 'adapters/file/parse-thread', 'admin/explorer/worker'];
 const DATA = ['package.json', 'LICENSE', 'journal/schema', 'samples'];
 /** Version 12 for Node 20, version 13 where it is installed; each with what it needs of its own packages. */
 const ADDONS = {
