@@ -3,10 +3,16 @@
 
 import { randomInt } from 'node:crypto';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { connectRemote } from '../adapters/kube/remote.ts';
+import { type Connection, connectRemote, type RemoteConnection } from '../adapters/kube/remote.ts';
+import { ClusterWriter } from '../adapters/kube/write/cluster-writer.ts';
+import { LiveObjects } from '../adapters/kube/write/live-objects.ts';
 import { VERSION } from '../admin/version.ts';
+import { caBundles } from '../admission/wishes/ca-bundles.ts';
+import { allWishes } from '../admission/wishes/table.ts';
+import { featureOf } from '../core/mesh/features.ts';
 import type { Settings } from '../core/mesh/settings.ts';
-import type { AdapterOptions } from './adapters.ts';
+import { rootCertificateWishes } from '../core/wishes/table.ts';
+import type { AdapterOptions, WriteOptions } from './adapters.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { RemoteClusterSet, type RemoteClustersOptions, type RemoteObservation } from './remote-clusters.ts';
@@ -16,17 +22,39 @@ const RANDOM_MAX = 2 ** 47;
 const DEFAULT_LIMIT = { qps: 80, burst: 160 };
 
 export function openRemoteClusters(
-  { kube, settings }: Pick<AdapterOptions, 'kube'> & { readonly settings: Settings },
+  { kube, settings, writes }: Pick<AdapterOptions, 'kube' | 'writes'> & { readonly settings: Settings },
   { world, clock, log, registry, isPaused }: RemoteEnvironment,
 ): RemoteClusterSet {
   const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
   const limit = kube === undefined ? DEFAULT_LIMIT : { qps: kube.qps, burst: kube.burst };
+  const isLed = writes !== undefined && featureOf(settings, 'EXTERNAL_ISTIOD');
+  const observed = [rootCertificateWishes, caBundles].flatMap(({ observes }) => observes);
+  const written =
+    (cluster: string, live: LiveObjects, how: WriteOptions) =>
+    (connected: Connection): RemoteConnection => ({
+      ...connected,
+      writer: new ClusterWriter({
+        cluster,
+        live,
+        writes: connected.connection(),
+        locks: connected.connection(),
+        chance,
+        log: (level, message) => log(level, `cluster ${cluster}: ${message}`),
+        namespace: settings.systemNamespace,
+        revision: settings.revision,
+        table: allWishes,
+        isRemote: true,
+        ...how,
+      }),
+    });
   const set: RemoteClusterSet = new RemoteClusterSet({
     ...{ world, clock, log, isPaused },
     connect: ({ id, secret, kubeconfig }) => {
       if (kubeconfig === undefined) return Promise.reject(new Error('there is no usable kubeconfig'));
-      return connectRemote({
+      const live = isLed ? new LiveObjects(observed, settings) : undefined;
+      const connecting = connectRemote({
         cluster: id,
+        live,
         kubeconfig,
         from: `Secret ${secret}`,
         systemNamespace: settings.systemNamespace,
@@ -35,6 +63,7 @@ export function openRemoteClusters(
         log: (level, message) => log(level, `cluster ${id}: ${message}`),
         userAgent: `periplus/${VERSION}`,
       });
+      return live === undefined || writes === undefined ? connecting : connecting.then(written(id, live, writes));
     },
     ...(registry === undefined ? {} : { observe: measured(registry, () => set) }),
   });

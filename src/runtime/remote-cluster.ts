@@ -7,6 +7,7 @@
 import type { Sink, SourceStatus } from '../adapters/adapter.ts';
 import { REGISTRY_KINDS, type RemoteConnection } from '../adapters/kube/remote.ts';
 import { type RemoteCluster, sameConnection } from '../core/clusters/remote-clusters.ts';
+import type { State } from '../core/state.ts';
 import type { ClusterCall } from '../identity/cluster-call.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
@@ -16,6 +17,8 @@ export type SyncStatus = 'syncing' | 'synced' | 'timeout';
 export interface RemoteParts {
   readonly connect: (cluster: RemoteCluster) => Promise<RemoteConnection>;
   readonly sink: Sink;
+  /** Of what its writer says. */
+  readonly writerSink: Sink;
   /** After which a cluster that was never listed is `timeout`; 0: never. */
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -32,6 +35,7 @@ interface Attempt {
   isLive: boolean;
   isEnded: boolean;
   trouble?: string;
+  isWriting?: boolean;
 }
 
 const NOTHING: SourceStatus = { synced: false, waiting: [], troubles: [], unreadable: [] };
@@ -40,6 +44,7 @@ export class RemoteClusterRunner {
   readonly #parts: RemoteParts;
   #wanted: RemoteCluster;
   #status: SyncStatus = 'syncing';
+  #state: State | undefined;
   /** The connection whose facts count. */
   #active: Attempt | undefined;
   /** One that has not listed everything yet. */
@@ -68,6 +73,12 @@ export class RemoteClusterRunner {
     return (this.#active ?? this.#pending)?.connection?.call;
   }
 
+  /** What is wished of the cluster may have changed. */
+  onState(state: State): void {
+    this.#state = state;
+    if (this.#active?.isWriting === true) this.#active.connection?.writer?.onState?.(state);
+  }
+
   /** What is wanted of the same cluster now. */
   update(wanted: RemoteCluster): boolean {
     const before = (this.#pending ?? this.#active)?.wanted.kubeconfig;
@@ -84,6 +95,7 @@ export class RemoteClusterRunner {
     const { refused, secret } = this.#wanted;
     const troubles = [
       ...known.troubles,
+      ...(attempt?.isWriting === true ? (attempt.connection?.writer?.status().troubles ?? []) : []),
       ...(attempt?.trouble === undefined ? [] : [attempt.trouble]),
       ...(refused === undefined ? [] : [`Secret ${secret}: ${refused}`]),
       ...(this.#active === undefined || this.#pending === undefined
@@ -121,11 +133,20 @@ export class RemoteClusterRunner {
       this.#use(attempt);
       if (this.#status !== 'synced') log('info', `cluster ${id}: everything has been listed`);
       this.#become('synced');
+      await this.#write(attempt);
     } catch (error) {
       if (attempt.isEnded) return;
       attempt.trouble = error instanceof Error ? error.message : String(error);
       log('error', `cluster ${id}: ${attempt.trouble}`);
     }
+  }
+
+  async #write(attempt: Attempt): Promise<void> {
+    const writer = attempt.connection?.writer;
+    if (writer === undefined) return;
+    attempt.isWriting = true;
+    if (this.#state !== undefined) writer.onState?.(this.#state);
+    await writer.start(this.#parts.writerSink);
   }
 
   /** The first facts of an attempt end the one before; facts of one that has ended are dropped. */
@@ -162,7 +183,8 @@ export class RemoteClusterRunner {
     void ending.finally(() => this.#ending.delete(ending));
   }
 
-  async #close({ connection }: Attempt): Promise<void> {
+  async #close({ connection, isWriting }: Attempt): Promise<void> {
+    if (isWriting === true) await connection?.writer?.stop();
     await connection?.adapter.stop();
     connection?.close();
   }

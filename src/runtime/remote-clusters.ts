@@ -3,7 +3,7 @@
 // also if it was removed while the process was down. Failures of a remote API server are no facts: what is known stays.
 
 import type { SourceStatus } from '../adapters/adapter.ts';
-import { REMOTE_KINDS, type RemoteConnection } from '../adapters/kube/remote.ts';
+import { ANY_REMOTE_KINDS, type RemoteConnection } from '../adapters/kube/remote.ts';
 import {
   type ClusterSources,
   clusterSources,
@@ -13,6 +13,7 @@ import {
   sameSources,
 } from '../core/clusters/remote-clusters.ts';
 import { featureOf } from '../core/mesh/features.ts';
+import type { KindName } from '../core/model/kind.ts';
 import type { State } from '../core/state.ts';
 import type { ClusterCall } from '../identity/cluster-call.ts';
 import type { Clock } from './clock.ts';
@@ -44,6 +45,8 @@ export interface ClusterRow {
 }
 
 const PREFIX = 'kube/';
+const WRITER_PREFIX = 'writer/';
+const WRITER_KINDS: readonly KindName[] = ['Leadership', 'WriteRefusal'];
 
 export class RemoteClusterSet implements RemoteSources {
   readonly #options: RemoteClustersOptions;
@@ -135,6 +138,7 @@ export class RemoteClusterSet implements RemoteSources {
 
   #follow(state: State): void {
     if (this.#isStopped || this.#isPaused) return;
+    for (const runner of this.#runners.values()) runner.onState(state);
     const sources = clusterSources(state);
     if (sameSources(sources, this.#sources)) return;
     this.#sources = sources;
@@ -162,7 +166,9 @@ export class RemoteClusterSet implements RemoteSources {
     }
     this.#observe({ kind: 'secret', event: 'add' });
     this.#options.log('info', `cluster ${cluster.id}: wanted by Secret ${cluster.secret}`);
-    this.#runners.set(cluster.id, this.#runner(cluster));
+    const runner = this.#runner(cluster);
+    runner.onState(this.#options.world.state);
+    this.#runners.set(cluster.id, runner);
     this.onChange();
   }
 
@@ -178,6 +184,7 @@ export class RemoteClusterSet implements RemoteSources {
       clock,
       log,
       sink: sinkOf(world, `${PREFIX}${cluster.id}`),
+      writerSink: sinkOf(world, `${WRITER_PREFIX}${cluster.id}`),
       timeoutMs: featureOf(world.state.settings, 'PILOT_REMOTE_CLUSTER_TIMEOUT'),
       changed: () => this.onChange(),
       timedOut: () => this.#observe({ kind: 'timeout', cluster: cluster.id }),
@@ -191,7 +198,8 @@ export class RemoteClusterSet implements RemoteSources {
     if (runner !== undefined) this.#observe({ kind: 'secret', event: 'delete' });
     log('info', `cluster ${id}: not wanted any more; its services and endpoints go`);
     const removal = (runner?.stop() ?? Promise.resolve())
-      .then(() => sinkOf(world, `${PREFIX}${id}`).relistKinds(REMOTE_KINDS, []))
+      .then(() => sinkOf(world, `${PREFIX}${id}`).relistKinds(ANY_REMOTE_KINDS, []))
+      .then(() => sinkOf(world, `${WRITER_PREFIX}${id}`).relistKinds(WRITER_KINDS, []))
       .catch((error: unknown) => log('error', `cluster ${id}: its objects stay: ${String(error)}`))
       .finally(() => this.#removals.delete(id));
     this.#removals.set(id, removal);

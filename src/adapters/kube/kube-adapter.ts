@@ -42,8 +42,8 @@ export interface KubeAdapterOptions {
 /** What is read of a remote cluster. */
 export interface RemoteKinds {
   readonly kinds: ReadonlySet<KindName>;
-  /** ConfigMaps are read of this namespace alone. */
-  readonly systemNamespace: string;
+  /** ConfigMaps are read of this namespace alone; absent: of all. */
+  readonly configMapsOf?: string;
 }
 
 const STOPPED = 'stopped before everything was listed';
@@ -267,7 +267,7 @@ export class KubeAdapter implements Adapter {
   }
 
   #placed(resource: Resource): Resource {
-    const namespace = this.#options.remote?.systemNamespace;
+    const namespace = this.#options.remote?.configMapsOf;
     if (namespace === undefined || resource.kind !== 'ConfigMap') return resource;
     return { ...resource, path: `/api/v1/namespaces/${namespace}/configmaps` };
   }

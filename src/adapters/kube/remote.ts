@@ -4,11 +4,13 @@
 
 import type { Kubeconfig } from '../../core/clusters/kubeconfig.ts';
 import type { KindName } from '../../core/model/kind.ts';
-import type { AdapterLog } from '../adapter.ts';
+import type { Adapter, AdapterLog } from '../adapter.ts';
 import type { Chance } from '../kit/clock.ts';
+import type { HttpApi } from './api.ts';
 import { type Call, callsWith } from './calls.ts';
 import { connectKube, type KubeAdapter } from './kube-adapter.ts';
 import type { RateLimit } from './rate-limit.ts';
+import type { LiveObjects } from './write/live-objects.ts';
 
 export const REMOTE_KINDS: readonly KindName[] = [
   'ConfigMap',
@@ -21,6 +23,10 @@ export const REMOTE_KINDS: readonly KindName[] = [
   'ServiceExport',
   'ServiceImport',
 ];
+/** Read besides of a cluster that is written to (EXTERNAL_ISTIOD), and ConfigMaps of all its namespaces. */
+const WRITTEN_KINDS: readonly KindName[] = ['ClusterTrustBundle', 'MutatingWebhookConfiguration'];
+/** Everything that may be known of a cluster. */
+export const ANY_REMOTE_KINDS: readonly KindName[] = [...REMOTE_KINDS, ...WRITTEN_KINDS];
 /** Without these nothing of a cluster can be shown. */
 export const REGISTRY_KINDS: readonly KindName[] = ['EndpointSlice', 'Namespace', 'Node', 'Pod', 'Service'];
 
@@ -34,24 +40,39 @@ export interface RemoteOptions {
   readonly chance: Chance;
   readonly log: AdapterLog;
   readonly userAgent: string;
+  /** The cluster is written to: is told what the watches show. */
+  readonly live?: LiveObjects;
 }
 
 export interface RemoteConnection {
   readonly adapter: Pick<KubeAdapter, 'source' | 'start' | 'stop' | 'status' | 'showListed'>;
   readonly call: Call;
   readonly shown: string;
+  /** Writes what is wished of the cluster; absent: it is read only. */
+  readonly writer?: Adapter;
   close(): void;
 }
 
+/** A remote connection that another may be made of. */
+export interface Connection extends RemoteConnection {
+  /** A connection with a rate limit of its own. */
+  connection(): HttpApi;
+}
+
 /** Rejects if the kubeconfig is unusable; the server need not be there. */
-export async function connectRemote(options: RemoteOptions): Promise<RemoteConnection> {
+export async function connectRemote(options: RemoteOptions): Promise<Connection> {
   const { kubeconfig, from, systemNamespace, userAgent, ...rest } = options;
-  const remote = { kinds: new Set(REMOTE_KINDS), systemNamespace };
-  const { adapter, credentials } = await connectKube({ ...rest, userAgent, remote, given: { kubeconfig, from } });
+  const remote =
+    rest.live === undefined
+      ? { kinds: new Set(REMOTE_KINDS), configMapsOf: systemNamespace }
+      : { kinds: new Set(ANY_REMOTE_KINDS) };
+  const connected = await connectKube({ ...rest, userAgent, remote, given: { kubeconfig, from } });
+  const { adapter, credentials } = connected;
   return {
     adapter,
     call: callsWith(credentials, userAgent),
     shown: credentials.shown,
+    connection: () => connected.connection(),
     close: () => credentials.close(),
   };
 }

@@ -10,6 +10,7 @@ import { base64OfText } from '../../core/base/base64.ts';
 import type { Obj } from '../../core/model/object.ts';
 import type { Query, Reader } from '../../core/query/reader.ts';
 import type { State } from '../../core/state.ts';
+import { ledClusters } from '../../core/wishes/led-clusters.ts';
 import { publishedRoots } from '../../core/wishes/published-roots.ts';
 import type { WishFeature } from '../../core/wishes/table.ts';
 import { MANAGER, type Wish } from '../../core/wishes/wish.ts';
@@ -25,7 +26,11 @@ const query: Query<'', readonly Wish[]> = {
     if (roots === undefined) return [];
     const caBundle = base64OfText(roots.pem);
     const isProved = reader.object('WebhookProof', `${reader.setting('clusterId')}/${VALIDATION_PROOF}`) !== undefined;
-    return KINDS.flatMap(kind => configurationsOf(reader, kind).flatMap(found => wishFor(found, caBundle, isProved)));
+    const own = KINDS.flatMap(kind => configurationsOf(reader, kind, reader.setting('clusterId')));
+    // Of a remote cluster the injectors alone call this control plane.
+    const [, ...remote] = reader.get(ledClusters, '');
+    const injectors = remote.flatMap(cluster => configurationsOf(reader, 'MutatingWebhookConfiguration', cluster));
+    return [...own, ...injectors].flatMap(found => wishFor(found, caBundle, isProved));
   },
 };
 
@@ -50,9 +55,9 @@ export function waitsForProof({ objects, settings }: Pick<State, 'objects' | 'se
 type Configuration = Obj<(typeof KINDS)[number]>;
 
 /** Those of other revisions, and those without a revision, are others'. */
-function configurationsOf(reader: Reader, kind: (typeof KINDS)[number]): readonly Configuration[] {
+function configurationsOf(reader: Reader, kind: (typeof KINDS)[number], cluster: string): readonly Configuration[] {
   const revision = reader.setting('revision');
-  const all: readonly Configuration[] = reader.objects(kind, `${reader.setting('clusterId')}/`);
+  const all: readonly Configuration[] = reader.objects(kind, `${cluster}/`);
   return all.filter(({ labels }) => labels[REVISION_LABEL] !== undefined && labels[REVISION_LABEL] === revision);
 }
 

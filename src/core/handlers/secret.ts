@@ -3,6 +3,7 @@
 // Source: Istio pilot/pkg/bootstrap/server.go (initSDSServer).
 
 import { type PushRequest, pushRequest } from '../push-request.ts';
+import { meshConfigMapName } from '../registry/clusters.ts';
 import type { State } from '../state.ts';
 import { type Change, configKeyOf, versionsOf } from './change.ts';
 
@@ -15,9 +16,15 @@ export function secretHandler(change: Change): PushRequest | undefined {
   return counts ? incremental(change) : undefined;
 }
 
+/** The mesh configuration of a remote cluster has its trust domain: a change concerns every identity there. */
 export function configMapHandler(state: State, change: Change): PushRequest | undefined {
+  const { clusterId, systemNamespace, revision } = state.settings;
+  const [{ cluster, namespace, name }] = versionsOf(change);
+  if (cluster !== clusterId && namespace === systemNamespace && name === meshConfigMapName(revision)) {
+    return trustHandler(change);
+  }
   const holdsCa = versionsOf<'ConfigMap'>(change).some(
-    ({ cluster, spec }) => cluster === state.settings.clusterId && CA_KEYS.some(key => Object.hasOwn(spec.data, key)),
+    ({ spec }) => cluster === clusterId && CA_KEYS.some(key => Object.hasOwn(spec.data, key)),
   );
   return holdsCa ? incremental(change) : undefined;
 }

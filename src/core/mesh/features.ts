@@ -31,6 +31,8 @@ export const featureDefaults = {
   ENABLE_TLS_ON_SIDECAR_INGRESS: false,
   /** On, unlike in 1.30: the mesh's configuration is for identities of the system namespace (xds/serve/connect.ts). */
   ENABLE_XDS_API_GENERATOR_AUTH: true,
+  /** Remote clusters that name this control plane get roots and webhook bundles. */
+  EXTERNAL_ISTIOD: false,
   ISTIO_DUAL_STACK: false,
   ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS: false,
   ISTIO_MULTIROOT_MESH: false,

@@ -1,10 +1,13 @@
 // Facts about clusters and networks: which network a workload is in, and what the registry of a cluster knows of its
 // namespaces. Source: Istio pilot/pkg/serviceregistry/kube/controller/network.go.
 
+import { isLeft } from 'fp-ts/lib/Either.js';
 import ipaddr from 'ipaddr.js';
 import { isCidr, isIp } from '../base/ip.ts';
+import { isObject } from '../base/json.ts';
 import { type Labels, NETWORK_LABEL } from '../base/labels.ts';
-import { compareText, type Obj } from '../model/object.ts';
+import { readYaml } from '../base/yaml.ts';
+import { compareText, kubernetesKey, type Obj } from '../model/object.ts';
 import type { Query, Reader } from '../query/reader.ts';
 
 /** Objects of several clusters in the order of precedence: the config cluster first, then by name. */
@@ -68,6 +71,30 @@ function networkOfAddress(ranges: readonly NetworkRange[], address: string): str
   }
   return '';
 }
+
+/** The name of the ConfigMap with the mesh configuration of a revision. */
+export function meshConfigMapName(revision: string): string {
+  return revision === '' || revision === 'default' ? 'istio' : `istio-${revision}`;
+}
+
+/**
+ * Argument: a cluster. A remote cluster has the trust domain that its own mesh configuration names, else that of the
+ * mesh. (Istio takes `cluster.local` for a cluster without that ConfigMap.)
+ * Source: Istio pilot/pkg/serviceregistry/kube/controller/controller.go (meshWatcher), pkg/config/mesh/watchers.go.
+ */
+export const trustDomainIn: Query<string, string> = {
+  name: 'registry/trustDomainIn',
+  run: (reader, cluster) => {
+    const ours = reader.mesh('trustDomain');
+    if (cluster === reader.setting('clusterId')) return ours;
+    const name = meshConfigMapName(reader.setting('revision'));
+    const map = reader.object('ConfigMap', kubernetesKey(cluster, reader.setting('systemNamespace'), name));
+    const mesh = map === undefined ? undefined : readYaml(map.spec.data.mesh ?? '');
+    if (mesh === undefined || isLeft(mesh) || !isObject(mesh.right)) return ours;
+    const { trustDomain } = mesh.right;
+    return typeof trustDomain === 'string' && trustDomain !== '' ? trustDomain : ours;
+  },
+};
 
 /** The identity of a service account. */
 export function spiffeId(trustDomain: string, namespace: string, serviceAccount: string): string {

@@ -7,7 +7,7 @@ import type { Obj } from '../model/object.ts';
 import { kubernetesProtocol } from '../model/protocol.ts';
 import type { Port, Resolution, Service } from '../model/service.ts';
 import type { Query, Reader } from '../query/reader.ts';
-import { inClusterOrder, spiffeId } from './clusters.ts';
+import { inClusterOrder, spiffeId, trustDomainIn } from './clusters.ts';
 import { trafficDistributionOf } from './traffic-distribution.ts';
 
 export const NO_ADDRESS = '0.0.0.0';
@@ -98,7 +98,7 @@ function accountsOf(reader: Reader, obj: Obj<'Service'>): readonly string[] {
   const canonical = obj.annotations[CANONICAL_ACCOUNTS]?.split(',') ?? [];
   const names = obj.annotations[KUBERNETES_ACCOUNTS]?.split(',') ?? [];
   if (canonical.length === 0 && names.length === 0) return [];
-  const trustDomain = reader.mesh('trustDomain');
+  const trustDomain = reader.get(trustDomainIn, obj.cluster);
   return [...canonical, ...names.map(name => spiffeId(trustDomain, obj.namespace, name))].sort();
 }
 

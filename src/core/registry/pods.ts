@@ -11,7 +11,7 @@ import {
 } from '../base/labels.ts';
 import type { Obj } from '../model/object.ts';
 import type { Query, Reader } from '../query/reader.ts';
-import { networkOf, spiffeId } from './clusters.ts';
+import { networkOf, spiffeId, trustDomainIn } from './clusters.ts';
 
 /** The part of an endpoint that its workload decides. */
 export interface Workload {
@@ -42,7 +42,7 @@ export const podWorkload: Query<string, Workload | undefined> = {
     return {
       namespace: pod.namespace,
       labels: withTopology(pod.labels, topology),
-      serviceAccount: spiffeId(reader.mesh('trustDomain'), pod.namespace, spec.serviceAccountName),
+      serviceAccount: spiffeId(reader.get(trustDomainIn, pod.cluster), pod.namespace, spec.serviceAccountName),
       locality,
       network,
       cluster: pod.cluster,

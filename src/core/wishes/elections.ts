@@ -38,11 +38,11 @@ export function lockName(election: Election, revision: string): string {
 /** Whose label istio.io/rev names the default revision. */
 const DEFAULT_TAG = 'istio-revision-tag-default';
 
-/** The revision that takes shared locks from others; '': none does (Istio pkg/revisions/default_watcher.go). */
-export const defaultRevision: Query<'', string> = {
+/** Argument: a cluster. The revision that takes shared locks from others there; '': none does (Istio pkg/revisions/default_watcher.go). */
+export const defaultRevision: Query<string, string> = {
   name: 'default-revision',
-  run: reader => {
-    const key = `${reader.setting('clusterId')}/${DEFAULT_TAG}`;
+  run: (reader, cluster) => {
+    const key = `${cluster}/${DEFAULT_TAG}`;
     return reader.object('MutatingWebhookConfiguration', key)?.labels['istio.io/rev'] ?? '';
   },
 };

@@ -1,5 +1,5 @@
 // The roots of the mesh where workloads find them: a ConfigMap in every namespace, which sidecars mount, and one with
-// the revocation list; or with ENABLE_CLUSTER_TRUST_BUNDLE_API one ClusterTrustBundle in their place.
+// the revocation list, in every cluster that this control plane leads; or with ENABLE_CLUSTER_TRUST_BUNDLE_API one ClusterTrustBundle in their place.
 //
 // Only the data key is owned: other keys, labels and annotations of the object stay. Nothing is deleted when a
 // namespace leaves the mesh.
@@ -7,7 +7,9 @@
 // pilot/pkg/config/kube/clustertrustbundle/controller.go.
 
 import { discovers } from '../mesh/discovery-selectors.ts';
+import { kubernetesKey } from '../model/object.ts';
 import type { Reader } from '../query/reader.ts';
+import { ledClusters } from './led-clusters.ts';
 import { type PublishedRoots, publishedRoots } from './published-roots.ts';
 import { MANAGER, type Wish } from './wish.ts';
 
@@ -27,18 +29,25 @@ export const rootCertificates = {
   run: (reader: Reader): readonly Wish[] => {
     const roots = publishedRoots(reader);
     if (roots === undefined) return [];
-    const cluster = reader.setting('clusterId');
-    if (reader.feature('ENABLE_CLUSTER_TRUST_BUNDLE_API')) return [trustBundle(cluster, roots)];
-    return reader.objects('Namespace', `${cluster}/`).flatMap(({ name }) => reader.get(ofNamespace, name));
+    const clusters = reader.get(ledClusters, '');
+    if (reader.feature('ENABLE_CLUSTER_TRUST_BUNDLE_API')) return clusters.map(cluster => trustBundle(cluster, roots));
+    return clusters
+      .flatMap(cluster => reader.objects('Namespace', `${cluster}/`))
+      .flatMap(({ cluster, name }) => reader.get(ofNamespace, { cluster, namespace: name }));
   },
 };
 
+interface Place {
+  readonly cluster: string;
+  readonly namespace: string;
+}
+
 const ofNamespace = {
   name: 'wishes-root-certificates-of-namespace',
-  run: (reader: Reader, namespace: string): readonly Wish[] => {
+  key: ({ cluster, namespace }: Place) => kubernetesKey(cluster, '', namespace),
+  run: (reader: Reader, { cluster, namespace }: Place): readonly Wish[] => {
     const roots = publishedRoots(reader);
-    if (roots === undefined || !isFilled(reader, namespace)) return [];
-    const cluster = reader.setting('clusterId');
+    if (roots === undefined || !isFilled(reader, { cluster, namespace })) return [];
     const wishes = [configMap(cluster, namespace, reader.feature('PILOT_CA_CERT_CONFIGMAP'), ROOTS_KEY, roots.pem)];
     if (reader.feature('PILOT_ENABLE_CA_CRL')) {
       wishes.push(configMap(cluster, namespace, reader.feature('PILOT_CRL_CONFIGMAP'), CRL_KEY, roots.crl));
@@ -47,13 +56,13 @@ const ofNamespace = {
   },
 };
 
-function isFilled(reader: Reader, namespace: string): boolean {
+function isFilled(reader: Reader, { cluster, namespace }: Place): boolean {
   if (SKIPPED.includes(namespace)) return false;
   const only = reader.feature('ISTIO_WATCH_NAMESPACE');
   if (only !== '' && only !== namespace) return false;
   const selectors = reader.mesh('discoverySelectors') ?? [];
   if (selectors.length === 0) return true;
-  const found = reader.object('Namespace', `${reader.setting('clusterId')}/${namespace}`);
+  const found = reader.object('Namespace', kubernetesKey(cluster, '', namespace));
   return discovers(selectors, found?.labels ?? {});
 }
 

@@ -41,18 +41,20 @@ export interface WishTable {
 
 const STATUS: readonly string[] = ['status'];
 
+export const rootCertificateWishes: WishFeature = {
+  query: rootCertificates,
+  observes: [
+    {
+      kind: 'ConfigMap',
+      parts: ['data'],
+      names: settings => [featureOf(settings, 'PILOT_CA_CERT_CONFIGMAP'), featureOf(settings, 'PILOT_CRL_CONFIGMAP')],
+    },
+    { kind: 'ClusterTrustBundle', parts: ['spec'] },
+  ],
+};
+
 export const wishFeatures: readonly WishFeature[] = [
-  {
-    query: rootCertificates,
-    observes: [
-      {
-        kind: 'ConfigMap',
-        parts: ['data'],
-        names: settings => [featureOf(settings, 'PILOT_CA_CERT_CONFIGMAP'), featureOf(settings, 'PILOT_CRL_CONFIGMAP')],
-      },
-      { kind: 'ClusterTrustBundle', parts: ['spec'] },
-    ],
-  },
+  rootCertificateWishes,
   statusesOf(classWishes, 'GatewayClass'),
   statusesOf(gatewayStatuses, 'KubernetesGateway', 'ListenerSet'),
   statusesOf(policyStatuses, 'BackendTLSPolicy', 'XBackendTrafficPolicy'),

@@ -43,6 +43,8 @@ export interface ClusterWriterOptions {
   readonly isElectionEnabled: boolean;
   /** After each write that was answered, for metrics; `failure`: it was refused, or nothing answered. */
   readonly onWrite?: (target: Target, failure: Failure | undefined) => void;
+  /** The cluster is led from outside: a control plane inside of it comes first. */
+  readonly isRemote?: boolean;
   /** Default: what Periplus wishes. */
   readonly table?: Query<'', WishTable>;
 }
@@ -87,8 +89,9 @@ export class ClusterWriter implements Adapter {
       revision,
       identity,
       isEnabled: options.isElectionEnabled,
+      isRemote: options.isRemote === true,
       defaultRevision: () =>
-        this.#state === undefined ? '' : this.#tracker.get(this.#state, undefined, defaultRevision, ''),
+        this.#state === undefined ? '' : this.#tracker.get(this.#state, undefined, defaultRevision, options.cluster),
       changed: (election, isHeld) => this.#led(election, isHeld),
     });
     options.live.onChange = (kind, name) => this.#observed(kind, name);

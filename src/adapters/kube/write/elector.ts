@@ -13,7 +13,7 @@ import type { Api, WriteApi } from '../api.ts';
 import { CONFLICT, failureOf, NOT_FOUND } from '../failure.ts';
 import { WRITE_ANSWER_BYTES_MAX } from '../limits.ts';
 import { ELECTION_JITTER, ELECTION_MS, ELECTION_REQUEST_MS_MAX, RENEW_MS_MAX } from './limits.ts';
-import { claim, type LockObject, type LockRecord, lockPath, objectWith, recordIn, released } from './lock.ts';
+import { claim, type LockObject, type LockRecord, lockPath, objectWith, REMOTE, recordIn, released } from './lock.ts';
 
 export interface ElectorOptions {
   readonly api: Pick<Api, 'get'> & WriteApi;
@@ -26,6 +26,8 @@ export interface ElectorOptions {
   readonly identity: string;
   /** False: every process leads, without a lock (ENABLE_LEADER_ELECTION). */
   readonly isEnabled: boolean;
+  /** It serves the cluster from outside. */
+  readonly isRemote?: boolean;
   /** As the state has it now; '': there is none. */
   readonly defaultRevision: () => string;
   /** Edges; and after the fence was closed for a while. */
@@ -127,13 +129,13 @@ export class Elector {
     before: Seen,
     signal: AbortSignal,
   ): Promise<{ readonly seen: Seen; readonly isHeld: boolean }> {
-    const { chance, identity, revision, defaultRevision } = this.#options;
+    const { chance, identity, revision, defaultRevision, isRemote } = this.#options;
     const { object: kind, perRevision } = elections[election];
     const object = await this.#read(election, signal);
     const record = object === undefined ? undefined : recordIn(kind, object);
     const isSame = JSON.stringify(record) === JSON.stringify(before.record);
     const seen: Seen = { record, object, changedAt: isSame ? before.changedAt : chance.now() };
-    const key = perRevision ? '' : revision || NO_REVISION;
+    const key = perRevision ? '' : `${isRemote === true ? REMOTE : ''}${revision || NO_REVISION}`;
     const claimed = claim(record, seen.changedAt, chance.now(), { identity, key }, defaultRevision());
     if (claimed === undefined) return { seen, isHeld: false };
     try {

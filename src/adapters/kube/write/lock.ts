@@ -30,7 +30,8 @@ export interface Candidate {
 
 const ANNOTATION = 'control-plane.alpha.kubernetes.io/leader';
 const KEY_ANNOTATION = 'leader.istio.io/holder-key';
-const REMOTE = '^';
+/** Begins the key of a holder that serves the cluster from outside. */
+export const REMOTE = '^';
 
 /**
  * The record that the candidate may write now; undefined: another one holds the lock. `changedAt`: when `known` was

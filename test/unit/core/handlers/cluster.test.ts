@@ -177,6 +177,12 @@ describe('an event of a Secret or ConfigMap pushes:', () => {
     ['a ConfigMap without a CA: nothing', [], says(plain), '-'],
     ['a removed CA', [ca], says(plain), MAP],
     ['a ConfigMap of another cluster: nothing', [], says(ca, 'remote'), '-'],
+    [
+      'the mesh configuration of another cluster, which has its trust domain',
+      [],
+      says({ ...plain, metadata: { name: 'istio', namespace: 'istio-system' } }, 'remote'),
+      'full forced global ConfigMap/istio-system/istio',
+    ],
   ]);
 });
 
