@@ -59,6 +59,8 @@ export interface Adapter {
    * has to be cheap when nothing changed; such a source is started when the others can be relied upon.
    */
   onState?(state: State): void;
+  /** It holds back the first readiness no longer than a remote cluster does (PILOT_REMOTE_CLUSTER_TIMEOUT). */
+  readonly mayBeLate?: boolean;
   /** Where in the source paths inside objects stand, for messages, in the order of `places`; undefined where that cannot be said. */
   locate?(places: readonly ObjectPlace[]): Promise<readonly (Origin | undefined)[]>;
 }

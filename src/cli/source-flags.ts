@@ -3,6 +3,7 @@
 
 import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { MULTICLUSTER_LABEL } from '../core/clusters/remote-clusters.ts';
 import { durationMs } from '../core/mesh/features.ts';
 import { nearestText } from '../history/nearest.ts';
 import type { Durability } from '../journal/journal.ts';
@@ -189,6 +190,14 @@ const OF_ISTIOD: ReadonlySet<string> = new Set([
   '--vklog',
 ]);
 
+/** Flags of old releases whose absence would be missed silently, and what took their place. */
+const REPLACED: ReadonlyMap<string, string> = new Map([
+  [
+    '--clusterRegistriesConfigMap',
+    `a ConfigMap that lists clusters is not read; a remote cluster is a Secret with the label ${MULTICLUSTER_LABEL}=true, whose key is the cluster's id and whose value is its kubeconfig`,
+  ],
+]);
+
 /** What is probably a mistake, and yet no reason to stand still. `rest`: arguments that are no flags of ours. */
 export function oddities(
   rest: readonly string[],
@@ -198,6 +207,10 @@ export function oddities(
 ): readonly string[] {
   const found: string[] = [];
   const flags = rest.filter(word => word.startsWith('-')).map(word => word.split('=')[0]!);
+  for (const flag of flags) {
+    const instead = REPLACED.get(flag);
+    if (instead !== undefined) throw new CliError(`${flag}: ${instead}`, EXIT.misuse);
+  }
   const unknown = flags.find(flag => !OF_ISTIOD.has(flag));
   if (unknown !== undefined && !isLenient) {
     const near = nearestText(

@@ -16,6 +16,7 @@ import type { Log } from './log.ts';
 import { StartFault } from './start-fault.ts';
 
 const SCHEME = 'xds://';
+const ADDRESS = /^(\[[0-9a-f:.]+\]|[^:/\s]+):\d+$/i;
 const RANDOM_MAX = 2 ** 47;
 
 export interface XdsSource {
@@ -33,12 +34,18 @@ export function openConfigSources(
 ): readonly Adapter[] {
   const { sources, others } = xdsSourcesIn(textOf(meshConfig));
   if (others.length > 0) log('warn', `configSources: ${others.join(', ')} ignored: files and clusters have flags`);
+  return sources.map(configSourceOpener(settings, clock, log));
+}
+
+/** Makes the adapter of a source; throws a StartFault if it cannot be used. */
+export function configSourceOpener(settings: Settings, clock: Clock, log: Log): (source: XdsSource) => Adapter {
   const chance = {
     now: () => clock.now(),
     after: clock.after,
     random: () => randomInt(RANDOM_MAX) / RANDOM_MAX,
   };
-  return sources.map(({ address, tls }) => {
+  return ({ address, tls }) => {
+    if (!ADDRESS.test(address)) throw new StartFault(`configSources: xds://${address}: expected xds://HOST:PORT`);
     const { channel, secured } = credentialsOf(address, tls);
     return new McpAdapter({
       address,
@@ -50,7 +57,7 @@ export function openConfigSources(
       chance,
       log,
     });
-  });
+  };
 }
 
 /** A file that is not there, or no YAML, has none; its mistakes are reported when it is folded. */
@@ -60,7 +67,16 @@ export function xdsSourcesIn(text: string): {
 } {
   const read = readYaml(text);
   const mesh = read._tag === 'Right' ? read.right : {};
-  const listed = isObject(mesh) && Array.isArray(mesh.configSources) ? (mesh.configSources as readonly Json[]) : [];
+  return xdsSourcesOf(
+    isObject(mesh) && Array.isArray(mesh.configSources) ? (mesh.configSources as readonly Json[]) : [],
+  );
+}
+
+/** Of the decoded list. */
+export function xdsSourcesOf(listed: readonly Json[]): {
+  readonly sources: readonly XdsSource[];
+  readonly others: readonly string[];
+} {
   const sources: XdsSource[] = [];
   const others: string[] = [];
   for (const one of listed) {
@@ -70,9 +86,6 @@ export function xdsSourcesIn(text: string): {
       continue;
     }
     const address = one.address.slice(SCHEME.length).replace(/\/$/, '');
-    if (!/^(\[[0-9a-f:.]+\]|[^:/\s]+):\d+$/i.test(address)) {
-      throw new StartFault(`configSources: ${one.address}: expected xds://HOST:PORT`);
-    }
     sources.push({ address, tls: isObject(one.tlsSettings) ? one.tlsSettings : undefined });
   }
   return { sources, others };

@@ -14,6 +14,7 @@ import { VERSION } from '../admin/version.ts';
 import { WebhookWrites } from '../admin/webhook-writes.ts';
 import { injectorSetup } from '../admission/inject/setup.ts';
 import type { Effect } from '../core/effect.ts';
+import { featureOf } from '../core/mesh/features.ts';
 import type { PushRequest } from '../core/push-request.ts';
 import { showPushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
@@ -27,6 +28,7 @@ import type { DebugQuestion, DebugReply, Nack, XdsHost } from '../xds/serve/host
 import { type XdsLimits, xdsLimits } from '../xds/serve/limits.ts';
 import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
+import { openConfigSourceSet } from './config-source-set.ts';
 import { ConfigStoreController } from './config-store.ts';
 import { expectedProxies } from './expected-proxies.ts';
 import { collectGarbage, growHeapSlowly } from './garbage.ts';
@@ -150,7 +152,13 @@ async function start(
     isPaused: replicated !== undefined,
   });
   replicated?.onTurn(leads => (leads ? remote.resume() : void remote.pause()));
-  const sources = new Sources({ adapters, state: world.state, asOf, clock, log: scoped(log, 'config'), remote });
+  const configLog = scoped(log, 'config');
+  // Of replicas one reads: the sources of the mesh file, which are adapters, and not those of the cluster's ConfigMap.
+  const planes =
+    replicated === undefined ? [openConfigSourceSet(options.settings, { world, adapters, clock, log: configLog })] : [];
+  const lateMs = featureOf(options.settings, 'PILOT_REMOTE_CLUSTER_TIMEOUT');
+  const remotes = [remote, ...planes];
+  const sources = new Sources({ adapters, state: world.state, asOf, clock, log: configLog, remotes, lateMs });
   const reporter = new Reporter(log, adapters);
   const engine = new Engine(resourceSources);
   const patches = new PatchWatch({ tracker: engine.tracker, state: () => world.state, log });

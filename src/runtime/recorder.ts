@@ -6,6 +6,7 @@ import type { Effect } from '../core/effect.ts';
 import type { State } from '../core/state.ts';
 import { type AdapterOptions, openAdapters } from './adapters.ts';
 import type { Clock } from './clock.ts';
+import { openConfigSourceSet } from './config-source-set.ts';
 import { startSources } from './control-plane.ts';
 import type { Log } from './log.ts';
 import { openRemoteClusters } from './open-remote-clusters.ts';
@@ -35,7 +36,8 @@ export async function startRecorder(
   const { journal, world, snapshot, asOf } = await openWorld(options, clock, log);
   const snapshotter = new Snapshotter(journal, snapshot, log, SNAPSHOT_EVENTS, retentionOf(options, clock));
   const remote = openRemoteClusters(options, { world, clock, log });
-  const sources = new Sources({ adapters, state: world.state, asOf, clock, log, remote });
+  const remotes = [remote, openConfigSourceSet(options.settings, { world, adapters, clock, log })];
+  const sources = new Sources({ adapters, state: world.state, asOf, clock, log, remotes });
   const reporter = new Reporter(log, adapters);
   world.listen({
     onFolded: (state: State, _request: unknown, effects: readonly Effect[]) => {

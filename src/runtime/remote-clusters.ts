@@ -82,6 +82,10 @@ export class RemoteClusterSet implements RemoteSources {
     return source.startsWith(PREFIX) && source !== `${PREFIX}${this.#options.world.state.settings.clusterId}`;
   }
 
+  mayBeLate(source: string): boolean {
+    return this.isRemote(source);
+  }
+
   /** Holds back the first readiness only: a cluster that comes later does not end it. */
   isReady(): boolean {
     if (this.#wasReady) return true;

@@ -13,15 +13,20 @@ export interface SourcesOptions {
   readonly asOf: number;
   readonly clock: Clock;
   readonly log: Log;
-  readonly remote?: RemoteSources;
+  /** Sources that come and go while the process runs. */
+  readonly remotes?: readonly RemoteSources[];
+  /** After which an adapter that may be late holds back readiness no more; 0 or absent: never. */
+  readonly lateMs?: number;
 }
 
-/** Sources that come and go while the process runs: remote clusters. */
+/** Sources that come and go while the process runs: remote clusters, other control planes. */
 export interface RemoteSources {
   /** Nothing of them holds back the first readiness. */
   isReady(): boolean;
   becameReady(): void;
   isRemote(source: string): boolean;
+  /** One that was not listed yet need not be, for the process to be ready. */
+  mayBeLate(source: string): boolean;
   report(): readonly SourceReport[];
   /** Removes what the journal has of clusters that are not wanted any more. */
   removeOrphans(): void;
@@ -46,28 +51,34 @@ export class Sources {
   readonly #started = new Map<string, Promise<void>>();
   /** Pending waits and their conditions. */
   readonly #awaited = new Map<() => boolean, () => void>();
+  readonly #remotes: readonly RemoteSources[];
+  /** Adapters that readiness does not wait for any more. */
+  readonly #late = new Set<string>();
+  readonly #timer: { cancel(): void } | undefined;
   #whenReady: Promise<void> | undefined;
 
   constructor(options: SourcesOptions) {
     this.#options = options;
+    this.#remotes = options.remotes ?? [];
     const known = options.adapters.map(({ source }) => source).filter(source => options.state.synced.has(source));
     this.#fromJournal = new Set(known);
     for (const source of options.state.synced.keys()) {
       if (options.adapters.some(adapter => adapter.source === source)) continue;
-      if (options.remote?.isRemote(source) === true) continue;
+      if (this.#remotes.some(remote => remote.isRemote(source))) continue;
       options.log('warn', `the journal has objects of ${source}, but no adapter watches it: they stay as they are`);
     }
-    const { remote } = options;
-    if (remote === undefined) return;
-    remote.onChange = () => this.#tell();
-    // What is wanted is known once the sources that say so are.
-    void this.whenIndependentReady().then(() => remote.removeOrphans());
+    for (const remote of this.#remotes) {
+      remote.onChange = () => this.#tell();
+      // What is wanted is known once the sources that say so are.
+      void this.whenIndependentReady().then(() => remote.removeOrphans());
+    }
+    const { lateMs = 0 } = options;
+    if (lateMs > 0) this.#timer = options.clock.after(lateMs, () => this.#goOnWithout(lateMs));
   }
 
   get ready(): boolean {
-    const { remote } = this.#options;
-    const ready = this.#areReady(() => true) && remote?.isReady() !== false;
-    if (ready) remote?.becameReady();
+    const ready = this.#areReady(() => true) && this.#remotes.every(remote => remote.isReady());
+    if (ready) for (const remote of this.#remotes) remote.becameReady();
     return ready;
   }
 
@@ -83,7 +94,7 @@ export class Sources {
   }
 
   report(): readonly SourceReport[] {
-    return [...this.#adapterReports(), ...(this.#options.remote?.report() ?? [])];
+    return [...this.#adapterReports(), ...this.#remotes.flatMap(remote => remote.report())];
   }
 
   #adapterReports(): readonly SourceReport[] {
@@ -101,7 +112,9 @@ export class Sources {
     if (unsynced.length === 0) return { ready: true, text: `${['ready', ...unreadable].join('\n')}\n` };
     const { ready } = this;
     const age = this.#options.clock.now() - this.#options.asOf;
-    const isLate = unsynced.every(({ source }) => this.#options.remote?.isRemote(source) === true);
+    const isLate = unsynced.every(
+      ({ source }) => this.#late.has(source) || this.#remotes.some(remote => remote.mayBeLate(source)),
+    );
     const first = ready
       ? isLate
         ? 'ready'
@@ -122,9 +135,23 @@ export class Sources {
 
   #areReady(counts: (adapter: Adapter) => boolean): boolean {
     const { adapters } = this.#options;
-    return adapters.every(
-      adapter => !counts(adapter) || adapter.status().synced || this.#fromJournal.has(adapter.source),
-    );
+    return adapters.every(adapter => !counts(adapter) || adapter.status().synced || this.#goesWithout(adapter));
+  }
+
+  #goesWithout({ source }: Adapter): boolean {
+    return this.#fromJournal.has(source) || this.#late.has(source);
+  }
+
+  #goOnWithout(lateMs: number): void {
+    for (const adapter of this.#options.adapters) {
+      if (adapter.mayBeLate !== true || adapter.status().synced || this.#goesWithout(adapter)) continue;
+      this.#late.add(adapter.source);
+      this.#options.log(
+        'warn',
+        `${adapter.source} has not been listed within ${lateMs / 1_000} s; going on without it`,
+      );
+    }
+    this.#tell();
   }
 
   #when(isDone: () => boolean): Promise<void> {
@@ -143,7 +170,8 @@ export class Sources {
   }
 
   async stop(): Promise<void> {
-    await this.#options.remote?.stop();
+    this.#timer?.cancel();
+    for (const remote of this.#remotes) await remote.stop();
     for (const adapter of this.#options.adapters) await adapter.stop();
     await Promise.allSettled(this.#started.values());
   }

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { JuteReader, JuteWriter } from '../../src/adapters/zookeeper/jute.ts';
 import { packetsOf } from '../../src/adapters/zookeeper/session.ts';
 
@@ -27,8 +28,10 @@ export class FakeZooKeeper {
   readonly #sockets = new Set<Socket>();
   readonly #watches = new Map<string, Set<Socket>>();
 
-  async listen(port = 0): Promise<number> {
-    this.#server = createServer(socket => this.#serve(socket)).listen(port, '127.0.0.1');
+  async listen(port = 0, tls?: TlsOptions): Promise<number> {
+    const serve = (socket: Socket): void => this.#serve(socket);
+    const server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve).on('tlsClientError', () => {});
+    this.#server = server.listen(port, '127.0.0.1');
     await once(this.#server, 'listening');
     return (this.#server.address() as AddressInfo).port;
   }

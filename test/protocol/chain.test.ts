@@ -49,10 +49,8 @@ async function start(
   closing.push(() => rm(folder, { recursive: true }));
   const meshConfig = join(folder, 'mesh.yaml');
   const listed = sources.map(port => `- address: xds://127.0.0.1:${port}`);
-  await writeFile(
-    meshConfig,
-    listed.length === 0 ? 'enableTracing: false\n' : `configSources:\n${listed.join('\n')}\n`,
-  );
+  // A mesh file takes the place of the ConfigMap of the cluster, so there is none without sources.
+  if (listed.length > 0) await writeFile(meshConfig, `configSources:\n${listed.join('\n')}\n`);
   const anywhere = { host: '127.0.0.1', port: 0 };
   const flags = { domainSuffix: 'cluster.local', clusterId: 'Kubernetes', systemNamespace: 'istio-system' };
   const log: string[] = [];
@@ -103,6 +101,26 @@ describe('a chain of control planes', () => {
     await inventory.remove(route('2.5s'));
     for (const plane of [second, third]) await expect.poll(() => timeout(plane), PATIENCE).toBeUndefined();
     expect(known(third, 'WorkloadGroup', 'shop/vms')).toEqual(known(first, 'WorkloadGroup', 'shop/vms'));
+  });
+
+  test('begins with the mesh configuration of the cluster too', async () => {
+    const inventory = new MemoryAdapter('Kubernetes');
+    await inventory.set(route('5s'));
+    const first = await start(inventory, OPEN);
+    const cluster = new MemoryAdapter('Kubernetes');
+    const mesh = `configSources:\n- address: xds://127.0.0.1:${first.grpc}\n`;
+    const metadata = { name: 'istio', namespace: 'istio-system' };
+    await cluster.set({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { mesh } });
+    const second = await start(cluster, OPEN);
+    await expect.poll(() => known(second, 'VirtualService', 'shop/catalog'), PATIENCE).toBeDefined();
+    await cluster.set({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata,
+      data: { mesh: `${mesh}- address: xds://nowhere\n` },
+    });
+    await expect.poll(() => second.log.join('\n'), PATIENCE).toContain('xds://nowhere: expected xds://HOST:PORT');
+    expect(known(second, 'VirtualService', 'shop/catalog')).toBeDefined();
   });
 
   test('hands on services as entries', async () => {

@@ -55,6 +55,7 @@ interface Watch {
 
 export class ConsulAdapter implements Adapter {
   readonly source: string;
+  readonly mayBeLate = true;
   readonly #options: ConsulOptions;
   readonly #catalogue: Catalogue;
   readonly #stop = new AbortController();

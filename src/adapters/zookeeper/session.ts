@@ -5,7 +5,7 @@
 // A watch fires once, and with every connection all watches are void: either wakes those who wait for a change, and they
 // read again. So nothing depends on a server that remembers watches.
 
-import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { AdapterLog } from '../adapter.ts';
 import { backoffMs } from '../kit/backoff.ts';
@@ -132,7 +132,9 @@ export class ZooKeeperSession {
     const { tls, auth } = this.#options;
     const secret = (await auth?.()) ?? '';
     if (this.#stop.signal.aborted) throw new Error('stopped');
-    const { ca, cert, key, serverName: servername = host } = tls ?? {};
+    const { ca, cert, key, serverName = host } = tls ?? {};
+    // An address is verified as the host is, and has no place in the handshake.
+    const servername = isIP(serverName) === 0 ? serverName : '';
     const socket =
       tls === undefined
         ? connectTcp({ host, port, noDelay: true })

@@ -46,6 +46,7 @@ interface Reader {
 
 export class ZooKeeperAdapter implements Adapter {
   readonly source: string;
+  readonly mayBeLate = true;
   readonly #options: ZooKeeperOptions;
   readonly #catalogue: Catalogue;
   readonly #stop = new AbortController();

@@ -38,7 +38,10 @@ export function lockName(election: Election, revision: string): string {
 /** Whose label istio.io/rev names the default revision. */
 const DEFAULT_TAG = 'istio-revision-tag-default';
 
-/** Argument: a cluster. The revision that takes shared locks from others there; '': none does (Istio pkg/revisions/default_watcher.go). */
+/**
+ * Argument: a cluster. The revision that takes shared locks from others there; '': none does.
+ * Source: Istio pkg/revisions/default_watcher.go.
+ */
 export const defaultRevision: Query<string, string> = {
   name: 'default-revision',
   run: (reader, cluster) => {

@@ -1,5 +1,6 @@
 // The roots of the mesh where workloads find them: a ConfigMap in every namespace, which sidecars mount, and one with
-// the revocation list, in every cluster that this control plane leads; or with ENABLE_CLUSTER_TRUST_BUNDLE_API one ClusterTrustBundle in their place.
+// the revocation list, in every cluster that this control plane leads; or with ENABLE_CLUSTER_TRUST_BUNDLE_API one
+// ClusterTrustBundle in their place.
 //
 // Only the data key is owned: other keys, labels and annotations of the object stay. Nothing is deleted when a
 // namespace leaves the mesh.

@@ -37,3 +37,10 @@ test('a flag that neither Periplus nor istiod knows is an error that names the n
     '--configDri: there is no such flag; nearest: --configDir; --ignore-unknown-flags passes over it',
   );
 });
+
+test('the flag for a ConfigMap that lists clusters is refused with what took its place, also leniently', () => {
+  const old = ['--clusterRegistriesConfigMap', 'clusters'] as const;
+  for (const words of [old, [...old, '--ignore-unknown-flags']]) {
+    expect(() => saidOf(...words)).toThrow('Secret with the label istio/multiCluster=true');
+  }
+});

@@ -1,7 +1,9 @@
 // Which control planes the mesh configuration names as sources, and what of their TLS settings is refused.
 
 import { describe, expect, it } from 'vitest';
-import { credentialsOf, xdsSourcesIn } from '../../../src/runtime/config-sources.ts';
+import { defaultSettings } from '../../../src/core/mesh/settings.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { configSourceOpener, credentialsOf, xdsSourcesIn } from '../../../src/runtime/config-sources.ts';
 
 const list = (...addresses: readonly string[]): string =>
   `configSources:\n${addresses.map(address => `- address: ${address}\n`).join('')}`;
@@ -18,7 +20,9 @@ describe('the sources of a mesh configuration', () => {
     expect(xdsSourcesIn(text)).toEqual({ sources: [], others: [] });
   });
   it.each(['xds://', 'xds://plane', 'xds://plane:port', 'xds://a b:1'])('must be an address: %s', address => {
-    expect(() => xdsSourcesIn(list(`"${address}"`))).toThrow('expected xds://HOST:PORT');
+    const { sources } = xdsSourcesIn(list(`"${address}"`));
+    const open = configSourceOpener(defaultSettings, systemClock, () => {});
+    expect(() => sources.map(open)).toThrow('expected xds://HOST:PORT');
   });
 });
 

@@ -47,6 +47,32 @@ describe('readiness', () => {
     expect(text).toMatch(/^ready, with what the journal says, 1h old\nmemory\/c0: /);
   });
 
+  it('waits for a registry that never answers only as long as for a remote cluster', () => {
+    const registry = (source: string, mayBeLate: boolean) =>
+      Object.assign(new MemoryAdapter(source), { status: () => waiting, mayBeLate });
+    const readinessAfter = (...adapters: readonly MemoryAdapter[]) => {
+      const timers: (() => void)[] = [];
+      const logged: string[] = [];
+      const clock = {
+        now: () => 0,
+        after: (_: number, run: () => void) => {
+          timers.push(run);
+          return { cancel: () => undefined };
+        },
+      };
+      const log = (_: string, message: string): void => void logged.push(message);
+      const all = new Sources({ adapters, state: emptyState, asOf: 0, clock, log, lateMs: 30_000 });
+      expect(all.ready).toBe(false);
+      for (const fire of timers) fire();
+      return { ...all.readiness(), logged };
+    };
+    const { ready, text, logged } = readinessAfter(registry('consul', true));
+    expect(ready).toBe(true);
+    expect(text).toMatch(/^ready\nmemory\/consul: not listed yet/);
+    expect(logged).toEqual(['memory/consul has not been listed within 30 s; going on without it']);
+    expect(readinessAfter(registry('consul', true), registry('kube', false)).ready).toBe(false);
+  });
+
   it('names unreadable objects, since when and why, even if everything else was listed', () => {
     const unreadable = [{ what: '/config/sub', why: 'permission denied', since: 0 }];
     const { ready, text } = sources([{ ...well, unreadable }]).sources.readiness();

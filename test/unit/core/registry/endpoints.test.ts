@@ -229,6 +229,24 @@ test('service accounts are those of endpoints and service, under every alias of 
   ]);
 });
 
+test('identities of a remote cluster are of the trust domain that its own mesh configuration names', () => {
+  const of = (data: Record<string, string> | undefined): readonly string[] => {
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'istio', namespace: 'istio-system' }, data };
+    const parts = [
+      service('web'),
+      pod('web-1', '10.0.0.1', { account: 'web' }),
+      slice('web', [{ ip: '10.0.0.1', pod: 'web-1' }]),
+    ];
+    const remote = inCluster('remote', ...parts, ...(data === undefined ? [] : [map]));
+    return ask(world([remote], { mesh: { trustDomain: 'td' } }), serviceAccounts, WEB);
+  };
+  expect(of({ mesh: 'trustDomain: far' })).toEqual(['spiffe://far/ns/default/sa/web']);
+  expect(of(undefined)).toEqual(['spiffe://td/ns/default/sa/web']);
+  for (const mesh of ['', 'enableTracing: true', 'a: [']) {
+    expect(of({ mesh })).toEqual(['spiffe://td/ns/default/sa/web']);
+  }
+});
+
 test('a changed pod leaves the other endpoints of its slice identical', () => {
   const tracker = new Tracker();
   const before = world([

@@ -76,4 +76,28 @@ describe('the roots of the mesh', () => {
     const found = wishes([ROOTS, namespace('a')], { ENABLE_CLUSTER_TRUST_BUNDLE_API: 'true' });
     expect(targets(found)).toEqual(['ClusterTrustBundle istio.io:istiod-ca:root-cert']);
   });
+
+  it('reach the remote clusters that name this one as their control plane, and no others', () => {
+    const system = (named: string): RawObject => ({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'istio-system', annotations: { 'topology.istio.io/controlPlaneClusters': named } },
+    });
+    const remote = { led: 'other,Kubernetes', any: '*', others: 'other' };
+    const objects = (from: string): readonly RawObject[] => [system(remote[from as keyof typeof remote])];
+    const clustersOf = (env: Record<string, string>): readonly string[] => {
+      const facts: Unrecorded[] = [
+        { source: 'runtime', kind: 'Engine', settings: settingsToJson({ ...defaultSettings, env }) },
+        { source: 'kube/Kubernetes', kind: 'Add', object: ROOTS },
+        { source: 'kube/Kubernetes', kind: 'Add', object: namespace('istio-system') },
+        ...Object.keys(remote).flatMap(from =>
+          objects(from).map((object): Unrecorded => ({ source: `kube/${from}`, kind: 'Add', object })),
+        ),
+      ];
+      const { wishes: all } = new Tracker().get(foldFacts(facts).state, undefined, table, '');
+      return [...new Set(all.map(({ cluster }) => cluster))];
+    };
+    expect(clustersOf({})).toEqual(['Kubernetes']);
+    expect(clustersOf({ EXTERNAL_ISTIOD: 'true' })).toEqual(['Kubernetes', 'any', 'led']);
+  });
 });

@@ -1,0 +1,125 @@
+// Other control planes that the mesh configuration names as sources (`xds://`) while the process runs: in the ConfigMap of
+// the cluster, which is known only when it has been read. Those of the mesh file are adapters from the start
+// (config-sources.ts), because a mistake in them ends the start.
+//
+// One that is named is a source until the process ends: configuration that a mesh ConfigMap loses by mistake must not
+// take policies with it. One that cannot be used holds back readiness with the reason.
+
+import type { Adapter, SourceStatus } from '../adapters/adapter.ts';
+import type { Json } from '../core/base/json.ts';
+import type { Settings } from '../core/mesh/settings.ts';
+import type { State } from '../core/state.ts';
+import type { Clock } from './clock.ts';
+import { configSourceOpener, type XdsSource, xdsSourcesOf } from './config-sources.ts';
+import type { Log } from './log.ts';
+import type { RemoteSources, SourceReport } from './sources.ts';
+import { sinkOf } from './start.ts';
+import type { World } from './world.ts';
+
+export interface ConfigSourceSetOptions {
+  readonly world: Pick<World, 'state' | 'listen' | 'recordNews'>;
+  /** Sources that are adapters already. */
+  readonly known: readonly string[];
+  /** Throws with the reason if it cannot be used. */
+  readonly open: (source: XdsSource) => Adapter;
+  readonly log: Log;
+}
+
+interface Opened {
+  readonly source: string;
+  readonly fromJournal: boolean;
+  readonly adapter: Adapter | undefined;
+  /** Why there is no adapter. */
+  readonly trouble: string | undefined;
+}
+
+const PREFIX = 'mcp/';
+
+export function openConfigSourceSet(
+  settings: Settings,
+  {
+    world,
+    adapters,
+    clock,
+    log,
+  }: Pick<ConfigSourceSetOptions, 'world' | 'log'> & {
+    readonly adapters: readonly Adapter[];
+    readonly clock: Clock;
+  },
+): ConfigSourceSet {
+  const known = adapters.map(({ source }) => source);
+  return new ConfigSourceSet({ world, known, open: configSourceOpener(settings, clock, log), log });
+}
+
+export class ConfigSourceSet implements RemoteSources {
+  readonly #options: ConfigSourceSetOptions;
+  readonly #opened = new Map<string, Opened>();
+  readonly #known: ReadonlySet<string>;
+  #listed: unknown;
+  #isStopped = false;
+  onChange: () => void = () => undefined;
+
+  constructor(options: ConfigSourceSetOptions) {
+    this.#options = options;
+    this.#known = new Set(options.known);
+    options.world.listen({ onFolded: state => this.#follow(state) });
+    this.#follow(options.world.state);
+  }
+
+  isReady(): boolean {
+    return [...this.#opened.values()].every(({ adapter, fromJournal }) => fromJournal || adapter?.status().synced);
+  }
+
+  becameReady(): void {}
+
+  isRemote(source: string): boolean {
+    return this.#opened.has(source);
+  }
+
+  mayBeLate(): boolean {
+    return false;
+  }
+
+  report(): readonly SourceReport[] {
+    return [...this.#opened.values()].map(({ source, fromJournal, adapter, trouble }) => {
+      const without: SourceStatus = { synced: false, waiting: [], troubles: [trouble ?? ''], unreadable: [] };
+      return { source, fromJournal, ...(adapter?.status() ?? without) };
+    });
+  }
+
+  removeOrphans(): void {}
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all([...this.#opened.values()].map(({ adapter }) => adapter?.stop()));
+  }
+
+  #follow(state: State): void {
+    const listed = state.mesh.effective.configSources;
+    if (this.#isStopped || listed === this.#listed) return;
+    this.#listed = listed;
+    for (const source of xdsSourcesOf((listed ?? []) as unknown as readonly Json[]).sources) this.#open(source, state);
+  }
+
+  #open(wanted: XdsSource, state: State): void {
+    const source = `${PREFIX}${wanted.address}`;
+    if (this.#known.has(source) || this.#opened.has(source)) return;
+    const { open, log, world } = this.#options;
+    const fromJournal = state.synced.has(source);
+    let adapter: Adapter;
+    try {
+      adapter = open(wanted);
+    } catch (error) {
+      const trouble = error instanceof Error ? error.message : String(error);
+      log('error', trouble);
+      this.#opened.set(source, { source, fromJournal, adapter: undefined, trouble });
+      return;
+    }
+    log('info', `${source}: named by the mesh configuration of the cluster`);
+    this.#opened.set(source, { source, fromJournal, adapter, trouble: undefined });
+    adapter.start(sinkOf(world, source)).then(
+      () => this.onChange(),
+      (error: unknown) => log('info', `${source}: ${error instanceof Error ? error.message : String(error)}`),
+    );
+  }
+}
