@@ -4,6 +4,7 @@
 
 import { sameContent } from '../base/equal.ts';
 import type { EndpointShard } from '../model/service.ts';
+import type { ServiceRef } from '../model/service-ref.ts';
 import { mergePushRequests, noPush, type PushRequest, pushRequest } from '../push-request.ts';
 import type { Reader } from '../query/reader.ts';
 import { readersOf } from '../query/untracked.ts';
@@ -24,17 +25,26 @@ export function compareStates(seq: number, before: State, after: State): Compari
 
 /** The push that a change of a service's endpoints requests; `noPush` if they are equal. */
 export function endpointRequest(comparison: Comparison, hostname: string, namespace: string): PushRequest {
-  const { seq, before, after } = comparison;
+  const { before, after } = comparison;
   const service = { hostname, namespace };
   const old = before.get(endpointShards, service);
   const now = after.get(endpointShards, service);
   // Istio requests no push for new endpoints that are unhealthy. Here they count: auto mTLS of a cluster looks at all
   // endpoints.
   if (sameContent(old, now)) return noPush;
-  const key = serviceKey(namespace, hostname);
   const accounts = !sameContent(before.get(serviceAccounts, service), after.get(serviceAccounts, service));
   const served = [...old, ...now].some(isServedByPods) && isWithoutSelector(after, hostname, namespace);
-  const full = old.length === 0 || accounts || served || isResolvedByProxy(after, hostname, namespace);
+  return requestOfChanged(comparison, service, old.length === 0 || accounts || served);
+}
+
+/** The request for endpoints that differ. `isFull`: besides what the service itself demands. */
+export function requestOfChanged(
+  { seq, after }: Comparison,
+  { hostname, namespace }: ServiceRef,
+  isFull: boolean,
+): PushRequest {
+  const key = serviceKey(namespace, hostname);
+  const full = isFull || isResolvedByProxy(after, hostname, namespace);
   const request = pushRequest(seq, 'endpoint', [key], { full });
   if (!isHeadless(after, hostname, namespace)) return request;
   return mergePushRequests(request, pushRequest(seq, 'headlessendpoint', [key], { full: true }));
@@ -81,7 +91,7 @@ function isServedByPods({ endpoints }: EndpointShard): boolean {
 }
 
 /** Only the service's endpoints show which pods serve such a service. */
-function isWithoutSelector(reader: Reader, hostname: string, namespace: string): boolean {
+export function isWithoutSelector(reader: Reader, hostname: string, namespace: string): boolean {
   return reader
     .get(servicesOfHost, hostname)
     .some(

@@ -12,18 +12,22 @@ import type { State } from '../state.ts';
 import { type Change, versionsOf } from './change.ts';
 import { type Comparison, compareStates, endpointRequest, gatewayRequest, mergeAll, orNothing } from './comparison.ts';
 import { proxyRequest } from './proxy-workload.ts';
+import { sliceRequest } from './slice-change.ts';
 import { serviceEntryInstanceHandler } from './workload-instance.ts';
 
 /** `namespace/name` of Kubernetes services. */
 type ServiceNames = Set<string>;
 
 export function endpointSliceHandler(before: State, after: State, change: Change): PushRequest | undefined {
+  const comparison = compareStates(change.seq, before, after);
+  const ofSlice = sliceRequest(comparison, after, change);
+  if (ofSlice !== undefined) return orNothing(ofSlice);
   const names: ServiceNames = new Set();
   for (const { namespace, labels } of versionsOf(change)) {
     const service = labels[SERVICE_NAME_LABEL];
     if (service !== undefined) names.add(`${namespace}/${service}`);
   }
-  return orNothing(requestFor(compareStates(change.seq, before, after), names));
+  return orNothing(requestFor(comparison, names));
 }
 
 export function endpointsHandler(before: State, after: State, change: Change): PushRequest | undefined {
