@@ -1,6 +1,6 @@
-// One EndpointSlice of a service that has others. What the change requests follows from the slice alone if another slice
-// shows that the service had endpoints and has the accounts of this one, and none has its addresses; so a service of a
-// thousand slices costs a thousand comparisons of one slice each, not of a thousand.
+// One EndpointSlice of a service that has others. What the change requests follows from the slice alone if another
+// slice shows that the service had endpoints and has the accounts of this one, and none has its addresses; so a service
+// of a thousand slices costs a thousand comparisons of one slice each, not of a thousand.
 //
 // Where that cannot be told the whole service is compared (comparison.ts), which is always right.
 
