@@ -12,6 +12,7 @@ import { historyFigures } from './history.ts';
 import { istiodFigures } from './istiod-generation.ts';
 import type { Figure, Figures } from './measure.ts';
 import { policyFigures } from './policies.ts';
+import { replicaFigures } from './replicas.ts';
 import { BASELINE, type Report, readBaseline, report, table } from './report.ts';
 import { signingFigures } from './signing.ts';
 import { startFigures, stormFigures } from './storms.ts';
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   'generate-100': () => generationFigures(100),
   'generate-1000': () => generationFigures(1_000),
   policies: policyFigures,
+  replicas: replicaFigures,
   signing: signingFigures,
   storms: stormFigures,
   start: startFigures,

@@ -162,9 +162,15 @@ export function whyBehind(
   const wanted = engine.resourcesFor(state, proxy, type.typeUrl, subscription);
   if (wanted === undefined) return undefined;
   if (type.sync === 'ERROR') return `refused: ${type.lastError.trim()}`;
-  if (type.sync === 'NOT_SENT') return wanted.size === 0 ? undefined : 'nothing was sent yet';
+  // A client that moved from another replica may hold everything, and is sent nothing.
+  if (type.sync === 'NOT_SENT') return holdsAll(type, wanted) ? undefined : 'nothing was sent yet';
   if (type.sync === 'STALE') return `was sent the state of event ${type.stateSeq ?? 0} and has not answered`;
   if (type.version === wanted.digest) return undefined;
   if (seq > 0 && (type.stateSeq ?? 0) >= seq) return undefined;
   return `has the state of event ${type.stateSeq ?? 0}; what is newer was not sent yet`;
+}
+
+function holdsAll({ held }: TypeStatus, { versions }: { readonly versions: ReadonlyMap<string, string> }): boolean {
+  for (const [name, version] of versions) if (held?.get(name) !== version) return false;
+  return true;
 }

@@ -2,7 +2,7 @@
 // of the last responses.
 
 import type { NodeFacets } from '../../core/model/proxy.ts';
-import type { Session } from '../session/session.ts';
+import type { Session, Versions } from '../session/session.ts';
 import { type SyncState, syncState } from '../session/status.ts';
 import { rulesOf } from '../session/types.ts';
 
@@ -28,6 +28,8 @@ export interface TypeStatus extends TypeRecord {
   readonly wildcard: boolean;
   /** Resources the client holds. */
   readonly count: number;
+  /** Their versions by name, those included that it had when it connected. */
+  readonly held?: Versions;
 }
 
 export interface Served {
@@ -72,6 +74,7 @@ export function statusOf(
       lastError: watch.lastError,
       wildcard: watch.wildcard,
       count: watch.held.size,
+      held: watch.held,
     })),
   };
 }

@@ -35,7 +35,7 @@ istio: pilot
 {{- end -}}
 
 {{/* "true" if something is; else "". */}}
-{{- define "periplus.sharedJournal" -}}{{ if hasPrefix "nats://" .Values.periplus.journal.url }}true{{ end }}{{- end -}}
+{{- define "periplus.sharedJournal" -}}{{ if or (hasPrefix "nats://" .Values.periplus.journal.url) (hasPrefix "tls://" .Values.periplus.journal.url) }}true{{ end }}{{- end -}}
 {{- define "periplus.oneReplica" -}}{{ if and .Values.periplus.journal.persistence.enabled (not (include "periplus.sharedJournal" .)) }}true{{ end }}{{- end -}}
 {{- define "periplus.autoscales" -}}{{ if and .Values.autoscaleEnabled (include "periplus.sharedJournal" .) }}true{{ end }}{{- end -}}
 {{- define "periplus.writes" -}}{{ if not .Values.periplus.readOnly }}true{{ end }}{{- end -}}

@@ -1,0 +1,138 @@
+// What the world log costs: a fact on its way through the leader into its mirror, and a new replica that folds a log from its beginning. The log
+// is in memory, so what is measured is Periplus; a quorum's answer comes on top of the first (docs/scale.md). CPU time of this process.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Unrecorded } from '../src/core/event.ts';
+import { emptyState } from '../src/core/state.ts';
+import { openJournal } from '../src/journal/open.ts';
+import { Replica } from '../src/replicas/replica.ts';
+import type { Appended, FollowEvents, Lease, LogEntry, WorldLog } from '../src/replicas/world-log.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { World } from '../src/runtime/world.ts';
+import { type Figures, perSecond } from './measure.ts';
+import { churn, meshFacts } from './mesh.ts';
+
+const SERVICES = 500;
+const EVENTS = 100_000;
+const START = Date.UTC(2026, 0, 1);
+/** Facts of one call of a source. */
+const BATCH = 200;
+
+class MemoryLog implements WorldLog, Lease {
+  readonly name = 'a log in memory';
+  readonly #entries: LogEntry[] = [];
+  readonly #followers = new Set<() => void>();
+
+  async append(text: string, expectedLast: number): Promise<Appended> {
+    const last = this.#entries.length;
+    if (expectedLast !== last) return { kind: 'conflict', last };
+    this.#entries.push({ position: last + 1, text });
+    for (const tell of this.#followers) tell();
+    return { kind: 'written', position: last + 1 };
+  }
+
+  async at(position: number): Promise<LogEntry | undefined> {
+    return this.#entries[position - 1];
+  }
+
+  async last(): Promise<number> {
+    return this.#entries.length;
+  }
+
+  follow(after: number, events: FollowEvents): { stop(): Promise<void> } {
+    let next = after;
+    let isReading = false;
+    const read = async (): Promise<void> => {
+      if (isReading) return;
+      isReading = true;
+      for (let entry = this.#entries[next]; entry !== undefined; entry = this.#entries[next]) {
+        next = entry.position;
+        await events.onEntry(entry);
+      }
+      isReading = false;
+    };
+    const tell = (): void => void read();
+    this.#followers.add(tell);
+    tell();
+    return { stop: async () => void this.#followers.delete(tell) };
+  }
+
+  async hold(): Promise<'held'> {
+    return 'held';
+  }
+
+  async release(): Promise<void> {
+    await Promise.resolve();
+  }
+}
+
+export async function replicaFigures(): Promise<Figures> {
+  const folder = mkdtempSync(join(tmpdir(), 'periplus-bench-'));
+  try {
+    const log = new MemoryLog();
+    const facts = [...meshFacts(SERVICES), ...churn(SERVICES, EVENTS)];
+    const leader = await open(log, join(folder, 'leader.db'), true);
+    const wrote = await cpuSeconds(async () => {
+      for (let at = 0; at < facts.length; at += BATCH) {
+        const batch: readonly Unrecorded[] = facts.slice(at, at + BATCH);
+        await leader.replica.recordNews(() => batch);
+      }
+    });
+    const position = await log.last();
+    await leader.close();
+    const follower = await open(log, join(folder, 'follower.db'), false);
+    const caughtUp = await cpuSeconds(() => follower.reached(position));
+    await follower.close();
+    return {
+      'replicas: facts written by a leader and folded': perSecond(facts.length, wrote * 1_000),
+      'replicas: catch-up of a new replica': perSecond(facts.length, caughtUp * 1_000),
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function open(log: MemoryLog, path: string, mayLead: boolean) {
+  const journal = await openJournal(path, { durability: 'off' });
+  const say = (): void => undefined;
+  const world = new World({ journal, state: emptyState, clock: systemClock, strict: false, log: say });
+  let lead: () => void = () => undefined;
+  const leads = new Promise<void>(resolve => {
+    lead = resolve;
+  });
+  const lease: Lease = mayLead ? log : { hold: async () => 'taken', release: async () => undefined };
+  // A lease does not end while this process is busy.
+  const clock = { now: () => START, after: systemClock.after };
+  const replica = new Replica({
+    ...{ id: path, log, lease, journal, world, clock, say },
+    onLead: () => lead(),
+    onFollow: () => undefined,
+  });
+  replica.start();
+  if (mayLead) await leads;
+  return {
+    replica,
+    reached: (position: number): Promise<void> =>
+      new Promise(resolve => {
+        const look = (): void => {
+          if (replica.mirror.position.position >= position) resolve();
+        };
+        replica.mirror.listen(look);
+        look();
+      }),
+    close: async (): Promise<void> => {
+      await replica.stop();
+      await world.stop();
+      await journal.close();
+    },
+  };
+}
+
+async function cpuSeconds(run: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1e6;
+}
