@@ -6,13 +6,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/core/base/json.ts';
 import { CDS, EDS } from '../../src/xds/session/types.ts';
 import { kubeOrSkip } from './kube/binaries.ts';
-import type { KubeClient } from './kube/client.ts';
-import { Cluster } from './kube/cluster.ts';
-import { namespace, SYSTEM, service, slice } from './kube/mesh.ts';
+import { SYSTEM, service, slice } from './kube/mesh.ts';
 import { Plane } from './kube/plane.ts';
+import { readerToken, remoteSecret, type Side, side } from './kube/side.ts';
 import { SidecarClient } from './kube/sidecar-client.ts';
 import { until } from './kube/until.ts';
 
@@ -21,71 +19,6 @@ const binaries = await kubeOrSkip();
 const QUIET_MS = 3_000;
 const quiet = (): Promise<void> => new Promise(resolve => setTimeout(resolve, QUIET_MS));
 const WEB = 'outbound|80||web.shop.svc.cluster.local';
-const ACCOUNT = { namespace: SYSTEM, name: 'istio-reader' };
-
-interface Side {
-  readonly id: string;
-  readonly cluster: Cluster;
-  readonly admin: KubeClient;
-}
-
-async function side(id: string): Promise<Side> {
-  const cluster = await Cluster.start(binaries!);
-  const admin = cluster.client();
-  await admin.putAll([namespace(SYSTEM), namespace('shop')]);
-  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: ACCOUNT };
-  const role = {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRole',
-    metadata: { name: 'istio-reader' },
-    rules: [
-      {
-        apiGroups: [
-          '',
-          'discovery.k8s.io',
-          'networking.k8s.io',
-          'apiextensions.k8s.io',
-          'admissionregistration.k8s.io',
-        ],
-        resources: ['*'],
-        verbs: ['get', 'list', 'watch'],
-      },
-      { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
-    ],
-  };
-  const binding = {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRoleBinding',
-    metadata: { name: 'istio-reader' },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'istio-reader' },
-    subjects: [{ kind: 'ServiceAccount', ...ACCOUNT }],
-  };
-  for (const object of [account, role, binding]) await admin.put(object as JsonObject);
-  return { id, cluster, admin };
-}
-
-async function readerToken({ admin }: Side): Promise<string> {
-  const path = `/api/v1/namespaces/${SYSTEM}/serviceaccounts/${ACCOUNT.name}/token`;
-  const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3_600 } };
-  return String(((await admin.post(path, asked)).status as JsonObject).token);
-}
-
-/** As `istioctl create-remote-secret` writes it. */
-async function remoteSecret(of: Side, token: string): Promise<JsonObject> {
-  const kubeconfig = await readFile(await of.cluster.kubeconfig(of.id, token), 'utf8');
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: {
-      name: `istio-remote-secret-${of.id}`,
-      namespace: SYSTEM,
-      labels: { 'istio/multiCluster': 'true' },
-      annotations: { 'networking.istio.io/cluster': of.id },
-    },
-    stringData: { [of.id]: kubeconfig },
-  };
-}
-
 describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
   let folder: string;
   let east: Side;
@@ -124,7 +57,7 @@ describe.runIf(binaries !== undefined)('a mesh of two clusters', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'periplus-clusters-'));
-    [east, west] = [await side('east'), await side('west')];
+    [east, west] = [await side(binaries!, 'east'), await side(binaries!, 'west')];
     await east.admin.putAll([service('shop', 'web'), slice('shop', 'web', '172.16.1.1')]);
     await west.admin.putAll([service('shop', 'web'), slice('shop', 'web', '172.16.2.1')]);
     await west.admin.putAll([service('shop', 'only-west'), slice('shop', 'only-west', '172.16.2.9')]);
