@@ -34,7 +34,7 @@ export { type Clock, systemClock, type Timer } from './runtime/clock.ts';
 export type { ConfigEvent, ConfigEventHandler } from './runtime/config-store.ts';
 export { type EmbeddedConfig, type EmbeddedPlane, type EmbeddedStore, startControlPlane } from './runtime/embed.ts';
 export type { IdentityOptions, TokenCheck } from './runtime/identity-options.ts';
-export { type AdjustableLog, type Log, type LogLevel, makeLog } from './runtime/log.ts';
+export { type AdjustableLog, type Log, type LogLevel, type LogScope, makeLog } from './runtime/log.ts';
 export type { ConsulRegistry, RegistryOptions, SecretText, TlsFiles, ZooKeeperRegistry } from './runtime/registries.ts';
 export type { ReplicaSettings } from './runtime/replica-settings.ts';
 export { type Address, type ServeOptions, settingsFrom } from './runtime/serve-options.ts';

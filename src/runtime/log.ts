@@ -5,7 +5,6 @@
 import type { Clock } from './clock.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'none';
-type Say = (level: 'debug' | 'info' | 'warn' | 'error', message: string) => void;
 
 /** What each scope is about, as `istioctl admin log` shows it. */
 export const logScopes = {
@@ -20,7 +19,10 @@ export const logScopes = {
 export type LogScope = keyof typeof logScopes;
 
 /** Has no scopes where an embedding program gives a plain function. */
-export type Log = Say & { readonly scope?: (name: LogScope) => Log };
+export interface Log {
+  (level: 'debug' | 'info' | 'warn' | 'error', message: string): void;
+  readonly scope?: (name: LogScope) => Log;
+}
 
 const rank: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3, none: 4 };
 
@@ -58,7 +60,7 @@ export function makeLog(options: {
   const least = new Map<LogScope, LogLevel>();
   const levelOf = (name: LogScope): LogLevel => least.get(name) ?? levels[name] ?? common;
   const sayIn =
-    (name: LogScope): Say =>
+    (name: LogScope): Log =>
     (level, message) => {
       if (rank[level] < rank[levelOf(name)]) return;
       const time = new Date(clock.now()).toISOString();
