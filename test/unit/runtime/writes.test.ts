@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function opened(writes: AdapterOptions['writes']): Promise<readonly [boolean, number]> {
   const kubeconfig = join(folder, 'config');
   const config = {
-    clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:1' } }],
+    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
     users: [{ name: 'u', user: {} }],
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
     'current-context': 'x',
