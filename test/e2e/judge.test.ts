@@ -21,6 +21,8 @@ import { canRun } from './suite.ts';
 const GROUPS = [
   ...['bookinfo', 'combinations', 'destinationrule', 'dns', 'gateway', 'mesh-config', 'multinetwork', 'peerauth'],
   ...['samples', 'serviceentry', 'sidecar', 'sidecar-basic', 'version-skew', 'virtualservice', 'workloadentry'],
+  ...['authz', 'envoyfilter', 'gateway-api', 'gateway-api-mesh', 'ingress', 'requestauth', 'telemetry'],
+  ...['trafficextension'],
 ];
 const LIVE_MS_MAX = 60_000;
 /** A mistake shows in this time. */
