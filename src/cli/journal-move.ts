@@ -8,11 +8,12 @@ import { MoveFault, moveIntoLog, moveOutOfLog } from '../replicas/move.ts';
 import { isNatsAddress } from '../replicas/nats/address.ts';
 import { NatsLink } from '../replicas/nats/connection.ts';
 import { JetStreamLog, UnfitStream } from '../replicas/nats/jetstream-log.ts';
-import { CliError, EXIT, print, progress } from './output.ts';
+import { CliError, EXIT, parseFormat, print, printData, progress } from './output.ts';
 import { addLogFlags, logSettingsOf, type ReplicaFlags } from './replica-flags.ts';
 
 interface Flags extends Omit<ReplicaFlags, 'journal' | 'journalMirror' | 'replicaId'> {
   readonly replace: boolean;
+  readonly output: string;
 }
 
 export function moveCommand(): Command {
@@ -21,7 +22,8 @@ export function moveCommand(): Command {
     .argument('<from>', 'a journal file, or nats://HOST:PORT,…/MESH')
     .argument('<to>', 'the other of the two')
     .option('--journalKey <file>', 'key that seals secrets, the same for both (default: that of the file)')
-    .option('--replace', 'delete the log that is there first: it was lost or rolled back', false);
+    .option('--replace', 'delete the log that is there first: it was lost or rolled back', false)
+    .option('-o, --output <format>', 'table, json or yaml', 'table');
   return addLogFlags(command)
     .addHelpText(
       'after',
@@ -41,6 +43,7 @@ Examples:
           EXIT.misuse,
         );
       }
+      const format = parseFormat(flags.output);
       const isInto = isNatsAddress(to);
       const [file, address] = isInto ? [from, to] : [to, from];
       if (isInto !== existsSync(file)) throw new CliError(`${file}: ${isInto ? 'there is no such journal' : 'exists'}`);
@@ -52,7 +55,10 @@ Examples:
       });
       const log = new JetStreamLog({ link, mesh: given.address.mesh, replicas: given.streamReplicas });
       try {
-        await (isInto ? into(file, log, flags) : outOf(log, file, flags));
+        const facts = await (isInto ? into(file, log, flags) : outOf(log, file, flags));
+        if (format === 'table')
+          print(`${facts} facts of ${isInto ? file : log.name} are in ${isInto ? log.name : file}`);
+        else printData({ facts, from, to }, format);
       } catch (error) {
         if (error instanceof MoveFault || error instanceof UnfitStream) throw new CliError(error.message);
         throw error;
@@ -64,22 +70,20 @@ Examples:
 
 const MOVE_ID = 'periplus-journal-move';
 
-async function into(file: string, log: JetStreamLog, { journalKey, replace }: Flags): Promise<void> {
+async function into(file: string, log: JetStreamLog, { journalKey, replace }: Flags): Promise<number> {
   const journal = await openJournal(file, { keyFile: journalKey });
   const line = progress('moving');
   try {
     if (replace) await log.remove();
     await log.prepare();
-    const facts = await moveIntoLog(journal, log, { name: randomUUID(), now: Date.now, onProgress: line.show });
-    line.end();
-    print(`${facts} facts of ${file} are in ${log.name}`);
+    return await moveIntoLog(journal, log, { name: randomUUID(), now: Date.now, onProgress: line.show });
   } finally {
     line.end();
     await journal.close();
   }
 }
 
-async function outOf(log: JetStreamLog, file: string, { journalKey }: Flags): Promise<void> {
+async function outOf(log: JetStreamLog, file: string, { journalKey }: Flags): Promise<number> {
   let time = 0;
   const journal = await openJournal(file, { keyFile: journalKey, clock: () => time });
   const line = progress('moving');
@@ -87,9 +91,7 @@ async function outOf(log: JetStreamLog, file: string, { journalKey }: Flags): Pr
     const stamp = (at: number): void => {
       time = at;
     };
-    const facts = await moveOutOfLog(log, journal, { stamp, onProgress: line.show });
-    line.end();
-    print(`${facts} facts of ${log.name} are in ${file}`);
+    return await moveOutOfLog(log, journal, { stamp, onProgress: line.show });
   } finally {
     line.end();
     await journal.close();

@@ -72,8 +72,18 @@ export function logCommand(): Command {
     .argument('[proxy]', 'for the message alone: --envoy says whose')
     .option(...ENVOY_FLAG)
     .option('--level <level>', 'set all loggers (debug) or some (http:debug,rbac:trace)')
-    .action(async (_: string | undefined, { envoy, level }: Flags) => {
+    .option('-o, --output <format>', 'table, json or yaml', 'table')
+    .action(async (_: string | undefined, { envoy, level, output }: Flags) => {
+      const format = parseFormat(output);
       if (envoy === undefined) throw new CliError(`the log levels: ${ONLY_ENVOY}`, EXIT.misuse);
-      print(await envoyLogLevels(envoy, level));
+      const text = await envoyLogLevels(envoy, level);
+      if (format === 'table') print(text);
+      else printData(levelsIn(text), format);
     });
+}
+
+/** Logger → level, from lines of the form `  admin: warning`. */
+function levelsIn(text: string): Readonly<Record<string, string>> {
+  const found = [...text.matchAll(/^\s+([\w.-]+): *(\w+)\s*$/gm)];
+  return Object.fromEntries(found.map(([, logger = '', level = '']) => [logger, level]));
 }
