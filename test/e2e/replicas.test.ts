@@ -83,7 +83,12 @@ describe.runIf(program !== undefined)('three replicas on three NATS servers', ()
     await nats.kill(1);
     const frozen = async (i: number): Promise<boolean> =>
       (await fleet.plane(i).page('/ready')).text.includes('world log: out of reach since');
-    for (const i of REPLICAS) await until(`replica ${i} says that the world is frozen`, () => frozen(i));
+    for (const i of REPLICAS) {
+      await until(`replica ${i} says that the world is frozen`, () => frozen(i)).catch(async (error: unknown) => {
+        const { text } = await fleet.plane(i).page('/ready');
+        throw new Error(`${text}\n${fleet.plane(i).log.slice(-4_000)}`, { cause: error });
+      });
+    }
     fleet.change('frozen.example.com');
     const client = new RoamingClient(fleet.plane(2).grpc, 'late');
     await until('clusters', () => client.names(CDS).includes('outbound|80||first.example.com'));

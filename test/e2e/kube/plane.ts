@@ -7,6 +7,9 @@ import { until } from './until.ts';
 
 const CLI = join(import.meta.dirname, '../../../dist/cli/main.js');
 
+/** Characters of the log that an error shows. */
+const LOG_SHOWN = 4_000;
+
 export class Plane {
   readonly grpc: number;
   readonly http: number;
@@ -99,7 +102,13 @@ export class Plane {
 
   /** Every source has been listed. */
   async synced(): Promise<void> {
-    await until('synced', async () => (await this.page('/ready').catch(() => undefined))?.text === 'ready\n');
+    let text: string | undefined;
+    await until('synced', async () => {
+      text = (await this.page('/ready').catch(() => undefined))?.text;
+      return text === 'ready\n';
+    }).catch((error: unknown) => {
+      throw new Error(`/ready says ${text ?? 'nothing'}; its log ends ${this.log.slice(-LOG_SHOWN)}`, { cause: error });
+    });
   }
 
   /** Resolves when it has ended by itself. */
