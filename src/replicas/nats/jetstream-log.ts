@@ -18,6 +18,11 @@ export const READ_AHEAD_BYTES = 8 * 1024 * 1024;
 const PULL_MS = 3_000;
 /** Interval at which the end of the log is compared with what was read. */
 export const WATCH_MS = 1_500;
+/**
+ * So often in a row must the stream lack what was read before it counts as lost: a leader that was just elected may not
+ * have applied everything that a quorum acknowledged.
+ */
+const LOSS_LOOKS = 5;
 const PAUSE_MS = 250;
 /** An append waits so long until what was found in its way has been read. */
 const CATCH_UP_MS = 1_500;
@@ -122,6 +127,14 @@ export class JetStreamLog implements WorldLog {
   }
 
   async at(position: number): Promise<LogEntry | undefined> {
+    for (let looks = 1; ; looks++) {
+      const found = await this.#entryAt(position);
+      if (found !== undefined || looks === LOSS_LOOKS) return found;
+      await pause(WATCH_MS);
+    }
+  }
+
+  async #entryAt(position: number): Promise<LogEntry | undefined> {
     const { jsm } = await this.#options.link.connected();
     const state = await this.#stateOf(jsm);
     if (state === undefined || position > state.last_seq || position < state.first_seq) return undefined;
@@ -249,12 +262,14 @@ class Following {
   /** Compares the end of the stream with what was read: a consumer may be silent because its server died. */
   async #watch(): Promise<void> {
     let before = 0;
+    let looks = 0;
     while (!this.#stopped) {
       const state = await this.#state();
-      if (state === 'gone') return this.#reading.onLost('the stream is not there any more');
-      this.#reading.onReachable(state !== 'unreachable');
-      if (typeof state === 'number') {
-        if (state < this.#next - 1) return this.#reading.onLost(`it ends at ${state}, before ${this.#next - 1}`);
+      const missing = this.#missing(state);
+      looks = missing === undefined ? 0 : looks + 1;
+      if (missing !== undefined && looks === LOSS_LOOKS) return this.#reading.onLost(missing);
+      this.#reading.onReachable(state !== 'unreachable' && missing === undefined);
+      if (typeof state === 'number' && missing === undefined) {
         const isStuck = state >= this.#next && before === this.#next;
         if (isStuck) await Promise.race([this.#consuming?.close().catch(() => undefined), pause(ANSWER_MS_MAX)]);
       }
@@ -262,6 +277,13 @@ class Following {
       await pause(WATCH_MS);
     }
     return undefined;
+  }
+
+  /** What the stream lacks of what was read; undefined: nothing, or that cannot be known now. */
+  #missing(state: number | 'unreachable' | 'gone'): string | undefined {
+    if (state === 'gone') return 'the stream is not there any more';
+    const read = this.#next - 1;
+    return typeof state === 'number' && state < read ? `it ends at ${state}, before ${read}` : undefined;
   }
 
   async #state(): Promise<number | 'unreachable' | 'gone'> {
