@@ -44,8 +44,8 @@ export interface Outcome {
 
 /** Seen on two cores in October and November 2026; a server of a cloud is faster. */
 export const COSTS: Costs = {
-  proposeUs: 40,
-  foldUs: 60,
+  proposeUs: 295,
+  foldUs: 165,
   generateUs: 150,
   sendUs: 25,
   factBytes: 1_500,
