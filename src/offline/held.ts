@@ -9,10 +9,10 @@ import type { Unrecorded } from '../core/event.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
+import { endpointNames, routeNames } from '../xds/generate/common/watched-names.ts';
 import type { Cluster, ClusterLoadAssignment, Listener, RouteConfiguration } from '../xds/proto/types.gen.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import { allOf, foldFacts, namedOf, objectFacts, proxyFacts } from './generate.ts';
-import { endpointNames, routeNames } from './watched-names.ts';
 
 /** Lists in the order of generation. Resources that the others name are included if they exist. */
 export interface HeldResources {

@@ -67,7 +67,7 @@ export async function moveIntoLog(
   return facts;
 }
 
-/** Appends what a log says to an empty journal. `stamp` is told the time of the facts that are appended next. */
+/** Appends what a log says to an empty journal. `stamp` receives the time of the facts that are appended next. */
 export async function moveOutOfLog(
   log: WorldLog,
   journal: Journal,

@@ -21,7 +21,7 @@ export type Appended =
   | { readonly kind: 'conflict'; readonly last: number }
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** What a follower is told beside entries. */
+/** What a follower receives. */
 export interface FollowEvents {
   /** The next entry is given once the promise has resolved. */
   onEntry(entry: LogEntry): Promise<void>;

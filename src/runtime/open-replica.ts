@@ -45,7 +45,7 @@ export interface OpenedReplica {
   readonly adapters: readonly Adapter[];
   /** Records what sources say, while this replica leads. */
   readonly writer: Pick<World, 'state' | 'listen' | 'recordNews' | 'record'>;
-  /** Is told when this replica begins to lead, and when it ends. */
+  /** Called when this replica begins to lead, and when it ends. */
   onTurn(listener: (leads: boolean) => void): void;
   /** The debug pages, those about proxies with the proxies of every replica. */
   pages(own: ReadonlyMap<string, Route>): ReadonlyMap<string, Route>;

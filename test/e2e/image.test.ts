@@ -104,7 +104,7 @@ describe('the package', () => {
       }
     });
 
-    it('serves as uid 1337 from a read-only root, answers bug-report, and ends when it is told to', async () => {
+    it('serves as uid 1337 from a read-only root, answers bug-report, and ends on SIGTERM', async () => {
       const [prefix, volume, config] = [join(folder, 'usr'), join(folder, 'volume'), join(folder, 'config')];
       for (const path of [prefix, volume, config]) await mkdir(path);
       await chmod(folder, 0o755);

@@ -40,7 +40,7 @@ export interface RemoteOptions {
   readonly chance: Chance;
   readonly log: AdapterLog;
   readonly userAgent: string;
-  /** The cluster is written to: is told what the watches show. */
+  /** Of a cluster that is written to: receives what the watches show. */
   readonly live?: LiveObjects;
 }
 

@@ -86,7 +86,7 @@ interface Search {
 }
 
 /**
- * The first event in [low, high) whose time is not before `time`; `high` if there is none. Events come mostly evenly,
+ * The first event in [low, high) whose time is not before `time`; `high` if there is none. Most events come evenly,
  * so every other probe is where it would be then; halving bounds what uneven ones cost.
  */
 async function firstFrom(index: EventIndex, time: number, search: Search): Promise<number> {

@@ -26,7 +26,7 @@ interface Keys {
 type Objects = readonly JsonObject[];
 
 /**
- * To be called inside of `describe`, whose tests share one place. `telling`: what Periplus is told of the objects, for canaries.
+ * To be called inside of `describe`, whose tests share one place. `telling`: the objects that Periplus receives, for canaries.
  */
 export function tryingPolicies(
   binary: string,

@@ -25,7 +25,7 @@ export interface ExecPlugin {
   readonly env: Readonly<Record<string, string>>;
   /** Said when the command is not there. */
   readonly installHint: string;
-  /** What the plugin is told of the cluster, if it is to be told. */
+  /** The cluster for `provideClusterInfo`. */
   readonly cluster?: JsonObject;
 }
 
@@ -110,7 +110,7 @@ function outputOf({ command, args, installHint }: ExecPlugin, env: NodeJS.Proces
   });
 }
 
-/** The cluster as the plugin is told of it: without user, with the settings that are meant for it. */
+/** The cluster in the form of ExecCredential: without user, with the settings for the plugin. */
 function clusterInfo(cluster: JsonObject): JsonObject {
   const { extensions, 'certificate-authority': _, ...known } = cluster;
   const listed: readonly Json[] = Array.isArray(extensions) ? extensions : [];

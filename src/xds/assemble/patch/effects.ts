@@ -15,11 +15,12 @@ import {
   proxyPatches,
 } from '../../../core/select/patch/proxy-patches.ts';
 import { proxyType } from '../../../core/select/proxy/proxy-type.ts';
+import { routeNames } from '../../generate/common/watched-names.ts';
 import { patchedCluster } from '../../generate/patch/cluster.ts';
 import { patchedListener } from '../../generate/patch/listener.ts';
 import type { Patched } from '../../generate/patch/outcome.ts';
 import { refusals } from '../../generate/patch/refusals.ts';
-import type { Cluster, HttpConnectionManager, Listener, RouteConfiguration } from '../../proto/types.gen.ts';
+import type { Cluster, Listener, RouteConfiguration } from '../../proto/types.gen.ts';
 import { clusters, unpatchedClusters } from '../cluster/resources.ts';
 import { unpatchedInboundRoutes } from '../listener/inbound.ts';
 import { listeners, unpatchedListeners } from '../listener/resources.ts';
@@ -54,7 +55,8 @@ export const patchEffects: Query<'', PatchEffects> = {
     const found = new Found();
     ofListeners(reader, found);
     ofClusters(reader, found);
-    for (const name of routeNames(reader)) ofRoute(reader, name, found);
+    const named = reader.get(listeners, '').map(({ message }) => message);
+    for (const name of routeNames(named)) ofRoute(reader, name, found);
     if (proxyType(reader) === 'sidecar') {
       for (const routes of unpatchedInboundRoutes(reader)) ofConfiguration(reader, routes, 'SIDECAR_INBOUND', found);
     }
@@ -143,22 +145,4 @@ function ofConfiguration(
   const { configuration: after, steps } = patchedRoutes(reader, configuration, context);
   for (const step of steps) found.add(step, what);
   if (after !== configuration) found.refuse(what, reader.make(refusals, { type: TYPE.route, message: after }));
-}
-
-/** That the proxy's listeners ask for. */
-function routeNames(reader: ProxyReader): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { message } of reader.get(listeners, '')) {
-    const { filterChains = [], defaultFilterChain } = message;
-    for (const { filters = [] } of [
-      ...filterChains,
-      ...(defaultFilterChain === undefined ? [] : [defaultFilterChain]),
-    ]) {
-      for (const { typedConfig } of filters) {
-        const { rds } = (typedConfig ?? {}) as HttpConnectionManager;
-        if (rds?.routeConfigName !== undefined) names.add(rds.routeConfigName);
-      }
-    }
-  }
-  return names;
 }

@@ -12,7 +12,7 @@ interface Rule {
   readonly match?: readonly object[];
 }
 
-/** What is told of a rule or match; names are as istiod shows them: quoted, or `#` and the place. */
+/** A rule or match as messages name it, in istiod's form: quoted, or `#` and the place. */
 export interface UnreachableReport {
   readonly unused: (rule: string, reason: string, path: string) => void;
   readonly ineffective: (rule: string, match: string, earlier: string, path: string) => void;

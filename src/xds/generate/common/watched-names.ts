@@ -5,7 +5,7 @@ import {
   Cluster_DiscoveryType,
   type HttpConnectionManager,
   type Listener,
-} from '../xds/proto/types.gen.ts';
+} from '../../proto/types.gen.ts';
 
 /** Names for EDS; sorted, without duplicates. */
 export function endpointNames(clusters: readonly Cluster[]): readonly string[] {
