@@ -1,4 +1,5 @@
-// npm run bench -- [--only NAME] [--json] [--write]: how fast Periplus is on this machine. Prints JSON; never a test.
+// npm run bench -- [--only NAME] [--case NAME] [--json] [--write]: how fast Periplus is on this machine. `--case` takes
+// one of istiod's cases alone (telemetry-api, envoy-filters, …), repeatable. Prints JSON; never a test.
 
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { gatewayApiFigures } from './gateway-api.ts';
 import { generationFigures, heapFigures } from './generation.ts';
 import { growthFigures } from './growth.ts';
 import { historyFigures } from './history.ts';
+import { type CaseName, caseNames } from './istiod-cases.ts';
 import { istiodFigures } from './istiod-generation.ts';
 import type { Figure, Figures } from './measure.ts';
 import { policyFigures } from './policies.ts';
@@ -26,7 +28,7 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
   growth: growthFigures,
   clusters: clusterFigures,
   'gateway-api': gatewayApiFigures,
-  istiod: istiodFigures,
+  istiod: () => istiodFigures(values.case),
   'generate-100': () => generationFigures(100),
   'generate-1000': () => generationFigures(1_000),
   policies: policyFigures,
@@ -39,15 +41,22 @@ const benches: Readonly<Record<string, () => Promise<Figures>>> = {
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
+    case: { type: 'string', multiple: true },
     json: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 });
 
-const names = values.only ?? Object.keys(benches);
+const names = values.only ?? (values.case === undefined ? Object.keys(benches) : ['istiod']);
 const unknown = names.filter(name => !Object.hasOwn(benches, name));
 if (unknown.length > 0) {
   process.stderr.write(`no bench ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}\n`);
+  process.exit(2);
+}
+
+for (const name of values.case ?? []) {
+  if (caseNames.includes(name as CaseName)) continue;
+  process.stderr.write(`no case ${name}; there are ${caseNames.join(', ')}\n`);
   process.exit(2);
 }
 
@@ -58,7 +67,8 @@ const say = (text: string): void => {
 /** Of several each has a process of its own: what one leaves in memory would cost the next its collector's time. */
 async function measured(name: string): Promise<Figures> {
   if (names.length === 1) return benches[name]!();
-  const args = [...process.execArgv, process.argv[1]!, '--only', name, '--json'];
+  const cases = name === 'istiod' ? (values.case ?? []).flatMap(one => ['--case', one]) : [];
+  const args = [...process.execArgv, process.argv[1]!, '--only', name, ...cases, '--json'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 });
   const made = JSON.parse(stdout) as Report;
   return Object.fromEntries(Object.entries(made.figures).map(([key, { ratio: _, ...figure }]) => [key, figure]));
@@ -73,6 +83,7 @@ const made = report(figures, readBaseline());
 say(`\n${table(made)}\n`);
 process.stdout.write(`${JSON.stringify(made, undefined, 2)}\n`);
 if (values.write) {
-  if (values.only !== undefined) throw new Error('a baseline has every figure: leave out --only');
+  if ((values.only ?? values.case) !== undefined)
+    throw new Error('a baseline has every figure: leave out --only and --case');
   writeFileSync(BASELINE, `${JSON.stringify(report(figures, undefined), undefined, 2)}\n`);
 }

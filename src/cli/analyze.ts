@@ -38,6 +38,9 @@ interface Flags extends MeshFlags {
   readonly output: string;
 }
 
+/** EnvoyFilters that one line names. */
+const FILTERS_NAMED_MAX = 10;
+
 const collect = (value: string, all: readonly string[]): readonly string[] => [...all, value];
 
 export function analyzeCommand(): Command {
@@ -218,13 +221,13 @@ function unnamed(effects: readonly Effect[], cluster: string): readonly Message[
   });
 }
 
-function counted(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? '' : 's'}`;
+function counted(n: number, what: string, several = `${what}s`): string {
+  return `${n} ${n === 1 ? what : several}`;
 }
 
 /** How much was looked at, and what was not asked; on stderr, so that reports stay whole. */
 function summarize(
-  { objects, skipped, suppressed }: AnalysisResult,
+  { objects, skipped, suppressed, patches }: AnalysisResult,
   all: readonly PlacedMessage[],
   looked: string,
 ): void {
@@ -234,10 +237,26 @@ function summarize(
   const verdict = found === '' ? coloured('no issues found', 'green') : found;
   const left = suppressed === 0 ? '' : ` (${counted(suppressed, 'message')} suppressed)`;
   process.stderr.write(`${counted(objects, 'object')} ${looked}: ${verdict}${left}\n`);
+  if (patches !== undefined) sayUntried(patches);
   // An analyzer without a single object of its own kind has missed nothing.
   const missed = skipped.filter(({ analyzer, missing }) => !missing.includes(analyzer.needs[0]!));
   if (missed.length === 0) return;
   const kinds = [...new Set(missed.flatMap(({ missing }) => missing))].join(', ');
   const names = missed.map(({ analyzer }) => analyzer.name).join(', ');
   process.stderr.write(`not checked, because there is no object of ${kinds}: ${names}\n`);
+}
+
+/** What is unknown of EnvoyFilters, because no proxy has their entries. */
+function sayUntried({ proxies, unseen }: NonNullable<AnalysisResult['patches']>): void {
+  if (unseen.length === 0) return;
+  const named = unseen
+    .slice(0, FILTERS_NAMED_MAX)
+    .map(({ key, entries, of }) => `${key} (${entries} of ${of} entries)`);
+  const more = unseen.length - named.length;
+  const filters = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const why =
+    proxies === 0
+      ? 'there is no Pod and no workload to make a proxy of'
+      : `none of the ${counted(proxies, 'proxy', 'proxies')} looked at has it`;
+  process.stderr.write(`not tried on a proxy, because ${why}: EnvoyFilter ${filters}\n`);
 }

@@ -13,7 +13,7 @@ import type { State } from '../core/state.ts';
 import { objectsOfText } from '../offline/analysis-input.ts';
 import { findingsOf } from '../offline/findings.ts';
 import { foldFacts, type OfflineState, objectFacts, proxyFacts, singleDocument } from '../offline/generate.ts';
-import { nodesOfPods, podsOfTemplates } from '../offline/workload-proxies.ts';
+import { nodesOfPods, runningPods } from '../offline/workload-proxies.ts';
 import { settingsFrom } from '../runtime/serve-options.ts';
 import { type Input, readInputs, STDIN } from './inputs.ts';
 import { CliError, EXIT } from './output.ts';
@@ -87,7 +87,7 @@ export async function meshOfFiles(
   const inputs = await readInputs(paths);
   const told = await toldState(inputs, flags);
   const objects = inputs.flatMap(({ file, bytes }) => objectsOfText(flags.clusterID, file, bytes.toString('utf8')));
-  const { state } = foldFacts(podsOfTemplates(objects), told);
+  const { state } = foldFacts(runningPods(objects), told);
   const nodes = nodesOfPods(state);
   if (nodes.length > 0) return { state, nodes };
   throw new CliError(

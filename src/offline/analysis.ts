@@ -15,10 +15,14 @@ import { definitionOf } from '../core/kinds/registry.ts';
 import type { State } from '../core/state.ts';
 import { analysisContext, installedGateway, objectsOfState, withPodsOfTemplates } from './analysis-input.ts';
 import { type Finding, findingsOf } from './findings.ts';
+import { type PatchReport, patchReport } from './patch-verdicts.ts';
+import { withProxiesOfWorkloads } from './workload-proxies.ts';
 
 export interface AnalysisResult extends Analysis {
   /** Objects that were looked at, of every kind. */
   readonly objects: number;
+  /** On how many proxies EnvoyFilters were tried, and which entries on none; absent if nothing but analyzers ran. */
+  readonly patches?: Pick<PatchReport, 'proxies' | 'unseen'>;
 }
 
 export interface AnalysisRequest extends AnalysisOptions {
@@ -46,15 +50,24 @@ function analyzeObjects(
   objects: readonly Received[],
   { analyzers, now, onlyAnalyzers = false, ...options }: AnalysisRequest,
   repeated: readonly Message[],
-): Analysis {
+): Omit<AnalysisResult, 'objects'> {
   const snapshot = snapshotOf(objects, analysisContext(state, now));
   if (onlyAnalyzers) return analyze(snapshot, analyzers, options);
   const said = analyze(snapshot, analyzers, { ...options, suppressions: [] }).messages;
   const subjects = new Map(objects.map(received => [keyOf(subjectOf(received)), subjectOf(received)]));
-  const own = findingsOf(state)
+  const patches = patchesOf(state, objects);
+  const own = findingsOf(state, patches)
     .filter(finding => !isAnalyzed(finding, said))
     .map(finding => messageOf(finding, subjects));
-  return analyze(snapshot, analyzers, { ...options, further: [...own, ...repeated, ...(options.further ?? [])] });
+  const further = [...own, ...repeated, ...(options.further ?? [])];
+  return { ...analyze(snapshot, analyzers, { ...options, further }), patches };
+}
+
+/** By the connected proxies; where there is none, by those that the workloads will have. */
+function patchesOf(state: State, objects: readonly Received[]): PatchReport {
+  if (state.objects.EnvoyFilter.size === 0 || state.proxies.size > 0) return patchReport(state);
+  const received = objects.filter(({ made }) => made !== 'of-installation');
+  return patchReport(withProxiesOfWorkloads(state, received), 'a proxy of these workloads');
 }
 
 /** The same field is the subject of an analyzer's message. */

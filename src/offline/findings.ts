@@ -15,7 +15,7 @@ import { type DanglingReference, danglingReferences } from '../core/select/scope
 import { telemetryFindings } from '../core/select/telemetry/telemetry-findings.ts';
 import type { State } from '../core/state.ts';
 import { routeFindings } from '../core/wishes/gateway-api/findings.ts';
-import { patchVerdicts } from './patch-verdicts.ts';
+import { type PatchReport, patchReport } from './patch-verdicts.ts';
 
 const refusal = { severity: 'error', code: 'refused' } as const;
 
@@ -31,7 +31,7 @@ export interface Finding {
    * not-attached: a route that a parent does not take, or with a backend that cannot be used;
    * weak-policy: a policy that protects less than it seems to; no-effect: a setting of Telemetry or of a Wasm module
    * that does nothing, or an object that another one hides; patch-*: an entry of an EnvoyFilter that has no effect or
-   * not the one it seems to have (weak), matches nothing that a connected proxy holds (idle), cannot be applied where
+   * not the one it seems to have (weak), matches nothing that a proxy holds (idle), cannot be applied where
    * it matches (left-out), or makes what Envoy refuses (refused).
    */
   readonly code:
@@ -59,8 +59,8 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Errors first, then by object. */
-export function findingsOf(state: State): readonly Finding[] {
+/** Errors first, then by object. `patches`: what is known of EnvoyFilters; default: by the connected proxies. */
+export function findingsOf(state: State, patches: PatchReport = patchReport(state)): readonly Finding[] {
   const all = [
     ...ofMesh(state),
     ...ofMalformed(state),
@@ -69,7 +69,7 @@ export function findingsOf(state: State): readonly Finding[] {
     ...ofPolicies(state),
     ...ofTelemetry(state),
     ...ofGuard(state),
-    ...ofPatches(state),
+    ...ofPatches(state, patches),
     ...ofRoutes(state),
   ];
   return all
@@ -189,8 +189,8 @@ function* ofGuard(state: State): IterableIterator<Finding> {
   }
 }
 
-function* ofPatches(state: State): IterableIterator<Finding> {
-  for (const { code, key, path, message } of patchVerdicts(state)) {
+function* ofPatches(state: State, { verdicts }: PatchReport): IterableIterator<Finding> {
+  for (const { code, key, path, message } of verdicts) {
     const record = inForce(state, 'EnvoyFilter', key);
     yield {
       severity: 'warning',

@@ -1,7 +1,8 @@
-// Verdicts on the entries of EnvoyFilters: from the objects alone, and from what they do to the proxies that are
-// connected. An entry matches nothing only if that is so for every proxy that its object is attached to.
+// Verdicts on the entries of EnvoyFilters: from the objects alone, and from what they do to proxies: those that are
+// connected, or those that the workloads of files will have. An entry matches nothing only if that is so for every
+// proxy that its object is attached to; entries that no proxy has are counted, because nothing is known of them.
 
-import { compareText } from '../core/model/object.ts';
+import { compareText, type Obj } from '../core/model/object.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import { type PatchFinding, patchFindings } from '../core/select/patch/patch-findings.ts';
@@ -22,13 +23,37 @@ const PROXIES_MAX = 1_000;
 /** Proxies or reasons that one message names. */
 const NAMED_MAX = 3;
 
-export function patchVerdicts(state: State): readonly PatchVerdict[] {
-  if (state.objects.EnvoyFilter.size === 0) return [];
+/** What a proxy is called in a message. */
+type Whose = 'a connected proxy' | 'a proxy of these workloads';
+
+export interface PatchReport {
+  readonly verdicts: readonly PatchVerdict[];
+  /** Proxies that were looked at. */
+  readonly proxies: number;
+  /** EnvoyFilters with entries that none of these proxies has: `namespace/name`, and how many of its entries. */
+  readonly unseen: readonly { readonly key: string; readonly entries: number; readonly of: number }[];
+}
+
+export function patchReport(state: State, whose: Whose = 'a connected proxy'): PatchReport {
+  if (state.objects.EnvoyFilter.size === 0) return { verdicts: [], proxies: 0, unseen: [] };
   const tracker = new Tracker();
   const effects = proxiesLookedAt(state).map(
     proxy => [proxy.facets.id, tracker.get(state, proxy, patchEffects, '')] as const,
   );
-  return verdictsOn(tracker.get(state, undefined, patchFindings, ''), effects);
+  const findings = tracker.get(state, undefined, patchFindings, '');
+  const seen = new Set(effects.flatMap(([, { patches }]) => patches.map(({ filter, index }) => `${filter} ${index}`)));
+  return {
+    verdicts: verdictsOn(findings, effects, whose),
+    proxies: effects.length,
+    unseen: [...(state.objects.EnvoyFilter.values() as Iterable<Obj<'EnvoyFilter'>>)].flatMap(
+      ({ namespace, name, spec }) => {
+        const key = `${namespace}/${name}`;
+        const all = spec.configPatches ?? [];
+        const entries = all.filter((_, index) => !seen.has(`${key} ${index}`)).length;
+        return entries === 0 ? [] : [{ key, entries, of: all.length }];
+      },
+    ),
+  };
 }
 
 /** Whose patches are judged. */
@@ -37,10 +62,14 @@ export function proxiesLookedAt({ proxies }: State): readonly ProxyRecord[] {
 }
 
 /** From what was found in the objects alone, and what they do to each proxy. */
-export function verdictsOn(findings: readonly PatchFinding[], effects: Effects): readonly PatchVerdict[] {
+export function verdictsOn(
+  findings: readonly PatchFinding[],
+  effects: Effects,
+  whose: Whose = 'a connected proxy',
+): readonly PatchVerdict[] {
   const weak = findings.map(({ key, path, message }): PatchVerdict => ({ code: 'patch-weak', key, path, message }));
   const silent = new Set(weak.map(({ key, path }) => `${key} ${entryOf(path)}`));
-  const seen = ofProxies(effects).filter(
+  const seen = ofProxies(effects, whose).filter(
     ({ code, key, path }) => code !== 'patch-idle' || !silent.has(`${key} ${path}`),
   );
   return [...weak, ...seen, ...refusals(effects)];
@@ -53,7 +82,7 @@ function entryOf(path: string): string {
 
 export type Effects = readonly (readonly [proxy: string, effects: PatchEffects])[];
 
-function ofProxies(effects: Effects): readonly PatchVerdict[] {
+function ofProxies(effects: Effects, whose: Whose): readonly PatchVerdict[] {
   const entries = new Map<string, { key: string; path: string; acts: boolean; failures: Set<string> }>();
   for (const [, { patches }] of effects) {
     for (const { filter: key, index, acts, failures } of patches) {
@@ -69,7 +98,7 @@ function ofProxies(effects: Effects): readonly PatchVerdict[] {
     .flatMap(({ key, path, acts, failures }): readonly PatchVerdict[] => {
       if (failures.size > 0) return [{ code: 'patch-left-out', key, path, message: `is left out: ${named(failures)}` }];
       if (acts) return [];
-      return [{ code: 'patch-idle', key, path, message: 'matches nothing that a connected proxy holds' }];
+      return [{ code: 'patch-idle', key, path, message: `matches nothing that ${whose} holds` }];
     });
 }
 

@@ -5,12 +5,13 @@
 // of a mesh can be compared. Addresses of pods that have none are made of the name, in 240.0.0.0/4, which no network
 // uses.
 
-import type { Received } from '../analysis/objects.ts';
+import { memberOf, type Received } from '../analysis/objects.ts';
 import { isObject, type JsonObject } from '../core/base/json.ts';
 import type { Unrecorded } from '../core/event.ts';
 import type { Obj } from '../core/model/object.ts';
 import type { State } from '../core/state.ts';
 import { withPodsOfTemplates } from './analysis-input.ts';
+import { foldFacts, proxyFacts } from './generate.ts';
 
 export interface DerivedNode {
   readonly name: string;
@@ -22,10 +23,18 @@ export interface DerivedNode {
 const GATEWAYS: readonly string[] = ['ingressgateway', 'egressgateway', 'eastwestgateway'];
 const GATEWAY_NAME = 'gateway.networking.k8s.io/gateway-name';
 
-/** The pods that templates will become, as facts; none where the input has pods. */
-export function podsOfTemplates(objects: readonly Received[]): readonly Unrecorded[] {
+/** `state` with a proxy for each pod, or where there is none for each workload; as it is if proxies are connected. */
+export function withProxiesOfWorkloads(state: State, objects: readonly Received[]): State {
+  if (state.proxies.size > 0) return state;
+  const { state: running } = foldFacts(runningPods(objects), state);
+  const facts = nodesOfPods(running).flatMap(({ name, node }) => proxyFacts(name, node));
+  return foldFacts(facts, running).state;
+}
+
+/** Running pods as facts: those that have no address yet, and where there is no pod those that templates will become. */
+export function runningPods(objects: readonly Received[]): readonly Unrecorded[] {
   return withPodsOfTemplates(objects)
-    .filter(({ made }) => made === 'of-template')
+    .filter(({ object }) => object.kind === 'Pod' && memberOf(object, 'status', 'podIP') === undefined)
     .map(({ object, source, origin }) => {
       const metadata = isObject(object.metadata) ? object.metadata : {};
       const podIP = addressOf(String(metadata.namespace ?? 'default'), String(metadata.name));

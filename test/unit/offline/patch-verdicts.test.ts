@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/json.ts';
-import { patchVerdicts } from '../../../src/offline/patch-verdicts.ts';
+import { patchReport } from '../../../src/offline/patch-verdicts.ts';
 import { entry, envoyFilter, HCM, httpFilter, luaFilter, patchScene } from '../xds/generate/patch/patch-scene.ts';
 
 /** `code path: message` of the entries of one EnvoyFilter of a connected sidecar. */
 function toldOf(...entries: readonly JsonObject[]): readonly string[] {
-  return patchVerdicts(patchScene([envoyFilter('one', entries)]).state).map(
+  return patchReport(patchScene([envoyFilter('one', entries)]).state).verdicts.map(
     ({ code, path, message }) => `${code} ${path}: ${message}`,
   );
 }
@@ -71,7 +71,7 @@ describe('an entry of an EnvoyFilter', () => {
     const given = entry('CLUSTER', 'MERGE', { connect_timeout: '1s' }, { cluster: { service: 'nowhere' } });
     expect(toldOf(given)).toEqual([`patch-idle ${PATH}: matches nothing that a connected proxy holds`]);
     const more = { workloadSelector: { labels: { app: 'other' } } };
-    expect(patchVerdicts(patchScene([envoyFilter('one', [given], { more })]).state)).toEqual([]);
+    expect(patchReport(patchScene([envoyFilter('one', [given], { more })]).state).verdicts).toEqual([]);
   });
 
   it('that cannot be merged into what it matches is reported with the reason', () => {
