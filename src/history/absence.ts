@@ -8,6 +8,8 @@ import type { ObjectRecord } from '../core/model/object.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
+import { routeKinds } from '../core/translate/gateway-api/route-kinds.ts';
+import { routesWithout } from '../core/wishes/gateway-api/findings.ts';
 import { type GoneSince, goneSince } from './gone-since.ts';
 import type { History } from './history.ts';
 import { type LastChange, lastChangeOf } from './last-change.ts';
@@ -56,6 +58,7 @@ export async function explainAbsence(
     reasons.push({ why, lastChange: await lastChangeOf(history, state, objectOf(record)), proven: true });
   }
   reasons.push(...(await refusals(history, state, subject)));
+  reasons.push(...(await detachments(history, state, subject)));
   const gone = await goneSince(history, state, proxy, subject);
   if (reasons.length === 0 && gone === undefined) reasons.push(unknownName(state, subject));
   return {
@@ -181,18 +184,33 @@ async function refusals(history: History, state: State, { host }: Subject): Prom
   return found;
 }
 
+/** Routes of the Gateway API for the host that no parent takes, or whose rules cannot be used: each in one sentence. */
+async function detachments(history: History, state: State, { host }: Subject): Promise<readonly AbsenceReason[]> {
+  if (host === undefined) return [];
+  const found: AbsenceReason[] = [];
+  for (const { kind, key, path, message } of history.tracker.get(state, undefined, routesWithout, host)) {
+    const name = `${kind}/${key}`;
+    const said = path === 'spec.rules' ? `has a fault in its rules: ${message}` : message;
+    found.push({ why: `${name} ${said}`, lastChange: await lastChangeOf(history, state, name), proven: false });
+  }
+  return found;
+}
+
 function unknownName(state: State, { what, host }: Subject): AbsenceReason {
   if (host === undefined) return { why: `nothing in force makes ${what}`, proven: false };
   const [label = host] = host.split('.');
   const names = new Set<string>();
-  for (const kind of ['Service', 'ServiceEntry', 'VirtualService'] as const) {
+  for (const kind of ['Service', 'ServiceEntry', 'VirtualService', ...routeKinds] as const) {
     for (const { name, namespace } of state.objects[kind].values()) {
       if (name.includes(label) || label.includes(name)) names.add(`${kind}/${namespace}/${name}`);
     }
   }
   const close = [...names].sort().slice(0, NAMES_SHOWN_MAX);
   const hint = close.length === 0 ? '' : `; named like it are ${close.join(', ')}`;
-  return { why: `no Service, ServiceEntry or VirtualService in force makes ${what}${hint}`, proven: false };
+  return {
+    why: `no Service, ServiceEntry, VirtualService or route of the Gateway API in force makes ${what}${hint}`,
+    proven: false,
+  };
 }
 
 function objectOf({ kind, accepted, refused }: ObjectRecord): string {

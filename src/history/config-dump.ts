@@ -8,9 +8,11 @@ import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { encodeResource } from '../xds/engine/encode.ts';
 import { typeNameOf } from '../xds/proto/any.ts';
+import { CDS, RDS } from '../xds/session/types.ts';
 import { toProtoJson } from '../xds/wire/protojson.ts';
 import { HELD_TYPES, type Holdings, holdingsOf } from './holdings.ts';
 import { withoutPrivateKeys } from './private-fields.ts';
+import { type Translations, translationsIn } from './translations.ts';
 
 export interface DumpedResource {
   readonly name: string;
@@ -23,6 +25,8 @@ export interface ConfigDump {
   /** Connection, as the journal has it. */
   readonly proxy: string;
   readonly configs: readonly { readonly typeUrl: string; readonly resources: readonly DumpedResource[] }[];
+  /** The user's objects behind translated ones that these resources name. */
+  readonly translations?: Translations;
 }
 
 /** `types`: only of these; default: of all. */
@@ -32,7 +36,17 @@ export function configDump(
   proxy: ProxyRecord,
   types: readonly string[] = HELD_TYPES,
 ): ConfigDump {
-  return dumpOf(proxy.connection, holdingsOf(tracker, state, proxy, types));
+  const holdings = holdingsOf(tracker, state, proxy, types);
+  return { ...dumpOf(proxy.connection, holdings), translations: translationsOf(tracker, state, holdings) };
+}
+
+export function translationsOf(tracker: Tracker, state: State, holdings: Holdings): Translations {
+  const named = [CDS, RDS].flatMap(url => [...(holdings.get(url)?.values() ?? [])]);
+  return translationsIn(
+    tracker,
+    state,
+    named.map(({ message }) => message),
+  );
 }
 
 function dumpOf(proxy: string, holdings: Holdings): ConfigDump {

@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
 import type { ConfigDump } from './config-dump.ts';
 import { actionText, type RouteShare, sharesOf } from './route-action.ts';
+import { objectNamedBy } from './translations.ts';
 
 export interface ClusterRow {
   readonly name: string;
@@ -16,7 +17,7 @@ export interface ClusterRow {
   /** Empty: not named after a service. */
   readonly direction: string;
   readonly type: string;
-  /** `name.namespace`; empty: none. */
+  /** `name.namespace`, or `BackendTLSPolicy/name.namespace`; empty: none. */
   readonly destinationRule: string;
 }
 
@@ -33,7 +34,7 @@ export interface RouteRow {
   readonly virtualHost: string;
   readonly domains: readonly string[];
   readonly match: string;
-  /** `name.namespace`; empty: none. */
+  /** `name.namespace`, or `HTTPRoute/name.namespace` and so on, separated by commas; empty: none. */
   readonly virtualService: string;
   /** `80 % to v1, 20 % to v3`, `a redirect`; empty: there is no route. */
   readonly action: string;
@@ -66,7 +67,7 @@ export function clusterRows(dump: ConfigDump): readonly ClusterRow[] {
       subset: named ? parts[2]! : '',
       direction: named ? parts[0]! : '',
       type: clusterType(cluster),
-      destinationRule: configOf(cluster, 'destination-rule'),
+      destinationRule: configOf(cluster, 'DestinationRule', dump),
     };
   });
   return rows.sort(
@@ -153,7 +154,7 @@ export function routeRows(dump: ConfigDump): readonly RouteRow[] {
         shares: route === undefined ? [] : sharesOf(route),
       });
       if (routes.length === 0) return [row('-', '')];
-      return routes.map(route => row(matchText(route.match), configOf(route, 'virtual-service'), route));
+      return routes.map(route => row(matchText(route.match), configOf(route, 'VirtualService', dump), route));
     }),
   );
 }
@@ -207,13 +208,36 @@ function addressOf(address: Json | undefined): string {
   return typeof inner === 'string' ? `envoy://${inner}` : '-';
 }
 
+/** User's objects behind a translated one that a table names. */
+const OBJECTS_SHOWN_MAX = 3;
+
 /**
- * `name.namespace` of the object of that kind that istiod's metadata convention names: filter_metadata.istio.config.
+ * `name.namespace` of the object of that kind that istiod's metadata convention names; of a translated one the user's
+ * objects, `HTTPRoute/name.namespace`.
  */
-function configOf(resource: JsonObject, kind: string): string {
-  const config = at(resource, 'metadata', 'filterMetadata', 'istio', 'config');
-  const found = typeof config === 'string' ? /\/namespaces\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(config) : null;
-  return found !== null && found[2] === kind ? `${found[3]}.${found[1]}` : '';
+function configOf(resource: JsonObject, kind: 'DestinationRule' | 'VirtualService', dump: ConfigDump): string {
+  const object = objectNamedBy(resource);
+  if (object === undefined || !object.startsWith(`${kind}/`)) return '';
+  const behind = dump.translations?.[object];
+  if (behind === undefined) return nameOf(object);
+  const rule = textOf(resource.name);
+  const own = behind.filter(one => isRuleOf(rule, one));
+  const all = (own.length === 0 ? behind : own).map(one => `${one.split('/')[0]}/${nameOf(one)}`);
+  const more = all.length - OBJECTS_SHOWN_MAX;
+  return `${all.slice(0, OBJECTS_SHOWN_MAX).join(', ')}${more > 0 ? ` + ${more} more` : ''}`;
+}
+
+/** `name.namespace` of `Kind/namespace/name`. */
+function nameOf(object: string): string {
+  const [, namespace = '', name = ''] = object.split('/');
+  return `${name}.${namespace}`;
+}
+
+/** Rules without a name of their own are called `namespace.route.number`. */
+function isRuleOf(rule: string, object: string): boolean {
+  const [, namespace, name] = object.split('/');
+  const prefix = `${namespace}.${name}.`;
+  return rule.startsWith(prefix) && /^[0-9]+$/.test(rule.slice(prefix.length));
 }
 
 function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {

@@ -227,7 +227,7 @@ describe('explain for a missing resource', () => {
   test('an unknown name, with similar names', async () => {
     const [why] = await reasons(virtualHostSubject('d.data.svc.cluster.local'), service());
     expect(why).toMatch(
-      /no Service, ServiceEntry or VirtualService in force makes virtual host .*; named like it are Service\/data\/db/,
+      /no Service, ServiceEntry, VirtualService or route of the Gateway API in force makes virtual host .*; named like it are Service\/data\/db/,
     );
   });
 });

@@ -196,14 +196,25 @@ function Leads({ split, missing: isMissing }: { readonly split: Split; readonly 
 }
 
 /** `name`: `name.namespace`; empty: none. */
+/** Objects separated by commas: `name.namespace` of `kind`, or `Kind/name.namespace`. */
 function MadeBy({ kind, name }: { readonly kind: string; readonly name: string }) {
   const { href } = useGoing();
-  const dot = name.lastIndexOf('.');
-  if (dot < 0) return <span class="muted">{name === '' ? '–' : name}</span>;
+  if (name === '') return <span class="muted">–</span>;
   return (
-    <a class="break" href={href('object', `${kind}/${name.slice(dot + 1)}/${name.slice(0, dot)}`)}>
-      {name}
-    </a>
+    <>
+      {name.split(', ').map(text => {
+        const [, other, object = '', namespace, more] = /^(?:([^/]+)\/)?(.*)\.([^. ]+)( \+ .*)?$/.exec(text) ?? [];
+        if (namespace === undefined) return <span class="muted">{text}</span>;
+        return (
+          <div key={text}>
+            <a class="break" href={href('object', `${other ?? kind}/${namespace}/${object}`)}>
+              {more === undefined ? text : text.slice(0, -more.length)}
+            </a>
+            {more}
+          </div>
+        );
+      })}
+    </>
   );
 }
 

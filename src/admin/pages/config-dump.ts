@@ -6,6 +6,7 @@
 
 import type { ProxyRecord } from '../../core/model/proxy.ts';
 import type { State } from '../../core/state.ts';
+import { translationsOf } from '../../history/config-dump.ts';
 import type { History } from '../../history/history.ts';
 import { HistoryFault } from '../../history/history-fault.ts';
 import { holdingsOf } from '../../history/holdings.ts';
@@ -89,6 +90,11 @@ export function holdingsPage(parts: DumpParts, query: URLSearchParams, viewer: V
   return largeJson({
     proxy: proxy.connection,
     configs: configs.map(([typeUrl, set]) => ({ typeUrl, resources: mapped(set.resources.values(), shown) })),
+    translations: translationsOf(
+      parts.engine.tracker,
+      state,
+      holdingsOf(parts.engine.tracker, state, proxy, [CDS, RDS]),
+    ),
   });
 }
 
@@ -99,12 +105,13 @@ function shown({ name, version, body }: EncodedResource): LazyJson {
 async function holdingsAt(history: History, proxyId: string, at: string, viewer: Viewer): Promise<LazyJson> {
   const state = await history.at(await resolvePosition(history.journal, at));
   const proxy = viewer === 'all' ? proxyNamed(state, proxyId) : proxyFor(viewer, state, proxyId);
-  const held = [...holdingsOf(history.tracker, state, proxy)].filter(([, resources]) => resources.size > 0);
+  const holdings = holdingsOf(history.tracker, state, proxy);
+  const held = [...holdings].filter(([, resources]) => resources.size > 0);
   const configs = held.map(([typeUrl, resources]) => ({
     typeUrl,
     resources: mapped(resources.values(), ({ name, message }) => shown(encodeResource(typeUrl, name, message))),
   }));
-  return { proxy: proxy.connection, configs };
+  return { proxy: proxy.connection, configs, translations: translationsOf(history.tracker, state, holdings) };
 }
 
 /** Names no proxy that the viewer may not see. */

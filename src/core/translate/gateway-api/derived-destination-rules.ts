@@ -7,15 +7,13 @@ import { compareText, configKey, type Obj } from '../../model/object.ts';
 import type { Query, Reader } from '../../query/reader.ts';
 import type { TrafficPolicy, TrafficPolicy_PortTrafficPolicy } from '../../schema/istio-types.gen.ts';
 import { derivedObject } from '../derived.ts';
-import { arePoliciesRead, type PolicyEntry, type PolicyKind, translatedPolicy } from './policies.ts';
+import { arePoliciesRead, type PolicyEntry, type PolicyKind, policyKinds, translatedPolicy } from './policies.ts';
 import { allOfRevision } from './revision.ts';
 
 interface Given extends PolicyEntry {
   /** `Kind/namespace.name` of the policy. */
   readonly source: string;
 }
-
-const KINDS: readonly PolicyKind[] = ['BackendTLSPolicy', 'XBackendTrafficPolicy'];
 
 /** Argument: a namespace. */
 export const derivedDestinationRules: Query<string, readonly Obj<'DestinationRule'>[]> = {
@@ -35,7 +33,7 @@ export const derivedDestinationRules: Query<string, readonly Obj<'DestinationRul
 /** Oldest first. */
 function givenIn(reader: Reader, namespace: string): readonly Given[] {
   const policies: Obj[] = [];
-  for (const kind of KINDS) {
+  for (const kind of policyKinds) {
     if (arePoliciesRead(reader, kind)) policies.push(...allOfRevision(reader, kind, `${namespace}/`));
   }
   policies.sort((a, b) => a.creationTime - b.creationTime || compareText(a.name, b.name));

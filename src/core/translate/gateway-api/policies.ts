@@ -12,7 +12,8 @@ import { type ConfigError, configError, quoted } from './config-error.ts';
 import { type Target, targetOf } from './policy-targets.ts';
 import { allOfRevision, ofRevision } from './revision.ts';
 
-export type PolicyKind = 'BackendTLSPolicy' | 'XBackendTrafficPolicy';
+export const policyKinds = ['BackendTLSPolicy', 'XBackendTrafficPolicy'] as const;
+export type PolicyKind = (typeof policyKinds)[number];
 
 /** What a policy gives to one host of a target. */
 export interface PolicyEntry {

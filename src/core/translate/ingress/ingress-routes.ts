@@ -25,21 +25,49 @@ interface HostPaths {
   readonly rules: readonly HTTPRoute[];
 }
 
+/** What Ingresses say of one host. */
+interface HostOfIngresses {
+  readonly first: Obj<'Ingress'>;
+  readonly paths: HostPaths[];
+  /** `namespace/name` of each Ingress. */
+  readonly keys: Set<string>;
+}
+
 /** Argument ''. By host, in the order of their first Ingress. */
 export const ingressVirtualServices: Query<'', readonly Obj<'VirtualService'>[]> = {
   name: 'translate/ingressVirtualServices',
-  run: reader => {
-    const byHost = new Map<string, { readonly first: Obj<'Ingress'>; readonly paths: HostPaths[] }>();
-    for (const ingress of reader.get(processedIngresses, '')) {
-      for (const paths of reader.get(pathsOfIngress, configKey(ingress.namespace, ingress.name))) {
-        const known = byHost.get(paths.host);
-        if (known === undefined) byHost.set(paths.host, { first: ingress, paths: [paths] });
-        else known.paths.push(paths);
-      }
-    }
-    return [...byHost].map(([host, { first, paths }]) => virtualServiceOf(reader, host, first, paths));
-  },
+  run: reader => [...byHost(reader)].map(([host, { first, paths }]) => virtualServiceOf(reader, host, first, paths)),
 };
+
+/** Argument ''. `namespace/name` of each such VirtualService → its Ingresses, `namespace/name`. */
+export const ingressesOfRoutes: Query<'', ReadonlyMap<string, readonly string[]>> = {
+  name: 'translate/ingressesOfRoutes',
+  run: reader =>
+    new Map(
+      [...byHost(reader)].map(([host, { first, keys }]) => [
+        configKey(first.namespace, nameOf(host, first)),
+        [...keys],
+      ]),
+    ),
+};
+
+function byHost(reader: Reader): ReadonlyMap<string, HostOfIngresses> {
+  const found = new Map<string, HostOfIngresses>();
+  for (const ingress of reader.get(processedIngresses, '')) {
+    const key = configKey(ingress.namespace, ingress.name);
+    for (const paths of reader.get(pathsOfIngress, key)) {
+      const known = found.get(paths.host) ?? { first: ingress, paths: [], keys: new Set() };
+      found.set(paths.host, known);
+      known.paths.push(paths);
+      known.keys.add(key);
+    }
+  }
+  return found;
+}
+
+function nameOf(host: string, { name }: Obj<'Ingress'>): string {
+  return `${host.replaceAll('.', '-')}-${name}-${OF_INGRESS}`;
+}
 
 /** Argument `namespace/name`. Rules without paths count too. */
 const pathsOfIngress: Query<string, readonly HostPaths[]> = {
@@ -63,7 +91,7 @@ function virtualServiceOf(
   const { rules } = reader.make(sortedRules, { paths });
   const meta = {
     namespace: first.namespace,
-    name: `${host.replaceAll('.', '-')}-${first.name}-${OF_INGRESS}`,
+    name: nameOf(host, first),
     creationTime: 0,
     annotations: { [ROUTE_SEMANTICS]: 'ingress' },
   };
