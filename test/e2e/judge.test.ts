@@ -22,7 +22,7 @@ const GROUPS = [
   ...['bookinfo', 'combinations', 'destinationrule', 'dns', 'gateway', 'mesh-config', 'multinetwork', 'peerauth'],
   ...['samples', 'serviceentry', 'sidecar', 'sidecar-basic', 'version-skew', 'virtualservice', 'workloadentry'],
   ...['authz', 'envoyfilter', 'gateway-api', 'gateway-api-mesh', 'ingress', 'requestauth', 'telemetry'],
-  ...['trafficextension'],
+  ...['trafficextension', 'wasmplugin'],
 ];
 const LIVE_MS_MAX = 60_000;
 /** A mistake shows in this time. */
@@ -56,6 +56,9 @@ const refused: Readonly<Record<string, string>> = {
   'envoyfilter/bad-operation-for-applyto-invalid': 'Cluster : ',
   'envoyfilter/http-filter-add': 'must be the last filter in a http filter chain',
   'envoyfilter/http-filter-insert-after': 'must be the last filter in a http filter chain',
+  'wasmplugin/phase-authn': "Jwks doesn't have any valid public key",
+  'wasmplugin/phase-authz': "Jwks doesn't have any valid public key",
+  'wasmplugin/phase-unspecified-phase': "Jwks doesn't have any valid public key",
 };
 const ownCases = listCases(ownRoot, []).filter(name => !Object.hasOwn(beyondStock, name));
 
