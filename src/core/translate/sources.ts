@@ -9,7 +9,7 @@ import { derivedVirtualServices } from './gateway-api/merged-routes.ts';
 import { policyKinds } from './gateway-api/policies.ts';
 import { ingressesOfRoutes } from './ingress/ingress-routes.ts';
 
-/** Argument ''. `Kind/namespace/name` of each translated object → those that it is made of, likewise; in their order. */
+/** Argument ''. `Kind/namespace/name` of each translated object → those behind it, likewise and in order. */
 export const translationSources: Query<'', ReadonlyMap<string, readonly string[]>> = {
   name: 'translate/sources',
   run: reader => {
