@@ -23,8 +23,16 @@ export type Viewer = 'all' | { readonly namespace: string };
 
 export type Admission = Viewer | { readonly refused: 401 | 403 };
 
-/** What a caller from another machine may see of the debug pages. */
-export type Admits = (request: IncomingMessage) => Admission | Promise<Admission>;
+/** A caller that has proven who it is. */
+export interface ProvenCaller {
+  readonly viewer: Viewer;
+  readonly identity: string;
+}
+
+/** What a caller from another machine may see of the debug pages, and who it is if it has proven that. */
+export type Admits = (
+  request: IncomingMessage,
+) => Admission | ProvenCaller | Promise<Admission> | Promise<Admission | ProvenCaller>;
 
 /** `viewer`: `all` for pages that are not guarded. */
 export type Route = (query: URLSearchParams, viewer: Viewer) => Answer | Promise<Answer>;
@@ -42,6 +50,8 @@ export interface MountCall {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly viewer: Viewer;
+  /** Whom limits count against: the proven identity, else the address. The caller cannot choose it. */
+  readonly caller: string;
 }
 
 /** Pages about one proxy: open to callers that may see the proxies of one namespace. */
@@ -142,11 +152,21 @@ export async function serveHttp(
 }
 
 /** A caller who may see the proxies of one namespace is let in: each answer keeps to that. */
-async function mounted(mount: Mount, call: Omit<MountCall, 'viewer'>, admits: Admits): Promise<void> {
+async function mounted(mount: Mount, call: Omit<MountCall, 'viewer' | 'caller'>, admits: Admits): Promise<void> {
   const { request, response } = call;
-  const viewer = isHere(request) ? 'all' : await admits(request);
+  const admitted = isHere(request) ? 'all' : await admits(request);
+  const viewer = viewerOf(admitted);
   if (viewer !== 'all' && 'refused' in viewer) return send(response, refusalOf(request, viewer.refused));
-  return mount.handle({ ...call, viewer });
+  const caller = isProven(admitted) ? admitted.identity : `address ${request.socket.remoteAddress ?? ''}`;
+  return mount.handle({ ...call, viewer, caller });
+}
+
+function isProven(admitted: Admission | ProvenCaller): admitted is ProvenCaller {
+  return admitted !== 'all' && 'identity' in admitted;
+}
+
+function viewerOf(admitted: Admission | ProvenCaller): Admission {
+  return isProven(admitted) ? admitted.viewer : admitted;
 }
 
 interface Turns {
@@ -170,7 +190,7 @@ function isGuarded(path: string): boolean {
 
 async function admissionOf(request: IncomingMessage, path: string, admits: Admits): Promise<Admission> {
   if (isHere(request)) return 'all';
-  const admission = await admits(request);
+  const admission = viewerOf(await admits(request));
   if (admission === 'all' || 'refused' in admission || pagesOfProxies.includes(path)) return admission;
   return { refused: 403 };
 }

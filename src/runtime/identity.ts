@@ -4,7 +4,7 @@
 // Invariant: the plaintext port answers whether or not identity works; without an authority the secure port refuses every handshake.
 
 import type { IncomingMessage } from 'node:http';
-import type { Admission } from '../admin/http.ts';
+import type { Admission, ProvenCaller } from '../admin/http.ts';
 import type { Metrics } from '../admin/metrics.ts';
 import type { Unrecorded } from '../core/event.ts';
 import type { Peer } from '../core/model/caller.ts';
@@ -126,9 +126,13 @@ export class Identity {
   }
 
   /** What a caller from another machine may see of the debug pages. */
-  async viewerOf(request: IncomingMessage): Promise<Admission> {
+  async viewerOf(request: IncomingMessage): Promise<Admission | ProvenCaller> {
     const who = await this.#authenticate(httpPeer(request));
-    return who.kind === 'proven' ? this.viewerBy(who.caller.identities) : { refused: 401 };
+    if (who.kind !== 'proven') return { refused: 401 };
+    const { identities } = who.caller;
+    const viewer = this.viewerBy(identities);
+    const [identity] = identities;
+    return identity === undefined || (viewer !== 'all' && 'refused' in viewer) ? viewer : { viewer, identity };
   }
 
   /** What a caller that has proven these identities may see of them. */

@@ -2,7 +2,7 @@
 // called off. Runs in the process that serves; it does no work of its own but passing bytes on.
 //
 // Invariant: a thread works on one question at a time. Of one client only the newest question of a path is answered;
-// older ones end with 409. A thread that does not heed a cancellation is ended, and the next question starts a new one.
+// older ones end with 409. Limits count a caller's questions together, since a client's name is its own choice. A thread that does not heed a cancellation is ended, and the next question starts a new one.
 
 import type { Worker } from 'node:worker_threads';
 import { startWorker } from '../../journal/start-worker.ts';
@@ -12,8 +12,8 @@ import type { Lane, ThreadMessage, ThreadQuestion, ThreadSetup } from './thread.
 
 /** Questions that wait for a thread; more are refused with 503. */
 export const QUESTIONS_WAITING_MAX = 32;
-/** Of them by one client. */
-export const QUESTIONS_OF_CLIENT_MAX = 12;
+/** Of them by one caller, whatever its pages call themselves. */
+export const QUESTIONS_OF_CALLER_MAX = 12;
 /** A question that takes longer is ended, with its thread. */
 export const ANSWER_MS_MAX = 300_000;
 /** How long a cancelled question may go on before its thread is ended. */
@@ -30,7 +30,9 @@ export interface Question {
   readonly query: string;
   readonly body: string;
   readonly viewer: Viewer;
-  /** Who asks: a page, or a connection. */
+  /** Whom limits count against: a proven identity, or an address. */
+  readonly caller: string;
+  /** What the asker calls itself: a page, or a connection. Names of two callers are never the same client. */
   readonly client: string;
   readonly onProgress?: (done: number, of: number) => void;
 }
@@ -94,8 +96,8 @@ class LaneOfQuestions {
   ask(question: Question, signal?: AbortSignal): Promise<ThreadAnswer> {
     if (this.#closed) return Promise.resolve(fault(503, 'the explorer is being closed'));
     this.#supersede(question);
-    const ofClient = this.#waiting.filter(job => job.question.client === question.client).length;
-    if (this.#waiting.length >= QUESTIONS_WAITING_MAX || ofClient >= QUESTIONS_OF_CLIENT_MAX) {
+    const ofCaller = this.#waiting.filter(job => job.question.caller === question.caller).length;
+    if (this.#waiting.length >= QUESTIONS_WAITING_MAX || ofCaller >= QUESTIONS_OF_CALLER_MAX) {
       return Promise.resolve(fault(503, 'too many questions wait; ask again later'));
     }
     return new Promise(resolve => {
@@ -113,8 +115,9 @@ class LaneOfQuestions {
   }
 
   /** What the client asked before on the same path is not wanted any more. */
-  #supersede({ client, path }: Question): void {
-    const isOlder = ({ question }: Job): boolean => question.client === client && question.path === path;
+  #supersede({ caller, client, path }: Question): void {
+    const isOlder = ({ question }: Job): boolean =>
+      question.caller === caller && question.client === client && question.path === path;
     for (const job of this.#waiting.filter(isOlder)) this.#callOff(job);
     if (this.#running !== undefined && isOlder(this.#running)) this.#callOff(this.#running);
   }

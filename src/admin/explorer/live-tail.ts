@@ -8,12 +8,14 @@ import { refuse, STREAM_HEADERS } from './respond.ts';
 
 /** Streams at a time. */
 export const WATCHERS_MAX = 16;
+/** Of them by one caller. */
+export const WATCHERS_OF_CALLER_MAX = 8;
 export const LOOK_MS = 500;
 const PING_MS = 15_000;
 
 export class LiveTail {
   readonly #asker: Pick<Asker, 'ask'>;
-  readonly #watchers = new Set<ServerResponse>();
+  readonly #watchers = new Map<ServerResponse, string>();
   #streams = 0;
 
   constructor(asker: Pick<Asker, 'ask'>) {
@@ -22,18 +24,23 @@ export class LiveTail {
 
   /** Resolves when the stream has ended. */
   async serve(question: Question, response: ServerResponse): Promise<void> {
-    if (this.#watchers.size >= WATCHERS_MAX) return refuse(response, 503, 'too many pages watch; ask again later');
-    const query = new URLSearchParams(question.query);
-    const first = await this.#look(question, query);
-    if (typeof first === 'object' && 'refused' in first) return refuse(response, first.refused, first.error);
-    this.#watchers.add(response);
-    const closed = new Promise<void>(resolve => response.once('close', resolve));
-    response.writeHead(200, STREAM_HEADERS);
-    say(response, first);
-    // One name a stream: a page that watches does not call off its other questions, nor another stream.
-    const watching = { ...question, client: `${question.client} live ${++this.#streams}` };
-    await this.#watch(watching, query, first, response, closed);
-    this.#watchers.delete(response);
+    const ofCaller = [...this.#watchers.values()].filter(caller => caller === question.caller).length;
+    if (this.#watchers.size >= WATCHERS_MAX || ofCaller >= WATCHERS_OF_CALLER_MAX)
+      return refuse(response, 503, 'too many pages watch; ask again later');
+    this.#watchers.set(response, question.caller);
+    try {
+      const closed = new Promise<void>(resolve => response.once('close', resolve));
+      const query = new URLSearchParams(question.query);
+      // One name a stream: a page that watches does not call off its other questions, nor another stream.
+      const watching = { ...question, client: `${question.client} live ${++this.#streams}` };
+      const first = await this.#look(watching, query);
+      if ('refused' in first) return refuse(response, first.refused, first.error);
+      response.writeHead(200, STREAM_HEADERS);
+      say(response, first);
+      await this.#watch(watching, query, first, response, closed);
+    } finally {
+      this.#watchers.delete(response);
+    }
   }
 
   async #watch(
@@ -68,7 +75,7 @@ export class LiveTail {
   }
 
   close(): void {
-    for (const response of this.#watchers) response.end();
+    for (const response of this.#watchers.keys()) response.end();
   }
 }
 

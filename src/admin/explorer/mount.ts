@@ -31,7 +31,7 @@ export function explorer(setup: AskerSetup, folder?: string): Explorer {
   const tail = new LiveTail(asker);
   return {
     prefixes: ['/', '/ui', '/api/v1'],
-    handle: async ({ request, response, path, query, viewer }) => {
+    handle: async ({ request, response, path, query, viewer, caller }) => {
       const method = request.method ?? 'GET';
       if (path === '/' || path === '/ui') return redirect(response);
       if (path.startsWith('/ui/')) {
@@ -42,7 +42,8 @@ export function explorer(setup: AskerSetup, folder?: string): Explorer {
       const asked = path.slice('/api/v1'.length);
       if (method !== (asked === POSTED ? 'POST' : 'GET'))
         return refuse(response, 405, asked === POSTED ? 'only POST' : 'only GET');
-      const question = { path: asked, query: query.toString(), viewer, client: clientOf(request), body: '' };
+      const client = clientOf(request);
+      const question = { path: asked, query: query.toString(), viewer, caller, client, body: '' };
       if (asked === '/live') return tail.serve(question, response);
       if (searches.includes(asked) && request.headers.accept === 'text/event-stream')
         return stream(asker, question, response);

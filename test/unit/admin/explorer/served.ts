@@ -7,7 +7,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { explorer } from '../../../../src/admin/explorer/mount.ts';
-import { serveHttp } from '../../../../src/admin/http.ts';
+import { type Admission, type ProvenCaller, serveHttp } from '../../../../src/admin/http.ts';
 import type { Unrecorded } from '../../../../src/core/event.ts';
 import { importJournal } from '../../../../src/journal/import.ts';
 import { linesOf } from '../../../../src/journal/lines.ts';
@@ -24,6 +24,8 @@ export interface Reply {
 export interface Served {
   readonly journal: string;
   readonly ask: (path: string, more?: AskOptions) => Promise<Reply>;
+  /** The status of a stream that goes on until it is aborted. */
+  readonly follow: (path: string, headers: Readonly<Record<string, string>>, stop: AbortSignal) => Promise<number>;
   close(): Promise<void>;
 }
 
@@ -55,12 +57,13 @@ export async function served(from: string | readonly Unrecorded[], bundle?: stri
     { host: '127.0.0.1', port: 0 },
     new Map(),
     message => failures.push(message),
-    ({ headers }) => (headers.host === 'shop.test' ? { namespace: 'shop' } : { refused: 403 }),
+    ({ headers }) => admissionOf(headers.host ?? ''),
     mount,
   );
   return {
     journal,
     ask: (path, more = {}) => ask(server.port, path, more),
+    follow: (path, headers, stop) => follow(server.port, path, headers, stop),
     close: async () => {
       await server.close();
       await mount.close();
@@ -68,6 +71,30 @@ export async function served(from: string | readonly Unrecorded[], bundle?: stri
       if (failures.length > 0) throw new Error(failures.join('\n'));
     },
   };
+}
+
+function admissionOf(host: string): Admission | ProvenCaller {
+  const proven = /^(.+)\.proven\.test$/.exec(host);
+  if (proven !== null) return { viewer: 'all', identity: proven[1]! };
+  return host === 'shop.test' ? { namespace: 'shop' } : { refused: 403 };
+}
+
+function follow(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, path, headers, signal }, response => {
+      // The stream ends when it is aborted.
+      response.on('error', () => undefined);
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    asked.once('error', reject);
+    asked.end();
+  });
 }
 
 /** Not by `fetch`, which lets no Host be named. */
