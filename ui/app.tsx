@@ -41,9 +41,11 @@ const COMPONENTS: Readonly<Record<View, () => preact.JSX.Element>> = {
   bisect: BisectView,
 };
 
+const isIndexed = ({ index }: Info): boolean => index.complete;
+
 export function App() {
-  const { data: info, fault } = useAnswer<Info>(urlOf('info'));
-  if (fault !== undefined) return <p class="note danger">{fault}</p>;
+  const { data: info, fault } = useAnswer<Info>(urlOf('info'), true, isIndexed);
+  if (fault !== undefined && info === undefined) return <p class="note danger">{fault}</p>;
   if (info === undefined) return <p class="empty busy">Opening the journal …</p>;
   return <Shell info={info} />;
 }

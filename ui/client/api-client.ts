@@ -42,12 +42,16 @@ export function known<T>(url: string): T | undefined {
   return answer as T;
 }
 
-/** Rejects with an ApiFault, or with an AbortError if it is aborted. `keep`: the answer never changes. */
-export async function ask<T>(url: string, signal?: AbortSignal, keep = true): Promise<T> {
+/** Rejects with an ApiFault, or with an AbortError if it is aborted. `isFinal`: the answer never changes. */
+export async function ask<T>(
+  url: string,
+  signal?: AbortSignal,
+  isFinal: (answer: T) => boolean = () => true,
+): Promise<T> {
   const before = known<T>(url);
   if (before !== undefined) return before;
   const answer = await answerOf<T>(url, { signal: signal ?? null });
-  if (keep) {
+  if (isFinal(answer)) {
     kept.set(url, answer);
     const oldest = kept.keys().next();
     if (kept.size > ANSWERS_MAX && oldest.done !== true) kept.delete(oldest.value);

@@ -11,18 +11,29 @@ export interface Answered<T> {
   readonly stale: boolean;
 }
 
+/** An answer that is not final is asked for again this long after it came. */
+const AGAIN_MS = 1_000;
+const always = (): boolean => true;
+
 /**
- * `url` undefined: nothing to ask. `keepBefore` false: another subject, whose data would mislead. A question that
+ * `url` undefined: nothing to ask. `keepBefore` false: another subject, whose data would mislead. `isFinal`: a constant
+ * function; false while the server still indexes, so that the question is asked again. A question that
  * differs from the running one in its moment alone waits for it: a head that moves faster than answers come would
  * otherwise leave the reader without any.
  */
-export function useAnswer<T>(url: string | undefined, keepBefore = true): Answered<T> {
+export function useAnswer<T>(
+  url: string | undefined,
+  keepBefore = true,
+  isFinal: (data: T) => boolean = always,
+): Answered<T> {
   const [state, setState] = useState<Held<T>>({ url: undefined, data: undefined, fault: undefined });
   const running = useRef<{ readonly url: string; readonly controller: AbortController }>(undefined);
   const wanted = useRef(url);
   wanted.current = url;
+  const again = useRef<ReturnType<typeof setTimeout>>(undefined);
   const start = useCallback(
     (asked: string): void => {
+      clearTimeout(again.current);
       const controller = new AbortController();
       running.current = { url: asked, controller };
       const ended = (held: (before: Held<T>) => Held<T>): void => {
@@ -32,24 +43,35 @@ export function useAnswer<T>(url: string | undefined, keepBefore = true): Answer
         const next = wanted.current;
         if (next !== undefined && next !== asked) start(next);
       };
-      ask<T>(asked, controller.signal).then(
-        data => ended(() => ({ url: asked, data, fault: undefined })),
+      ask<T>(asked, controller.signal, isFinal).then(
+        data => {
+          ended(() => ({ url: asked, data, fault: undefined }));
+          if (running.current === undefined && !controller.signal.aborted && !isFinal(data))
+            again.current = setTimeout(() => start(asked), AGAIN_MS);
+        },
         (error: unknown) => {
           const fault = error instanceof ApiFault ? error.message : String(error);
           ended(before => ({ url: asked, data: keepBefore ? before.data : undefined, fault }));
         },
       );
     },
-    [keepBefore],
+    [keepBefore, isFinal],
   );
   useEffect(() => {
     const now = running.current;
     if (now !== undefined && url !== undefined && isSameButForMoment(now.url, url)) return;
     now?.controller.abort();
+    clearTimeout(again.current);
     running.current = undefined;
     if (url !== undefined) start(url);
   }, [url, start]);
-  useEffect(() => () => running.current?.controller.abort(), []);
+  useEffect(
+    () => () => {
+      running.current?.controller.abort();
+      clearTimeout(again.current);
+    },
+    [],
+  );
   if (url === undefined) return { data: undefined, fault: undefined, stale: false };
   if (state.url === url) return { data: state.data, fault: state.fault, stale: state.fault !== undefined };
   const now = known<T>(url);

@@ -1,25 +1,36 @@
-// The lanes below the bars: pushes, proxies that connect and disconnect, refusals and troubles. A lane is known by its
-// place and name, so no colour has to be told from another.
+// The lanes below the bars: pushes, proxies that connect and disconnect, what was refused (responses by proxies, objects
+// by their rules, input that is malformed), and outages. A lane is known by its place and name, so no colour has to be
+// told from another.
 
 import type { Bucket, Marks } from '../../src/admin/explorer/api.ts';
+import type { Outage } from '../../src/admin/explorer/api-questions.ts';
+import { grouped } from '../model/time-text.ts';
 
 const LANE_PX = 11;
 const MARK_PX = 7;
-export const LANES_PX = 3 * LANE_PX + 3;
+export const LANES_PX = 4 * LANE_PX + 3;
+/** Where the lane of outages begins, from the top of the lanes. */
+export const OUTAGES_PX = 3 * LANE_PX;
+
+/** A bucket, and what of the outages began in it. */
+export interface LaneBucket extends Bucket {
+  readonly outages: readonly Outage[];
+}
 
 interface Lane {
   readonly name: string;
-  readonly count: (marks: Marks) => number;
+  readonly count: (marks: Marks, outages: readonly Outage[]) => number;
 }
 
 const LANES: readonly Lane[] = [
   { name: 'pushes', count: ({ pushes }) => pushes },
   { name: 'proxies', count: ({ connects, disconnects }) => connects + disconnects },
-  { name: 'refusals', count: ({ nacks, troubles }) => nacks + troubles },
+  { name: 'refused', count: ({ nacks, troubles, refusedObjects }) => nacks + troubles + refusedObjects },
+  { name: 'outages', count: (_, outages) => outages.length },
 ];
 
 interface LanesProps {
-  readonly buckets: readonly Bucket[];
+  readonly buckets: readonly LaneBucket[];
   readonly width: number;
   readonly left: number;
   readonly top: number;
@@ -48,8 +59,8 @@ export function Lanes({ buckets, width, left, top }: LanesProps) {
         aria-label={LANES.map(({ name, count }) => `${name}: ${total(buckets, count)}`).join(', ')}
       >
         {LANES.flatMap(({ name, count }, lane) =>
-          buckets.flatMap(({ marks }, i) =>
-            count(marks) === 0
+          buckets.flatMap(({ marks, outages }, i) =>
+            count(marks, outages) === 0
               ? []
               : [
                   <rect
@@ -68,6 +79,51 @@ export function Lanes({ buckets, width, left, top }: LanesProps) {
   );
 }
 
-function total(buckets: readonly Bucket[], count: Lane['count']): number {
-  return buckets.reduce((sum, { marks }) => sum + count(marks), 0);
+function total(buckets: readonly LaneBucket[], count: Lane['count']): number {
+  return buckets.reduce((sum, { marks, outages }) => sum + count(marks, outages), 0);
+}
+
+export function withOutages(buckets: readonly Bucket[], outages: readonly Outage[]): readonly LaneBucket[] {
+  return buckets.map(bucket => ({
+    ...bucket,
+    outages: outages.filter(({ seq }) => seq >= bucket.from && seq <= bucket.to),
+  }));
+}
+
+/** A click this near to a mark is on it. */
+const MARK_PX_NEAR = 6;
+
+/** The first outage of the mark at a place. */
+export function outageNear(lanes: readonly LaneBucket[], share: number, width: number): Outage | undefined {
+  const isNear = (i: number): boolean => Math.abs((i + 0.5) / lanes.length - share) * width < MARK_PX_NEAR;
+  return lanes.find(({ outages }, i) => outages.length > 0 && isNear(i))?.outages[0];
+}
+
+const SYMPTOMS: Readonly<Record<string, string>> = {
+  'cluster-missing': 'sent to a cluster that is not there',
+  'endpoints-lost': 'without endpoints',
+  'route-lost': 'without a route',
+  refused: 'refused object',
+  'proxy-gone': 'proxy gone',
+  nack: 'refused by Envoy',
+};
+
+/** What a bucket has, in words: `3 events, 1 push, outage #112: …`. */
+export function wordsOf({ events, marks, outages }: LaneBucket): string {
+  const { pushes, nacks, connects, disconnects, troubles, refusedObjects } = marks;
+  const parts: readonly (readonly [number, string])[] = [
+    [events, 'events'],
+    [pushes, 'pushes'],
+    [nacks, 'refused by proxies'],
+    [refusedObjects, 'objects refused'],
+    [connects, 'connected'],
+    [disconnects, 'gone'],
+    [troubles, 'malformed or rejected'],
+  ];
+  const counts = parts.filter(([count]) => count > 0).map(([count, name]) => `${grouped(count)} ${name}`);
+  const warnings = outages.map(({ seq, warnings: [first, ...more] }) => {
+    const what = first === undefined ? '' : `: ${SYMPTOMS[first.kind] ?? first.kind}, ${first.what}`;
+    return `outage #${seq}${what}${more.length === 0 ? '' : ` and ${more.length} more`}`;
+  });
+  return [...counts, ...warnings].join(', ') || 'nothing';
 }

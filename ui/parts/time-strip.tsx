@@ -1,16 +1,18 @@
 // The strip: how dense events are along the journal, what was pushed and refused, and the moment that every view
 // shows. Click for a moment, drag for a range, wheel and keys to zoom.
 
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Density, EventPage } from '../../src/admin/explorer/api.ts';
 import { useApp, useGoing } from '../app-state.ts';
 import { urlOf } from '../client/api-client.ts';
+import { type KnownOutages, useOutages } from '../client/outages.ts';
 import { useAnswer } from '../client/use-answer.ts';
+import { toView } from '../model/location.ts';
 import { lastSeqIn, panned, parseSpan, type Span, seqAt, shareOf, zoomed } from '../model/strip.ts';
-import { clockTime, dateOf, duration, grouped } from '../model/time-text.ts';
+import { clockTime, dateOf, duration } from '../model/time-text.ts';
 import { DensityChart } from './density-chart.tsx';
 import { useKeys } from './keys.ts';
-import { LANES_PX, Lanes } from './strip-lanes.tsx';
+import { LANES_PX, type LaneBucket, Lanes, OUTAGES_PX, outageNear, withOutages, wordsOf } from './strip-lanes.tsx';
 import { useWidth } from './use-width.ts';
 
 /** Left of the plot: the names of the lanes. */
@@ -21,6 +23,7 @@ const NARROW_PX = 600;
 /** A shorter drag is a click. */
 const DRAG_PX_MIN = 4;
 const WHEEL_FACTOR = 1.25;
+const isComplete = ({ index, verdicts }: Density): boolean => index.complete && verdicts.complete;
 
 export function TimeStrip() {
   const { info, head, at, from, place } = useApp();
@@ -34,7 +37,8 @@ export function TimeStrip() {
   const shown = parseSpan(place.params.zoom) ?? whole;
   const buckets = Math.max(20, Math.min(400, Math.round(plot / BAR_PX_MIN / 20) * 20));
   const url = urlOf('density', { by, buckets, from: shown.from, to: Math.min(shown.to, head.seq) });
-  const { data: density } = useAnswer<Density>(plot === 0 ? undefined : url);
+  const { data: density } = useAnswer<Density>(plot === 0 ? undefined : url, true, isComplete);
+  const known = useOutages({ from: shown.from, to: Math.min(shown.to, head.seq) });
   const show = (span: Span | undefined): void =>
     set({ zoom: span === undefined || covers(span, whole) ? undefined : `${span.from}-${span.to}` });
   const zoom = (factor: number, around = at): void => show(zoomed(shown, whole, around, factor));
@@ -53,10 +57,18 @@ export function TimeStrip() {
   const fromShare = density === undefined || from === undefined ? undefined : shareOf(density.buckets, from);
   return (
     <section class="strip" aria-label="The journal in time">
-      <StripHead by={by} zoomedIn={place.params.zoom !== undefined} onWhole={() => show(undefined)} />
+      <StripHead by={by} zoomedIn={place.params.zoom !== undefined} onWhole={() => show(undefined)} known={known} />
       <div class="strip-plot" ref={box}>
         {density !== undefined && (
-          <Plot density={density} width={plot} left={names} onZoom={zoom} moment={share} from={fromShare} />
+          <Plot
+            density={density}
+            outages={known.outages}
+            width={plot}
+            left={names}
+            onZoom={zoom}
+            moment={share}
+            from={fromShare}
+          />
         )}
       </div>
     </section>
@@ -65,6 +77,7 @@ export function TimeStrip() {
 
 interface PlotProps {
   readonly density: Density;
+  readonly outages: KnownOutages['outages'];
   readonly width: number;
   readonly left: number;
   readonly moment: number | undefined;
@@ -72,13 +85,14 @@ interface PlotProps {
   readonly onZoom: (factor: number, around: number) => void;
 }
 
-function Plot({ density, width, left, moment, from, onZoom }: PlotProps) {
-  const { theme, head } = useApp();
+function Plot({ density, outages, width, left, moment, from, onZoom }: PlotProps) {
+  const { theme, head, place, go } = useApp();
   const { set } = useGoing();
   const area = useRef<HTMLDivElement>(null);
   const [drag, setDrag] = useState<{ readonly start: number; readonly end: number }>();
   const [over, setOver] = useState<number>();
   const { buckets } = density;
+  const lanes = useMemo(() => withOutages(buckets, outages), [buckets, outages]);
   const shareAt = (event: PointerEvent | WheelEvent): number =>
     (event.clientX - (area.current?.getBoundingClientRect().left ?? 0)) / width;
   useLayoutEffect(() => {
@@ -96,6 +110,13 @@ function Plot({ density, width, left, moment, from, onZoom }: PlotProps) {
     setDrag(undefined);
     const [start, stop] = [Math.min(drag.start, shareAt(event)), Math.max(drag.start, shareAt(event))];
     if ((stop - start) * width < DRAG_PX_MIN) {
+      const top = area.current?.getBoundingClientRect().top ?? 0;
+      const outage = event.clientY - top < CHART_PX + OUTAGES_PX ? undefined : outageNear(lanes, start, width);
+      if (outage !== undefined) {
+        const at = String(outage.seq);
+        go(toView(place, 'timeline', '', { event: at, at, from: undefined }));
+        return;
+      }
       set({ at: momentOf(seqAt(buckets, start)), from: undefined }, 'push');
       return;
     }
@@ -108,7 +129,7 @@ function Plot({ density, width, left, moment, from, onZoom }: PlotProps) {
   return (
     <>
       <DensityChart key={theme} density={density} width={width} left={left} height={CHART_PX} />
-      <Lanes buckets={buckets} width={width} left={left} top={CHART_PX} />
+      <Lanes buckets={lanes} width={width} left={left} top={CHART_PX} />
       <div
         ref={area}
         class="strip-area"
@@ -131,7 +152,7 @@ function Plot({ density, width, left, moment, from, onZoom }: PlotProps) {
           <div class="strip-moment" style={{ left: `${moment * width}px` }} />
         )}
       </div>
-      {over !== undefined && <Hint density={density} share={over} />}
+      {over !== undefined && <Hint buckets={lanes} share={over} />}
     </>
   );
 }
@@ -143,23 +164,12 @@ function Band({ start, end, width }: { readonly start: number; readonly end: num
 }
 
 /** What stands under the pointer, in words, beside the strip's title. */
-function Hint({ density, share }: { readonly density: Density; readonly share: number }) {
-  const { buckets } = density;
+function Hint({ buckets, share }: { readonly buckets: readonly LaneBucket[]; readonly share: number }) {
   const bucket = buckets[Math.min(buckets.length - 1, Math.max(0, Math.floor(share * buckets.length)))];
   if (bucket === undefined) return null;
-  const { pushes, nacks, connects, disconnects, troubles } = bucket.marks;
-  const parts: readonly (readonly [number, string])[] = [
-    [bucket.events, 'events'],
-    [pushes, 'pushes'],
-    [nacks, 'refused'],
-    [connects, 'connected'],
-    [disconnects, 'gone'],
-    [troubles, 'troubles'],
-  ];
-  const told = parts.filter(([count]) => count > 0).map(([count, name]) => `${grouped(count)} ${name}`);
   return (
     <div class={`strip-hint ${share > 0.5 ? 'left' : 'right'}`}>
-      {clockTime(bucket.fromTime)} {told.length === 0 ? 'nothing' : told.join(', ')}
+      {clockTime(bucket.fromTime)} {wordsOf(bucket)}
     </div>
   );
 }
@@ -168,9 +178,10 @@ interface HeadProps {
   readonly by: 'seq' | 'time';
   readonly zoomedIn: boolean;
   readonly onWhole: () => void;
+  readonly known: KnownOutages;
 }
 
-function StripHead({ by, zoomedIn, onWhole }: HeadProps) {
+function StripHead({ by, zoomedIn, onWhole, known: { look, isLooking } }: HeadProps) {
   const { info, head, at, from, follows } = useApp();
   const { set } = useGoing();
   const time = useTimeOf(at);
@@ -221,6 +232,11 @@ function StripHead({ by, zoomedIn, onWhole }: HeadProps) {
         </button>
       )}
       <span class="spacer" />
+      {look !== undefined && (
+        <button type="button" onClick={look} disabled={isLooking}>
+          {isLooking ? 'Looking …' : 'Look for outages'}
+        </button>
+      )}
       {zoomedIn && (
         <button type="button" onClick={onWhole}>
           Whole journal

@@ -374,6 +374,30 @@ export interface IncidentAnswer {
   readonly before: readonly { readonly kind: string; readonly proxy: string; readonly what: string }[];
 }
 
+/** What the strip marks: the breaks of an incident. */
+export interface Outages {
+  readonly from: number;
+  readonly to: number;
+  /** False: the range is long, and `long=true` was not given. */
+  readonly looked: boolean;
+  /** The first one first. */
+  readonly outages: readonly Outage[];
+}
+
+export interface Outage {
+  readonly seq: number;
+  readonly time: number;
+  /** One line: the object and who changed it. */
+  readonly event: string;
+  /** `kind` as in IncidentSymptom; `proxies`: how many have it. */
+  readonly warnings: readonly {
+    readonly kind: string;
+    readonly what: string;
+    readonly proxies: number;
+    readonly lasts: boolean;
+  }[];
+}
+
 export interface IncidentSymptom {
   /** `cluster-missing`, `endpoints-lost`, `route-lost`, `refused`, `proxy-gone`, `nack`. */
   readonly kind: string;

@@ -34,7 +34,8 @@
 // GET  /api/v1/convergence?seq=N                                               Convergence
 // GET  /api/v1/bisect?from&to&proxy&condition=BisectConditionName&value        BisectAnswer
 // GET  /api/v1/incident?from&to&proxy                                          IncidentAnswer
-// The last two, with `accept: text/event-stream`: events `progress` (Progress), then one of `answer` or `fault`.
+// GET  /api/v1/outages?from&to&long=true                                       Outages
+// Bisect and incident, with `accept: text/event-stream`: events `progress` (Progress), then one of `answer` or `fault`.
 // The page itself is `dist/ui/` (index.html and assets), served below /ui/.
 // FILTER: kind, source, manager, namespace, object=Kind/ns/name (each repeatable; any of one name, all of several) and
 // text=WORDS (all words, in the event's line).
@@ -98,6 +99,8 @@ export interface Density {
   /** Names in `Bucket.parts`, in that order: the most frequent; `other` is the last if there are more. */
   readonly parts: readonly string[];
   readonly index: IndexState;
+  /** The events whose objects are judged: `Marks.refusedObjects` counts those of them. */
+  readonly verdicts: IndexState;
 }
 
 export interface Bucket {
@@ -119,6 +122,8 @@ export interface Marks {
   readonly nacks: number;
   readonly connects: number;
   readonly disconnects: number;
+  /** Versions of objects that are refused, as far as they are judged. */
+  readonly refusedObjects: number;
   /** Malformed, Gap, Rejected. */
   readonly troubles: number;
 }
@@ -134,6 +139,8 @@ export interface EventRow {
   readonly object: string;
   /** One line. */
   readonly summary: string;
+  /** In lists of events: the version of the object is refused. */
+  readonly refused?: true;
 }
 
 export interface EventPage {

@@ -52,9 +52,13 @@ const laneOf: Readonly<Record<string, Lane>> = {
   '/what-if': 'search',
   '/bisect': 'search',
   '/incident': 'search',
+  '/outages': 'search',
   '/proxy/history': 'search',
   '/object/effect': 'search',
 };
+
+/** Asked by the page by itself: any other question of the lane goes before them, also before one that runs. */
+const background: ReadonlySet<string> = new Set(['/outages']);
 
 interface Job {
   readonly question: Question;
@@ -104,6 +108,8 @@ class LaneOfQuestions {
       const job: Job = { question, cancel: new Int32Array(new SharedArrayBuffer(4)), resolve };
       signal?.addEventListener('abort', () => this.#callOff(job), { once: true });
       this.#waiting.push(job);
+      if (this.#running !== undefined && isBackground(this.#running) && !isBackground(job))
+        this.#callOff(this.#running);
       this.#next();
     });
   }
@@ -132,7 +138,8 @@ class LaneOfQuestions {
 
   #next(): void {
     if (this.#running !== undefined) return;
-    const job = this.#waiting.shift();
+    const job = this.#waiting.find(one => !isBackground(one)) ?? this.#waiting[0];
+    this.#waiting = this.#waiting.filter(one => one !== job);
     this.#allow(job === undefined ? IDLE_MS_MAX : ANSWER_MS_MAX);
     if (job === undefined) return;
     this.#running = job;
@@ -193,6 +200,10 @@ class LaneOfQuestions {
     if (job !== undefined) this.#finish(Atomics.load(job.cancel, 0) === 1 ? cancelled() : fault(503, why));
     await worker?.terminate();
   }
+}
+
+function isBackground({ question }: Job): boolean {
+  return background.has(question.path);
 }
 
 function cancelled(): ThreadAnswer {

@@ -5,6 +5,7 @@
 import type { Bucket, Density, Marks, Position } from './api.ts';
 import type { EventIndex } from './event-index.ts';
 import { compiled, type EventFilter } from './filter.ts';
+import type { Verdicts } from './verdicts.ts';
 
 export const BUCKETS_MAX = 2_000;
 /** Names that a histogram tells apart; the others are one. */
@@ -34,7 +35,7 @@ const MARKS: Readonly<Record<string, keyof Marks>> = {
   Rejected: 'troubles',
 };
 
-export async function densityOf(index: EventIndex, question: DensityQuestion): Promise<Density> {
+export async function densityOf(index: EventIndex, verdicts: Verdicts, question: DensityQuestion): Promise<Density> {
   const { by, from, to } = question;
   const ends = [await timeOf(index, from), await timeOf(index, to)] as const;
   const edges = by === 'seq' ? evenEdges(question) : await edgesInTime(index, question, ends);
@@ -45,7 +46,7 @@ export async function densityOf(index: EventIndex, question: DensityQuestion): P
     const [start, end] = [edges[i]!, edges[i + 1]! - 1];
     const time = async (seq: number): Promise<number> => (start > end ? 0 : timeOf(index, seq));
     const times = { fromTime: await time(start), toTime: await time(end) };
-    buckets.push({ from: start, to: end, ...times, ...countedIn(index, start, end, passes, split) });
+    buckets.push({ from: start, to: end, ...times, ...countedIn({ index, verdicts, passes, split }, start, end) });
   }
   return {
     by,
@@ -54,6 +55,7 @@ export async function densityOf(index: EventIndex, question: DensityQuestion): P
     buckets,
     parts: split.names,
     index: index.state(),
+    verdicts: verdicts.state(),
   };
 }
 
@@ -143,21 +145,27 @@ function splitOf(index: EventIndex, { split, from, to }: DensityQuestion, passes
   };
 }
 
+interface Counting {
+  readonly index: EventIndex;
+  readonly verdicts: Verdicts;
+  readonly passes: (seq: number) => boolean;
+  readonly split: Split;
+}
+
 function countedIn(
-  index: EventIndex,
+  { index, verdicts, passes, split }: Counting,
   from: number,
   to: number,
-  passes: (seq: number) => boolean,
-  split: Split,
 ): Pick<Bucket, 'events' | 'parts' | 'marks'> {
   const { from: low, to: high } = index.state();
   const parts = split.names.map(() => 0);
-  const marks = { pushes: 0, nacks: 0, connects: 0, disconnects: 0, troubles: 0 };
+  const marks = { pushes: 0, nacks: 0, connects: 0, disconnects: 0, troubles: 0, refusedObjects: 0 };
   const markOf = index.kinds;
   let events = Math.max(0, Math.min(to, low - 1) - from + 1);
   for (let seq = Math.max(from, low); seq <= Math.min(to, high); seq++) {
     const mark = MARKS[markOf.textOf(index.columns.kind[seq - index.first]!)];
     if (mark !== undefined) marks[mark]++;
+    if (verdicts.has(seq)) marks.refusedObjects++;
     if (!passes(seq)) continue;
     events++;
     const place = split.placeOf(seq);

@@ -3,6 +3,7 @@
 import { diffQuestions, whatIf } from './diff-questions.ts';
 import { meshQuestions } from './mesh-questions.ts';
 import { objectEffects, objectQuestions } from './object-questions.ts';
+import { outages } from './outage-questions.ts';
 import { proxyQuestions } from './proxy-questions.ts';
 import { pushQuestions } from './push-questions.ts';
 import type { Question } from './question.ts';
@@ -21,6 +22,7 @@ export const searchQuestions: Readonly<Record<string, Question<Reader>>> = {
   '/what-if': whatIf,
   '/bisect': bisected,
   '/incident': incidentAsked,
+  '/outages': outages,
   '/proxy/history': resourceVersions,
   '/object/effect': objectEffects,
 };

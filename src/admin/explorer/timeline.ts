@@ -1,6 +1,7 @@
 // The questions of the timeline: how long the journal is, where its events lie, which they are, what comes now.
 // Answered from the index, in the thread that builds it.
 
+import type { StoredEvent } from '../../journal/journal.ts';
 import { VERSION } from '../version.ts';
 import type { Count, Density, EventPage, EventRow, Info, LiveBatch, Position } from './api.ts';
 import { BUCKETS_MAX, densityOf, positionAt, SPLITS } from './density.ts';
@@ -9,6 +10,7 @@ import { compiled, filterOf, isEmpty } from './filter.ts';
 import type { Interned } from './interned.ts';
 import { type Asked, numberOf, oneOf, positionIn, type Question, requireAll } from './question.ts';
 import { rowOf } from './rows.ts';
+import type { Verdicts } from './verdicts.ts';
 
 /** Rows of one page. */
 export const ROWS_MAX = 1_000;
@@ -21,6 +23,7 @@ const BUCKETS_DEFAULT = 200;
 
 export interface Timeline {
   readonly index: EventIndex;
+  readonly verdicts: Verdicts;
   readonly mode: Info['mode'];
   /** What people call the journal. */
   readonly title: string;
@@ -78,11 +81,12 @@ function countsOf(index: EventIndex, column: 'kind' | 'source' | 'manager' | 'na
     .slice(0, COUNTS_MAX);
 }
 
-async function density({ index }: Timeline, asked: Asked): Promise<Density> {
+async function density({ index, verdicts }: Timeline, asked: Asked): Promise<Density> {
   requireAll(asked);
   await index.catchUp();
+  await verdicts.catchUp();
   const range = await rangeOf(index, asked);
-  return densityOf(index, {
+  return densityOf(index, verdicts, {
     ...range,
     by: oneOf(asked, 'by', ['seq', 'time'], 'seq'),
     split: oneOf(asked, 'split', SPLITS, 'kind'),
@@ -104,9 +108,10 @@ async function position({ index }: Timeline, asked: Asked): Promise<Position> {
   return positionAt(index, seq);
 }
 
-async function events({ index }: Timeline, asked: Asked): Promise<EventPage> {
+async function events({ index, verdicts }: Timeline, asked: Asked): Promise<EventPage> {
   requireAll(asked);
   await index.catchUp();
+  await verdicts.catchUp();
   const range = await rangeOf(index, asked);
   const limit = numberOf(asked, 'limit', ROWS_DEFAULT, 1, ROWS_MAX);
   const before = numberOf(asked, 'before', range.to + 1, 0, range.to + 1);
@@ -116,7 +121,7 @@ async function events({ index }: Timeline, asked: Asked): Promise<EventPage> {
     ? unfiltered(range, before, after, limit)
     : filtered(index, range, before, after, limit, compiled(index, filter));
   const { seqs, ...rest } = found;
-  return { ...rest, rows: await rowsOf(index, seqs), index: index.state() };
+  return { ...rest, rows: await rowsOf(index, verdicts, seqs), index: index.state() };
 }
 
 interface Found {
@@ -164,19 +169,21 @@ function filtered(
 }
 
 /** Neighbours are read together. */
-async function rowsOf(index: EventIndex, seqs: readonly number[]): Promise<readonly EventRow[]> {
+async function rowsOf(index: EventIndex, verdicts: Verdicts, seqs: readonly number[]): Promise<readonly EventRow[]> {
   const rows: EventRow[] = [];
+  const shown = (event: StoredEvent): EventRow =>
+    verdicts.has(event.seq) ? { ...rowOf(event), refused: true } : rowOf(event);
   for (let i = 0; i < seqs.length; ) {
     let end = i;
     while (end + 1 < seqs.length && seqs[end + 1] === seqs[end]! + 1) end++;
     for await (const page of index.journal.records({ from: seqs[i]!, to: seqs[end]!, secrets: 'redacted' }))
-      rows.push(...page.map(rowOf));
+      rows.push(...page.map(shown));
     i = end + 1;
   }
   return rows;
 }
 
-async function live({ index }: Timeline, asked: Asked): Promise<LiveBatch> {
+async function live({ index, verdicts }: Timeline, asked: Asked): Promise<LiveBatch> {
   requireAll(asked);
   await index.catchUp();
   const { to } = index.state();
@@ -185,6 +192,6 @@ async function live({ index }: Timeline, asked: Asked): Promise<LiveBatch> {
   const passes = compiled(index, filterOf(asked.query));
   const seqs: number[] = [];
   for (let seq = Math.max(after + 1, index.state().from); seq <= to; seq++) if (passes(seq)) seqs.push(seq);
-  const rows = await rowsOf(index, seqs.slice(-LIVE_ROWS_MAX));
+  const rows = await rowsOf(index, verdicts, seqs.slice(-LIVE_ROWS_MAX));
   return { head, rows, skipped: seqs.length - rows.length };
 }

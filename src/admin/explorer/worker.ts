@@ -8,6 +8,7 @@ import { type Asked, Cancelled, faultOf, type Question, QuestionFault } from './
 import type { Reader } from './reader.ts';
 import type { ThreadMessage, ThreadQuestion, ThreadSetup } from './thread.ts';
 import type { Timeline } from './timeline.ts';
+import type { Verdicts } from './verdicts.ts';
 
 /** Between two messages about progress. */
 const PROGRESS_MS = 100;
@@ -22,12 +23,14 @@ async function open(): Promise<Ask> {
   const { title = setup.journal } = setup;
   // The timeline needs no generators, and is what is looked at first.
   if (setup.lane === 'timeline') {
-    const [{ EventIndex }, { timelineQuestions }] = await Promise.all([
+    const [{ EventIndex }, { Verdicts }, { timelineQuestions }] = await Promise.all([
       import('./event-index.ts'),
+      import('./verdicts.ts'),
       import('./timeline.ts'),
     ]);
-    const timeline: Timeline = { index: new EventIndex(journal), mode: setup.mode, title };
-    void deepen(timeline.index);
+    const index = new EventIndex(journal);
+    const timeline: Timeline = { index, verdicts: new Verdicts(index), mode: setup.mode, title };
+    void deepen(index, timeline.verdicts);
     return question => run(timeline, timelineQuestions, question);
   }
   const [{ openReader }, { searchQuestions, stateQuestions }] = await Promise.all([
@@ -40,9 +43,10 @@ async function open(): Promise<Ask> {
 }
 
 /** Between slices questions are answered. A journal that cannot be read says so when it is asked about. */
-async function deepen(index: EventIndex): Promise<void> {
+async function deepen(index: EventIndex, verdicts: Verdicts): Promise<void> {
   try {
-    while (await index.deepen()) await new Promise(resolve => setImmediate(resolve));
+    for (const part of [index, verdicts])
+      while (await part.deepen()) await new Promise(resolve => setImmediate(resolve));
   } catch {
     // The index ends where the journal cannot be read.
   }

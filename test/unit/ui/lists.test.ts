@@ -59,7 +59,7 @@ const bucket = (from: number, to: number, events: number): Bucket => ({
   toTime: 0,
   events,
   parts: [],
-  marks: { pushes: 0, nacks: 0, connects: 0, disconnects: 0, troubles: 0 },
+  marks: { pushes: 0, nacks: 0, connects: 0, disconnects: 0, troubles: 0, refusedObjects: 0 },
 });
 
 /** Consecutive buckets of a journal, some of whose events pass. */

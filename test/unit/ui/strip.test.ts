@@ -6,7 +6,7 @@ import type { Bucket, Density } from '../../../src/admin/explorer/api.ts';
 import { lastSeqIn, panned, parseSpan, seqAt, shareOf, ticksOf, zoomed } from '../../../ui/model/strip.ts';
 import { counted, duration, fullTime } from '../../../ui/model/time-text.ts';
 
-const marks = { pushes: 0, nacks: 0, connects: 0, disconnects: 0, troubles: 0 };
+const marks = { pushes: 0, nacks: 0, connects: 0, disconnects: 0, troubles: 0, refusedObjects: 0 };
 const bucketsOf = (widths: readonly number[]): readonly Bucket[] => {
   let from = 1;
   return widths.map(width => {
@@ -66,6 +66,7 @@ describe('the strip', () => {
       buckets: [],
       parts: [],
       index: { from: 1, to: 163, complete: true },
+      verdicts: { from: 1, to: 163, complete: true },
     });
     expect(ticksOf(density('time'), 6).map(({ text }) => text)).toEqual(['09:20', '09:40', '10:00', '10:20', '10:40']);
     expect(ticksOf(density('seq'), 4).map(({ text }) => text)).toEqual(['#50', '#100', '#150']);

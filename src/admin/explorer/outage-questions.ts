@@ -1,0 +1,30 @@
+// The outages that a timeline marks: what `periplus incident` finds in a range, one line each. A background question: the
+// strip asks it by itself, so that a question of the reader goes before it.
+
+import { incident } from '../../history/incident.ts';
+import type { Outages } from './api-questions.ts';
+import { type Asked, positionIn, requireAll } from './question.ts';
+import type { Reader } from './reader.ts';
+
+/** A longer range is looked through only when the reader asks for it. */
+export const UNASKED_EVENTS_MAX = 20_000;
+
+export async function outages({ history }: Reader, asked: Asked): Promise<Outages> {
+  requireAll(asked);
+  const from = await positionIn(history.journal, asked, 'from', history.first());
+  const to = await positionIn(history.journal, asked, 'to', history.head().seq);
+  const isWanted = to - from < UNASKED_EVENTS_MAX || asked.query.get('long') === 'true';
+  if (!isWanted || from >= to) return { from, to, looked: isWanted, outages: [] };
+  const { breaks } = await incident(history, { from, to }, { onProgress: asked.progress });
+  return {
+    from,
+    to,
+    looked: true,
+    outages: breaks.map(({ seq, time, event, symptoms }) => ({
+      seq,
+      time,
+      event,
+      warnings: symptoms.map(({ kind, what, proxies, lasts }) => ({ kind, what, proxies: proxies.length, lasts })),
+    })),
+  };
+}

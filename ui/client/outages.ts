@@ -1,0 +1,63 @@
+// The outages of the visible part of the strip. The question is a long one, so it waits until the part stands still, and
+// is asked again when the server put another question before it.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Outage, Outages } from '../../src/admin/explorer/api-questions.ts';
+import type { Span } from '../model/strip.ts';
+import { ApiFault, ask, urlOf } from './api-client.ts';
+
+const STILL_MS = 600;
+const AGAIN_MS = 3_000;
+/** While events come, the newest are looked at this often. */
+const REFRESH_MS = 30_000;
+const SUPERSEDED = 409;
+
+export interface KnownOutages {
+  readonly outages: readonly Outage[];
+  /** The part is long: it is looked through when the reader says so. */
+  readonly look: (() => void) | undefined;
+  readonly isLooking: boolean;
+}
+
+interface Found extends Outages {
+  readonly askedAt: number;
+}
+
+export function useOutages({ from, to }: Span): KnownOutages {
+  const [found, setFound] = useState<Found>();
+  const [looking, setLooking] = useState(false);
+  const [long, setLong] = useState<string>();
+  const latest = useRef<Found>(undefined);
+  latest.current = found;
+  const isLong = long === `${from}-${to}`;
+  useEffect(() => {
+    const controller = new AbortController();
+    let timer: ReturnType<typeof setTimeout>;
+    const question = async (): Promise<void> => {
+      setLooking(true);
+      const url = urlOf('outages', { from, to, long: isLong ? 'true' : undefined });
+      try {
+        setFound({ ...(await ask<Outages>(url, controller.signal)), askedAt: Date.now() });
+      } catch (error) {
+        if (controller.signal.aborted) return;
+        if (error instanceof ApiFault && error.status === SUPERSEDED) {
+          timer = setTimeout(() => void question(), AGAIN_MS);
+          return;
+        }
+        // No marks: the view of causes says what is wrong with the question.
+      }
+      setLooking(false);
+    };
+    const before = latest.current;
+    const isNewer = before !== undefined && before.from === from && before.to < to && !isLong;
+    const wait = isNewer ? Math.max(STILL_MS, REFRESH_MS - (Date.now() - before.askedAt)) : STILL_MS;
+    timer = setTimeout(() => void question(), wait);
+    return () => {
+      controller.abort();
+      clearTimeout(timer);
+      setLooking(false);
+    };
+  }, [from, to, isLong]);
+  const look = found?.looked === false && found.from === from ? () => setLong(`${from}-${to}`) : undefined;
+  return { outages: found?.outages ?? [], look, isLooking: looking };
+}
