@@ -1,7 +1,8 @@
 // The one thing that tells an event from the next, as one line: the object, the file, the connection. Of an event as
 // it is stored, so that listing a journal parses each event once and unseals none.
 
-import { isObject, type JsonObject } from '../core/base/json.ts';
+import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
+import { rulesOf } from '../xds/session/types.ts';
 import { managerOf } from './last-change.ts';
 
 const TEXT_MAX = 80;
@@ -28,10 +29,17 @@ export function eventSummary(body: JsonObject): string {
     return manager === '' ? object : `${object}, by ${manager}`;
   }
   if (isObject(body.origin)) return String(body.origin.file);
-  const parts = [body.connection, body.typeUrl, body.digest, body.name, body.reason, body.message];
-  if (Array.isArray(body.connections)) parts.unshift(`${body.connections.length} proxies at ${String(body.stateSeq)}`);
-  return parts
+  const type = typeof body.typeUrl === 'string' ? rulesOf(body.typeUrl).short : undefined;
+  if (Array.isArray(body.connections)) return receiptSummary(type ?? '', body.connections, body.stateSeq);
+  return [body.connection, type, body.digest, body.name, body.reason, body.message]
     .filter(part => typeof part === 'string')
-    .map(part => part.replace('type.googleapis.com/', '').slice(0, TEXT_MAX))
+    .map(part => part.slice(0, TEXT_MAX))
     .join(' ');
+}
+
+/** `EDS to 3 proxies, of the state at 112`; of one proxy its connection. */
+function receiptSummary(type: string, connections: readonly Json[], stateSeq: Json | undefined): string {
+  const [first] = connections;
+  const whom = connections.length === 1 ? String(first).slice(0, TEXT_MAX) : `${connections.length} proxies`;
+  return `${type} to ${whom}, of the state at ${String(stateSeq)}`;
 }

@@ -17,8 +17,16 @@ export interface GraphEdge {
 
 export type Transport = 'mtls' | 'tls' | 'plaintext' | 'mixed' | 'unknown';
 
-export interface FoundProblem extends SendProblem {
+/** Of the graph as a whole: also what no single route shows. */
+export interface GraphProblem {
+  readonly kind: SendProblem['kind'] | 'unreachable';
+  readonly message: string;
+}
+
+export interface FoundProblem extends GraphProblem {
   readonly node: string;
   readonly to?: string;
   readonly proxies: readonly string[];
+  /** Of its nodes: a folded one of them has to be unfolded to see it. */
+  readonly namespaces: readonly string[];
 }

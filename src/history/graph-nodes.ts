@@ -11,7 +11,7 @@ import type { Cluster, ClusterLoadAssignment } from '../xds/proto/types.gen.ts';
 import { CDS, EDS, rulesOf } from '../xds/session/types.ts';
 import { gateOf } from './access/ask.ts';
 import { listPolicies } from './access/listed.ts';
-import type { FoundProblem, GraphEdge } from './graph-edge.ts';
+import type { FoundProblem, GraphEdge, GraphProblem } from './graph-edge.ts';
 import { type Holdings, holdingsOf, namesIn } from './holdings.ts';
 import { workloadOf } from './proxies.ts';
 
@@ -25,7 +25,7 @@ export interface GraphNode {
   readonly count: number;
   readonly mtls: 'strict' | 'permissive' | 'plaintext' | 'mixed' | 'unknown';
   readonly policies: readonly string[];
-  readonly problems: readonly { readonly kind: 'nack'; readonly message: string }[];
+  readonly problems: readonly GraphProblem[];
 }
 
 export interface Workload {
@@ -70,7 +70,7 @@ export class GraphNodes {
 
   /** The nodes that there are. */
   get nodes(): readonly GraphNode[] {
-    return this.shown(new Set());
+    return this.shown(new Set(), new Map());
   }
 
   /** Undefined: no service has the host. */
@@ -132,7 +132,8 @@ export class GraphNodes {
     return transport;
   }
 
-  shown(folded: ReadonlySet<string>): readonly GraphNode[] {
+  /** `problems`: those of each node as it is shown. */
+  shown(folded: ReadonlySet<string>, problems: ReadonlyMap<string, readonly GraphProblem[]>): readonly GraphNode[] {
     const isShown = ({ namespace }: { readonly namespace: string }): boolean => !folded.has(namespace);
     const workloads = this.workloads.filter(isShown).map(one => this.#workloadNode(one));
     const services = [...this.services]
@@ -146,7 +147,10 @@ export class GraphNodes {
       const id = `namespace/${namespace}`;
       return { ...NOTHING, id, kind: 'namespace', title: namespace, namespace, count: of.length };
     });
-    return [...namespaces, ...workloads, ...services, ...missing];
+    return [...namespaces, ...workloads, ...services, ...missing].map(node => {
+      const own = problems.get(node.id);
+      return own === undefined ? node : { ...node, problems: own };
+    });
   }
 
   #workloadNode({ id, namespace, proxies }: Workload): GraphNode {
@@ -164,7 +168,7 @@ export class GraphNodes {
       count: proxies.length,
       mtls: isRouter ? 'unknown' : this.#mtlsOf(proxy, ports),
       policies: [...policies].sort(),
-      problems: proxies.flatMap(refusalsOf).map(({ message }) => ({ kind: 'nack', message })),
+      problems: [],
     };
   }
 
@@ -223,6 +227,7 @@ function refusalsOf({ facets, nacks, metadata }: ProxyRecord): readonly FoundPro
     message: `${rulesOf(url).short} refused: ${message.trim()}`,
     node,
     proxies: [facets.id],
+    namespaces: [facets.namespace],
   }));
 }
 

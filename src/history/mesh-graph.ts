@@ -9,7 +9,7 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { type GraphAccess, graphAccess } from './access/graph.ts';
-import type { FoundProblem, GraphEdge, Transport } from './graph-edge.ts';
+import type { FoundProblem, GraphEdge, GraphProblem, Transport } from './graph-edge.ts';
 import { type GraphNodes, graphNodes } from './graph-nodes.ts';
 import { targetsOf } from './graph-targets.ts';
 import { holdingsOf } from './holdings.ts';
@@ -21,6 +21,8 @@ export const UNFOLDED_NODES_MAX = 80;
 export const EDGES_MAX = 4_000;
 const HOSTS_OF_EDGE_MAX = 8;
 const SPLITS_OF_EDGE_MAX = 24;
+/** Problems of one node; a folded namespace may have thousands. */
+const PROBLEMS_OF_NODE_MAX = 20;
 
 export interface GraphQuestion {
   readonly fold: 'auto' | 'all' | 'none';
@@ -40,6 +42,14 @@ interface Draft {
   readonly transports: Set<Transport>;
   readonly access: Set<GraphEdge['access']>;
   readonly problems: Map<string, SendProblem>;
+}
+
+/** Who sends to a service, and what each of them gets. */
+interface Reach {
+  readonly callers: Set<string>;
+  readonly proxies: Set<string>;
+  readonly failures: Set<string>;
+  isReached: boolean;
 }
 
 export interface MeshGraph {
@@ -81,7 +91,8 @@ class Graph {
   readonly #folded: ReadonlySet<string>;
   readonly #access: GraphAccess;
   readonly #edges = new Map<string, Draft>();
-  readonly #problems = new Map<string, FoundProblem & { readonly proxies: string[] }>();
+  readonly #problems = new Map<string, FoundProblem>();
+  readonly #reach = new Map<string, Reach>();
 
   constructor(tracker: Tracker, state: State, nodes: GraphNodes, folded: ReadonlySet<string>) {
     this.#tracker = tracker;
@@ -108,7 +119,9 @@ class Graph {
       if (edge.splits.size < SPLITS_OF_EDGE_MAX) edge.splits.set(cluster, split);
       edge.transports.add(this.#nodes.transportOf(holdings, cluster));
       for (const problem of problems) edge.problems.set(problem.message, problem);
-      edge.access.add(this.#access.ask(proxy, split, holdings));
+      const access = this.#access.ask(proxy, split, holdings);
+      edge.access.add(access);
+      if (to.startsWith('service/') && share > 0) this.#reached(to, id, ids, failureOf(problems, access));
       for (const workload of this.#nodes.backersOf(holdings, cluster, to)) this.#back(to, workload);
     }
   }
@@ -120,7 +133,48 @@ class Graph {
 
   #note(node: string, to: string, { kind, message }: SendProblem, proxies: readonly string[]): void {
     const key = `${node} ${message}`;
-    if (!this.#problems.has(key)) this.#problems.set(key, { kind, message, node, to, proxies: [...proxies] });
+    const namespaces = [node, to].map(one => this.#nodes.namespaceOf(one)).filter(Boolean);
+    if (!this.#problems.has(key)) this.#problems.set(key, { kind, message, node, to, proxies, namespaces });
+  }
+
+  /** `failure`: undefined when requests arrive. */
+  #reached(to: string, caller: string, proxies: readonly string[], failure: string | undefined): void {
+    const reach = this.#reach.get(to) ?? {
+      callers: new Set<string>(),
+      proxies: new Set<string>(),
+      failures: new Set<string>(),
+      isReached: false,
+    };
+    this.#reach.set(to, reach);
+    reach.callers.add(caller);
+    for (const proxy of proxies) reach.proxies.add(proxy);
+    if (failure === undefined) reach.isReached = true;
+    else reach.failures.add(failure);
+  }
+
+  /** Hosts that proxies send to, none of them with success. */
+  #unreachable(): readonly FoundProblem[] {
+    return [...this.#reach].flatMap(([node, { callers, proxies, failures, isReached }]) => {
+      if (isReached) return [];
+      const who =
+        callers.size === 1 ? 'the one workload that sends there' : `all ${callers.size} workloads that send there`;
+      const message = `${node.slice('service/'.length)} is unreachable for ${who}: ${[...failures].sort().join(', ')}`;
+      const namespaces = [this.#nodes.namespaceOf(node)].filter(Boolean);
+      return [{ kind: 'unreachable' as const, message, node, proxies: [...proxies].sort(), namespaces }];
+    });
+  }
+
+  /** Of each node as it is shown: its own problems, and those of lines that a folded namespace hides. */
+  #byNode(problems: readonly FoundProblem[]): ReadonlyMap<string, readonly GraphProblem[]> {
+    const found = new Map<string, GraphProblem[]>();
+    for (const { kind, message, node, to } of problems) {
+      const shown = this.#shown(node);
+      if (to !== undefined && this.#shown(to) !== shown) continue;
+      const own = found.get(shown) ?? [];
+      found.set(shown, own);
+      if (own.length < PROBLEMS_OF_NODE_MAX) own.push({ kind, message });
+    }
+    return found;
   }
 
   /** Between the nodes as they are shown. An edge that an object makes is one, whatever else it stands for. */
@@ -160,16 +214,22 @@ class Graph {
       .filter(({ from, to }) => from !== to)
       .sort((a, b) => b.problems.size - a.problems.size || rank[a.kind] - rank[b.kind]);
     const shown = drafts.slice(0, EDGES_MAX);
-    const nodes = this.#nodes.shown(this.#folded);
+    const problems = [...this.#unreachable(), ...this.#problems.values(), ...this.#nodes.refusals];
     return {
-      nodes,
+      nodes: this.#nodes.shown(this.#folded, this.#byNode(problems)),
       edges: shown.map(edgeOf),
       namespaces: this.#nodes.namespaces,
       folded: [...this.#folded].sort(),
-      problems: [...this.#problems.values(), ...this.#nodes.refusals],
+      problems,
       leftOut: drafts.length - shown.length,
     };
   }
+}
+
+function failureOf(problems: readonly SendProblem[], access: GraphEdge['access']): string | undefined {
+  const [problem] = problems;
+  if (problem !== undefined) return problem.kind === 'no-endpoints' ? 'no endpoint' : 'no such cluster';
+  return access === 'denied' ? 'refused by policy' : undefined;
 }
 
 function edgeOf({ from, to, kind, members, hosts, share, splits, transports, access, problems }: Draft): GraphEdge {

@@ -6,6 +6,7 @@ import { useApp, useGoing } from '../app-state.ts';
 import { type GraphSizes, layoutOf, type Placed } from '../model/graph-layout.ts';
 import { shortHost } from '../model/host-text.ts';
 import { type DrawnEdge, type DrawnNode, type GraphChoice, meshGraph } from '../model/mesh-graph.ts';
+import { counted } from '../model/time-text.ts';
 
 const SIZES: GraphSizes = { nodeWidth: 208, nodeHeight: 40, gapX: 170, gapY: 12 };
 /** Two drawings beside each other. */
@@ -214,8 +215,10 @@ const TRANSPORTS: Readonly<Record<MeshNode['mtls'], string>> = {
   unknown: '',
 };
 
-function noteOf({ kind, namespace, count, mtls, policies }: MeshNode): string {
+function noteOf({ kind, namespace, count, mtls, policies, problems }: MeshNode): string {
   if (kind === 'missing') return 'no such cluster';
+  if (kind === 'namespace' && problems.length > 0) return `${count} inside · ${counted(problems.length, 'problem')}`;
+  if (problems.some(one => one.kind === 'unreachable')) return [namespace, 'unreachable'].filter(Boolean).join(' · ');
   const parts = [
     kind === 'namespace' ? `${count} inside` : namespace,
     kind === 'gateway' ? 'gateway' : TRANSPORTS[mtls],

@@ -1,7 +1,7 @@
 // The mesh at the moment, by what its configuration routes and allows; beside it, the mesh at the moment it is compared
 // with. Namespaces fold, so that hundreds of services stay readable.
 
-import type { Mesh, MeshEdge, MeshNode } from '../../src/admin/explorer/api-questions.ts';
+import type { Mesh, MeshEdge, MeshNode, MeshProblem } from '../../src/admin/explorer/api-questions.ts';
 import { useApp, useGoing } from '../app-state.ts';
 import { urlOf } from '../client/api-client.ts';
 import { useAnswer } from '../client/use-answer.ts';
@@ -21,7 +21,7 @@ export function MeshView() {
   const before = useAnswer<Mesh>(from === undefined ? undefined : urlOf('mesh', { at: from, ...query }));
   const chosen = param('chosen');
   return (
-    <main class="view columns mesh ">
+    <main class="view columns mesh">
       <section class="mesh-area">
         <Controls mesh={now.data} />
         <div class={from === undefined ? '' : 'side-by-side'}>
@@ -110,34 +110,42 @@ function Controls({ mesh }: { readonly mesh: Mesh | undefined }) {
   );
 }
 
+/** Problems listed at once. */
+const PROBLEMS_SHOWN = 60;
+
 function Panel({ mesh, chosen }: { readonly mesh: Mesh; readonly chosen: string | undefined }) {
-  const { set } = useGoing();
+  const { set, param } = useGoing();
+  /** What is folded is opened, so that the box or line is there. */
+  const choose = ({ node: id, to, namespaces }: MeshProblem): void => {
+    const open = [...namesIn(param('open')), ...namespaces.filter(name => mesh.folded.includes(name))];
+    set({ chosen: to === undefined ? id : `${id} > ${to}`, open: [...new Set(open)].join(',') }, 'push');
+  };
   const node = mesh.nodes.find(({ id }) => id === chosen);
   const edges = mesh.edges.filter(({ from, to }) => `${from} > ${to}` === chosen);
   return (
     <>
       <section class="panel">
         <h2>{mesh.problems.length === 0 ? 'No problem is known' : counted(mesh.problems.length, 'problem')}</h2>
-        {mesh.problems.map(({ node: id, to, message, proxies }) => (
-          <div key={`${id} ${to} ${message}`} class="problem">
-            <button
-              type="button"
-              class="link danger break"
-              onClick={() => set({ chosen: to === undefined ? id : `${id} > ${to}` })}
-            >
-              ✕ {message}
-            </button>
-            <div>
-              {proxies.slice(0, 6).map((proxy, i) => (
-                <span key={proxy}>
-                  {i > 0 && ', '}
-                  <ProxyLink proxy={proxy} />
-                </span>
-              ))}
-              {proxies.length > 6 && ` and ${proxies.length - 6} more`}
+        {mesh.problems.slice(0, PROBLEMS_SHOWN).map(problem => {
+          const { node: id, to, message, proxies } = problem;
+          return (
+            <div key={`${id} ${to} ${message}`} class="problem">
+              <button type="button" class="link danger break" onClick={() => choose(problem)}>
+                ✕ {message}
+              </button>
+              <div>
+                {proxies.slice(0, 6).map((proxy, i) => (
+                  <span key={proxy}>
+                    {i > 0 && ', '}
+                    <ProxyLink proxy={proxy} />
+                  </span>
+                ))}
+                {proxies.length > 6 && ` and ${proxies.length - 6} more`}
+              </div>
             </div>
-          </div>
-        ))}
+          );
+        })}
+        {mesh.problems.length > PROBLEMS_SHOWN && <p class="muted">and {mesh.problems.length - PROBLEMS_SHOWN} more</p>}
       </section>
       {node !== undefined && <NodePanel node={node} mesh={mesh} />}
       {edges.map(edge => (
@@ -146,8 +154,8 @@ function Panel({ mesh, chosen }: { readonly mesh: Mesh; readonly chosen: string 
       {node === undefined && edges.length === 0 && (
         <p class="muted">
           Choose a box or a line. Lines are what routes lead to; a label is the share that goes to a subset. Red: a
-          destination that is not there, has no endpoint, or refuses by policy. Dashed: plaintext. With two moments,
-          thick lines are those that differ.
+          destination that is not there, has no endpoint, or refuses by policy; a box that no workload reaches. Dashed:
+          plaintext. With two moments, thick lines are those that differ.
         </p>
       )}
     </>

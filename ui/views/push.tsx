@@ -12,6 +12,7 @@ import { shortType } from '../parts/change-classes.tsx';
 import { Changes } from '../parts/changes.tsx';
 import { EventLink, ObjectLink } from '../parts/links.tsx';
 import { ConvergencePanel } from './convergence.tsx';
+import { SlowPanel } from './slow-proxies.tsx';
 
 const LIMIT = 200;
 
@@ -23,7 +24,9 @@ export function PushView() {
     <main class={`view columns push ${subject === '' ? '' : 'with-object'}`}>
       <PushList chosen={numberOf(subject)} />
       {subject === '' ? (
-        <p class="empty wide-only">Choose a push.</p>
+        <section class="page wide-only">
+          <SlowPanel />
+        </section>
       ) : (
         <section class="page" key={subject}>
           <a class="narrow-only" href={href('push')}>
@@ -36,8 +39,9 @@ export function PushView() {
   );
 }
 
-/** `N`: a push; `event/N`: what became of an event; `nack/N`: a refusal. */
+/** `N`: a push; `event/N`: what became of an event; `nack/N`: a refusal; `slow`: the slowest proxies. */
 function Subject({ subject }: { readonly subject: string }) {
+  if (subject === 'slow') return <SlowPanel />;
   const [kind = '', rest] = subject.includes('/') ? subject.split('/') : ['push', subject];
   const seq = numberOf(rest);
   if (seq === undefined) return <p class="empty">No such push.</p>;
@@ -58,7 +62,8 @@ function PushList({ chosen }: { readonly chosen: number | undefined }) {
           <>
             <p class="list-head muted">
               {pushes.length === 0 ? 'No push' : 'Newest first'}{' '}
-              {from === undefined ? `up to #${at}` : `from #${from} to #${at}`}
+              {from === undefined ? `up to #${at}` : `from #${from} to #${at}`} ·{' '}
+              <a href={href('push', 'slow')}>slowest proxies</a>
             </p>
             {pushes.map(push => (
               <Row
@@ -170,27 +175,44 @@ function OnePush({ seq }: { readonly seq: number }) {
   );
 }
 
-function Causes({ push: { causes } }: { readonly push: Pick<Push, 'causes'> }) {
+/** Those whose object made what is new in the push; the others happened meanwhile, and are folded. */
+function Causes({ push: { causes, resources } }: { readonly push: Pick<Push, 'causes' | 'resources'> }) {
   if (causes.length === 0) return null;
+  const made = new Set(resources.flatMap(({ because }) => because));
+  const decisive = causes.filter(({ object }) => made.has(object));
+  const shown = decisive.length === 0 ? causes : decisive;
+  const rest = causes.filter(cause => !shown.includes(cause));
   return (
     <section class="panel scroll">
       <h2>Events behind it</h2>
-      <table class="dense fit">
-        <tbody>
-          {causes.map(({ seq, time, kind, object, manager, reasons }) => (
-            <tr key={seq}>
-              <td>
-                <EventLink seq={seq} time={time} />
-              </td>
-              <td>{kind}</td>
-              <td>{object !== '' && <ObjectLink object={object} at={seq} />}</td>
-              <td>{manager !== '' && <span class="tag">{manager}</span>}</td>
-              <td class="muted">{reasons.join(', ')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <CauseTable causes={shown} />
+      {rest.length > 0 && (
+        <details>
+          <summary>{counted(rest.length, 'other event')} since the push before, without effect on it</summary>
+          <CauseTable causes={rest} />
+        </details>
+      )}
     </section>
+  );
+}
+
+function CauseTable({ causes }: Pick<Push, 'causes'>) {
+  return (
+    <table class="dense fit">
+      <tbody>
+        {causes.map(({ seq, time, kind, object, manager, reasons }) => (
+          <tr key={seq}>
+            <td>
+              <EventLink seq={seq} time={time} />
+            </td>
+            <td>{kind}</td>
+            <td>{object !== '' && <ObjectLink object={object} at={seq} />}</td>
+            <td>{manager !== '' && <span class="tag">{manager}</span>}</td>
+            <td class="muted">{reasons.join(', ')}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

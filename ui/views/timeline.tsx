@@ -140,8 +140,8 @@ const BAD: ReadonlySet<string> = new Set(['ProxyNacked', 'Malformed', 'Rejected'
 
 function Row({ row, event, chosen, later, onChoose }: RowProps) {
   if (event === undefined) return <div class="row event-row muted" />;
-  const { seq, time, kind, manager, object, summary } = event;
-  const tone = BAD.has(kind) ? 'danger' : object === '' ? 'muted' : '';
+  const { seq, time, kind, manager, object, summary, refused } = event;
+  const tone = BAD.has(kind) || refused ? 'danger' : object === '' ? 'muted' : '';
   return (
     <div
       id={`row-${row}`}
@@ -157,7 +157,10 @@ function Row({ row, event, chosen, later, onChoose }: RowProps) {
         {clockTime(time).slice(0, 8)}
         <span class="wide-only">{clockTime(time).slice(8)}</span>
       </span>
-      <span class={tone}>{kind}</span>
+      <span class={tone}>
+        {kind}
+        {refused && ' ✕ refused'}
+      </span>
       <span class={`mono ${tone}`} title={summary}>
         {object === '' ? summary : <ObjectText object={object} />}
       </span>

@@ -174,6 +174,8 @@ export interface MeshProblem extends Problem {
   readonly to?: string;
   /** Ids of the proxies that have it. */
   readonly proxies: readonly string[];
+  /** Of its nodes: a folded one of them has to be open for it to be seen. */
+  readonly namespaces: readonly string[];
 }
 
 export interface MeshNode {
@@ -191,6 +193,7 @@ export interface MeshNode {
   readonly mtls: 'strict' | 'permissive' | 'plaintext' | 'mixed' | 'unknown';
   /** Policies that its proxies enforce: `ALLOW name.namespace`. */
   readonly policies: readonly string[];
+  /** Its own, and of a folded namespace those within it. `unreachable`: no workload that sends there arrives. */
   readonly problems: readonly Problem[];
 }
 
@@ -335,6 +338,29 @@ export interface Convergence {
   }[];
   /** How many of the proxies that were sent something had been sent their last type by then. */
   readonly curve: readonly { readonly afterMs: number; readonly proxies: number }[];
+}
+
+/** How long after a change the proxies of a range were sent what followed of it, the slowest first. */
+export interface SlowProxies {
+  /** Of the events that were looked at. */
+  readonly from: number;
+  readonly to: number;
+  readonly proxies: readonly SlowProxy[];
+  readonly leftOut: number;
+}
+
+export interface SlowProxy {
+  /** Empty: it was not connected at the end. */
+  readonly proxy: ProxyRow['id'];
+  readonly connection: string;
+  readonly pushes: number;
+  /** From the newest change that a push holds to the moment when it leaves; at least this long. */
+  readonly medianMs: number;
+  readonly longestMs: number;
+  /** Absent: it was sent no push. */
+  readonly longest?: { readonly seq: number; readonly type: string };
+  readonly nacks: number;
+  readonly disconnects: number;
 }
 
 // --- search ----------------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@
 // GET  /api/v1/push?seq=N                                                      Push
 // GET  /api/v1/nack?seq=N                                                      Nack
 // GET  /api/v1/convergence?seq=N                                               Convergence
+// GET  /api/v1/slow?from&to                                                   SlowProxies
 // GET  /api/v1/bisect?from&to&proxy&condition=BisectConditionName&value        BisectAnswer
 // GET  /api/v1/incident?from&to&proxy                                          IncidentAnswer
 // GET  /api/v1/outages?from&to&long=true                                       Outages

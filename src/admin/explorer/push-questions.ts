@@ -10,6 +10,7 @@ import type { Convergence, Nack, Push, PushPage } from './api-questions.ts';
 import { type Asked, numberOf, positionIn, type Question, QuestionFault, requireAll, seqOf } from './question.ts';
 import type { Reader } from './reader.ts';
 import { rowOf } from './rows.ts';
+import { slowProxies } from './slow-questions.ts';
 
 export const PUSHES_MAX = 500;
 const PUSHES_DEFAULT = 50;
@@ -27,6 +28,7 @@ export const pushQuestions: Readonly<Record<string, Question<Reader>>> = {
   '/push': push,
   '/nack': nack,
   '/convergence': convergence,
+  '/slow': slowProxies,
 };
 
 interface Receipt extends PushReceipt {
