@@ -168,6 +168,12 @@ module.exports = {
         ],
       },
     },
+    only(
+      'answers-are-data',
+      "types of answers are data: the explorer's API declares them for the page, and history what it shares with it",
+      '^src/(history/answers|admin/explorer/api(-questions)?)\\.ts$',
+      ['^src/core/base/json\\.ts$'],
+    ),
     {
       name: 'nobody-imports-the-page',
       comment: 'the page is bundled by itself; the program serves its files',

@@ -4,7 +4,7 @@
 import type { Message } from '../analysis/message.ts';
 import { outage, refusedChange } from '../analysis/per.ts';
 import type { Origin } from '../core/base/problem.ts';
-import type { MeshDiff } from '../history/diff.ts';
+import type { MeshDiff } from '../history/answers.ts';
 import type { PlacedMessage } from './analysis-output.ts';
 
 /** Proxies of a class that a message names. */

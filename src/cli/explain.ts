@@ -2,14 +2,14 @@
 
 import { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';
-import { type Absence, explainAbsence } from '../history/absence.ts';
+import { explainAbsence } from '../history/absence.ts';
+import type { Absence, Cause, Explanation, LastChange, NackExplanation, PushExplanation } from '../history/answers.ts';
 import { effectOf, type ObjectEffect } from '../history/effect-of.ts';
-import { type Cause, type Explanation, explain } from '../history/explain.ts';
-import type { LastChange } from '../history/last-change.ts';
+import { explain } from '../history/explain.ts';
 import { nearestNames } from '../history/nearest.ts';
 import { objectNamed } from '../history/object-name.ts';
 import { proxyNamed } from '../history/proxies.ts';
-import { explainNack, explainPush, type NackExplanation, type PushExplanation } from '../history/pushes.ts';
+import { explainNack, explainPush } from '../history/pushes.ts';
 import {
   clusterSubject,
   endpointSubject,

@@ -3,9 +3,10 @@
 
 import { Command } from 'commander';
 import type { Json } from '../core/base/json.ts';
+import type { Incident, IncidentSymptom } from '../history/answers.ts';
 import { connectedDuring } from '../history/connected-during.ts';
 import type { History } from '../history/history.ts';
-import { type Incident, type IncidentSymptom, incident } from '../history/incident.ts';
+import { incident } from '../history/incident.ts';
 import { CliError, EXIT, parseFormat, print, printData, progress, showTime } from './output.ts';
 import { AT_HELP, DEFAULT_JOURNAL, positionOf, rangeStart, withHistory } from './target.ts';
 import { coloured } from './terminal.ts';

@@ -10,9 +10,10 @@ import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { routeKinds } from '../core/translate/gateway-api/route-kinds.ts';
 import { routesWithout } from '../core/wishes/gateway-api/findings.ts';
-import { type GoneSince, goneSince } from './gone-since.ts';
+import type { Absence, AbsenceReason } from './answers.ts';
+import { goneSince } from './gone-since.ts';
 import type { History } from './history.ts';
-import { type LastChange, lastChangeOf } from './last-change.ts';
+import { lastChangeOf } from './last-change.ts';
 import type { Subject } from './subject.ts';
 import { without, withVersion } from './what-if.ts';
 
@@ -23,26 +24,6 @@ const NAMES_SHOWN_MAX = 5;
 
 const EXPORT_ANNOTATION = 'networking.istio.io/exportTo';
 const EXPORTED = ['Service', 'ServiceEntry', 'VirtualService', 'DestinationRule'] as const;
-
-export interface AbsenceReason {
-  /** A sentence. */
-  readonly why: string;
-  /** The object that it is about. */
-  readonly lastChange?: LastChange;
-  /** Without it the thing would be there; false: it may be why, and that cannot be tried. */
-  readonly proven: boolean;
-}
-
-export interface Absence {
-  readonly what: string;
-  readonly proxy: string;
-  readonly seq: number;
-  readonly time: number;
-  readonly reasons: readonly AbsenceReason[];
-  /** The event after which it was not there any more; undefined: it never was as far back as was looked. */
-  readonly goneSince?: GoneSince;
-  readonly missed: readonly string[];
-}
 
 export async function explainAbsence(
   history: History,

@@ -5,6 +5,7 @@
 // there.
 
 import type { ProxyRecord } from '../core/model/proxy.ts';
+import type { PositionRange } from './answers.ts';
 import type { History } from './history.ts';
 import { HistoryFault } from './history-fault.ts';
 import { nearestText } from './nearest.ts';
@@ -14,11 +15,6 @@ export interface ConnectedProxy {
   readonly proxy: ProxyRecord;
   /** The first position of the range where it is connected. */
   readonly since: number;
-}
-
-export interface PositionRange {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Throws a HistoryFault that names the nearest proxies if none is called that, or several are. */

@@ -1,9 +1,8 @@
 // A difference of a mesh as markdown, for pull requests: `periplus diff -o markdown` and the explorer's export.
 
 import type { Json } from '../core/base/json.ts';
+import type { ChangeClass, JsonChange, MeshDiff } from './answers.ts';
 import { shortType } from './config-dump.ts';
-import type { ChangeClass, MeshDiff } from './diff.ts';
-import type { JsonChange } from './json-diff.ts';
 
 /** Proxies of a class that are named. */
 const PROXIES_SHOWN_MAX = 5;

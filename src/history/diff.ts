@@ -11,53 +11,19 @@ import { encodeResource } from '../xds/engine/encode.ts';
 import { refusalsOf } from '../xds/generate/patch/refusals.ts';
 import { CDS, EDS, LDS } from '../xds/session/types.ts';
 import { gateOf } from './access/ask.ts';
-import { type AccessDifference, accessChanges } from './access/changes.ts';
+import { accessChanges } from './access/changes.ts';
 import { policyText } from './access/listed.ts';
+import type { AccessDifference, ChangeClass, ChangedResource, DiffWarning, MeshDiff } from './answers.ts';
 import { shownJson } from './config-dump.ts';
 import { HELD_TYPES, type Holdings, holdingsOf } from './holdings.ts';
 import { jsonDiff } from './json-diff.ts';
 import { lostParents } from './lost-parents.ts';
-import { type ChangedResource, isOnlyReordered, summaryOf } from './summary.ts';
+import { isOnlyReordered, summaryOf } from './summary.ts';
 import { dangling, endpointCount, endpointsIn, type Sends, sendsOf, withoutEndpoints } from './traffic.ts';
 
 export interface DiffSide {
   readonly state: State;
   readonly proxies: readonly ProxyRecord[];
-}
-
-export type WarningKind =
-  | 'refused-by-envoy'
-  | 'missing-cluster'
-  | 'no-endpoints'
-  | 'endpoints-gone'
-  | 'order-only'
-  | 'parent-lost';
-
-export interface DiffWarning {
-  readonly kind: WarningKind;
-  readonly message: string;
-}
-
-export interface ChangeClass {
-  /** Ids of the proxies, by name. */
-  readonly proxies: readonly string[];
-  readonly summary: readonly string[];
-  readonly warnings: readonly DiffWarning[];
-  /** What a change of policies opens and closes, asked of the first of the proxies. */
-  readonly access: AccessDifference;
-  readonly resources: readonly ChangedResource[];
-}
-
-export interface MeshDiff {
-  /** Most proxies first. */
-  readonly classes: readonly ChangeClass[];
-  /** Proxies for which nothing changes. */
-  readonly unchanged: number;
-  /** Of no proxy in particular: routes that lose their parents. */
-  readonly warnings: readonly DiffWarning[];
-  /** Proxies of one side alone are not compared. */
-  readonly onlyBefore: readonly string[];
-  readonly onlyAfter: readonly string[];
 }
 
 interface Versions {

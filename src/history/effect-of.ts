@@ -9,10 +9,11 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { withoutExport } from './absence.ts';
-import { type ChangeClass, diffMeshes } from './diff.ts';
+import type { ChangeClass, LastChange } from './answers.ts';
+import { diffMeshes } from './diff.ts';
 import type { History } from './history.ts';
 import { HistoryFault } from './history-fault.ts';
-import { type LastChange, lastChangeOf, recordInForce } from './last-change.ts';
+import { lastChangeOf, recordInForce } from './last-change.ts';
 import { without, withoutObject, withVersion } from './what-if.ts';
 
 /** Objects that are taken away to see whether they hide it. */

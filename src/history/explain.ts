@@ -7,9 +7,10 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Provenance } from '../core/query/provenance.ts';
 import { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
+import type { Cause, Explanation, FieldCause, Jointly, JsonChange } from './answers.ts';
 import type { History } from './history.ts';
-import { type JsonChange, jsonDiff } from './json-diff.ts';
-import { type LastChange, lastChangeOf, recordInForce } from './last-change.ts';
+import { jsonDiff } from './json-diff.ts';
+import { lastChangeOf, recordInForce } from './last-change.ts';
 import type { Subject } from './subject.ts';
 import { withoutObject, withVersion } from './what-if.ts';
 
@@ -19,48 +20,6 @@ export const OBJECTS_TRIED_MAX = 150;
 export const FIELDS_TRIED_MAX = 60;
 /** Depth of the fields below the object that are tried separately, e.g. `spec.http[0].route[1].weight`. */
 const FIELD_DEPTH_MAX = 6;
-
-export interface FieldCause {
-  /** e.g. `spec.http[0].route[1].weight` */
-  readonly field: string;
-  readonly value: Json;
-  /** Paths in the answer that differ without it; empty: the whole answer is absent without it. */
-  readonly decides: readonly string[];
-}
-
-export interface Cause {
-  readonly lastChange: LastChange;
-  /** `all`: without the object there would be no answer. `part`: it would be another one. */
-  readonly decides: 'all' | 'part';
-  /** Paths in the answer that differ without the object. */
-  readonly paths: readonly string[];
-  readonly fields: readonly FieldCause[];
-}
-
-export interface Jointly {
-  readonly objects: readonly string[];
-  readonly decides: 'all' | 'part';
-  readonly paths: readonly string[];
-}
-
-export interface Explanation {
-  readonly what: string;
-  readonly proxy: string;
-  readonly seq: number;
-  /** Of the position, ms since the epoch. */
-  readonly time: number;
-  readonly answer: JsonObject;
-  /** Those that decide all of it first. */
-  readonly causes: readonly Cause[];
-  /** Objects of one kind of which any one would do: none of them alone matters, all of them do. */
-  readonly jointly: readonly Jointly[];
-  /** Objects that were read and change nothing: `Kind/namespace/name`. */
-  readonly readOnly: readonly string[];
-  /** Look-ups without a result; a name that ends in `*` stands for every object of a range. */
-  readonly missed: readonly string[];
-  /** Objects that were not tried because there were too many. */
-  readonly untried: number;
-}
 
 /** Undefined: the proxy has no such thing; see absence.ts. */
 export async function explain(

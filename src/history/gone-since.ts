@@ -8,8 +8,9 @@ import type { UnreadVersion } from '../core/fold/record.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import { CDS, RDS } from '../xds/session/types.ts';
+import type { GoneSince } from './answers.ts';
 import type { History } from './history.ts';
-import { type LastChange, lastChangeOf, objectOfEvent } from './last-change.ts';
+import { lastChangeOf, objectOfEvent } from './last-change.ts';
 import type { Subject } from './subject.ts';
 
 /** Earlier positions that are looked at for the event after which it was gone. */
@@ -18,14 +19,6 @@ export const POSITIONS_TRIED_MAX = 60;
 const STRETCH = 4_096;
 /** They change what a cluster or virtual host holds, never whether it is there. */
 const ENDPOINT_KINDS: ReadonlySet<string> = new Set(['Endpoints', 'EndpointSlice', 'Node']);
-
-export interface GoneSince {
-  readonly seq: number;
-  readonly time: number;
-  /** `Kind/namespace/name` */
-  readonly object: string;
-  readonly lastChange?: LastChange;
-}
 
 /** Undefined: it was not there as far back as was looked. */
 export async function goneSince(

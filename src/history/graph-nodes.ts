@@ -11,22 +11,9 @@ import type { Cluster, ClusterLoadAssignment } from '../xds/proto/types.gen.ts';
 import { CDS, EDS, rulesOf } from '../xds/session/types.ts';
 import { gateOf } from './access/ask.ts';
 import { listPolicies } from './access/listed.ts';
-import type { FoundProblem, GraphEdge, GraphProblem } from './graph-edge.ts';
+import type { FoundProblem, GraphEdge, GraphNode, GraphProblem } from './answers.ts';
 import { type Holdings, holdingsOf, namesIn } from './holdings.ts';
 import { workloadOf } from './proxies.ts';
-
-export interface GraphNode {
-  /** `workload/ns/name`, `service/HOST`, `namespace/NAME`, `cluster/NAME`. */
-  readonly id: string;
-  readonly kind: 'workload' | 'gateway' | 'service' | 'external' | 'namespace' | 'missing';
-  readonly title: string;
-  readonly namespace: string;
-  readonly proxies: readonly string[];
-  readonly count: number;
-  readonly mtls: 'strict' | 'permissive' | 'plaintext' | 'mixed' | 'unknown';
-  readonly policies: readonly string[];
-  readonly problems: readonly GraphProblem[];
-}
 
 export interface Workload {
   readonly id: string;

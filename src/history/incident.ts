@@ -7,46 +7,17 @@
 // all are.
 
 import type { JsonObject } from '../core/base/json.ts';
-import { allConnectedDuring, type ConnectedProxy, type PositionRange } from './connected-during.ts';
+import type { Incident, IncidentBreak, IncidentSymptom, PositionRange, Symptom } from './answers.ts';
+import { allConnectedDuring, type ConnectedProxy } from './connected-during.ts';
 import { eventSummary } from './event-summary.ts';
 import type { History } from './history.ts';
 import { proxiesAt } from './proxies.ts';
-import { baselineOf, type Symptom, symptomKey, symptomsAt } from './symptoms.ts';
+import { baselineOf, symptomKey, symptomsAt } from './symptoms.ts';
 
 /** Positions looked at in the first round. */
 export const INCIDENT_PROBES = 24;
 /** Proxies that are asked about; the rest is counted. */
 export const INCIDENT_PROXIES_MAX = 100;
-
-export interface IncidentSymptom {
-  readonly kind: Symptom['kind'] | 'nack';
-  readonly what: string;
-  /** Ids of the proxies that have it. */
-  readonly proxies: readonly string[];
-  /** It holds at the end of the range, too. */
-  readonly lasts: boolean;
-}
-
-export interface IncidentBreak {
-  readonly seq: number;
-  readonly time: number;
-  readonly source: string;
-  readonly kind: string;
-  /** One line: the object and who changed it. */
-  readonly event: string;
-  readonly symptoms: readonly IncidentSymptom[];
-}
-
-export interface Incident extends PositionRange {
-  readonly proxies: number;
-  /** Proxies that were not asked about. */
-  readonly leftOut: number;
-  readonly evaluated: number;
-  /** By event, the first one first. */
-  readonly breaks: readonly IncidentBreak[];
-  /** Symptoms that the range begins with. */
-  readonly before: readonly Symptom[];
-}
 
 export interface IncidentOptions {
   readonly onProgress?: (done: number, of: number) => void;

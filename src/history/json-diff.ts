@@ -3,17 +3,7 @@
 // only changed places is reported as reordered.
 
 import { canonicalJson, isObject, type Json, type JsonObject, jsonEqual } from '../core/base/json.ts';
-
-export interface JsonChange {
-  /** e.g. `virtualHosts[reviews:9080].routes[0].route.cluster`; empty: the whole value. */
-  readonly path: string;
-  /** Undefined: it was not there. */
-  readonly before?: Json;
-  /** Undefined: it is gone. */
-  readonly after?: Json;
-  /** The same elements in another order. */
-  readonly reordered?: true;
-}
+import type { JsonChange } from './answers.ts';
 
 /** In the order of the fields' names; elements in the order of the old list, then the new ones. */
 export function jsonDiff(before: Json | undefined, after: Json | undefined): readonly JsonChange[] {

@@ -6,23 +6,9 @@ import { showOrigin, showProblem } from '../core/base/problem.ts';
 import type { Event } from '../core/event.ts';
 import type { ObjectRecord } from '../core/model/object.ts';
 import type { State } from '../core/state.ts';
+import type { LastChange } from './answers.ts';
 import type { History } from './history.ts';
 import { recordsOf } from './what-if.ts';
-
-export interface LastChange {
-  /** `Kind/namespace/name` */
-  readonly object: string;
-  /** The event; `time` is absent if it stands before the journal begins. */
-  readonly seq: number;
-  readonly time?: number;
-  readonly source: string;
-  /** `file:line:column`; empty: not from a file. */
-  readonly origin: string;
-  /** Of its managedFields the one who wrote last; empty: it does not say. */
-  readonly manager: string;
-  /** A newer version that was refused and is not in force. */
-  readonly refused?: { readonly seq: number; readonly problems: readonly string[] };
-}
 
 /** The record in force. */
 export function recordInForce(state: State, object: string): ObjectRecord | undefined {

@@ -9,11 +9,11 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { type GraphAccess, graphAccess } from './access/graph.ts';
-import type { FoundProblem, GraphEdge, GraphProblem, Transport } from './graph-edge.ts';
+import type { FoundProblem, GraphEdge, GraphProblem, MeshGraph, SendProblem, Split, Transport } from './answers.ts';
 import { type GraphNodes, graphNodes } from './graph-nodes.ts';
 import { targetsOf } from './graph-targets.ts';
 import { holdingsOf } from './holdings.ts';
-import { problemsOf, type SendProblem, type Split, splitOf } from './traffic.ts';
+import { problemsOf, splitOf } from './traffic.ts';
 
 /** Workloads and services that are shown one by one; with more, namespaces are folded. */
 export const UNFOLDED_NODES_MAX = 80;
@@ -50,15 +50,6 @@ interface Reach {
   readonly proxies: Set<string>;
   readonly failures: Set<string>;
   isReached: boolean;
-}
-
-export interface MeshGraph {
-  readonly nodes: GraphNodes['nodes'];
-  readonly edges: readonly GraphEdge[];
-  readonly namespaces: readonly string[];
-  readonly folded: readonly string[];
-  readonly problems: readonly FoundProblem[];
-  readonly leftOut: number;
 }
 
 /** `proxies`: those that are shown. */

@@ -11,63 +11,15 @@ import type { EncodedResource } from '../xds/engine/encode.ts';
 import { Engine } from '../xds/engine/engine.ts';
 import { blamedNames } from '../xds/session/blame.ts';
 import { toProtoJson } from '../xds/wire/protojson.ts';
+import type { NackExplanation, PushCause, PushExplanation, PushedResource } from './answers.ts';
 import type { History } from './history.ts';
 import { HistoryFault } from './history-fault.ts';
-import { type JsonChange, jsonDiff } from './json-diff.ts';
+import { jsonDiff } from './json-diff.ts';
 import { managerOf, objectOfEvent } from './last-change.ts';
 import { withoutPrivateKeys } from './private-fields.ts';
 
 /** Resources of one response whose differences are looked into; the rest is named. */
 export const RESOURCES_COMPARED_MAX = 50;
-
-export interface PushedResource {
-  readonly name: string;
-  readonly change: 'added' | 'changed' | 'removed';
-  readonly changes: readonly JsonChange[];
-  /** Objects it was made from that changed meanwhile. */
-  readonly because: readonly string[];
-}
-
-/** An event that had something to say about what was sent. */
-export interface PushCause {
-  readonly seq: number;
-  readonly time: number;
-  readonly kind: string;
-  /** `Kind/namespace/name`; empty: no object. */
-  readonly object: string;
-  readonly source: string;
-  readonly manager: string;
-  /** Istio's reasons, as metrics have them. */
-  readonly reasons: readonly string[];
-}
-
-export interface PushExplanation {
-  readonly seq: number;
-  readonly time: number;
-  readonly typeUrl: string;
-  readonly connections: readonly string[];
-  readonly stateSeq: number;
-  /** State of the response before; undefined: this was the first of the type on the connection. */
-  readonly previousStateSeq?: number;
-  readonly resources: readonly PushedResource[];
-  /** Unchanged resources. */
-  readonly unchanged: number;
-  /** Of the added and changed resources, as they are encoded. */
-  readonly bytes: number;
-  readonly causes: readonly PushCause[];
-}
-
-export interface NackExplanation {
-  readonly seq: number;
-  readonly time: number;
-  readonly connection: string;
-  readonly typeUrl: string;
-  readonly message: string;
-  /** Resources that the message names. */
-  readonly blamed: readonly string[];
-  /** The response that was refused; undefined: the journal has none. */
-  readonly push?: PushExplanation;
-}
 
 type Receipt = Event & PushReceipt;
 

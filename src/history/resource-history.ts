@@ -7,10 +7,11 @@ import { fold } from '../core/fold/fold-event.ts';
 import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { State } from '../core/state.ts';
 import { encodeResource } from '../xds/engine/encode.ts';
+import type { JsonChange } from './answers.ts';
 import { shownJson } from './config-dump.ts';
 import type { History } from './history.ts';
 import { holdingsOf } from './holdings.ts';
-import { type JsonChange, jsonDiff } from './json-diff.ts';
+import { jsonDiff } from './json-diff.ts';
 
 /** Events that are folded for one question, from the end of the range back. */
 export const HISTORY_EVENTS_MAX = 20_000;

@@ -2,12 +2,7 @@
 // route (envoy.config.route.v3.Route), as text for people and as data.
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
-
-export interface RouteShare {
-  readonly cluster: string;
-  /** 0 … 1 */
-  readonly share: number;
-}
+import type { RouteShare } from './answers.ts';
 
 export function actionOf(route: JsonObject): JsonObject {
   return isObject(route.route) ? route.route : {};

@@ -4,50 +4,10 @@
 
 import { isObject, type Json, type JsonObject } from '../core/base/json.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
+import type { ClusterRow, EndpointRow, ListenerRow, RouteRow } from './answers.ts';
 import type { ConfigDump } from './config-dump.ts';
-import { actionText, type RouteShare, sharesOf } from './route-action.ts';
+import { actionText, sharesOf } from './route-action.ts';
 import { objectNamedBy } from './translations.ts';
-
-export interface ClusterRow {
-  readonly name: string;
-  readonly fqdn: string;
-  /** 0: not named after a service. */
-  readonly port: number;
-  readonly subset: string;
-  /** Empty: not named after a service. */
-  readonly direction: string;
-  readonly type: string;
-  /** `name.namespace`, or `BackendTLSPolicy/name.namespace`; empty: none. */
-  readonly destinationRule: string;
-}
-
-export interface ListenerRow {
-  readonly name: string;
-  readonly address: string;
-  readonly port: number;
-  readonly match: string;
-  readonly destination: string;
-}
-
-export interface RouteRow {
-  readonly route: string;
-  readonly virtualHost: string;
-  readonly domains: readonly string[];
-  readonly match: string;
-  /** `name.namespace`, or `HTTPRoute/name.namespace` and so on, separated by commas; empty: none. */
-  readonly virtualService: string;
-  /** `80 % to v1, 20 % to v3`, `a redirect`; empty: there is no route. */
-  readonly action: string;
-  readonly shares: readonly RouteShare[];
-}
-
-export interface EndpointRow {
-  /** `address:port` */
-  readonly endpoint: string;
-  readonly status: string;
-  readonly weight: number;
-  readonly cluster: string;
-}
 
 function resourcesOf(dump: ConfigDump, typeUrl: string): readonly JsonObject[] {
   const found = dump.configs.find(config => config.typeUrl === typeUrl);

@@ -3,19 +3,10 @@
 
 import { isObject, type Json, type JsonObject, jsonEqual } from '../core/base/json.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
+import type { ChangedResource, JsonChange } from './answers.ts';
 import { shortType } from './config-dump.ts';
-import type { JsonChange } from './json-diff.ts';
 import { actionOf, actionText } from './route-action.ts';
 import { matchText, objectsIn } from './rows.ts';
-
-export interface ChangedResource {
-  readonly typeUrl: string;
-  readonly name: string;
-  readonly change: 'added' | 'changed' | 'removed';
-  readonly before?: JsonObject;
-  readonly after?: JsonObject;
-  readonly changes: readonly JsonChange[];
-}
 
 /** Paths that one sentence names. */
 const PATHS_SHOWN_MAX = 3;

@@ -8,18 +8,9 @@ import type { ProxyRecord } from '../core/model/proxy.ts';
 import type { Tracker } from '../core/query/tracker.ts';
 import type { State } from '../core/state.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
+import type { Symptom } from './answers.ts';
 import { type Holdings, holdingsOf } from './holdings.ts';
 import { dangling, endpointCount } from './traffic.ts';
-
-export type SymptomKind = 'cluster-missing' | 'endpoints-lost' | 'route-lost' | 'refused' | 'proxy-gone';
-
-export interface Symptom {
-  readonly kind: SymptomKind;
-  /** Id of the proxy that has it; empty: of the mesh. */
-  readonly proxy: string;
-  /** A cluster, a host, an object. */
-  readonly what: string;
-}
 
 /** What a proxy had at the good position. */
 export interface Baseline {

@@ -3,6 +3,7 @@
 
 import { isObject } from '../core/base/json.ts';
 import { CDS, EDS, LDS, RDS } from '../xds/session/types.ts';
+import type { SendProblem, Split } from './answers.ts';
 import { type Holdings, namesIn } from './holdings.ts';
 
 /** A place in routes or listeners that names a cluster. */
@@ -72,22 +73,6 @@ function clustersIn(message: object): readonly string[] {
   const names = [...found].sort();
   known.set(message, names);
   return names;
-}
-
-/** A part of the requests that a route sends. */
-export interface Split {
-  readonly cluster: string;
-  readonly host: string;
-  readonly port: number;
-  readonly subset: string;
-  /** 0 … 1 */
-  readonly share: number;
-  readonly endpoints?: number;
-}
-
-export interface SendProblem {
-  readonly kind: 'missing-cluster' | 'no-endpoints' | 'nack';
-  readonly message: string;
 }
 
 export function splitOf(holdings: Holdings, cluster: string, share: number): Split {

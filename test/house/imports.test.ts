@@ -44,5 +44,6 @@ describe('import rules', () => {
     expect(names).toContain('only-one-folder-knows-nats: src/runtime/knows-nats.ts');
     expect(names).toContain('oracle-knows-nobody: src/oracle/knows-generators.ts');
     expect(names).toContain('ui-asks-over-http: ui/knows-history.ts');
+    expect(names).toContain('answers-are-data: src/history/answers.ts');
   });
 });

@@ -1,55 +1,39 @@
 // The second half of the explorer's API (api.ts has the URLs and the rules): answers to questions about causes,
-// objects, requests, the mesh, differences and pushes. Types only, imported by `ui/` as they are.
+// objects, requests, the mesh, differences and pushes. Types only, imported by `ui/` as they are;
+// those that functions of `src/history` return are declared there.
 
-import type { EventRow, Json, JsonChange, Position, Problem, ProxyRow, PushRow, Split } from './api.ts';
+import type {
+  Absence,
+  ChangeClass,
+  Explanation,
+  LastChange,
+  MeshDiff,
+  MeshGraph,
+  PushExplanation,
+} from '../../history/answers.ts';
+import type { EventRow, JsonChange, Position, ProxyRow, PushRow } from './api.ts';
+
+export type {
+  Cause,
+  ChangeClass,
+  DiffWarning,
+  FoundProblem as MeshProblem,
+  GraphEdge as MeshEdge,
+  GraphNode as MeshNode,
+  Incident as IncidentAnswer,
+  IncidentSymptom,
+  LastChange,
+  NackExplanation as Nack,
+} from '../../history/answers.ts';
 
 export type WhyKind = 'cluster' | 'listener' | 'route' | 'virtual-host' | 'endpoint' | 'extension';
 
-/** As `periplus explain … -o json`. */
-export interface Why {
-  readonly what: string;
-  readonly proxy: string;
-  readonly seq: number;
-  readonly time: number;
-  /** Present if the proxy has it. */
-  readonly answer?: Json;
-  readonly causes?: readonly Cause[];
-  readonly jointly?: readonly {
-    readonly objects: readonly string[];
-    readonly decides: 'all' | 'part';
-    readonly paths: readonly string[];
-  }[];
-  readonly readOnly?: readonly string[];
-  readonly untried?: number;
-  readonly missed: readonly string[];
-  /** Present if the proxy does not have it. */
-  readonly reasons?: readonly { readonly why: string; readonly lastChange?: LastChange; readonly proven: boolean }[];
-  readonly goneSince?: {
-    readonly seq: number;
-    readonly time: number;
-    readonly object: string;
-    readonly lastChange?: LastChange;
+/** As `periplus explain … -o json`: `causes` and what belongs to them if the proxy has it, else `reasons`. */
+export type Why = Omit<Absence, 'reasons'> &
+  Partial<Pick<Absence, 'reasons'>> &
+  Partial<Pick<Explanation, 'answer' | 'causes' | 'jointly' | 'readOnly' | 'untried'>> & {
+    readonly nearest?: readonly string[];
   };
-  readonly nearest?: readonly string[];
-}
-
-export interface Cause {
-  readonly lastChange: LastChange;
-  readonly decides: 'all' | 'part';
-  readonly paths: readonly string[];
-  readonly fields: readonly { readonly field: string; readonly value: Json; readonly decides: readonly string[] }[];
-}
-
-export interface LastChange {
-  readonly object: string;
-  readonly seq: number;
-  readonly time?: number;
-  readonly source: string;
-  /** `file:line:column`; empty: not from a file. */
-  readonly origin: string;
-  readonly manager: string;
-  readonly refused?: { readonly seq: number; readonly problems: readonly string[] };
-}
 
 // --- objects ---------------------------------------------------------------------------------------------------------
 
@@ -155,70 +139,24 @@ export interface TraceStep {
 
 // --- mesh ------------------------------------------------------------------------------------------------------------
 
-export interface Mesh {
+export interface Mesh extends MeshGraph {
   readonly at: Position;
-  readonly nodes: readonly MeshNode[];
-  readonly edges: readonly MeshEdge[];
-  /** Namespaces of the mesh; those in `folded` are one node each. */
-  readonly namespaces: readonly string[];
-  readonly folded: readonly string[];
-  /** Of the whole mesh, folded or not, each once. */
-  readonly problems: readonly MeshProblem[];
-  /** Nodes or edges left out by a limit. */
-  readonly leftOut: number;
-}
-
-export interface MeshProblem extends Problem {
-  readonly node: string;
-  /** Absent: of the node itself. */
-  readonly to?: string;
-  /** Ids of the proxies that have it. */
-  readonly proxies: readonly string[];
-  /** Of its nodes: a folded one of them has to be open for it to be seen. */
-  readonly namespaces: readonly string[];
-}
-
-export interface MeshNode {
-  /** `workload/ns/name`, `service/HOST`, `namespace/NAME`, `cluster/NAME` (a destination that is not there). */
-  readonly id: string;
-  readonly kind: 'workload' | 'gateway' | 'service' | 'external' | 'namespace' | 'missing';
-  readonly title: string;
-  /** Empty: none. */
-  readonly namespace: string;
-  /** Ids of its proxies: of a workload; of a folded namespace their number is in `count`. */
-  readonly proxies: readonly string[];
-  /** Proxies of a workload, endpoints of a service, nodes within a folded namespace. */
-  readonly count: number;
-  /** Of workloads and services with proxies: what inbound connections must be. */
-  readonly mtls: 'strict' | 'permissive' | 'plaintext' | 'mixed' | 'unknown';
-  /** Policies that its proxies enforce: `ALLOW name.namespace`. */
-  readonly policies: readonly string[];
-  /** Its own, and of a folded namespace those within it. `unreachable`: no workload that sends there arrives. */
-  readonly problems: readonly Problem[];
-}
-
-export interface MeshEdge {
-  readonly from: string;
-  readonly to: string;
-  /**
-   * `routes`: an object (VirtualService, Gateway API route …) routes here. `visible`: only the default route of a
-   * service that the caller sees. `backs`: a workload is an endpoint of a service.
-   */
-  readonly kind: 'routes' | 'visible' | 'backs';
-  /** Edges that this one stands for: 1, or more between folded namespaces. */
-  readonly count: number;
-  /** Host and port as callers name them. */
-  readonly hosts: readonly string[];
-  /** Largest share of a route that leads here, 0 … 1. */
-  readonly share: number;
-  readonly splits: readonly Split[];
-  readonly transport: 'mtls' | 'tls' | 'plaintext' | 'mixed' | 'unknown';
-  /** By the policies at the workloads; `unasked`: none is in force there, or too many to ask. */
-  readonly access: 'allowed' | 'denied' | 'depends' | 'unasked';
-  readonly problems: readonly Problem[];
 }
 
 // --- differences -----------------------------------------------------------------------------------------------------
+
+/** As `periplus diff … -o json`. */
+export interface Difference extends MeshDiff {
+  readonly title: string;
+  readonly from: Position;
+  /** Of a what-if: equal to `from`. */
+  readonly to: Position;
+  /** Of a what-if: what would not be accepted. */
+  readonly refused: readonly string[];
+  readonly markdown: string;
+  /** The command line that asks the same. */
+  readonly command: string;
+}
 
 export interface WhatIfRequest {
   /** Documents to add or to put in place of those of the same name; may be empty. */
@@ -227,102 +165,17 @@ export interface WhatIfRequest {
   readonly delete: readonly string[];
 }
 
-/** As `periplus diff … -o json`. */
-export interface Difference {
-  readonly title: string;
-  readonly from: Position;
-  /** Of a what-if: equal to `from`. */
-  readonly to: Position;
-  readonly classes: readonly ChangeClass[];
-  readonly unchanged: number;
-  readonly warnings: readonly DiffWarning[];
-  readonly onlyBefore: readonly string[];
-  readonly onlyAfter: readonly string[];
-  /** Of a what-if: what would not be accepted. */
-  readonly refused: readonly string[];
-  readonly markdown: string;
-  /** The command line that asks the same. */
-  readonly command: string;
-}
-
-export interface DiffWarning {
-  /** `refused-by-envoy`, `missing-cluster`, `no-endpoints`, `endpoints-gone`, `order-only`, `parent-lost` … */
-  readonly kind: string;
-  readonly message: string;
-}
-
-export interface ChangeClass {
-  readonly proxies: readonly string[];
-  readonly summary: readonly string[];
-  readonly warnings: readonly DiffWarning[];
-  readonly access: {
-    readonly changes: readonly {
-      readonly direction: 'opens' | 'closes';
-      readonly message: string;
-      readonly caller: string;
-      readonly requests: readonly string[];
-      readonly policy: string;
-    }[];
-    readonly asked: number;
-    readonly leftOut: number;
-  };
-  readonly resources: readonly {
-    readonly typeUrl: string;
-    readonly name: string;
-    readonly change: 'added' | 'changed' | 'removed';
-    readonly before?: Json;
-    readonly after?: Json;
-    readonly changes: readonly JsonChange[];
-  }[];
-}
-
 // --- pushes ----------------------------------------------------------------------------------------------------------
+
+/** As `periplus explain push … -o json`, with its refusals. */
+export interface Push extends PushExplanation {
+  readonly nacks: PushRow['nacks'];
+}
 
 export interface PushPage {
   /** Newest first. */
   readonly pushes: readonly PushRow[];
   readonly earlier: boolean;
-}
-
-/** As `periplus explain push … -o json`. */
-export interface Push {
-  readonly seq: number;
-  readonly time: number;
-  readonly typeUrl: string;
-  readonly connections: readonly string[];
-  readonly stateSeq: number;
-  readonly previousStateSeq?: number;
-  readonly resources: readonly {
-    readonly name: string;
-    readonly change: 'added' | 'changed' | 'removed';
-    readonly changes: readonly JsonChange[];
-    readonly because: readonly string[];
-  }[];
-  readonly unchanged: number;
-  readonly causes: readonly {
-    readonly seq: number;
-    readonly time: number;
-    readonly kind: string;
-    readonly object: string;
-    readonly source: string;
-    readonly manager: string;
-    readonly reasons: readonly string[];
-  }[];
-  /** Bytes of the added and changed resources as they are encoded. */
-  readonly bytes: number;
-  readonly nacks: PushRow['nacks'];
-}
-
-/** As `periplus explain nack … -o json`. */
-export interface Nack {
-  readonly seq: number;
-  readonly time: number;
-  readonly connection: string;
-  readonly typeUrl: string;
-  /** Envoy's words. */
-  readonly message: string;
-  readonly blamed: readonly string[];
-  readonly push?: Omit<Push, 'bytes' | 'nacks'>;
 }
 
 /** How an event reached the proxies: receipts made from its state or a later one, within a minute. */
@@ -382,24 +235,6 @@ export interface BisectAnswer {
   readonly command: string;
 }
 
-/** As `periplus incident … -o json`. */
-export interface IncidentAnswer {
-  readonly from: number;
-  readonly to: number;
-  readonly proxies: number;
-  readonly leftOut: number;
-  readonly evaluated: number;
-  readonly breaks: readonly {
-    readonly seq: number;
-    readonly time: number;
-    readonly source: string;
-    readonly kind: string;
-    readonly event: string;
-    readonly symptoms: readonly IncidentSymptom[];
-  }[];
-  readonly before: readonly { readonly kind: string; readonly proxy: string; readonly what: string }[];
-}
-
 /** What the strip marks: the breaks of an incident. */
 export interface Outages {
   readonly from: number;
@@ -422,12 +257,4 @@ export interface Outage {
     readonly proxies: number;
     readonly lasts: boolean;
   }[];
-}
-
-export interface IncidentSymptom {
-  /** `cluster-missing`, `endpoints-lost`, `route-lost`, `refused`, `proxy-gone`, `nack`. */
-  readonly kind: string;
-  readonly what: string;
-  readonly proxies: readonly string[];
-  readonly lasts: boolean;
 }

@@ -1,5 +1,6 @@
-// Requests and responses of the explorer's HTTP API, version 1: types only, nothing else of `src` imported, so that
-// `ui/` can use this file and api-questions.ts (why, objects, mesh, differences, pushes, bisect) as they are.
+// Requests and responses of the explorer's HTTP API, version 1: types only. What the functions of `src/history` return is
+// sent as it is, and declared there (`src/history/answers.ts`); `ui/` uses this file and api-questions.ts (why, objects,
+// mesh, differences, pushes, bisect) as they are.
 // docs/reference/http-api.md describes each in words. Served by `periplus ui` and by `serve`.
 //
 // Rules: fields are added, never renamed or given another meaning. Times are ms since the epoch; positions are event
@@ -41,7 +42,12 @@
 // FILTER: kind, source, manager, namespace, object=Kind/ns/name (each repeatable; any of one name, all of several) and
 // text=WORDS (all words, in the event's line).
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json | undefined };
+import type { Json } from '../../core/base/json.ts';
+import type * as Columns from '../../history/answers.ts';
+import type { EndpointRow, JsonChange, ListenerRow, GraphProblem as Problem, Split } from '../../history/answers.ts';
+
+export type { Json } from '../../core/base/json.ts';
+export type { EndpointRow, GraphProblem as Problem, JsonChange, ListenerRow, Split } from '../../history/answers.ts';
 
 export interface Fault {
   readonly error: string;
@@ -193,14 +199,6 @@ export interface PushRow {
   readonly nacks: readonly { readonly seq: number; readonly connection: string; readonly message: string }[];
 }
 
-export interface JsonChange {
-  readonly path: string;
-  /** Absent: it was not there, or is gone. */
-  readonly before?: Json;
-  readonly after?: Json;
-  readonly reordered?: true;
-}
-
 // --- proxies ---------------------------------------------------------------------------------------------------------
 
 export interface ProxyList {
@@ -245,63 +243,15 @@ export interface ProxyView {
   readonly extensions: readonly string[];
 }
 
-export interface ClusterRow {
-  readonly name: string;
-  readonly fqdn: string;
-  /** 0: not named after a service. */
-  readonly port: number;
-  readonly subset: string;
-  readonly direction: string;
-  readonly type: string;
-  /** `name.namespace`; empty: none. */
-  readonly destinationRule: string;
+export interface ClusterRow extends Columns.ClusterRow {
   /** Undefined: it does not find them by EDS. */
   readonly endpoints?: number;
   readonly problems: readonly Problem[];
 }
 
-export interface ListenerRow {
-  readonly name: string;
-  readonly address: string;
-  readonly port: number;
-  readonly match: string;
-  readonly destination: string;
-}
-
-export interface RouteRow {
-  readonly route: string;
-  readonly virtualHost: string;
-  readonly domains: readonly string[];
-  readonly match: string;
-  readonly virtualService: string;
-  /** Where it leads to: `80 % to v1, 20 % to v3`, `a redirect`. */
-  readonly action: string;
+export interface RouteRow extends Omit<Columns.RouteRow, 'shares'> {
   readonly splits: readonly Split[];
   readonly problems: readonly Problem[];
-}
-
-export interface EndpointRow {
-  readonly endpoint: string;
-  readonly status: string;
-  readonly weight: number;
-  readonly cluster: string;
-}
-
-export interface Split {
-  readonly cluster: string;
-  readonly host: string;
-  readonly port: number;
-  readonly subset: string;
-  /** 0 … 1 */
-  readonly share: number;
-  readonly endpoints?: number;
-}
-
-export type ProblemKind = 'missing-cluster' | 'no-endpoints' | 'refused' | 'nack' | 'unreachable';
-
-export interface Problem {
-  readonly kind: ProblemKind;
-  readonly message: string;
 }
 
 export interface RawResources {

@@ -7,6 +7,7 @@
 
 import type { Obj } from '../../core/model/object.ts';
 import type { State } from '../../core/state.ts';
+import type { AccessChange, AccessDifference } from '../answers.ts';
 import { type AccessQuestion, askAccess, defaultPort, type Gate } from './ask.ts';
 import { FRESH, type PolicySpecs, type Pools, poolsOf, TOKEN } from './pools.ts';
 
@@ -16,23 +17,6 @@ export const QUESTIONS_MAX = 3_000;
 export const CONNECTIONS_MAX = 1_000;
 /** Stands for the ports that nothing names. */
 const OTHER_PORT = 9;
-
-export interface AccessChange {
-  readonly direction: 'opens' | 'closes';
-  /** A sentence. */
-  readonly message: string;
-  readonly caller: string;
-  readonly requests: readonly string[];
-  /** The policy that decides now, or decided before; '' if it is the absence of one. */
-  readonly policy: string;
-}
-
-export interface AccessDifference {
-  readonly changes: readonly AccessChange[];
-  readonly asked: number;
-  /** Questions and values that were left out. */
-  readonly leftOut: number;
-}
 
 export interface AccessSide {
   readonly state: State;

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { diffMessages } from '../../../src/cli/diff-report.ts';
-import type { MeshDiff } from '../../../src/history/diff.ts';
+import type { MeshDiff } from '../../../src/history/answers.ts';
 
 test('a difference becomes one message for each refusal and each warning', () => {
   const one = { proxies: ['a.x', 'b.x', 'c.x', 'd.x'], warnings: [{ message: 'host h: 503' }] };
