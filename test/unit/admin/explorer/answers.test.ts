@@ -92,6 +92,10 @@ describe('the explorer over the history of an outage', () => {
     const { json } = await ask(`mesh?fold=all&at=${BREAK}`);
     expect(json.nodes.map((one: { id: string }) => one.id)).toEqual(['namespace/istio-system', 'namespace/shop']);
     expect(json.problems.length).toBeGreaterThan(0);
+    const shop = json.nodes.find((one: { id: string }) => one.id === 'namespace/shop');
+    expect(shop.problems.length + json.edges.flatMap((one: { problems: [] }) => one.problems).length).toBeGreaterThan(
+      0,
+    );
   });
 
   it('compares two positions, and says the command that does the same', async () => {
@@ -136,6 +140,26 @@ describe('the explorer over the history of an outage', () => {
     });
     const { json } = await ask('incident');
     expect(json.breaks[0]).toMatchObject({ seq: BREAK, symptoms: [{ kind: 'cluster-missing' }] });
+  });
+
+  it('marks outages by the event that each began with, and leaves long ranges to the reader', async () => {
+    const { json } = await ask('outages');
+    expect(json).toMatchObject({ from: 0, to: 163, looked: true });
+    expect(json.outages[0]).toMatchObject({ seq: BREAK, warnings: [{ kind: 'cluster-missing', lasts: false }] });
+    expect(await ask('outages?from=163')).toMatchObject({ status: 200, json: { outages: [] } });
+  });
+
+  it('ranks proxies by how long after a change they were sent it', async () => {
+    const { json } = await ask('slow');
+    expect(json.proxies).toHaveLength(3);
+    const waits = json.proxies.map((one: { longestMs: number }) => one.longestMs);
+    expect(waits).toEqual([...waits].sort((a, b) => b - a));
+    const [first] = json.proxies;
+    const push = await ask(`push?seq=${first.longest.seq}`);
+    expect(push.json.connections).toContain(first.connection);
+    expect(first.longestMs).toBeGreaterThanOrEqual(first.medianMs);
+    // Each of them was connected before any change: what it asked for at first is no push.
+    expect(waits[0]).toBeLessThan(1_000);
   });
 
   it('lists the versions of a resource with the events that made them', async () => {

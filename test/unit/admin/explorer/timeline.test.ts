@@ -7,7 +7,7 @@ import { canonicalJson, type JsonObject } from '../../../../src/core/base/json.t
 import type { Unrecorded } from '../../../../src/core/event.ts';
 import { managerOf } from '../../../../src/history/last-change.ts';
 import { linesOf } from '../../../../src/journal/lines.ts';
-import { type Served, served } from './served.ts';
+import { type Reply, type Served, served } from './served.ts';
 
 const api = '/api/v1';
 
@@ -114,6 +114,18 @@ describe('callers', () => {
     expect(headers['content-security-policy']).not.toContain('unsafe');
   });
 
+  it('see which versions of objects are refused, once they are judged', async () => {
+    let density: Reply;
+    do density = await explorer.ask(`${api}/density?buckets=1`);
+    while (density.json.verdicts.complete !== true);
+    expect(density.json.buckets[0].marks).toMatchObject({ refusedObjects: 1, nacks: 0, troubles: 0, connects: 3 });
+    const { json } = await explorer.ask(`${api}/events`);
+    const refused = json.rows.filter((row: { refused?: true }) => row.refused === true);
+    expect(refused.map((row: { seq: number; object: string }) => [row.seq, row.object])).toEqual([
+      [2, `VirtualService/shop/${hostile}`],
+    ]);
+  });
+
   it('never get the private values of a Secret', async () => {
     for (const path of [
       'events?limit=100',
@@ -203,6 +215,8 @@ const REFUSED_TO_NAMESPACES = [
   'convergence?seq=1',
   'bisect?condition=nack',
   'incident',
+  'outages',
+  'slow',
 ];
 
 function facts(name: string): readonly Unrecorded[] {
