@@ -1,5 +1,5 @@
-// The outages of the visible part of the strip. The question is a long one, so it waits until the part stands still, and
-// is asked again when the server put another question before it.
+// The outages of the visible part of the strip. The question is a long one: it waits until the part stands still, and
+// is asked again when the server preferred another question.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Outage, Outages } from '../../src/admin/explorer/api-questions.ts';
@@ -14,7 +14,7 @@ const SUPERSEDED = 409;
 
 export interface KnownOutages {
   readonly outages: readonly Outage[];
-  /** The part is long: it is looked through when the reader says so. */
+  /** Looks through a part that is too long to be looked through unasked; undefined: nothing is left to look through. */
   readonly look: (() => void) | undefined;
   readonly isLooking: boolean;
 }
@@ -44,7 +44,7 @@ export function useOutages({ from, to }: Span): KnownOutages {
           timer = setTimeout(() => void question(), AGAIN_MS);
           return;
         }
-        // No marks: the view of causes says what is wrong with the question.
+        // No marks: asking again by hand (Find the cause) shows the fault.
       }
       setLooking(false);
     };

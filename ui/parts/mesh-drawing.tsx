@@ -9,12 +9,17 @@ import { type DrawnEdge, type DrawnNode, type GraphChoice, meshGraph } from '../
 import { counted } from '../model/time-text.ts';
 
 const SIZES: GraphSizes = { nodeWidth: 208, nodeHeight: 40, gapX: 170, gapY: 12 };
+/** On a phone, where two columns fit. */
+const PHONE: GraphSizes = { nodeWidth: 136, nodeHeight: 40, gapX: 78, gapY: 12 };
+const PHONE_QUERY = '(max-width: 760px)';
 /** Two drawings beside each other. */
 const NARROW: GraphSizes = { nodeWidth: 176, nodeHeight: 40, gapX: 104, gapY: 12 };
 const MARGIN_PX = 6;
 const HEAD_PX = 24;
 /** Width of a character of a title, more than most have. */
 const CHAR_PX = 7.2;
+/** The same of a note. */
+const NOTE_CHAR_PX = 5.8;
 const LABEL_PX = 14;
 const HEADS: readonly string[] = ['who calls', 'what is called', 'what answers'];
 
@@ -28,7 +33,7 @@ interface MeshDrawingProps {
 }
 
 export function MeshDrawing({ mesh, choice, chosen, other }: MeshDrawingProps) {
-  const sizes = choice.compared ? NARROW : SIZES;
+  const sizes = matchMedia(PHONE_QUERY).matches ? PHONE : choice.compared ? NARROW : SIZES;
   const { visible, backs, compared } = choice;
   const { graph, layout } = useMemo(() => {
     const made = meshGraph(mesh, { visible, backs, compared });
@@ -199,7 +204,7 @@ function Node({ drawn: { node }, place: here, sizes, chosen }: NodeProps) {
           {short(titleOf(node), sizes)}
         </text>
         <text class="node-note" x={14} y={32}>
-          {short(noteOf(node), sizes)}
+          {short(noteOf(node), sizes, NOTE_CHAR_PX)}
         </text>
         <title>{node.title}</title>
       </a>
@@ -234,7 +239,7 @@ function titleOf({ kind, title }: MeshNode): string {
   return `${shortHost(host)}:${port}${subset === '' ? '' : ` ${subset}`}`;
 }
 
-function short(text: string, { nodeWidth }: GraphSizes): string {
-  const chars = Math.floor((nodeWidth - 20) / CHAR_PX);
+function short(text: string, { nodeWidth }: GraphSizes, charPx = CHAR_PX): string {
+  const chars = Math.floor((nodeWidth - 20) / charPx);
   return text.length > chars ? `${text.slice(0, chars - 1)}…` : text;
 }

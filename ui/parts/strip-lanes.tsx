@@ -8,6 +8,8 @@ import { grouped } from '../model/time-text.ts';
 
 const LANE_PX = 11;
 const MARK_PX = 7;
+/** An outage is never overlooked, however many buckets there are. */
+const OUTAGE_PX_MIN = 5;
 export const LANES_PX = 4 * LANE_PX + 3;
 /** Where the lane of outages begins, from the top of the lanes. */
 export const OUTAGES_PX = 3 * LANE_PX;
@@ -68,7 +70,7 @@ export function Lanes({ buckets, width, left, top }: LanesProps) {
                     class={name}
                     x={i * px}
                     y={lane * LANE_PX + 2}
-                    width={Math.max(2, px * 0.82)}
+                    width={Math.max(name === 'outages' ? OUTAGE_PX_MIN : 2, px * 0.82)}
                     height={MARK_PX}
                   />,
                 ],

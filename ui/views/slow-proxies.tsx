@@ -30,14 +30,14 @@ function Ranking({ found: { proxies, from, to, leftOut } }: { readonly found: Sl
   return (
     <>
       <section class="panel scroll">
-        <table class="dense">
+        <table class="dense ranking">
           <thead>
             <tr>
               <th>Proxy</th>
               <th class="number">Pushes</th>
               <th class="number">Median</th>
               <th class="number">Longest</th>
-              <th class="fill">
+              <th class="bar">
                 <span class="hidden-text">Longest, as a bar</span>
               </th>
               <th class="number">Refused</th>

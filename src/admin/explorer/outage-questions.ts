@@ -1,5 +1,5 @@
-// The outages that a timeline marks: what `periplus incident` finds in a range, one line each. A background question: the
-// strip asks it by itself, so that a question of the reader goes before it.
+// The outages that a timeline marks: what `periplus incident` finds in a range, one line each. A background question:
+// the strip asks it by itself, and a question of the reader goes before it.
 
 import { incident } from '../../history/incident.ts';
 import type { Outages } from './api-questions.ts';

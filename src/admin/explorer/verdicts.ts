@@ -1,7 +1,7 @@
-// Which versions of objects are refused: the timeline marks them. A verdict depends on the version alone, so no state is
-// folded for it: versions are judged as they lie in the journal, from the newest to the oldest, once they are indexed.
+// Which versions of objects are refused: the timeline marks them. A verdict depends on the version alone, so no state
+// is folded for it: versions are judged as they lie in the journal, from the newest to the oldest, once indexed.
 //
-// Invariant: versions of events `from`…`to` of `state()` are judged, without a gap. What Kubernetes writes by itself all
+// Invariant: versions of events `from`…`to` of `state()` are judged, without a gap. What Kubernetes itself writes all
 // the time is accepted unread, and so are Secrets, whose values are sealed here.
 
 import { isObject, type JsonObject } from '../../core/base/json.ts';

@@ -1,4 +1,4 @@
-// The mesh's graph where nothing arrives: hosts without endpoints and hosts that refuse everybody, folded or not.
+// The mesh's graph where nothing arrives: hosts without endpoints and hosts that refuse every caller, folded or not.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Mesh, MeshNode } from '../../../../src/admin/explorer/api-questions.ts';
@@ -103,6 +103,6 @@ function facts(): readonly Unrecorded[] {
     ...service('closed', 'bank', '10.96.0.3', '10.1.0.3'),
     ...workload('alive', 'shop', '10.1.0.1'),
     ...workload('closed', 'bank', '10.1.0.3'),
-    object('security.istio.io/v1', 'AuthorizationPolicy', { name: 'nobody', namespace: 'bank' }, { spec: {} }),
+    object('security.istio.io/v1', 'AuthorizationPolicy', { name: 'deny-all', namespace: 'bank' }, { spec: {} }),
   ];
 }
