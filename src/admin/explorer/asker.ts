@@ -2,8 +2,8 @@
 // called off. Runs in the process that serves; it does no work of its own but passing bytes on.
 //
 // Invariant: a thread works on one question at a time. Of one client only the newest question of a path is answered;
-// older ones end with 409. Limits count a caller's questions together, since a client's name is its own choice. A thread
-// that does not heed a cancellation is ended, and the next question starts a new one.
+// older ones end with 409. Limits count a caller's questions together, since a client's name is its own choice. A
+// thread that does not heed a cancellation is ended, and the next question starts a new one.
 
 import type { Worker } from 'node:worker_threads';
 import { startWorker } from '../../journal/start-worker.ts';
