@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/base/json.ts';
-import { type Absence, explainAbsence } from '../../src/history/absence.ts';
+import { explainAbsence } from '../../src/history/absence.ts';
+import type { Absence } from '../../src/history/answers.ts';
 import { type ConfigDump, configDump } from '../../src/history/config-dump.ts';
 import { explain } from '../../src/history/explain.ts';
 import { History } from '../../src/history/history.ts';
