@@ -8,6 +8,7 @@ const KEYS: readonly (readonly [readonly string[], string])[] = [
   [['+', '-', '0'], 'zoom in, zoom out, the whole journal'],
   [['←', '→'], 'move the visible part'],
   [['↑', '↓', 'Home', 'End'], 'move in a list'],
+  [['r'], 'compare with this moment: then move to the other; again: no comparison'],
   [['/'], 'search'],
   [['n'], 'the newest event'],
   [['?'], 'this list'],

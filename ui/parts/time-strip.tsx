@@ -52,6 +52,7 @@ export function TimeStrip() {
     '[': () => set({ at: String(Math.max(info.first.seq, at - 1)) }),
     ']': () => set({ at: at + 1 >= head.seq ? undefined : String(at + 1) }),
     n: () => set({ at: undefined }),
+    r: () => set({ from: from === undefined ? String(at) : undefined }),
   });
   const share = density === undefined ? undefined : shareOf(density.buckets, at);
   const fromShare = density === undefined || from === undefined ? undefined : shareOf(density.buckets, from);

@@ -196,12 +196,43 @@ function NodePanel({ node, mesh }: { readonly node: MeshNode; readonly mesh: Mes
           )}
         </dd>
         <dt>Calls</dt>
-        <dd>{calls.length}</dd>
+        <dd>
+          <Lines edges={calls} end="to" />
+        </dd>
         <dt>Called by</dt>
-        <dd>{callers.length}</dd>
+        <dd>
+          <Lines edges={callers} end="from" />
+        </dd>
       </dl>
       <Problems problems={problems} />
     </section>
+  );
+}
+
+/** Lines of a node that are listed. */
+const LINES_SHOWN = 20;
+
+/** Each chooses its line: those of the drawing are for the pointer alone. */
+function Lines({ edges, end }: { readonly edges: readonly MeshEdge[]; readonly end: 'from' | 'to' }) {
+  const { set } = useGoing();
+  if (edges.length === 0) return <span class="muted">none</span>;
+  const sorted = [...edges].sort((a, b) => b.problems.length - a.problems.length);
+  return (
+    <>
+      {sorted.slice(0, LINES_SHOWN).map(edge => (
+        <div key={`${edge.from} ${edge.to}`}>
+          <button
+            type="button"
+            class={`link mono break ${edge.problems.length > 0 ? 'danger' : ''}`}
+            onClick={() => set({ chosen: `${edge.from} > ${edge.to}` }, 'push')}
+          >
+            {edge.problems.length > 0 ? '✕ ' : ''}
+            {edge[end].split('/').slice(1).join('/')}
+          </button>
+        </div>
+      ))}
+      {edges.length > LINES_SHOWN && <span class="muted">and {edges.length - LINES_SHOWN} more</span>}
+    </>
   );
 }
 
