@@ -23,7 +23,8 @@ import { allWishes, allWishFeatures } from '../admission/wishes/table.ts';
 import { featureOf } from '../core/mesh/features.ts';
 import type { Settings } from '../core/mesh/settings.ts';
 import type { KindName } from '../core/model/kind.ts';
-
+import { isPrefixOf } from '../core/registry/address-pool.ts';
+import { prefixFlags } from '../core/registry/allocated-addresses.ts';
 import type { Clock } from './clock.ts';
 import { openConfigSources } from './config-sources.ts';
 import type { Log } from './log.ts';
@@ -73,7 +74,7 @@ export interface AdapterOptions {
 
 const RANDOM_MAX = 2 ** 47;
 
-/** Rejects with a StartFault if the kubeconfig cannot be used. */
+/** Rejects with a StartFault if the kubeconfig, or a prefix of allocated addresses, cannot be used. */
 export async function openAdapters(
   options: AdapterOptions,
   clock: Clock,
@@ -90,6 +91,7 @@ export async function openAdapters(
     adapters: further = [],
     resolve = dnsResolver(),
   } = options;
+  checkPrefixes(settings);
   const cluster = settings.clusterId;
   const registries = options.registries === undefined ? [] : openRegistries(options.registries, clock, log);
   const planes = openConfigSources(meshConfig, settings, clock, log);
@@ -152,6 +154,14 @@ export async function openAdapters(
     ...options.writes,
   });
   return [files, server, ...adapters, names, keySets, writer];
+}
+
+function checkPrefixes(settings: Settings): void {
+  for (const [flag, family] of Object.entries(prefixFlags)) {
+    const prefix = featureOf(settings, flag as keyof typeof prefixFlags);
+    if (isPrefixOf(family, prefix)) continue;
+    throw new StartFault(`${flag}: "${prefix}" is not a prefix of IPv${family} addresses`);
+  }
 }
 
 /** Kubeconfigs of remote clusters in files. */

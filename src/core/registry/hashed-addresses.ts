@@ -4,6 +4,7 @@
 // passed over.
 // Source: Istio pilot/pkg/serviceregistry/serviceentry/auto_allocation.go.
 
+import { fnv1a } from '../base/fnv.ts';
 import { compareText } from '../model/object.ts';
 import type { Query, Reader } from '../query/reader.ts';
 
@@ -66,13 +67,6 @@ function freePlace(key: string, taken: ReadonlyMap<number, string>): number {
     if (!taken.has(place)) return place;
   }
   return first;
-}
-
-/** 32-bit FNV-1a of a text of ASCII characters, as namespaces and hosts are. */
-function fnv1a(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
-  return hash;
 }
 
 function addressesAt(number: number): HashedAddresses {

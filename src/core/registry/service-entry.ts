@@ -10,12 +10,12 @@ import type { Port, Resolution, Service } from '../model/service.ts';
 import { KEY_SEPARATOR, type Query, type Reader } from '../query/reader.ts';
 import type { ServiceEntry_Resolution } from '../schema/istio-types.gen.ts';
 import { aliasesOf } from './aliases.ts';
+import { addressesInForce } from './allocated-addresses.ts';
 import { CANONICAL_NAME, CANONICAL_REVISION, canonicalService } from './canonical-service.ts';
 import { hashedAddresses } from './hashed-addresses.ts';
 import { NO_ADDRESS } from './kubernetes-service.ts';
 import { trafficDistributionOf } from './traffic-distribution.ts';
 
-const AUTO_ALLOCATE_LABEL = 'networking.istio.io/enable-autoallocate-ip';
 const CONNECT_STRATEGY = 'istio.io/connect-strategy';
 
 const resolutions: Readonly<Record<ServiceEntry_Resolution, Resolution>> = {
@@ -136,25 +136,19 @@ function targetPorts(entry: Obj<'ServiceEntry'>): Service['passthroughTargetPort
   return overrides;
 }
 
-/**
- * Addresses that the allocator wrote to the status for this host, of each family the last; without it, those that
- * follow from the name.
- */
+/** The allocated addresses of this host, of each family the last; without the allocator, hashed ones. */
 function autoAllocated(
   reader: Reader,
   entry: Obj<'ServiceEntry'>,
   host: string,
 ): Pick<Service, 'autoAllocatedV4' | 'autoAllocatedV6'> {
-  const { spec, labels } = entry;
   if (!reader.feature('PILOT_ENABLE_IP_AUTOALLOCATE')) {
     const hashed =
-      (spec.addresses ?? []).length > 0 ? undefined : reader.get(hashedAddresses, `${entry.namespace}/${host}`);
+      (entry.spec.addresses ?? []).length > 0 ? undefined : reader.get(hashedAddresses, `${entry.namespace}/${host}`);
     return hashed === undefined ? {} : { autoAllocatedV4: hashed.v4, autoAllocatedV6: hashed.v6 };
   }
-  if (labels[AUTO_ALLOCATE_LABEL] === 'false') return {};
-  if ((spec.resolution ?? 'NONE') === 'NONE' || (spec.addresses ?? []).length > 0) return {};
-  const given = (spec.status?.addresses ?? []).filter(address => address.host === host);
-  const values = given.map(address => address.value ?? '').filter(isIp);
+  const given = addressesInForce(reader, entry).filter(address => address.host === host);
+  const values = given.map(({ value }) => value);
   const v4 = values.findLast(isIpv4);
   const v6 = values.findLast(value => !isIpv4(value));
   return { ...(v4 === undefined ? {} : { autoAllocatedV4: v4 }), ...(v6 === undefined ? {} : { autoAllocatedV6: v6 }) };

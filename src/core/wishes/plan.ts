@@ -43,7 +43,7 @@ export function planOf(
     return { kind: 'create', object: named(wish, head, mergePatch(wish.atCreation ?? {}, fields)) };
   }
   const metadata = isObject(live.metadata) ? live.metadata : {};
-  if (!meets(wish, metadata)) return none('outdated');
+  if (!meets(wish, live, metadata)) return none('outdated');
   if (metadata.deletionTimestamp !== undefined && subresource === '') return none('terminating');
   const entry = managedBy(wish, metadata);
   if (fields === undefined) {
@@ -81,9 +81,22 @@ function named({ namespace, name }: Wish, head: JsonObject, fields: Json): JsonO
   return mergePatch(mergePatch(head, fields), { metadata }) as JsonObject;
 }
 
-function meets({ precondition }: Wish, { uid, generation }: JsonObject): boolean {
+function meets({ precondition }: Wish, live: JsonObject, { uid, generation }: JsonObject): boolean {
   if (precondition?.uid !== undefined && precondition.uid !== uid) return false;
+  if (precondition?.read !== undefined && !isAsRead(live, precondition.read)) return false;
   return precondition?.generation === undefined || precondition.generation === generation;
+}
+
+function isAsRead(live: Json | undefined, read: Json): boolean {
+  if (isObject(read)) {
+    const object = isObject(live) ? live : {};
+    return Object.entries(read).every(([name, value]) => value === undefined || isAsRead(object[name], value));
+  }
+  return isNone(read) ? isNone(live) : live !== undefined && jsonEqual(live, read);
+}
+
+function isNone(value: Json | undefined): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
 function textOf(value: Json | undefined): string {

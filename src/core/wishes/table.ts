@@ -10,6 +10,7 @@ import type { KindName } from '../model/kind.ts';
 import type { ProxyReader, Query } from '../query/reader.ts';
 import { routeKinds } from '../translate/gateway-api/route-kinds.ts';
 import { lockName } from './elections.ts';
+import { entryAddresses } from './entry-addresses.ts';
 import { classWishes } from './gateway-api/class-status.ts';
 import { gatewayStatuses } from './gateway-api/gateway-status.ts';
 import { policyStatuses } from './gateway-api/policy-status.ts';
@@ -60,6 +61,7 @@ export const wishFeatures: readonly WishFeature[] = [
   statusesOf(policyStatuses, 'BackendTLSPolicy', 'XBackendTrafficPolicy'),
   statusesOf(routeStatuses, ...routeKinds),
   statusesOf(ingressStatuses, 'Ingress'),
+  statusesOf(entryAddresses, 'ServiceEntry'),
 ];
 
 function statusesOf(query: WishFeature['query'], ...kinds: readonly KindName[]): WishFeature {

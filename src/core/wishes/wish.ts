@@ -54,6 +54,8 @@ export interface Precondition {
   readonly uid?: string;
   /** The generation that the fields were derived from. */
   readonly generation?: number;
+  /** Fields that the wish was derived from, as in `fields`. Null and an empty list mean that there is none. */
+  readonly read?: JsonObject;
 }
 
 /** One text for each entry of the table; sorts by cluster, kind, namespace, name. */

@@ -41,6 +41,8 @@ export const serviceEntry = istioKind({
   references: serviceEntryReferences,
   rules: checkServiceEntry,
   status: statusList('addresses', ['value', 'host']),
+  // An object without one was never stored by an API server, so no controller writes its status.
+  keepMeta: ['uid'],
   indexes: {
     /** `host` */
     serviceEntriesByHost: ({ spec }) => spec.hosts ?? [],

@@ -260,11 +260,16 @@ describe('an allocated address', () => {
     ...object,
     status: { addresses: values.map(value => ({ host, value })) },
   });
+  /** As an API server has it, where a controller writes statuses. */
+  const stored = (object: JsonObject): JsonObject => ({
+    ...object,
+    metadata: { ...(object.metadata as JsonObject), uid: 'u' },
+  });
   describe('from the status', () => {
     test.each<[string, JsonObject, string | undefined]>([
       ['counts', given(entry('e', 'a.com'), 'a.com', '240.240.0.7', '2001:2::7'), '240.240.0.7'],
-      ['of another host does not', given(entry('e', 'a.com'), 'b.com', '240.240.0.7'), undefined],
-      ['that is no address does not', given(entry('e', 'a.com'), 'a.com', 'nonsense'), undefined],
+      ['of another host does not', stored(given(entry('e', 'a.com'), 'b.com', '240.240.0.7')), undefined],
+      ['that is no address does not', stored(given(entry('e', 'a.com'), 'a.com', 'nonsense')), undefined],
       [
         'does not where there are addresses',
         given(entry('e', 'a.com', { addresses: ['1.1.1.1'] }), 'a.com', '240.240.0.7'),
@@ -278,7 +283,7 @@ describe('an allocated address', () => {
       [
         'does not where the author wants none',
         given(
-          entry('e', 'a.com', {}, { labels: { 'networking.istio.io/enable-autoallocate-ip': 'false' } }),
+          entry('e', 'a.com', {}, { labels: { 'networking.istio.io/enable-autoallocate-ip': 'False' } }),
           'a.com',
           '240.240.0.7',
         ),

@@ -1,0 +1,80 @@
+// The addresses of one prefix that may be given to hosts: a host gets a place by a hash of its name, or the next free
+// place after it. So the address of a host depends on the other hosts only where places meet, and control planes
+// without a common log give equal addresses.
+//
+// Places are numbered from 1, since the network's own address is never given. Of a prefix with more than 32 free bits
+// only the last 32 are used.
+
+import ipaddr from 'ipaddr.js';
+import { isCidr, isIp, isIpv4 } from '../base/ip.ts';
+
+const PLACE_BITS_MAX = 32;
+const BYTE_BITS = 8;
+
+/** `text`: a prefix of the family; undefined if it is none. */
+export function isPrefixOf(family: 4 | 6, text: string): boolean {
+  return isCidr(text) && isIpv4(text.slice(0, text.indexOf('/'))) === (family === 4);
+}
+
+/** One text for all spellings of an address; an IPv4 address that is mapped into IPv6 is an IPv4 address. */
+export function canonicalAddress(text: string): string | undefined {
+  return isIp(text) ? ipaddr.process(text).toString() : undefined;
+}
+
+export class AddressPool {
+  readonly #network: readonly number[];
+  readonly #prefix: [ipaddr.IPv4 | ipaddr.IPv6, number];
+  /** The highest place. */
+  readonly #last: number;
+  readonly #taken = new Set<number>();
+
+  /** `prefix` must be a prefix of an IP family. */
+  constructor(prefix: string) {
+    this.#prefix = ipaddr.parseCIDR(prefix);
+    const [base, length] = this.#prefix;
+    const bytes = base.toByteArray();
+    this.#network = bytes.map((byte, i) => {
+      const kept = Math.min(BYTE_BITS, Math.max(0, length - i * BYTE_BITS));
+      return byte - (byte % 2 ** (BYTE_BITS - kept));
+    });
+    this.#last = 2 ** Math.min(PLACE_BITS_MAX, bytes.length * BYTE_BITS - length) - 1;
+  }
+
+  /** `address`: canonical. */
+  contains(address: string): boolean {
+    const parsed = ipaddr.parse(address);
+    const [base, length] = this.#prefix;
+    // Two calls for the sake of the types: a comparison is within one family.
+    if (parsed instanceof ipaddr.IPv4) return base instanceof ipaddr.IPv4 && parsed.match(base, length);
+    return base instanceof ipaddr.IPv6 && parsed.match(base, length);
+  }
+
+  take(address: string): void {
+    if (this.contains(address)) this.#taken.add(this.#placeOf(address));
+  }
+
+  /** Takes a free address for a host; undefined if every place is taken. `hash`: 32 bits. */
+  next(hash: number): string | undefined {
+    if (this.#taken.size >= this.#last) return undefined;
+    let place = (hash % this.#last) + 1;
+    while (this.#taken.has(place)) place = place === this.#last ? 1 : place + 1;
+    this.#taken.add(place);
+    return this.#addressAt(place);
+  }
+
+  /** An address beyond the last 32 bits has the place of another one, which is then passed over. */
+  #placeOf(address: string): number {
+    const bytes = ipaddr.parse(address).toByteArray().slice(-4);
+    return bytes.reduce((sum, byte) => sum * 2 ** BYTE_BITS + byte, 0) % (this.#last + 1);
+  }
+
+  #addressAt(place: number): string {
+    const bytes = [...this.#network];
+    let rest = place;
+    for (let i = bytes.length - 1; rest > 0; i--) {
+      bytes[i]! += rest % 2 ** BYTE_BITS;
+      rest = Math.trunc(rest / 2 ** BYTE_BITS);
+    }
+    return ipaddr.fromByteArray(bytes).toString();
+  }
+}

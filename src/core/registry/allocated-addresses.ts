@@ -1,0 +1,123 @@
+// Addresses for the hosts of ServiceEntries that have none, so that TCP connections to two of them can be told apart
+// (PILOT_ENABLE_IP_AUTOALLOCATE). In a cluster they are what the status has: one control plane writes it
+// (core/wishes/entry-addresses.ts), and all read it. An object without a uid was never stored by an API server, so no
+// controller writes its status: the addresses that would be written are used at once.
+//
+// Invariant: a pure function of the ServiceEntries. A recorded address stays with its host; of two owners of one the
+// older keeps it, and an address in a spec beats both. New addresses go to hosts in order of age.
+// Source: Istio pilot/pkg/controllers/ipallocate/ipallocate.go, pilot/pkg/networking/serviceentry/ip_autoallocation.go.
+
+import { fnv1a } from '../base/fnv.ts';
+import { isIp } from '../base/ip.ts';
+import type { FeatureName } from '../mesh/features.ts';
+import { isWildcard } from '../model/hosts.ts';
+import { byAge, configKey, type Obj } from '../model/object.ts';
+import type { Query, Reader } from '../query/reader.ts';
+import { AddressPool, canonicalAddress, isPrefixOf } from './address-pool.ts';
+
+const AUTO_ALLOCATE_LABEL = 'networking.istio.io/enable-autoallocate-ip';
+
+export interface HostAddress {
+  readonly value: string;
+  readonly host: string;
+}
+
+/** Flag → the IP family of its prefix. */
+export const prefixFlags = {
+  PILOT_IP_AUTOALLOCATE_IPV4_PREFIX: 4,
+  PILOT_IP_AUTOALLOCATE_IPV6_PREFIX: 6,
+} as const satisfies { readonly [F in FeatureName]?: 4 | 6 };
+
+/** True if the hosts of the entry are given addresses. */
+export function isAutoAllocated({ spec, labels }: Obj<'ServiceEntry'>): boolean {
+  if ((spec.resolution ?? 'NONE') === 'NONE' || (spec.addresses ?? []).length > 0) return false;
+  return labels[AUTO_ALLOCATE_LABEL]?.toLowerCase() !== 'false';
+}
+
+/** The addresses that count for what proxies get. */
+export function addressesInForce(reader: Reader, entry: Obj<'ServiceEntry'>): readonly HostAddress[] {
+  if (!isAutoAllocated(entry)) return [];
+  if (entry.uid !== '') return recorded(entry);
+  return reader.get(allocatedAddresses, configKey(entry.namespace, entry.name));
+}
+
+/**
+ * Argument `namespace/name` of a ServiceEntry: the addresses that it is to have, by host in the order of its spec; of
+ * each host IPv4 before IPv6. Empty: none.
+ */
+export const allocatedAddresses: Query<string, readonly HostAddress[]> = {
+  name: 'registry/allocatedAddresses',
+  run: (reader, key) => reader.get(allocation, '').get(key) ?? [],
+};
+
+/** The addresses in the status, as they stand there. */
+export function recordedAddresses({ spec }: Obj<'ServiceEntry'>): readonly HostAddress[] {
+  return (spec.status?.addresses ?? []).map(({ value = '', host = '' }) => ({ value, host }));
+}
+
+function recorded(entry: Obj<'ServiceEntry'>): readonly HostAddress[] {
+  return recordedAddresses(entry).filter(({ value }) => isIp(value));
+}
+
+const allocation: Query<'', ReadonlyMap<string, readonly HostAddress[]>> = {
+  name: 'registry/addressAllocation',
+  run: reader => {
+    const entries = [...reader.objects('ServiceEntry')].sort(byAge);
+    const pools = poolsOf(reader);
+    const owners = new Map<string, Obj>();
+    const inPool = (address: string): boolean => pools.some(pool => pool.contains(address));
+    const take = (address: string, owner: Obj): void => {
+      owners.set(address, owner);
+      for (const pool of pools) pool.take(address);
+    };
+    for (const entry of entries) for (const address of canonical(entry.spec.addresses)) take(address, entry);
+    const eligible = entries.filter(isAutoAllocated);
+    const kept = new Map<Obj, readonly HostAddress[]>();
+    for (const entry of eligible) {
+      const found = recorded(entry);
+      const values = canonical(found.map(({ value }) => value));
+      if (values.some(value => inPool(value) && (owners.get(value) ?? entry) !== entry)) continue;
+      for (const value of values) take(value, entry);
+      kept.set(entry, found);
+    }
+    const result = new Map<string, readonly HostAddress[]>();
+    for (const entry of eligible) {
+      const addresses = completed(entry, kept.get(entry) ?? [], pools);
+      if (addresses.length > 0) result.set(configKey(entry.namespace, entry.name), addresses);
+    }
+    return result;
+  },
+};
+
+/** What stands there stays as it stands if it is for the right hosts; else new hosts are added and others go. */
+function completed(
+  entry: Obj<'ServiceEntry'>,
+  known: readonly HostAddress[],
+  pools: readonly AddressPool[],
+): readonly HostAddress[] {
+  const hosts = addressedHosts(entry);
+  const knownHosts = new Set(known.map(({ host }) => host));
+  if (knownHosts.size === hosts.length && hosts.every(host => knownHosts.has(host))) return known;
+  return hosts.flatMap(host => {
+    if (knownHosts.has(host)) return known.filter(address => address.host === host);
+    const hash = fnv1a(`${entry.namespace}/${host}`);
+    return pools.flatMap(pool => pool.next(hash) ?? []).map(value => ({ value, host }));
+  });
+}
+
+/** A wildcard is no name to resolve, except where each name below it is resolved when it is asked for. */
+function addressedHosts({ spec: { hosts = [], resolution } }: Obj<'ServiceEntry'>): readonly string[] {
+  return [...new Set(hosts)].filter(host => !isWildcard(host) || resolution === 'DYNAMIC_DNS');
+}
+
+function canonical(addresses: readonly string[] = []): readonly string[] {
+  return addresses.flatMap(address => canonicalAddress(address) ?? []);
+}
+
+/** A flag that holds no prefix gives no addresses of its family; a server refuses to start with it. */
+function poolsOf(reader: Reader): readonly AddressPool[] {
+  return (Object.keys(prefixFlags) as (keyof typeof prefixFlags)[]).flatMap(flag => {
+    const prefix = reader.feature(flag);
+    return isPrefixOf(prefixFlags[flag], prefix) ? [new AddressPool(prefix)] : [];
+  });
+}
