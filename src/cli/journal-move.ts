@@ -84,14 +84,10 @@ async function into(file: string, log: JetStreamLog, { journalKey, replace }: Fl
 }
 
 async function outOf(log: JetStreamLog, file: string, { journalKey }: Flags): Promise<number> {
-  let time = 0;
-  const journal = await openJournal(file, { keyFile: journalKey, clock: () => time });
+  const journal = await openJournal(file, { keyFile: journalKey });
   const line = progress('moving');
   try {
-    const stamp = (at: number): void => {
-      time = at;
-    };
-    return await moveOutOfLog(log, journal, { stamp, onProgress: line.show });
+    return await moveOutOfLog(log, journal, line.show);
   } finally {
     line.end();
     await journal.close();

@@ -31,7 +31,10 @@ export function addLogFlags(command: Command): Command {
     .option('--journal-ca <file>', 'roots that the certificates of the NATS servers are checked with (PEM)')
     .option('--journal-cert <file>', 'certificate that this process shows to the NATS servers (PEM)')
     .option('--journal-cert-key <file>', 'its private key (PEM)')
-    .option('--journal-credentials <file>', 'credentials of a NATS user (.creds)')
+    .option(
+      '--journal-credentials <file>',
+      'who this process is to NATS: a .creds file, the seed of an nkey, or user:password',
+    )
     .option('--journal-replicas <n>', 'NATS servers that keep the log, at least', String(STREAM_REPLICAS));
 }
 

@@ -64,7 +64,7 @@ export function reduce(before: State, event: Event, ask = true): Step {
   }
 }
 
-function advanced(before: WorldPosition | undefined, entry: WorldEntryFolded): WorldPosition {
+export function advanced(before: WorldPosition | undefined, entry: WorldEntryFolded): WorldPosition {
   const { log, position, chain, ignored } = entry;
   const begins = entry.begins === true && ignored === undefined;
   return {

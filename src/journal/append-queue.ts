@@ -6,17 +6,24 @@
 // plus one again.
 
 import type { Event } from '../core/event.ts';
+import type { UnreadVersion } from '../core/fold/record.ts';
 import type { Encoded } from './codec.ts';
 import { JournalFault } from './fault.ts';
-import type { Clock } from './journal.ts';
+import type { Carried, Clock } from './journal.ts';
 import { GROUP_EVENTS_MAX, QUEUE_CHARS_MAX, QUEUE_EVENTS_MAX, QUEUE_WAITING_MAX } from './journal.ts';
 import type { PendingRow, Store } from './store.ts';
+import { UnreadObject } from './unread.ts';
+
+/** Without a time of its own, a fact gets that of the clock. */
+type Appendable = Encoded | Carried;
+/** What was appended; of carried facts, objects are not parsed. */
+export type Appended = Event | UnreadVersion;
 
 /** A call of append. */
 interface Entry {
-  readonly batch: readonly Encoded[];
+  readonly batch: readonly Appendable[];
   readonly chars: number;
-  readonly resolve: (events: readonly Event[]) => void;
+  readonly resolve: (events: readonly Appended[]) => void;
   readonly reject: (fault: unknown) => void;
 }
 
@@ -24,7 +31,7 @@ interface Entry {
 interface Queued extends Omit<Entry, 'batch'> {
   readonly firstSeq: number;
   readonly rows: readonly PendingRow[];
-  readonly events: readonly Event[];
+  readonly events: readonly Appended[];
 }
 
 export class AppendQueue {
@@ -32,7 +39,7 @@ export class AppendQueue {
   readonly #clock: Clock;
   readonly #keyCheck: () => string | undefined;
   /** Called after each commit, before the promises of its batches resolve. */
-  readonly #committed: (events: readonly Event[]) => void;
+  readonly #committed: (events: readonly Appended[]) => void;
   #queue: Queued[] = [];
   #queuedEvents = 0;
   #queuedChars = 0;
@@ -45,7 +52,7 @@ export class AppendQueue {
     store: Store,
     clock: Clock,
     keyCheck: () => string | undefined,
-    committed: (events: readonly Event[]) => void,
+    committed: (events: readonly Appended[]) => void,
   ) {
     this.#store = store;
     this.#clock = clock;
@@ -55,7 +62,7 @@ export class AppendQueue {
     this.#lastTime = store.head().time;
   }
 
-  append(batch: readonly Encoded[]): Promise<readonly Event[]> {
+  append(batch: readonly Appendable[]): Promise<readonly Appended[]> {
     if (batch.length === 0) return Promise.resolve([]);
     const chars = batch.reduce((sum, item) => sum + item.body.length, 0);
     return new Promise((resolve, reject) => {
@@ -69,12 +76,16 @@ export class AppendQueue {
   #enqueue({ batch, chars, resolve, reject }: Entry): void {
     const firstSeq = this.#nextSeq;
     const rows: PendingRow[] = [];
-    const events: Event[] = [];
-    for (const { source, kind, body, fact } of batch) {
-      const time = this.#now();
+    const events: Appended[] = [];
+    for (const item of batch) {
+      const { source, kind, body } = item;
+      const seq = this.#nextSeq++;
+      const time = this.#timeOf(item);
+      const ref = 'ref' in item ? item.ref : undefined;
       rows.push([time, source, kind, body]);
-      events.push({ ...fact, seq: this.#nextSeq, time } as Event);
-      this.#nextSeq += 1;
+      events.push(
+        ref === undefined ? ({ ...item.fact, seq, time } as Event) : new UnreadObject({ seq, time, source, body }, ref),
+      );
     }
     this.#queue.push({ firstSeq, rows, events, chars, resolve, reject });
     this.#queuedEvents += rows.length;
@@ -87,8 +98,8 @@ export class AppendQueue {
     while (this.#running !== undefined) await this.#running;
   }
 
-  #now(): number {
-    const now = Math.trunc(this.#clock());
+  #timeOf(item: Appendable): number {
+    const now = Math.trunc('time' in item ? item.time : this.#clock());
     if (Number.isSafeInteger(now) && now > this.#lastTime) this.#lastTime = now;
     return this.#lastTime;
   }
@@ -120,7 +131,8 @@ export class AppendQueue {
   async #commitGroup(group: readonly Queued[]): Promise<void> {
     const rows = group.length === 1 ? group[0]!.rows : group.flatMap(queued => queued.rows);
     try {
-      await this.#store.commit({ firstSeq: group[0]!.firstSeq, rows, keyCheck: this.#keyCheck() });
+      const unparsed = group.some(({ events }) => events.some(({ kind }) => kind === 'Unread'));
+      await this.#store.commit({ firstSeq: group[0]!.firstSeq, rows, keyCheck: this.#keyCheck(), unparsed });
     } catch (fault) {
       this.#rejectAll(group, fault);
       return;

@@ -31,8 +31,7 @@ export interface Encoded {
 /** Faults: `unfit-fact`; those of creating a key. */
 export function encodeFact(given: Unrecorded, vault: Vault): Encoded {
   const { source, kind } = given;
-  checkName('source', source, SOURCE_CHARS_MAX);
-  checkName('kind', kind, KIND_CHARS_MAX);
+  checkNames(source, kind);
   const found = inspect(given, kind);
   const fact = withoutEnvelope(given as unknown as JsonObject);
   const isPrivate = found.isPrivate || vault.marked(given as unknown as JsonObject).length > 0;
@@ -120,7 +119,14 @@ function withoutEnvelope(fact: JsonObject): JsonObject {
   return body;
 }
 
-function checkName(what: string, name: string, charsMax: number): void {
+/** Faults: `unfit-fact`. */
+export function checkNames(source: unknown, kind: unknown): { readonly source: string; readonly kind: string } {
+  checkName('source', source, SOURCE_CHARS_MAX);
+  checkName('kind', kind, KIND_CHARS_MAX);
+  return { source, kind };
+}
+
+function checkName(what: string, name: unknown, charsMax: number): asserts name is string {
   if (typeof name !== 'string' || name === '' || name.length > charsMax || UNFIT_NAME.test(name)) {
     throw new JournalFault('unfit-fact', `${what} must be 1 to ${charsMax} characters without control characters`);
   }

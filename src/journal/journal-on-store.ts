@@ -10,12 +10,14 @@ import { canonicalJson } from '../core/base/json.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
 import type { UnreadVersion } from '../core/fold/record.ts';
 import { AppendQueue } from './append-queue.ts';
+import { LineReader, lineOf } from './carried.ts';
 import { chainHashHex } from './chain.ts';
 import { decodeEvent, encodeFact } from './codec.ts';
 import { EncodingLine } from './encoding-line.ts';
 import { JournalFault } from './fault.ts';
 import { Follower } from './follower.ts';
 import type {
+  Carried,
   ChainPoint,
   Clock,
   CompactOptions,
@@ -52,6 +54,7 @@ export class JournalOnStore implements Journal {
   readonly #lost: Lost | undefined;
   readonly #queue: AppendQueue;
   readonly #line: EncodingLine;
+  readonly #reader: LineReader;
   readonly #followers = new Set<Follower>();
   #poll: NodeJS.Timeout | undefined;
   #closed: Promise<void> | undefined;
@@ -62,13 +65,14 @@ export class JournalOnStore implements Journal {
     this.#store = store;
     this.#vault = vault;
     this.#lost = lostOf(store);
+    this.#reader = new LineReader(vault, store.path);
     this.#line = new EncodingLine(fact => encodeFact(fact, vault), store.path);
     this.#queue = new AppendQueue(
       store,
       clock,
       () => this.#newKeyCheck(),
       events => {
-        for (const follower of this.#followers) follower.committed(events);
+        for (const follower of this.#followers) follower.committed(events.every(isEvent) ? events : undefined);
       },
     );
     this.snapshots = new StoreSnapshots(
@@ -104,7 +108,17 @@ export class JournalOnStore implements Journal {
     this.#check('write');
     // Encode everything before queueing anything, so that an unfit fact leaves nothing behind.
     const { appended } = await this.#line.pass(batch, encoded => ({ appended: this.#queue.append(encoded) }));
-    return appended;
+    return (await appended).filter(isEvent);
+  }
+
+  carriedFrom(lines: readonly string[], time: number): readonly Carried[] {
+    return lines.map(line => this.#reader.carried(line, time));
+  }
+
+  async appendCarried(batch: readonly Carried[]): Promise<readonly (Event | UnreadVersion)[]> {
+    this.#check('write');
+    await this.#line.passed();
+    return this.#queue.append(batch);
   }
 
   asStored(facts: readonly Unrecorded[]): readonly Unrecorded[] {
@@ -112,14 +126,11 @@ export class JournalOnStore implements Journal {
   }
 
   toLines(facts: readonly Unrecorded[]): readonly string[] {
-    return facts.map(fact => {
-      const { source, kind, body } = encodeFact(fact, this.#vault);
-      return canonicalJson({ source, kind, body: JSON.parse(body) as JsonObject });
-    });
+    return facts.map(fact => lineOf(encodeFact(fact, this.#vault)));
   }
 
   fromLines(lines: readonly string[]): readonly Unrecorded[] {
-    return lines.map(line => factOfLine(line, this.#vault, this.path));
+    return lines.map(line => this.#reader.carried(line, 0).fact);
   }
 
   async *read(range: ReadRange): AsyncGenerator<readonly Event[]> {
@@ -298,15 +309,8 @@ export class JournalOnStore implements Journal {
   }
 }
 
-function factOfLine(line: string, vault: Vault, path: string): Unrecorded {
-  let read: { readonly source: string; readonly kind: string; readonly body: JsonObject };
-  try {
-    read = JSON.parse(line) as typeof read;
-  } catch {
-    throw new JournalFault('damaged', 'a line that holds a fact is not JSON', { path });
-  }
-  const { source, kind, body } = read;
-  return { ...vault.openSpilled(body), source, kind } as unknown as Unrecorded;
+function isEvent(appended: Event | UnreadVersion): appended is Event {
+  return appended.kind !== 'Unread';
 }
 
 function lostOf(store: Store): Lost | undefined {

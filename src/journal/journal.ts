@@ -6,7 +6,7 @@
 // it has been committed.
 
 import type { JsonObject } from '../core/base/json.ts';
-import type { Event, Unrecorded } from '../core/event.ts';
+import type { Event, ObjectRef, Unrecorded } from '../core/event.ts';
 import type { UnreadVersion } from '../core/fold/record.ts';
 
 /** Appended events that are not committed yet; beyond either limit `append` waits for room before it takes a seq. */
@@ -67,6 +67,19 @@ export interface StoredEvent {
   readonly body: string;
   /** Hex sha256 of the chain up to this event. */
   readonly hash: string;
+}
+
+/** A fact of another journal on its way into this one, with the time at which it was recorded first. */
+export interface Carried {
+  readonly source: string;
+  readonly kind: string;
+  /** As it is stored. */
+  readonly body: string;
+  readonly time: number;
+  /** Parsed when it is asked for, if `ref` is there. */
+  readonly fact: Unrecorded;
+  /** The object that it is a version of, found without parsing. */
+  readonly ref?: ObjectRef;
 }
 
 export interface ReadRange extends Range {
@@ -204,6 +217,13 @@ export interface Journal {
   toLines(facts: readonly Unrecorded[]): readonly string[];
   /** Back from `toLines` of this journal. Faults: `damaged`. */
   fromLines(lines: readonly string[]): readonly Unrecorded[];
+  /**
+   * Lines of a journal with the same key, to be appended here. Objects are looked into only as far as their names.
+   * Faults: `damaged`, `unfit-fact`.
+   */
+  carriedFrom(lines: readonly string[], time: number): readonly Carried[];
+  /** As `append`, with the time of each fact (or that of the event before, if it is later), and objects unparsed. */
+  appendCarried(batch: readonly Carried[]): Promise<readonly (Event | UnreadVersion)[]>;
   /**
    * Pages of events in seq order, private values unsealed when the key is there. The chain is checked on the way
    * (`damaged`).

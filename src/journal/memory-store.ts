@@ -3,16 +3,18 @@
 
 import { CHAIN_START, chainHash, columnSums } from './chain.ts';
 import { PAGE_CHARS_MAX, PAGE_EVENTS_MAX } from './journal.ts';
-import type {
-  Group,
-  RawRow,
-  RawSegment,
-  Row,
-  SegmentRow,
-  SnapshotRow,
-  Store,
-  StoredBase,
-  StoredHead,
+import {
+  type Group,
+  type RawRow,
+  type RawSegment,
+  type Row,
+  type SegmentRow,
+  type SnapshotRow,
+  type Store,
+  type StoredBase,
+  type StoredHead,
+  unreadable,
+  unreadableRow,
 } from './store.ts';
 
 interface MemoryRow extends Row {
@@ -51,6 +53,8 @@ export class MemoryStore implements Store {
   }
 
   async commit(group: Group): Promise<StoredHead> {
+    const unfit = unreadableRow(group);
+    if (unfit !== undefined) throw unreadable(this.path, unfit);
     // As a worker does, a turn later: a caller must not come to depend on less.
     await Promise.resolve();
     let { hash } = this.#head;

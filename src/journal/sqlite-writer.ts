@@ -11,7 +11,7 @@ import { HeadRecorder } from './head-record.ts';
 import type { Durability } from './journal.ts';
 import type { Db } from './sqlite-driver.ts';
 import { openForWriting } from './sqlite-file.ts';
-import { type Group, type SegmentRow, type SnapshotRow, TRIM_EVENTS_MAX } from './store.ts';
+import { type Group, type SegmentRow, type SnapshotRow, TRIM_EVENTS_MAX, unreadableRow } from './store.ts';
 
 export interface WriterSetup {
   readonly path: string;
@@ -44,6 +44,8 @@ export interface WriterAnswer {
   readonly head: { readonly seq: number; readonly time: number; readonly hash: Uint8Array };
   /** Absent: success. */
   readonly failed?: string;
+  /** The seq that a row with an unreadable body would have had; nothing was written. */
+  readonly unreadable?: number;
   /** For `drop` and `trim`: there is more to do, send the request again. */
   readonly more?: boolean;
 }
@@ -95,6 +97,8 @@ class Writer {
       this.#db.close();
       return { id, head: this.#head };
     }
+    const unreadable = task.kind === 'commit' ? unreadableRow(task.group) : undefined;
+    if (unreadable !== undefined) return { id, head: this.#head, unreadable };
     let goal: Head | undefined;
     try {
       if (task.kind === 'shrink') {

@@ -2,6 +2,7 @@
 // stores (seq and time, sealing, queue, following, verifying), so the SQLite file and the memory store cannot differ in
 // behaviour.
 
+import { JournalFault } from './fault.ts';
 import type { SnapshotInfo, StoredEvent } from './journal.ts';
 
 /** Events deleted in one transaction. */
@@ -27,6 +28,31 @@ export interface Group {
   readonly rows: readonly PendingRow[];
   /** Recorded in the same transaction. */
   readonly keyCheck: string | undefined;
+  /** Bodies that no one has parsed: the store refuses the group (`damaged`) if one is no JSON. */
+  readonly unparsed?: boolean;
+}
+
+/** The seq of the first row whose body is no JSON; undefined: there is none, or the bodies were written from values. */
+export function unreadableRow({ rows, firstSeq, unparsed }: Group): number | undefined {
+  if (unparsed !== true) return undefined;
+  const found = rows.findIndex(([, , , body]) => !isJson(body));
+  return found < 0 ? undefined : firstSeq + found;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function unreadable(path: string, seq: number): JournalFault {
+  return new JournalFault('damaged', 'a fact that was carried here is no JSON; nothing of its batch is stored', {
+    path,
+    seq,
+  });
 }
 
 /** Private values sealed, the hash in lower case. */
@@ -73,7 +99,7 @@ export interface Store {
   /** The last event that was acknowledged, as it is known outside the store; undefined: it is not. */
   acknowledged(): number | undefined;
 
-  /** One transaction; one group at a time. Rejects with `write-failed`: nothing of it is stored. */
+  /** One transaction; one group at a time. Rejects with `write-failed` or `damaged`: nothing of it is stored. */
   commit(group: Group): Promise<StoredHead>;
 
   /**

@@ -18,7 +18,9 @@ export function unreadObject(row: Row): UnreadVersion | undefined {
   return ref === undefined ? undefined : new UnreadObject(row, ref);
 }
 
-class UnreadObject implements UnreadVersion {
+type Place = Pick<Row, 'seq' | 'time' | 'source' | 'body'>;
+
+export class UnreadObject implements UnreadVersion {
   readonly kind = 'Unread';
   readonly seq: number;
   readonly time: number;
@@ -28,7 +30,7 @@ class UnreadObject implements UnreadVersion {
   #text: string;
   #fact: ObjectAdded | undefined;
 
-  constructor(row: Row, ref: ObjectRef) {
+  constructor(row: Place, ref: ObjectRef) {
     this.seq = row.seq;
     this.time = row.time;
     this.source = row.source;

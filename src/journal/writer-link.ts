@@ -5,6 +5,7 @@ import type { Worker } from 'node:worker_threads';
 import { errorText, JournalFault } from './fault.ts';
 import type { WriterAnswer, WriterRequest, WriterSetup, WriterTask } from './sqlite-writer.ts';
 import { startWorker } from './start-worker.ts';
+import { unreadable } from './store.ts';
 
 interface Outstanding {
   readonly resolve: (answer: WriterAnswer) => void;
@@ -34,6 +35,7 @@ export class WriterLink {
       worker.ref();
       worker.postMessage({ id, task } satisfies WriterRequest);
     });
+    if (answer.unreadable !== undefined) throw unreadable(this.#setup.path, answer.unreadable);
     if (answer.failed !== undefined) throw this.#fault(answer.failed);
     return answer;
   }

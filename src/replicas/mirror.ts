@@ -5,10 +5,12 @@
 // replica has folded (shorter, made anew, written by another history), nothing more is folded: `lost` says why, and
 // what has been folded is served on.
 
-import type { Unrecorded } from '../core/event.ts';
+import { canonicalJson, type JsonObject } from '../core/base/json.ts';
+import type { WorldEntryFolded } from '../core/event.ts';
 import type { WorldPosition } from '../core/model/world-position.ts';
+import { advanced } from '../core/reduce.ts';
 import type { State } from '../core/state.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { Carried, Journal } from '../journal/journal.ts';
 import { chainAfter, type Entry, parseEntry } from './entry.ts';
 import type { LogEntry, WorldLog } from './world-log.ts';
 
@@ -20,9 +22,17 @@ const CHAIN_SHOWN = 12;
 /** Entries whose chain is remembered, to be compared with other replicas'. */
 export const CHAINS_MAX = 1_024;
 
+/** Facts that are folded together. */
+const GROUP_FACTS_MAX = 5_000;
+/** Characters of entries that wait to be folded; past that the log is read no further. */
+export const PENDING_CHARS_MAX = 32 * 1024 * 1024;
+/** Entries that were announced and did not come in this time are not waited for. */
+export const TO_COME_MS_MAX = 1_000;
+
+/** As World. */
 export interface MirrorWorld {
   readonly state: State;
-  record(facts: readonly Unrecorded[]): Promise<State>;
+  recordCarried(facts: readonly Carried[], toCome: number): Promise<State>;
 }
 
 export interface MirrorClock {
@@ -32,7 +42,7 @@ export interface MirrorClock {
 
 export interface MirrorOptions {
   readonly log: WorldLog;
-  readonly journal: Pick<Journal, 'fromLines'>;
+  readonly journal: Pick<Journal, 'carriedFrom'>;
   readonly world: MirrorWorld;
   readonly clock: MirrorClock;
   readonly say: (level: 'info' | 'warn' | 'error', message: string) => void;
@@ -40,6 +50,19 @@ export interface MirrorOptions {
 
 /** What became of an entry. */
 export type Fate = 'folded' | 'ignored';
+
+/** An entry that fits, on its way into the journal. */
+interface Taken {
+  readonly id: string;
+  readonly position: number;
+  readonly chain: string;
+  readonly fate: Fate;
+  /** Its marker, then its facts. */
+  readonly facts: readonly Carried[];
+  readonly chars: number;
+  /** Entries that follow it in the log. */
+  readonly behind: number;
+}
 
 export const NOWHERE: WorldPosition = { log: '', position: 0, term: 0, leader: '', chain: '', facts: 0 };
 
@@ -52,8 +75,17 @@ export class Mirror {
   #following: { stop(): Promise<void> } | undefined;
   #lost: string | undefined;
   #unreachableSince: number | undefined;
-  #time: number | undefined;
   #stopped = false;
+  /** After the last entry that was taken; undefined: it is folded. */
+  #tip: WorldPosition | undefined;
+  #pending: Taken[] = [];
+  #pendingChars = 0;
+  #folding: Promise<void> | undefined;
+  #room: (() => void) | undefined;
+  #foldsEach = false;
+  /** Entries in the journal whose fold is not finished. */
+  #unfinished: Pick<Taken, 'id' | 'fate'>[] = [];
+  #toCome: { cancel(): void } | undefined;
 
   constructor(options: MirrorOptions) {
     this.#options = options;
@@ -72,11 +104,6 @@ export class Mirror {
   /** Since when the log cannot be read, milliseconds since the epoch. */
   get unreachableSince(): number | undefined {
     return this.#unreachableSince;
-  }
-
-  /** When the entry was written that is being folded: the time of its events, unless the journal is already later. */
-  get entryTime(): number | undefined {
-    return this.#time;
   }
 
   /** The chain at a position; undefined: no entry ends there, or it was long ago. */
@@ -103,7 +130,9 @@ export class Mirror {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#toCome?.cancel();
     await this.#following?.stop();
+    await this.#folding;
   }
 
   async #begin(): Promise<void> {
@@ -115,7 +144,7 @@ export class Mirror {
     }
     if (this.#stopped) return;
     this.#following = this.#options.log.follow(this.position.position, {
-      onEntry: entry => this.#take(entry),
+      onEntry: (entry, behind) => this.#take(entry, behind),
       onReachable: reachable => this.#reachable(reachable),
       onLost: why => this.#lose(why),
     });
@@ -148,71 +177,120 @@ export class Mirror {
     return found === chain ? undefined : `its entry at ${position} is another one than this replica folded`;
   }
 
-  async #take(given: LogEntry): Promise<void> {
+  /** Resolves when the next entry may come, which is not always when this one is folded. */
+  async #take(given: LogEntry, behind: number): Promise<void> {
     if (this.#lost !== undefined || this.#stopped) return undefined;
     this.#reachable(true);
-    if (given.position <= this.position.position) {
+    const tip = this.#tip ?? this.position;
+    if (given.position <= tip.position) {
       await this.check();
       return undefined;
     }
     const entry = parseEntry(given.text);
-    const why = typeof entry === 'string' ? entry : this.#unfit(entry);
+    const why = typeof entry === 'string' ? entry : unfit(entry, tip);
     if (typeof entry === 'string' || why !== undefined) return this.#lose(`the entry at ${given.position}: ${why}`);
     try {
-      await this.#fold(given, entry);
+      this.#pending.push(this.#taken(given, entry, tip, behind));
     } catch (error) {
-      if (this.#stopped) return undefined;
-      return this.#lose(`the entry at ${given.position}: ${error instanceof Error ? error.message : String(error)}`);
+      return this.#lose(`the entry at ${given.position}: ${messageOf(error)}`);
     }
-    return undefined;
+    this.#pendingChars += given.text.length;
+    this.#folding ??= this.#foldPending();
+    if (this.#pendingChars < PENDING_CHARS_MAX) return undefined;
+    return new Promise(resolve => {
+      this.#room = resolve;
+    });
   }
 
-  #unfit({ header }: Entry): string | undefined {
-    const { chain, log } = this.position;
-    if (log !== '' && header.log !== log) return `it is of the log ${header.log}, and this replica followed ${log}`;
-    if (header.after === chain) return undefined;
-    const show = (text: string): string => text.slice(0, CHAIN_SHOWN) || 'nothing';
-    return `it follows ${show(header.after)}, and this replica folded up to ${show(chain)}: the history has split`;
-  }
-
-  async #fold(given: LogEntry, { header, lines }: Entry): Promise<void> {
-    const { world, journal, say } = this.#options;
-    const ignored = this.#whyIgnored(header);
-    const facts = ignored === undefined ? journal.fromLines(lines) : [];
-    const { log, term, writer, time: written } = header;
-    const marker = {
-      source: LOG_SOURCE,
-      kind: 'WorldEntry' as const,
+  /** Throws if a fact cannot be read. */
+  #taken({ position, text }: LogEntry, { header, lines }: Entry, tip: WorldPosition, behind: number): Taken {
+    const { journal, say } = this.#options;
+    const { log, term, writer, time, id } = header;
+    const ignored = whyIgnored(header, tip);
+    if (ignored !== undefined) say('warn', `the entry at ${position} of ${writer} is ignored: ${ignored}`);
+    const marker: Omit<WorldEntryFolded, 'kind'> = {
       log,
-      position: given.position,
+      position,
       term,
       writer,
       ...(header.begins === true ? { begins: true as const } : {}),
-      written,
-      facts: facts.length,
+      written: time,
+      facts: ignored === undefined ? lines.length : 0,
       ...(ignored === undefined ? {} : { ignored }),
-      chain: chainAfter(header.after, given.text),
+      chain: chainAfter(header.after, text),
     };
-    if (ignored !== undefined) say('warn', `the entry at ${given.position} of ${writer} is ignored: ${ignored}`);
-    this.#time = written;
-    try {
-      await world.record([marker, ...facts]);
-    } finally {
-      this.#time = undefined;
-    }
-    this.#chains.set(given.position, marker.chain);
-    if (this.#chains.size > CHAINS_MAX) this.#chains.delete(this.#chains.keys().next().value ?? 0);
-    this.#awaited.get(header.id)?.(ignored === undefined ? 'folded' : 'ignored');
-    this.#awaited.delete(header.id);
-    this.#tell();
+    const own = { source: LOG_SOURCE, kind: 'WorldEntry' as const };
+    const body = canonicalJson(marker as unknown as JsonObject);
+    const facts: Carried[] = [{ ...own, body, time, fact: { ...own, ...marker } }];
+    if (ignored === undefined) facts.push(...journal.carriedFrom(lines, time));
+    this.#tip = advanced(tip, { kind: 'WorldEntry', ...marker });
+    const fate = ignored === undefined ? 'folded' : 'ignored';
+    return { id, position, chain: marker.chain, fate, facts, chars: text.length, behind };
   }
 
-  /** The same at every replica: it follows from the entries before. */
-  #whyIgnored({ term, writer, begins }: Entry['header']): string | undefined {
-    const newest = this.position;
-    if (begins === true) return term > newest.term ? undefined : `term ${term} begins after term ${newest.term}`;
-    if (term === newest.term && writer === newest.leader) return undefined;
-    return `it is of term ${term}, and ${newest.leader} leads in term ${newest.term}`;
+  async #foldPending(): Promise<void> {
+    // Entries that come in one tick are folded together.
+    await Promise.resolve();
+    for (let group = this.#nextGroup(); group.length > 0; group = this.#nextGroup()) {
+      try {
+        await this.#fold(group);
+      } catch (error) {
+        // Each alone, to find the one that cannot be folded.
+        const isOne = group.length === 1;
+        this.#foldsEach = true;
+        this.#pending = isOne ? [] : [...group, ...this.#pending];
+        if (!isOne) continue;
+        this.#tip = undefined;
+        await this.#options.world.recordCarried([], 0).catch(() => undefined);
+        if (!this.#stopped) this.#lose(`the entry at ${group[0]?.position}: ${messageOf(error)}`);
+      }
+      for (const { chars } of group) this.#pendingChars -= chars;
+      this.#room?.();
+    }
+    this.#folding = undefined;
+  }
+
+  #nextGroup(): readonly Taken[] {
+    let facts = 0;
+    let count = 0;
+    for (const taken of this.#pending) {
+      if (count > 0 && (this.#foldsEach || facts + taken.facts.length > GROUP_FACTS_MAX)) break;
+      facts += taken.facts.length;
+      count += 1;
+    }
+    return this.#pending.splice(0, count);
+  }
+
+  async #fold(group: readonly Taken[]): Promise<void> {
+    const { world, clock } = this.#options;
+    this.#toCome?.cancel();
+    const facts = group.flatMap(taken => taken.facts);
+    const each = Math.max(1, Math.round(facts.length / group.length));
+    const behind = this.#pending.length + (this.#pending.at(-1) ?? group.at(-1))!.behind;
+    this.#unfinished.push(...group.filter(({ id }) => this.#awaited.has(id)));
+    await world.recordCarried(facts, behind * each);
+    for (const { position, chain } of group) this.#chains.set(position, chain);
+    for (const position of this.#chains.keys()) {
+      if (this.#chains.size <= CHAINS_MAX) break;
+      this.#chains.delete(position);
+    }
+    if (this.position.position === group.at(-1)!.position) return this.#folded();
+    this.#toCome = clock.after(TO_COME_MS_MAX, () => {
+      world.recordCarried([], 0).then(
+        () => this.#folded(),
+        () => undefined,
+      );
+    });
+    return undefined;
+  }
+
+  #folded(): void {
+    if (this.#pending.length === 0) this.#tip = undefined;
+    for (const { id, fate } of this.#unfinished.splice(0)) {
+      this.#awaited.get(id)?.(fate);
+      this.#awaited.delete(id);
+    }
+    this.#tell();
   }
 
   #reachable(reachable: boolean): void {
@@ -237,4 +315,23 @@ export class Mirror {
   #tell(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Why an entry does not follow what was taken before it. */
+function unfit({ header }: Entry, { chain, log }: WorldPosition): string | undefined {
+  if (log !== '' && header.log !== log) return `it is of the log ${header.log}, and this replica followed ${log}`;
+  if (header.after === chain) return undefined;
+  const show = (text: string): string => text.slice(0, CHAIN_SHOWN) || 'nothing';
+  return `it follows ${show(header.after)}, and this replica folded up to ${show(chain)}: the history has split`;
+}
+
+/** The same at every replica: it follows from the entries before. */
+function whyIgnored({ term, writer, begins }: Entry['header'], newest: WorldPosition): string | undefined {
+  if (begins === true) return term > newest.term ? undefined : `term ${term} begins after term ${newest.term}`;
+  if (term === newest.term && writer === newest.leader) return undefined;
+  return `it is of term ${term}, and ${newest.leader} leads in term ${newest.term}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

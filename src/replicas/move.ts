@@ -67,12 +67,8 @@ export async function moveIntoLog(
   return facts;
 }
 
-/** Appends what a log says to an empty journal. `stamp` receives the time of the facts that are appended next. */
-export async function moveOutOfLog(
-  log: WorldLog,
-  journal: Journal,
-  { stamp, onProgress }: { readonly stamp: (time: number) => void; readonly onProgress?: MoveProgress },
-): Promise<number> {
+/** Appends what a log says to an empty journal, with the times of its entries. */
+export async function moveOutOfLog(log: WorldLog, journal: Journal, onProgress?: MoveProgress): Promise<number> {
   if (journal.head().seq > 0) throw new MoveFault(`${journal.path} has events: name a file that is not there`);
   const last = await log.last();
   if (last === 0) throw new MoveFault(`${log.name} has no entry`);
@@ -88,8 +84,7 @@ export async function moveOutOfLog(
     const begins = header.begins === true && header.term > newest.term;
     if (begins) newest = header;
     if (!begins && (header.term !== newest.term || header.writer !== newest.writer)) return;
-    stamp(header.time);
-    await journal.append(journal.fromLines(lines));
+    await journal.appendCarried(journal.carriedFrom(lines, header.time));
     facts += lines.length;
   };
   await new Promise<void>((resolve, reject) => {

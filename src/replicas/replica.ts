@@ -14,7 +14,7 @@ export interface ReplicaOptions {
   readonly id: string;
   readonly log: WorldLog;
   readonly lease: Lease;
-  readonly journal: Pick<Journal, 'toLines' | 'fromLines'>;
+  readonly journal: Pick<Journal, 'toLines' | 'carriedFrom'>;
   readonly world: MirrorWorld;
   readonly clock: MirrorClock;
   readonly say: (level: 'info' | 'warn' | 'error', message: string) => void;

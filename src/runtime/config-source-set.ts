@@ -23,11 +23,15 @@ export interface ConfigSourceSetOptions {
   /** Throws with the reason if it cannot be used. */
   readonly open: (source: XdsSource) => Adapter;
   readonly log: Log;
+  /** This process is one of several replicas, and begins paused: see `pause`. */
+  readonly isPaused?: boolean;
 }
 
 interface Opened {
   readonly source: string;
+  readonly wanted: XdsSource;
   readonly fromJournal: boolean;
+  /** Started unless the set is paused. */
   readonly adapter: Adapter | undefined;
   /** Why there is no adapter. */
   readonly trouble: string | undefined;
@@ -42,13 +46,14 @@ export function openConfigSourceSet(
     adapters,
     clock,
     log,
-  }: Pick<ConfigSourceSetOptions, 'world' | 'log'> & {
+    isPaused,
+  }: Pick<ConfigSourceSetOptions, 'world' | 'log' | 'isPaused'> & {
     readonly adapters: readonly Adapter[];
     readonly clock: Clock;
   },
 ): ConfigSourceSet {
   const known = adapters.map(({ source }) => source);
-  return new ConfigSourceSet({ world, known, open: configSourceOpener(settings, clock, log), log });
+  return new ConfigSourceSet({ world, known, open: configSourceOpener(settings, clock, log), log, isPaused });
 }
 
 export class ConfigSourceSet implements RemoteSources {
@@ -57,17 +62,21 @@ export class ConfigSourceSet implements RemoteSources {
   readonly #known: ReadonlySet<string>;
   #listed: unknown;
   #isStopped = false;
+  #isPaused: boolean;
+  /** Pausing and resuming follow one another. */
+  #last: Promise<unknown> = Promise.resolve();
   onChange: () => void = () => undefined;
 
   constructor(options: ConfigSourceSetOptions) {
     this.#options = options;
     this.#known = new Set(options.known);
+    this.#isPaused = options.isPaused ?? false;
     options.world.listen({ onFolded: state => this.#follow(state) });
     this.#follow(options.world.state);
   }
 
   isReady(): boolean {
-    return [...this.#opened.values()].every(({ adapter, fromJournal }) => fromJournal || adapter?.status().synced);
+    return [...this.#opened.values()].every(opened => opened.fromJournal || this.#statusOf(opened).synced);
   }
 
   becameReady(): void {}
@@ -81,20 +90,60 @@ export class ConfigSourceSet implements RemoteSources {
   }
 
   report(): readonly SourceReport[] {
-    return [...this.#opened.values()].map(({ source, fromJournal, adapter, trouble }) => {
-      const without: SourceStatus = { synced: false, waiting: [], troubles: [trouble ?? ''], unreadable: [] };
-      return { source, fromJournal, ...(adapter?.status() ?? without) };
+    return [...this.#opened.values()].map(opened => {
+      const { source, fromJournal } = opened;
+      return { source, fromJournal, ...this.#statusOf(opened) };
     });
+  }
+
+  /** With several replicas, a source that one has listed is listed at every one that has folded that. */
+  #statusOf({ source, adapter, trouble }: Opened): SourceStatus {
+    if (adapter === undefined) return { synced: false, waiting: [], troubles: [trouble ?? ''], unreadable: [] };
+    const synced = this.#options.world.state.synced.has(source);
+    if (this.#isPaused) return { synced, waiting: [], troubles: [], unreadable: [] };
+    const status = adapter.status();
+    const isShared = this.#options.isPaused === true;
+    return { ...status, synced: status.synced || (isShared && synced) };
   }
 
   removeOrphans(): void {}
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    await this.#last;
     await Promise.all([...this.#opened.values()].map(({ adapter }) => adapter?.stop()));
   }
 
+  /** Stops reading, as when another replica begins to. */
+  pause(): Promise<void> {
+    return this.#then(async () => {
+      this.#isPaused = true;
+      await Promise.all([...this.#opened.values()].map(({ adapter }) => adapter?.stop()));
+    });
+  }
+
+  /** Reads every source that was named, by new adapters: one is started once in its life. */
+  resume(): Promise<void> {
+    return this.#then(async () => {
+      if (!this.#isPaused || this.#isStopped) return;
+      this.#isPaused = false;
+      const { state } = this.#options.world;
+      for (const { wanted, source } of [...this.#opened.values()]) {
+        this.#opened.delete(source);
+        this.#open(wanted, state);
+      }
+    });
+  }
+
+  #then(run: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(run);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
   #follow(state: State): void {
+    // What this replica waits for may be what another one has listed.
+    if (this.#isPaused && this.#opened.size > 0) this.onChange();
     const listed = state.mesh.effective.configSources;
     if (this.#isStopped || listed === this.#listed) return;
     this.#listed = listed;
@@ -112,11 +161,12 @@ export class ConfigSourceSet implements RemoteSources {
     } catch (error) {
       const trouble = error instanceof Error ? error.message : String(error);
       log('error', trouble);
-      this.#opened.set(source, { source, fromJournal, adapter: undefined, trouble });
+      this.#opened.set(source, { source, wanted, fromJournal, adapter: undefined, trouble });
       return;
     }
     log('info', `${source}: named by the mesh configuration of the cluster`);
-    this.#opened.set(source, { source, fromJournal, adapter, trouble: undefined });
+    this.#opened.set(source, { source, wanted, fromJournal, adapter, trouble: undefined });
+    if (this.#isPaused) return;
     adapter.start(sinkOf(world, source)).then(
       () => this.onChange(),
       (error: unknown) => log('info', `${source}: ${error instanceof Error ? error.message : String(error)}`),

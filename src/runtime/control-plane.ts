@@ -37,7 +37,7 @@ import { type Log, scoped } from './log.ts';
 import { prepareIdentity } from './open-identity.ts';
 import { openPorts, type Ports } from './open-ports.ts';
 import { openRemoteClusters } from './open-remote-clusters.ts';
-import { MirrorTime, openReplica } from './open-replica.ts';
+import { openReplica } from './open-replica.ts';
 import { openWorld, retentionOf } from './open-world.ts';
 import { PatchWatch } from './patch-watch.ts';
 import { RecordedStore } from './recorded-store.ts';
@@ -115,12 +115,11 @@ async function start(
   const webhooks = await webhookAdapters(options, clock, scoped(log, 'webhooks'));
   closers.push(async () => webhooks.close());
   const own = prepared?.adapters ?? [];
-  const mirrorTime = new MirrorTime(clock);
-  const opened = await openWorld(options, clock, scoped(log, 'journal'), mirrorTime);
+  const opened = await openWorld(options, clock, scoped(log, 'journal'));
   const { journal, world, snapshot, asOf, connected } = opened;
   closers.push(() => journal.close());
   const replicated = await openReplica(options, {
-    ...{ world, journal, clock, log: scoped(log, 'journal'), metrics, time: mirrorTime },
+    ...{ world, journal, clock, log: scoped(log, 'journal'), metrics },
     adapters: [...found, ...webhooks.adapters],
     again: async () => [...(await adaptersAgain()), ...webhooks.adapters],
   });
@@ -153,11 +152,13 @@ async function start(
   });
   replicated?.onTurn(leads => (leads ? remote.resume() : void remote.pause()));
   const configLog = scoped(log, 'config');
-  // Of replicas one reads: the sources of the mesh file, which are adapters, and not those of the cluster's ConfigMap.
-  const planes =
-    replicated === undefined ? [openConfigSourceSet(options.settings, { world, adapters, clock, log: configLog })] : [];
+  const planes = openConfigSourceSet(options.settings, {
+    ...{ world: sourcesWorld, adapters, clock, log: configLog },
+    isPaused: replicated !== undefined,
+  });
+  replicated?.onTurn(leads => void (leads ? planes.resume() : planes.pause()));
   const lateMs = featureOf(options.settings, 'PILOT_REMOTE_CLUSTER_TIMEOUT');
-  const remotes = [remote, ...planes];
+  const remotes = [remote, planes];
   const sources = new Sources({ adapters, state: world.state, asOf, clock, log: configLog, remotes, lateMs });
   const reporter = new Reporter(log, adapters);
   const engine = new Engine(resourceSources);

@@ -36,7 +36,6 @@ export interface ReplicaParts {
   readonly adapters: readonly Adapter[];
   /** The same adapters, never started. */
   readonly again: () => Promise<readonly Adapter[]>;
-  readonly time: MirrorTime;
 }
 
 export interface OpenedReplica {
@@ -52,20 +51,6 @@ export interface OpenedReplica {
   /** Begins to follow, and to lead if no other does. */
   start(): void;
   stop(): Promise<void>;
-}
-
-/** When the entry was written that is being folded, else now: the clock of a mirror. */
-export class MirrorTime {
-  readonly #clock: Clock;
-  entryTime: () => number | undefined = () => undefined;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  now(): number {
-    return this.entryTime() ?? this.#clock.now();
-  }
 }
 
 /**
@@ -101,7 +86,6 @@ export async function openReplica(
     },
     onFollow: () => turned(false),
   });
-  parts.time.entryTime = () => replica.mirror.entryTime;
   const channel = new NatsPeers(link, mesh);
   const peers = new Peers({ ...{ id, clock, say, channel, mirror: replica.mirror }, term: () => replica.term });
   opened.peers = peers;

@@ -31,16 +31,15 @@ export async function openWorld(
   options: JournalOptions,
   clock: Clock,
   log: Log,
-  time: Pick<Clock, 'now'> = clock,
 ): Promise<Started & { readonly journal: Journal }> {
   await mkdir(dirname(options.journal), { recursive: true });
   try {
-    return await openedWorld(options, clock, log, time);
+    return await openedWorld(options, clock, log);
   } catch (error) {
     if (options.replica === undefined || !isDamaged(error)) throw error;
     const aside = setAside(options.journal, clock.now());
     log('error', `${error.message}; it is in ${aside} now, and the world log is folded from its beginning`);
-    return openedWorld(options, clock, log, time);
+    return openedWorld(options, clock, log);
   }
 }
 
@@ -48,10 +47,9 @@ async function openedWorld(
   options: JournalOptions,
   clock: Clock,
   log: Log,
-  time: Pick<Clock, 'now'>,
 ): Promise<Started & { readonly journal: Journal }> {
   const journal = await openJournal(options.journal, {
-    clock: () => time.now(),
+    clock: () => clock.now(),
     durability: options.journalDurability,
     keyFile: options.journalKey,
   });

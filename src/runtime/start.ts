@@ -24,6 +24,8 @@ export interface StartOptions {
   readonly log: Log;
   /** The settings are the world log's, which several replicas follow: none are recorded here. */
   readonly isReplica?: boolean;
+  /** See WorldOptions. */
+  readonly restoredMin?: WorldOptions['restoredMin'];
 }
 
 export interface Started {
@@ -42,7 +44,7 @@ export interface Started {
  */
 export async function startWorld(
   journal: Journal,
-  { settings, strict, spill, clock, log, isReplica = false }: StartOptions,
+  { settings, strict, spill, clock, log, isReplica = false, restoredMin }: StartOptions,
 ): Promise<Started> {
   const failed: Unrecorded[] = [];
   const { state, snapshot, events } = await foldHistory(journal, {
@@ -50,7 +52,7 @@ export async function startWorld(
     onFailure: (seq, reason) => failed.push({ source: 'runtime', kind: 'Rejected', rejected: seq, reason }),
   });
   log('info', `journal ${journal.path}: ${events} events folded up to ${state.seq}, from snapshot ${snapshot}`);
-  const world = new World({ journal, state, clock, strict, spill, log });
+  const world = new World({ journal, state, clock, strict, spill, log, restoredMin });
   const lost = lostFacts(journal, clock, log);
   await world.recordNews(now => [
     ...lost,

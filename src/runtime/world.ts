@@ -10,10 +10,12 @@ import { assert } from '../core/base/assert.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Event, Unrecorded } from '../core/event.ts';
 import { fold } from '../core/fold/fold-event.ts';
+import type { UnreadVersion } from '../core/fold/record.ts';
+import { Restoring } from '../core/fold/restore.ts';
 import { mergePushRequests, noPush, type PushRequest } from '../core/push-request.ts';
 import type { State } from '../core/state.ts';
 import { JournalFault } from '../journal/fault.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { Carried, Journal } from '../journal/journal.ts';
 import type { Clock } from './clock.ts';
 
 /** Folding yields to the event loop after this time. */
@@ -22,6 +24,8 @@ export const FOLD_SLICE_MS = 10;
 export const NEWS_SLICE = 1_000;
 /** Most facts that are kept while the journal cannot be written; past that, recording waits as with `strict`. */
 export const UNRECORDED_MAX = 50_000;
+/** Fewer carried facts are folded one by one: restoring makes whole tables anew. */
+export const RESTORED_MIN = 1_000;
 /** Interval of attempts to write the journal again. */
 export const RETRY_MS = 1_000;
 
@@ -32,13 +36,15 @@ export interface WorldOptions {
   readonly strict: boolean;
   /** Takes what cannot be recorded at the end; resolves with the place where it is. */
   readonly spill?: (facts: readonly Unrecorded[]) => Promise<string>;
+  /** Default: RESTORED_MIN. */
+  readonly restoredMin?: number;
   readonly log: (level: 'info' | 'warn' | 'error', message: string) => void;
 }
 
 export interface WorldListener {
   /**
    * After each event, in journal order. After a journal gap is recorded, its events come again and `before` is not the
-   * last `after`.
+   * last `after`. Facts that were restored (`recordCarried`) have no call of their own.
    */
   onEvent?(before: State, event: Event, after: State): void;
   /**
@@ -72,6 +78,8 @@ export class World {
   readonly #listeners: WorldListener[] = [];
   #state: State;
   #gap: Gap | undefined;
+  /** Holds what is in the journal and not yet in `#state`. */
+  #restoring: Restoring | undefined;
   #tail: Promise<unknown> = Promise.resolve();
   #queue: Queued[] = [];
   #stopped = false;
@@ -112,10 +120,23 @@ export class World {
     });
   }
 
+  /**
+   * As `record`, for facts of another journal, which keep their times. `toCome`: facts that will follow soon. While
+   * many come and no proxy is connected, they are folded at once (core/fold/restore.ts), and the state with which this
+   * resolves has them only after the last one, or once something else is recorded.
+   */
+  recordCarried(facts: readonly Carried[], toCome: number): Promise<State> {
+    if (this.#stopped) return Promise.reject(new Error('the control plane is stopping'));
+    const written = this.#tail.then(() => this.#writeCarried(facts, toCome));
+    this.#tail = written.catch(() => undefined);
+    return written.then(() => this.#state);
+  }
+
   /** Waits for pending writes and tries once more to record a gap. Later facts are refused. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#tail;
+    await this.#endRestoring();
     await this.#recover();
     if (this.#gap !== undefined) await this.#spill(this.#gap.unrecorded);
   }
@@ -146,6 +167,7 @@ export class World {
   async #writeQueued(): Promise<void> {
     const queue = this.#queue;
     this.#queue = [];
+    await this.#endRestoring();
     const writing: { readonly queued: Queued; readonly facts: readonly Unrecorded[] }[] = [];
     for (const queued of queue) {
       try {
@@ -182,7 +204,7 @@ export class World {
     if (facts.length === 0) return undefined;
     for (;;) {
       if (this.#gap === undefined) {
-        const events = await this.#append(facts);
+        const events = await this.#append(() => this.#options.journal.append(facts));
         if (events !== undefined) return this.#foldAll(events);
       }
       if (this.#stopped) throw new Error('the control plane is stopping');
@@ -197,12 +219,65 @@ export class World {
     }
   }
 
-  /** Undefined: the journal cannot be written. */
-  async #append(facts: readonly Unrecorded[]): Promise<readonly Event[] | undefined> {
+  async #writeCarried(facts: readonly Carried[], toCome: number): Promise<void> {
+    const { journal, restoredMin = RESTORED_MIN } = this.#options;
+    const isMuch = this.#restoring !== undefined || facts.length + toCome >= restoredMin;
+    if (this.#gap === undefined && this.#state.proxies.size === 0 && isMuch) {
+      const events = await this.#append(() => journal.appendCarried(facts));
+      if (events !== undefined) return this.#restore(events, toCome === 0);
+    }
+    await this.#endRestoring();
+    if (facts.length === 0) return undefined;
+    // Parsed before they are stored: a fact that cannot be read must be refused.
+    const given = facts.map(({ fact }) => fact);
+    const events = this.#gap === undefined ? await this.#append(() => journal.appendCarried(facts)) : undefined;
+    if (events === undefined) return this.#write(given);
+    return this.#foldAll(events.map(({ seq, time }, i) => ({ ...given[i]!, seq, time })));
+  }
+
+  async #restore(events: readonly (Event | UnreadVersion)[], isLast: boolean): Promise<void> {
+    this.#restoring ??= new Restoring(this.#state);
+    let failure: string | undefined;
+    for (const event of events) failure ??= this.#restoring.event(event, noneRejected);
+    if (failure !== undefined) return this.#foldFromJournal();
+    return isLast ? this.#endRestoring() : undefined;
+  }
+
+  async #endRestoring(): Promise<void> {
+    const restoring = this.#restoring;
+    if (restoring === undefined) return undefined;
+    this.#restoring = undefined;
+    const since = this.#options.clock.now();
     try {
-      return await this.#options.journal.append(facts);
+      this.#state = restoring.finish();
+    } catch {
+      return this.#foldFromJournal();
+    }
+    const tookMs = this.#options.clock.now() - since;
+    for (const listener of this.#listeners) listener.onFolded(this.#state, noPush, [], tookMs);
+    return undefined;
+  }
+
+  /** One by one, to find the event that cannot be folded. */
+  async #foldFromJournal(): Promise<void> {
+    this.#restoring = undefined;
+    const failures: Unrecorded[] = [];
+    for await (const events of this.#options.journal.read({ from: this.#state.seq + 1 })) {
+      const folded = await this.#foldFrom(this.#state, events, noneRejected);
+      this.#state = folded.state;
+      failures.push(...folded.failures);
+    }
+    for (const listener of this.#listeners) listener.onFolded(this.#state, noPush, [], 0);
+    await this.#write(failures);
+  }
+
+  /** Undefined: the journal cannot be written. */
+  async #append<E>(append: () => Promise<E>): Promise<E | undefined> {
+    try {
+      return await append();
     } catch (error) {
       if (!isFault(error, 'write-failed')) throw error;
+      await this.#endRestoring();
       this.#openGap(error.message);
       return undefined;
     }

@@ -44,6 +44,8 @@ export interface SimOptions {
   readonly log: (message: string) => void;
   /** One of several replicas: who records what the source says, made of the world and the clock of this process. */
   readonly replica?: (parts: ReplicaParts) => Pick<World, 'state' | 'recordNews'>;
+  /** Of WorldOptions. */
+  readonly restoredMin?: number;
 }
 
 export interface ReplicaParts {
@@ -112,6 +114,7 @@ export class SimControlPlane {
       clock,
       log: (_level, message) => options.log(message),
       isReplica: options.replica !== undefined,
+      restoredMin: options.restoredMin,
     });
     return new SimControlPlane(options, { journal, disk: opened.disk, clock, world, snapshot });
   }

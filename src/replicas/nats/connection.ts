@@ -1,12 +1,12 @@
 // The connection to the NATS servers: made in the background and kept for the life of the process, because a replica
 // serves from its mirror before the log can be reached.
 
-import { readFileSync } from 'node:fs';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
-import { connect, credsAuthenticator } from '@nats-io/transport-node';
+import { connect } from '@nats-io/transport-node';
 import { type NatsAddress, showNatsAddress } from './address.ts';
+import { credentialsIn } from './credentials.ts';
 
 /** A server that does not answer a request in this time counts as out of reach. */
 export const ANSWER_MS_MAX = 2_000;
@@ -23,7 +23,7 @@ export interface NatsOptions {
   readonly caFile?: string;
   readonly certFile?: string;
   readonly keyFile?: string;
-  /** A `.creds` file of NATS (a JWT and its key). */
+  /** See credentials.ts. */
   readonly credentialsFile?: string;
   readonly say: (level: 'info' | 'warn' | 'error', message: string) => void;
 }
@@ -112,7 +112,7 @@ function connectionOptions(given: NatsOptions): NodeConnectionOptions {
     // A server that restarts may refuse for a moment what it accepts again later.
     ignoreAuthErrorAbort: true,
     ...(secured ? { tls: { caFile, certFile, keyFile } } : {}),
-    ...(credentialsFile === undefined ? {} : { authenticator: credsAuthenticator(readFileSync(credentialsFile)) }),
+    ...(credentialsFile === undefined ? {} : { authenticator: credentialsIn(credentialsFile) }),
   };
 }
 

@@ -5,7 +5,7 @@
 // last; messages of an entry that was never finished are passed over, and an append on top of them expects their
 // numbers, though no follower was given an entry for them.
 
-import { DeliverPolicy, JetStreamApiCodes, JetStreamApiError, type JsMsg } from '@nats-io/jetstream';
+import { DeliverPolicy, JetStreamApiCodes, JetStreamApiError, type JsMsg, type StreamState } from '@nats-io/jetstream';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
 import type { Appended, FollowEvents, LogEntry, WorldLog } from '../world-log.ts';
 import { ANSWER_MS_MAX, type Connected, type NatsLink } from './connection.ts';
@@ -19,10 +19,11 @@ const PULL_MS = 3_000;
 /** Interval at which the end of the log is compared with what was read. */
 export const WATCH_MS = 1_500;
 /**
- * So often in a row must the stream lack what was read before it counts as lost: a leader that was just elected may not
- * have applied everything that a quorum acknowledged.
+ * The stream counts as lost when it lacks what was read at each look in this time. A leader that was cut off from the
+ * others answers until it notices, ten to twenty seconds later, and lacks what they acknowledged meanwhile (nats-server
+ * server/raft.go, lostQuorumInterval, lostQuorumCheckInterval).
  */
-const LOSS_LOOKS = 5;
+const LOSS_MS = 30_000;
 const PAUSE_MS = 250;
 /** An append waits so long until what was found in its way has been read. */
 const CATCH_UP_MS = 1_500;
@@ -127,16 +128,16 @@ export class JetStreamLog implements WorldLog {
   }
 
   async at(position: number): Promise<LogEntry | undefined> {
-    for (let looks = 1; ; looks++) {
+    for (let since = Date.now(); ; ) {
       const found = await this.#entryAt(position);
-      if (found !== undefined || looks === LOSS_LOOKS) return found;
+      if (found !== undefined || Date.now() - since >= LOSS_MS) return found;
       await pause(WATCH_MS);
     }
   }
 
   async #entryAt(position: number): Promise<LogEntry | undefined> {
     const { jsm } = await this.#options.link.connected();
-    const state = await this.#stateOf(jsm);
+    const state = await stateOf(jsm, this.#stream);
     if (state === undefined || position > state.last_seq || position < state.first_seq) return undefined;
     const assembly = new Assembly();
     const end = await jsm.streams.getMessage(this.#stream, { seq: position });
@@ -154,26 +155,16 @@ export class JetStreamLog implements WorldLog {
 
   async last(): Promise<number> {
     const { jsm } = await this.#options.link.connected();
-    const state = await this.#stateOf(jsm);
+    const state = await stateOf(jsm, this.#stream);
     const last = state?.last_seq ?? 0;
     const until = Date.now() + CATCH_UP_MS;
     while (this.#readTo < last && Date.now() < until) await pause(PAUSE_MS / 10);
     return this.#readTo === last ? this.#given : last;
   }
 
-  /** Undefined: there is no such stream. */
-  async #stateOf(jsm: Connected['jsm']) {
-    try {
-      return (await jsm.streams.info(this.#stream)).state;
-    } catch (error) {
-      if (isApiError(error, JetStreamApiCodes.StreamNotFound)) return undefined;
-      throw error;
-    }
-  }
-
   follow(after: number, events: FollowEvents): { stop(): Promise<void> } {
     const following = new Following(this.#options.link, this.#stream, after, {
-      onRead: (message, text) => this.#read(message, text, events),
+      onRead: (message, text, behind) => this.#read(message, text, behind, events),
       onReachable: reachable => events.onReachable(reachable),
       onLost: why => events.onLost(why),
     });
@@ -183,20 +174,20 @@ export class JetStreamLog implements WorldLog {
     return { stop: () => following.stop() };
   }
 
-  async #read(seq: number, text: string | undefined, events: FollowEvents): Promise<void> {
+  async #read(seq: number, text: string | undefined, behind: number, events: FollowEvents): Promise<void> {
     if (text === undefined) {
       this.#readTo = seq;
       return;
     }
-    await events.onEntry({ position: seq, text });
+    await events.onEntry({ position: seq, text }, behind);
     this.#readTo = seq;
     this.#given = seq;
   }
 }
 
 interface Reading {
-  /** `text`: of the entry that the message completes. */
-  onRead(seq: number, text: string | undefined): Promise<void>;
+  /** `text`: of the entry that the message completes. `behind`: entries that follow it, at least. */
+  onRead(seq: number, text: string | undefined, behind: number): Promise<void>;
   onReachable(reachable: boolean): void;
   onLost(why: string): void;
 }
@@ -252,22 +243,24 @@ class Following {
     }
   }
 
-  async #take({ seq, headers: found, data }: JsMsg): Promise<void> {
+  async #take({ seq, headers: found, data, info }: JsMsg): Promise<void> {
     if (seq < this.#next) return;
-    const text = this.#assembly.add(partOf(found, data));
-    await this.#reading.onRead(seq, text);
+    const part = partOf(found, data);
+    const text = this.#assembly.add(part);
+    await this.#reading.onRead(seq, text, Math.floor(info.pending / part.of));
     this.#next = seq + 1;
   }
 
   /** Compares the end of the stream with what was read: a consumer may be silent because its server died. */
   async #watch(): Promise<void> {
     let before = 0;
-    let looks = 0;
+    let missingSince: number | undefined;
     while (!this.#stopped) {
       const state = await this.#state();
       const missing = this.#missing(state);
-      looks = missing === undefined ? 0 : looks + 1;
-      if (missing !== undefined && looks === LOSS_LOOKS) return this.#reading.onLost(missing);
+      missingSince = missing === undefined ? undefined : (missingSince ?? Date.now());
+      const isLost = missingSince !== undefined && Date.now() - missingSince >= LOSS_MS;
+      if (missing !== undefined && isLost) return this.#reading.onLost(missing);
       this.#reading.onReachable(state !== 'unreachable' && missing === undefined);
       if (typeof state === 'number' && missing === undefined) {
         const isStuck = state >= this.#next && before === this.#next;
@@ -289,10 +282,26 @@ class Following {
   async #state(): Promise<number | 'unreachable' | 'gone'> {
     try {
       const { jsm } = await this.#link.connected();
-      return (await jsm.streams.info(this.#stream)).state.last_seq;
-    } catch (error) {
-      return isApiError(error, JetStreamApiCodes.StreamNotFound) ? 'gone' : 'unreachable';
+      return (await stateOf(jsm, this.#stream))?.last_seq ?? 'gone';
+    } catch {
+      return 'unreachable';
     }
+  }
+}
+
+/**
+ * Undefined: there is no such stream. Rejects if nothing is known of it: also if a server answers for a stream without
+ * a leader, because that server may lack what a quorum acknowledged (nats-server server/jetstream_api.go,
+ * jsStreamInfoRequest: without a leader any member answers).
+ */
+async function stateOf(jsm: Connected['jsm'], stream: string): Promise<StreamState | undefined> {
+  try {
+    const { state, cluster } = await jsm.streams.info(stream);
+    if (cluster !== undefined && (cluster.leader ?? '') === '') throw new Error('the stream has no leader');
+    return state;
+  } catch (error) {
+    if (isApiError(error, JetStreamApiCodes.StreamNotFound)) return undefined;
+    throw error;
   }
 }
 

@@ -48,6 +48,10 @@ export class LogServers {
     return this.#entries.find(entry => entry.position === position);
   }
 
+  behind(position: number): number {
+    return this.#entries.filter(entry => entry.position > position).length;
+  }
+
   after(position: number): LogEntry | undefined {
     return this.#entries.find(entry => entry.position > position);
   }
@@ -150,8 +154,9 @@ export class LogView implements WorldLog, Lease {
       if (next > this.#servers.last && reachable) next = this.#servers.last;
       for (let entry = this.#next(next); entry !== undefined && !isOver(); entry = this.#next(next)) {
         next = entry.position;
-        await events.onEntry(entry);
-        if (this.#lost(0.03) && !isOver()) await events.onEntry(entry);
+        const behind = this.#servers.behind(next);
+        await events.onEntry(entry, behind);
+        if (this.#lost(0.03) && !isOver()) await events.onEntry(entry, behind);
         if (this.#lost(0.1)) break;
       }
       isReading = false;
