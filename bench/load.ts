@@ -4,25 +4,24 @@
 //
 // The load tool is any program that takes `-addr -pid -proxies -rounds -settle -marker -trigger` and prints a JSON line a phase
 // (`{"phase": "cold", "s", "server_cpu_s", "server_rss_mib", "mib"}`, `{"phase": "change", "p50_ms", "p99_ms", …}`). The folder has one
-// object a file, among them `virtualservice-ns-0-svc-0.yaml` and `endpointslice-ns-0-svc-0-x.yaml`.
+// object a file, among them `virtualservice-ns-0-svc-0.yaml` and `endpointslice-ns-0-svc-0-x.yaml`. With `--tls` also `-tls -csr -tokens FOLDER`
+// (`{"phase": "csr", …}`), and VirtualServices change once more while every proxy asks for its certificate again and again.
+//
+// The policy is one of the root namespace, so every proxy is sent listeners. The same figure of istiod: apply `policyOf('base')` to the cluster that it
+// watches, and give the load tool `-marker /bench-%d-policy` and a trigger that applies it with that path in place of `/base`.
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import Table from 'cli-table3';
 import { Command } from 'commander';
-import { ISTIOD, type Measured, type Scenario, scenarios } from './reference.ts';
+import { serve, stallSeconds } from './load-server.ts';
+import { type Change, changeOf, coldOf, type LoadTarget, load, Renewals, signingOf } from './load-tool.ts';
+import { ISTIOD, ISTIOD_TLS, type Measured, type Scenario, scenarios } from './reference.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const READY_MS = 120_000;
-/** The load tool gives up a phase by itself; this is for one that hangs. */
-const RUN_MS = 600_000;
 const VIRTUAL_SERVICE = 'virtualservice-ns-0-svc-0.yaml';
 const ENDPOINT_SLICE = 'endpointslice-ns-0-svc-0-x.yaml';
+const POLICY = 'authorizationpolicy-bench.yaml';
 
 interface Options {
   readonly mesh: string;
@@ -30,6 +29,7 @@ interface Options {
   readonly proxies: string;
   readonly rounds: string;
   readonly port: string;
+  readonly tls: boolean;
 }
 
 interface Row {
@@ -44,132 +44,95 @@ async function main(options: Options): Promise<void> {
     process.stderr.write(`${proxies} proxies …\n`);
     rows.push(...(await measure(options, proxies)));
   }
-  process.stdout.write(`${tableOf(rows)}\n`);
+  process.stdout.write(`${tableOf(rows, options.tls)}\n`);
   const machine = { cpu: cpus()[0]?.model, cpus: cpus().length, memoryMib: Math.round(totalmem() / 2 ** 20) };
-  process.stdout.write(`${JSON.stringify({ machine, node: process.version, rows })}\n`);
+  process.stdout.write(`${JSON.stringify({ machine, node: process.version, tls: options.tls, rows })}\n`);
 }
 
-/** A server of its own for each size; the endpoint change is measured by proxies that have connected anew. */
-async function measure(options: Options, proxies: number): Promise<readonly Row[]> {
+/** A server of its own for each size; each change after the first is measured by proxies that have connected anew. */
+async function measure({ xdsload, rounds, tls, ...options }: Options, proxies: number): Promise<readonly Row[]> {
+  const port = Number(options.port);
   const folder = mkdtempSync(join(tmpdir(), 'periplus-load-'));
   const mesh = join(folder, 'mesh');
   cpSync(options.mesh, mesh, { recursive: true });
-  const server = await serve(folder, mesh, Number(options.port));
+  writeFileSync(join(mesh, POLICY), policyOf('base'));
+  const server = await serve(folder, mesh, port, tls);
   try {
-    const trigger = (file: string, from: string, to: string): string => {
-      const template = join(folder, `template-${file}`);
-      const text = readFileSync(join(mesh, file), 'utf8');
-      const changed = text.replace(from, to);
-      if (changed === text) throw new Error(`${file} has no ${from}`);
-      writeFileSync(template, changed);
-      // Written beside and moved: the server never reads half a file.
-      return `sed 's/@ROUND@/%d/' ${template} > ${folder}/next && mv ${folder}/next ${join(mesh, file)}`;
-    };
-    const drive = (marker: string, command: string): Promise<readonly Line[]> =>
-      load(options, server, proxies, marker, command);
-    const header = trigger(VIRTUAL_SERVICE, '"base"', '"bench-@ROUND@-header"');
-    await stallSeconds(options);
-    const first = await drive('bench-%d-header', header);
-    const stallMs = (await stallSeconds(options)) * 1_000;
-    const address = trigger(ENDPOINT_SLICE, '172.16.0.0', '172.31.@ROUND@.77');
-    const second = await drive('172.31.%d.77', address);
+    const target = { xdsload, rounds, reach: server.reach };
+    const original = (file: string): string => readFileSync(join(options.mesh, file), 'utf8');
+    const change = (file: string, from: string, to: string, text = original(file)): Change =>
+      changeIn(folder, mesh, { file, text, from, to });
+    const header = change(VIRTUAL_SERVICE, '"base"', '"bench-@ROUND@-header"');
+    const again = change(VIRTUAL_SERVICE, '"base"', '"again-@ROUND@-header"');
+    const policy = change(POLICY, '/base', '/bench-@ROUND@-policy', policyOf('base'));
+    await stallSeconds(port);
+    const first = await load(target, proxies, header);
+    const stallMs = (await stallSeconds(port)) * 1_000;
+    const second = await load(target, proxies, change(ENDPOINT_SLICE, '172.16.0.0', '172.31.@ROUND@.77'));
+    const third = await load(target, proxies, policy);
+    const signing = signingOf(first);
     return [
+      ...(signing === undefined ? [] : [{ proxies, scenario: 'signing requests', measured: signing } as const]),
       { proxies, scenario: 'cold start', measured: { ...coldOf(first), stallMs } },
       { proxies, scenario: 'VirtualService change', measured: changeOf(first) },
       { proxies, scenario: 'endpoint change', measured: changeOf(second) },
+      { proxies, scenario: 'policy change', measured: changeOf(third) },
+      ...(tls ? await whileRenewing(target, proxies, again, port) : []),
     ];
   } finally {
-    server.kill('SIGTERM');
-    await new Promise(resolve => server.once('exit', resolve));
+    server.process.kill('SIGTERM');
+    await new Promise(resolve => server.process.once('exit', resolve));
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function serve(folder: string, mesh: string, port: number): Promise<ChildProcess> {
-  const address = (offset: number): string => `127.0.0.1:${port + offset}`;
-  const server = spawn(
-    process.execPath,
-    [
-      join(root, 'dist/cli/main.js'),
-      'serve',
-      ...['--configDir', mesh, '--journal', join(folder, 'journal.db'), '--log_output_level', 'warn'],
-      ...['--grpcAddr', address(0), '--httpAddr', address(1), '--monitoringAddr', address(2), '--secureGrpcAddr', ''],
-    ],
-    { stdio: ['ignore', 'ignore', 'inherit'], cwd: folder },
-  );
-  const until = Date.now() + READY_MS;
-  while (Date.now() < until && server.exitCode === null) {
-    const ready = await fetch(`http://${address(1)}/ready`).then(
-      answer => answer.ok,
-      () => false,
-    );
-    if (ready) return server;
-    await sleep(50);
-  }
-  server.kill('SIGKILL');
-  throw new Error('periplus serve did not become ready; is dist/ built (npm run build)?');
-}
-
-/** The longest stall of the server's event loop since this was asked last, by its own metrics. */
-async function stallSeconds({ port }: Options): Promise<number> {
-  const page = await fetch(`http://127.0.0.1:${Number(port) + 2}/metrics`).then(answer => answer.text());
-  return Number(/^periplus_loop_lag_max_seconds (\S+)$/m.exec(page)?.[1] ?? Number.NaN);
-}
-
-interface Line {
-  readonly phase: 'cold' | 'change';
-  readonly s?: number;
-  readonly server_cpu_s: number;
-  readonly server_rss_mib: number;
-  readonly mib: number;
-  readonly p50_ms?: number;
-  readonly p99_ms?: number;
-  readonly not_ready?: number;
-  readonly incomplete?: boolean;
-}
-
-async function load(
-  { xdsload, rounds, port }: Options,
-  server: ChildProcess,
+/** The server's CPU and memory are those of both together. */
+async function whileRenewing(
+  target: LoadTarget,
   proxies: number,
-  marker: string,
-  trigger: string,
-): Promise<readonly Line[]> {
-  const { stdout } = await promisify(execFile)(
-    xdsload,
-    [
-      ...['-addr', `127.0.0.1:${port}`, '-pid', String(server.pid), '-proxies', String(proxies)],
-      ...['-rounds', rounds, '-marker', marker, '-trigger', trigger],
-    ],
-    { timeout: RUN_MS, maxBuffer: 1 << 26 },
-  );
-  const lines = stdout
-    .split('\n')
-    .filter(line => line.startsWith('{'))
-    .map(line => JSON.parse(line) as Line);
-  const failed = lines.find(({ not_ready, incomplete }) => (not_ready ?? 0) > 0 || incomplete === true);
-  if (failed !== undefined) throw new Error(`not every proxy was served: ${JSON.stringify(failed)}`);
-  return lines;
+  change: Change,
+  port: number,
+): Promise<readonly Row[]> {
+  await stallSeconds(port);
+  const renewals = new Renewals(target, proxies);
+  const lines = await load(target, proxies, change).finally(() => renewals.stop());
+  const stallMs = (await stallSeconds(port)) * 1_000;
+  const signed = signingOf(await renewals.stop());
+  return [
+    { proxies, scenario: 'VirtualService change while all renew', measured: { ...changeOf(lines), stallMs } },
+    ...(signed === undefined ? [] : [{ proxies, scenario: 'renewals meanwhile', measured: signed } as const]),
+  ];
 }
 
-function coldOf(lines: readonly Line[]): Measured {
-  const cold = lines.find(({ phase }) => phase === 'cold');
-  if (cold === undefined) throw new Error('the load tool reported no cold start');
-  return { seconds: cold.s, cpuSeconds: cold.server_cpu_s, rssMib: cold.server_rss_mib, mib: cold.mib };
+/** What `from` is in the text of a file becomes `to`, with the round for `@ROUND@`. */
+function changeIn(
+  folder: string,
+  mesh: string,
+  { file, text, from, to }: Readonly<Record<'file' | 'text' | 'from' | 'to', string>>,
+): Change {
+  const [before, after] = to.split('@ROUND@');
+  const template = join(folder, `template-${before!.replace(/[^a-z]/g, '')}-${file}`);
+  const changed = text.replaceAll(from, to);
+  if (changed === text) throw new Error(`${file} has no ${from}`);
+  writeFileSync(template, changed);
+  // Written beside and moved: the server never reads half a file.
+  const trigger = `sed 's/@ROUND@/%d/' ${template} > ${folder}/next && mv ${folder}/next ${join(mesh, file)}`;
+  return { marker: `${before}%d${after}`.replaceAll('"', ''), trigger };
 }
 
-/** The median of the rounds. */
-function changeOf(lines: readonly Line[]): Measured {
-  const rounds = lines.filter(({ phase }) => phase === 'change');
-  const median = (of: (line: Line) => number): number =>
-    rounds.map(of).sort((a, b) => a - b)[Math.floor(rounds.length / 2)] ?? Number.NaN;
-  return {
-    p50Ms: median(line => line.p50_ms ?? Number.NaN),
-    p99Ms: median(line => line.p99_ms ?? Number.NaN),
-    cpuSeconds: median(line => line.server_cpu_s),
-    rssMib: median(line => line.server_rss_mib),
-    mib: median(line => line.mib),
-  };
+/** Twenty rules for every workload of the mesh, the paths below `path`. */
+function policyOf(path: string): string {
+  const rules = Array.from({ length: 20 }, (_, i) => ({
+    from: [{ source: { principals: [`cluster.local/ns/ns-0/sa/svc-${i}`] } }],
+    to: [{ operation: { methods: ['GET'], paths: [`/${path}/${i}`] } }],
+  }));
+  const metadata = { name: 'readers', namespace: 'istio-system' };
+  return JSON.stringify({
+    apiVersion: 'security.istio.io/v1',
+    kind: 'AuthorizationPolicy',
+    metadata,
+    spec: { rules },
+  });
 }
 
 const columns = [
@@ -177,20 +140,22 @@ const columns = [
   ['p50 ms', 'p50Ms'],
   ['p99 ms', 'p99Ms'],
   ['CPU s', 'cpuSeconds'],
+  ['a second', 'perSecond'],
   ['RSS MiB', 'rssMib'],
   ['sent MiB', 'mib'],
   ['stall ms', 'stallMs'],
 ] as const satisfies readonly (readonly [string, keyof Measured])[];
 
 /** In each cell ours, then istiod's, and what part of it ours is. */
-function tableOf(rows: readonly Row[]): string {
+function tableOf(rows: readonly Row[], tls: boolean): string {
+  const istiod = tls ? ISTIOD_TLS : ISTIOD;
   const table = new Table({
     head: ['proxies', 'scenario', ...columns.map(([name]) => `${name}: ours / istiod`)],
     style: { head: [], border: [] },
   });
   for (const scenario of scenarios) {
     for (const row of rows.filter(one => one.scenario === scenario)) {
-      const theirs = ISTIOD[scenario][row.proxies] ?? {};
+      const theirs = istiod[scenario]?.[row.proxies] ?? {};
       const cells = columns.map(([, field]) => {
         const [ours, other] = [row.measured[field], theirs[field]];
         const part = ours === undefined || other === undefined ? '' : ` (${(ours / other).toFixed(2)})`;
@@ -212,5 +177,6 @@ const command = new Command('bench:load')
   .requiredOption('--xdsload <file>', 'load tool')
   .option('--proxies <list>', 'numbers of proxies', '100,400,1000')
   .option('--rounds <number>', 'changes of each kind', '5')
-  .option('--port <number>', 'first of three free ports', '25010');
+  .option('--port <number>', 'first of four free ports', '25010')
+  .option('--tls', 'the secure port: signing requests, then streams with client certificates', false);
 await main(command.parse().opts<Options>());

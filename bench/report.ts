@@ -23,6 +23,19 @@ export function report(figures: Figures, baseline: Report | undefined): Report {
   return { machine: machine(), versions: versions(), figures: Object.fromEntries(compared) };
 }
 
+/** The baseline with these in place of its own; throws if another machine measured the others. */
+export function withFigures(baseline: Report | undefined, figures: Figures): Report {
+  const made = report(figures, undefined);
+  if (baseline === undefined) return made;
+  const of = ({ cpu, cores }: Report['machine']): string => `${cores} × ${cpu}`;
+  if (of(baseline.machine) !== of(made.machine) || baseline.versions.node !== made.versions.node) {
+    throw new Error(
+      `the baseline was measured on ${of(baseline.machine)} with Node ${baseline.versions.node}: leave out --only`,
+    );
+  }
+  return { ...baseline, figures: { ...baseline.figures, ...made.figures } };
+}
+
 function ratioOf(now: Figure, before: Figure): number {
   const ratio = now.better === 'more' ? now.value / before.value : before.value / now.value;
   return Number(ratio.toPrecision(3));

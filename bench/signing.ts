@@ -1,7 +1,9 @@
-// Signing requests: how many a second, and the CPU of one, with tokens checked by published keys; and how long the event loop was held meanwhile,
-// which is by how much a push may be late. The real service, authenticator and authority (RSA 2048, as a self-signed root is); only TLS is left out.
+// Signing requests: how many a second, and the CPU of one, with tokens checked by published keys; how long the event loop was held meanwhile; and how long
+// a change of a cluster takes to reach a connected proxy, without and with them. The real service, authenticator and authority (RSA 2048, as a self-signed
+// root is), and a real stream; only TLS and the journal are left out, and proxy and agents run in the same process.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { ServerCredentials } from '@grpc/grpc-js';
 import type { Peer } from '../src/core/model/caller.ts';
 import { authenticate } from '../src/identity/authenticate/authenticator.ts';
 import { tokenKeys } from '../src/identity/authenticate/token-keys.ts';
@@ -11,7 +13,14 @@ import { CsrService } from '../src/identity/csr-service.ts';
 import { generateKeys, privateKeyPem } from '../src/identity/x509/keys.ts';
 import { pemOf } from '../src/identity/x509/pem.ts';
 import { makeRoot } from '../src/identity/x509/profile.ts';
+import { Engine } from '../src/xds/engine/engine.ts';
+import { XdsServer } from '../src/xds/grpc/server.ts';
+import { defaultScheduleSettings } from '../src/xds/push/settings.ts';
+import { defaultXdsLimits } from '../src/xds/serve/limits.ts';
+import { CDS } from '../src/xds/session/types.ts';
 import { ISSUER, tokenMaker } from '../test/identity/tokens.ts';
+import { AdsClient, node } from '../test/protocol/ads-client.ts';
+import { MemoryHost, testSources } from '../test/protocol/memory-host.ts';
 import { signingRequest } from '../test/unit/identity/signing-request.ts';
 import type { Figures } from './measure.ts';
 
@@ -20,6 +29,7 @@ const REQUESTS = 2_000;
 const AT_ONCE = 200;
 const ACCOUNTS = 100;
 const DAY_MS = 86_400_000;
+const QUIET_MS = 1_000;
 
 export async function signingFigures(): Promise<Figures> {
   const service = await serviceOf();
@@ -33,6 +43,8 @@ export async function signingFigures(): Promise<Figures> {
     if (!('certChain' in answer)) throw new Error(answer.message);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => ask(i)));
+  const proxy = await connectedProxy();
+  const quiet = await proxy.delaysUntil(new Promise(resolve => setTimeout(resolve, QUIET_MS)));
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   const [startedAt, used] = [performance.now(), process.cpuUsage()];
@@ -40,15 +52,66 @@ export async function signingFigures(): Promise<Figures> {
   const agent = async (): Promise<void> => {
     while (next < REQUESTS) await ask(next++);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, agent));
+  const answered = Promise.all(Array.from({ length: AT_ONCE }, agent));
+  const busy = await proxy.delaysUntil(answered);
   const seconds = (performance.now() - startedAt) / 1_000;
   const { user, system } = process.cpuUsage(used);
   delay.disable();
+  await proxy.close();
   const rounded = (value: number): number => Number(value.toPrecision(3));
   return {
     'signing: requests a second': { value: rounded(REQUESTS / seconds), unit: 'events/s', better: 'more' },
     'signing: CPU of a request': { value: rounded((user + system) / 1_000 / REQUESTS), unit: 'ms', better: 'less' },
     'signing: event loop held, 99 %': { value: rounded(delay.percentile(99) / 1e6), unit: 'ms', better: 'less' },
+    'signing: a change reaches a proxy, before, 99 %': { value: rounded(late(quiet)), unit: 'ms', better: 'less' },
+    'signing: a change reaches a proxy, meanwhile, 99 %': { value: rounded(late(busy)), unit: 'ms', better: 'less' },
+  };
+}
+
+function late(delays: readonly number[]): number {
+  return [...delays].sort((a, b) => a - b)[Math.floor(delays.length * 0.99)] ?? Number.NaN;
+}
+
+/** Of a server on loopback, without debounce. */
+async function connectedProxy() {
+  const host = new MemoryHost();
+  const server = new XdsServer({
+    host,
+    engine: new Engine(testSources),
+    limits: defaultXdsLimits,
+    schedule: { ...defaultScheduleSettings, debounceAfterMs: 1 },
+  });
+  host.onPush = request => server.push(request);
+  const port = await server.listen('127.0.0.1:0', ServerCredentials.createInsecure());
+  await host.set('cds', { a: '0' });
+  const client = new AdsClient(port, 'delta');
+  const acknowledge = async (): Promise<void> => {
+    client.send({ typeUrl: CDS, responseNonce: (await client.next()).nonce });
+  };
+  client.send({ node, typeUrl: CDS });
+  await acknowledge();
+  let round = 0;
+  return {
+    /** Changes one cluster again and again, and says what each took. */
+    delaysUntil: async (end: Promise<unknown>): Promise<readonly number[]> => {
+      let isOver = false;
+      void end.finally(() => {
+        isOver = true;
+      });
+      const delays: number[] = [];
+      while (!isOver) {
+        const changedAt = performance.now();
+        await host.set('cds', { a: String(++round) });
+        await acknowledge();
+        delays.push(performance.now() - changedAt);
+      }
+      await end;
+      return delays;
+    },
+    close: async (): Promise<void> => {
+      client.close();
+      await server.stop(500);
+    },
   };
 }
 

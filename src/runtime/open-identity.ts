@@ -7,6 +7,7 @@ import type { Metrics } from '../admin/metrics.ts';
 import { VERSION } from '../admin/version.ts';
 import type { Unrecorded } from '../core/event.ts';
 import { featureOf } from '../core/mesh/features.ts';
+import { AUTHORITY_NAME, REGISTRATION_NAME, SERVING_NAME } from '../core/select/proxy/proxy-capabilities.ts';
 import type { State } from '../core/state.ts';
 import { jwtRuleOf } from '../identity/authenticate/oidc.ts';
 import type { ClusterCall } from '../identity/cluster-call.ts';
@@ -71,6 +72,7 @@ export async function prepareIdentity(
   const { clusterId } = settings;
   const authorities = new AuthorityAdapter({
     cluster: clusterId,
+    isAwaited: options.settings.caServer && servingSigner(options.settings) === undefined,
     now: () => clock.now(),
     after: clock.after,
     audit: fact => void record([fact]).catch(lost),
@@ -108,7 +110,7 @@ export async function prepareIdentity(
         authorities.use(authority, options.settings.externalCa !== '');
       });
       await opened.start();
-      authorities.trust(opened.registration?.roots ?? '', false);
+      authorities.trust(REGISTRATION_NAME, opened.registration?.roots ?? '');
       return {
         identity: opened,
         ofServer: {
@@ -118,10 +120,12 @@ export async function prepareIdentity(
         },
         listen: (address, server) => {
           xds = server;
-          const port = openSecurePort(address, server, opened, parts);
-          if (servingSigner(options.settings) === undefined) return port;
-          return port.then(bound => {
-            bound.onCertificate(({ roots }) => authorities.trust(roots, true));
+          return openSecurePort(address, server, opened, parts).then(bound => {
+            bound.onCertificate(({ roots, renewAt }) => {
+              if (servingSigner(options.settings) !== undefined) authorities.trust(AUTHORITY_NAME, roots);
+              // Files are not renewed: they are watched.
+              else if (renewAt === undefined) authorities.trust(SERVING_NAME, roots);
+            });
             return bound;
           });
         },

@@ -12,6 +12,7 @@ import { allWishes } from '../admission/wishes/table.ts';
 import { featureOf } from '../core/mesh/features.ts';
 import type { Settings } from '../core/mesh/settings.ts';
 import { rootCertificateWishes } from '../core/wishes/table.ts';
+import { AccessAdapter } from '../identity/sources/access-adapter.ts';
 import type { AdapterOptions, WriteOptions } from './adapters.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
@@ -28,6 +29,7 @@ export function openRemoteClusters(
   const chance = { now: () => clock.now(), after: clock.after, random: () => randomInt(RANDOM_MAX) / RANDOM_MAX };
   const limit = kube === undefined ? DEFAULT_LIMIT : { qps: kube.qps, burst: kube.burst };
   const isLed = writes !== undefined && featureOf(settings, 'EXTERNAL_ISTIOD');
+  const asksRights = featureOf(settings, 'PERIPLUS_SECRET_ACCESS') === 'review';
   const observed = [rootCertificateWishes, caBundles].flatMap(({ observes }) => observes);
   const written =
     (cluster: string, live: LiveObjects, how: WriteOptions) =>
@@ -49,6 +51,7 @@ export function openRemoteClusters(
     });
   const set: RemoteClusterSet = new RemoteClusterSet({
     ...{ world, clock, log, isPaused },
+    ...(asksRights ? { rights: (cluster, call) => new AccessAdapter({ cluster, call, after: clock.after, log }) } : {}),
     connect: ({ id, secret, kubeconfig }) => {
       if (kubeconfig === undefined) return Promise.reject(new Error('there is no usable kubeconfig'));
       const live = isLed ? new LiveObjects(observed, settings) : undefined;

@@ -4,7 +4,7 @@
 // list of the same source, so only differences become facts, and no endpoint is lost on the way. A new connection that
 // never gets so far leaves the old one in use.
 
-import type { Sink, SourceStatus } from '../adapters/adapter.ts';
+import type { Adapter, Sink, SourceStatus } from '../adapters/adapter.ts';
 import { REGISTRY_KINDS, type RemoteConnection } from '../adapters/kube/remote.ts';
 import { type RemoteCluster, sameConnection } from '../core/clusters/remote-clusters.ts';
 import type { State } from '../core/state.ts';
@@ -19,6 +19,8 @@ export interface RemoteParts {
   readonly sink: Sink;
   /** Of what its writer says. */
   readonly writerSink: Sink;
+  /** Asks the cluster what its accounts may read; absent: nothing is asked. */
+  readonly rights?: { readonly adapter: Adapter; readonly sink: Sink };
   /** After which a cluster that was never listed is `timeout`; 0: never. */
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -58,6 +60,10 @@ export class RemoteClusterRunner {
     const { timeoutMs, clock } = parts;
     if (timeoutMs > 0) this.#timer = clock.after(timeoutMs, () => this.#timeOut());
     this.#try(wanted);
+    const { rights, log } = parts;
+    rights?.adapter
+      .start(rights.sink)
+      .catch((error: unknown) => log('error', `cluster ${wanted.id}: ${String(error)}`));
   }
 
   get status(): SyncStatus {
@@ -76,6 +82,7 @@ export class RemoteClusterRunner {
   /** What is wished of the cluster may have changed. */
   onState(state: State): void {
     this.#state = state;
+    this.#parts.rights?.adapter.onState?.(state);
     if (this.#active?.isWriting === true) this.#active.connection?.writer?.onState?.(state);
   }
 
@@ -95,6 +102,7 @@ export class RemoteClusterRunner {
     const { refused, secret } = this.#wanted;
     const troubles = [
       ...known.troubles,
+      ...(this.#parts.rights?.adapter.status().troubles ?? []),
       ...(attempt?.isWriting === true ? (attempt.connection?.writer?.status().troubles ?? []) : []),
       ...(attempt?.trouble === undefined ? [] : [attempt.trouble]),
       ...(refused === undefined ? [] : [`Secret ${secret}: ${refused}`]),
@@ -108,6 +116,7 @@ export class RemoteClusterRunner {
   /** Resolves when nothing more comes from it. */
   async stop(): Promise<void> {
     this.#timer?.cancel();
+    await this.#parts.rights?.adapter.stop();
     for (const attempt of [this.#active, this.#pending]) if (attempt !== undefined) this.#end(attempt);
     await Promise.all(this.#ending);
   }

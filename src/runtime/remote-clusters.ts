@@ -2,7 +2,7 @@
 // is compared with what runs after every batch. A cluster that is not wanted any more loses its objects in one batch,
 // also if it was removed while the process was down. Failures of a remote API server are no facts: what is known stays.
 
-import type { SourceStatus } from '../adapters/adapter.ts';
+import type { Adapter, SourceStatus } from '../adapters/adapter.ts';
 import { ANY_REMOTE_KINDS, type RemoteConnection } from '../adapters/kube/remote.ts';
 import {
   type ClusterSources,
@@ -29,6 +29,8 @@ export interface RemoteClustersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly observe?: (event: RemoteObservation) => void;
+  /** Asks a cluster what its accounts may read (source `access/<cluster>`); absent: no cluster is asked. */
+  readonly rights?: (cluster: string, call: ClusterCall) => Adapter;
   /** Begins paused: see `pause`. */
   readonly isPaused?: boolean;
 }
@@ -46,6 +48,8 @@ export interface ClusterRow {
 
 const PREFIX = 'kube/';
 const WRITER_PREFIX = 'writer/';
+const ACCESS_PREFIX = 'access/';
+const NO_CONNECTION = { status: 0, body: 'there is no connection to the cluster' };
 const WRITER_KINDS: readonly KindName[] = ['Leadership', 'WriteRefusal'];
 
 export class RemoteClusterSet implements RemoteSources {
@@ -182,9 +186,13 @@ export class RemoteClusterSet implements RemoteSources {
   }
 
   #runner(cluster: RemoteCluster): RemoteClusterRunner {
-    const { world, connect, clock, log } = this.#options;
+    const { world, connect, clock, log, rights } = this.#options;
+    // Whichever connection is in use then.
+    const call: ClusterCall = async (...request) => this.callOf(cluster.id)?.(...request) ?? NO_CONNECTION;
+    const sink = sinkOf(world, `${ACCESS_PREFIX}${cluster.id}`);
     return new RemoteClusterRunner(cluster, {
       connect,
+      ...(rights === undefined ? {} : { rights: { adapter: rights(cluster.id, call), sink } }),
       clock,
       log,
       sink: sinkOf(world, `${PREFIX}${cluster.id}`),
@@ -204,6 +212,7 @@ export class RemoteClusterSet implements RemoteSources {
     const removal = (runner?.stop() ?? Promise.resolve())
       .then(() => sinkOf(world, `${PREFIX}${id}`).relistKinds(ANY_REMOTE_KINDS, []))
       .then(() => sinkOf(world, `${WRITER_PREFIX}${id}`).relistKinds(WRITER_KINDS, []))
+      .then(() => sinkOf(world, `${ACCESS_PREFIX}${id}`).relistKinds(['SecretAccess'], []))
       .catch((error: unknown) => log('error', `cluster ${id}: its objects stay: ${String(error)}`))
       .finally(() => this.#removals.delete(id));
     this.#removals.set(id, removal);

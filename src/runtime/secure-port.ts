@@ -83,6 +83,10 @@ class Serving {
       identity.onAuthority(authority => this.#trust(authority.bundle.roots));
       return;
     }
+    if (!options.settings.caServer) {
+      log('warn', 'ENABLE_CA_SERVER=false and no certificate files: the secure port refuses every handshake');
+      return;
+    }
     const { registration } = identity;
     if (registration !== undefined) this.#trust(registration.roots);
     const signer = servingSigner(options.settings);

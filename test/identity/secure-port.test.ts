@@ -153,6 +153,12 @@ describe('the secure port', { timeout: 60_000 }, () => {
     await until(() => plain.responses.length > 0);
     plain.cancel();
   });
+
+  it('refuses a stream without proof when it opens, before it says anything', async () => {
+    const stream = client().stream();
+    await until(() => stream.ended !== undefined);
+    expect(stream.ended).toBe('16 authentication failure');
+  });
 });
 
 describe('debug pages', { timeout: 60_000 }, () => {

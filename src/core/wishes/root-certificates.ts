@@ -29,7 +29,7 @@ export const rootCertificates = {
   name: 'wishes-root-certificates',
   run: (reader: Reader): readonly Wish[] => {
     const roots = publishedRoots(reader);
-    if (roots === undefined) return [];
+    if (roots?.areDistributed !== true) return [];
     const clusters = reader.get(ledClusters, '');
     if (reader.feature('ENABLE_CLUSTER_TRUST_BUNDLE_API')) return clusters.map(cluster => trustBundle(cluster, roots));
     return clusters
@@ -48,7 +48,7 @@ const ofNamespace = {
   key: ({ cluster, namespace }: Place) => kubernetesKey(cluster, '', namespace),
   run: (reader: Reader, { cluster, namespace }: Place): readonly Wish[] => {
     const roots = publishedRoots(reader);
-    if (roots === undefined || !isFilled(reader, { cluster, namespace })) return [];
+    if (roots?.areDistributed !== true || !isFilled(reader, { cluster, namespace })) return [];
     const wishes = [configMap(cluster, namespace, reader.feature('PILOT_CA_CERT_CONFIGMAP'), ROOTS_KEY, roots.pem)];
     if (reader.feature('PILOT_ENABLE_CA_CRL')) {
       wishes.push(configMap(cluster, namespace, reader.feature('PILOT_CRL_CONFIGMAP'), CRL_KEY, roots.crl));

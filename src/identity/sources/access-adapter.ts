@@ -1,6 +1,6 @@
 // May an account list the Secrets of its namespace? The answers of the API server (SubjectAccessReview), as objects of
-// the source `access/<cluster>`. Asked for the accounts of connected proxies that subscribe to Secrets over SDS, and
-// kept as long as istiod keeps them: five minutes if allowed, one if denied.
+// the source `access/<cluster>`. Asked for the accounts of the cluster's connected proxies that subscribe to Secrets
+// over SDS, and kept as long as istiod keeps them: five minutes if allowed, one if denied.
 //
 // Invariants: without an answer nothing is allowed; one that cannot be had changes nothing, so the last one stays; an
 // account without a subscribed proxy is forgotten.
@@ -87,15 +87,16 @@ export class AccessAdapter implements Adapter {
     const state = this.#state;
     if (state === undefined || state.proxies === this.#proxies || this.#sink === undefined || this.#isStopped) return;
     this.#proxies = state.proxies;
-    const wanted = accountsIn(state);
+    const wanted = accountsIn(state, this.#options.cluster);
     for (const [account, timer] of this.#known) {
       if (wanted.has(account)) continue;
       timer?.cancel();
       this.#known.delete(account);
       this.#troubles.delete(account);
     }
-    for (const { namespace, name } of state.objects.SecretAccess.values()) {
-      if (!wanted.has(`${namespace}/${name}`)) this.#forget(namespace, name);
+    for (const { cluster, namespace, name } of state.objects.SecretAccess.values()) {
+      const isOurs = cluster === this.#options.cluster;
+      if (isOurs && !wanted.has(`${namespace}/${name}`)) this.#forget(namespace, name);
     }
     for (const account of wanted) if (!this.#known.has(account)) this.#ask(account);
   }
@@ -153,16 +154,14 @@ export class AccessAdapter implements Adapter {
   }
 }
 
-/** Accounts whose proxies ask for a private key of their namespace. */
-function accountsIn(state: State): ReadonlySet<string> {
+/** Accounts of a cluster whose proxies ask for a private key of their namespace. */
+function accountsIn({ proxies, settings }: State, cluster: string): ReadonlySet<string> {
   const found = new Set<string>();
-  const { clusterId } = state.settings;
-  for (const proxy of state.proxies.values()) {
+  for (const proxy of proxies.values()) {
     const names = proxy.subscriptions[SECRETS]?.names ?? [];
     if (!names.some(name => name.startsWith(OWN_SECRET) && !name.endsWith(CA_SUFFIX))) continue;
-    const { clusterId: cluster } = proxy.facets;
     const identity = verifiedIdentity(proxy);
-    if (identity === undefined || (cluster !== '' && cluster !== clusterId)) continue;
+    if (identity === undefined || (proxy.facets.clusterId || settings.clusterId) !== cluster) continue;
     found.add(`${identity.namespace}/${identity.serviceAccount}`);
   }
   return found;

@@ -9,7 +9,7 @@ import type { Adapter, AdapterLog, Sink, SourceStatus } from '../../adapters/ada
 import type { Fact, Unrecorded } from '../../core/event.ts';
 import { IDENTITY_API, identityObject } from '../../core/kinds/periplus/identity.ts';
 import { verifiedIdentity } from '../../core/model/identity.ts';
-import { AUTHORITY_NAME, REGISTRATION_NAME } from '../../core/select/proxy/proxy-capabilities.ts';
+import { AUTHORITY_NAME, type REGISTRATION_NAME, SERVING_NAME } from '../../core/select/proxy/proxy-capabilities.ts';
 import { WORKLOAD_SECRET } from '../../core/select/secret/credentials.ts';
 import type { State } from '../../core/state.ts';
 import type { Authority } from '../authority.ts';
@@ -21,12 +21,17 @@ import { WorkloadKeys } from './workload-keys.ts';
 
 export interface AuthorityAdapterOptions {
   readonly cluster: string;
+  /** There is an authority, or will be: until it comes, what it said in an earlier process is in force. */
+  readonly isAwaited: boolean;
   readonly now: () => number;
   /** Runs once, not before `ms` have passed. */
   readonly after: (ms: number, run: () => void) => { cancel(): void };
   readonly audit: (fact: Unrecorded) => void;
   readonly log: AdapterLog;
 }
+
+/** `istio-ca`: the signer's roots are published as the authority's. */
+export type TrustName = typeof AUTHORITY_NAME | typeof REGISTRATION_NAME | typeof SERVING_NAME;
 
 interface Held {
   readonly fingerprint: string;
@@ -80,11 +85,10 @@ export class AuthorityAdapter implements Adapter {
     this.#follow();
   }
 
-  /** Roots of signers elsewhere. `published`: they verify the control plane itself, too. */
-  trust(roots: string, published: boolean): void {
+  /** Roots of signers elsewhere, or of the control plane's certificate files, under the name of their object. */
+  trust(name: TrustName, roots: string): void {
     if (roots === '') return;
-    const spec = { roots, chain: '', keyDigest: '', mode: 'registration' };
-    const name = published ? AUTHORITY_NAME : REGISTRATION_NAME;
+    const spec = { roots, chain: '', keyDigest: '', mode: name === SERVING_NAME ? 'files' : 'registration' };
     this.#elsewhere.set(name, { kind: 'Update', object: identityObject('TrustAnchors', '', name, spec) });
     this.#say([...this.#elsewhere.values()]);
   }
@@ -101,10 +105,10 @@ export class AuthorityAdapter implements Adapter {
   async start(sink: Sink): Promise<void> {
     const own = this.#authority === undefined ? [] : [this.#anchorsOf(this.#authority.bundle)];
     const anchors = [...own, ...this.#elsewhere.values()];
-    // An authority that is away keeps its anchors: those that it signed for are still to be trusted.
-    const kinds =
-      anchors.length === 0 ? (['WorkloadCertificate'] as const) : (['TrustAnchors', 'WorkloadCertificate'] as const);
-    await sink.relistKinds(kinds, anchors);
+    // Those that an authority signed for are still to be trusted while it is away.
+    const ref = { apiVersion: IDENTITY_API, kind: 'TrustAnchors', namespace: '', name: AUTHORITY_NAME };
+    const isAway = this.#options.isAwaited && own.length === 0;
+    await sink.relistKinds(['TrustAnchors', 'WorkloadCertificate'], anchors, isAway ? [ref] : []);
     if (this.#isStopped) return;
     this.#sink = sink;
     this.#say(anchors);

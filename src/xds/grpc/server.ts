@@ -182,7 +182,13 @@ export class XdsServer {
     if (session !== undefined) this.#hangUps.watch(session);
     const transport = transportOf(call);
     if (!this.#hub.accept(transport)) return;
-    const { host, limits } = this.#options;
+    const { host, limits, authenticate } = this.#options;
+    const client = {
+      peer: addressOf(call.getPeer()),
+      address: call.getPeer(),
+      gone: () => call.cancelled || call.destroyed,
+    };
+    const proving = authenticate && this.#hub.prove(transport, client, () => authenticate(peerOf(call)));
     // A stream that says nothing takes no turn from those that do.
     const silent = host.clock.after(limits.newStreamWaitMs, () => {
       transport.end('DEADLINE_EXCEEDED', 'the stream was opened and no request followed');
@@ -190,14 +196,9 @@ export class XdsServer {
     const first = await firstMessage(call);
     silent.cancel();
     if (first === undefined) return;
-    const { authenticate } = this.#options;
-    const client = {
-      ...(authenticate === undefined ? {} : { authenticate: () => authenticate(peerOf(call)) }),
-      peer: addressOf(call.getPeer()),
-      address: call.getPeer(),
-      gone: () => call.cancelled || call.destroyed,
-    };
-    const stream = await this.#hub.open(protocol, transport, client);
+    const admitted = await proving;
+    if (proving !== undefined && admitted === undefined) return;
+    const stream = await this.#hub.open(protocol, transport, client, admitted);
     if (stream === undefined) return;
     this.#attach(call, stream);
     this.#receive(stream, first);

@@ -1,9 +1,10 @@
 // All ADS streams of the process, independent of the wire: admission, the set of connections, pushes. grpc/server.ts
 // puts it on grpc-js, the simulator on a network of its own.
 //
-// Admission checks, before the first message and in istiod's order (pilot/pkg/xds/ads.go, Stream;
-// pilot/pkg/xds/delta.go, StreamDeltas): ready, number of streams, rate of new streams. Invariant: a connection is
-// known to the push schedule from the moment its `ProxyConnected` is folded until its stream is gone.
+// Admission checks: ready, number of streams and identity when the stream opens; the rate of new streams when its first
+// message is there, since a stream that says nothing takes no turn. Istiod checks the rate before the identity
+// (pilot/pkg/xds/ads.go, Stream; pilot/pkg/xds/delta.go, StreamDeltas). Invariant: a connection is known to the push
+// schedule from the moment its `ProxyConnected` is folded until its stream is gone.
 
 import type { Unrecorded } from '../../core/event.ts';
 import type { Caller, Peer } from '../../core/model/caller.ts';
@@ -39,8 +40,6 @@ export interface HubOptions {
 
 /** Whose stream it is. */
 export interface Client {
-  /** Asked when it is the stream's turn; absent: it is admitted without an identity. */
-  readonly authenticate?: () => Promise<Entrance>;
   /** The address it comes from. */
   readonly peer: string;
   /** With its port, for debug pages. */
@@ -52,9 +51,11 @@ export interface Client {
  * Who is admitted, or why not; `caller` undefined: without an identity. `inTheClear`: the proof is good, but the
  * connection is not encrypted, so nothing secret may be sent.
  */
-export type Entrance =
-  | { readonly caller: Caller | undefined; readonly inTheClear?: boolean }
-  | { readonly refused: EndCode; readonly message: string };
+export type Entrance = Admitted | { readonly refused: EndCode; readonly message: string };
+export interface Admitted {
+  readonly caller: Caller | undefined;
+  readonly inTheClear?: boolean;
+}
 /** Never rejects. */
 export type Authenticate = (peer: Peer) => Promise<Entrance>;
 
@@ -67,6 +68,8 @@ export class Hub {
   readonly #context: StreamContext;
   readonly #pusher: Pusher;
   readonly #gate: AdmissionGate;
+  /** Bounds the proofs that are checked at once: each may ask an API server. */
+  readonly #proofs: AdmissionGate;
   readonly #streams = new Set<AdsStream>();
   readonly #byConnection = new Map<string, AdsStream>();
   /** Streams that have said something and wait for their turn. */
@@ -85,6 +88,11 @@ export class Hub {
     this.#gate = new AdmissionGate({
       clock: host.clock,
       perSecond: limits.newStreamsPerSecond,
+      waitMsMax: limits.newStreamWaitMs,
+    });
+    this.#proofs = new AdmissionGate({
+      clock: host.clock,
+      perSecond: undefined,
       waitMsMax: limits.newStreamWaitMs,
     });
     const gathered = new GatheredFacts(host, () => this.isCrowded);
@@ -126,13 +134,39 @@ export class Hub {
   }
 
   /**
-   * Admits an accepted stream in its turn, which its peer takes with all its other streams. Undefined: refused (the
+   * Asks who opened an accepted stream; to be called before its first message is there. Undefined: refused (the
    * transport was ended), or the client left while it waited (`gone`).
+   */
+  async prove(
+    transport: Transport,
+    { peer, gone }: Client,
+    authenticate: () => Promise<Entrance>,
+  ): Promise<Admitted | undefined> {
+    const release = await this.#proofs.enter(peer, gone);
+    if (gone()) {
+      release?.();
+      return undefined;
+    }
+    if (release === undefined) {
+      transport.end('RESOURCE_EXHAUSTED', 'too many new streams wait to be authenticated');
+      return undefined;
+    }
+    const entrance = await authenticate();
+    release();
+    if (!('refused' in entrance)) return entrance;
+    transport.end(entrance.refused, entrance.message);
+    return undefined;
+  }
+
+  /**
+   * Admits an accepted stream in its turn, which its peer takes with all its other streams; `admitted`: as whom.
+   * Undefined: refused (the transport was ended), or the client left while it waited (`gone`).
    */
   async open(
     protocol: 'sotw' | 'delta',
     transport: Transport,
-    { authenticate, peer, address, gone }: Client,
+    { peer, address, gone }: Client,
+    admitted: Admitted = { caller: undefined },
   ): Promise<AdsStream | undefined> {
     this.#entering++;
     if (this.#host.caughtUp !== undefined) await this.#host.caughtUp();
@@ -146,19 +180,13 @@ export class Hub {
       transport.end('RESOURCE_EXHAUSTED', 'request rate limit exceeded: too many new streams');
       return undefined;
     }
-    const entrance: Entrance = authenticate === undefined ? { caller: undefined } : await authenticate();
-    if ('refused' in entrance || gone()) {
-      release();
-      if ('refused' in entrance) transport.end(entrance.refused, entrance.message);
-      return undefined;
-    }
     if (this.#stopping) {
       transport.end('UNAVAILABLE', 'the control plane is stopping');
       release();
       return undefined;
     }
     const stream = new AdsStream(this.#context, protocol, transport, {
-      ...entrance,
+      ...admitted,
       release,
       charge: this.budget.stream(peer),
       peer: address ?? peer,

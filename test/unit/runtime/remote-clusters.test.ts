@@ -8,12 +8,15 @@ import type { Unrecorded } from '../../../src/core/event.ts';
 import { mergePushRequests, noPush, type PushRequest } from '../../../src/core/push-request.ts';
 import { emptyState, type State } from '../../../src/core/state.ts';
 import { foldFacts } from '../../../src/offline/generate.ts';
+import type { ClusterCall } from '../../../src/identity/cluster-call.ts';
+import { AccessAdapter, ALLOWED_MS } from '../../../src/identity/sources/access-adapter.ts';
 import { RemoteClusterSet, type RemoteObservation } from '../../../src/runtime/remote-clusters.ts';
 import { sinkOf } from '../../../src/runtime/start.ts';
 import type { News, WorldListener } from '../../../src/runtime/world.ts';
 import { FakeApiServer } from '../../adapters/fake-api-server.ts';
 import { VirtualTime } from '../../adapters/virtual-time.ts';
 import { kubeconfigText, remoteSecret } from '../core/clusters/secrets.ts';
+import { nodeOf } from '../world.ts';
 
 const SECOND = 1_000;
 const CONFIG = 'kube/Kubernetes';
@@ -77,6 +80,8 @@ function bench(env: Readonly<Record<string, string>> = {}, world = new MemoryWor
   const observed: RemoteObservation[] = [];
   /** By the name of the server in the kubeconfig. */
   const servers = new Map<string, FakeApiServer>();
+  /** Servers that let every account list Secrets. */
+  const granting = new Set<string>();
   const server = (name: string): FakeApiServer => {
     const known = servers.get(name) ?? new FakeApiServer(time);
     servers.set(name, known);
@@ -94,8 +99,13 @@ function bench(env: Readonly<Record<string, string>> = {}, world = new MemoryWor
       const name = new URL(kubeconfig!.server).hostname;
       const remote = { kinds: new Set(REMOTE_KINDS), systemNamespace: 'istio-system' };
       const adapter = new KubeAdapter({ cluster: id, api: server(name), chance: time, log, remote });
-      return { adapter, call: async () => ({ status: 200, body: name }), shown: name, close: () => undefined };
+      const call: ClusterCall = async method => {
+        if (method === 'GET') return { status: 200, body: name };
+        return { status: 201, body: { status: { allowed: granting.has(name) } } };
+      };
+      return { adapter, call, shown: name, close: () => undefined };
     },
+    rights: (cluster, call) => new AccessAdapter({ cluster, call, after: (ms, run) => time.after(ms, run), log }),
   });
   opened.push(set);
   const put = (object: JsonObject): Promise<void> => sinkOf(world, CONFIG).submit([{ kind: 'Update', object }]);
@@ -104,7 +114,7 @@ function bench(env: Readonly<Record<string, string>> = {}, world = new MemoryWor
     return sinkOf(world, CONFIG).submit([{ kind: 'Delete', ref }]);
   };
   const statuses = (): readonly string[] => set.rows().map(({ id, syncStatus }) => `${id} ${syncStatus}`);
-  return { time, world, set, server, put, drop, statuses, logged, observed };
+  return { time, world, set, server, granting, put, drop, statuses, logged, observed };
 }
 
 const east = (server: string, name = 'east'): JsonObject => remoteSecret(name, { east: kubeconfigText(server) });
@@ -270,6 +280,46 @@ describe('a rotated credential', () => {
     await time.pass(SECOND);
     expect((await set.callOf('east')?.('GET', '/'))?.body).toBe('two');
     expect(set.callOf('west')).toBeUndefined();
+  });
+});
+
+describe('a right to Secrets of an account of a remote cluster', () => {
+  const gateway = {
+    source: 'xds',
+    kind: 'ProxyConnected',
+    connection: 'gw',
+    protocol: 'delta',
+    node: nodeOf({ type: 'router', namespace: 'edge', metadata: { SERVICE_ACCOUNT: 'gw', CLUSTER_ID: 'east' } }),
+    identities: ['spiffe://td/ns/edge/sa/gw'],
+    proof: { how: 'forwarded', peer: '' },
+  } as const;
+  const asks = {
+    source: 'xds',
+    kind: 'ProxySubscribed',
+    connection: 'gw',
+    typeUrl: 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
+    wildcard: false,
+    ...{ subscribe: ['kubernetes://cert'], unsubscribe: [] },
+  } as const;
+  const rights = ({ state }: MemoryWorld): readonly unknown[] =>
+    [...state.objects.SecretAccess.values()].map(({ cluster, namespace, name, spec }) => [
+      `${cluster}/${namespace}/${name}`,
+      spec,
+    ]);
+
+  it('is what its own API server says, also by another connection, and goes with the cluster', async () => {
+    const { time, world, granting, put, drop } = bench();
+    granting.add('one');
+    await put(east('one'));
+    await world.record([gateway, asks]);
+    await time.pass(SECOND);
+    expect(rights(world)).toEqual([['east/edge/gw', { allowed: true }]]);
+    await put(east('two'));
+    await time.pass(ALLOWED_MS);
+    expect(rights(world)).toEqual([['east/edge/gw', { allowed: false }]]);
+    await drop('east');
+    await time.pass(SECOND);
+    expect(rights(world)).toEqual([]);
   });
 });
 

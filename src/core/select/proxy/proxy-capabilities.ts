@@ -60,3 +60,5 @@ export function meshAuthority(reader: Reader): Obj<'TrustAnchors'> | undefined {
 export const AUTHORITY_NAME = 'istio-ca';
 /** Roots of the signers that a registration authority hands requests on to. */
 export const REGISTRATION_NAME = 'istio-ra';
+/** Roots of the control plane's own certificate where files have it; no workload trusts its peers by them. */
+export const SERVING_NAME = 'istiod-serving';

@@ -18,17 +18,11 @@ export const secretAccessRules: readonly SecretAccessRule[] = ['review', 'refere
 export function mayReadSecret(reader: ProxyReader, name: string, identity: VerifiedIdentity): boolean {
   const rule = reader.feature('PERIPLUS_SECRET_ACCESS');
   if (rule === 'namespace') return true;
-  if (rule === 'review' && isOfConfigCluster(reader)) {
-    const key = kubernetesKey(reader.setting('clusterId'), identity.namespace, identity.serviceAccount);
-    return reader.object('SecretAccess', key)?.spec.allowed === true;
-  }
-  return isReferenced(reader, name);
-}
-
-/** Rights of accounts of other clusters cannot be asked for here: the stricter rule holds for them. */
-function isOfConfigCluster(reader: ProxyReader): boolean {
-  const own = reader.facet('clusterId');
-  return own === '' || own === reader.setting('clusterId');
+  if (rule !== 'review') return isReferenced(reader, name);
+  // The account's own cluster answers; nothing is known of a cluster that is not configured.
+  const cluster = reader.facet('clusterId') || reader.setting('clusterId');
+  const key = kubernetesKey(cluster, identity.namespace, identity.serviceAccount);
+  return reader.object('SecretAccess', key)?.spec.allowed === true;
 }
 
 function isReferenced(reader: ProxyReader, name: string): boolean {

@@ -13,10 +13,10 @@ const namespace = (name: string, labels: RawObject = {}): RawObject => ({
   kind: 'Namespace',
   metadata: { name, labels },
 });
-const anchors = (spec: RawObject): RawObject => ({
+const anchors = (spec: RawObject, name = 'istio-ca'): RawObject => ({
   apiVersion: 'periplus.internal/v1',
   kind: 'TrustAnchors',
-  metadata: { name: 'istio-ca' },
+  metadata: { name },
   spec,
 });
 
@@ -51,6 +51,14 @@ describe('the roots of the mesh', () => {
   it('are wished nowhere until they are known', () => {
     expect(wishes([namespace('default')])).toEqual([]);
     expect(wishes([namespace('default'), anchors({ roots: '' })])).toEqual([]);
+  });
+
+  it('are those of the certificate files where these serve, and are left to an authority elsewhere', () => {
+    const files = anchors({ roots: 'FILES' }, 'istiod-serving');
+    const env = { PILOT_ENABLE_CA_CRL: 'false' };
+    expect(wishes([ROOTS, files, namespace('a')], env)[0]?.fields).toEqual({ data: { 'root-cert.pem': 'FILES' } });
+    expect(wishes([files, namespace('a')], env)).toEqual([]);
+    expect(wishes([files, namespace('a')], { ENABLE_CLUSTER_TRUST_BUNDLE_API: 'true' })).toEqual([]);
   });
 
   it('follow discovery selectors and the only watched namespace', () => {

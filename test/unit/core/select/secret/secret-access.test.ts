@@ -6,7 +6,7 @@ import { defaultSettings } from '../../../../../src/core/mesh/settings.ts';
 import { Tracker } from '../../../../../src/core/query/tracker.ts';
 import { type SecretAccessRule, secretAccessRules } from '../../../../../src/core/select/secret/secret-access.ts';
 import { secretNamed } from '../../../../../src/xds/assemble/secret/resources.ts';
-import { nodeOf, proxyOf, world } from '../../../world.ts';
+import { inCluster, nodeOf, proxyOf, world } from '../../../world.ts';
 
 const secret: JsonObject = {
   apiVersion: 'v1',
@@ -64,14 +64,17 @@ const proxy = (type: 'router' | 'sidecar', cluster: string) => ({
 interface Case {
   readonly rule: string;
   readonly objects?: readonly JsonObject[];
+  /** Of the cluster `remote`. */
+  readonly remote?: readonly JsonObject[];
   readonly type?: 'router' | 'sidecar';
   readonly cluster?: string;
   readonly name?: string;
 }
 
-function isServed({ rule, objects = [], type = 'router', cluster = 'Kubernetes', name = 'cert' }: Case): boolean {
+function isServed({ rule, objects = [], remote = [], type = 'router', ...rest }: Case): boolean {
+  const { cluster = 'Kubernetes', name = 'cert' } = rest;
   const settings = { ...defaultSettings, env: { PERIPLUS_SECRET_ACCESS: rule } };
-  const state = world([secret, ...objects], { settings });
+  const state = world([secret, ...objects, inCluster('remote', ...remote)], { settings });
   return new Tracker().get(state, proxy(type, cluster), secretNamed, `kubernetes://${name}`) !== undefined;
 }
 
@@ -97,10 +100,12 @@ describe('a private key of the own namespace', () => {
     expect(isServed({ rule, objects: [originating('another')], type: 'sidecar' })).toBe(false);
   });
 
-  it('is served to a proxy of another cluster only if configuration names it, whatever the rights are here', () => {
+  it('is served to a proxy of another cluster by the rights that its account has there', () => {
     const there = { rule: 'review', cluster: 'remote' } as const;
-    expect(isServed({ ...there, objects: [access('gw', true)] })).toBe(false);
-    expect(isServed({ ...there, objects: [gateway('cert')] })).toBe(true);
+    expect(isServed({ ...there, objects: [access('gw', true), gateway('cert')] })).toBe(false);
+    expect(isServed({ ...there, remote: [access('gw', false)] })).toBe(false);
+    expect(isServed({ ...there, remote: [access('gw', true)] })).toBe(true);
+    expect(isServed({ rule: 'review', remote: [access('gw', true)] })).toBe(false);
   });
 
   it('is served to its whole namespace by `namespace`, and by no rule that is unknown', () => {
